@@ -130,6 +130,11 @@ pub fn entry(who: char) -> String {
 impl RawLock {
     /// The lock `name` on `server`.
     pub fn new(server: &RedisServer, name: &str) -> Self {
+        Self::on(server.connection(), name)
+    }
+
+    /// The lock `name`, by this connection.
+    pub fn on(connection: Connection, name: &str) -> Self {
         let k = format!("lock:{name}");
         let has_tag = name.contains('{');
         let [f, q, r] = ["f", "w", "r"].map(|suffix| match has_tag {
@@ -137,7 +142,7 @@ impl RawLock {
             false => format!("{{{k}}}:{suffix}"),
         });
         Self {
-            connection: server.connection(),
+            connection,
             k,
             f,
             q,

@@ -93,7 +93,7 @@ impl Builder {
     }
 
     /// Adds a file to the server's folder.
-    pub(crate) fn file(mut self, name: &'static str, content: &str) -> Self {
+    pub fn file(mut self, name: &'static str, content: &str) -> Self {
         self.files.push((name, content.to_owned()));
         self
     }

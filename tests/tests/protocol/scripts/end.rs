@@ -1,152 +1,104 @@
-//! `end` without a successor: the release of a contended lock, and a waiter that gives up.
+//! `end`: the release of a contended lock, and a waiter that gives up; without a successor, and with one.
 
-use harness::{Answer, Listener, entry, owner};
+use super::transcript::transcripts;
 
-use super::{CLAIM, TTL, assert_runs_down, expire, holder, position, snapshot, start};
+transcripts! { Lock;
+lock_without_waiters_is_freed = "
+    X end               | absent            | same
+    A acquire           | held a
+    A end               | freed             | free, only F, fence a
+    A end               | absent            | same"
 
-#[test]
-fn an_end_without_waiters_frees_the_lock() {
-    let (_server, mut lock) = start();
-    lock.acquire('A', TTL).unwrap();
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(1));
-    assert_eq!(lock.value(), None);
-    // Sent twice.
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(0));
-}
+head_of_the_queue_is_served = "
+    A acquire           | held a
+    BC listen
+    BC acquire
+    A end               | handed            | B+ b, claim, fence b, queue C, told B, untold C
+    # Sent twice, it finds B's claim and leaves it alone.
+    A end               | another           | same
+    # The last waiter is served without the flag; and a grant to an owner that gave up is passed on.
+    B end               | handed            | C c, claim, queue -, told C"
 
-#[test]
-fn the_head_of_the_queue_is_served() {
-    let (server, mut lock) = start();
-    let first = lock.acquire('A', TTL).unwrap().token();
-    let mut b = Listener::new(&server, 'B');
-    let _c = Listener::new(&server, 'C');
-    for who in ['B', 'C'] {
-        lock.acquire(who, TTL).unwrap();
-    }
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(2));
-    assert_eq!(b.next_push(), owner('B') + &lock.k);
-    let value = lock.value().unwrap();
-    let token: i64 = value[23..39].parse().unwrap();
-    assert!(token >= first + 16);
-    assert_eq!(value, format!("{}+{token:016} host-B", owner('B')));
-    assert_runs_down(lock.pttl(), CLAIM);
-    assert_eq!(lock.fence().unwrap(), format!("{token:016}"));
-    assert_eq!(lock.queue(), "C");
+dead_are_dropped_and_unreachable_ones_skipped = "
+    A acquire
+    BD listen
+    BCDE acquire
+    B dies
+    A end               | handed            | D+ d, queue CE, told D, untold B"
 
-    // Sent twice, it finds B's claim and leaves it alone.
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(-1));
-    assert_eq!(lock.value().unwrap(), value);
-}
+lock_of_unreachable_waiters_is_freed_for_their_polls = "
+    A acquire
+    BC acquire
+    B dies
+    A end               | freed             | free, queue C
+    C acquire           | held c"
 
-#[test]
-fn the_last_waiter_is_served_without_the_flag() {
-    let (server, mut lock) = start();
-    lock.acquire('A', TTL).unwrap();
-    let _b = Listener::new(&server, 'B');
-    lock.acquire('B', TTL).unwrap();
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(2));
-    assert_eq!(lock.value().unwrap().as_bytes()[22], b' ');
-    assert_eq!(lock.queue_members(), []);
-}
+waiter_leaves_the_queue = "
+    A acquire           | held a
+    BCD acquire
+    B end               | left              | A+ a, queue CD
+    B end               | another           | same
+    X end               | another           | same
+    C acquire           | waits 1
+    # It names a successor in vain.
+    C end next N        | left              | queue D
+    expire
+    D end               | left              | free, queue -
+    D end               | absent            | same"
 
-#[test]
-fn the_dead_are_dropped_and_the_unreachable_skipped() {
-    let (server, mut lock) = start();
-    lock.acquire('A', TTL).unwrap();
-    let _b = Listener::new(&server, 'B');
-    let _d = Listener::new(&server, 'D');
-    for who in ['B', 'C', 'D', 'E'] {
-        lock.acquire(who, TTL).unwrap();
-    }
-    lock.stop_heart('B');
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(2));
-    assert_eq!(holder(&mut lock), Some('D'));
-    assert_eq!(lock.queue(), "CE");
-    assert_eq!(lock.queue_members().len(), 4);
-}
+/// As a late poll of its own would leave it: before B, and after B.
+holder_that_also_queues_is_not_served_again = "
+    for ticket in 1, now+1d
+    A acquire
+    AB listen
+    B acquire
+    A enters $ticket
+    A end               | handed            | B b, queue -"
 
-#[test]
-fn an_end_with_unreachable_waiters_frees_the_lock_for_their_polls() {
-    let (_server, mut lock) = start();
-    lock.acquire('A', TTL).unwrap();
-    for who in ['B', 'C'] {
-        lock.acquire(who, TTL).unwrap();
-    }
-    lock.stop_heart('B');
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(1));
-    assert_eq!(lock.value(), None);
-    assert_eq!(lock.queue(), "C");
-    lock.acquire('C', TTL).unwrap().token();
-}
+next_of_a_lock_without_waiters_holds_it_with_its_full_ttl = "
+    A acquire           | held a
+    A end next N 120s   | held n            | N n, fence n, 120s
+    # Sent twice, it returns the same answer, and extends a lease that is shorter.
+    A end next N 120s   | held n            | same
+    A end next N 180s   | held n            | 180s"
 
-#[test]
-fn a_waiter_leaves_the_queue() {
-    let (_server, mut lock) = start();
-    lock.acquire('A', TTL).unwrap();
-    for who in ['B', 'C'] {
-        lock.acquire(who, TTL).unwrap();
-    }
-    assert_eq!(lock.end('B').unwrap(), Answer::Code(3));
-    assert_eq!(lock.queue(), "C");
-    assert_eq!(lock.queue_members().len(), 2);
-    assert_eq!(holder(&mut lock), Some('A'));
-    // Sent twice.
-    assert_eq!(lock.end('B').unwrap(), Answer::Code(-1));
-    assert_eq!(position(&lock.acquire('C', TTL).unwrap()), 1);
-}
+unreachable_waiters_do_not_keep_next_from_the_lock = "
+    A acquire
+    BC acquire
+    B dies
+    A end next N        | held+ n           | N+ n, queue C"
 
-#[test]
-fn a_waiter_leaves_the_queue_of_a_free_lock() {
-    let (_server, mut lock) = start();
-    lock.acquire('A', TTL).unwrap();
-    lock.acquire('B', TTL).unwrap();
-    expire(&mut lock);
-    assert_eq!(lock.end('B').unwrap(), Answer::Code(3));
-    assert_eq!(lock.queue_members(), []);
-    assert_eq!(lock.end('B').unwrap(), Answer::Code(0));
-}
+next_goes_to_the_tail_behind_waiters = "
+    A acquire
+    BC listen
+    BC acquire
+    A end next N        | handed            | B+ b, claim, queue CN, told B, lives N now+6s, expiry Q 7s
+    N acquire           | waits 2
+    A end next N        | another           | same
+    B end               | handed            | C+ c, queue N
+    # N does not listen.
+    C end               | freed             | free, queue N
+    # At the tail of an empty queue it is seen in the flag.
+    N acquire           | held n
+    B acquire
+    N end next M        | handed            | B+ m, queue M"
 
-#[test]
-fn an_owner_that_neither_holds_nor_queues_changes_nothing() {
-    let (_server, mut lock) = start();
-    assert_eq!(lock.end('X').unwrap(), Answer::Code(0));
-    lock.acquire('A', TTL).unwrap();
-    lock.acquire('B', TTL).unwrap();
-    let before = snapshot(&mut lock);
-    assert_eq!(lock.end('X').unwrap(), Answer::Code(-1));
-    assert_eq!(snapshot(&mut lock), before);
-}
+next_that_queues_already_takes_its_own_turn = "
+    A acquire
+    B listen
+    NB acquire
+    A end next N        | held+ n           | N+ n, 60s, queue B"
 
-#[test]
-fn a_grant_to_an_owner_that_gave_up_is_passed_on() {
-    let (server, mut lock) = start();
-    lock.acquire('A', TTL).unwrap();
-    let _b = Listener::new(&server, 'B');
-    let _c = Listener::new(&server, 'C');
-    for who in ['B', 'C'] {
-        lock.acquire(who, TTL).unwrap();
-    }
-    lock.end('A').unwrap();
-    assert_eq!(holder(&mut lock), Some('B'));
-    assert_eq!(lock.end('B').unwrap(), Answer::Code(2));
-    assert_eq!(holder(&mut lock), Some('C'));
-}
+next_that_queues_beyond_the_walk_leaves_the_queue_with_the_lock = "
+    A acquire
+    fill 200
+    N acquire           | waits 201
+    A end next N        | held+ n           | members 72"
 
-#[test]
-fn a_holder_that_also_queues_leaves_the_queue_and_is_not_served_again() {
-    // As a late poll of its own would leave it: before B, and after B.
-    for ticket in [1, i64::MAX / 2_048] {
-        let (server, mut lock) = start();
-        lock.acquire('A', TTL).unwrap();
-        let _listeners = [Listener::new(&server, 'A'), Listener::new(&server, 'B')];
-        lock.acquire('B', TTL).unwrap();
-        let (q, live_until) = (lock.q.clone(), lock.now() + 6_000_000);
-        for (score, member) in [(ticket, entry('A')), (-live_until, owner('A'))] {
-            let _: i64 = lock.command(&["ZADD", &q, &score.to_string(), &member]);
-        }
-        assert_eq!(lock.end('A').unwrap(), Answer::Code(2));
-        assert_eq!(holder(&mut lock), Some('B'));
-        assert_eq!(lock.value().unwrap().as_bytes()[22], b' ');
-        assert_eq!(lock.queue_members(), []);
-    }
+lost_lock_gives_next_nothing = "
+    A acquire
+    expire
+    A end next N        | absent            | free
+    B acquire
+    A end next N        | another           | same"
 }

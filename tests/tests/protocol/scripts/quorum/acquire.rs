@@ -1,211 +1,102 @@
-//! `acquire` of a free lock, of the caller's own, of a taken one and of a foreign one.
+//! `acquire` of a free lock, of the caller's own, of a taken one and of a foreign one; and the stamps of its queue.
 
-use harness::{Listener, entry, owner};
+use super::transcripts;
 
-use super::node::{Ask, Reply, value};
-use super::{
-    COUNTED_ON_MS, SECOND, TTL, assert_near, assert_refused, assert_waits, forward, start,
-};
-use crate::scripts::assert_runs_down;
+transcripts! { Node;
+free_lock_is_taken_by_a_vote_that_counts = "
+    for acquire in acquire, try
+    A $acquire 0        | held now          | A now, fence now, 60s, queue -, remembered
+    A acquire 0         | held a            | A a, fence a"
 
-#[test]
-fn free_lock_is_taken_by_a_vote_that_counts() {
-    let (_server, mut node) = start();
-    let reply = node.acquire('A', 0);
-    let (token, now) = (reply.token(), reply.now());
-    assert_near(token, node.zero, 1_000 * COUNTED_ON_MS);
-    assert_eq!(token, now, "the token is the time");
-    let (flag, early) = (' ', 0);
-    assert_eq!(
-        reply,
-        Reply::Held {
-            flag,
-            token,
-            early,
-            now
-        }
-    );
-    assert_eq!(node.lock.value().unwrap(), value('A', ' ', token));
-    assert_eq!(node.fence(), Some(token));
-    assert_runs_down(node.lock.pttl() - COUNTED_ON_MS, TTL);
-    assert_eq!(node.lock.queue_members(), []);
-}
+own_lease_is_raised_and_never_lowered = "
+    A acquire 0         | held a
+    A acquire 0 180s    | held a            | 180s
+    A acquire 0         | held a            | 180s
+    A acquire 0 240s    | held a            | 240s
+    persist K
+    A acquire 0         | held a            | 60s
+    # The same by `hold`, which names a token that is not that of K.
+    A hold a+99 120s    | held a            | A a, 120s, fence a
+    A hold a+99         | held a            | 120s
+    persist K
+    A hold a            | held a            | 60s"
 
-#[test]
-fn free_lock_is_taken_without_queueing() {
-    let (_server, mut node) = start();
-    let ask = Ask::by(0).without_queueing();
-    node.ask('A', &ask).unwrap().token();
-    assert_runs_down(node.lock.pttl() - COUNTED_ON_MS, TTL);
-}
+taken_lock_answers_its_rest_its_value_and_the_time = "
+    A acquire 0         | held a
+    C try 5             | waits 0 A 60s     | same
+    B acquire 7         | waits 1 A 60s     | A+ a, queue B, stamp B 7, lives B now+6s, expiry Q 7s
+    A acquire 0         | held+ a
+    B try 5             | waits 1 A         | same
+    pass 2s
+    B acquire 7         | waits 1           | lives B now+6s, stamp B 7
+    # A poll sets a flag that is missing.
+    unflag
+    B acquire 7         | waits 1           | A+ a"
 
-#[test]
-fn acquire_sent_twice_answers_the_same_token() {
-    let (_server, mut node) = start();
-    let token = node.acquire('A', 0).token();
-    assert_eq!(node.acquire('A', 0).token(), token);
-    assert_eq!(node.fence(), Some(token));
-}
+foreign_value_is_never_modified = "
+    # The last four are one character off: the flag, a digit, the space before the label, the length.
+    for value in d9b5b2a0-6a41, _, X{22}x1{16}~host-X, X{22}~1{15}x~host-X, X{22}~1{16}host-X, X{22}~1{16}, x{4096}
+    set K '$value'
+    B acquire 0         | waits 1 forever   | '$value', queue B"
 
-#[test]
-fn own_lease_is_raised_and_never_lowered() {
-    let (_server, mut node) = start();
-    node.acquire('A', 0);
-    for (asked, expected) in [(3 * TTL, 3 * TTL), (TTL, 3 * TTL), (4 * TTL, 4 * TTL)] {
-        node.ask('A', &Ask::by(0).ttl(asked)).unwrap().token();
-        assert_runs_down(node.lock.pttl() - COUNTED_ON_MS, expected);
-        assert!(node.lock.pttl() > expected - TTL / 2);
-    }
-}
+large_foreign_value_is_answered_by_its_beginning = "
+    set K 'x{1048576}'
+    B acquire 0         | waits 1 holder=x{512} | 'x{1048576}'"
 
-#[test]
-fn own_lease_without_expiry_gets_the_ttl() {
-    let (_server, mut node) = start();
-    node.acquire('A', 0);
-    let k = node.lock.k.clone();
-    let _: i64 = node.lock.command(&["PERSIST", &k]);
-    node.acquire('A', 0).token();
-    assert_runs_down(node.lock.pttl() - COUNTED_ON_MS, TTL);
-}
+full_queue_takes_no_owner_in = "
+    A acquire 0
+    fill 16383
+    B acquire 0         | waits 16384
+    C acquire 0         | refused LOCKQUEUEFULL
+    B acquire 0         | waits 16384 A
+    C try 0             | waits 0 A
+    # A free lock goes to the first live waiter all the same.
+    expire
+    D listen
+    D enters 0
+    C acquire 0         | fails LOCKQUEUEFULL | D+ d, told D"
 
-#[test]
-fn taken_lock_answers_its_rest_its_value_and_the_time() {
-    let (_server, mut node) = start();
-    let token = node.acquire('A', 0).token();
-    let reply = node.acquire('B', 1);
-    assert_runs_down(reply.remaining() - COUNTED_ON_MS, TTL);
-    assert_waits(&reply, 'A', 1);
-    assert_near(reply.now(), node.zero, 1_000 * COUNTED_ON_MS);
-    let Reply::Waiting { value: seen, .. } = reply else {
-        unreachable!("it waits");
-    };
-    assert_eq!(seen, value('A', ' ', token));
-    assert_eq!(node.lock.value().unwrap(), value('A', '+', token));
-    assert_eq!(node.acquire('A', 0).flag(), '+');
-}
+waiters_queue_by_stamp_and_not_by_arrival = "
+    A acquire 0
+    B acquire 30        | waits 1
+    C acquire 10        | waits 1
+    D acquire 20        | waits 2           | queue CDB"
 
-#[test]
-fn entry_has_its_label_and_a_heartbeat_and_expires() {
-    let (_server, mut node) = start();
-    node.acquire('A', 0);
-    node.acquire('B', 7);
-    let [(heart, live_until), (waiter, stamp)] = &node.lock.queue_members()[..] else {
-        panic!("two members a waiter");
-    };
-    assert_eq!((heart, waiter), (&owner('B'), &entry('B')));
-    assert_eq!(*stamp, node.zero + 7);
-    let most = 1_000 * COUNTED_ON_MS;
-    assert_near(-live_until, node.zero + 6 * SECOND, most);
-    let q = node.lock.q.clone();
-    let rest: i64 = node.lock.command(&["PTTL", &q]);
-    assert_runs_down(rest - COUNTED_ON_MS, 7_000);
-}
+waiters_with_one_stamp_queue_by_their_entries = "
+    A acquire 0
+    C acquire 5         | waits 1
+    B acquire 5         | waits 1
+    # Bytes count, and not the alphabet of some language.
+    a acquire 5         | waits 3
+    C acquire 5         | waits 2           | queue BCa"
 
-#[test]
-fn poll_refreshes_the_heartbeat() {
-    let (server, mut node) = start();
-    node.acquire('A', 0);
-    node.acquire('B', 7);
-    forward(&server, 2_000);
-    node.acquire('B', 7);
-    let (_, live_until) = node.lock.queue_members()[0];
-    assert_near(-live_until, node.zero + 8 * SECOND, 1_000 * COUNTED_ON_MS);
-}
+entry_keeps_its_first_stamp_while_it_lives = "
+    A acquire 0 600s
+    B acquire 20
+    C acquire 30
+    B acquire 10        | waits 1           | stamp B 20
+    B acquire 40        | waits 1           | stamp B 20
+    pass 4s
+    C acquire 30
+    pass 2500ms
+    # Dead, it gets a new one.
+    B acquire 40        | waits 2           | stamp B 40, queue CB"
 
-#[test]
-fn attempt_without_queueing_writes_nothing_when_the_lock_is_taken() {
-    let (_server, mut node) = start();
-    node.acquire('A', 5);
-    node.acquire('B', 6);
-    let before = node.snapshot();
-    for (who, place) in [('C', 0), ('B', 1)] {
-        let ask = Ask::by(0).without_queueing();
-        assert_waits(&node.ask(who, &ask).unwrap(), 'A', place);
-        assert_eq!(node.snapshot(), before);
-    }
-}
+entry_keeps_a_stamp_of_long_ago = "
+    A acquire 0 120s
+    B acquire 7
+    pass 5s
+    B acquire 7
+    pass 5s
+    B acquire +9s       | waits 1           | stamp B 7"
 
-#[test]
-fn foreign_value_is_never_modified() {
-    let foreign = [
-        "d9b5b2a0-6a41-4f3e-bd2e-0d4c5a1f3c77".to_owned(),
-        "a".to_owned(),
-        // One character off: the flag, a digit, the space before the label, the length.
-        format!("{}x{} host-X", owner('X'), "1".repeat(16)),
-        format!("{} {} host-X", owner('X'), "1".repeat(15) + "x"),
-        format!("{} {}host-X", owner('X'), "1".repeat(16)),
-        format!("{} {}", owner('X'), "1".repeat(16)),
-    ];
-    let (_server, mut node) = start();
-    let (k, q) = (node.lock.k.clone(), node.lock.q.clone());
-    for foreign in foreign {
-        let _: () = node.lock.command(&["SET", &k, &foreign]);
-        let reply = node.acquire('B', 0);
-        let (remaining, position, now) = (-1, 1, reply.now());
-        let value = foreign.clone();
-        assert_eq!(
-            reply,
-            Reply::Waiting {
-                remaining,
-                position,
-                value,
-                now
-            }
-        );
-        assert_eq!(node.lock.value(), Some(foreign));
-        node.lose(&q);
-    }
-}
+stamp_far_off_the_clock_becomes_the_time = "
+    for stamp seen in -86399s -86399s, -86401s now, +990000 990000, +1010000 now, +3600s now
+    A acquire 0
+    B acquire $stamp    | waits 1           | stamp B $seen"
 
-#[test]
-fn large_foreign_value_is_answered_by_its_beginning() {
-    let (_server, mut node) = start();
-    let k = node.lock.k.clone();
-    let _: () = node.lock.command(&["SET", &k, &"x".repeat(1 << 20)]);
-    let Reply::Waiting { value, .. } = node.acquire('B', 0) else {
-        panic!("it is held");
-    };
-    assert_eq!(value, "x".repeat(512));
-}
-
-#[test]
-fn poll_sets_a_flag_that_is_missing() {
-    let (_server, mut node) = start();
-    node.acquire('A', 0);
-    node.acquire('B', 1);
-    let k = node.lock.k.clone();
-    let _: i64 = node.lock.command(&["SETRANGE", &k, "22", " "]);
-    node.acquire('B', 1);
-    assert_eq!(node.lock.value().unwrap().as_bytes()[22], b'+');
-}
-
-#[test]
-fn full_queue_takes_no_owner_in() {
-    let (server, mut node) = start();
-    node.acquire('A', 0);
-    node.acquire('B', 0);
-    let q = node.lock.q.clone();
-    let fill = (1..16_384).flat_map(|n| [n.to_string(), format!("waiter {n}")]);
-    redis::cmd("ZADD")
-        .arg(&q)
-        .arg(fill.collect::<Vec<_>>())
-        .exec(&mut node.lock.connection)
-        .unwrap();
-    assert_refused(&mut node, "LOCKQUEUEFULL", |node| {
-        node.ask('C', &Ask::by(0))
-    });
-    assert_waits(&node.acquire('B', 0), 'A', 16_384);
-    let ask = Ask::by(0).without_queueing();
-    assert_waits(&node.ask('C', &ask).unwrap(), 'A', 0);
-    // A free lock goes to the first live waiter all the same.
-    node.expire();
-    let _: i64 = node.lock.command(&["ZADD", &q, "0", &entry('D')]);
-    let live = -(node.zero + 5 * SECOND);
-    let _: i64 = node
-        .lock
-        .command(&["ZADD", &q, &live.to_string(), &owner('D')]);
-    let _d = Listener::new(&server, 'D');
-    let error = node.ask('C', &Ask::by(0)).unwrap_err();
-    assert_eq!(error.code(), Some("LOCKQUEUEFULL"), "{error}");
-    assert_eq!(node.holder(), Some('D'));
+stamp_of_long_ago_does_not_pass_waiters = "
+    A acquire 0
+    B acquire -10000
+    C acquire -2d       | waits 2           | queue BC"
 }

@@ -1,128 +1,137 @@
-//! `end`: a release of a contended lock, and a waiter that gives up.
+//! `end`, a release of a contended lock and of a waiter that gives up; `hold`, the renewal of a holder that a majority
+//! has confirmed; and `revoke`, in favour of the node's queue.
 
-use harness::{Listener, owner};
+use super::transcripts;
 
-use super::node::value;
-use super::{CLAIM, COUNTED_ON_MS, SECOND, assert_near, listen, start};
-use crate::scripts::assert_runs_down;
+transcripts! { Node;
+lock_without_waiters_is_freed = "
+    A acquire 0
+    A end               | freed             | free
+    A end               | absent            | same"
 
-#[test]
-fn lock_without_waiters_is_freed() {
-    let (_server, mut node) = start();
-    node.acquire('A', 0);
-    assert_eq!(node.end('A', 0).unwrap(), 1);
-    assert_eq!(node.lock.value(), None);
-    assert_eq!(node.end('A', 0).unwrap(), 0, "sent twice");
-}
+waiter_with_the_best_stamp_gets_a_claim_with_the_proposed_token = "
+    BC listen
+    A acquire 0
+    C acquire 20
+    B acquire 10
+    A end p=zero+500000 | handed            | B+ zero+500000, fence zero+500000, claim, queue C, told B
+    A end p=zero+500000 | another           | same
+    B end               | handed            | C c, queue -"
 
-#[test]
-fn waiter_with_the_best_stamp_gets_a_claim_with_the_proposed_token() {
-    let (server, mut node) = start();
-    let mut b = Listener::new(&server, 'B');
-    let _c = Listener::new(&server, 'C');
-    node.acquire('A', 0);
-    node.acquire('C', 20);
-    node.acquire('B', 10);
-    let proposed = node.zero + SECOND / 2;
-    assert_eq!(node.end('A', proposed).unwrap(), 2);
-    assert_eq!(b.next_push(), owner('B') + &node.lock.k);
-    assert_eq!(node.lock.value().unwrap(), value('B', '+', proposed));
-    assert_eq!(node.fence(), Some(proposed));
-    assert_runs_down(node.lock.pttl() - COUNTED_ON_MS, CLAIM);
-    assert_eq!(node.lock.queue(), "C");
-    let before = node.snapshot();
-    assert_eq!(node.end('A', proposed).unwrap(), -1, "sent twice");
-    assert_eq!(node.snapshot(), before);
-}
+/// The last two are ahead of the clock, and of that of a client whose delay is short.
+proposal_of_no_use_does_not_keep_the_lock = "
+    for proposal in '0', 'x', '', '=9999999999999999', '9999999999999999'
+    B listen
+    A acquire 0         | held a
+    B acquire 10
+    A end p=$proposal   | handed            | B a+16"
 
-#[test]
-fn last_waiter_is_served_without_the_flag() {
-    let (server, mut node) = start();
-    let _b = Listener::new(&server, 'B');
-    node.acquire('A', 0);
-    node.acquire('B', 10);
-    assert_eq!(node.end('A', 0).unwrap(), 2);
-    assert_eq!(node.lock.value().unwrap().as_bytes()[22], b' ');
-    assert_eq!(node.lock.queue_members(), []);
-}
+guess_far_ahead_is_ignored_by_the_delay = "
+    B listen
+    A acquire 0         | held a
+    B acquire 10
+    delay 400
+    A end p=zero+500000 | handed            | B a+16"
 
-#[test]
-fn proposal_of_no_use_does_not_keep_the_lock() {
-    let slack = 1_000 * COUNTED_ON_MS;
-    for proposal in ["0", "x", "", "=9999999999999999", "9999999999999999"] {
-        let (server, mut node) = start();
-        let _b = Listener::new(&server, 'B');
-        let token = node.acquire('A', 0).token();
-        node.acquire('B', 10);
-        assert_eq!(node.end('A', proposal).unwrap(), 2, "{proposal}");
-        assert!(node.token() >= token + 16);
-        assert_near(node.token(), token + 16, slack);
-    }
-}
+dead_waiter_is_dropped_and_deaf_one_skipped = "
+    BD listen
+    A acquire 0
+    B acquire 10
+    C acquire 20
+    D acquire 30
+    E acquire 40
+    B dies
+    A end               | handed            | D+ d, queue CE"
 
-#[test]
-fn guess_far_ahead_is_ignored_by_the_delay() {
-    let (server, mut node) = start();
-    let _b = Listener::new(&server, 'B');
-    node.acquire('A', 0);
-    node.acquire('B', 10);
-    node.delay = 400;
-    let guess = node.zero + SECOND / 2;
-    assert_eq!(node.end('A', guess).unwrap(), 2);
-    assert_near(node.token(), node.zero, 1_000 * COUNTED_ON_MS + 16);
-}
+lock_with_unreachable_waiters_is_freed_for_their_polls = "
+    A acquire 0
+    B acquire 10
+    C acquire 20
+    B dies
+    A end               | freed             | free, queue C"
 
-#[test]
-fn dead_waiter_is_dropped_and_deaf_one_skipped() {
-    let (server, mut node) = start();
-    let _listeners = listen(&server, "BD");
-    node.acquire('A', 0);
-    for (who, stamp) in [('B', 10), ('C', 20), ('D', 30), ('E', 40)] {
-        node.acquire(who, stamp);
-    }
-    node.lock.stop_heart('B');
-    assert_eq!(node.end('A', 0).unwrap(), 2);
-    assert_eq!(node.holder(), Some('D'));
-    assert_eq!(node.lock.queue(), "CE");
-}
+waiter_leaves_the_queue = "
+    A acquire 0         | held a
+    B acquire 10
+    C acquire 20
+    B end               | left              | A+ a, queue C
+    B end               | another           | same
+    expire
+    C end               | left              | free, queue -
+    C end               | absent            | same"
 
-#[test]
-fn lock_with_unreachable_waiters_is_freed_for_their_polls() {
-    let (_server, mut node) = start();
-    node.acquire('A', 0);
-    node.acquire('B', 10);
-    node.acquire('C', 20);
-    node.lock.stop_heart('B');
-    assert_eq!(node.end('A', 0).unwrap(), 1);
-    assert_eq!(node.lock.value(), None);
-    assert_eq!(node.lock.queue(), "C");
-}
+/// As after a restart with old records.
+holder_that_also_queues_leaves_and_is_not_served_again = "
+    AB listen
+    B acquire 0
+    A acquire 10
+    C acquire 20
+    set K 'A{22}+1{16}~host-A'
+    # C is deaf.
+    A end               | freed             | queue C"
 
-#[test]
-fn waiter_leaves_the_queue() {
-    let (_server, mut node) = start();
-    node.acquire('A', 0);
-    node.acquire('B', 10);
-    node.acquire('C', 20);
-    assert_eq!(node.end('B', 0).unwrap(), 3);
-    assert_eq!(node.lock.queue(), "C");
-    assert_eq!(node.lock.queue_members().len(), 2);
-    assert_eq!(node.end('B', 0).unwrap(), -1);
-    node.expire();
-    assert_eq!(node.end('C', 0).unwrap(), 3);
-    assert_eq!(node.end('C', 0).unwrap(), 0);
-}
+hold_writes_an_absent_lock_with_the_token_of_the_holder = "
+    for fence after in 1 500000, zero+400000 500000, zero+600000 600000
+    set F $fence
+    A hold zero+500000  | held zero+500000  | A zero+500000, 60s, fence zero+$after, remembered"
 
-#[test]
-fn holder_that_also_queues_leaves_and_is_not_served_again() {
-    let (server, mut node) = start();
-    let _listeners = listen(&server, "AB");
-    node.acquire('B', 0);
-    node.acquire('A', 10);
-    node.acquire('C', 20);
-    // As after a restart with old records.
-    let (k, token) = (node.lock.k.clone(), node.zero);
-    let _: () = node.lock.command(&["SET", &k, &value('A', '+', token)]);
-    assert_eq!(node.end('A', 0).unwrap(), 1, "C is deaf");
-    assert_eq!(node.lock.queue(), "C");
+token_after_that_of_a_hold_is_higher = "
+    A hold zero+9s      | held zero+9s      | fence zero+9s, remembered
+    A end
+    B acquire 0         | held zero+9000016"
+
+hold_leaves_the_lock_of_another_owner_alone = "
+    A acquire 0         | held a
+    B acquire 1
+    BC hold a+99        | nil               | same"
+
+hold_leaves_the_queue_and_flags_the_lock_for_waiters = "
+    for others flag queue in BC + C, B _ -
+    X acquire 0
+    $others acquire 1
+    expire
+    B hold zero+9s      | held$flag zero+9s | B$flag zero+9s, queue $queue"
+
+revoked_lock_without_waiters_is_freed_and_its_owner_told = "
+    A listen
+    A acquire 0         | held a
+    A revoked a+16      | freed             | free, notified A
+    B acquire 10        | held a+16"
+
+revoked_lock_goes_to_the_best_stamp_with_the_token_of_all_nodes = "
+    BC listen
+    A acquire 0
+    C acquire 20
+    B acquire 10
+    # Far ahead of the node's clock: it was read on another one.
+    A revoked zero+1h   | handed            | B+ zero+1h, fence zero+1h, claim, told B
+    A revoked zero+1h   | another           | same"
+
+token_after_a_revocation_is_higher_although_the_fence_was_lost = "
+    A acquire 0
+    lose F
+    A revoked zero+1h   | freed
+    B acquire 10        | held zero+1h"
+
+revoke_drops_dead_waiters_and_keeps_deaf_ones = "
+    A acquire 0         | held a
+    B acquire 10
+    C acquire 20
+    B dies
+    A revoked a+16      | freed             | free, queue C"
+
+revoke_leaves_a_free_lock_and_that_of_another = "
+    A revoked 17        | absent            | same
+    B acquire 0
+    A revoked 17        | another           | same
+    set K 'random'
+    revoke 'randoM' 6   | another           | same
+    revoke 'random' 7   | another           | same
+    revoke 'rando' 5    | another           | same
+    revoke '' 0         | another           | same
+    revoke 'random' 6   | freed             | free"
+
+revoke_with_a_token_beyond_the_bound_is_refused = "
+    A acquire 0
+    A revoked 9007199254740990 | refused LOCKFENCE"
 }

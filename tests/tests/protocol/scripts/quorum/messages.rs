@@ -1,186 +1,99 @@
 //! Which owners are notified, and that no other one is.
 
-use harness::{Listener, RedisServer, owner};
+use super::transcripts;
 
-use super::node::{Ask, Node};
-use super::{SECOND, TTL, listen, start};
+transcripts! { Node;
+owner_is_told_of_the_first_waiter_and_of_each_new_head = "
+    ABCM listen
+    M acquire 50        |                   | tells -
+    B acquire 20        |                   | tells M
+    C acquire 30        |                   | tells -
+    B acquire 20        |                   | tells -
+    A acquire 10        |                   | tells M
+    A acquire 10        |                   | tells -
+    B acquire 5         |                   | tells -
+    M acquire 50        |                   | tells -"
 
-/// All messages to owners. It is subscribed to a pattern, so owners need listeners of their own.
-struct Messages(Listener);
+owner_is_told_of_a_head_that_is_worse_than_itself = "
+    ABCM listen
+    M acquire 50
+    C acquire 90        |                   | tells M
+    B acquire 80        |                   | tells M"
 
-impl Messages {
-    fn new(server: &RedisServer) -> Messages {
-        Messages(Listener::to_pattern(server, "lock:*"))
-    }
+head_behind_dead_entries_is_the_first_live_one = "
+    ABCM listen
+    M acquire 50
+    A acquire 10
+    B acquire 15        |                   | tells M
+    A dies
+    # Behind B, which lives.
+    C acquire 20        |                   | tells -
+    C end
+    B dies
+    C acquire 20        |                   | tells M"
 
-    /// The letters of the owners that were notified since the last call.
-    fn take(&mut self, node: &mut Node) -> String {
-        let _: i64 = node.lock.command(&["PUBLISH", "lock:end", ""]);
-        let mut letters = String::new();
-        loop {
-            let (channel, payload) = self.0.next_of_pattern();
-            if channel == "lock:end" {
-                return letters;
-            }
-            let letter = payload.chars().next().expect("an owner");
-            assert_eq!(channel, format!("lock:{}", &owner(letter)[..8]));
-            assert_eq!(payload, owner(letter) + &node.lock.k);
-            letters.push(letter);
-        }
-    }
-}
+dead_entry_that_comes_back_is_a_new_head = "
+    ABCM listen
+    M acquire 50
+    A acquire 10
+    C acquire 30        |                   | tells M
+    A dies
+    A acquire 20        |                   | tells M
+    A dies
+    # C is before it.
+    A acquire 40        |                   | tells -"
 
-/// A node of which owner `M` has the lock.
-fn taken() -> (RedisServer, Node, Messages, Vec<Listener>) {
-    let (server, mut node) = start();
-    let messages = Messages::new(&server);
-    let listeners = listen(&server, "ABCM");
-    node.acquire('M', 50);
-    (server, node, messages, listeners)
-}
+flag_that_was_lost_is_set_with_a_message = "
+    ABCM listen
+    M acquire 50
+    A acquire 10        |                   | tells M
+    unflag
+    A acquire 10        |                   | tells M"
 
-#[test]
-fn owner_is_told_of_the_first_waiter_and_of_each_new_head() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    for (who, stamp, told) in [
-        ('B', 20, "M"),
-        ('C', 30, ""),
-        ('B', 20, ""),
-        ('A', 10, "M"),
-        ('A', 10, ""),
-        ('B', 5, ""),
-        ('M', 50, ""),
-    ] {
-        node.acquire(who, stamp);
-        assert_eq!(messages.take(&mut node), told, "{who} {stamp}");
-    }
-}
+attempt_without_queueing_tells_no_owner = "
+    ABCM listen
+    M acquire 50
+    A try 10            | waits 0           | tells -"
 
-#[test]
-fn owner_is_told_of_a_head_that_is_worse_than_itself() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    node.acquire('C', 90);
-    assert_eq!(messages.take(&mut node), "M");
-    node.acquire('B', 80);
-    assert_eq!(messages.take(&mut node), "M");
-}
+foreign_owner_is_told_nothing = "
+    for value in stranger, X{22}+1{15}x~host-X
+    ABX listen
+    set K '$value'
+    A acquire 10        |                   | tells -
+    B acquire 5         |                   | tells -"
 
-#[test]
-fn head_behind_dead_entries_is_the_first_live_one() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    node.acquire('A', 10);
-    node.acquire('B', 15);
-    node.lock.stop_heart('A');
-    messages.take(&mut node);
-    // Behind B, which lives.
-    node.acquire('C', 20);
-    assert_eq!(messages.take(&mut node), "");
-    node.end('C', 0).unwrap();
-    node.lock.stop_heart('B');
-    node.acquire('C', 20);
-    assert_eq!(messages.take(&mut node), "M");
-}
+owner_of_a_claim_is_told_once = "
+    ABCM listen
+    M acquire 50
+    A acquire 10        |                   | tells M
+    expire
+    B acquire 20        | waits 1 A         | tells A
+    A acquire 10        |                   | tells -"
 
-#[test]
-fn dead_entry_that_comes_back_is_a_new_head() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    node.acquire('A', 10);
-    node.acquire('C', 30);
-    node.lock.stop_heart('A');
-    messages.take(&mut node);
-    node.acquire('A', 20);
-    assert_eq!(messages.take(&mut node), "M");
-    node.lock.stop_heart('A');
-    node.acquire('A', 40);
-    assert_eq!(messages.take(&mut node), "", "C is before it");
-}
+cede_tells_the_waiter_that_gets_the_lock = "
+    ABCM listen
+    M acquire 50        | held m
+    B acquire 20        |                   | tells M
+    A acquire 10        |                   | tells M
+    M cede m+1 50       |                   | tells -
+    # No stamp is better.
+    M cede m 5          |                   | tells -
+    M cede m 50         |                   | tells A"
 
-#[test]
-fn flag_that_was_lost_is_set_with_a_message() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    node.acquire('A', 10);
-    messages.take(&mut node);
-    let k = node.lock.k.clone();
-    let _: i64 = node.lock.command(&["SETRANGE", &k, "22", " "]);
-    node.acquire('A', 10);
-    assert_eq!(messages.take(&mut node), "M");
-}
+end_tells_the_waiter_that_gets_the_lock = "
+    ABCM listen
+    M acquire 50
+    C acquire 30        |                   | tells M
+    B acquire 20        |                   | tells M
+    C end               |                   | tells -
+    M end               |                   | tells B"
 
-#[test]
-fn attempt_without_queueing_tells_no_owner() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    node.ask('A', &Ask::by(10).without_queueing()).unwrap();
-    assert_eq!(messages.take(&mut node), "");
-}
-
-#[test]
-fn foreign_owner_is_told_nothing() {
-    let (_server, mut node) = start();
-    let k = node.lock.k.clone();
-    for foreign in [
-        "stranger".to_owned(),
-        format!("{}+{} host-X", owner('X'), "1".repeat(15) + "x"),
-    ] {
-        let mut messages = Messages::new(&_server);
-        let _: () = node.lock.command(&["SET", &k, &foreign]);
-        node.acquire('A', 10);
-        node.acquire('B', 5);
-        assert_eq!(messages.take(&mut node), "", "{foreign}");
-        let q = node.lock.q.clone();
-        node.lose(&q);
-    }
-}
-
-#[test]
-fn owner_of_a_claim_is_told_once() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    node.acquire('A', 10);
-    messages.take(&mut node);
-    node.expire();
-    node.acquire('B', 20);
-    assert_eq!(messages.take(&mut node), "A");
-    node.acquire('A', 10);
-    assert_eq!(messages.take(&mut node), "");
-}
-
-#[test]
-fn cede_tells_the_waiter_that_gets_the_lock() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    let token = node.token();
-    node.acquire('B', 20);
-    node.acquire('A', 10);
-    messages.take(&mut node);
-    node.cede('M', token + 1, 50).unwrap();
-    assert_eq!(messages.take(&mut node), "");
-    node.cede('M', token, 5).unwrap();
-    assert_eq!(messages.take(&mut node), "", "no stamp is better");
-    node.cede('M', token, 50).unwrap();
-    assert_eq!(messages.take(&mut node), "A");
-}
-
-#[test]
-fn end_tells_the_waiter_that_gets_the_lock() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    for (who, stamp) in [('C', 30), ('B', 20)] {
-        node.acquire(who, stamp);
-    }
-    messages.take(&mut node);
-    node.end('C', 0).unwrap();
-    assert_eq!(messages.take(&mut node), "");
-    node.end('M', 0).unwrap();
-    assert_eq!(messages.take(&mut node), "B");
-}
-
-#[test]
-fn hold_and_mark_tell_no_owner() {
-    let (_server, mut node, mut messages, _listeners) = taken();
-    node.acquire('A', 10);
-    messages.take(&mut node);
-    let token = node.zero + SECOND;
-    node.hold('M', TTL, token).unwrap();
-    node.hold('B', TTL, token).unwrap();
-    node.expire();
-    node.hold('M', TTL, token).unwrap();
-    node.mark().unwrap();
-    assert_eq!(messages.take(&mut node), "");
+hold_and_mark_tell_no_owner = "
+    ABCM listen
+    M acquire 50
+    A acquire 10        |                   | tells M
+    MB hold zero+1s     |                   | tells -
+    expire
+    M hold zero+1s      |                   | tells -
+    mark                |                   | tells -"
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use harness::{RawLock, RedisServer, entry, owner};
 use redis::{RedisResult, Script, Value};
 
+use super::super::NOTICE;
 use super::{COUNTED_ON_MS, DELAY, TTL};
 
 macro_rules! lua {
@@ -37,34 +38,31 @@ static END: LazyLock<Script> = lua!("grant", "choose", "quorum_node", "quorum_en
 static REVOKE: LazyLock<Script> = lua!("grant", "choose", "quorum_node", "quorum_revoke");
 static MARK: LazyLock<Script> = lua!("grant", "quorum_node", "quorum_mark");
 
-/// What holders are told.
-pub(super) const NOTICE: &str = "\u{1f}0192\u{1f}ann\u{1f}stuck\u{1f}";
-
-pub(super) struct Node {
-    pub(super) lock: RawLock,
+pub(crate) struct Node {
+    pub(crate) lock: RawLock,
     /// The node's marker.
-    pub(super) m: String,
-    pub(super) boot: String,
+    pub(crate) m: String,
+    pub(crate) boot: String,
     /// The restart delay of the client, in ms.
-    pub(super) delay: i64,
+    pub(crate) delay: i64,
     /// Stamps and proposals of the tests count from here: the server's clock (µs) when the test began.
-    pub(super) zero: i64,
+    pub(crate) zero: i64,
 }
 
 /// What an acquire asks for.
 #[derive(Clone, Debug)]
-pub(super) struct Ask {
+pub(crate) struct Ask {
     /// In ms; negative: without queueing.
-    pub(super) ttl: i64,
+    pub(crate) ttl: i64,
     /// In µs from the node's zero.
-    pub(super) stamp: i64,
+    pub(crate) stamp: i64,
     /// The proposed token, as it is sent.
-    pub(super) proposal: String,
+    pub(crate) proposal: String,
 }
 
 /// The answers of acquire, cede and hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     Held {
         flag: char,
         token: i64,
@@ -83,7 +81,7 @@ pub(super) enum Reply {
 
 impl Ask {
     /// A lease of [`TTL`] without a proposal.
-    pub(super) fn by(stamp: i64) -> Ask {
+    pub(crate) fn by(stamp: i64) -> Ask {
         Ask {
             ttl: TTL,
             stamp,
@@ -91,18 +89,11 @@ impl Ask {
         }
     }
 
-    pub(super) fn ttl(self, ttl: i64) -> Ask {
+    pub(crate) fn ttl(self, ttl: i64) -> Ask {
         Ask { ttl, ..self }
     }
 
-    pub(super) fn without_queueing(self) -> Ask {
-        Ask {
-            ttl: -self.ttl,
-            ..self
-        }
-    }
-
-    pub(super) fn proposing(self, proposal: impl ToString) -> Ask {
+    pub(crate) fn proposing(self, proposal: impl ToString) -> Ask {
         let proposal = proposal.to_string();
         Ask { proposal, ..self }
     }
@@ -110,7 +101,7 @@ impl Ask {
 
 impl Node {
     /// `revoke` of the owner whose record begins so; a length of -1 is any.
-    pub(super) fn revoke(&mut self, record: &str, length: i64, token: i64) -> RedisResult<i64> {
+    pub(crate) fn revoke(&mut self, record: &str, length: i64, token: i64) -> RedisResult<i64> {
         let mut call = REVOKE.key(&self.lock.k);
         call.key(&self.lock.f).key(&self.lock.q);
         call.arg(record)
@@ -122,8 +113,8 @@ impl Node {
     }
 
     /// A node of which nothing is known.
-    pub(super) fn new(server: &RedisServer) -> Node {
-        let mut lock = RawLock::new(server, "order:42");
+    pub(crate) fn new(server: &RedisServer, name: &str) -> Node {
+        let mut lock = RawLock::new(server, name);
         Node {
             zero: lock.now(),
             lock,
@@ -134,18 +125,14 @@ impl Node {
     }
 
     /// Votes count.
-    pub(super) fn mark_as_voting(&mut self) {
+    pub(crate) fn mark_as_voting(&mut self) {
         let till = self.zero - 1_000 * COUNTED_ON_MS;
         let marker = format!("{} {} {till:016}", self.boot, self.delay);
         let m = self.m.clone();
         let _: () = self.lock.command(&["SET", &m, &marker]);
     }
 
-    pub(super) fn acquire(&mut self, who: char, stamp: i64) -> Reply {
-        self.ask(who, &Ask::by(stamp)).expect("it is answered")
-    }
-
-    pub(super) fn ask(&mut self, who: char, ask: &Ask) -> RedisResult<Reply> {
+    pub(crate) fn ask(&mut self, who: char, ask: &Ask) -> RedisResult<Reply> {
         let stamp = (self.zero + ask.stamp).to_string();
         let (ttl, delay) = (ask.ttl.to_string(), self.delay.to_string());
         let boot = self.boot.clone();
@@ -153,19 +140,19 @@ impl Node {
         self.call(&ACQUIRE, &arguments)
     }
 
-    pub(super) fn cede(&mut self, who: char, token: i64, stamp: i64) -> RedisResult<Reply> {
+    pub(crate) fn cede(&mut self, who: char, token: i64, stamp: i64) -> RedisResult<Reply> {
         let (token, stamp) = (format!("{token:016}"), (self.zero + stamp).to_string());
         let (boot, delay) = (self.boot.clone(), self.delay.to_string());
         self.call(&CEDE, &[&entry(who), &token, &stamp, &boot, &delay])
     }
 
-    pub(super) fn hold(&mut self, who: char, ttl: i64, token: i64) -> RedisResult<Reply> {
+    pub(crate) fn hold(&mut self, who: char, ttl: i64, token: i64) -> RedisResult<Reply> {
         let (ttl, token) = (ttl.to_string(), format!("{token:016}"));
         let (boot, delay) = (self.boot.clone(), self.delay.to_string());
         self.call(&HOLD, &[&entry(who), &ttl, &token, &boot, &delay])
     }
 
-    pub(super) fn end(&mut self, who: char, proposal: impl ToString) -> RedisResult<i64> {
+    pub(crate) fn end(&mut self, who: char, proposal: impl ToString) -> RedisResult<i64> {
         let mut call = END.key(&self.lock.k);
         call.key(&self.lock.f).key(&self.lock.q);
         call.arg(entry(who)).arg(proposal.to_string());
@@ -173,7 +160,7 @@ impl Node {
     }
 
     /// Until when votes do not count (ms), and the time (µs).
-    pub(super) fn mark(&mut self) -> RedisResult<(i64, i64)> {
+    pub(crate) fn mark(&mut self) -> RedisResult<(i64, i64)> {
         let mut call = MARK.key(&self.m);
         call.arg(&self.boot).arg(self.delay);
         call.invoke(&mut self.lock.connection)
@@ -186,59 +173,36 @@ impl Node {
         call.invoke(&mut lock.connection).and_then(Reply::parse)
     }
 
-    /// The records of the lock and of the node, to assert that none was written.
-    pub(super) fn snapshot(&mut self) -> Vec<(String, Vec<u8>)> {
-        super::super::snapshot(&mut self.lock)
-    }
-
-    pub(super) fn holder(&mut self) -> Option<char> {
-        super::super::holder(&mut self.lock)
-    }
-
-    /// The token of K.
-    pub(super) fn token(&mut self) -> i64 {
-        let value = self.lock.value().expect("the lock is taken");
-        value[23..39].parse().expect("digits")
-    }
-
-    /// The token of F.
-    pub(super) fn fence(&mut self) -> Option<i64> {
-        let fence = self.lock.fence();
-        fence.map(|digits| digits.parse().expect("digits"))
-    }
-
     /// The stamp of an entry, from the node's zero.
-    pub(super) fn stamp(&mut self, who: char) -> i64 {
+    pub(crate) fn stamp(&mut self, who: char) -> i64 {
         let (q, entry) = (self.lock.q.clone(), entry(who));
         let stamp: i64 = self.lock.command(&["ZSCORE", &q, &entry]);
         stamp - self.zero
     }
 
     /// M's text.
-    pub(super) fn marker(&mut self) -> Option<String> {
+    pub(crate) fn marker(&mut self) -> Option<String> {
         let m = self.m.clone();
         self.lock.command(&["GET", &m])
     }
 
     /// M's last part.
-    pub(super) fn till(&mut self) -> i64 {
+    pub(crate) fn till(&mut self) -> i64 {
         let marker = self.marker().expect("the node is marked");
         let (_, till) = marker.rsplit_once(' ').expect("three parts");
         till.parse().expect("digits")
     }
-
-    pub(super) fn lose(&mut self, key: &str) {
-        let deleted: i64 = self.lock.command(&["DEL", key]);
-        assert_eq!(deleted, 1, "{key} was there");
-    }
-
-    pub(super) fn expire(&mut self) {
-        let k = self.lock.k.clone();
-        self.lose(&k);
-    }
 }
 
 impl Reply {
+    /// The server's clock (µs), where the answer has it.
+    pub(crate) fn now(&self) -> Option<i64> {
+        match self {
+            Reply::Held { now, .. } | Reply::Waiting { now, .. } => Some(*now),
+            Reply::Nil => None,
+        }
+    }
+
     fn parse(value: Value) -> RedisResult<Reply> {
         let parts = match value {
             Value::Nil => return Ok(Reply::Nil),
@@ -268,68 +232,10 @@ impl Reply {
             now,
         })
     }
-
-    #[track_caller]
-    pub(super) fn token(&self) -> i64 {
-        match self {
-            Reply::Held { token, .. } => *token,
-            other => panic!("no token in {other:?}"),
-        }
-    }
-
-    #[track_caller]
-    pub(super) fn flag(&self) -> char {
-        match self {
-            Reply::Held { flag, .. } => *flag,
-            other => panic!("no flag in {other:?}"),
-        }
-    }
-
-    /// For how long the vote does not count, in ms.
-    #[track_caller]
-    pub(super) fn early(&self) -> i64 {
-        match self {
-            Reply::Held { early, .. } => *early,
-            other => panic!("no vote: {other:?}"),
-        }
-    }
-
-    #[track_caller]
-    pub(super) fn remaining(&self) -> i64 {
-        match self {
-            Reply::Waiting { remaining, .. } => *remaining,
-            other => panic!("not waiting: {other:?}"),
-        }
-    }
-
-    #[track_caller]
-    pub(super) fn position(&self) -> i64 {
-        match self {
-            Reply::Waiting { position, .. } => *position,
-            other => panic!("not waiting: {other:?}"),
-        }
-    }
-
-    /// The letter of the owner that has K.
-    #[track_caller]
-    pub(super) fn holder(&self) -> Option<char> {
-        match self {
-            Reply::Waiting { value, .. } => value.chars().next(),
-            other => panic!("not waiting: {other:?}"),
-        }
-    }
-
-    #[track_caller]
-    pub(super) fn now(&self) -> i64 {
-        match self {
-            Reply::Held { now, .. } | Reply::Waiting { now, .. } => *now,
-            Reply::Nil => panic!("no time in nil"),
-        }
-    }
 }
 
 /// The value of K of `who`.
-pub(super) fn value(who: char, flag: char, token: i64) -> String {
+pub(crate) fn value(who: char, flag: char, token: i64) -> String {
     let (owner, entry) = (owner(who), entry(who));
     format!("{owner}{flag}{token:016}{}", &entry[owner.len()..])
 }

@@ -9,7 +9,7 @@ use super::records::{near_rest, near_token};
 use super::stage::agree;
 
 /// Compares an answer or a refusal with the model's.
-pub(super) fn compare<T>(
+pub(crate) fn compare<T>(
     answer: Result<T, RedisError>,
     expected: server::Answer,
     read: impl FnOnce(T, server::Answer) -> Result<server::Answer, String>,
@@ -24,11 +24,11 @@ pub(super) fn compare<T>(
     agree("answer", seen, expected)
 }
 
-pub(super) fn code(code: i64, _: server::Answer) -> Result<server::Answer, String> {
+pub(crate) fn code(code: i64, _: server::Answer) -> Result<server::Answer, String> {
     Ok(server::Answer::Code(code as i8))
 }
 
-pub(super) fn renewal(
+pub(crate) fn renewal(
     answer: Option<String>,
     expected: server::Answer,
 ) -> Result<server::Answer, String> {
@@ -39,7 +39,7 @@ pub(super) fn renewal(
 }
 
 /// The answers of `acquire` and `end`.
-pub(super) fn any(answer: Answer, expected: server::Answer) -> Result<server::Answer, String> {
+pub(crate) fn any(answer: Answer, expected: server::Answer) -> Result<server::Answer, String> {
     Ok(match answer {
         Answer::Held { flag, token } => {
             let token = token.parse().map_err(|_| format!("no token: {token:?}"))?;

@@ -7,10 +7,10 @@ use lock_model::server::{
 };
 
 /// Owners that listen on their channel, and those that do not.
-pub(super) const LISTENING: &str = "ABCDEF";
-pub(super) const DEAF: &str = "GH";
+pub(crate) const LISTENING: &str = "ABCDEF";
+pub(crate) const DEAF: &str = "GH";
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const RULES: Rules = Rules {
     claim: 1_500,
     live: 6_000,
     queue: 7_000,
@@ -21,23 +21,23 @@ pub(super) const RULES: Rules = Rules {
 };
 
 #[derive(Debug, Clone)]
-pub(super) struct Model {
+pub(crate) struct Model {
     /// The server's clock in µs.
-    pub(super) now: i64,
-    pub(super) records: Records,
-    pub(super) mode: Mode,
+    pub(crate) now: i64,
+    pub(crate) records: Records,
+    pub(crate) mode: Mode,
     /// The owner that the last command notified.
-    pub(super) pushed: Vec<char>,
+    pub(crate) pushed: Vec<char>,
     /// The owners that the last command told of a revocation, after that.
-    pub(super) told: Vec<char>,
+    pub(crate) told: Vec<char>,
     /// The branches that the last command took.
-    pub(super) taken: Taken,
+    pub(crate) taken: Taken,
     /// Some of the letters ask for shares.
-    pub(super) has_shares: bool,
+    pub(crate) has_shares: bool,
 }
 
 impl Model {
-    pub(super) fn new(now: i64, has_shares: bool) -> Self {
+    pub(crate) fn new(now: i64, has_shares: bool) -> Self {
         Self {
             now,
             records: Records::default(),
@@ -50,13 +50,13 @@ impl Model {
     }
 
     /// Sets the clock.
-    pub(super) fn pass(&mut self, now: i64) {
+    pub(crate) fn pass(&mut self, now: i64) {
         let passed = now.div_euclid(1_000) - self.now.div_euclid(1_000);
         self.records.advance(ticks(passed));
         self.now = now;
     }
 
-    pub(super) fn run(&mut self, command: Command) -> Answer {
+    pub(crate) fn run(&mut self, command: Command) -> Answer {
         let site = self.site();
         let rules = Rules {
             fence: Some(sender(&command).map_or(DAY, |owner| memory_of(letter_of(owner)))),
@@ -69,7 +69,7 @@ impl Model {
         run.answer
     }
 
-    pub(super) fn site(&self) -> Site {
+    pub(crate) fn site(&self) -> Site {
         Site {
             now: self.now,
             receivers: (1 << LISTENING.len()) - 1,
@@ -78,7 +78,7 @@ impl Model {
     }
 
     /// The token in the lock's record.
-    pub(super) fn token(&self) -> Option<Token> {
+    pub(crate) fn token(&self) -> Option<Token> {
         match self.records.lock?.value {
             Value::Ours { token, .. } => Some(token),
             Value::Foreign | Value::WrongType => None,
@@ -86,25 +86,25 @@ impl Model {
     }
 
     /// The holder of the lock, if it holds the lock alone.
-    pub(super) fn holder(&self) -> Option<char> {
+    pub(crate) fn holder(&self) -> Option<char> {
         let holder = self.records.holder();
         holder.filter(|owner| owner.is_of_a_client()).map(letter_of)
     }
 
     /// What a letter asks for now: a holder that became a reader shares the lock.
-    pub(super) fn share(&self, letter: char) -> Option<Share> {
+    pub(crate) fn share(&self, letter: char) -> Option<Share> {
         if self.records.share(owner(letter)).is_some() {
             return share(letter).or(Some(Share::READ));
         }
         share(letter).filter(|_| self.has_shares)
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.mode == Mode::OutOfMemory
     }
 }
 
-pub(super) fn owner(letter: char) -> OwnerId {
+pub(crate) fn owner(letter: char) -> OwnerId {
     let place = [LISTENING, DEAF].concat().find(letter);
     OwnerId {
         client: place.expect("one of the letters") as u8,
@@ -112,7 +112,7 @@ pub(super) fn owner(letter: char) -> OwnerId {
     }
 }
 
-pub(super) fn letter_of(owner: OwnerId) -> char {
+pub(crate) fn letter_of(owner: OwnerId) -> char {
     let mut letters = LISTENING.chars().chain(DEAF.chars());
     letters
         .nth(owner.client.into())
@@ -120,7 +120,7 @@ pub(super) fn letter_of(owner: OwnerId) -> char {
 }
 
 /// What a letter asks for where locks are shared; `None` is the whole lock.
-pub(super) fn share(letter: char) -> Option<Share> {
+pub(crate) fn share(letter: char) -> Option<Share> {
     let (take, limit) = match letter {
         'B' | 'F' => (1, 0),
         'C' => (1, 2),
@@ -132,7 +132,7 @@ pub(super) fn share(letter: char) -> Option<Share> {
 }
 
 /// For how long each letter's client has fences remembered: a day, an hour, or a week.
-pub(super) fn memory_of(letter: char) -> Ticks {
+pub(crate) fn memory_of(letter: char) -> Ticks {
     match letter {
         'B' | 'E' | 'G' => 3_600_000,
         'C' | 'D' => 604_800_000,
@@ -160,12 +160,12 @@ fn sender(command: &Command) -> Option<OwnerId> {
     })
 }
 
-pub(super) fn ticks(ms: i64) -> Ticks {
+pub(crate) fn ticks(ms: i64) -> Ticks {
     ms.try_into().expect("it is less than 24 days")
 }
 
 /// The server's text of a refusal.
-pub(super) fn refusal(code: &str) -> Option<Refusal> {
+pub(crate) fn refusal(code: &str) -> Option<Refusal> {
     match code {
         "WRONGTYPE" => Some(Refusal::WrongType),
         "LOCKFENCE" => Some(Refusal::BadFence),

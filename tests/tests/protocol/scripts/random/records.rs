@@ -28,7 +28,7 @@ const COUNTED_ON_MS: i64 = 3;
 /// Type, PTTL, string, and members of a sorted set.
 type Record = (String, i64, String, Vec<(String, i64)>);
 
-pub(super) struct Records {
+pub(crate) struct Records {
     lock: Record,
     fence: Record,
     queue: Record,
@@ -36,7 +36,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) fn read(lock: &mut RawLock) -> Records {
+    pub(crate) fn read(lock: &mut RawLock) -> Records {
         let mut read = redis::cmd("EVAL");
         let keys = [&lock.k, &lock.f, &lock.q, &lock.r];
         read.arg(READ).arg(keys.len()).arg(&keys);
@@ -50,7 +50,7 @@ impl Records {
         }
     }
 
-    pub(super) fn compare(&self, model: &Model) -> Result<(), String> {
+    pub(crate) fn compare(&self, model: &Model) -> Result<(), String> {
         let records = &model.records;
         agree("lock", self.lock(records.lock)?, records.lock)?;
         agree("fence", self.fence(records.fence)?, records.fence)?;
@@ -269,14 +269,14 @@ fn rest_of(pttl: i64) -> Option<Ticks> {
 
 /// The expected time if the server's may result from it. Heartbeats are in µs there, which adds one
 /// rounding.
-pub(super) fn near_rest(rest: Option<Ticks>, expected: Option<Ticks>) -> Option<Ticks> {
+pub(crate) fn near_rest(rest: Option<Ticks>, expected: Option<Ticks>) -> Option<Ticks> {
     let seen = rest.map(i64::from).zip(expected.map(i64::from));
     let is_near = seen.is_some_and(|(rest, expected)| (rest - expected).abs() <= COUNTED_ON_MS + 1);
     if is_near { expected } else { rest }
 }
 
 /// The expected token if the server's may result from it. Tokens are in µs.
-pub(super) fn near_token(token: i64, expected: i64) -> i64 {
+pub(crate) fn near_token(token: i64, expected: i64) -> i64 {
     let is_near = (token - expected).abs() <= COUNTED_ON_MS * 1_000;
     if is_near { expected } else { token }
 }

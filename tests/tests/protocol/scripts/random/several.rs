@@ -9,84 +9,75 @@ use lock_model::server::{
 use proptest::prelude::{Strategy, prop_oneof};
 
 use super::answer::{any, code, compare, renewal};
+use super::draw::{outside, ttl, who};
 use super::model::{Model, RULES, letter_of, memory_of, owner, ticks};
 use super::records::Records;
 use super::stage::{agree, assert_silent, hear, listen};
-use super::step::{Step, Who, limit_memory, outside, ttl, who};
-use super::{Listeners, SEQUENCES, explore};
+use super::step::Step;
+use super::{Listeners, assert_all_were_taken, explore, sequences};
 use crate::scripts::branch::Tally;
+use crate::scripts::transcript::{Pooled, pooled};
 
 const LOCKS: usize = 3;
 
 /// One step; leases are in ms.
 #[derive(Debug, Clone, Copy)]
-enum OfSeveral {
-    Acquire(Chosen, i64),
-    Try(Chosen, i64),
-    Renew(Chosen, i64),
-    Release(Chosen),
-    Rest(Chosen, i64),
-    End(Chosen),
+pub(crate) enum OfSeveral {
+    /// A step with all locks. Its owner is chosen by the state of one of them.
+    All(usize, Step),
     /// A step with one of the locks.
     One(usize, Step),
 }
 
-/// An owner, by the state of one of the locks.
-type Chosen = (usize, Who);
-
 #[test]
 fn scripts_of_several_locks_agree_with_the_model() {
-    let stage = RefCell::new(Stage::new());
+    let stage = RefCell::new(Stage::on(pooled()));
     let tally = RefCell::new(Tally::default());
-    explore(OfSeveral::any(), SEQUENCES, |steps| {
+    explore(OfSeveral::any(), sequences(), |steps| {
         let outcome = stage.borrow_mut().play(steps, &mut tally.borrow_mut());
-        limit_memory(&stage.borrow().server, false);
+        stage.borrow().server.config_set("maxmemory", "0");
         outcome
     });
-    let Stage {
-        server, listeners, ..
-    } = stage.into_inner();
-    assert_silent(&server, listeners);
+    stage.into_inner().assert_no_more_messages();
 
     let tally = tally.into_inner();
     print!("{tally}");
-    let missing = tally.missing(Branch::OF_KEYS);
-    assert_eq!(missing, [], "branches that were never taken");
+    assert_all_were_taken(&tally.missing(Branch::OF_KEYS));
 }
 
 impl OfSeveral {
     fn any() -> impl Strategy<Value = OfSeveral> {
-        let chosen = || (0..LOCKS, who());
+        let all = prop_oneof![
+            9 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
+            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
+            5 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
+            3 => who().prop_map(Step::Release),
+            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Rest(who, ttl)),
+            4 => who().prop_map(Step::End),
+        ];
         prop_oneof![
-            9 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Acquire(who, ttl)),
-            2 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Try(who, ttl)),
-            5 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Renew(who, ttl)),
-            3 => chosen().prop_map(OfSeveral::Release),
-            2 => (chosen(), ttl()).prop_map(|(who, ttl)| OfSeveral::Rest(who, ttl)),
-            4 => chosen().prop_map(OfSeveral::End),
+            25 => (0..LOCKS, all).prop_map(|(lock, step)| OfSeveral::All(lock, step)),
             12 => (0..LOCKS, Step::any(false)).prop_map(|(lock, step)| OfSeveral::One(lock, step)),
             2 => (0..LOCKS, outside()).prop_map(|(lock, step)| OfSeveral::One(lock, step)),
         ]
     }
 }
 
-struct Stage {
-    server: RedisServer,
-    listeners: Listeners,
+pub(crate) struct Stage {
+    pub(crate) server: Pooled,
+    pub(crate) listeners: Listeners,
     sequences: usize,
 }
 
 /// The locks of one sequence, and their models.
-struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     server: &'a RedisServer,
-    all: RawLocks,
-    models: Vec<Model>,
+    pub(crate) all: RawLocks,
+    pub(crate) models: Vec<Model>,
 }
 
 impl Stage {
-    fn new() -> Stage {
-        let server = RedisServer::builder().own_clock().start();
-        server.stop_clock();
+    pub(crate) fn on(server: Pooled) -> Stage {
         Stage {
             listeners: listen(&server),
             server,
@@ -95,7 +86,7 @@ impl Stage {
     }
 
     /// Plays `steps` with new locks; the error says where the server and the model differ.
-    fn play(&mut self, steps: &[OfSeveral], tally: &mut Tally) -> Result<(), String> {
+    pub(crate) fn play(&mut self, steps: &[OfSeveral], tally: &mut Tally) -> Result<(), String> {
         self.sequences += 1;
         let outcome = self.play_all(steps, tally);
         if outcome.is_err() {
@@ -106,68 +97,103 @@ impl Stage {
     }
 
     fn play_all(&mut self, steps: &[OfSeveral], tally: &mut Tally) -> Result<(), String> {
-        let names = [1, 2, 3].map(|number| format!("order:{}:{number}", self.sequences));
-        let now = self.server.clock().now();
-        let mut scene = Scene {
-            server: &self.server,
-            all: RawLocks::new(&self.server, names.iter().map(String::as_str)),
-            models: vec![Model::new(now, false); LOCKS],
-        };
-        for lock in &mut scene.all.locks {
-            // That of all locks together is a day.
-            lock.memory_of = memory_of;
-        }
+        let Stage {
+            server,
+            listeners,
+            sequences,
+        } = self;
+        let mut scene = Scene::new(server, *sequences);
         for (number, step) in steps.iter().enumerate() {
             let before = scene.models.clone();
-            for model in &mut scene.models {
-                model.pushed.clear();
-                model.told.clear();
-                model.taken = Taken::default();
-            }
-            let outcome = scene.play(*step).and_then(|()| scene.compare());
-            let outcome = outcome.and_then(|()| scene.hear(&mut self.listeners));
+            let outcome = scene.step(*step, listeners, tally);
             outcome.map_err(|difference| {
                 format!("step {number}, {step:?}: {difference}\nbefore: {before:#?}")
             })?;
-            for model in &scene.models {
-                model.taken.iter().for_each(|branch| tally.add(branch));
-            }
         }
         Ok(())
     }
 }
 
+impl Stage {
+    /// Asserts that no script sent more messages than it should.
+    pub(crate) fn assert_no_more_messages(self) {
+        assert_silent(&self.server, self.listeners);
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// Three locks of which nothing is known, in one slot.
+    pub(crate) fn new(server: &'a RedisServer, number: usize) -> Scene<'a> {
+        let names = [1, 2, 3].map(|of| format!("{{order:{number}}}:{of}"));
+        let now = server.clock().now();
+        let mut all = RawLocks::new(server, names.iter().map(String::as_str));
+        for lock in &mut all.locks {
+            // That of all locks together is a day.
+            lock.memory_of = memory_of;
+        }
+        let models = vec![Model::new(now, false); LOCKS];
+        Scene {
+            server,
+            all,
+            models,
+        }
+    }
+
+    /// Plays one step; afterwards the server and the model must agree.
+    pub(crate) fn step(
+        &mut self,
+        step: OfSeveral,
+        listeners: &mut Listeners,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        self.begin();
+        self.play(step)?;
+        self.compare(listeners)?;
+        for model in &self.models {
+            model.taken.iter().for_each(|branch| tally.add(branch));
+        }
+        Ok(())
+    }
+
+    /// Plays the steps that lead to a state, without a look at the records.
+    pub(crate) fn prepare(
+        &mut self,
+        steps: impl IntoIterator<Item = OfSeveral>,
+        listeners: &mut Listeners,
+    ) -> Result<(), String> {
+        for step in steps {
+            self.play(step)?;
+            self.hear(listeners)?;
+            self.begin();
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        for model in &mut self.models {
+            model.pushed.clear();
+            model.told.clear();
+            model.taken = Taken::default();
+        }
+    }
+
+    /// Compares the records, and takes the messages that the models expect.
+    pub(crate) fn compare(&mut self, listeners: &mut Listeners) -> Result<(), String> {
+        let mut locks = self.all.locks.iter_mut().zip(&self.models);
+        locks.try_for_each(|(lock, model)| Records::read(lock).compare(model))?;
+        self.hear(listeners)
+    }
+
+    fn hear(&mut self, listeners: &mut Listeners) -> Result<(), String> {
+        let mut locks = self.all.locks.iter().zip(&self.models);
+        locks.try_for_each(|(lock, model)| hear(listeners, lock, model))
+    }
+}
+
 impl Scene<'_> {
-    fn play(&mut self, step: OfSeveral) -> Result<(), String> {
+    pub(crate) fn play(&mut self, step: OfSeveral) -> Result<(), String> {
         match step {
-            OfSeveral::Acquire(who, ttl) => self.acquire(who, ttl, true),
-            OfSeveral::Try(who, ttl) => self.acquire(who, ttl, false),
-            OfSeveral::Renew(who, ttl) => {
-                let who = self.is(who);
-                let answer = self.all.renew(who, ttl);
-                let (owner, ttl) = (owner(who), ticks(ttl));
-                let run = self.run(KeysCommand::Renew { owner, ttl });
-                compare(answer, run.answer, renewal)
-            }
-            OfSeveral::Release(who) => {
-                let who = self.is(who);
-                let answer = self.all.release(who);
-                let run = self.run(KeysCommand::Release { owner: owner(who) });
-                compare(answer, run.answer, code)
-            }
-            OfSeveral::Rest(who, ttl) => {
-                let who = self.is(who);
-                let answer = self.all.rest(who, ttl);
-                let (owner, ttl) = (owner(who), ticks(ttl));
-                let run = self.run(KeysCommand::Rest { owner, ttl });
-                compare(answer, run.answer, code)
-            }
-            OfSeveral::End(who) => {
-                let who = self.is(who);
-                let answer = self.all.end(who);
-                let run = self.run(KeysCommand::End { owner: owner(who) });
-                compare(answer, run.answer, code)
-            }
+            OfSeveral::All(number, step) => self.play_with_all(&self.models[number].clone(), step),
             OfSeveral::One(number, step) => {
                 let model = &mut self.models[number];
                 let outcome = step.play(self.server, &mut self.all.locks[number], model);
@@ -181,24 +207,47 @@ impl Scene<'_> {
         }
     }
 
-    fn acquire(&mut self, who: Chosen, ttl: i64, queue: bool) -> Result<(), String> {
-        let who = self.is(who);
-        let answer = match queue {
-            true => self.all.acquire(who, ttl),
-            false => self.all.try_acquire(who, ttl),
-        };
-        let (owner, ttl) = (owner(who), ticks(ttl));
-        let run = self.run(KeysCommand::Acquire { owner, ttl, queue });
-        let number = match &answer {
-            // The script counts from 1.
-            Ok((number, _)) => number.saturating_sub(1),
-            Err(_) => 0,
-        };
-        agree("lock in the way", number, run.in_the_way)?;
-        if matches!(answer, Ok((1.., _))) {
-            agree("a later lock", self.all.holds_later, run.holds_later)?;
+    fn play_with_all(&mut self, model: &Model, step: Step) -> Result<(), String> {
+        match step {
+            Step::Acquire(who, signed) | Step::Try(who, signed) => {
+                let queue = matches!(step, Step::Acquire(..));
+                let who = who.is(model);
+                let answer = self.all.acquire(who, if queue { signed } else { -signed });
+                let (owner, ttl) = (owner(who), ticks(signed));
+                let run = self.run(KeysCommand::Acquire { owner, ttl, queue });
+                if let Ok((number, _)) = answer {
+                    // The script counts from 1.
+                    agree("lock in the way", number.saturating_sub(1), run.in_the_way)?;
+                    if number > 0 {
+                        agree("a later lock", self.all.holds_later, run.holds_later)?;
+                    }
+                }
+                compare(answer.map(|(_, answer)| answer), run.answer, any)
+            }
+            Step::Renew(who, ttl) => {
+                let answer = self.all.renew(who.is(model), ttl);
+                let (owner, ttl) = (owner(who.is(model)), ticks(ttl));
+                let run = self.run(KeysCommand::Renew { owner, ttl });
+                compare(answer, run.answer, renewal)
+            }
+            Step::Release(who) => {
+                let (answer, owner) = (self.all.release(who.is(model)), owner(who.is(model)));
+                let run = self.run(KeysCommand::Release { owner });
+                compare(answer, run.answer, code)
+            }
+            Step::Rest(who, ttl) => {
+                let answer = self.all.rest(who.is(model), ttl);
+                let (owner, ttl) = (owner(who.is(model)), ticks(ttl));
+                let run = self.run(KeysCommand::Rest { owner, ttl });
+                compare(answer, run.answer, code)
+            }
+            Step::End(who) => {
+                let (answer, owner) = (self.all.end(who.is(model)), owner(who.is(model)));
+                let run = self.run(KeysCommand::End { owner });
+                compare(answer, run.answer, code)
+            }
+            other => unreachable!("{other:?} is no step of all locks"),
         }
-        compare(answer.map(|(_, answer)| answer), run.answer, any)
     }
 
     /// Runs a script on the models.
@@ -219,21 +268,5 @@ impl Scene<'_> {
         }
         self.models[0].taken = run.taken;
         run
-    }
-
-    fn is(&self, (number, who): Chosen) -> char {
-        who.is(&self.models[number])
-    }
-
-    fn compare(&mut self) -> Result<(), String> {
-        for (lock, model) in self.all.locks.iter_mut().zip(&self.models) {
-            Records::read(lock).compare(model)?;
-        }
-        Ok(())
-    }
-
-    fn hear(&self, listeners: &mut Listeners) -> Result<(), String> {
-        let mut locks = self.all.locks.iter().zip(&self.models);
-        locks.try_for_each(|(lock, model)| hear(listeners, lock, model))
     }
 }

@@ -2,18 +2,18 @@
 
 use harness::{Listener, RawLock, RedisServer, owner};
 use lock_model::server::Taken;
+use redis::Connection;
 
 use super::Listeners;
 use super::model::{LISTENING, Model, memory_of};
 use super::records::Records;
-use super::step::{Step, limit_memory};
+use super::step::Step;
+use crate::scripts::NOTICE;
 use crate::scripts::branch::Tally;
-
-/// What operators have holders told.
-pub(super) const NOTICE: &str = "\u{1f}0192\u{1f}ann\u{1f}stuck\u{1f}";
+use crate::scripts::transcript::{Pooled, pooled};
 
 pub(crate) struct Stage {
-    pub(crate) server: RedisServer,
+    pub(crate) server: Pooled,
     /// The server compares and deletes.
     pub(crate) deletes: bool,
     listeners: Listeners,
@@ -24,8 +24,10 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new(has_shares: bool) -> Stage {
-        let server = RedisServer::builder().own_clock().start();
-        server.stop_clock();
+        Stage::on(pooled(), has_shares)
+    }
+
+    pub(crate) fn on(server: Pooled, has_shares: bool) -> Stage {
         Stage {
             deletes: RawLock::new(&server, "order").can_delete(),
             listeners: listen(&server),
@@ -36,35 +38,81 @@ impl Stage {
     }
 
     /// Plays `steps` with a new lock; the error says where the server and the model differ.
-    pub(super) fn play(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
-        self.locks += 1;
+    pub(crate) fn play(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
         let outcome = self.play_all(steps, tally);
         if outcome.is_err() {
             // Messages that were not read must not reach the next sequence.
             self.listeners = listen(&self.server);
         }
-        limit_memory(&self.server, false);
+        self.server.config_set("maxmemory", "0");
         outcome
     }
 
     fn play_all(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
-        let mut lock = RawLock::new(&self.server, &format!("order:{}", self.locks));
-        lock.memory_of = memory_of;
-        let mut model = Model::new(self.server.clock().now(), self.has_shares);
+        let (mut lock, mut model) = self.scene();
         for (number, step) in steps.iter().enumerate() {
             let before = model.clone();
-            model.pushed.clear();
-            model.told.clear();
-            model.taken = Taken::default();
-            step.play(&self.server, &mut lock, &mut model)
-                .and_then(|()| Records::read(&mut lock).compare(&model))
-                .and_then(|()| hear(&mut self.listeners, &lock, &model))
-                .map_err(|difference| {
-                    format!("step {number}, {step:?}: {difference}\nbefore: {before:#?}")
-                })?;
-            model.taken.iter().for_each(|branch| tally.add(branch));
+            let outcome = self.step(*step, &mut lock, &mut model, tally);
+            outcome.map_err(|difference| {
+                format!("step {number}, {step:?}: {difference}\nbefore: {before:#?}")
+            })?;
         }
         Ok(())
+    }
+
+    /// A lock of which nothing is known, and its model.
+    pub(crate) fn scene(&mut self) -> (RawLock, Model) {
+        self.scene_on(self.server.connection())
+    }
+
+    /// The same, by a connection that is used already.
+    pub(crate) fn scene_on(&mut self, connection: Connection) -> (RawLock, Model) {
+        self.locks += 1;
+        let mut lock = RawLock::on(connection, &format!("order:{}", self.locks));
+        lock.memory_of = memory_of;
+        let model = Model::new(self.server.clock().now(), self.has_shares);
+        (lock, model)
+    }
+
+    /// Plays the steps that lead to a state, without a look at the records.
+    pub(crate) fn prepare(
+        &mut self,
+        steps: impl IntoIterator<Item = Step>,
+        lock: &mut RawLock,
+        model: &mut Model,
+    ) -> Result<(), String> {
+        for step in steps {
+            model.pushed.clear();
+            model.told.clear();
+            step.play(&self.server, lock, model)?;
+            hear(&mut self.listeners, lock, model)?;
+        }
+        model.pushed.clear();
+        model.told.clear();
+        Ok(())
+    }
+
+    /// Plays one step; afterwards the server and the model must agree.
+    pub(crate) fn step(
+        &mut self,
+        step: Step,
+        lock: &mut RawLock,
+        model: &mut Model,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        model.pushed.clear();
+        model.told.clear();
+        model.taken = Taken::default();
+        step.play(&self.server, lock, model)?;
+        self.compare(lock, model)?;
+        model.taken.iter().for_each(|branch| tally.add(branch));
+        Ok(())
+    }
+
+    /// Compares the records, and takes the messages that the model expects.
+    pub(crate) fn compare(&mut self, lock: &mut RawLock, model: &Model) -> Result<(), String> {
+        Records::read(lock).compare(model)?;
+        hear(&mut self.listeners, lock, model)
     }
 
     /// Asserts that each listener receives this message next: no script sent more than it should.
@@ -84,7 +132,7 @@ pub(crate) fn assert_silent(server: &RedisServer, listeners: Listeners) {
 }
 
 /// Takes the pushes that the model expects.
-pub(super) fn hear(listeners: &mut Listeners, lock: &RawLock, model: &Model) -> Result<(), String> {
+pub(crate) fn hear(listeners: &mut Listeners, lock: &RawLock, model: &Model) -> Result<(), String> {
     for who in &model.pushed {
         let mut listeners = listeners.iter_mut();
         let (_, listener) = listeners.find(|(l, _)| l == who).expect("it listens");

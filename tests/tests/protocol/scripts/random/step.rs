@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use harness::{RawLock, RedisServer};
-use lock_model::server::{Command, Fence, Lock, Mode, Queue, QueueEntry, Share, Shares, Value};
-use proptest::bool::weighted;
-use proptest::prelude::{BoxedStrategy, Just, Strategy, prop_oneof};
-use proptest::sample::select;
+use harness::{Answer, RawLock, RedisServer};
+use lock_model::server::{
+    Command, Fence, Lock, Mode, OwnerId, Queue, QueueEntry, Share, Shares, Value,
+};
+use redis::RedisResult;
 
 use super::answer::{any, code, compare, renewal};
-use super::model::{DEAF, LISTENING, Model, letter_of, owner, ticks};
-use super::stage::NOTICE;
+use super::model::{Model, letter_of, owner, ticks};
+use crate::scripts::{NOTICE, spoil};
 
 /// One step; leases are in ms.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Acquire(Who, i64),
     Try(Who, i64),
     Renew(Who, i64),
@@ -39,23 +39,26 @@ pub(super) enum Step {
     HeartIsLost(Who),
     HolderIsBackInTheQueue,
     LeaseIsLifted,
-    LockIsLost,
-    FenceIsLost,
-    QueueIsLost,
-    LockIsSpoiled,
-    FenceIsSpoiled,
-    QueueIsSpoiled,
-    SharesAreLost,
-    SharesAreSpoiled,
+    IsLost(Record),
+    IsSpoiled(Record),
     FenceBecomesText,
     StrangerTakes(Option<i64>),
     MemoryIsFull,
     MemoryIsFree,
 }
 
+/// One of the records of a lock.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Record {
+    Lock,
+    Fence,
+    Queue,
+    Shares,
+}
+
 /// An owner; the letter is used if there is no such holder or waiter.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Who {
+pub(crate) enum Who {
     Any(char),
     Holder(char),
     Waiter(char, usize),
@@ -65,154 +68,26 @@ pub(super) enum Who {
 /// Half seconds and a little. Steps end well away from expiries, which are at half seconds, forward or
 /// back.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span(u64);
-
-const HOUR: u64 = 2 * 3_600;
-const DAY: u64 = 2 * 86_400;
+pub(crate) struct Span(pub(crate) u64);
 
 impl Step {
-    /// Releases are mostly by a command if the server `deletes`.
-    pub(super) fn any(deletes: bool) -> impl Strategy<Value = Step> {
-        // Mostly the scripts, then time. Steps that spoil a lock are rare, since little happens after
-        // them.
-        prop_oneof![
-            9 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
-            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
-            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
-            3 => release(deletes),
-            1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Rest(who, ttl)),
-            1 => revoke(),
-            3 => who().prop_map(Step::End),
-            4 => (who(), who(), ttl()).prop_map(|(who, next, ttl)| Step::EndWithNext(who, next, ttl)),
-            2 => (letter(), waiter(), ttl())
-                .prop_map(|(who, next, ttl)| Step::EndWithNext(Who::Holder(who), next, ttl)),
-            4 => span(&[0, 0, 1, 1, 3, 3, 4, 12, 14, 40, HOUR, DAY]).prop_map(Step::TimePasses),
-            1 => outside(),
-        ]
-    }
-
-    /// Steps of a lock that is shared.
-    pub(super) fn any_of_shares(deletes: bool) -> impl Strategy<Value = Step> {
-        prop_oneof![
-            12 => Step::any(deletes),
-            14 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
-            3 => (sharer(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
-            4 => (letter(), ttl()).prop_map(|(who, ttl)| Step::Try(Who::Any(who), ttl)),
-            3 => (sharer(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
-            2 => sharer().prop_map(Step::Release),
-            3 => sharer().prop_map(Step::End),
-            3 => who().prop_map(Step::EndWrite),
-            3 => Just(Step::WritersGiveUp),
-            3 => letter().prop_map(|who| Step::End(Who::Holder(who))),
-            2 => (letter(), ttl()).prop_map(|(who, ttl)| Step::Renew(Who::Holder(who), ttl)),
-            2 => letter().prop_map(|who| Step::Release(Who::Holder(who))),
-            2 => letter().prop_map(|who| Step::HeartIsLost(Who::Waiter(who, 0))),
-            1 => ttl().prop_map(Step::Downgrade),
-            4 => revoke(),
-            2 => outside_of_shares(),
-        ]
-    }
-
-    pub(super) fn play(
+    pub(crate) fn play(
         self,
         server: &RedisServer,
         lock: &mut RawLock,
         model: &mut Model,
     ) -> Result<(), String> {
+        if let Some((command, seen)) = self.send(lock, model) {
+            let expected = model.run(command);
+            return match seen {
+                Seen::Answer(answer) => compare(answer, expected, any),
+                Seen::Renewal(answer) => compare(answer, expected, renewal),
+                Seen::Code(answer) => compare(answer, expected, code),
+            };
+        }
         match self {
-            Step::Acquire(who, ttl) => {
-                let who = who.is(model);
-                if let Some(share) = model.share(who) {
-                    return share_acquire(lock, model, who, share, ttl);
-                }
-                let answer = lock.acquire(who, ttl);
-                compare(answer, model.run(acquire(who, ttl, true)), any)
-            }
-            Step::Try(who, ttl) => {
-                let who = who.is(model);
-                if let Some(share) = model.share(who) {
-                    return share_acquire(lock, model, who, share, -ttl);
-                }
-                let answer = lock.try_acquire(who, ttl);
-                compare(answer, model.run(acquire(who, ttl, false)), any)
-            }
-            Step::Renew(who, ttl) => {
-                let who = who.is(model);
-                let (owner, lease) = (owner(who), ticks(ttl));
-                if let Some(share) = model.share(who) {
-                    let (take, ttl_of_share) = (share.take, lease);
-                    let answer = lock.renew_share(who, harness_share(share), ttl);
-                    let command = Command::ShareRenew {
-                        owner,
-                        take,
-                        ttl: ttl_of_share,
-                    };
-                    return compare(answer, model.run(command), renewal);
-                }
-                let command = Command::Renew { owner, ttl: lease };
-                compare(lock.renew(who, ttl), model.run(command), renewal)
-            }
-            Step::Release(who) => {
-                let who = who.is(model);
-                if let Some(share) = model.share(who) {
-                    let (owner, take) = (owner(who), share.take);
-                    let answer = lock.release_share(who, harness_share(share));
-                    let command = Command::ShareRelease { owner, take };
-                    return compare(answer, model.run(command), code);
-                }
-                let command = Command::Release { owner: owner(who) };
-                compare(lock.release(who), model.run(command), code)
-            }
-            Step::Rest(who, ttl) => {
-                let who = who.is(model);
-                let (owner, lease) = (owner(who), ticks(ttl));
-                let command = Command::Rest { owner, ttl: lease };
-                compare(lock.rest(who, ttl), model.run(command), code)
-            }
-            Step::Delete(who, with_its_token) => {
-                let who = who.is(model);
-                if model.share(who).is_some() {
-                    return Ok(());
-                }
-                let (owner, token) = (owner(who), model.token().filter(|_| with_its_token));
-                let token = token.unwrap_or(1);
-                let answer = lock.delete(who, with_its_token);
-                let answer = answer.map(|is_deleted| if is_deleted { 1 } else { 2 });
-                compare(answer, model.run(Command::Delete { owner, token }), code)
-            }
-            Step::End(who) => {
-                let who = who.is(model);
-                let (owner, successor) = (owner(who), None);
-                if let Some(share) = model.share(who) {
-                    let answer = lock.end_share(who, harness_share(share));
-                    let share = Some(share);
-                    return compare(answer, model.run(Command::ShareEnd { owner, share }), any);
-                }
-                compare(
-                    lock.end(who),
-                    model.run(Command::End { owner, successor }),
-                    any,
-                )
-            }
-            Step::EndWithNext(who, next, ttl) => {
-                let (who, next) = (who.is(model), next.is(model));
-                let is_shared = model.share(who).or(model.share(next)).is_some();
-                if who == next || is_shared {
-                    return Ok(());
-                }
-                let answer = lock.end_with_next(who, next, ttl);
-                let (owner, successor) = (owner(who), Some((owner(next), ticks(ttl))));
-                compare(answer, model.run(Command::End { owner, successor }), any)
-            }
-            Step::EndWrite(who) => {
-                let who = who.is(model);
-                if model.share(who).is_some() {
-                    return Step::End(Who::Any(who)).play(server, lock, model);
-                }
-                let (owner, share) = (owner(who), None);
-                let answer = lock.end_write(who);
-                compare(answer, model.run(Command::ShareEnd { owner, share }), any)
-            }
+            // The rest are steps of scripts that have nothing to send.
+            Step::EndWithNext(..) | Step::Delete(..) | Step::Downgrade(_) => Ok(()),
             Step::WritersGiveUp => {
                 let entries = model.records.queue.entries().iter();
                 let writers = entries.filter(|entry| entry.share.is_none());
@@ -223,18 +98,6 @@ impl Step {
                     }
                 }
                 Ok(())
-            }
-            Step::Downgrade(ttl) => match model.holder() {
-                Some(who) => {
-                    let share = model.share(who).unwrap_or(Share::READ);
-                    share_acquire(lock, model, who, share, ttl)
-                }
-                None => Ok(()),
-            },
-            Step::Revoke(off) => {
-                let seen = model.token().unwrap_or(0) + off;
-                let answer = lock.revoke(seen, NOTICE);
-                compare(answer, model.run(Command::Revoke { seen }), code)
             }
             Step::TimePasses(span) => {
                 server.forward(span.forward());
@@ -247,33 +110,118 @@ impl Step {
                 Ok(())
             }
             Step::MemoryIsFull => {
-                limit_memory(server, true);
+                limit_memory(lock, true);
                 model.mode = Mode::OutOfMemory;
                 Ok(())
             }
             Step::MemoryIsFree => {
-                limit_memory(server, false);
+                limit_memory(lock, false);
                 model.mode = Mode::Normal;
                 Ok(())
             }
             outside => {
                 // Other commands need memory to write.
                 if model.is_full() {
-                    limit_memory(server, false);
+                    limit_memory(lock, false);
                 }
                 outside.happen(lock, model);
                 if model.is_full() {
-                    limit_memory(server, true);
+                    limit_memory(lock, true);
                 }
                 Ok(())
             }
         }
     }
 
+    /// Sends the command to the server, unless it is none in this state. Returns it for the model, too.
+    fn send(self, lock: &mut RawLock, model: &Model) -> Option<(Command, Seen)> {
+        let is = |who: Who| {
+            let who = who.is(model);
+            (who, owner(who), model.share(who))
+        };
+        Some(match self {
+            Step::Acquire(who, ttl) => acquire(lock, is(who), ttl),
+            Step::Try(who, ttl) => acquire(lock, is(who), -ttl),
+            Step::Downgrade(ttl) => {
+                let (who, owner, share) = is(Who::Any(model.holder()?));
+                acquire(lock, (who, owner, share.or(Some(Share::READ))), ttl)
+            }
+            Step::Renew(who, lease) => {
+                let ((who, owner, share), ttl) = (is(who), ticks(lease));
+                let Some(share) = share else {
+                    let renewed = lock.renew(who, lease);
+                    return Some((Command::Renew { owner, ttl }, Seen::Renewal(renewed)));
+                };
+                let renewed = lock.renew_share(who, harness_share(share), lease);
+                let take = share.take;
+                (
+                    Command::ShareRenew { owner, take, ttl },
+                    Seen::Renewal(renewed),
+                )
+            }
+            Step::Release(who) => match is(who) {
+                (who, owner, None) => (Command::Release { owner }, Seen::Code(lock.release(who))),
+                (who, owner, Some(share)) => {
+                    let (code, take) = (lock.release_share(who, harness_share(share)), share.take);
+                    (Command::ShareRelease { owner, take }, Seen::Code(code))
+                }
+            },
+            Step::Rest(who, ms) => {
+                let ((who, owner, _), ttl) = (is(who), ticks(ms));
+                (Command::Rest { owner, ttl }, Seen::Code(lock.rest(who, ms)))
+            }
+            Step::Delete(who, with_its_token) => {
+                let (who, owner, share) = is(who);
+                let token = model.token().filter(|_| with_its_token).unwrap_or(1);
+                if share.is_some() {
+                    return None;
+                }
+                let answer = lock.delete(who, with_its_token);
+                let code = answer.map(|is_deleted| if is_deleted { 1 } else { 2 });
+                (Command::Delete { owner, token }, Seen::Code(code))
+            }
+            Step::End(who) | Step::EndWrite(who) => {
+                let (is_writer, successor) = (matches!(self, Step::EndWrite(_)), None);
+                match is(who) {
+                    (who, owner, None) if is_writer => {
+                        let (answer, share) = (lock.end_write(who), None);
+                        (Command::ShareEnd { owner, share }, Seen::Answer(answer))
+                    }
+                    (who, owner, None) => (
+                        Command::End { owner, successor },
+                        Seen::Answer(lock.end(who)),
+                    ),
+                    (who, owner, Some(share)) => {
+                        let answer = lock.end_share(who, harness_share(share));
+                        let share = Some(share);
+                        (Command::ShareEnd { owner, share }, Seen::Answer(answer))
+                    }
+                }
+            }
+            Step::EndWithNext(who, next, ttl) => {
+                let ((who, owner, share), (next, next_owner, next_share)) = (is(who), is(next));
+                if who == next || share.or(next_share).is_some() {
+                    return None;
+                }
+                let answer = lock.end_with_next(who, next, ttl);
+                let successor = Some((next_owner, ticks(ttl)));
+                (Command::End { owner, successor }, Seen::Answer(answer))
+            }
+            Step::Revoke(off) => {
+                let seen = model.token().unwrap_or(0) + off;
+                (
+                    Command::Revoke { seen },
+                    Seen::Code(lock.revoke(seen, NOTICE)),
+                )
+            }
+            _ => return None,
+        })
+    }
+
     /// The effects of other programs and administrators.
     fn happen(self, lock: &mut RawLock, model: &mut Model) {
         let (k, f) = (lock.k.clone(), lock.f.clone());
-        let (q, r) = (lock.q.clone(), lock.r.clone());
+        let q = lock.q.clone();
         let records = &mut model.records;
         match self {
             Step::HeartIsLost(who) => {
@@ -310,38 +258,26 @@ impl Step {
                     lock.rest = None;
                 }
             }
-            Step::LockIsLost => {
-                let _: i64 = lock.command(&["DEL", &k]);
-                records.lock = None;
+            Step::IsLost(record) => {
+                let key = record.key(lock);
+                let _: i64 = lock.command(&["DEL", &key]);
+                match record {
+                    Record::Lock => records.lock = None,
+                    Record::Fence => records.fence = None,
+                    Record::Queue => records.queue = Queue::default(),
+                    Record::Shares => records.shares = None,
+                }
             }
-            Step::FenceIsLost => {
-                let _: i64 = lock.command(&["DEL", &f]);
-                records.fence = None;
-            }
-            Step::QueueIsLost => {
-                let _: i64 = lock.command(&["DEL", &q]);
-                records.queue = Queue::default();
-            }
-            Step::LockIsSpoiled => {
-                spoil(lock, &k);
+            Step::IsSpoiled(record) => {
+                let key = record.key(lock);
+                spoil(lock, &key);
                 let (value, rest) = (Value::WrongType, None);
-                records.lock = Some(Lock { value, rest });
-            }
-            Step::FenceIsSpoiled => {
-                spoil(lock, &f);
-                records.fence = Some(Fence::WrongType);
-            }
-            Step::QueueIsSpoiled => {
-                spoil(lock, &q);
-                records.queue = Queue::WrongType;
-            }
-            Step::SharesAreLost => {
-                let _: i64 = lock.command(&["DEL", &r]);
-                records.shares = None;
-            }
-            Step::SharesAreSpoiled => {
-                spoil(lock, &r);
-                records.shares = Some(Shares::WrongType);
+                match record {
+                    Record::Lock => records.lock = Some(Lock { value, rest }),
+                    Record::Fence => records.fence = Some(Fence::WrongType),
+                    Record::Queue => records.queue = Queue::WrongType,
+                    Record::Shares => records.shares = Some(Shares::WrongType),
+                }
             }
             Step::FenceBecomesText => {
                 let _: () = lock.command(&["SET", &f, "text"]);
@@ -362,11 +298,37 @@ impl Step {
     }
 }
 
-fn acquire(who: char, ttl: i64, queue: bool) -> Command {
-    Command::Acquire {
-        owner: owner(who),
-        ttl: ticks(ttl),
-        queue,
+/// What the server answers.
+enum Seen {
+    Answer(RedisResult<Answer>),
+    Renewal(RedisResult<Option<String>>),
+    Code(RedisResult<i64>),
+}
+
+/// An acquire of the lock, or of a share; a negative ttl does not queue.
+fn acquire(
+    lock: &mut RawLock,
+    (who, owner, share): (char, OwnerId, Option<Share>),
+    signed: i64,
+) -> (Command, Seen) {
+    let (ttl, queue) = (ticks(signed.abs()), signed > 0);
+    match share {
+        None => {
+            let answer = lock.acquire(who, signed);
+            (Command::Acquire { owner, ttl, queue }, Seen::Answer(answer))
+        }
+        Some(share) => {
+            let answer = lock.share(who, harness_share(share), signed);
+            (
+                Command::ShareAcquire {
+                    owner,
+                    share,
+                    ttl,
+                    queue,
+                },
+                Seen::Answer(answer),
+            )
+        }
     }
 }
 
@@ -374,30 +336,26 @@ fn harness_share(share: Share) -> harness::Share {
     harness::Share::permits(share.take.into(), share.limit.into())
 }
 
-fn share_acquire(
-    lock: &mut RawLock,
-    model: &mut Model,
-    who: char,
-    share: Share,
-    signed: i64,
-) -> Result<(), String> {
-    let answer = lock.share(who, harness_share(share), signed);
-    let command = Command::ShareAcquire {
-        owner: owner(who),
-        share,
-        ttl: ticks(signed.abs()),
-        queue: signed > 0,
-    };
-    compare(answer, model.run(command), any)
+/// Makes the server refuse commands that need memory, or allow them again.
+pub(crate) fn limit_memory(lock: &mut RawLock, is_full: bool) {
+    let bytes = if is_full { "1" } else { "0" };
+    let _: () = lock.command(&["CONFIG", "SET", "maxmemory", bytes]);
 }
 
-/// Makes the server refuse commands that need memory, or allow them again.
-pub(super) fn limit_memory(server: &RedisServer, is_full: bool) {
-    server.config_set("maxmemory", if is_full { "1" } else { "0" });
+impl Record {
+    fn key(self, lock: &RawLock) -> String {
+        let key = match self {
+            Record::Lock => &lock.k,
+            Record::Fence => &lock.f,
+            Record::Queue => &lock.q,
+            Record::Shares => &lock.r,
+        };
+        key.clone()
+    }
 }
 
 impl Who {
-    pub(super) fn is(self, model: &Model) -> char {
+    pub(crate) fn is(self, model: &Model) -> char {
         let entries = model.records.queue.entries();
         let members = model.records.members();
         match (self, model.holder()) {
@@ -423,89 +381,4 @@ impl Span {
     fn back(self) -> Duration {
         Duration::from_millis(500 * self.0 - 5)
     }
-}
-
-fn release(deletes: bool) -> BoxedStrategy<Step> {
-    let release = who().prop_map(Step::Release);
-    if !deletes {
-        return release.boxed();
-    }
-    let delete = (who(), weighted(0.75)).prop_map(|(who, its)| Step::Delete(who, its));
-    prop_oneof![release, delete].boxed()
-}
-
-pub(super) fn who() -> impl Strategy<Value = Who> {
-    // Half of the owners hold or queue already, so that sequences reach the deeper branches.
-    prop_oneof![
-        2 => letter().prop_map(Who::Any),
-        1 => letter().prop_map(Who::Holder),
-        1 => waiter(),
-    ]
-}
-
-/// Mostly of the holder that there is.
-fn revoke() -> impl Strategy<Value = Step> {
-    select(&[0, 0, 0, 15, 16, -1][..]).prop_map(Step::Revoke)
-}
-
-fn waiter() -> impl Strategy<Value = Who> {
-    (letter(), 0..3_usize).prop_map(|(who, place)| Who::Waiter(who, place))
-}
-
-fn sharer() -> impl Strategy<Value = Who> {
-    (letter(), 0..4_usize).prop_map(|(who, place)| Who::Sharer(who, place))
-}
-
-fn letter() -> impl Strategy<Value = char> {
-    let letters: Vec<char> = [LISTENING, DEAF].concat().chars().collect();
-    select(letters)
-}
-
-pub(super) fn ttl() -> impl Strategy<Value = i64> {
-    select(&[500, 2_000, 10_000, 60_000][..])
-}
-
-fn span(half_seconds: &'static [u64]) -> impl Strategy<Value = Span> {
-    select(half_seconds).prop_map(Span)
-}
-
-pub(super) fn outside() -> BoxedStrategy<Step> {
-    prop_oneof![
-        4 => span(&[1, 2, 20, 240]).prop_map(Step::ClockGoesBack),
-        12 => waiter().prop_map(Step::HeartIsLost),
-        20 => Just(Step::HolderIsBackInTheQueue),
-        2 => Just(Step::LeaseIsLifted),
-        4 => Just(Step::LockIsLost),
-        2 => Just(Step::FenceIsLost),
-        2 => Just(Step::QueueIsLost),
-        1 => Just(Step::LockIsSpoiled),
-        1 => Just(Step::FenceIsSpoiled),
-        1 => Just(Step::QueueIsSpoiled),
-        1 => Just(Step::FenceBecomesText),
-        3 => proptest::option::of(ttl()).prop_map(Step::StrangerTakes),
-        2 => Just(Step::MemoryIsFull),
-        4 => Just(Step::MemoryIsFree),
-    ]
-    .boxed()
-}
-
-fn outside_of_shares() -> BoxedStrategy<Step> {
-    prop_oneof![
-        8 => Just(Step::LockIsLost),
-        3 => Just(Step::SharesAreLost),
-        3 => Just(Step::LockIsSpoiled),
-        2 => Just(Step::FenceIsSpoiled),
-        2 => Just(Step::QueueIsSpoiled),
-        1 => Just(Step::SharesAreSpoiled),
-        2 => Just(Step::FenceIsLost),
-        2 => Just(Step::QueueIsLost),
-        2 => Just(Step::MemoryIsFull),
-        2 => Just(Step::MemoryIsFree),
-    ]
-    .boxed()
-}
-
-fn spoil(lock: &mut RawLock, key: &str) {
-    let _: i64 = lock.command(&["DEL", key]);
-    let _: i64 = lock.command(&["LPUSH", key, "x"]);
 }

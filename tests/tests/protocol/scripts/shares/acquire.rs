@@ -1,204 +1,157 @@
-//! `share_acquire` where no waiter queues.
+//! `share_acquire` where no waiter queues, `share_renew` and `share_release`.
 
-use harness::{Answer, Counted, READ, owner};
+use super::transcripts;
 
-use super::{
-    TTL, assert_consistent, assert_runs_down, assert_waits, expire, inside, permits, snapshot,
-    start, sum,
-};
+transcripts! { Lock;
+first_share_begins_a_phase_and_others_join_with_its_token = "
+    A acquire r         | held a            | shared a, fence a, inside A, 60s
+    B acquire r         | held a
+    C try 3/9           | held a            | inside ABC, sum 5
+    C try 3/9           | held a            | shared a, sum 5"
 
-#[test]
-fn first_share_begins_a_phase() {
-    let (_server, mut lock) = start();
-    let answer = lock.share('A', READ, TTL).unwrap();
-    let token = answer.token();
-    let expected = Answer::Held {
-        flag: ' ',
-        token: format!("{token:016}"),
-    };
-    assert_eq!(answer, expected);
-    assert_eq!(
-        lock.value().unwrap(),
-        format!("shared{token:016} {token:016} shared: host-A")
-    );
-    assert_eq!(lock.fence().unwrap(), format!("{token:016}"));
-    assert_eq!(inside(&mut lock), "A");
-    assert_runs_down(lock.pttl(), TTL);
-    assert_consistent(&mut lock);
-}
+share_sent_twice_counts_once = "
+    A acquire 2/5       | held a
+    B acquire r         | held a
+    AA acquire 2/5      | held a            | inside AB, sum 3"
 
-#[test]
-fn shares_that_join_have_the_token_of_the_phase() {
-    let (_server, mut lock) = start();
-    let first = lock.share('A', READ, TTL).unwrap();
-    assert_eq!(lock.share('B', READ, TTL).unwrap(), first);
-    assert_eq!(lock.try_share('C', permits(3, 9), TTL).unwrap(), first);
-    assert_eq!(inside(&mut lock), "ABC");
-    assert_eq!(sum(&mut lock), 5);
-    assert_consistent(&mut lock);
-}
+share_raises_the_expiry_of_the_lock_and_lowers_none = "
+    A acquire r
+    B acquire r 120s    | held              | inside AB, 120s
+    C acquire r         | held              | inside ABC, 120s
+    A acquire r 180s    | held              | inside ABC, 180s
+    A acquire r         | held              | same"
 
-#[test]
-fn share_sent_twice_counts_once() {
-    let (_server, mut lock) = start();
-    let first = lock.share('A', permits(2, 5), TTL).unwrap();
-    lock.share('B', READ, TTL).unwrap();
-    for who in ['A', 'A'] {
-        assert_eq!(lock.share(who, permits(2, 5), TTL).unwrap(), first);
-    }
-    assert_eq!(sum(&mut lock), 3);
-    assert_consistent(&mut lock);
-}
+share_begun_beside_an_old_fence_counts_on_from_it = "
+    set F zero+1h
+    A acquire r         | held zero+3600000016 | inside A
+    # Of a phase that is ahead of the clock, the age is none.
+    W try w             | waits 0 counted=1:1:0s"
 
-#[test]
-fn share_that_joins_raises_the_expiry_of_the_lock() {
-    let (_server, mut lock) = start();
-    lock.share('A', READ, TTL).unwrap();
-    lock.share('B', READ, 2 * TTL).unwrap();
-    assert_runs_down(lock.pttl(), 2 * TTL);
-    lock.share('C', READ, TTL).unwrap();
-    assert_runs_down(lock.pttl(), 2 * TTL);
-    assert_consistent(&mut lock);
-}
+tokens_rise_from_phase_to_lock_to_phase = "
+    A acquire r         | held a
+    A release r         | freed
+    B acquire           | held b
+    B release           | freed
+    A acquire r         | held c"
 
-#[test]
-fn confirmation_raises_a_share_and_never_lowers_it() {
-    let (_server, mut lock) = start();
-    lock.share('A', READ, TTL).unwrap();
-    lock.share('A', READ, 2 * TTL).unwrap();
-    assert_runs_down(lock.pttl(), 2 * TTL);
-    let shares = lock.shares();
-    lock.share('A', READ, TTL).unwrap();
-    assert_eq!(lock.shares(), shares);
-    assert_consistent(&mut lock);
-}
+shares_of_a_deleted_lock_do_not_count_in_the_next_phase = "
+    A acquire 2/3       | held a
+    B acquire r 120s
+    expire
+    C acquire 3/3       | held c            | shared c, inside C
+    B renew r           | nil               | same
+    A release 2/3       | another           | same"
 
-#[test]
-fn share_begun_beside_an_old_fence_counts_on_from_it() {
-    let (_server, mut lock) = start();
-    let f = lock.f.clone();
-    let ahead = lock.now() + 3_600_000_000;
-    let _: () = lock.command(&["SET", &f, &ahead.to_string()]);
-    let first = lock.share('A', READ, TTL).unwrap();
-    assert_eq!(first.token(), ahead + 16);
-    // Of a phase that is ahead of the clock, the age is none.
-    let Answer::Waiting { counted, .. } = lock.write('W', -TTL).unwrap() else {
-        panic!("A shares the lock");
-    };
-    assert_eq!(counted.unwrap().age, 0);
-    assert_consistent(&mut lock);
-}
+lock_held_alone_makes_a_share_wait = "
+    A acquire           | held a
+    B try r             | waits 0 A 60s uncounted | same
+    B acquire r         | waits 1 A 60s uncounted | A+ a, queue B, entry B r"
 
-#[test]
-fn tokens_rise_from_phase_to_lock_to_phase() {
-    let (_server, mut lock) = start();
-    let mut last = 0;
-    for _ in 0..3 {
-        let shared = lock.share('A', READ, TTL).unwrap().token();
-        assert!(shared >= last + 16);
-        lock.release_share('A', READ).unwrap();
-        last = lock.acquire('B', TTL).unwrap().token();
-        assert!(last >= shared + 16);
-        lock.release('B').unwrap();
-    }
-}
+foreign_lock_makes_a_share_wait_and_stays_as_it_is = "
+    set K 'x{4096}'
+    B acquire r         | waits 1 holder=x{512} forever | 'x{4096}'
+    B renew r           | nil               | same
+    B release r         | another           | same"
 
-#[test]
-fn shares_of_a_deleted_lock_do_not_count_in_the_next_phase() {
-    let (_server, mut lock) = start();
-    let first = lock.share('A', permits(2, 3), TTL).unwrap().token();
-    lock.share('B', READ, 2 * TTL).unwrap();
-    expire(&mut lock);
-    let second = lock.share('C', permits(3, 3), TTL).unwrap().token();
-    assert!(second >= first + 16);
-    assert_eq!(inside(&mut lock), "C");
-    assert_consistent(&mut lock);
-    assert_eq!(lock.renew_share('B', READ, TTL).unwrap(), None);
-    assert_eq!(lock.release_share('A', permits(2, 3)).unwrap(), -1);
-}
+attempt_without_queueing_writes_nothing_if_the_permits_are_taken = "
+    A acquire 2/2       | held
+    B try 1/2           | waits 0 shared    | same"
 
-#[test]
-fn lock_held_alone_makes_a_share_wait() {
-    let (_server, mut lock) = start();
-    let token = lock.acquire('A', TTL).unwrap().token();
-    let held = lock.value().unwrap();
-    let Answer::Waiting {
-        remaining,
-        position,
-        value,
-        counted,
-    } = lock.share('B', READ, TTL).unwrap()
-    else {
-        panic!("A holds the lock");
-    };
-    assert_runs_down(remaining, TTL);
-    assert_eq!((position, value, counted), (1, held, None));
-    assert_eq!(
-        lock.value().unwrap(),
-        format!("{}+{token:016} host-A", owner('A'))
-    );
-    let members = lock.queue_members();
-    assert!(
-        members.iter().any(|(member, _)| *member == READ.entry('B')),
-        "{members:?}"
-    );
-}
+waiter_learns_who_shares_the_lock_and_since_when = "
+    A acquire 2/9
+    pass 2500ms
+    B acquire r
+    W try w             | waits 0 shared counted=2:3:2500ms
+    P acquire 1/3       | waits 1 shared counted=2:3:2500ms
+    # A plain lock names no R.
+    X try               | waits 0 shared uncounted"
 
-#[test]
-fn foreign_lock_makes_a_share_wait_and_stays_as_it_is() {
-    let (_server, mut lock) = start();
-    let k = lock.k.clone();
-    let foreign = "x".repeat(1 << 12);
-    let _: () = lock.command(&["SET", &k, &foreign]);
-    let answer = lock.share('B', READ, TTL).unwrap();
-    let Answer::Waiting {
-        remaining, value, ..
-    } = &answer
-    else {
-        panic!("another program holds the lock");
-    };
-    assert_eq!((*remaining, &value[..]), (-1, &foreign[..512]));
-    assert_waits(&answer, 1);
-    assert_eq!(lock.value().unwrap(), foreign);
-    assert_eq!(lock.renew_share('B', READ, TTL).unwrap(), None);
-    assert_eq!(lock.release_share('B', READ).unwrap(), -1);
-}
+sum_that_was_lost_lets_nothing_in = "
+    A acquire r
+    uncount
+    B try r             | waits 0 uncounted | same
+    A release r         | another           | same
+    A end r             | another           | same
+    expire
+    B acquire r         | held              | inside B
+    B release r         | freed             | only F"
 
-#[test]
-fn attempt_without_queueing_writes_nothing_if_the_lock_is_held() {
-    let (_server, mut lock) = start();
-    lock.acquire('A', TTL).unwrap();
-    let before = snapshot(&mut lock);
-    assert_waits(&lock.try_share('B', READ, TTL).unwrap(), 0);
-    assert_eq!(snapshot(&mut lock), before);
-    lock.release('A').unwrap();
-    lock.share('A', permits(2, 2), TTL).unwrap();
-    let before = snapshot(&mut lock);
-    assert_waits(&lock.try_share('B', permits(1, 2), TTL).unwrap(), 0);
-    assert_eq!(snapshot(&mut lock), before);
-}
+writer_does_not_need_the_shares = "
+    A acquire r
+    spoil R
+    W acquire w         | waits 1 shared uncounted"
 
-#[test]
-fn waiter_learns_who_shares_the_lock_and_since_when() {
-    let (server, mut lock) = start();
-    lock.share('A', permits(2, 9), TTL).unwrap();
-    server.forward(std::time::Duration::from_millis(2_500));
-    lock.share('B', READ, TTL).unwrap();
-    let counted = |answer: Answer| match answer {
-        Answer::Waiting { counted, .. } => counted.expect("the lock is shared"),
-        other => panic!("{other:?}"),
-    };
-    let answers = [
-        lock.write('W', -TTL).unwrap(),
-        lock.share('P', permits(1, 3), TTL).unwrap(),
-    ];
-    for answer in answers {
-        let Counted { owners, taken, age } = counted(answer);
-        assert_eq!((owners, taken), (2, 3));
-        // Valkey 9.1 counts on for some milliseconds after its last look at the clock.
-        assert!((2_490..=2_510).contains(&age), "{age} ms");
-    }
-    // A plain lock names no R, and a lock that is held alone has no shares.
-    let plain = lock.try_acquire('X', TTL).unwrap();
-    assert!(matches!(plain, Answer::Waiting { counted: None, .. }));
+renewal_raises_the_share_and_the_lock = "
+    A acquire r         | held a
+    B acquire 2/9       | held a
+    B renew 2/9 120s    | held a            | inside AB, 120s, shares A60s
+    A renew r 1ms       | held a
+    B renew 2/9 1ms     | held a            | inside AB, 120s, shares A60s
+    persist K
+    A renew r           | held a            | inside AB, 120s
+    W acquire           | waits 1
+    A renew r           | held+ a           | inside AB"
+
+share_that_is_not_there_is_not_renewed = "
+    A renew r           | nil               | same
+    A acquire 2/3       | held
+    B renew r           | nil               | same
+    A renew r           | nil               | same
+    A renew 3/3 120s    | nil               | same"
+
+share_that_has_lapsed_is_not_renewed = "
+    A acquire r 10s
+    B acquire r
+    pass 10001ms
+    A renew r           | nil               | same
+    B renew r           | held              | 60s"
+
+renewal_leaves_a_lock_that_another_owner_holds_alone = "
+    A acquire
+    B renew r 120s      | nil               | same"
+
+renewal_keeps_a_grant_that_is_not_confirmed = "
+    A acquire
+    B listen
+    B acquire 2/3
+    A end               | handed            | B b, claim
+    B renew 2/3         | held b            | B b, 60s
+    B renew 2/3 1ms     | held b            | 60s"
+
+last_share_that_is_released_frees_the_lock = "
+    A acquire r
+    B acquire 2/9
+    C acquire r
+    A release r         | freed             | inside BC, sum 3
+    # Sent twice, or with another share, it takes none off.
+    A release r         | another           | same
+    X release r         | another           | same
+    C release 2/9       | another           | same
+    C release r         | freed             | inside B, sum 2
+    B release 2/9       | freed             | only F
+    B release 2/9       | absent            | same"
+
+longest_share_takes_its_time_with_it = "
+    A acquire r
+    B acquire r 240s
+    C acquire r 30s
+    B release r         | freed             | inside AC, 60s
+    C release r         | freed             | inside A, 60s"
+
+contended_share_stays_for_share_end = "
+    AB acquire r
+    W acquire
+    A release r         | contended         | same
+    X release r         | another           | same"
+
+lock_that_is_not_shared_stays = "
+    A acquire
+    B listen
+    B acquire r
+    B release r         | another           | same
+    A end               | handed            | B b
+    # Granted, and not confirmed.
+    B release r         | contended         | same
+    expire
+    B release r         | absent            | same"
 }

@@ -1,131 +1,78 @@
-//! Shares beside plain locks, older clients and other programs; and a holder that becomes a reader.
+//! Shares beside plain locks and other programs; and a holder that becomes a reader.
 
-use harness::{Answer, READ};
+use super::transcripts;
 
-use super::{
-    TTL, assert_consistent, assert_runs_down, assert_waits, expire, holder, inside, listen,
-    permits, start,
-};
+transcripts! { Lock;
+share_of_a_lock_that_another_program_took_is_gone = "
+    A acquire r
+    set K 'stranger' 60s
+    A renew r           | nil               | same
+    A release r         | another           | same
+    A end r             | another           | same"
 
-#[test]
-fn other_programs_see_a_lock_that_is_held() {
-    let (_server, mut lock) = start();
-    lock.share('A', READ, TTL).unwrap();
-    let k = lock.k.clone();
-    let taken: Option<String> = lock.command(&["SET", &k, "stranger", "NX", "PX", "1000"]);
-    assert_eq!(taken, None);
-    lock.release_share('A', READ).unwrap();
-    let taken: Option<String> = lock.command(&["SET", &k, "stranger", "NX", "PX", "1000"]);
-    assert!(taken.is_some());
-    assert_waits(&lock.share('A', READ, TTL).unwrap(), 1);
+plain_scripts_leave_a_shared_lock_alone = "
+    A acquire r
+    A try               | waits 0 shared    | same
+    A renew 120s        | nil               | same
+    A release           | another           | same
+    A end               | another           | inside A"
+
+plain_end_grants_the_lock_to_a_reader_whose_confirmation_begins_a_phase = "
+    BCD listen
+    A acquire
+    BCD acquire 1/2
+    A end               | handed            | B+ b, claim
+    B acquire 1/2       | held+ b           | shared+ b, inside BC, queue D, 60s
+    B acquire 1/2       | held+ b           | same"
+
+plain_acquire_grants_an_expired_lock_to_a_reader = "
+    BC listen
+    A acquire
+    BC acquire r
+    expire
+    P acquire           | waits 2 B         | B+ b
+    B acquire r         | held+ b           | inside BC, queue P"
+
+plain_end_with_a_successor_lets_the_reader_before_it_in = "
+    BN listen
+    A acquire
+    B acquire r
+    A end next N        | handed            | B+ b
+    B acquire r         | held+ b
+    N acquire           | waits 1
+    B end r             | handed            | N n"
+
+holder_becomes_a_reader_with_a_higher_token = "
+    BCD listen
+    A acquire w         | held a
+    BC acquire r
+    D acquire w
+    # Its turns have used tokens.
+    A acquire r         | held+ r           | shared+ r, fence r, inside ABC, queue D
+    A acquire r         | held+ r           | inside ABC
+    # What is late of the lock that it held finds nothing.
+    A renew             | nil               | same
+    A release           | another           | same
+    A end w             | freed             | inside BC"
+
+holder_that_becomes_a_reader_keeps_nothing_of_an_earlier_phase = "
+    X acquire 5/9 120s
+    expire
+    A acquire w
+    A acquire r         | held              | inside A"
 }
 
+/// What any program sees of a lock that is shared.
 #[test]
-fn share_of_a_lock_that_another_program_took_is_gone() {
-    let (_server, mut lock) = start();
-    lock.share('A', READ, TTL).unwrap();
-    let k = lock.k.clone();
-    let _: () = lock.command(&["SET", &k, "stranger", "PX", "60000"]);
-    assert_eq!(lock.renew_share('A', READ, TTL).unwrap(), None);
-    assert_eq!(lock.release_share('A', READ).unwrap(), -1);
-    assert_eq!(lock.end_share('A', READ).unwrap(), Answer::Code(-1));
-    assert_eq!(lock.value().unwrap(), "stranger");
-}
-
-#[test]
-fn plain_scripts_leave_a_shared_lock_alone() {
-    let (_server, mut lock) = start();
-    lock.share('A', READ, TTL).unwrap();
-    assert_waits(&lock.try_acquire('A', TTL).unwrap(), 0);
-    assert_eq!(lock.renew('A', 2 * TTL).unwrap(), None);
-    assert_eq!(lock.release('A').unwrap(), -1);
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(-1));
-    assert_eq!(inside(&mut lock), "A");
-    assert_consistent(&mut lock);
-}
-
-#[test]
-fn plain_end_grants_the_lock_to_a_reader_whose_confirmation_begins_a_phase() {
-    let (server, mut lock) = start();
-    let _listeners = listen(&server, "BCD");
-    lock.acquire('A', TTL).unwrap();
-    for who in ['B', 'C'] {
-        lock.share(who, permits(1, 2), TTL).unwrap();
-    }
-    lock.share('D', permits(1, 2), TTL).unwrap();
-    assert_eq!(lock.end('A').unwrap(), Answer::Code(2));
-    assert_eq!(holder(&mut lock), Some('B'));
-    let granted: i64 = lock.value().unwrap()[23..39].parse().unwrap();
-    let confirmed = lock.share('B', permits(1, 2), TTL).unwrap();
-    assert_eq!(confirmed.token(), granted, "the token of the grant");
-    assert_eq!((inside(&mut lock), lock.queue()), ("BC".into(), "D".into()));
-    assert_runs_down(lock.pttl(), TTL);
-    assert_consistent(&mut lock);
-    assert_eq!(lock.share('B', permits(1, 2), TTL).unwrap(), confirmed);
-}
-
-#[test]
-fn plain_acquire_grants_an_expired_lock_to_a_reader() {
-    let (server, mut lock) = start();
-    let _listeners = listen(&server, "BC");
-    lock.acquire('A', TTL).unwrap();
-    for who in ['B', 'C'] {
-        lock.share(who, READ, TTL).unwrap();
-    }
-    expire(&mut lock);
-    assert_waits(&lock.acquire('P', TTL).unwrap(), 2);
-    assert_eq!(holder(&mut lock), Some('B'));
-    lock.share('B', READ, TTL).unwrap().token();
-    assert_eq!((inside(&mut lock), lock.queue()), ("BC".into(), "P".into()));
-    assert_consistent(&mut lock);
-}
-
-#[test]
-fn plain_end_with_a_successor_lets_the_reader_before_it_in() {
-    let (server, mut lock) = start();
-    let _listeners = listen(&server, "BN");
-    lock.acquire('A', TTL).unwrap();
-    lock.share('B', READ, TTL).unwrap();
-    assert_eq!(lock.end_with_next('A', 'N', TTL).unwrap(), Answer::Code(2));
-    lock.share('B', READ, TTL).unwrap().token();
-    assert_waits(&lock.acquire('N', TTL).unwrap(), 1);
-    assert_eq!(lock.end_share('B', READ).unwrap(), Answer::Code(2));
-    assert_eq!(holder(&mut lock), Some('N'));
-}
-
-#[test]
-fn holder_becomes_a_reader_with_a_higher_token() {
-    let (server, mut lock) = start();
-    let _listeners = listen(&server, "BCD");
-    let held = lock.write('A', TTL).unwrap().token();
-    for who in ['B', 'C'] {
-        lock.share(who, READ, TTL).unwrap();
-    }
-    lock.write('D', TTL).unwrap();
-    let reads = lock.share('A', READ, TTL).unwrap();
-    assert!(reads.token() >= held + 16, "its turns have used tokens");
-    assert_eq!(lock.fence().unwrap(), format!("{:016}", reads.token()));
-    assert_eq!(
-        (inside(&mut lock), lock.queue()),
-        ("ABC".into(), "D".into())
-    );
-    assert_consistent(&mut lock);
-    assert_eq!(lock.share('A', READ, TTL).unwrap(), reads, "sent twice");
-    assert_consistent(&mut lock);
-    // What is late of the lock that it held finds nothing.
-    assert_eq!(lock.renew('A', TTL).unwrap(), None);
-    assert_eq!(lock.release('A').unwrap(), -1);
-    assert_eq!(lock.end_write('A').unwrap(), Answer::Code(1));
-    assert_eq!(inside(&mut lock), "BC");
-}
-
-#[test]
-fn holder_that_becomes_a_reader_keeps_nothing_of_an_earlier_phase() {
-    let (_server, mut lock) = start();
-    lock.share('X', permits(5, 9), 2 * TTL).unwrap();
-    expire(&mut lock);
-    lock.write('A', TTL).unwrap();
+fn shared_lock_is_taken_for_other_programs() {
+    use crate::scripts::{TTL, transcript::pooled};
+    use harness::{READ, RawLock};
+    let server = pooled();
+    let mut lock = RawLock::new(&server, "order:42");
     lock.share('A', READ, TTL).unwrap().token();
-    assert_eq!(inside(&mut lock), "A");
-    assert_consistent(&mut lock);
+    let k = lock.k.clone();
+    let take = ["SET", &k, "stranger", "NX", "PX", "1000"];
+    assert_eq!(lock.command::<Option<String>>(&take), None);
+    lock.release_share('A', READ).unwrap();
+    assert!(lock.command::<Option<String>>(&take).is_some());
 }

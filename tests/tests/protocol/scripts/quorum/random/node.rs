@@ -34,7 +34,7 @@ pub(super) struct Modelled<'a> {
 
 impl Modelled<'_> {
     pub(super) fn new(server: &RedisServer, keeps_all: bool) -> Modelled<'_> {
-        let mut node = Node::new(server);
+        let mut node = Node::new(server, "order:42");
         let _: () = node.lock.command(&["FLUSHALL"]);
         node.delay = if keeps_all { 0 } else { scale::DELAY_MS };
         let zero = server.clock().now() - i64::from(START) * TICK_MS * 1_000;

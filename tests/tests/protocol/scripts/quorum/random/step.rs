@@ -1,18 +1,20 @@
 //! The steps of a sequence.
 
+use std::fmt::Debug;
+
 use harness::Answer as Raw;
 use lock_model::quorum::records::{Ticks, Token};
 use lock_model::quorum::scripts::{Answer, Command, Proposal, token_of};
 use proptest::bool::weighted;
 use proptest::prelude::{Just, Strategy, prop_oneof};
 use proptest::sample::select;
+use redis::RedisResult;
 
 use super::Tally;
-use super::branch::{Branch, Run};
 use super::node::Modelled;
 use super::scale;
 use crate::scripts::quorum::SECOND;
-use crate::scripts::quorum::node::Ask;
+use crate::scripts::quorum::node::{Ask, Reply};
 use crate::scripts::random::stage::agree;
 
 /// One step; leases are in ticks.
@@ -101,7 +103,7 @@ impl Step {
             Step::LoseLock => node.lose_lock(),
             Step::LoseQueue => node.lose_queue(),
             Step::Flush => node.flush(),
-            Step::Mark => return mark(node, tally),
+            Step::Mark => return mark(node),
             command => return command.command(node, tally),
         }
         Ok(())
@@ -109,19 +111,48 @@ impl Step {
 
     fn command(self, node: &mut Modelled<'_>, tally: &mut Tally) -> Result<(), String> {
         node.make_room_for_tokens();
-        let before = node.records.clone();
-        let had_dead = !node.dead.is_empty();
+        let (Step::Acquire { who, .. }
+        | Step::Cede(who, ..)
+        | Step::Hold(who, ..)
+        | Step::Renew(who, _)
+        | Step::Release(who)
+        | Step::End(who, _)) = self
+        else {
+            unreachable!("{self:?} is no command");
+        };
+        let who = who.is(node);
+        let was_dead = node.is_dead(who);
+        let (command, seen) = self.send(who, node);
+        let answer = node.run(who, command);
+        let name = format!("{} {}", word(command), word(answer));
+        *tally.entry(name).or_default() += 1;
+        node.compare()?;
+        match seen {
+            Seen::Reply(reply) => node.answered(who, reply, answer),
+            Seen::Release(code) => node.answered_release(code, answer),
+            Seen::End(code) => node.answered_end(was_dead, code, answer),
+            Seen::Renewal(reply) => match (reply.map_err(|error| error.to_string())?, answer) {
+                (Some(text), Answer::Held { token, .. }) => {
+                    let seen = Raw::held(&text).token();
+                    node.scale.check_token("renewal", seen, token)
+                }
+                (None, Answer::Absent | Answer::Anothers) => Ok(()),
+                (reply, answer) => Err(format!("renewal: {reply:?}, the model {answer:?}")),
+            },
+        }
+    }
+
+    /// Sends the command to the server. Returns it for the model, too.
+    fn send(self, who: char, node: &mut Modelled<'_>) -> (Command, Seen) {
         match self {
             Step::Acquire {
-                who,
                 ttl,
                 queues,
                 stamp,
                 proposal,
                 is_known,
+                ..
             } => {
-                let who = who.is(node);
-                let was_dead = node.is_dead(who);
                 let token = proposal.token(node);
                 let sign = if is_known { "=" } else { "" };
                 let text = match token {
@@ -132,185 +163,77 @@ impl Step {
                 let ask = Ask::by(stamp.sent(node))
                     .ttl(if queues { ms } else { -ms })
                     .proposing(text);
-                let reply = node.node.ask(who, &ask);
+                let stamp = stamp.of_new_entry(node);
+                let proposal = match is_known {
+                    true => Proposal::Known(token),
+                    false => Proposal::Guess(token),
+                };
                 let command = Command::Acquire {
                     ttl,
                     queues,
-                    stamp: stamp.of_new_entry(node),
-                    proposal: match is_known {
-                        true => Proposal::Known(token),
-                        false => Proposal::Guess(token),
-                    },
+                    stamp,
+                    proposal,
                 };
-                let answer = node.run(who, command);
-                note(
-                    node,
-                    tally,
-                    Run {
-                        who,
-                        command,
-                        answer,
-                        before: &before,
-                        had_dead,
-                        was_dead,
-                    },
-                );
-                node.compare()?;
-                node.answered(who, reply, answer)
+                (command, Seen::Reply(node.node.ask(who, &ask)))
             }
-            Step::Cede(who, token, stamp) => {
-                let who = who.is(node);
-                let was_dead = node.is_dead(who);
-                let token = token.token(node);
-                let sent = node.scale.token(token);
-                let stamp_sent = stamp.sent(node);
-                let reply = node.node.cede(who, sent, stamp_sent);
-                let command = Command::Cede {
-                    token,
-                    stamp: stamp.of_cede(node),
-                };
-                let answer = node.run(who, command);
-                note(
-                    node,
-                    tally,
-                    Run {
-                        who,
-                        command,
-                        answer,
-                        before: &before,
-                        had_dead,
-                        was_dead,
-                    },
-                );
-                node.compare()?;
-                node.answered(who, reply, answer)
+            Step::Cede(_, token, stamp) => {
+                let (token, sent) = (token.token(node), stamp.sent(node));
+                let reply = node.node.cede(who, node.scale.token(token), sent);
+                let stamp = stamp.of_cede(node);
+                (Command::Cede { token, stamp }, Seen::Reply(reply))
             }
-            Step::Hold(who, ttl, token) => {
-                let who = who.is(node);
-                let was_dead = node.is_dead(who);
+            Step::Hold(_, ttl, token) => {
                 // A holder has a token.
                 let token = token.token(node).max(1);
-                let sent = node.scale.token(token);
-                let reply = node.node.hold(who, scale::ttl(ttl), sent);
-                let command = Command::Hold { ttl, token };
-                let answer = node.run(who, command);
-                note(
-                    node,
-                    tally,
-                    Run {
-                        who,
-                        command,
-                        answer,
-                        before: &before,
-                        had_dead,
-                        was_dead,
-                    },
-                );
-                node.compare()?;
-                node.answered(who, reply, answer)
+                let reply = node
+                    .node
+                    .hold(who, scale::ttl(ttl), node.scale.token(token));
+                (Command::Hold { ttl, token }, Seen::Reply(reply))
             }
-            Step::Renew(who, ttl) => {
-                let who = who.is(node);
+            Step::Renew(_, ttl) => {
                 let reply = node.node.lock.renew(who, scale::ttl(ttl));
-                let command = Command::Renew { ttl };
-                let answer = node.run(who, command);
-                let was_dead = false;
-                note(
-                    node,
-                    tally,
-                    Run {
-                        who,
-                        command,
-                        answer,
-                        before: &before,
-                        had_dead,
-                        was_dead,
-                    },
-                );
-                node.compare()?;
-                match (reply.map_err(|error| error.to_string())?, answer) {
-                    (Some(text), Answer::Held { token, .. }) => {
-                        let seen = Raw::held(&text).token();
-                        node.scale.check_token("renewal", seen, token)
-                    }
-                    (None, Answer::Absent | Answer::Anothers) => Ok(()),
-                    (reply, answer) => Err(format!("renewal: {reply:?}, the model {answer:?}")),
-                }
+                (Command::Renew { ttl }, Seen::Renewal(reply))
             }
-            Step::Release(who) => {
-                let who = who.is(node);
+            Step::Release(_) => {
                 let code = node.node.lock.release(who);
-                let command = Command::Release;
-                let answer = node.run(who, command);
-                let was_dead = false;
-                note(
-                    node,
-                    tally,
-                    Run {
-                        who,
-                        command,
-                        answer,
-                        before: &before,
-                        had_dead,
-                        was_dead,
-                    },
-                );
-                node.compare()?;
-                node.answered_release(code, answer)
+                (Command::Release, Seen::Release(code))
             }
-            Step::End(who, proposal) => {
-                let who = who.is(node);
-                let was_dead = node.is_dead(who);
+            Step::End(_, proposal) => {
                 let proposal = proposal.token(node);
                 let sent = match proposal {
                     0 => 0,
                     token => node.scale.token(token),
                 };
                 let code = node.node.end(who, sent);
-                let command = Command::End { proposal };
-                let answer = node.run(who, command);
-                note(
-                    node,
-                    tally,
-                    Run {
-                        who,
-                        command,
-                        answer,
-                        before: &before,
-                        had_dead,
-                        was_dead,
-                    },
-                );
-                node.compare()?;
-                node.answered_end(was_dead, code, answer)
+                (Command::End { proposal }, Seen::End(code))
             }
             outside => unreachable!("{outside:?} is no command"),
         }
     }
 }
 
-fn note(node: &Modelled<'_>, tally: &mut Tally, run: Run<'_>) {
-    for branch in run.branches(node) {
-        *tally.entry(branch).or_default() += 1;
-    }
+/// What the server answers.
+enum Seen {
+    Reply(RedisResult<Reply>),
+    Renewal(RedisResult<Option<String>>),
+    Release(RedisResult<i64>),
+    End(RedisResult<i64>),
 }
 
 /// The model has no command for it: a client marks a node before its first one.
-fn mark(node: &mut Modelled<'_>, tally: &mut Tally) -> Result<(), String> {
-    let before = node.records.marker;
+fn mark(node: &mut Modelled<'_>) -> Result<(), String> {
     let marker = node.marker();
     node.records.marker = Some(marker);
     let (early, now) = node.node.mark().map_err(|error| error.to_string())?;
     let expected = marker.until.saturating_sub(node.now);
-    let mut note = |branch| *tally.entry(branch).or_default() += 1;
-    match before {
-        None => note(Branch::MarkMarks),
-        before if before != Some(marker) => note(Branch::MarkMarksAnotherBoot),
-        _ if expected > 0 => note(Branch::MarkFindsTheNodeEarly),
-        _ => note(Branch::MarkFindsTheNodeVoting),
-    }
     agree("early", scale::early(early), expected)?;
     node.scale.check("time", now, node.now)
+}
+
+/// The name of a variant.
+fn word(variant: impl Debug) -> String {
+    let text = format!("{variant:?}");
+    text.split([' ', '(']).next().unwrap_or("").to_owned()
 }
 
 impl Who {

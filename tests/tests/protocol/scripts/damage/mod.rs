@@ -1,0 +1,212 @@
+//! Damage as one matrix: for each state, each damage and each command, the model's answer, records and messages, or a
+//! refusal with nothing written.
+//!
+//! The damages are a server out of memory, a record of another type or none, a fence that is no number, and a slot that
+//! is being moved. There the server refuses a script of which a key is missing, and a script that names a key that it
+//! removed itself would fail half-way. For a quorum's node, whose model knows none of this, see `node`.
+
+mod moving_slot;
+mod node;
+mod several;
+
+use lock_model::server::Branch;
+
+use super::TTL;
+use super::branch::Tally;
+use super::random::several::OfSeveral;
+use super::random::stage::Stage;
+use super::random::step::{Record, Span, Step, Who, limit_memory};
+use super::transcript::pooled;
+
+/// States of a plain lock: how it gets there.
+const STATES: &str = "
+A acquire
+A acquire, B acquire
+A acquire, G acquire
+A acquire, B acquire, C acquire, B dies
+A acquire, B acquire, holder queues
+A acquire, B acquire, C acquire, lose K
+A acquire, B acquire, C acquire, B dies, lose K
+A acquire, G acquire, lose K
+A acquire, B acquire, C acquire, A end
+A acquire, B acquire, A end next C
+A acquire, B acquire, A rest
+A acquire, B acquire, persist
+stranger, B acquire";
+
+/// States of a lock that is shared. A and E want the lock alone, B and F read, and the others take permits: C 1 of 2, D 2
+/// of 3, and G, whose process is not subscribed, 1 of 3.
+const STATES_OF_SHARES: &str = "
+B acquire, D acquire
+B acquire, A acquire
+B acquire, G acquire, D acquire, F acquire
+C acquire, B acquire, D acquire, A acquire
+B acquire, A acquire, F acquire, A dies
+A acquire, B acquire, D acquire, E acquire
+A acquire, B acquire, F acquire, A end
+D acquire, lose K
+D acquire, lose K, A acquire, B acquire
+D acquire, lose K, A acquire, B acquire, F acquire, A end
+B acquire 2s, D acquire, pass 5s
+B acquire 2s, D acquire, A acquire, pass 5s
+B acquire, F acquire, lose R
+A acquire, B acquire, E acquire, F acquire, lose K
+D acquire, lose K, A acquire, B acquire, lose K
+A acquire, B acquire, A rest";
+
+const DAMAGES: &str = "\
+full; spoil K; spoil F; text F; spoil Q; spoil R; spoil F, spoil Q; lose F; lose Q; lose R; lose F, full; lose Q, full";
+
+/// Records that are missing while the slot moves.
+const MOVES: &str = "\
+; lose K; lose F; lose Q; lose R; lose F, lose Q";
+
+/// The commands of an owner, and those of nobody.
+const COMMANDS: &str = "\
+acquire; try; renew 120s; release; rest; end; end w; end next E; delete";
+const OTHERS: &str = "\
+revoke; downgrade";
+
+/// A holder, a waiter and a stranger in most of the states.
+const OWNERS: &str = "ABCD";
+
+#[test]
+fn damaged_plain_lock_is_refused_or_answered_as_the_model_says() {
+    let tally = damage(false, STATES);
+    assert_damages_were_met(&tally, Branch::ALL);
+}
+
+#[test]
+fn damaged_shared_lock_is_refused_or_answered_as_the_model_says() {
+    let tally = damage(true, STATES_OF_SHARES);
+    assert_damages_were_met(&tally, Branch::OF_SHARES);
+}
+
+#[test]
+fn plain_lock_whose_slot_moves_is_refused_or_answered_as_if_it_stayed() {
+    moving_slot::play(false, STATES);
+}
+
+#[test]
+fn shared_lock_whose_slot_moves_is_refused_or_answered_as_if_it_stayed() {
+    moving_slot::play(true, STATES_OF_SHARES);
+}
+
+fn damage(has_shares: bool, states: &str) -> Tally {
+    let mut stage = Stage::new(has_shares);
+    let mut tally = Tally::default();
+    let mut connection = Some(stage.server.connection());
+    for_each_cell(
+        states,
+        DAMAGES,
+        &commands(stage.deletes),
+        |[state, damage, command]| {
+            let (mut lock, mut model) =
+                stage.scene_on(connection.take().expect("it is given back"));
+            stage.prepare(steps(state), &mut lock, &mut model)?;
+            for step in steps(damage).chain(steps(command)) {
+                stage.step(step, &mut lock, &mut model, &mut tally)?;
+            }
+            if model.is_full() {
+                limit_memory(&mut lock, false);
+            }
+            connection = Some(lock.connection);
+            Ok(())
+        },
+    );
+    stage.assert_no_more_messages();
+    tally
+}
+
+/// Plays each state with each damage and each command.
+fn for_each_cell(
+    states: &str,
+    damages: &str,
+    commands: &[String],
+    mut play: impl FnMut([&str; 3]) -> Result<(), String>,
+) {
+    for state in states.split('\n') {
+        for damage in damages.split("; ") {
+            for command in commands {
+                if let Err(difference) = play([state, damage, command]) {
+                    panic!("[{state}] damaged by [{damage}], then {command}:\n{difference}");
+                }
+            }
+        }
+    }
+}
+
+fn commands(deletes: bool) -> Vec<String> {
+    let verbs = COMMANDS
+        .split("; ")
+        .filter(|&verb| deletes || verb != "delete");
+    let of_owners = verbs.flat_map(|verb| OWNERS.chars().map(move |who| format!("{who} {verb}")));
+    of_owners
+        .chain(OTHERS.split("; ").map(str::to_owned))
+        .collect()
+}
+
+/// The steps of a state, a damage or a command.
+fn steps(text: &str) -> impl Iterator<Item = Step> {
+    text.split(", ").filter(|step| !step.is_empty()).map(step)
+}
+
+fn step(text: &str) -> Step {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let who = |word: &str| Who::Any(word.chars().next().expect("a letter"));
+    let ms = words
+        .last()
+        .and_then(|word| word.strip_suffix('s')?.parse::<i64>().ok());
+    let ttl = ms.map_or(TTL, |seconds| seconds * 1_000);
+    match words[..] {
+        ["full"] => Step::MemoryIsFull,
+        ["persist"] => Step::LeaseIsLifted,
+        ["holder", "queues"] => Step::HolderIsBackInTheQueue,
+        ["stranger"] => Step::StrangerTakes(None),
+        ["downgrade"] => Step::Downgrade(TTL),
+        ["revoke"] => Step::Revoke(0),
+        ["pass", _] => Step::TimePasses(Span(2 * ttl.unsigned_abs() / 1_000)),
+        ["lose", key] => Step::IsLost(record(key)),
+        ["spoil", key] => Step::IsSpoiled(record(key)),
+        ["text", "F"] => Step::FenceBecomesText,
+        [owner, "acquire", ..] => Step::Acquire(who(owner), ttl),
+        [owner, "try"] => Step::Try(who(owner), ttl),
+        [owner, "renew", ..] => Step::Renew(who(owner), ttl),
+        [owner, "release"] => Step::Release(who(owner)),
+        [owner, "delete"] => Step::Delete(who(owner), true),
+        [owner, "rest"] => Step::Rest(who(owner), ttl),
+        [owner, "end"] => Step::End(who(owner)),
+        [owner, "end", "w"] => Step::EndWrite(who(owner)),
+        [owner, "end", "next", next] => Step::EndWithNext(who(owner), who(next), ttl),
+        [owner, "dies"] => Step::HeartIsLost(who(owner)),
+        ref other => panic!("no step {other:?}"),
+    }
+}
+
+fn record(key: &str) -> Record {
+    match key {
+        "K" => Record::Lock,
+        "F" => Record::Fence,
+        "Q" => Record::Queue,
+        "R" => Record::Shares,
+        other => panic!("no record {other}"),
+    }
+}
+
+/// All branches of the scripts that a damage leads to were taken.
+fn assert_damages_were_met(tally: &Tally, all: &[Branch]) {
+    let words = ["Spoiled", "Bad", "Memory"];
+    let name = |branch: &Branch| format!("{branch:?}");
+    let missing: Vec<Branch> = tally.missing(all);
+    let missing = missing
+        .iter()
+        .filter(|branch| words.iter().any(|word| name(branch).contains(word)));
+    let missing: Vec<&Branch> = missing
+        .filter(|branch| !name(branch).starts_with("Delete"))
+        .collect();
+    assert_eq!(
+        missing,
+        [] as [&Branch; 0],
+        "branches that were never taken"
+    );
+}

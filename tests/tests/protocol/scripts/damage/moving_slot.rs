@@ -1,0 +1,103 @@
+//! A node of a cluster, of which a slot is being moved to another node.
+
+use harness::{PATIENCE, RawLock, RedisServer, wait_until};
+
+use super::{MOVES, Stage, commands, for_each_cell, steps};
+use crate::scripts::random::model::Model;
+use crate::scripts::transcript::Pooled;
+
+const TARGET: &str = "b000000000000000000000000000000000000000";
+
+/// The nodes of a cluster: the server itself, with all slots, and one that cannot be reached.
+const NODES: &str = "\
+a000000000000000000000000000000000000000 127.0.0.1:0@0 myself,master - 0 0 1 connected 0-16383
+b000000000000000000000000000000000000000 127.0.0.1:1@2 master - 0 0 2 connected
+vars currentEpoch 2 lastVoteEpoch 0
+";
+
+/// A node that has all slots.
+pub(super) fn node_of_cluster() -> Pooled {
+    let server = RedisServer::builder()
+        .own_clock()
+        .file("nodes.conf", NODES)
+        .config("cluster-enabled", "yes")
+        .start();
+    let mut lock = RawLock::new(&server, "order:42");
+    wait_until("a cluster", PATIENCE, || {
+        let info: String = lock.command(&["CLUSTER", "INFO"]);
+        info.contains("cluster_state:ok")
+    });
+    // No claim lapses, however slow the machine is.
+    server.stop_clock();
+    Pooled::apart(server)
+}
+
+/// Carries out a command while the lock's slot is being moved. Says whether the server has refused it by itself, as it
+/// may if a record is missing.
+pub(super) fn while_it_moves<T>(
+    lock: &mut RawLock,
+    records: &[String],
+    command: impl FnOnce(&mut RawLock) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    let slot: i64 = lock.command(&["CLUSTER", "KEYSLOT", &records[0]]);
+    let slot = slot.to_string();
+    let words: Vec<&str> = ["EXISTS"]
+        .into_iter()
+        .chain(records.iter().map(String::as_str))
+        .collect();
+    let is_whole = lock.command::<usize>(&words) == records.len();
+    let _: () = lock.command(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", TARGET]);
+    let outcome = command(lock);
+    let _: () = lock.command(&["CLUSTER", "SETSLOT", &slot, "STABLE"]);
+    match outcome {
+        Err(refusal)
+            if !is_whole
+                && ["Ask:", "TryAgain:"]
+                    .iter()
+                    .any(|code| refusal.contains(code)) =>
+        {
+            Ok(None)
+        }
+        outcome => outcome.map(Some),
+    }
+}
+
+pub(super) fn play(has_shares: bool, states: &str) {
+    let mut stage = Stage::on(node_of_cluster(), has_shares);
+    let mut connection = Some(stage.server.connection());
+    let mut refused = 0;
+    for_each_cell(states, MOVES, &commands(false), |[state, lost, command]| {
+        let (mut lock, mut model) = stage.scene_on(connection.take().expect("it is given back"));
+        stage.prepare(steps(state).chain(steps(lost)), &mut lock, &mut model)?;
+        let before = model.clone();
+        let records = keys_of(command, &lock, &model);
+        let step = steps(command).next().expect("a command");
+        let done = while_it_moves(&mut lock, &records, |lock| {
+            step.play(&stage.server, lock, &mut model)
+        })?;
+        refused += usize::from(done.is_none());
+        let expected = if done.is_some() { &model } else { &before };
+        stage.compare(&mut lock, expected)?;
+        connection = Some(lock.connection);
+        Ok(())
+    });
+    assert!(refused > 0, "no command was refused");
+    stage.assert_no_more_messages();
+}
+
+/// The records that the script of a command names.
+fn keys_of(command: &str, lock: &RawLock, model: &Model) -> Vec<String> {
+    let RawLock { k, f, q, r, .. } = lock;
+    let (who, verb) = command.split_once(' ').unwrap_or(("", command));
+    let is_share = who
+        .chars()
+        .next()
+        .is_some_and(|who| model.share(who).is_some());
+    let records = match (verb, is_share) {
+        ("rest" | "delete", _) | ("renew 120s" | "release", false) => vec![k],
+        ("renew 120s" | "release", true) => vec![k, r],
+        ("acquire" | "try" | "end" | "end next E", false) => vec![k, f, q],
+        _ => vec![k, f, q, r],
+    };
+    records.into_iter().cloned().collect()
+}

@@ -1,0 +1,135 @@
+//! How steps are drawn.
+
+use proptest::bool::weighted;
+use proptest::prelude::{BoxedStrategy, Just, Strategy, prop_oneof};
+use proptest::sample::select;
+
+use super::model::{DEAF, LISTENING};
+use super::step::{Record, Span, Step, Who};
+
+const HOUR: u64 = 2 * 3_600;
+const DAY: u64 = 2 * 86_400;
+
+impl Step {
+    /// Releases are mostly by a command if the server `deletes`.
+    pub(crate) fn any(deletes: bool) -> impl Strategy<Value = Step> {
+        // Mostly the scripts, then time. Steps that spoil a lock are rare, since little happens after
+        // them.
+        prop_oneof![
+            9 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
+            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
+            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
+            3 => release(deletes),
+            1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Rest(who, ttl)),
+            1 => revoke(),
+            3 => who().prop_map(Step::End),
+            4 => (who(), who(), ttl()).prop_map(|(who, next, ttl)| Step::EndWithNext(who, next, ttl)),
+            2 => (letter(), waiter(), ttl())
+                .prop_map(|(who, next, ttl)| Step::EndWithNext(Who::Holder(who), next, ttl)),
+            4 => span(&[0, 0, 1, 1, 3, 3, 4, 12, 14, 40, HOUR, DAY]).prop_map(Step::TimePasses),
+            1 => outside(),
+        ]
+    }
+
+    /// Steps of a lock that is shared.
+    pub(crate) fn any_of_shares(deletes: bool) -> impl Strategy<Value = Step> {
+        prop_oneof![
+            12 => Step::any(deletes),
+            14 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
+            3 => (sharer(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
+            4 => (letter(), ttl()).prop_map(|(who, ttl)| Step::Try(Who::Any(who), ttl)),
+            3 => (sharer(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
+            2 => sharer().prop_map(Step::Release),
+            3 => sharer().prop_map(Step::End),
+            3 => who().prop_map(Step::EndWrite),
+            3 => Just(Step::WritersGiveUp),
+            3 => letter().prop_map(|who| Step::End(Who::Holder(who))),
+            2 => (letter(), ttl()).prop_map(|(who, ttl)| Step::Renew(Who::Holder(who), ttl)),
+            2 => letter().prop_map(|who| Step::Release(Who::Holder(who))),
+            2 => letter().prop_map(|who| Step::HeartIsLost(Who::Waiter(who, 0))),
+            1 => ttl().prop_map(Step::Downgrade),
+            4 => revoke(),
+            2 => outside_of_shares(),
+        ]
+    }
+}
+
+fn release(deletes: bool) -> BoxedStrategy<Step> {
+    let release = who().prop_map(Step::Release);
+    if !deletes {
+        return release.boxed();
+    }
+    let delete = (who(), weighted(0.75)).prop_map(|(who, its)| Step::Delete(who, its));
+    prop_oneof![release, delete].boxed()
+}
+
+pub(crate) fn who() -> impl Strategy<Value = Who> {
+    // Half of the owners hold or queue already, so that sequences reach the deeper branches.
+    prop_oneof![
+        2 => letter().prop_map(Who::Any),
+        1 => letter().prop_map(Who::Holder),
+        1 => waiter(),
+    ]
+}
+
+/// Mostly of the holder that there is.
+fn revoke() -> impl Strategy<Value = Step> {
+    select(&[0, 0, 0, 15, 16, -1][..]).prop_map(Step::Revoke)
+}
+
+fn waiter() -> impl Strategy<Value = Who> {
+    (letter(), 0..3_usize).prop_map(|(who, place)| Who::Waiter(who, place))
+}
+
+fn sharer() -> impl Strategy<Value = Who> {
+    (letter(), 0..4_usize).prop_map(|(who, place)| Who::Sharer(who, place))
+}
+
+fn letter() -> impl Strategy<Value = char> {
+    let letters: Vec<char> = [LISTENING, DEAF].concat().chars().collect();
+    select(letters)
+}
+
+pub(crate) fn ttl() -> impl Strategy<Value = i64> {
+    select(&[500, 2_000, 10_000, 60_000][..])
+}
+
+fn span(half_seconds: &'static [u64]) -> impl Strategy<Value = Span> {
+    select(half_seconds).prop_map(Span)
+}
+
+pub(crate) fn outside() -> BoxedStrategy<Step> {
+    prop_oneof![
+        4 => span(&[1, 2, 20, 240]).prop_map(Step::ClockGoesBack),
+        12 => waiter().prop_map(Step::HeartIsLost),
+        20 => Just(Step::HolderIsBackInTheQueue),
+        2 => Just(Step::LeaseIsLifted),
+        4 => Just(Step::IsLost(Record::Lock)),
+        2 => Just(Step::IsLost(Record::Fence)),
+        2 => Just(Step::IsLost(Record::Queue)),
+        1 => Just(Step::IsSpoiled(Record::Lock)),
+        1 => Just(Step::IsSpoiled(Record::Fence)),
+        1 => Just(Step::IsSpoiled(Record::Queue)),
+        1 => Just(Step::FenceBecomesText),
+        3 => proptest::option::of(ttl()).prop_map(Step::StrangerTakes),
+        2 => Just(Step::MemoryIsFull),
+        4 => Just(Step::MemoryIsFree),
+    ]
+    .boxed()
+}
+
+fn outside_of_shares() -> BoxedStrategy<Step> {
+    prop_oneof![
+        8 => Just(Step::IsLost(Record::Lock)),
+        3 => Just(Step::IsLost(Record::Shares)),
+        3 => Just(Step::IsSpoiled(Record::Lock)),
+        2 => Just(Step::IsSpoiled(Record::Fence)),
+        2 => Just(Step::IsSpoiled(Record::Queue)),
+        1 => Just(Step::IsSpoiled(Record::Shares)),
+        2 => Just(Step::IsLost(Record::Fence)),
+        2 => Just(Step::IsLost(Record::Queue)),
+        2 => Just(Step::MemoryIsFull),
+        2 => Just(Step::MemoryIsFree),
+    ]
+    .boxed()
+}
