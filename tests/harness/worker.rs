@@ -6,7 +6,6 @@ mod hammer;
 mod idle;
 mod locks;
 mod mode;
-mod older;
 mod ours;
 mod plain;
 mod redisson;

@@ -147,8 +147,8 @@ pub(crate) struct Inspect {
 
 /// Take a lock from its holder
 ///
-/// The next waiter gets the lock, with a higher token, or else it is free. The holder is told, and stops at once; an
-/// older version of the library learns it at its next renewal. It may write until then: only a resource that checks
+/// The next waiter gets the lock, with a higher token, or else it is free. The holder is told, and stops at once; if the
+/// message does not reach it, it learns it at its next renewal. It may write until then: only a resource that checks
 /// tokens is safe from that. Readers, or callers with permits, lose the lock together.
 ///
 /// In a terminal, the lock is shown and its key has to be typed. Elsewhere, --yes and --token (or --hash) are needed. Nothing is done

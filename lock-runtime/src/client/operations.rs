@@ -102,9 +102,9 @@ impl LockClient {
     /// the former one.
     ///
     /// **The former holder may write until it notices.** One of this crate is told by a message and stops at once: its
-    /// call fails with `Lost`, and the error says by whom the lock was taken, and why. If the message does not reach it, if its
-    /// version is older or its locks are in [Redisson's record](crate::Record::Redisson), it learns at its next renewal, a third
-    /// of its ttl later. One that is paused learns when it resumes. Only a resource that compares tokens is safe.
+    /// call fails with `Lost`, and the error says by whom the lock was taken, and why. If the message does not reach it, or its
+    /// locks are in [Redisson's record](crate::Record::Redisson), it learns at its next renewal, a third of its ttl later. One
+    /// that is paused learns when it resumes. Only a resource that compares tokens is safe.
     ///
     /// Readers and permits share one token, so a revocation takes the lock from all of them. Of several locks that are held
     /// together, one that is revoked ends the whole call. On a quorum the lock is taken on all nodes that answer; if its

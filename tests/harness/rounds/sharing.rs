@@ -6,7 +6,7 @@ use super::round::Round;
 use super::site::Site;
 use super::violation::Kind;
 use crate::wait::PATIENCE;
-use crate::worker::{self, Worker};
+use crate::worker::Worker;
 
 impl<S: Site> Round<'_, S> {
     /// A process whose calls hold their locks in this mode, such as `read` or `permits 3`.
@@ -14,11 +14,6 @@ impl<S: Site> Round<'_, S> {
         let mut worker = self.worker();
         worker.ask_mode(mode);
         worker
-    }
-
-    /// A process whose client knows nothing of shares.
-    pub fn older(&self) -> Worker {
-        self.worker_of(worker::Kind::Older)
     }
 
     /// A process that holds the lock in this mode; if it is a share, it is the first.

@@ -1,4 +1,4 @@
-//! Readers, writers, permits, plain callers and older clients at one lock.
+//! Readers, writers, permits and plain callers at one lock.
 
 use std::time::{Duration, Instant};
 
@@ -119,37 +119,5 @@ fn sharers_killed(round: &mut Round<'_>) {
     }
     for worker in workers {
         round.end_hammer(worker);
-    }
-}
-
-/// A client that knows nothing of shares hands the lock on to a reader, and later waits for the readers.
-pub(super) const OLDER_CLIENT_HANDS_ON: Row =
-    Row::new("older_client_hands_on", Class::E, older_client_hands_on);
-
-fn older_client_hands_on(round: &mut Round<'_>) {
-    let older = round.older();
-    let mut older = round.hold(older, LONG);
-    let mut readers = [round.waiter_in("read", LONG), round.waiter_in("read", LONG)];
-    round.visit(&mut older);
-    let released = Instant::now();
-    round.release(&mut older);
-    // The lock is granted to the first alone, and its confirmation lets the other one in.
-    round.granted_next(&readers[0], released, Duration::ZERO);
-    round.joined_next(&readers[1], released, Duration::ZERO);
-    let mut older = round.queued(older, LONG, PATIENCE);
-    for command in ["look", "write"] {
-        for reader in &mut readers {
-            reader.ask(command, PATIENCE);
-        }
-    }
-    let released = Instant::now();
-    for reader in &mut readers {
-        round.release(reader);
-    }
-    round.granted_next(&older, released, Duration::ZERO);
-    round.visit(&mut older);
-    round.release(&mut older);
-    for worker in readers.into_iter().chain([older]) {
-        round.retire(worker);
     }
 }

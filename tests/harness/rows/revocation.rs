@@ -8,6 +8,7 @@ use tokio::runtime;
 
 use super::pause::is_lost;
 use super::{LONG, TTL, persist, usurped};
+use crate::proxy::{Mode, Proxy};
 use crate::raw::RawLock;
 use crate::rounds::{Class, Round, Row};
 use crate::wait::{PATIENCE, wait_until};
@@ -150,26 +151,29 @@ fn while_paused(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// The holder has an older version, which ignores the message, and learns of its loss by a renewal.
-pub(super) const OLDER_HOLDER: Row = Row::new("revoked_older_holder", Class::F, older_holder);
+/// The message to the holder is lost with its connection: it learns of its loss by a renewal.
+pub(super) const UNHEARD: Row = Row::new("revoked_unheard", Class::F, unheard);
 
-fn older_holder(round: &mut Round<'_>) {
-    let older = round.older();
-    let mut older = round.hold(older, LONG);
+fn unheard(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let holder = round.worker_at(&proxy.url());
+    let mut holder = round.hold(holder, LONG);
     let mut next = round.waiter(LONG);
-    assert_eq!(older.ask("look", PATIENCE), "looked");
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    let end = round.lock.lease_end();
+    proxy.replies(Mode::Hold);
     let revoked = Instant::now();
     done(round);
     round.granted_next(&next, revoked, Duration::ZERO);
     round.visit(&mut next);
-    assert_eq!(older.ask("write", PATIENCE), "stale");
-    let refused = older.ask("renew", PATIENCE);
-    assert!(refused.starts_with("failed Lost "), "{refused}");
-    let refused = older.ask("release", PATIENCE);
-    assert!(refused.starts_with("failed Lost "), "{refused}");
+    assert_eq!(holder.ask("valid", PATIENCE), "true", "the message came");
+    assert_eq!(holder.ask("write", PATIENCE), "stale");
+    proxy.kill_connections();
+    proxy.heal();
+    round.told(&mut holder, end);
     assert!(round.lock.is_held_by(&next), "the new holder was touched");
     round.release(&mut next);
-    round.retire(older);
+    round.retire(holder);
     round.retire(next);
 }
 

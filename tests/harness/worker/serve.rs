@@ -12,7 +12,6 @@ use tokio::sync::mpsc;
 
 use super::commands::{Commands, Next};
 use super::locks::Locks;
-use super::older::Older;
 use super::ours::Ours;
 use super::plain::Plain;
 use super::redisson::{Redisson, Version};
@@ -86,7 +85,6 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
             let client = Ours::new(client.expect("the URL is well formed"));
             obey(client, resource).await;
         }
-        Kind::Older => obey(Older::new(locks), resource).await,
         Kind::Plain => obey(Plain::new(locks), resource).await,
         Kind::Redisson(version) => obey(Redisson::new(locks, version), resource).await,
     }
@@ -125,8 +123,6 @@ fn client(locks: &str) -> LockClientBuilder {
 pub enum Kind {
     /// This project's.
     Ours,
-    /// This project's before locks could be shared.
-    Older,
     /// This project's, with its locks in Redisson's record.
     InRedissonsRecord,
     /// A stand-in for Redisson.
@@ -136,9 +132,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 6] = [
         Self::Ours,
-        Self::Older,
         Self::Plain,
         Self::InRedissonsRecord,
         Self::Redisson(Version::V3_5),
@@ -155,7 +150,6 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",
-            Self::Older => "older",
             Self::Plain => "plain",
             Self::InRedissonsRecord => "in-redissons-record",
             Self::Redisson(Version::V3_5) => "redisson-3.5",

@@ -8,12 +8,10 @@
 //! | a process that holds several locks dies | `several` |
 //! | another program's `SET NX PX` is not respected | `foreign` |
 //! | Redisson's locks and ours in its record are not exclusive, or one side does not wake the other | `redisson` |
-//! | a process of a version without shares, and one with them, are inside at once | `older` |
 
 mod exclusion;
 mod fault_table;
 mod foreign;
-mod older;
 mod redisson;
 mod scene;
 mod several;

@@ -3,7 +3,7 @@
 use crate::lease::owner_id::OwnerId;
 use crate::lease::revoked_by::RevokedBy;
 
-/// Begins a message about a revocation. No owner id contains it, so versions without revocations ignore the message.
+/// Begins a message about a revocation. No owner id contains it, so the message is not taken for one about a grant.
 const MARK: u8 = b'!';
 
 /// Between the parts of a notice. None of them contains it.
@@ -85,8 +85,8 @@ mod tests {
         ] {
             assert!(Notice::parse(other.as_bytes()).is_none(), "{other:?}");
         }
-        let versions_before = OwnerId::parse_prefix(format!("!{OWNER}{text}").as_bytes());
-        assert!(versions_before.is_none());
+        let as_an_owner = OwnerId::parse_prefix(format!("!{OWNER}{text}").as_bytes());
+        assert!(as_an_owner.is_none());
     }
 
     #[test]
