@@ -288,6 +288,19 @@ mod tests {
         refuse(|o| o.prefix = "{a}".to_owned(), "slot");
         refuse(|o| o.prefix = "x".repeat(129), "128 bytes");
         refuse(|o| o.command_timeout = Duration::from_millis(1), "10 ms");
+        for timeout in [Duration::ZERO, DEFAULT_COMMAND_TIMEOUT] {
+            let mut options = Options {
+                replica_timeout: Some(timeout),
+                ..Options::default()
+            };
+            options.check().expect("it is not used");
+            options.wait_replicas = Some(1);
+            let error = options.check().unwrap_err();
+            assert!(
+                error.to_string().contains("half of the command_timeout"),
+                "{error}"
+            );
+        }
         refuse(|o| o.local_turns = 0, "between 1 and 16");
         refuse(|o| o.local_turns = 17, "between 1 and 16");
         let hour = "between 1 h and 365 days";

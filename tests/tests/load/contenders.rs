@@ -23,29 +23,23 @@ const LONGEST: usize = 5;
 /// When the fault comes, in rounds of all contenders.
 const FAULT: usize = 10;
 
-/// Transfers while a node is away, as a share of those before. It was between 0.75 and 1.1 on two cores; if grants waited for
-/// the silent node, it would be a twentieth.
-const SLOWEST: f64 = 0.5;
+/// Transfers while a node is away, as a share of those before, on a machine that may have become busy meanwhile. If grants
+/// waited for the silent node, it would be a twentieth.
+const SLOWEST: f64 = 0.2;
 
 /// The key that ends the race.
 const END: &str = "end";
 
 #[test]
-fn contenders_of_several_processes_have_equal_shares() {
-    let turns = race(PROCESSES, |_| {});
-    turns.assert_fair();
-}
-
-#[test]
 fn contenders_have_equal_shares_while_a_node_stops() {
-    let turns = race(PROCESSES, |quorum| quorum.nodes[1].pause());
+    let turns = race(PROCESSES);
     turns.assert_fair();
 }
 
 /// The nodes know all of them, each of which is in a queue on every node.
 #[test]
 fn processes_with_a_contender_each_have_equal_shares_while_a_node_stops() {
-    let turns = race(CONTENDERS, |quorum| quorum.nodes[1].pause());
+    let turns = race(CONTENDERS);
     turns.assert_fair();
 }
 
@@ -61,9 +55,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// The longest time without a grant: a fifth of that for which a command to a silent node is waited for. Alone, the
-    /// tokens, which are times, are 50 ms apart at most.
-    const GAP: Duration = ms(200);
+    /// The longest time without a grant: half of that for which a command to a silent node is waited for.
+    const GAP: Duration = ms(500);
 
     /// The most that a pause between two looks counts.
     const LOOK: Duration = ms(25);
@@ -88,9 +81,9 @@ impl Pace {
     }
 }
 
-/// Lets all contenders take the lock again and again. The fault comes when a quarter of the grants were made, and
-/// does not slow them down, nor does the end of the time for which a command to a silent node is waited for.
-fn race(processes: usize, fault: impl FnOnce(&RedisQuorum)) -> Turns {
+/// Lets all contenders take the lock again and again. A node stops when a quarter of the grants were made, and does not slow
+/// them down, nor does the end of the time for which a command to a silent node is waited for.
+fn race(processes: usize) -> Turns {
     let _alone = crate::ALONE.blocking_lock();
     let quorum = RedisQuorum::start();
     let resource = RedisServer::start();
@@ -121,10 +114,9 @@ fn race(processes: usize, fault: impl FnOnce(&RedisQuorum)) -> Turns {
     };
     reach(1);
     let (before, _) = reach(FAULT);
-    fault(&quorum);
+    quorum.nodes[1].pause();
     let (after, longest) = reach(ROUNDS);
-    let gap = longest_gap(&history.read(&mut connection)[CONTENDERS * FAULT..]);
-    println!("{before:.0} transfers/s, then {after:.0} and at most {gap:?} without one");
+    println!("{before:.0} transfers/s, then {after:.0} and at most {longest:?} without one");
     assert!(after >= before * SLOWEST, "{after:.0} after {before:.0}/s");
     assert!(longest < Pace::GAP, "{longest:?} without a grant");
     ask::<()>(&mut connection, &["SET", END, "1"]);
@@ -137,13 +129,6 @@ fn race(processes: usize, fault: impl FnOnce(&RedisQuorum)) -> Turns {
     let entries = history.read(&mut connection);
     History::assert_exclusive(&entries);
     Turns::of(&entries)
-}
-
-/// The longest time from one grant to the next, on a machine that may be busy. A token is the time at which it was made, in µs.
-fn longest_gap(entries: &[Entry]) -> Duration {
-    let pairs = entries.windows(2);
-    let gaps = pairs.map(|pair| pair[1].token.saturating_sub(pair[0].token));
-    Duration::from_micros(gaps.max().unwrap_or(0))
 }
 
 /// Who was served, from when all contenders take part.

@@ -6,6 +6,7 @@
 mod contenders;
 mod many_callers;
 mod many_locks;
+mod renewals;
 
 use tokio::sync::Mutex;
 

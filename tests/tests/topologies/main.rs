@@ -1,22 +1,23 @@
 //! Locks where one machine is not enough: clusters, primaries with replicas, and those that sentinels watch.
 //!
-//! What fails in them is in rows of the fault table (`harness::rows`). The shares of 64 contenders of a quorum are in the
-//! binary `load`.
+//! What fails in them is in rows of the fault table (`harness::rows`), and what each of them promises where nothing fails in
+//! `promise::conformance`. The shares of 64 contenders of a quorum, and thousands of renewals, are in the binary `load`.
 //!
 //! | what | file |
 //! |---|---|
-//! | commands, queues and messages on several nodes | `cluster::nodes` |
+//! | commands, connections and messages on several nodes | `cluster::nodes` |
 //! | scripts in a slot that is half moved | `cluster::half_moved` |
 //! | nodes by names, addresses, or a map of them | `cluster::names` |
 //! | locks that replicas must have before their callers | `replicas` |
 //! | a primary that sentinels name | `sentinel::finding` |
 //! | another primary while there is a connection | `sentinel::failover` |
 //! | logins, permissions, TLS | `sentinel::access` |
-//! | a majority of servers, some of which are away | `quorum::minorities` |
-//! | servers that have lost data have no vote | `quorum::restarts` |
+//! | a majority of servers, some of which are silent, slow or away | `quorum::minorities` |
+//! | servers that are new have no vote | `quorum::restarts` |
 //! | tokens that rise whatever nodes are away, or their clocks | `quorum::tokens` |
 //! | callers that have a node each | `quorum::split` |
-//! | URLs of quorums, logins, TLS, refusals | `quorum::urls` |
+//! | local turns and retained leases of a quorum | `quorum::callers` |
+//! | what a quorum refuses, logins, TLS | `quorum::urls` |
 //! | what operators see while slots move, nodes are away, another primary takes over | `cluster::operators`, `quorum::operators`, `sentinel::operators` |
 //! | what each role may do with the rights that are printed for it | `cluster::rights`, `quorum::rights`, `sentinel::rights` |
 //! | URLs that name something else | `urls` |

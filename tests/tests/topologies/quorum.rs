@@ -3,7 +3,6 @@
 mod callers;
 mod minorities;
 mod operators;
-mod renewals;
 mod restarts;
 mod rights;
 mod split;
@@ -13,9 +12,8 @@ mod urls;
 use harness::{
     LOCK, LONG, Proxy, RedisQuorum, RedisServer, ask, eventually, exists, host_of, quorum_url,
 };
-use lock_runtime::{LockClient, LockGuard};
+use lock_runtime::LockGuard;
 use redis::Connection;
-use std::time::Duration;
 
 /// A proxy in front of each node.
 fn proxies(quorum: &RedisQuorum) -> Vec<Proxy> {
@@ -29,13 +27,10 @@ fn url_behind(proxies: &[Proxy], parameters: &str) -> String {
     quorum_url(&hosts, parameters)
 }
 
-/// A client whose leases are as long as the restart delay of five seconds in its URL. It passes none to another caller.
-fn client_with_delay(url: &str) -> LockClient {
-    let builder = LockClient::builder().url(url).ttl(Duration::from_secs(5));
-    builder
-        .local_turns(1)
-        .build()
-        .expect("the settings are valid")
+/// The owner that has a node.
+fn owner_on(node: &RedisServer) -> Option<String> {
+    let value: Option<String> = ask(&mut node.connection(), &["GET", LOCK]);
+    value.map(|value| value[..22].to_owned())
 }
 
 /// Waits until nothing is on the node but fences and its marker.

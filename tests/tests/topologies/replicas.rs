@@ -11,7 +11,10 @@ use tokio::task::JoinSet;
 
 /// A primary with replicas that have all of its data.
 async fn replicated(replicas: usize) -> (RedisServer, Vec<RedisServer>) {
-    let primary = RedisServer::builder().rights(REPLICA_RIGHTS).start();
+    let primary = RedisServer::builder()
+        .rights(REPLICA_RIGHTS)
+        .config("repl-diskless-sync-delay", "0")
+        .start();
     let replicas: Vec<_> = (0..replicas)
         .map(|_| RedisServer::builder().replica_of(&primary).start())
         .collect();
@@ -60,21 +63,9 @@ async fn lock_is_on_all_replicas_when_its_caller_has_it() {
 }
 
 #[tokio::test]
-async fn lock_of_a_url_with_wait_replicas_is_on_a_replica_or_refused() {
-    let (primary, replicas) = replicated(1).await;
-    let client = client(format!("{}?wait_replicas=1", primary.url()));
-    let guard = hold(&client).await;
-    assert!(exists(&mut replicas[0].connection(), LOCK));
-    guard.release().await.unwrap();
-    drop(replicas);
-    let refused = client.lock(KEY).wait(ms(300)).acquire().await.unwrap_err();
-    assert_eq!(refused.kind(), LockErrorKind::Unavailable, "{refused}");
-}
-
-#[tokio::test]
 async fn reader_writer_and_several_keys_are_on_a_replica_when_their_callers_have_them() {
     let (primary, replicas) = replicated(1).await;
-    let client = waiting_client(primary.url(), 1);
+    let client = client(format!("{}?wait_replicas=1", primary.url()));
     let mut replica = replicas[0].connection();
     for number in 0..20 {
         let key = |name: &str| format!("{name}:{number}");
@@ -229,40 +220,11 @@ async fn callers_that_come_together_share_a_wait() {
     assert!(guards.iter().all(Result::is_ok));
     let waits = calls(&primary, "wait") - before;
     assert!(waits <= CALLERS / 4, "{waits} for {CALLERS} callers");
-}
-
-/// The wait is on a connection of its own, and is not what messages come on.
-#[tokio::test]
-async fn second_connection_is_not_subscribed() {
-    let (primary, _replicas) = replicated(1).await;
-    let client = waiting_client(primary.url(), 1);
-    hold(&client).await.release().await.unwrap();
-    let channels: Vec<String> = harness::ask(&mut primary.connection(), &["PUBSUB", "CHANNELS"]);
+    // It is on a connection of its own, which is not the one that messages come on.
+    let mut admin = primary.connection();
+    let channels: Vec<String> = harness::ask(&mut admin, &["PUBSUB", "CHANNELS"]);
     assert_eq!(channels.len(), 1, "{channels:?}");
     let words = ["PUBSUB", "NUMSUB", &channels[0]];
-    let (_, subscribers): (String, i64) = harness::ask(&mut primary.connection(), &words);
+    let (_, subscribers): (String, i64) = harness::ask(&mut admin, &words);
     assert_eq!(subscribers, 1);
-}
-
-#[test]
-fn replica_timeout_is_checked() {
-    for timeout in [ms(0), ms(501)] {
-        let builder = LockClient::builder()
-            .url("redis://127.0.0.1")
-            .wait_replicas(1);
-        let error = builder.replica_timeout(timeout).build().unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
-        assert!(
-            error
-                .to_string()
-                .contains("replica_timeout must be between 1 ms and half"),
-            "{error}"
-        );
-    }
-    let builder = LockClient::builder().url("redis://127.0.0.1");
-    assert!(
-        builder.replica_timeout(ms(0)).build().is_ok(),
-        "it is not used"
-    );
-    let _ = client("redis://127.0.0.1");
 }

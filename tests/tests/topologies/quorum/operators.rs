@@ -1,23 +1,48 @@
 //! What operators see of locks on a quorum, some of whose nodes are away.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harness::{
     KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, exists,
     ms, soon,
 };
 use lock_runtime::inspect::{HolderKind, LockState, Revocation, Revoked, Seen};
-use lock_runtime::{LockClient, LockError, LockErrorKind};
+use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use redis::Connection;
 
 use super::{is_on_all_nodes, proxies, url_behind};
 
-fn revocation() -> Revocation {
-    Revocation::new("ann@ops-1", "stuck import")
+async fn revoke(client: &LockClient, seen: impl Into<Seen>) -> Result<Revoked, LockError> {
+    let revocation = Revocation::new("ann@ops-1", "stuck import");
+    client.revoke(KEY, seen, revocation).await
+}
+
+async fn is_revoked(client: &LockClient, seen: impl Into<Seen>) {
+    let revoked = revoke(client, seen).await.unwrap();
+    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+}
+
+async fn is_lost(guard: LockGuard) -> String {
+    soon(guard.lost()).await;
+    let error = guard.release().await.unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    error.to_string()
 }
 
 fn two_clients(quorum: &RedisQuorum) -> [LockClient; 2] {
     [quorum.url(), quorum.url()].map(client_without_turns)
+}
+
+fn connections(quorum: &RedisQuorum) -> Vec<Connection> {
+    quorum.nodes.iter().map(RedisServer::connection).collect()
+}
+
+/// A lock that all nodes have, and whose renewals are far apart.
+async fn held_by(client: &LockClient, quorum: &RedisQuorum) -> LockGuard {
+    let lock = client.lock(KEY).ttl(RedisQuorum::DELAY).acquire();
+    let guard = lock.await.expect("it is free");
+    is_on_all_nodes(&guard, quorum).await;
+    guard
 }
 
 async fn list(client: &LockClient) -> Result<Vec<LockState>, LockError> {
@@ -40,8 +65,7 @@ async fn listing_in_parts_shows_a_lock_once_while_a_node_is_away() {
             let guard = lock.ttl(RedisQuorum::DELAY).acquire().await.unwrap();
             guards.push(guard);
         }
-        for node in &quorum.nodes {
-            let mut connection = node.connection();
+        for mut connection in connections(&quorum) {
             let names = ["KEYS", "lock:order:*"];
             let has_all = async || ask::<Vec<String>>(&mut connection, &names).len() == 20;
             eventually("locks on each node", LONG, has_all).await;
@@ -73,13 +97,7 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
     for away in 0..3 {
         let mut quorum = RedisQuorum::start();
         let [holder, operator] = two_clients(&quorum);
-        let guard = holder
-            .lock(KEY)
-            .ttl(RedisQuorum::DELAY)
-            .acquire()
-            .await
-            .unwrap();
-        is_on_all_nodes(&guard, &quorum).await;
+        let guard = held_by(&holder, &quorum).await;
         quorum.nodes[away].kill9();
         operator.ping().await.unwrap();
         let state = operator.inspect(KEY).await.unwrap();
@@ -88,25 +106,15 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         // Of two nodes with different tokens, either may have one that the holder does not know.
         assert!(state.holders[0].token.is_some(), "{state:?}");
         let listed = list(&operator).await.unwrap();
-        assert_eq!(
-            listed.len(),
-            1,
-            "once, although two nodes have it: {listed:?}"
-        );
-        let revoked = operator
-            .revoke(KEY, guard.fencing_token(), revocation())
-            .await
-            .unwrap();
+        assert_eq!(listed.len(), 1, "once, although two have it: {listed:?}");
+        let revoked = revoke(&operator, guard.fencing_token()).await.unwrap();
         let Revoked::Done(receipt) = revoked else {
             panic!("{revoked:?}");
         };
         assert_eq!(receipt.nodes, Some(2));
-        soon(guard.lost()).await;
-        let lost = guard.release().await.unwrap_err().to_string();
-        assert!(
-            lost.contains("revoked by ann@ops-1: stuck import"),
-            "{lost}"
-        );
+        let lost = is_lost(guard).await;
+        let by = "revoked by ann@ops-1: stuck import";
+        assert!(lost.contains(by), "{lost}");
         assert!(!operator.inspect(KEY).await.unwrap().is_held());
         let mut audit = operator.audit();
         let mut outcomes = Vec::new();
@@ -115,65 +123,6 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         }
         assert_eq!(outcomes, ["intended", "freed"]);
     }
-}
-
-#[tokio::test]
-async fn next_token_is_higher_although_fences_were_lost() {
-    let quorum = RedisQuorum::start();
-    let [holder, operator] = two_clients(&quorum);
-    for _ in 0..5 {
-        let guard = holder.lock(KEY).wait(LONG).acquire().await.unwrap();
-        is_on_all_nodes(&guard, &quorum).await;
-        for node in &quorum.nodes {
-            let _: i64 = ask(&mut node.connection(), &["DEL", harness::FENCE]);
-        }
-        let waiting = {
-            let other = client_without_turns(quorum.url());
-            tokio::spawn(async move { other.lock(KEY).wait(LONG).acquire().await })
-        };
-        let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
-        harness::eventually("waiter", LONG, is_queued).await;
-        let revoked = operator
-            .revoke(KEY, guard.fencing_token(), revocation())
-            .await
-            .unwrap();
-        let token = guard.fencing_token();
-        assert!(matches!(revoked, Revoked::Done(_)), "{token} {revoked:?}");
-        let next = harness::served(waiting).await;
-        assert!(next.fencing_token() > guard.fencing_token());
-        assert!(guard.release().await.unwrap_err().is_lost());
-        next.release().await.unwrap();
-    }
-}
-
-/// A minority's record is of a caller without the lock.
-#[tokio::test]
-async fn record_of_a_minority_holds_nothing() {
-    let quorum = RedisQuorum::start();
-    let operator = client_without_turns(quorum.url());
-    let value = "aaaaaaaaaaaaaaaaaaaaaa 1700000000000000 host";
-    let mut nodes: Vec<_> = quorum
-        .nodes
-        .iter()
-        .map(harness::RedisServer::connection)
-        .collect();
-    let _: () = ask(&mut nodes[1], &["SET", LOCK, value, "PX", "60000"]);
-    let state = operator.inspect(KEY).await.unwrap();
-    assert!(!state.is_held(), "{state:?}");
-    assert_eq!(state.votes.unwrap().held, 1);
-    assert!(list(&operator).await.unwrap().is_empty());
-    let token = "1700000000000000"
-        .parse::<lock_runtime::inspect::Seen>()
-        .unwrap();
-    let revoked = operator.revoke(KEY, token, revocation()).await.unwrap();
-    assert!(matches!(revoked, Revoked::NotHeld), "{revoked:?}");
-    let _: () = ask(&mut nodes[2], &["SET", LOCK, value, "PX", "30000"]);
-    let state = operator.inspect(KEY).await.unwrap();
-    let remaining = state.holders[0].remaining.unwrap();
-    assert!(
-        remaining <= Duration::from_secs(30),
-        "as long as a majority has it"
-    );
 }
 
 /// Two of three nodes have a lock, and the operator hears of one of them late, or not at all.
@@ -187,19 +136,17 @@ async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
         operator.ping().await.unwrap();
         operator
     };
-    let (of_silent, of_slow) = (operator(ms(2_000)).await, operator(LONG).await);
+    let (of_silent, of_slow) = (operator(ms(1_000)).await, operator(LONG).await);
     let value = "aaaaaaaaaaaaaaaaaaaaaa 1700000000000000 host";
-    for node in &quorum.nodes[1..] {
-        let set = ["SET", LOCK, value, "PX", "60000"];
-        let _: () = ask(&mut node.connection(), &set);
+    for node in &mut connections(&quorum)[1..] {
+        ask::<()>(node, &["SET", LOCK, value, "PX", "60000"]);
     }
     let seen = || "1700000000000000".parse::<Seen>().unwrap();
 
     ways[2].replies(Mode::Hold);
     let error = of_silent.inspect(KEY).await.unwrap_err().to_string();
     assert!(error.contains("too few nodes answered to tell"), "{error}");
-    let revoked = of_silent.revoke(KEY, seen(), revocation()).await;
-    let error = revoked.unwrap_err();
+    let error = revoke(&of_silent, seen()).await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
     let listed = list(&of_silent).await.unwrap();
     assert_eq!(listed.len(), 1, "a holder is not missed: {listed:?}");
@@ -209,91 +156,81 @@ async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     ways[2].heal();
     ways[2].replies(Mode::Delay(ms(200)));
     assert!(of_slow.inspect(KEY).await.unwrap().is_held());
-    let revoked = of_slow.revoke(KEY, seen(), revocation()).await.unwrap();
-    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+    is_revoked(&of_slow, seen()).await;
 }
 
-/// Redlock of another program has one random value on all nodes.
+/// Redlock of another program has one random value on all nodes. That of a minority is of a caller without the lock.
 #[tokio::test]
-async fn foreign_lock_on_a_majority_is_revoked_by_its_hash() {
+async fn foreign_lock_on_a_majority_is_held_and_revoked_by_its_hash() {
     let quorum = RedisQuorum::start();
     let operator = client_without_turns(quorum.url());
-    let mut nodes: Vec<_> = quorum
-        .nodes
-        .iter()
-        .map(harness::RedisServer::connection)
-        .collect();
-    for node in &mut nodes[..2] {
-        let _: () = ask(node, &["SET", LOCK, "random", "PX", "60000"]);
-    }
-    let _: () = ask(&mut nodes[2], &["SET", LOCK, "another", "PX", "60000"]);
+    let mut nodes = connections(&quorum);
+    let mut set = |node: usize, value: &str, px: &str| {
+        ask::<()>(&mut nodes[node], &["SET", LOCK, value, "PX", px]);
+    };
+    set(0, "random", "60000");
+    set(2, "another", "60000");
     let state = operator.inspect(KEY).await.unwrap();
+    assert!(!state.is_held(), "{state:?}");
+    assert_eq!(state.votes.unwrap().held, 1);
+    assert!(list(&operator).await.unwrap().is_empty());
+    set(1, "random", "30000");
+    let state = operator.inspect(KEY).await.unwrap();
+    let remaining = state.holders[0].remaining.unwrap();
+    let is_short = remaining <= Duration::from_secs(30);
+    assert!(is_short, "as long as a majority has it");
     let holder = &state.holders[0];
     assert_eq!(holder.kind, HolderKind::Foreign);
-    let revoked = operator
-        .revoke(KEY, holder.seen.unwrap(), revocation())
-        .await
-        .unwrap();
-    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
-    let left: Vec<Option<String>> = nodes
-        .iter_mut()
-        .map(|node| ask(node, &["GET", LOCK]))
-        .collect();
+    is_revoked(&operator, holder.seen.unwrap()).await;
+    let left = nodes.iter_mut().map(|node| ask(node, &["GET", LOCK]));
+    let left: Vec<Option<String>> = left.collect();
     assert_eq!(left, [None, None, Some("another".to_owned())]);
 }
 
 #[tokio::test]
 async fn without_a_majority_nothing_is_known_or_done() {
     let mut quorum = RedisQuorum::start();
-    let operator = LockClient::builder()
-        .url(quorum.url())
-        .command_timeout(ms(500));
-    let operator = operator.build().unwrap();
+    let operator = LockClient::builder().url(quorum.url());
+    let operator = operator.command_timeout(ms(500)).build().unwrap();
     let guard = operator.lock(KEY).acquire().await.unwrap();
-    let token = guard.fencing_token();
     for node in [0, 2] {
         quorum.nodes[node].kill9();
     }
-    let unavailable =
-        |error: LockError| assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
-    unavailable(operator.ping().await.unwrap_err());
-    unavailable(operator.inspect(KEY).await.unwrap_err());
-    unavailable(list(&operator).await.unwrap_err());
-    unavailable(operator.revoke(KEY, token, revocation()).await.unwrap_err());
+    for error in [
+        operator.ping().await.unwrap_err(),
+        operator.inspect(KEY).await.unwrap_err(),
+        list(&operator).await.unwrap_err(),
+        revoke(&operator, guard.fencing_token()).await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    }
     assert_eq!(operator.held().len(), 1);
     drop(guard);
+}
+
+/// Sends the holder the message that its lock is revoked, as one node would.
+fn tell(node: &mut Connection) {
+    let record: String = ask(node, &["GET", LOCK]);
+    let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
+    let notice = format!("!{owner}\u{1f}0192\u{1f}ann\u{1f}x\u{1f}{LOCK}");
+    let heard: i64 = ask(node, &["PUBLISH", &channel, &notice]);
+    assert_eq!(heard, 1);
 }
 
 /// One node alone may have been restored from a copy: a holder with a majority goes on.
 #[tokio::test]
 async fn message_of_one_node_ends_no_lease() {
     let quorum = RedisQuorum::start();
-    let ways = proxies(&quorum);
-    let holder = client_without_turns(url_behind(&ways, ""));
-    let guard = holder
-        .lock(KEY)
-        .ttl(RedisQuorum::DELAY)
-        .acquire()
-        .await
-        .unwrap();
-    is_on_all_nodes(&guard, &quorum).await;
-    let mut nodes: Vec<_> = quorum
-        .nodes
-        .iter()
-        .map(harness::RedisServer::connection)
-        .collect();
-    let record: String = ask(&mut nodes[0], &["GET", LOCK]);
-    let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
-    let notice = format!("!{owner}\u{1f}0192\u{1f}ann\u{1f}x\u{1f}{LOCK}");
+    let holder = client_without_turns(quorum.url());
+    let guard = held_by(&holder, &quorum).await;
+    let mut nodes = connections(&quorum);
     for _ in 0..3 {
-        let heard: i64 = ask(&mut nodes[0], &["PUBLISH", &channel, &notice]);
-        assert_eq!(heard, 1);
+        tell(&mut nodes[0]);
     }
     guard.renew().await.unwrap();
     assert!(guard.is_valid());
-    let _: i64 = ask(&mut nodes[1], &["PUBLISH", &channel, &notice]);
-    soon(guard.lost()).await;
-    assert!(guard.release().await.unwrap_err().is_lost());
+    tell(&mut nodes[1]);
+    is_lost(guard).await;
 }
 
 /// Removes the lock from these nodes. A renewal that is still on its way to a slow one brings it back there.
@@ -313,20 +250,13 @@ async fn lose(nodes: &mut [Connection]) {
 async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_soon() {
     let quorum = RedisQuorum::start();
     let holder = client_without_turns(quorum.url());
-    let lock = holder.lock(KEY).ttl(RedisQuorum::DELAY).acquire();
-    let guard = lock.await.expect("it is free");
-    is_on_all_nodes(&guard, &quorum).await;
-    let mut nodes: Vec<_> = quorum.nodes.iter().map(RedisServer::connection).collect();
-    let record: String = ask(&mut nodes[0], &["GET", LOCK]);
-    let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
+    let guard = held_by(&holder, &quorum).await;
+    let mut nodes = connections(&quorum);
     lose(&mut nodes[1..]).await;
-    let notice = format!("!{owner}\u{1f}0192\u{1f}ann\u{1f}x\u{1f}{LOCK}");
-    let heard: i64 = ask(&mut nodes[0], &["PUBLISH", &channel, &notice]);
-    assert_eq!(heard, 1);
-    tokio::time::timeout(LONG / 2, guard.lost())
-        .await
-        .expect("long before the next renewal");
-    assert!(guard.release().await.unwrap_err().is_lost());
+    tell(&mut nodes[0]);
+    let lost = tokio::time::timeout(LONG / 2, guard.lost());
+    lost.await.expect("long before the next renewal");
+    is_lost(guard).await;
 }
 
 /// One node has the lock no more, and the message of another one is late. A holder that asked before it came would learn that
@@ -337,16 +267,11 @@ async fn holder_knows_which_operator_took_its_lock_although_few_nodes_say_so_at_
     let ways = proxies(&quorum);
     let holder = client_without_turns(url_behind(&ways, ""));
     let operator = client_without_turns(quorum.url());
-    let lock = holder.lock(KEY).ttl(RedisQuorum::DELAY).acquire();
-    let guard = lock.await.expect("it is free");
-    is_on_all_nodes(&guard, &quorum).await;
+    let guard = held_by(&holder, &quorum).await;
     lose(&mut [quorum.nodes[1].connection()]).await;
     ways[2].replies(Mode::Delay(ms(100)));
-    let token = guard.fencing_token();
-    let revoked = operator.revoke(KEY, token, revocation()).await.unwrap();
-    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
-    soon(guard.lost()).await;
-    let lost = guard.release().await.unwrap_err().to_string();
+    is_revoked(&operator, guard.fencing_token()).await;
+    let lost = is_lost(guard).await;
     assert!(lost.contains("revoked by ann@ops-1"), "{lost}");
 }
 
@@ -354,31 +279,20 @@ async fn holder_knows_which_operator_took_its_lock_although_few_nodes_say_so_at_
 #[tokio::test]
 async fn silent_node_does_not_hold_operators_up() {
     let quorum = RedisQuorum::start();
-    let patient = LockClient::builder()
-        .url(quorum.url())
-        .command_timeout(LONG);
+    let patient = LockClient::builder().url(quorum.url());
+    let patient = patient.command_timeout(LONG);
     let (holder, operator) = (patient.clone().build().unwrap(), patient.build().unwrap());
-    let guard = holder
-        .lock(KEY)
-        .ttl(RedisQuorum::DELAY)
-        .acquire()
-        .await
-        .unwrap();
-    is_on_all_nodes(&guard, &quorum).await;
+    let guard = held_by(&holder, &quorum).await;
     operator.ping().await.unwrap();
     quorum.nodes[0].pause();
-    let asked = std::time::Instant::now();
+    let asked = Instant::now();
     operator.ping().await.unwrap();
     let state = operator.inspect(KEY).await.unwrap();
     assert_eq!(state.votes.unwrap().answered, 2);
-    let token = guard.fencing_token();
-    let revoked = operator.revoke(KEY, token, revocation()).await.unwrap();
-    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+    is_revoked(&operator, guard.fencing_token()).await;
     soon(guard.lost()).await;
-    assert!(
-        asked.elapsed() < LONG / 2,
-        "no command waited for its timeout"
-    );
+    let took = asked.elapsed();
+    assert!(took < LONG / 2, "a command waited for its timeout");
     quorum.nodes[0].resume();
-    assert!(guard.release().await.unwrap_err().is_lost());
+    is_lost(guard).await;
 }

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use harness::{
-    KEY, LOCK, LONG, Mode, Proxy, QUEUE, RedisQuorum, RedisServer, Worker, ask,
-    client_without_turns, cycle, eventually, hold, ms, soon,
+    KEY, LONG, Mode, Proxy, QUEUE, RedisQuorum, RedisServer, Worker, ask, client_without_turns,
+    cycle, eventually, hold, ms, soon,
 };
 use lock_runtime::{LockClient, LockError, LockGuard};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::{is_on_all_nodes, nothing_is_left_on, proxies, url_behind};
+use super::{is_on_all_nodes, nothing_is_left_on, owner_on, proxies, url_behind};
 
 /// A client whose way to each node is its own.
 struct Caller {
@@ -23,7 +22,7 @@ struct Caller {
 impl Caller {
     /// Holds back its requests to all nodes but this one.
     fn reaches_only(&self, node: usize) {
-        reach_only(&self.ways, node);
+        self.far_from(node, Mode::Hold);
     }
 
     fn reaches_all(&self) {
@@ -32,14 +31,13 @@ impl Caller {
 
     /// Reaches this node at once, and the others late.
     fn is_near(&self, node: usize) {
-        let far = self.ways.iter().enumerate().filter(|(n, _)| *n != node);
-        far.for_each(|(_, way)| way.requests(Mode::Delay(ms(30))));
+        self.far_from(node, Mode::Delay(ms(30)));
     }
-}
 
-fn reach_only(ways: &[Proxy], node: usize) {
-    let far = ways.iter().enumerate().filter(|(n, _)| *n != node);
-    far.for_each(|(_, way)| way.requests(Mode::Hold));
+    fn far_from(&self, node: usize, mode: Mode) {
+        let far = self.ways.iter().enumerate().filter(|(n, _)| *n != node);
+        far.for_each(|(_, way)| way.requests(mode));
+    }
 }
 
 /// So many clients that have had the lock.
@@ -77,12 +75,6 @@ async fn each_takes_a_node<T: Send + 'static>(
     calls
 }
 
-/// The owner that has a node.
-fn owner_on(node: &RedisServer) -> Option<String> {
-    let value: Option<String> = ask(&mut node.connection(), &["GET", LOCK]);
-    value.map(|value| value[..22].to_owned())
-}
-
 async fn all_nodes_have_an_owner(quorum: &RedisQuorum) {
     eventually("owner on each node", LONG, async || {
         quorum.nodes.iter().all(|node| owner_on(node).is_some())
@@ -96,10 +88,18 @@ async fn nothing_is_left(quorum: &RedisQuorum) {
     }
 }
 
+/// Those that are inside, and the token of the last one.
+#[derive(Clone, Default)]
+struct Room(Arc<(AtomicUsize, AtomicU64)>);
+
 /// Has the lock for a moment, and notices whether another caller has it, too.
-async fn visit(client: LockClient, inside: Arc<AtomicUsize>) {
+async fn visit(client: LockClient, room: Room) {
+    let (inside, last) = &*room.0;
     let guard = hold(&client).await;
     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
+    let token = guard.fencing_token().get();
+    let before = last.swap(token, Ordering::SeqCst);
+    assert!(before < token, "{token} after {before}");
     tokio::task::yield_now().await;
     inside.fetch_sub(1, Ordering::SeqCst);
     guard.release().await.expect("it was held throughout");
@@ -109,10 +109,10 @@ async fn visit(client: LockClient, inside: Arc<AtomicUsize>) {
 async fn callers_that_have_a_node_each_are_all_served_one_at_a_time() {
     let quorum = RedisQuorum::start();
     let callers = callers(&quorum, 3).await;
-    let inside = Arc::new(AtomicUsize::new(0));
+    let room = Room::default();
     for _ in 0..5 {
         let visits = each_takes_a_node(&quorum, &callers, |client| {
-            tokio::spawn(visit(client, inside.clone()))
+            tokio::spawn(visit(client, room.clone()))
         });
         for visit in visits.await {
             soon(visit).await.expect("it is served");
@@ -126,14 +126,14 @@ async fn clients_that_reach_different_nodes_first_are_all_served() {
     const ROUNDS: usize = 5;
     let quorum = RedisQuorum::start();
     let callers = callers(&quorum, 3).await;
-    let inside = Arc::new(AtomicUsize::new(0));
+    let room = Room::default();
     let mut visitors = Vec::new();
     for (node, caller) in callers.iter().enumerate() {
         caller.is_near(node);
-        let (client, inside) = (caller.client.clone(), inside.clone());
+        let (client, room) = (caller.client.clone(), room.clone());
         visitors.push(tokio::spawn(async move {
             for _ in 0..ROUNDS {
-                visit(client.clone(), inside.clone()).await;
+                visit(client.clone(), room.clone()).await;
             }
         }));
     }
@@ -162,31 +162,22 @@ async fn one_has_it(quorum: &RedisQuorum, attempts: Vec<Attempt>) {
     nothing_is_left(quorum).await;
 }
 
+/// At once, near another node each, and when each has a node.
 #[tokio::test]
 async fn one_of_the_callers_that_only_try_has_the_lock() {
     let quorum = RedisQuorum::start();
     let callers = callers(&quorum, 3).await;
-    let attempts = || {
-        callers
-            .iter()
-            .map(|caller| try_acquire(caller.client.clone()))
-    };
-    for _ in 0..30 {
-        one_has_it(&quorum, attempts().collect()).await;
+    let clients = || callers.iter().map(|caller| caller.client.clone());
+    for _ in 0..20 {
+        one_has_it(&quorum, clients().map(try_acquire).collect()).await;
     }
     for (node, caller) in callers.iter().enumerate() {
         caller.is_near(node);
     }
     for _ in 0..5 {
-        one_has_it(&quorum, attempts().collect()).await;
+        one_has_it(&quorum, clients().map(try_acquire).collect()).await;
     }
-}
-
-#[tokio::test]
-async fn one_of_the_callers_that_try_and_have_a_node_each_has_the_lock() {
-    let quorum = RedisQuorum::start();
-    let callers = callers(&quorum, 3).await;
-    for _ in 0..20 {
+    for _ in 0..10 {
         let attempts = each_takes_a_node(&quorum, &callers, try_acquire).await;
         one_has_it(&quorum, attempts).await;
     }
@@ -210,57 +201,6 @@ async fn caller_that_is_dropped_while_the_nodes_are_split_leaves_nothing() {
     }
 }
 
-/// The lease of a process that is killed.
-const TTL: Duration = Duration::from_secs(4);
-
-fn worker(url: &str, resource: &RedisServer) -> Worker {
-    let resource = resource.admin_url();
-    Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &[url, &resource])
-}
-
-fn acquire(ttl: Duration) -> String {
-    format!("acquire {KEY} {} {}", ttl.as_millis(), LONG.as_millis())
-}
-
-#[tokio::test]
-async fn node_of_a_killed_process_is_free_after_its_ttl_and_stops_nothing_before() {
-    let (quorum, resource) = (RedisQuorum::start(), RedisServer::start());
-    let ways = proxies(&quorum);
-    let mut killed = worker(&url_behind(&ways, ""), &resource);
-    assert_eq!(
-        killed.ask(&format!("cycle {KEY} 30000 20000 1"), LONG),
-        "ok"
-    );
-    let callers = callers(&quorum, 2).await;
-    reach_only(&ways, 2);
-    killed.send(&acquire(TTL));
-    eventually("owner on the node", LONG, async || {
-        owner_on(&quorum.nodes[2]).is_some()
-    })
-    .await;
-    killed.kill9();
-    // Its requests that are held back do not arrive.
-    ways.iter().for_each(Proxy::kill_connections);
-    // Each of the others has a node. The one with the worse stamp must give it away.
-    let mut visits = Vec::new();
-    for (node, caller) in callers.iter().enumerate() {
-        caller.reaches_only(node);
-        let client = caller.client.clone();
-        visits.push(tokio::spawn(async move { cycle(&client).await }));
-    }
-    eventually("owners on the other nodes", LONG, async || {
-        quorum.nodes[..2]
-            .iter()
-            .all(|node| owner_on(node).is_some())
-    })
-    .await;
-    callers.iter().for_each(Caller::reaches_all);
-    for visit in visits {
-        soon(visit).await.expect("it is served");
-    }
-    nothing_is_left(&quorum).await;
-}
-
 /// The lock is handed to a process that does not run. Its connections are there, so the nodes take it for alive.
 #[tokio::test]
 async fn lock_passes_on_from_a_stopped_claimant() {
@@ -269,8 +209,10 @@ async fn lock_passes_on_from_a_stopped_claimant() {
     let guard = hold(&holder).await;
     // So that waiters queue everywhere.
     is_on_all_nodes(&guard, &quorum).await;
-    let mut claimant = worker(&quorum.url(), &resource);
-    claimant.send(&acquire(ms(30_000)));
+    let arguments = [quorum.url(), resource.admin_url()];
+    let arguments = arguments.each_ref().map(String::as_str);
+    let mut claimant = Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &arguments);
+    claimant.send(&format!("acquire {KEY} 30000 {}", LONG.as_millis()));
     waiters_are(&quorum, 1).await;
     let waiting = tokio::spawn(async move { cycle(&next).await });
     waiters_are(&quorum, 2).await;

@@ -62,18 +62,6 @@ async fn missing_password_of_a_sentinel_is_named() {
     cycle(&LockClient::connect(&with).await.unwrap()).await;
 }
 
-/// The page of permissions.
-const PAGE: &str = include_str!("../../../../lock-runtime/src/docs/security.md");
-
-#[test]
-fn page_prints_the_rights() {
-    let rule: Vec<_> = PAGE.split_whitespace().collect();
-    assert!(
-        rule.windows(SENTINEL_RIGHTS.len())
-            .any(|words| words == SENTINEL_RIGHTS)
-    );
-}
-
 /// A command that is refused would be in the log.
 #[tokio::test]
 async fn rights_are_enough_and_each_of_them_is_used() {

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::*;
 
 fn parse(url: &str) -> Result<Target, LockError> {
@@ -214,4 +216,67 @@ fn plain_tcp_is_refused_for_every_host_if_tls_is_required() {
     }
     #[cfg(unix)]
     assert!(Target::parse("redis+unix:///run/redis.sock", &strict).is_ok());
+}
+
+fn quorum(url: &str, options: &Options) -> Result<QuorumTarget, LockError> {
+    let target = QuorumTarget::parse(url, options)?;
+    Ok(target.expect("it names a quorum"))
+}
+
+#[test]
+fn quorum_url_names_three_five_seven_or_nine_nodes() {
+    for number in 1..12 {
+        let hosts: Vec<String> = (0..number).map(|it| format!("h{it}")).collect();
+        let url = format!("redlock://{}", hosts.join(","));
+        let is_parsed = quorum(&url, &Options::default()).is_ok();
+        assert_eq!(is_parsed, [3, 5, 7, 9].contains(&number), "{number}");
+    }
+}
+
+#[test]
+fn node_of_a_quorum_url_has_the_first_login_or_its_own() {
+    let url = "redlock://app:s3cr%40t@a,own:b@b:7,[::1]/2?restart_delay=300ms";
+    let target = quorum(url, &Options::default()).unwrap();
+    let node = |(address, login): &(Address, RedisConnectionInfo)| {
+        let password = login.password().map(str::to_owned);
+        (address.to_string(), password, login.db())
+    };
+    let nodes: Vec<_> = target.nodes.iter().map(node).collect();
+    let expected = [("a:6379", "s3cr@t"), ("b:7", "b"), ("[::1]:6379", "s3cr@t")];
+    let expected =
+        expected.map(|(address, password)| (address.to_owned(), Some(password.to_owned()), 2));
+    assert_eq!(nodes, expected);
+    assert_eq!(target.restart_delay, Duration::from_millis(300));
+}
+
+#[test]
+fn refusal_of_a_quorum_url_names_the_mistake_and_no_password() {
+    for (rest, words) in [
+        ("a,b", "3, 5, 7 or 9 nodes, and not 2"),
+        ("a,b,a", "twice"),
+        ("a,b,a:6379", "twice"),
+        ("a,b,c?delay=1s", "restart_delay alone"),
+        ("a,b,c?restart_delay=1", "a whole number with ms or s"),
+        (
+            "a,b,c?restart_delay=60s&restart_delay=60s",
+            "restart_delay twice",
+        ),
+        ("a,b,c?wait_replicas=1", "restart_delay alone"),
+        ("a,b,c#name", "takes nothing after `#`"),
+        ("a,,c", "must"),
+    ] {
+        let parsed = quorum(&format!("redlock://app:s3cret@{rest}"), &Options::default());
+        let error = parsed.err().expect(rest).to_string();
+        assert!(error.contains(words), "{rest}: {error}");
+        assert!(!error.contains("s3cret"), "{error}");
+    }
+    let strict = Options {
+        require_tls: true,
+        ..Options::default()
+    };
+    let error = quorum("redlock://a,b,c", &strict).err().unwrap();
+    assert!(
+        error.to_string().contains("instead of redlocks://"),
+        "{error}"
+    );
 }

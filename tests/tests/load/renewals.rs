@@ -1,0 +1,80 @@
+//! Renewals of many leases on a quorum.
+
+use std::time::{Duration, Instant};
+
+use harness::{LONG, RedisQuorum, RedisServer, ask, client, eventually};
+use lock_runtime::LockGuard;
+use tokio::task::JoinSet;
+
+const LOCKS: usize = 3_000;
+
+/// The least time of a lease. Renewals are a third of it apart, so on a machine that is fast four of them fall due within two
+/// milliseconds, which are sent together. A slow one gets more time, and has more of them due at once.
+const TTL: Duration = Duration::from_secs(4);
+
+/// The figure of this name in a part of what a node says of itself.
+fn figure(node: &RedisServer, section: &str, line: &str) -> usize {
+    let info: String = ask(&mut node.connection(), &["INFO", section]);
+    let text = info.lines().find_map(|text| text.strip_prefix(line));
+    let digits = text.and_then(|text| text.split(',').next());
+    digits.map_or(0, |digits| digits.parse().expect("it is a number"))
+}
+
+/// How many scripts a node has carried out, and how often it read any command from a socket.
+fn look(nodes: &[&RedisServer]) -> Vec<[usize; 2]> {
+    let figures = |node: &&RedisServer| {
+        let scripts = figure(node, "commandstats", "cmdstat_evalsha:calls=");
+        [scripts, figure(node, "stats", "total_reads_processed:")]
+    };
+    nodes.iter().map(figures).collect()
+}
+
+async fn take_in_a_burst(url: &str, ttl: Duration) -> Vec<LockGuard> {
+    let (client, mut callers) = (client(url), JoinSet::new());
+    for number in 0..LOCKS {
+        let lock = client.lock(format!("bulk:{number}"));
+        callers.spawn(lock.ttl(ttl).wait(LONG).acquire());
+    }
+    let guards = callers.join_all().await.into_iter();
+    guards.map(|guard| guard.expect("it is free")).collect()
+}
+
+/// A node reads the renewals of a batch at once. Their leases began together, and so their renewals fall due together.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn renewals_that_fall_due_together_are_one_pipeline_for_each_node() {
+    let _alone = crate::ALONE.lock().await;
+    let mut quorum = RedisQuorum::start();
+    let asked = Instant::now();
+    for guard in take_in_a_burst(&quorum.url(), RedisQuorum::DELAY).await {
+        guard.release().await.expect("it was held throughout");
+    }
+    let ttl = TTL.max(4 * asked.elapsed()).min(RedisQuorum::DELAY);
+    let guards = take_in_a_burst(&quorum.url(), ttl).await;
+    for is_away in [false, true] {
+        if is_away {
+            quorum.nodes[1].kill9();
+        }
+        let nodes = quorum.nodes.iter().enumerate();
+        let nodes = nodes.filter(|(number, _)| !is_away || *number != 1);
+        let nodes: Vec<&RedisServer> = nodes.map(|(_, node)| node).collect();
+        let (since, before) = (Instant::now(), look(&nodes));
+        let mut after = Vec::new();
+        eventually("renewal of each lease", LONG * 3, async || {
+            after = look(&nodes);
+            let mut pairs = before.iter().zip(&after);
+            pairs.all(|(before, after)| after[0] - before[0] >= LOCKS)
+        })
+        .await;
+        let thirds = since.elapsed().as_secs_f64() / (ttl / 3).as_secs_f64();
+        for (before, after) in before.iter().zip(&after) {
+            let [sent, read] = [0, 1].map(|figure| after[figure] - before[figure]);
+            println!("{sent} renewals in {read} reads");
+            assert!(read * 2 <= sent, "{sent} renewals in {read} reads");
+            // Each lease once in a third of its ttl, and not again and again.
+            let most = LOCKS as f64 * (thirds * 1.5 + 1.0);
+            assert!(sent as f64 <= most, "{sent} renewals, {thirds} are due");
+        }
+    }
+    let lost = guards.iter().filter(|guard| !guard.is_valid()).count();
+    assert_eq!(lost, 0, "locks were lost");
+}
