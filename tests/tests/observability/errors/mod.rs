@@ -1,9 +1,8 @@
-//! Every kind of failure, reached through the public interface, and its message.
+//! Every kind of failure, reached through the public interface, and its message. What a server refuses is a row of the fault
+//! table.
 
-mod events;
 mod installed;
 mod kinds;
-mod rejected;
 mod secrets;
 mod sentences;
 mod unavailable;

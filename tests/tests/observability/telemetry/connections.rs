@@ -1,11 +1,9 @@
 //! Connections that begin and end, by server, also while the client is idle.
 
-use harness::{
-    KEY, LOCK, Proxy, RedisCluster, RedisQuorum, RedisSentinels, RedisServer, cycle, host_of,
-};
+use harness::{KEY, LOCK, RedisCluster, RedisQuorum, RedisSentinels, RedisServer, cycle, host_of};
 
 use super::meter::{record, sum};
-use super::{LONG, LockClient, ask, client, eventually, ms};
+use super::{LONG, LockClient, client, eventually, ms};
 use crate::journal::{Line, told_of};
 
 fn told(event: &str, server: &str) -> Vec<Line> {
@@ -114,32 +112,6 @@ async fn attempts_that_fail_are_counted_until_one_succeeds() {
     let failed = told("connection_failed", &name).len();
     assert_eq!(again.number("attempts"), i64::try_from(failed).unwrap() + 1);
     assert_eq!(counted(&name, "failed"), failed as f64);
-}
-
-#[tokio::test]
-async fn connection_that_the_server_closes_is_seen() {
-    crate::record();
-    let server = RedisServer::start();
-    let locks = client(server.url());
-    cycle(&locks).await;
-    let kill = ["CLIENT", "KILL", "TYPE", "pubsub"];
-    let killed: i64 = ask(&mut server.connection(), &kill);
-    assert_eq!(killed, 1, "it is subscribed to its channel");
-    lost(&address(&server)).await;
-}
-
-#[tokio::test]
-async fn server_of_a_url_with_a_password_is_named_without_it() {
-    crate::record();
-    let server = RedisServer::start();
-    server.config_set("requirepass", "s3cret");
-    let proxy = Proxy::start(server.port());
-    let locks = client(proxy.url().replace("://", "://:s3cret@"));
-    cycle(&locks).await;
-    let name = host_of(&proxy.url());
-    connected(&name, 1).await;
-    proxy.kill_connections();
-    lost(&name).await;
 }
 
 #[tokio::test]

@@ -4,11 +4,10 @@
 //! thread reports much of it.
 
 mod connections;
-mod events;
+mod holds;
 mod keys;
 pub(crate) mod meter;
 mod metrics;
-mod modes;
 mod nodes;
 mod opentelemetry;
 mod quorum;

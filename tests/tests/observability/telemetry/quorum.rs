@@ -1,11 +1,11 @@
-//! Locks on a quorum: what happens on all nodes is counted once, and a node that is away is named.
+//! Locks on a quorum: what happens on all nodes is counted once.
 
-use harness::{RedisQuorum, cycle, host_of};
+use harness::RedisQuorum;
 use lock_runtime::{LockGuard, distributed_lock};
 
 use super::meter::{record, recorded, sum};
-use super::{LONG, LockClient, LockError, client, eventually, ms};
-use crate::journal::{only, told_of};
+use super::{LockClient, LockError, client};
+use crate::journal::only;
 
 const RENEWALS: u32 = 10;
 
@@ -81,35 +81,4 @@ async fn call_on_a_quorum_is_counted_once_and_not_for_each_node() {
     assert!(lost.field("reason").contains("ran out"), "{lost:?}");
     voted(&other, 1, async |_| ()).await.unwrap_err();
     assert_eq!(calls("unavailable"), 1.0);
-}
-
-#[tokio::test]
-async fn node_that_is_silent_is_named_when_it_goes_and_when_it_is_back() {
-    crate::record();
-    let quorum = RedisQuorum::start();
-    let builder = LockClient::builder().url(quorum.url());
-    let locks = builder.command_timeout(ms(500)).build().unwrap();
-    cycle(&locks).await;
-    let names = quorum.nodes.iter().map(|node| host_of(&node.url()));
-    let names: Vec<String> = names.collect();
-    let told = |event: &str| {
-        let count = |name: &String| told_of(event, "server", name).len();
-        names.iter().map(count).collect::<Vec<_>>()
-    };
-    quorum.nodes[2].pause();
-    eventually("silent node", LONG, async || {
-        cycle(&locks).await;
-        told("node_away") == [0, 0, 1]
-    })
-    .await;
-    let away = told_of("node_away", "server", &names[2]).remove(0);
-    assert!(!away.field("fault").is_empty(), "{away:?}");
-    assert_eq!(told("node_back"), [0, 0, 0]);
-    quorum.nodes[2].resume();
-    eventually("node that answers", LONG, async || {
-        cycle(&locks).await;
-        told("node_back") == [0, 0, 1]
-    })
-    .await;
-    assert_eq!(told("node_away"), [0, 0, 1], "once, however many calls");
 }

@@ -1,0 +1,111 @@
+//! The rules and the dashboard by Prometheus' own tool.
+
+use std::io::Write;
+use std::process::Command;
+
+use super::{file, queries};
+
+/// What the tool says of these arguments. Where there is none, the run prints the test's name; with
+/// `LOCK_REQUIRE_PROMTOOL` it fails.
+fn promtool(arguments: &[&str], test: &str) -> Option<Result<String, String>> {
+    let mut promtool = Command::new("promtool");
+    let output = match promtool.args(arguments).current_dir(file("")).output() {
+        Ok(output) => output,
+        Err(error) => {
+            let is_required = std::env::var_os("LOCK_REQUIRE_PROMTOOL").is_some();
+            assert!(!is_required, "promtool cannot be run: {error}");
+            // Not by a macro, since its output is hidden in tests that pass.
+            let told = writeln!(
+                std::io::stderr(),
+                "{test} DID NOT RUN, no promtool: {error}"
+            );
+            told.expect("stderr is open");
+            return None;
+        }
+    };
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    Some(match output.status.success() {
+        true => Ok(said),
+        false => Err(said),
+    })
+}
+
+#[test]
+fn rules_are_valid_and_ring_where_they_should() {
+    let test = "rules_are_valid_and_ring_where_they_should";
+    let check = ["check", "rules", "--lint=all", "--lint-fatal", "alerts.yml"];
+    for arguments in [&check[..], &["test", "rules", "alerts.test.yml"]] {
+        let Some(outcome) = promtool(arguments, test) else {
+            return;
+        };
+        if let Err(said) = outcome {
+            panic!("{said}");
+        }
+    }
+}
+
+#[test]
+fn queries_of_the_dashboard_are_valid() {
+    let queries = queries();
+    assert!(queries.len() > 10, "{queries:?}");
+    let rules = queries.iter().enumerate().map(|(number, query)| {
+        assert!(!query.contains('$'), "a variable has no value: {query}");
+        format!("  - record: query:{number}\n    expr: '{query}'\n")
+    });
+    let rules = format!(
+        "groups:\n- name: dashboard\n  rules:\n{}",
+        rules.collect::<String>()
+    );
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+    file.write_all(rules.as_bytes()).expect("it can be written");
+    let path = file.path().to_str().expect("it is text");
+    let outcome = promtool(
+        &["check", "rules", path],
+        "queries_of_the_dashboard_are_valid",
+    );
+    if let Some(Err(said)) = outcome {
+        panic!("{said}\n{rules}");
+    }
+}
+
+#[test]
+fn dashboard_shows_the_first_loss_of_a_process() {
+    let losses = queries();
+    let losses: Vec<_> = losses
+        .iter()
+        .filter(|query| query.contains("distributed_lock_losses_total"))
+        .collect();
+    assert_eq!(losses.len(), 2, "{losses:?}");
+    for query in losses {
+        let labels = match query.contains("by (template, reason)") {
+            true => r#"{template="order:<id>", reason="expired"}"#,
+            false => "{}",
+        };
+        let process = r#"job="shop", instance="api-1""#;
+        let series = format!(
+            r#"distributed_lock_losses_total{{{process}, template="order:<id>", reason="expired"}}"#
+        );
+        // Within either range, of 5 min or an hour, the process is new to neither.
+        let tests = format!(
+            "rule_files: []
+tests:
+  - interval: 30s
+    input_series:
+      - {{series: 'up{{{process}}}', values: '1x200'}}
+      - {{series: '{series}', values: '_x144 1x56'}}
+    promql_expr_test:
+      - eval_time: 73m
+        expr: '{query}'
+        exp_samples: [{{labels: '{labels}', value: 1}}]
+"
+        );
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+        file.write_all(tests.as_bytes()).expect("it can be written");
+        let path = file.path().to_str().expect("it is text");
+        let test = "dashboard_shows_the_first_loss_of_a_process";
+        if let Some(Err(said)) = promtool(&["test", "rules", path], test) {
+            panic!("{said}\n{tests}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What becomes of a hold: the outcome of its span, its event, and its metrics. Failures are reported inside its span, also
+//! from the background thread.
+
+use harness::{Proxy, RedisServer};
+use lock_runtime::{FencingToken, LockGuard, distributed_lock};
+
+use super::meter::{self, sum};
+use super::{LONG, LockClient, LockError, ask, client, eventually, ms};
+use crate::journal::{Line, only, told};
+
+#[distributed_lock(key = "fails:<id>", ttl = "3s", wait = LONG, client = locks)]
+async fn fails(locks: &LockClient, id: u8, body: impl AsyncFnOnce()) -> Result<(), LockError> {
+    body().await;
+    Ok(())
+}
+
+fn counted(metric: &str, labels: &str) -> f64 {
+    sum(&format!(
+        "distributed_lock_{metric}{{template=fails:<id>{labels}}}"
+    ))
+}
+
+fn losses(reason: &str) -> f64 {
+    counted("losses_total", &format!(",reason={reason}"))
+}
+
+/// The last hold, after so many.
+fn hold(count: usize, outcome: &str) -> Line {
+    let mut holds = told("lock_hold", "fails:<id>");
+    assert_eq!(holds.len(), count);
+    let hold = holds.remove(count - 1);
+    assert_eq!(hold.field("outcome"), outcome);
+    hold
+}
+
+/// An event about that hold.
+fn is_of(event: &Line, hold: &Line) {
+    assert_eq!(event.parent, Some("lock_hold"));
+    assert_eq!(event.number("token"), hold.number("token"));
+}
+
+#[tokio::test]
+async fn failed_renewal_loss_and_unanswered_release_are_told_and_counted() {
+    crate::record();
+    meter::record();
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let locks = client(proxy.url());
+    let renewals = |outcome| counted("renewals_total", &format!(",outcome={outcome}"));
+    let failures = || told("renewal_failed", "fails:<id>");
+    let body = async || {
+        eventually("renewal", LONG, async || renewals("confirmed") > 0.0).await;
+        proxy.refuse(true);
+        proxy.kill_connections();
+        eventually("failed renewal", LONG, async || !failures().is_empty()).await;
+        proxy.refuse(false);
+    };
+    fails(&locks, 1, body).await.unwrap();
+    let failed = failures().remove(0);
+    assert_eq!(failed.parent, Some("lock_hold"));
+    assert!(!failed.field("fault").is_empty());
+    // Earlier failures are not logged: the broken connection was reported, and no regular renewal was due.
+    let count = u64::try_from(failed.number("failures")).unwrap();
+    assert!(count.is_power_of_two(), "{count}");
+    assert!(renewals("failed") > 0.0);
+    hold(1, "released");
+
+    let body = async || {
+        proxy.refuse(true);
+        proxy.kill_connections();
+        std::future::pending().await
+    };
+    assert!(fails(&locks, 1, body).await.unwrap_err().is_lost());
+    assert_eq!((losses("expired"), losses("not_ours")), (1.0, 0.0));
+    proxy.refuse(false);
+
+    let body = async || {
+        let deleted: i64 = ask(&mut server.connection(), &["DEL", "lock:fails:1"]);
+        assert_eq!(deleted, 1);
+        std::future::pending().await
+    };
+    assert!(fails(&locks, 1, body).await.unwrap_err().is_lost());
+    assert_eq!((losses("expired"), losses("not_ours")), (1.0, 1.0));
+    let lost = told("lock_lost", "fails:<id>");
+    let reasons = ["ran out", "no longer"];
+    assert_eq!(lost.len(), reasons.len(), "{lost:?}");
+    for (lost, reason) in lost.iter().zip(reasons) {
+        assert_eq!(lost.field("function"), "fails");
+        assert!(lost.field("reason").contains(reason), "{lost:?}");
+    }
+    is_of(&lost[1], &hold(3, "lost"));
+
+    assert_eq!(counted("unconfirmed_releases_total", ""), 0.0);
+    fails(&locks, 1, async || proxy.black_hole()).await.unwrap();
+    assert_eq!(counted("unconfirmed_releases_total", ""), 1.0);
+    is_of(
+        &only("release_unconfirmed", "fails:<id>"),
+        &hold(4, "unconfirmed"),
+    );
+    // Not even if the ttl ended before an answer came.
+    assert_eq!(losses("expired"), 1.0, "it was held until the end");
+}
+
+#[distributed_lock(key = "cancelled:<id>", client = locks)]
+async fn cancelled(locks: &LockClient, id: u8) -> Result<(), LockError> {
+    std::future::pending().await
+}
+
+#[distributed_lock(key = "passed-on:<id>", client = locks)]
+async fn turn(locks: &LockClient, id: u8) -> Result<(), LockError> {
+    tokio::time::sleep(ms(30)).await;
+    Ok(())
+}
+
+#[distributed_lock(key = "retained:<id>", ttl = "600s", retain = "200s", client = locks)]
+async fn retained(locks: &LockClient, id: u8) -> Result<(), LockError> {
+    Ok(())
+}
+
+fn outcomes(template: &str) -> Vec<String> {
+    let holds = told("lock_hold", template);
+    let outcomes = holds.iter().map(|hold| hold.field("outcome").to_owned());
+    outcomes.collect()
+}
+
+#[tokio::test]
+async fn hold_says_whether_its_lease_was_dropped_passed_on_retained_or_downgraded() {
+    crate::record();
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    let call = tokio::time::timeout(ms(200), cancelled(&locks, 1));
+    call.await.unwrap_err();
+    assert_eq!(outcomes("cancelled:<id>"), ["dropped"]);
+
+    let (first, second) = tokio::join!(turn(&locks, 1), turn(&locks, 1));
+    first.and(second).unwrap();
+    assert_eq!(outcomes("passed-on:<id>"), ["passed", "released"]);
+
+    // The lease outlives the hold, whose span and figures end with the body.
+    retained(&locks, 1).await.unwrap();
+    retained(&locks, 1).await.unwrap();
+    assert_eq!(outcomes("retained:<id>"), ["retained", "retained"]);
+
+    let lock = locks.lock("downgraded").ttl(LONG).name("downgraded");
+    let writing: LockGuard = lock.write().acquire().await.unwrap();
+    let number = |token: FencingToken| i64::try_from(token.get()).unwrap();
+    let writer = number(writing.fencing_token());
+    let reading = writing.downgrade().await.unwrap();
+    assert!(number(reading.fencing_token()) > writer);
+    reading.release().await.unwrap();
+    let hold = told("lock_hold", "downgraded").remove(0);
+    assert_eq!(hold.number("token"), writer);
+    assert_eq!(outcomes("downgraded"), ["downgraded", "released"]);
+    locks.shutdown().await;
+}
