@@ -5,8 +5,7 @@
 
 use std::fmt::Debug;
 use std::future::pending;
-use std::sync::OnceLock;
-use std::time::Instant;
+use std::sync::{Mutex, OnceLock, mpsc};
 
 use harness::{LONG, RedisServer, ms, soon};
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock, testing};
@@ -22,6 +21,9 @@ struct Listener;
 
 /// A span that can no longer be reported.
 const BROKEN: u64 = 2;
+
+/// Ends the sleep of the listener for `sleeps:<id>`.
+static UNTIL: Mutex<Option<mpsc::Receiver<()>>> = Mutex::new(None);
 
 /// The answer that the listener for `asks:<id>` gets.
 static ASKED: OnceLock<LockClient> = OnceLock::new();
@@ -54,7 +56,11 @@ impl Subscriber for Listener {
                 drop(client.lock("asks:1").try_acquire_blocking());
             }
             ("lock_lost", "panics:<id>") => panic!("a listener that fails"),
-            ("lock_lost", "sleeps:<id>") => blocks(),
+            ("lock_lost", "sleeps:<id>") => {
+                let until = UNTIL.lock().unwrap().take();
+                let until = until.expect("it was set before");
+                let _ = until.recv_timeout(LONG * 2);
+            }
             _ => {}
         }
     }
@@ -166,34 +172,33 @@ async fn a_listener_that_asks_for_the_lock_does_not_wait_for_itself() {
 }
 
 #[tokio::test]
-async fn a_listener_that_panics_stops_no_renewal() {
+async fn a_listener_and_a_waker_that_panic_at_a_loss_stop_no_renewal() {
     listen();
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
-    let renewed = client.lock("renewed").ttl(ms(5000)).acquire();
+    let renewed = client.lock("renewed").ttl(ms(3000)).acquire();
     let renewed = renewed.await.unwrap();
     let lost = soon(panics(&client, 1)).await;
     assert_eq!(lost.unwrap_err().kind(), LockErrorKind::Lost);
+    let short = client.lock("short").ttl(ms(300)).renew(false).acquire();
+    let short = short.await.unwrap();
+    let mut lost = Box::pin(short.lost());
+    assert!(wakers::is_pending(lost.as_mut()));
     // Longer than a lease without renewal.
-    tokio::time::sleep(ms(6000)).await;
+    tokio::time::sleep(ms(4000)).await;
+    soon(lost).await;
     renewed.release().await.expect("it was renewed");
 }
 
 #[tokio::test]
-async fn a_listener_that_panics_fails_no_call() {
+async fn a_listener_that_panics_fails_no_call_and_prevents_no_release() {
     listen();
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
     assert_eq!(unmade(&client, 1).await.unwrap(), 1);
     assert_eq!(asked(&client, 2).await.unwrap(), 2);
     assert_eq!(held(&client, 3, oneshot::channel().0).await.unwrap(), 3);
-}
 
-#[tokio::test]
-async fn a_listener_that_panics_prevents_no_release() {
-    listen();
-    let server = RedisServer::start();
-    let client = LockClient::connect(&server.url()).await.unwrap();
     let (inside, is_inside) = oneshot::channel();
     let locks = client.clone();
     let call = tokio::spawn(async move { held(&locks, 0, inside).await });
@@ -210,12 +215,13 @@ async fn a_body_is_stopped_before_a_listener_that_sleeps_is_called() {
     listen();
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
-    let started = Instant::now();
+    let (wakes, until) = mpsc::channel();
+    *UNTIL.lock().unwrap() = Some(until);
     let (stopped, stops) = oneshot::channel();
     let call = tokio::spawn(async move { sleeps(&client, 1, stopped).await });
-    // Dropped with the body.
-    let _ = stops.await;
-    assert!(started.elapsed() < ms(1400), "{:?}", started.elapsed());
+    // Dropped with the body, while the listener sleeps.
+    soon(stops).await.unwrap_err();
+    wakes.send(()).unwrap();
     let lost = soon(call).await.expect("it does not panic");
     assert_eq!(lost.unwrap_err().kind(), LockErrorKind::Lost);
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 
-use harness::{LONG, RedisServer, ms, soon};
+use harness::{LONG, RedisServer, soon};
 use lock_runtime::{LockClient, LockErrorKind};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -20,25 +20,9 @@ impl Wake for Angry {
     }
 }
 
-fn is_pending<F: Future>(future: Pin<&mut F>) -> bool {
+pub(super) fn is_pending<F: Future>(future: Pin<&mut F>) -> bool {
     let waker = Waker::from(Arc::new(Angry));
     future.poll(&mut Context::from_waker(&waker)).is_pending()
-}
-
-#[tokio::test]
-async fn a_waker_that_panics_at_a_loss_stops_no_renewal() {
-    let server = RedisServer::start();
-    let client = LockClient::connect(&server.url()).await.unwrap();
-    let renewed = client.lock("renewed").ttl(ms(5000)).acquire();
-    let renewed = renewed.await.unwrap();
-    let short = client.lock("short").ttl(ms(300)).renew(false).acquire();
-    let short = short.await.unwrap();
-    let mut lost = Box::pin(short.lost());
-    assert!(is_pending(lost.as_mut()));
-    // Longer than a lease without renewal.
-    tokio::time::sleep(ms(6000)).await;
-    soon(lost).await;
-    renewed.release().await.expect("it was renewed");
 }
 
 #[tokio::test]

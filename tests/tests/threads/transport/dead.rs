@@ -5,7 +5,7 @@ use harness::{Mode, Proxy};
 use super::*;
 
 /// Commands are outstanding when the runtime ends: the connection and all of them go on without it.
-fn the_connection_outlives(runtime: Runtime) {
+fn the_connection_outlives(runtime: Runtime, end: fn(Runtime)) {
     let server = RedisServer::start();
     let proxy = Proxy::start(server.port());
     let ours = runtime.block_on(async {
@@ -24,7 +24,7 @@ fn the_connection_outlives(runtime: Runtime) {
         })
         .await;
     });
-    drop(runtime);
+    end(runtime);
     proxy.heal();
     // The grant of a caller that is gone is given back, and the other callers are answered.
     current_thread().block_on(cycle(&ours));
@@ -34,31 +34,11 @@ fn the_connection_outlives(runtime: Runtime) {
 }
 
 #[test]
-fn the_connection_outlives_a_runtime_of_one_thread() {
+fn the_connection_outlives_a_runtime_of_one_thread_or_with_workers() {
     let _alone = alone();
-    the_connection_outlives(current_thread());
-}
-
-#[test]
-fn the_connection_outlives_a_runtime_with_workers() {
-    let _alone = alone();
-    the_connection_outlives(multi_thread());
-}
-
-#[test]
-fn the_connection_outlives_a_runtime_that_ends_in_the_background() {
-    let _alone = alone();
-    let server = RedisServer::start();
-    let runtime = multi_thread();
-    let ours = runtime.block_on(async {
-        let ours = client(server.url());
-        settle_in(&ours).await;
-        ours
-    });
-    let before = connection(&server);
-    runtime.shutdown_background();
-    ours.lock(KEY).wait(LONG).run_blocking(|_| ()).unwrap();
-    assert_eq!(connection(&server), before);
+    the_connection_outlives(current_thread(), drop);
+    the_connection_outlives(multi_thread(), drop);
+    the_connection_outlives(multi_thread(), Runtime::shutdown_background);
 }
 
 #[test]

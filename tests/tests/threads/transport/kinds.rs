@@ -32,31 +32,20 @@ fn patient(builder: LockClientBuilder) -> LockClient {
 }
 
 #[test]
-fn over_tcp() {
+fn one_connection_is_shared_over_tcp_tls_and_a_unix_socket() {
     let _alone = alone();
-    let server = RedisServer::start();
-    one_connection_is_shared(&server, || patient(LockClient::builder().url(server.url())));
-}
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("redis.sock");
+    let path = path.to_str().unwrap();
+    let server = RedisServer::builder().config("unixsocket", path).start();
+    for url in [server.url(), format!("redis+unix://{path}")] {
+        one_connection_is_shared(&server, || patient(LockClient::builder().url(&url)));
+    }
 
-#[test]
-fn over_tls() {
-    let _alone = alone();
     let authority = Authority::new();
     let server = TlsServer::start(&authority);
     one_connection_is_shared(server.plain(), || {
         let builder = LockClient::builder().url(server.url());
         patient(builder.ca_certificate(authority.pem()))
     });
-}
-
-#[cfg(unix)]
-#[test]
-fn over_a_unix_socket() {
-    let _alone = alone();
-    let folder = tempfile::TempDir::new().unwrap();
-    let path = folder.path().join("redis.sock");
-    let path = path.to_str().unwrap();
-    let server = RedisServer::builder().config("unixsocket", path).start();
-    let url = format!("redis+unix://{path}");
-    one_connection_is_shared(&server, || patient(LockClient::builder().url(&url)));
 }
