@@ -64,32 +64,6 @@ fn nothing_is_reported_elsewhere() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-#[test]
-fn reports_and_metrics_are_found_in_code() {
-    let code = tokens(
-        r#"
-        const HELD: &str = "held";
-        fn f() {
-            safely(|| { tracing::warn!(target: "x", %fault, a.b = g(1, 2), n, kind = ?e, "failed") });
-            span(|| info_span!(target: "x", "hold", n = 1));
-            describe_gauge!(HELD, "Locks.");
-            gauge!(HELD, "server" => s.clone(), "outcome" => o).increment(1.0);
-        }
-        "#,
-    );
-    let row = |name: &str, kind: &str, fields: &[&str]| {
-        let fields = fields.iter().map(|field| (*field).to_owned()).collect();
-        ((name.to_owned(), kind.to_owned()), fields)
-    };
-    let expected = [
-        row("failed", "WARN", &["fault", "a.b", "n", "kind"]),
-        row("hold", "span", &["n"]),
-    ];
-    assert_eq!(reports(&code), Reports::from(expected));
-    let expected = [row("held", "gauge", &["server", "outcome"])];
-    assert_eq!(metrics(&code), Reports::from(expected));
-}
-
 fn of_sources(find: fn(&[TokenTree]) -> Reports) -> Reports {
     let mut all = Reports::new();
     for file in source_files::below(&source_files::root().join("telemetry")) {
