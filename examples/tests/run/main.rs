@@ -6,7 +6,7 @@ mod server;
 mod shutdown;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use server::Server;
 
@@ -33,16 +33,19 @@ fn program(name: &str) -> PathBuf {
     program
 }
 
-/// Runs an example in memory and on a server. The output must contain the lines in this order.
+/// Runs an example in memory and on a server, at once. The output must contain the lines in this order.
 #[track_caller]
 fn prints(name: &str, expected: &[&str]) {
     let server = Server::start();
-    for url in ["memory://", &server.url()] {
+    let urls = ["memory://", &server.url()];
+    let programs = urls.map(|url| {
         let mut program = Command::new(program(name));
-        let output = program
-            .env("LOCK_URL", url)
-            .output()
-            .expect("the example starts");
+        let program = program.env("LOCK_URL", url).stderr(Stdio::piped());
+        let started = program.stdout(Stdio::piped()).spawn();
+        started.expect("the example starts")
+    });
+    for (url, program) in urls.iter().zip(programs) {
+        let output = program.wait_with_output().expect("it can be waited for");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{name} on {url}: {output:?}");
         let mut rest = &*text;

@@ -2,6 +2,7 @@
 
 mod doctor;
 mod hold;
+mod long;
 mod many;
 mod places;
 mod revoke;

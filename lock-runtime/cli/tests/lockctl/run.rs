@@ -10,7 +10,6 @@ use harness::{LONG, RawLock, RedisServer, ask, wait_until};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use crate::watch::Terminal;
 use crate::{Running, done, lockctl, text};
 
 /// `lockctl run` of a shell's line.
@@ -332,22 +331,4 @@ fn command_that_asks_for_the_terminal_is_stopped_and_gets_no_error() {
     let mask = u64::from_str_radix(mask.trim(), 16).expect("it is a mask");
     let signal = Signal::TTIN.as_raw();
     assert_eq!(mask >> (signal - 1) & 1, 0, "it is ignored: {mask:x}");
-}
-
-#[test]
-fn command_has_the_terminal_and_its_shell_gets_it_back() {
-    let server = RedisServer::start();
-    // A shell without jobs: nobody but lockctl gives the terminal back to it.
-    let command = r#"read a; echo "one $a"; trap 'echo key; exit 3' INT; echo in; while :; do sleep 0.05; done"#;
-    let line = r#"trap : INT; "$1" run import -- sh -c "$2"; echo "exit $?"; read b; echo "two $b"; read c"#;
-    let program = env!("CARGO_BIN_EXE_lockctl");
-    let terminal = Terminal::of(&server, &["sh", "-c", line, "sh", program, command]);
-    terminal.press(&["x", "Enter"]);
-    terminal.shows("one x");
-    terminal.shows("in");
-    terminal.press(&["C-c"]);
-    terminal.shows("key");
-    terminal.shows("exit 3");
-    terminal.press(&["y", "Enter"]);
-    terminal.shows("two y");
 }
