@@ -113,35 +113,6 @@ fn item_other_than_function_is_refused() {
 }
 
 #[test]
-fn options_are_evaluated_in_documented_order() {
-    let output = expanded(
-        r#"client = CLIENT, retain = RETAIN, hold_at_least = LEAST, max_hold = MAX, take = TAKE, permits = PERMITS, wait = WAIT, ttl = TTL, key = KEY, reentrant = false"#,
-        "async fn f() -> Result<(), E> {}",
-    );
-    let places: Vec<_> = [
-        "KEY",
-        "TTL",
-        "WAIT",
-        "PERMITS",
-        "TAKE",
-        "MAX",
-        "LEAST",
-        "RETAIN",
-        "CLIENT",
-        "acquired (& mut __lock_call) . await",
-    ]
-    .iter()
-    .map(|word| {
-        output
-            .find(word)
-            .unwrap_or_else(|| panic!("{word}: {output}"))
-    })
-    .collect();
-    assert!(places.is_sorted(), "{output}");
-    assert!(output.contains("reentrant (& mut __lock_spec , false)"));
-}
-
-#[test]
 fn mode_is_one_statement_and_its_absence_none() {
     let spec = |args: &str| {
         let output = expanded(args, "fn f() -> Result<(), E> {}");
