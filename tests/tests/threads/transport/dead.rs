@@ -1,6 +1,10 @@
 //! Runtimes that use the connection and then end.
 
-use harness::{Mode, Proxy};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use harness::{Mode, Proxy, soon};
+use lock_runtime::LockGuard;
 
 use super::*;
 
@@ -80,4 +84,46 @@ fn a_hundred_runtimes_leave_nothing_behind() {
     });
     assert_eq!(connection(&server), before);
     shared.lock("left").wait(LONG).run_blocking(|_| ()).unwrap();
+}
+
+/// What is done in each of these runtimes. Its lock, and the callers that wait at its end, are dropped with it.
+async fn visit(client: &LockClient, inside: &AtomicBool, own: &str) {
+    // However the runtime before has ended.
+    let held = soon(client.lock(own).wait(LONG).acquire()).await.unwrap();
+    for _ in 0..5 {
+        let body = async |_: &LockGuard| {
+            assert!(!inside.swap(true, Ordering::SeqCst), "two are inside");
+            client.lock(KEY).run(async |_| ()).await.unwrap();
+            tokio::task::yield_now().await;
+            inside.store(false, Ordering::SeqCst);
+        };
+        soon(client.lock(KEY).wait(LONG).run(body)).await.unwrap();
+    }
+    tokio::spawn(async move {
+        let _held = held;
+        std::future::pending::<()>().await;
+    });
+    tokio::spawn(client.lock(own).wait(LONG).acquire());
+    tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    tokio::task::yield_now().await;
+}
+
+#[test]
+fn runtimes_beside_each_other_leave_their_locks_to_the_next() {
+    let _alone = alone();
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let inside = Arc::new(AtomicBool::new(false));
+    let visitors = ["a", "b", "c", "d", "e", "f"].map(|own| {
+        let (client, inside) = (client.clone(), inside.clone());
+        thread(move || {
+            for _ in 0..2 {
+                current_thread().block_on(visit(&client, &inside, own));
+                multi_thread().block_on(visit(&client, &inside, own));
+            }
+        })
+    });
+    for visitor in visitors {
+        visitor.join().unwrap();
+    }
 }
