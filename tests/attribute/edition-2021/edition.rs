@@ -1,0 +1,38 @@
+//! Syntax that differs between edition 2021 and 2024.
+
+use lock_runtime::distributed_lock;
+
+use crate::functions::check::{AppError, assert_locks_blocking, inside, locks_blocking};
+
+/// Opaque types capture no lifetime implicitly.
+#[distributed_lock(key = "uncaptured", or_else = |_| 0..0)]
+fn uncaptured(items: &[u8]) -> impl Iterator<Item = usize> {
+    inside();
+    0..items.len()
+}
+
+/// A temporary of the tail outlives the locals.
+#[distributed_lock(key = "tail")]
+fn tail(cell: std::cell::RefCell<Vec<u8>>) -> Result<usize, AppError> {
+    inside();
+    let length = cell.borrow().len();
+    Ok(length)
+}
+
+/// `gen` is an ordinary name.
+#[distributed_lock(key = "name:<gen>")]
+fn name(gen: u8) -> Result<u8, AppError> {
+    inside();
+    Ok(gen)
+}
+
+#[test]
+fn rows_of_this_edition() {
+    let range = locks_blocking("uncaptured", || {
+        let items = [1, 2];
+        uncaptured(&items)
+    });
+    assert!(range.eq([0, 1]));
+    assert_locks_blocking!("tail", tail(vec![1].into()), 1);
+    assert_locks_blocking!("name:1", name(1), 1);
+}

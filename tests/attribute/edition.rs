@@ -1,0 +1,64 @@
+//! Syntax that only edition 2024 has.
+
+use lock_runtime::distributed_lock;
+
+use crate::functions::check::{
+    AppError, assert_locks_blocking, inside, locks, locks_blocking, pausing,
+};
+
+/// Opaque types capture every lifetime.
+#[distributed_lock(key = "captured", or_else = |_| [].iter())]
+fn captured(items: &[u8]) -> impl Iterator<Item = &u8> {
+    inside();
+    items.iter()
+}
+
+/// By default.
+#[distributed_lock(key = "uncaptured", or_else = |_| 0..0)]
+fn uncaptured(items: &[u8]) -> impl Iterator<Item = usize> + use<> {
+    inside();
+    0..items.len()
+}
+
+/// `Future` is in the prelude.
+#[distributed_lock(key = "future")]
+fn future(id: &u8) -> impl Future<Output = Result<&u8, AppError>> {
+    async move {
+        pausing().await;
+        Ok(id)
+    }
+}
+
+/// A temporary of the tail ends before the locals, and `if let` chains.
+#[distributed_lock(key = "tail")]
+fn tail(cell: std::cell::RefCell<Vec<u8>>) -> Result<u8, AppError> {
+    inside();
+    let cell = cell;
+    if let Some(first) = cell.borrow().first()
+        && let Some(last) = cell.borrow().last()
+    {
+        return Ok(first + last);
+    }
+    cell.borrow().first().copied().ok_or(AppError::Own)
+}
+
+/// `gen` is a keyword.
+#[distributed_lock(key = "name:<r#gen>")]
+fn name(r#gen: u8) -> Result<u8, AppError> {
+    inside();
+    Ok(r#gen)
+}
+
+#[tokio::test]
+async fn rows_of_this_edition() {
+    assert!(locks_blocking("captured", || captured(&[1, 2])).eq(&[1, 2]));
+    let range = locks_blocking("uncaptured", || {
+        let items = [1, 2];
+        uncaptured(&items)
+    });
+    assert!(range.eq([0, 1]));
+    let id = locks("future", async || future(&1).await.copied());
+    assert_eq!(id.await.unwrap(), 1);
+    assert_locks_blocking!("tail", tail(vec![1, 2].into()), 3);
+    assert_locks_blocking!("name:1", name(1), 1);
+}

@@ -1,0 +1,259 @@
+//! The trials of each row of the tables.
+//!
+//! Every function locks with the installed client, which never waits. Every row has a key of its own,
+//! so that rows may run at the same time. A body calls [`inside`], or awaits [`pausing`], which does
+//! what the current trial asks for.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::{Pin, pin};
+use std::sync::{LazyLock, Mutex, OnceLock};
+use std::task::{Context, Poll};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use lock_runtime::{LockClient, LockError};
+
+/// The task of a body.
+#[derive(Clone, Copy, PartialEq)]
+enum Trial {
+    /// Must not run: another holder has the lock.
+    Busy,
+    Panic,
+    /// Waits for ever, and is dropped.
+    Cancel,
+    End,
+}
+
+/// The payload of a body's panic, so that no other panic passes for it.
+struct Asked;
+
+thread_local! {
+    static TRIAL: Cell<Trial> = const { Cell::new(Trial::End) };
+    static KEY: RefCell<String> = const { RefCell::new(String::new()) };
+    static ENTERED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// An application's error.
+#[derive(Debug)]
+pub(crate) enum AppError {
+    Lock(LockError),
+    Own,
+}
+
+impl From<LockError> for AppError {
+    fn from(error: LockError) -> AppError {
+        AppError::Lock(error)
+    }
+}
+
+impl fmt::Display for AppError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AppError::Lock(error) => error.fmt(f),
+            AppError::Own => f.write_str("of its own"),
+        }
+    }
+}
+
+impl std::error::Error for AppError {}
+
+/// Called by a body that runs under its lock.
+pub(crate) fn inside() {
+    ENTERED.set(true);
+    KEY.with_borrow(|key| assert!(held(key), "the body of `{key}` runs without the lock"));
+    assert!(TRIAL.get() != Trial::Busy, "the body runs beside another");
+    if TRIAL.get() == Trial::Panic {
+        // Without the hook's message, since this panic is no failure.
+        resume_unwind(Box::new(Asked));
+    }
+}
+
+/// [`inside`] an async body, which still holds its lock after an await.
+pub(crate) async fn pausing() {
+    inside();
+    if TRIAL.get() == Trial::Cancel {
+        pending::<()>().await;
+    }
+    tokio::task::yield_now().await;
+    KEY.with_borrow(|key| assert!(held(key), "`{key}` is not held after an await"));
+}
+
+/// Runs an async function through every trial, and returns its last outcome.
+pub(crate) async fn locks<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> R {
+    let elsewhere = prepare(Trial::Busy, key);
+    let _ = caught(call()).await;
+    expect_not_entered(key);
+    drop(elsewhere);
+    expect_free(key);
+
+    prepare(Trial::Panic, key);
+    expect_asked(key, caught(call()).await);
+    expect_free(key);
+
+    prepare(Trial::Cancel, key);
+    {
+        let mut call = pin!(call());
+        poll_fn(|context| {
+            let polled = call.as_mut().poll(context);
+            assert!(polled.is_pending(), "`{key}` waits in its body");
+            match ENTERED.get() {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+        assert!(held(key), "`{key}` is not held while its body waits");
+    }
+    expect_free(key);
+
+    prepare(Trial::End, key);
+    let outcome = call().await;
+    expect_entered_and_free(key);
+    outcome
+}
+
+/// Runs a sync function through every trial but the cancellation, and returns its last outcome.
+pub(crate) fn locks_blocking<R>(key: &str, mut call: impl FnMut() -> R) -> R {
+    let elsewhere = prepare(Trial::Busy, key);
+    let _ = catch_unwind(AssertUnwindSafe(&mut call));
+    expect_not_entered(key);
+    drop(elsewhere);
+    expect_free(key);
+
+    prepare(Trial::Panic, key);
+    expect_asked(key, catch_unwind(AssertUnwindSafe(&mut call)));
+    expect_free(key);
+
+    prepare(Trial::End, key);
+    let outcome = call();
+    expect_entered_and_free(key);
+    outcome
+}
+
+/// The outcome of an async function whose lock another holder has.
+pub(crate) async fn refused<R>(key: &str, call: impl AsyncFnOnce() -> R) -> R {
+    let elsewhere = prepare(Trial::Busy, key);
+    let outcome = call().await;
+    expect_not_entered(key);
+    drop(elsewhere);
+    expect_free(key);
+    outcome
+}
+
+/// The outcome of a sync function whose lock another holder has.
+pub(crate) fn refused_blocking<R>(key: &str, call: impl FnOnce() -> R) -> R {
+    let elsewhere = prepare(Trial::Busy, key);
+    let outcome = call();
+    expect_not_entered(key);
+    drop(elsewhere);
+    expect_free(key);
+    outcome
+}
+
+fn client() -> &'static LockClient {
+    static CLIENT: OnceLock<LockClient> = OnceLock::new();
+    CLIENT.get_or_init(|| {
+        let builder = LockClient::builder().url("memory://");
+        let client = builder.wait(Duration::ZERO).build().expect("it is valid");
+        client.install().expect("no other test installs one");
+        client
+    })
+}
+
+/// A lock of another client, for a trial that needs it.
+fn prepare(trial: Trial, key: &str) -> Option<lock_runtime::LockGuard> {
+    expect_own(key);
+    TRIAL.set(trial);
+    KEY.set(key.to_owned());
+    ENTERED.set(false);
+    let acquire = client().lock(key);
+    let busy = trial == Trial::Busy;
+    busy.then(|| acquire.acquire_blocking().expect("the lock is free"))
+}
+
+/// Fails when the rows of two tests share a key: they would be in each other's way, but only on the
+/// days on which they happen to run at the same moment. Each test has a thread of its own.
+fn expect_own(key: &str) {
+    static TESTS: LazyLock<Mutex<HashMap<String, ThreadId>>> = LazyLock::new(Mutex::default);
+    let mut tests = TESTS.lock().expect("this assertion is made outside");
+    let this = thread::current().id();
+    let first = *tests.entry(key.to_owned()).or_insert(this);
+    drop(tests);
+    assert!(first == this, "another test has a row with the key `{key}`");
+}
+
+/// Whether the lock is held, asked from a call tree of its own.
+pub(crate) fn held(key: &str) -> bool {
+    let ask = client().lock(key);
+    let asked = thread::spawn(move || match ask.try_acquire_blocking() {
+        Ok(None) => true,
+        Ok(Some(guard)) => guard.release_blocking().is_err(),
+        Err(error) => panic!("{error}"),
+    });
+    asked.join().expect("the key is valid")
+}
+
+/// Waits until the lock is free: a dropped guard is released in the background.
+fn expect_free(key: &str) {
+    let ask = client().lock(key).wait(Duration::from_secs(10));
+    let released = thread::spawn(move || ask.acquire_blocking()?.release_blocking());
+    let released = released.join().expect("the key is valid");
+    released.unwrap_or_else(|error| panic!("never released: {error}"));
+}
+
+fn expect_not_entered(key: &str) {
+    assert!(!ENTERED.get(), "`{key}`: the body ran without the lock");
+}
+
+fn expect_entered_and_free(key: &str) {
+    assert!(ENTERED.get(), "`{key}`: the body did not run");
+    assert!(!held(key), "`{key}` is still held after the call");
+}
+
+fn expect_asked<R>(key: &str, outcome: thread::Result<R>) {
+    match outcome {
+        Ok(_) => panic!("`{key}`: the body did not run"),
+        Err(panic) if panic.is::<Asked>() => (),
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// The future's output, or its panic.
+async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
+    let mut future = pin!(future);
+    poll_fn(|context| caught_poll(future.as_mut(), context)).await
+}
+
+fn caught_poll<F: Future>(
+    future: Pin<&mut F>,
+    context: &mut Context<'_>,
+) -> Poll<thread::Result<F::Output>> {
+    match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Ok(Poll::Pending) => Poll::Pending,
+        Err(panic) => Poll::Ready(Err(panic)),
+    }
+}
+
+/// Asserts what an async call returns that [`locks`] its key.
+macro_rules! assert_locks {
+    ($key:expr, $call:expr, $expected:expr) => {{
+        let outcome = $crate::functions::check::locks($key, async || $call.await).await;
+        assert_eq!(outcome.unwrap(), $expected);
+    }};
+}
+
+/// Asserts what a sync call returns that [`locks_blocking`] its key.
+macro_rules! assert_locks_blocking {
+    ($key:expr, $call:expr, $expected:expr) => {{
+        let outcome = $crate::functions::check::locks_blocking($key, || $call);
+        assert_eq!(outcome.unwrap(), $expected);
+    }};
+}
+
+pub(crate) use {assert_locks, assert_locks_blocking};

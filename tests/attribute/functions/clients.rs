@@ -1,0 +1,66 @@
+//! `client = …` with an expression that borrows or locks: it is released before the call waits.
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use lock_runtime::{LockClient, distributed_lock};
+
+use super::check::AppError;
+
+struct Shop {
+    locks: Mutex<LockClient>,
+    asking: Mutex<Sender<()>>,
+}
+
+impl Shop {
+    /// Runs while the expression has the client's mutex locked, and reports that.
+    fn says_so(&self) -> usize {
+        let asking = self.asking.lock().expect("no thread panics with it");
+        asking.send(()).expect("the test listens");
+        0
+    }
+
+    #[distributed_lock(key = "guarded", wait = "5s", client = [&*self.locks.lock().unwrap()][self.says_so()])]
+    async fn asynchronous(&self) -> Result<(), AppError> {
+        Ok(())
+    }
+
+    #[distributed_lock(key = "guarded", wait = "5s", client = [&*self.locks.lock().unwrap()][self.says_so()])]
+    fn synchronous(&self) -> Result<(), AppError> {
+        Ok(())
+    }
+}
+
+/// A call that waits for a lock, whose holder needs the source of the call's client.
+fn a_holder_goes_on(call: fn(&Shop) -> Result<(), AppError>) {
+    let locks = LockClient::memory();
+    let held = locks.lock("guarded").acquire_blocking().unwrap();
+    let (asking, asked) = channel();
+    let shop = Arc::new(Shop {
+        locks: Mutex::new(locks),
+        asking: Mutex::new(asking),
+    });
+    let waiting = thread::spawn({
+        let shop = shop.clone();
+        move || call(&shop)
+    });
+    asked
+        .recv_timeout(Duration::from_secs(60))
+        .expect("it asks");
+    drop(shop.locks.lock().unwrap());
+    held.release_blocking().unwrap();
+    let outcome = waiting.join().expect("it does not panic");
+    outcome.expect("it gets the lock, which its holder could give back");
+}
+
+#[test]
+fn source_of_a_client_is_free_while_a_call_waits() {
+    a_holder_goes_on(Shop::synchronous);
+    a_holder_goes_on(|shop| {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().expect("it starts");
+        runtime.block_on(shop.asynchronous())
+    });
+}

@@ -1,0 +1,86 @@
+//! Arguments whose destructor reads what the body set last. To the compiler such a value is "never
+//! read", unless it sees that the body drops the argument.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use lock_runtime::distributed_lock;
+
+use super::check::{AppError, inside, locks, locks_blocking, pausing};
+
+type Answer = Result<(), AppError>;
+
+struct Guard {
+    armed: bool,
+    fired: Rc<Cell<u32>>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if self.armed {
+            self.fired.set(self.fired.get() + 1);
+        }
+    }
+}
+
+impl Guard {
+    #[distributed_lock(key = "defused")]
+    async fn defuse(mut self) -> Answer {
+        pausing().await;
+        self.armed = false;
+        Ok(())
+    }
+
+    #[distributed_lock(key = "defused blocking")]
+    fn defuse_blocking(mut self) -> Answer {
+        inside();
+        self.armed = false;
+        Ok(())
+    }
+
+    #[distributed_lock(key = "defused box")]
+    fn defuse_box(mut self: Box<Self>) -> Answer {
+        inside();
+        self.armed = false;
+        Ok(())
+    }
+}
+
+#[distributed_lock(key = "defused argument")]
+async fn defuse(mut guard: Guard) -> Answer {
+    pausing().await;
+    guard.armed = false;
+    Ok(())
+}
+
+#[distributed_lock(key = "defused arguments")]
+fn defuse_blocking((mut guard, mut _other): (Guard, Guard)) -> Answer {
+    inside();
+    guard.armed = false;
+    _other.armed &= false;
+    Ok(())
+}
+
+#[tokio::test]
+async fn value_set_for_a_destructor_is_read() {
+    let fired = Rc::new(Cell::new(0));
+    let guard = || Guard {
+        armed: true,
+        fired: fired.clone(),
+    };
+    // Each trial that does not reach the end fires the guard: all but the last.
+    locks("defused", async || guard().defuse().await)
+        .await
+        .unwrap();
+    assert_eq!(fired.take(), 3);
+    locks_blocking("defused blocking", || guard().defuse_blocking()).unwrap();
+    assert_eq!(fired.take(), 2);
+    locks_blocking("defused box", || Box::new(guard()).defuse_box()).unwrap();
+    assert_eq!(fired.take(), 2);
+    locks("defused argument", async || defuse(guard()).await)
+        .await
+        .unwrap();
+    assert_eq!(fired.take(), 3);
+    locks_blocking("defused arguments", || defuse_blocking((guard(), guard()))).unwrap();
+    assert_eq!(fired.take(), 4);
+}

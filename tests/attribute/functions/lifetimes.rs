@@ -1,0 +1,128 @@
+//! Borrowed arguments and results.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use lock_runtime::distributed_lock;
+
+use super::check::{AppError, assert_locks, inside, locks, locks_blocking, pausing};
+
+#[distributed_lock(key = "elided:<*id>")]
+async fn elided(id: &u8) -> Result<&u8, AppError> {
+    pausing().await;
+    Ok(id)
+}
+
+#[distributed_lock(key = "named:<id>")]
+async fn named<'a, 'b>(id: &'a str, _other: &'b str) -> Result<&'a str, AppError>
+where
+    'b: 'a,
+{
+    pausing().await;
+    Ok(id)
+}
+
+#[distributed_lock(key = "mutable")]
+fn mutable(map: &mut BTreeMap<u8, String>) -> Result<&mut String, AppError> {
+    inside();
+    map.get_mut(&1).ok_or(AppError::Own)
+}
+
+#[distributed_lock(key = "mutable async")]
+async fn mutable_async(items: &mut [u8]) -> Result<&mut u8, AppError> {
+    pausing().await;
+    items.first_mut().ok_or(AppError::Own)
+}
+
+#[distributed_lock(key = "reborrowed")]
+async fn reborrowed(items: &mut Vec<u8>) -> Result<&mut Vec<u8>, AppError> {
+    pausing().await;
+    items.push(1);
+    items.retain(|item| *item > 0);
+    Ok(items)
+}
+
+#[distributed_lock(key = "cow", or_else = |error| error.to_string().into())]
+fn cow(text: &str) -> Cow<'_, str> {
+    inside();
+    match text.trim() {
+        "" => "nothing".to_owned().into(),
+        text => text.into(),
+    }
+}
+
+#[distributed_lock(key = "boxed closure", or_else = |_| Box::new(|| 0))]
+fn closure(text: &str) -> Box<dyn Fn() -> usize + '_> {
+    inside();
+    Box::new(move || text.len())
+}
+
+#[distributed_lock(key = "lazy", or_else = |_| [].iter())]
+fn lazy<'a>(items: &'a [u8]) -> impl Iterator<Item = &'a u8> + 'a {
+    inside();
+    items.iter()
+}
+
+#[distributed_lock(key = "named capture:<other>", or_else = |_| [].iter())]
+fn captured<'a, 'b>(items: &'a [u8], other: &'b str) -> impl Iterator<Item = &'a u8> + use<'a> {
+    inside();
+    items.iter()
+}
+
+#[distributed_lock(key = "lazy result")]
+fn lazy_result<'a>(items: &'a [u8]) -> Result<impl DoubleEndedIterator<Item = u8> + 'a, AppError> {
+    inside();
+    Ok(items.iter().map(|item| item * 2))
+}
+
+#[distributed_lock(key = "lazy async")]
+async fn lazy_async<'a>(items: &'a [u8]) -> Result<impl Iterator<Item = u8> + 'a, AppError> {
+    pausing().await;
+    Ok(items.iter().map(|item| item * 2))
+}
+
+#[distributed_lock(key = "static")]
+async fn unbounded(text: &'static str) -> Result<&'static str, AppError> {
+    pausing().await;
+    Ok(text)
+}
+
+#[tokio::test]
+async fn borrowed_arguments_may_be_returned() {
+    let id = 7;
+    assert_eq!(
+        *locks("elided:7", async || elided(&id).await).await.unwrap(),
+        7
+    );
+    let text = String::from("text");
+    assert_locks!("named:text", named(&text, &text), "text");
+
+    let mut map = BTreeMap::from([(1, String::new())]);
+    locks_blocking("mutable", || mutable(&mut map).map(|it| it.push('x'))).unwrap();
+    assert_eq!(map[&1], "x");
+    let mut items = [1, 2];
+    locks("mutable async", async || {
+        mutable_async(&mut items).await.map(|item| *item += 1)
+    })
+    .await
+    .unwrap();
+    assert_eq!(items, [2, 2]);
+    let mut items = vec![0];
+    locks("reborrowed", async || {
+        reborrowed(&mut items).await.map(|items| items.push(2))
+    })
+    .await
+    .unwrap();
+    assert_eq!(items, [1, 2]);
+
+    assert_eq!(locks_blocking("cow", || cow(" a ")), "a");
+    assert_eq!(locks_blocking("boxed closure", || closure("abc"))(), 3);
+    assert!(locks_blocking("lazy", || lazy(&[1, 2])).eq(&[1, 2]));
+    let items = locks_blocking("named capture:x", || captured(&[1, 2], &String::from("x")));
+    assert!(items.eq(&[1, 2]));
+    let doubled = locks_blocking("lazy result", || lazy_result(&[1, 2]));
+    assert!(doubled.unwrap().rev().eq([4, 2]));
+    let doubled = locks("lazy async", async || lazy_async(&[1, 2]).await).await;
+    assert!(doubled.unwrap().eq([2, 4]));
+    assert_locks!("static", unbounded("text"), "text");
+}

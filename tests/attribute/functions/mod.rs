@@ -1,0 +1,32 @@
+//! Whether the attribute fits a function: one file a kind of function, which both editions read.
+//!
+//! `check` runs each row: the body never runs beside another holder, holds the lock while it runs, and has
+//! released it after its end, a panic and a cancellation.
+
+#![allow(
+    clippy::complexity,
+    clippy::style,
+    reason = "the rows are written as users may write them"
+)]
+
+mod attributes;
+mod auto_traits;
+mod blanket;
+mod calls;
+pub(crate) mod check;
+mod clients;
+mod coerced;
+mod defused;
+mod drops;
+mod exits;
+mod futures;
+mod generics;
+mod lifetimes;
+mod made;
+mod patterns;
+mod receivers;
+mod returns;
+mod several;
+mod stacked;
+mod traits;
+mod unsafe_functions;

@@ -1,0 +1,183 @@
+//! Every receiver, async and not.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use lock_runtime::{KeyPart, distributed_lock};
+
+use super::check::{
+    AppError, assert_locks, assert_locks_blocking, inside, locks, locks_blocking, pausing,
+};
+
+type Answer<T = u32> = Result<T, AppError>;
+
+#[derive(Clone)]
+struct Shop<T = u8> {
+    id: T,
+    sold: u32,
+}
+
+impl Shop {
+    const KIND: &'static str = "bakery";
+
+    #[distributed_lock(key = "&self:<self.id>")]
+    async fn shared(&self) -> Answer {
+        pausing().await;
+        Ok(self.sold)
+    }
+
+    #[distributed_lock(key = "&self blocking:<self.id>")]
+    fn shared_blocking(&self) -> Answer<&u32> {
+        inside();
+        Ok(&self.sold)
+    }
+
+    #[distributed_lock(key = "&mut self:<self.id>")]
+    async fn exclusive(&mut self, by: &u32) -> Answer<&mut u32> {
+        pausing().await;
+        self.sold += by;
+        Ok(&mut self.sold)
+    }
+
+    #[distributed_lock(key = "&mut self blocking:<self.id>")]
+    fn exclusive_blocking(&mut self) -> Answer<&mut u32> {
+        inside();
+        self.sold += 1;
+        Ok(&mut self.sold)
+    }
+
+    #[distributed_lock(key = "self:<self.id>")]
+    async fn value(self) -> Answer<Self> {
+        pausing().await;
+        Ok(self)
+    }
+
+    #[distributed_lock(key = "mut self:<self.id>")]
+    fn mutable_value(mut self) -> Answer<Self> {
+        inside();
+        self.sold += 1;
+        Ok(self)
+    }
+
+    #[distributed_lock(key = "mut self async:<self.id>")]
+    async fn mutable_value_async(mut self) -> Answer {
+        pausing().await;
+        self.sold += 1;
+        Ok(self.sold)
+    }
+
+    #[distributed_lock(key = "Arc<<Self>>:<self.id>")]
+    async fn arc(self: Arc<Self>) -> Answer {
+        pausing().await;
+        Ok(self.sold)
+    }
+
+    #[distributed_lock(key = "&Rc<<Self>>:<self.id>")]
+    fn rc(self: &Rc<Self>) -> Answer<Rc<Self>> {
+        inside();
+        Ok(Rc::clone(self))
+    }
+
+    #[distributed_lock(key = "Box<<Self>>:<self.id>")]
+    async fn boxed(mut self: Box<Self>) -> Answer {
+        pausing().await;
+        self.sold += 1;
+        Ok(self.sold)
+    }
+
+    #[distributed_lock(key = "Pin<<&mut Self>>:<self.id>")]
+    async fn pinned(mut self: Pin<&mut Self>) -> Answer {
+        pausing().await;
+        self.sold += 1;
+        Ok(self.sold)
+    }
+
+    #[distributed_lock(key = "Pin<<&mut Self>> blocking:<self.id>")]
+    fn pinned_blocking(self: Pin<&mut Self>) -> Answer<&mut u32> {
+        inside();
+        Ok(&mut self.get_mut().sold)
+    }
+
+    #[distributed_lock(key = "future:<self.id>")]
+    fn future(&self) -> impl Future<Output = Answer> + '_ {
+        async move {
+            pausing().await;
+            Ok(self.sold)
+        }
+    }
+
+    #[distributed_lock(key = "<Self::KIND>:<id>")]
+    async fn associated(id: u8) -> Answer<Self> {
+        pausing().await;
+        Ok(Self { id, sold: 0 })
+    }
+}
+
+impl<T> Shop<T>
+where
+    T: KeyPart + Clone,
+{
+    #[distributed_lock(key = "generic:<self.id>:<other>")]
+    async fn generic<U: KeyPart>(&mut self, other: U) -> Answer<(&T, U)> {
+        pausing().await;
+        Ok((&self.id, other))
+    }
+}
+
+impl Shop<String> {
+    #[distributed_lock(key = "other:<self.id>")]
+    fn other(&self) -> Answer<&str> {
+        inside();
+        Ok(&self.id)
+    }
+}
+
+#[tokio::test]
+async fn every_receiver() {
+    let mut shop = Shop { id: 7, sold: 0 };
+    assert_locks!("&self:7", shop.shared(), 0);
+    let sold = locks_blocking("&self blocking:7", || shop.shared_blocking());
+    assert_eq!(*sold.unwrap(), 0);
+    let sold = locks("&mut self:7", async || shop.exclusive(&1).await.copied());
+    assert_eq!(sold.await.unwrap(), 1);
+    assert_locks_blocking!(
+        "&mut self blocking:7",
+        shop.exclusive_blocking().copied(),
+        2
+    );
+    let same = locks("self:7", async || shop.clone().value().await);
+    assert_eq!(same.await.unwrap().sold, 2);
+    let other = locks_blocking("mut self:7", || shop.clone().mutable_value());
+    assert_eq!(other.unwrap().sold, 3);
+    assert_locks!("mut self async:7", shop.clone().mutable_value_async(), 3);
+    assert_locks!("Arc<Self>:7", Arc::new(shop.clone()).arc(), 2);
+    let rc = Rc::new(shop.clone());
+    let sold = locks_blocking("&Rc<Self>:7", || rc.rc());
+    assert_eq!(sold.unwrap().sold, 2);
+    assert_locks!("Box<Self>:7", Box::new(shop.clone()).boxed(), 3);
+    assert_locks!("Pin<&mut Self>:7", Pin::new(&mut shop).pinned(), 3);
+    assert_locks_blocking!(
+        "Pin<&mut Self> blocking:7",
+        Pin::new(&mut shop).pinned_blocking().copied(),
+        3
+    );
+    assert_locks!("future:7", shop.future(), 3);
+}
+
+#[tokio::test]
+async fn other_impls() {
+    let made = locks("bakery:1", async || Shop::associated(1).await);
+    assert_eq!(made.await.unwrap().id, 1);
+    let mut shop = Shop {
+        id: String::from("north"),
+        sold: 0,
+    };
+    let lengths = locks("generic:north:x", async || {
+        let (id, other) = shop.generic('x').await?;
+        Ok::<_, AppError>((id.len(), other))
+    });
+    assert_eq!(lengths.await.unwrap(), (5, 'x'));
+    assert_locks_blocking!("other:north", shop.other(), "north");
+}

@@ -1,0 +1,105 @@
+//! Other attributes above and below `#[distributed_lock]`.
+
+use lock_runtime::distributed_lock;
+
+use super::check::{AppError, assert_locks, assert_locks_blocking, inside, pausing};
+
+type Answer = Result<u8, AppError>;
+
+#[distributed_lock(key = "above instrument:<id>")]
+#[tracing::instrument(ret, err)]
+async fn above(id: u8) -> Answer {
+    pausing().await;
+    Ok(id)
+}
+
+#[tracing::instrument(ret, err)]
+#[distributed_lock(key = "below instrument:<id>")]
+async fn below(id: u8) -> Answer {
+    pausing().await;
+    Ok(id)
+}
+
+#[distributed_lock(key = "above instrument blocking:<id>")]
+#[tracing::instrument(skip_all)]
+fn above_blocking(id: u8) -> Answer {
+    inside();
+    Ok(id)
+}
+
+#[tracing::instrument(skip_all, fields(order = id))]
+#[distributed_lock(key = "below instrument blocking:<id>")]
+fn below_blocking(id: u8) -> Answer {
+    inside();
+    Ok(id)
+}
+
+#[tracing::instrument]
+#[distributed_lock(key = "between:<id>")]
+#[tracing::instrument]
+async fn between(id: u8) -> Answer {
+    pausing().await;
+    Ok(id)
+}
+
+#[async_trait::async_trait]
+trait Service {
+    async fn call(&self, id: u8) -> Answer;
+    async fn called(&self, id: u8) -> Answer;
+}
+
+#[async_trait::async_trait]
+impl Service for () {
+    #[distributed_lock(key = "above instrument in a trait:<id>")]
+    #[tracing::instrument]
+    async fn call(&self, id: u8) -> Answer {
+        pausing().await;
+        Ok(id)
+    }
+
+    #[tracing::instrument]
+    #[distributed_lock(key = "below instrument in a trait:<id>")]
+    async fn called(&self, id: u8) -> Answer {
+        pausing().await;
+        Ok(id)
+    }
+}
+
+#[tokio::test]
+async fn instrument() {
+    assert_locks!("above instrument:1", above(1), 1);
+    assert_locks!("below instrument:1", below(1), 1);
+    assert_locks_blocking!("above instrument blocking:1", above_blocking(1), 1);
+    assert_locks_blocking!("below instrument blocking:1", below_blocking(1), 1);
+    assert_locks!("between:1", between(1), 1);
+    assert_locks!("above instrument in a trait:1", ().call(1), 1);
+    assert_locks!("below instrument in a trait:1", ().called(1), 1);
+}
+
+/// The test attributes. Each test has a client of its own, and does not wait until the other tables
+/// install one.
+mod tests {
+    use lock_runtime::{LockClient, LockError, distributed_lock};
+
+    #[distributed_lock(key = "test", client = LockClient::memory(), guard = held)]
+    #[test]
+    fn above_test() -> Result<(), LockError> {
+        assert!(held.is_valid());
+        Ok(())
+    }
+
+    #[test]
+    #[distributed_lock(key = "test", client = LockClient::memory(), guard = held)]
+    fn below_test() -> Result<(), LockError> {
+        assert!(held.is_valid());
+        Ok(())
+    }
+
+    #[distributed_lock(key = "test", client = LockClient::memory(), guard = held)]
+    #[tokio::test]
+    async fn above_tokio_test() -> Result<(), LockError> {
+        tokio::task::yield_now().await;
+        assert!(held.is_valid());
+        Ok(())
+    }
+}

@@ -1,9 +1,0 @@
-use lock_runtime::{LockError, distributed_lock};
-
-#[distributed_lock(key = "order:<id>")]
-fn ship(id: u64) -> impl Future<Output = Result<u64, LockError>> {
-    let next = ;
-    async move { Ok(id) }
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use lock_runtime::{LockError, distributed_lock};
-
-#[distributed_lock(key = "order->:<id>")]
-async fn ship(id: u64) -> Result<(), LockError> {
-    Ok(())
-}
-
-fn main() {}

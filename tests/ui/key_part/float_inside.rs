@@ -1,6 +1,0 @@
-use lock_runtime::KeyPart;
-
-#[derive(KeyPart)]
-struct Price(f64);
-
-fn main() {}

@@ -1,9 +1,0 @@
-use lock_runtime::KeyPart;
-
-#[derive(KeyPart)]
-#[key_part(rename_all = "kebab-case")]
-enum Region {
-    FarNorth,
-}
-
-fn main() {}
