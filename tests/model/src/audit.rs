@@ -5,77 +5,49 @@ mod shares;
 
 use crate::server::{Answer, Command, Fence, Lock, Mode, OwnerId, Records, Token, Value};
 
-/// A rule that a step broke.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Breach {
-    /// The lock was taken from its holder by another command than the holder's end.
-    Taken,
-    /// The lock was made by another command than an acquire.
-    MadeAnew,
-    /// A lease became shorter.
-    Shortened,
-    /// A grant's token is not above those of the grant before it.
-    TokenFell,
-    /// A waiter that polls lost its place.
-    LostPlace,
-    /// A waiter overtook one that came earlier.
-    Overtook,
-    /// An ended owner still holds or queues.
-    NotEnded,
-    /// A waiter queues and the record has no flag.
-    Unflagged,
-    /// A client sent an acquire of an owner after its end.
-    AcquiredAfterEnd,
-    /// A body began under a token that is not above those of all bodies before it.
-    TurnToken,
-    /// More bodies of one process began before the head of the queue than a grant has tokens.
-    Bypassed,
-    /// A turn began with less than two thirds of its caller's ttl left.
-    ShortTurn,
-    /// A retained lease was taken after its time.
-    TakenLate,
-    /// A script failed after it had changed a record.
-    HalfDone,
-    /// A body began under a token that does not tell its phase from the locks before and after it.
-    PhaseToken,
-    /// A share was taken off or shortened by another command than its owner's end.
-    ShareTaken,
-    /// A waiter that fits stays outside, although a share went in or left.
-    Unserved,
-    /// The end of a holder freed the lock, or handed it on, before its minimum was over.
-    FreedEarly,
-    /// A renewal failed although its owner shares the lock.
-    WronglyLost,
-    /// A revocation took another grant than the one that its operator saw.
-    WronglyRevoked,
-    /// A revocation left a fence below the token that it took.
-    TokenForgotten,
+macro_rules! breaches {
+    ($($breach:ident: $rule:literal;)+) => {
+        /// A rule that a step broke.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Breach {
+            $(#[doc = $rule] $breach,)+
+        }
+
+        impl Breach {
+            pub(crate) const ALL: &[Breach] = &[$(Breach::$breach),+];
+
+            /// The rule that the breach breaks.
+            pub(crate) fn rule(self) -> &'static str {
+                match self {
+                    $(Breach::$breach => $rule,)+
+                }
+            }
+        }
+    };
 }
 
-impl Breach {
-    pub(crate) const ALL: [Breach; 21] = [
-        Breach::Taken,
-        Breach::MadeAnew,
-        Breach::Shortened,
-        Breach::TokenFell,
-        Breach::LostPlace,
-        Breach::Overtook,
-        Breach::NotEnded,
-        Breach::Unflagged,
-        Breach::AcquiredAfterEnd,
-        Breach::TurnToken,
-        Breach::Bypassed,
-        Breach::ShortTurn,
-        Breach::TakenLate,
-        Breach::HalfDone,
-        Breach::PhaseToken,
-        Breach::ShareTaken,
-        Breach::Unserved,
-        Breach::FreedEarly,
-        Breach::WronglyLost,
-        Breach::WronglyRevoked,
-        Breach::TokenForgotten,
-    ];
+breaches! {
+    Taken: "a lock changes hands only by its holder's end or by expiry";
+    MadeAnew: "only an acquire makes a lock";
+    Shortened: "no lease is shortened";
+    TokenFell: "tokens rise with every grant";
+    LostPlace: "a waiter that polls keeps its place";
+    Overtook: "waiters queue in order of arrival";
+    NotEnded: "an ended owner neither holds nor queues";
+    Unflagged: "the record of a lock with a queue has the flag";
+    AcquiredAfterEnd: "no owner acquires after its end";
+    TurnToken: "tokens rise with every body";
+    Bypassed: "no process overtakes the head of the queue more often than a grant has tokens";
+    ShortTurn: "a turn begins with two thirds of its caller's ttl left";
+    TakenLate: "a retained lease is taken in its time or not at all";
+    HalfDone: "a script that fails changes nothing";
+    PhaseToken: "a phase's token is above those of all locks before it and below those after it";
+    ShareTaken: "a share ends only by its owner's end or by its lapse";
+    Unserved: "a share that goes in or leaves lets in the first waiter that fits";
+    FreedEarly: "no end frees a lock before its minimum is over";
+    WronglyLost: "a renewal fails only if its owner does not have the lock";
+    WronglyRevoked: "a revocation takes the grant that its operator saw, or changes nothing";
+    TokenForgotten: "a revocation leaves no fence below the token that it took";
 }
 
 /// The breaches of a history.

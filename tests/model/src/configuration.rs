@@ -1,9 +1,8 @@
 //! The bounds of one exploration, and the model that the checker sees.
 
-use crate::audit::Breach;
 use crate::canonical;
 use crate::conduct::ClientRules;
-use crate::explore::{Model, Property};
+use crate::explore::{Model, Named, Property};
 use crate::faults::{Budget, Fault};
 use crate::properties;
 use crate::seeded::Seeded;
@@ -179,6 +178,12 @@ impl Configuration {
     }
 }
 
+impl Named for Configuration {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
 impl Model for Configuration {
     type State = World;
     type Action = Action;
@@ -201,40 +206,5 @@ impl Model for Configuration {
 
     fn properties(&self) -> Vec<Property<Configuration>> {
         properties::of(self)
-    }
-}
-
-impl Breach {
-    /// The rule that the breach breaks.
-    pub(crate) fn rule(self) -> &'static str {
-        match self {
-            Breach::Taken => "a lock changes hands only by its holder's end or by expiry",
-            Breach::MadeAnew => "only an acquire makes a lock",
-            Breach::Shortened => "no lease is shortened",
-            Breach::TokenFell => "tokens rise with every grant",
-            Breach::LostPlace => "a waiter that polls keeps its place",
-            Breach::Overtook => "waiters queue in order of arrival",
-            Breach::NotEnded => "an ended owner neither holds nor queues",
-            Breach::Unflagged => "the record of a lock with a queue has the flag",
-            Breach::AcquiredAfterEnd => "no owner acquires after its end",
-            Breach::TurnToken => "tokens rise with every body",
-            Breach::Bypassed => {
-                "no process overtakes the head of the queue more often than a grant has tokens"
-            }
-            Breach::ShortTurn => "a turn begins with two thirds of its caller's ttl left",
-            Breach::TakenLate => "a retained lease is taken in its time or not at all",
-            Breach::HalfDone => "a script that fails changes nothing",
-            Breach::PhaseToken => {
-                "a phase's token is above those of all locks before it and below those after it"
-            }
-            Breach::ShareTaken => "a share ends only by its owner's end or by its lapse",
-            Breach::Unserved => "a share that goes in or leaves lets in the first waiter that fits",
-            Breach::FreedEarly => "no end frees a lock before its minimum is over",
-            Breach::WronglyLost => "a renewal fails only if its owner does not have the lock",
-            Breach::WronglyRevoked => {
-                "a revocation takes the grant that its operator saw, or changes nothing"
-            }
-            Breach::TokenForgotten => "a revocation leaves no fence below the token that it took",
-        }
     }
 }

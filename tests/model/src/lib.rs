@@ -1,7 +1,7 @@
 //! The protocol of `lock-runtime` as a model that a checker explores to exhaustion.
 //!
-//! `cargo test -p lock-model` explores every configuration of [`configurations`] and prints how many
-//! states each has. `cargo run --release -p lock-model -- --deep [name…]` adds a third client where
+//! `cargo test -p lock-model` explores the nearest states of every configuration of [`configurations`], and with
+//! `LOCK_TEST_LONG=1` all of them, and prints how many these are. `cargo run --release -p lock-model -- --deep [name…]` adds a third client where
 //! there are two, and allows one more of each fault where there are three: tens of millions of
 //! states. Where the lock moves, it makes times longer. Without `--deep` it explores the named
 //! configurations, and shows the steps that break a rule.
@@ -54,43 +54,9 @@
 //!
 //! # Scenarios
 //!
-//! | scenario | configurations |
-//! |---|---|
-//! | command lost, reply lost | lost, lost with a successor, lost renewals |
-//! | doubled | doubled, doubled with a successor |
-//! | delayed past a teardown; a late acquire after its own confirmed release | torn, torn giving up, torn with a successor, restart |
-//! | NOSCRIPT between an acquire and its dropped future's end | forgotten scripts |
-//! | giving up against a grant; stale and unknown pushes | giving up; unknown announcements, and forgotten |
-//! | one local waiter gives up while another stays | local queue, two local queues |
-//! | expiry with the head live, stopped, half-open, unsubscribed, each for n waiters | three clients, crash, unsubscribed |
-//! | all pushes lost for good; a cluster's pushes that count no receiver | unsubscribed, uncounted |
-//! | claim lapse, then late confirmation; poll and hand-off in either order | three clients, short leases |
-//! | a foreign client takes at expiry, deletes, holds without a ttl | foreign holder, deleted, eternal foreign holder |
-//! | an operator revokes the lock: twice, of another grant than it saw, with a lost fence, between two turns, from readers, at rest | every `revoked`; shares, revoked; rest, revoked |
-//! | failover drops any suffix of history; a resurrected entry | failover |
-//! | the clock ahead, back, behind the last token; back after long idleness | clock, clock behind, evicted |
-//! | F or Q evicted or of a wrong type, K of a wrong type | evicted, wrong fence, wrong queue, wrong lock |
-//! | out of memory at each script | out of memory |
-//! | slot migration with each subset of the keys missing | migration, migration with a successor |
-//! | a slot moves to its end: each subset of the keys on each of two nodes, ASK, MOVED and TRYAGAIN, giving up, the next node's clock behind | every `slot moves` |
-//! | another server takes over with every change, its clock behind or ahead | takeover, clock behind; takeover, clock ahead |
-//! | another server takes over without the last changes: a grant, a release, a renewal or an entry undone; its clock behind | every `lost suffix` |
-//! | two primaries for a while, with renewals, a broken connection, a successor | every `two primaries` |
-//! | several locks: opposite orders, with callers of one of them, renewal, giving up, crash, a torn connection, a deleted record | every one of [`several`] |
-//! | frames: outer cancelled with a carried child, a grandchild outlives its parent | [`frames`] |
-//! | pauses before hand-over, in mid-poll, between the body's end and the release | every one |
-//! | release unanswered past the deadline | lost, late |
-//! | shutdown with a running sync body | shutdown, shutdown sync |
-//! | restart with and without data | restart, empty restart |
-//! | release by a command that compares and deletes: a waiter in between, lost, doubled, delayed past a teardown, after a failover | deletes, three clients; deletes, lost; deletes, doubled; deletes, torn; deletes, deleted; deletes, failover; deletes, turns |
-//! | a lease is retained: range exhausted, message before, while and after, mixed ttls, attempts, giving up, renewal, crash, loss, a broken connection, shutdown | retained, retained by both, and every other `retained` |
-//! | local turns: range exhausted, mixed ttls, giving up, renewal, crash, loss between two turns | turns, three turns, turns against turns, turns of mixed ttls, turns giving up, turns renewal, turns crash, turns lost, turns torn, turns deleted |
-//!
-//! | readers, permits and locks in every order, with scripts that know nothing of shares, or with writers that do | readers and a writer, readers and a writer's end, permits, permits and a lock |
-//! | renewal of shares; the longest share leaves first; lapsed shares, more than a script looks at | readers, renewal; readers of mixed ttls; permits, short walks |
-//! | shares with the faults above | every `shares, …`; permits, doubled |
-//! | a minimum hold: with callers of the same process, local turns, a reader, renewal, and the faults above | every `rest` |
-//! | a lock becomes a share: lost, late with another writer in between, past a teardown, after local turns | every `downgrade` |
+//! Each configuration says which scenarios it contains (`configurations`, `several`, `quorum`). Pauses before the
+//! hand-over, in mid-poll, and between the body's end and the release are in every one. [`frames`] has an outer body that
+//! is cancelled with a carried child, and a grandchild that outlives its parent.
 //!
 //! `conduct::local_turns` states the rule of local turns and of retained leases exactly.
 //!
@@ -118,11 +84,34 @@
 //!
 //! # Mistakes
 //!
-//! [`Seeded`] lists mistakes that the model can make, and `tests/mistakes.rs` asserts that each is found.
-//! `tests/several.rs` does so for [`several::Mistake`]. Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
+//! [`Seeded`] lists mistakes that the model can make, and `tests/explorations/mistakes.rs` asserts that each is found,
+//! and those of [`several::Mistake`] and [`quorum::Mistake`]. Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
 //! [`Seeded::SuccessorForgotten`]. Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`],
 //! [`Seeded::SharesNamedAgain`], [`Seeded::DowngradeLate`], [`Seeded::DowngradeRenewsAlone`] and
 //! [`Seeded::CountedTwice`]. The head of `conduct::shares` has the rules of locks that become shares.
+
+/// An enum of mistakes, and `ALL` of them.
+macro_rules! mistakes {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $mistake:ident,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$what])* $mistake,)+
+        }
+
+        impl $name {
+            /// Every mistake.
+            pub const ALL: &[Self] = &[$(Self::$mistake),+];
+        }
+    };
+}
+
+/// A budget of these events, each with how often it may happen.
+macro_rules! budget {
+    ($($event:ident: $times:literal),+) => {
+        Budget { $($event: $times,)+ ..NOTHING }
+    };
+}
 
 mod audit;
 mod canonical;
@@ -150,7 +139,7 @@ pub mod several;
 mod world;
 
 pub use configuration::{Class, Configuration};
-pub use explore::{Explore, Report, explore, explore_for};
+pub use explore::{Explore, Report};
 pub use faults::{Budget, Fault};
 pub use seeded::Seeded;
 pub use world::{Action, World};

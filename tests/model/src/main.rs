@@ -2,7 +2,7 @@
 //! longer times to each.
 
 use lock_model::quorum::{CONFIGURATIONS, DEEP};
-use lock_model::{Explore, Report, configurations, explore};
+use lock_model::{Explore, Report, configurations};
 
 fn main() {
     let mut names: Vec<String> = std::env::args().skip(1).collect();
@@ -16,7 +16,7 @@ fn main() {
         if deep {
             configuration = configuration.deeper();
         }
-        show(&explore(&configuration));
+        show(&configuration.explore());
     }
     let quorums = if deep { DEEP } else { CONFIGURATIONS };
     for configuration in quorums.iter().filter(|quorum| is_named(quorum.name)) {

@@ -65,80 +65,77 @@ pub(crate) const SEEN: &str = "every fault of the budget has happened, and every
 /// The properties of a configuration: invariants, breaches, and states that must be seen. An exploration
 /// without these would show nothing.
 pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> {
-    let mut properties = match configuration.class {
-        Class::Exclusive => vec![
-            Property::always(EXCLUSION, |_, world, _| is_exclusive(world)),
-            Property::always(DEADLINE, |_, world, _| is_backed(world)),
-            Property::always(PHANTOM, |_, world, _| has_no_phantom(world)),
+    let is_exclusion = configuration.class == Class::Exclusive;
+    let allows = |fault| configuration.budget.allows(fault);
+    let mut properties = match is_exclusion {
+        true => vec![
+            always(EXCLUSION, is_exclusive),
+            always(DEADLINE, is_backed),
+            always(PHANTOM, has_no_phantom),
         ],
-        Class::Fenced => vec![Property::sometimes(UNFENCED, |_, world, _| {
-            !is_exclusive(world)
-        })],
+        false => vec![sometimes(UNFENCED, |world| !is_exclusive(world))],
     };
     // With two primaries, or a clock behind, a holder that is still to learn of its loss may have the highest token.
     let orders_holders = configuration.notice == 0 && configuration.skew <= 0;
-    if configuration.class == Class::Fenced {
+    if !is_exclusion {
         properties.push(match orders_holders {
-            true => Property::always(FENCED, |_, world, _| is_fenced(world)),
-            false => Property::sometimes(UNORDERED, |_, world, _| !is_fenced(world)),
+            true => always(FENCED, is_fenced),
+            false => sometimes(UNORDERED, |world| !is_fenced(world)),
         });
     }
     if configuration.confirms {
-        properties.extend(of_moves(configuration));
-    }
-    if configuration.retain > 0 {
-        properties.push(Property::always(UNCONTENDED, |_, world, _| {
-            is_uncontended(world)
-        }));
-        properties.push(Property::always(CONNECTED, |_, world, _| {
-            is_connected(world)
-        }));
-    }
-    if configuration.has_shares() {
-        properties.push(Property::always(COUNTED, |_, world, _| is_counted(world)));
-        properties.push(Property::always(
-            AS_LONG,
-            |configuration: &Configuration, world, _| {
-                is_as_long_as_its_shares(world, configuration.rounding)
-            },
-        ));
-        let callers = configuration.shares.iter().flatten().count();
-        if callers > 1 {
-            properties.push(Property::sometimes(SHARED, |_, world, _| is_shared(world)));
+        properties.push(always(INFORMED, is_informed));
+        properties.push(always(NOTICED, is_noticed_in_time));
+        if allows(Fault::MoveSlot) {
+            properties.push(sometimes(HELD_MEANWHILE, is_held_meanwhile));
+        }
+        if allows(Fault::FailOver) {
+            properties.push(always(BROUGHT_BACK, |world| {
+                world.brought_back > 0 || has_no_phantom(world)
+            }));
+            properties.push(sometimes(RESURRECTED, |world| !has_no_phantom(world)));
         }
     }
-    if configuration.budget.allows(Fault::Downgrade) && configuration.class == Class::Exclusive {
-        properties.push(Property::always(UNBROKEN, |_, world, _| is_unbroken(world)));
-        properties.push(Property::sometimes(DOWNGRADED, |_, world, _| {
+    if configuration.retain > 0 {
+        properties.push(always(UNCONTENDED, is_uncontended));
+        properties.push(always(CONNECTED, is_connected));
+        if configuration.mixed == 0 {
+            properties.push(sometimes(TAKEN, is_taken_again));
+        }
+    }
+    if configuration.has_shares() {
+        properties.push(always(COUNTED, is_counted));
+        let rounding = configuration.rounding;
+        properties.push(Property::always(AS_LONG, move |_, world, _| {
+            is_as_long_as_its_shares(world, rounding)
+        }));
+        if configuration.shares.iter().flatten().count() > 1 {
+            properties.push(sometimes(SHARED, is_shared));
+        }
+    }
+    if allows(Fault::Downgrade) && is_exclusion {
+        properties.push(always(UNBROKEN, is_unbroken));
+        properties.push(sometimes(DOWNGRADED, |world| {
             leases(world).any(|(_, lease)| lease.is_downgraded())
         }));
     }
-    if configuration.at_least > 0 && configuration.class == Class::Exclusive {
-        properties.push(Property::always(MINIMUM, |_, world, _| {
-            keeps_minimum(world)
-        }));
-        properties.push(Property::sometimes(RESTED, |_, world, _| {
-            is_awaited_at_rest(world)
-        }));
+    if configuration.at_least > 0 && is_exclusion {
+        properties.push(always(MINIMUM, keeps_minimum));
+        properties.push(sometimes(RESTED, is_awaited_at_rest));
     }
     if configuration.forgets {
-        properties.push(Property::sometimes(UNKNOWN, |_, world: &World, _| {
+        properties.push(sometimes(UNKNOWN, |world| {
             world.clients.iter().any(is_unknown_announced)
         }));
     }
-    if configuration.retain > 0 && configuration.mixed == 0 {
-        properties.push(Property::sometimes(TAKEN, |_, world, _| {
-            is_taken_again(world)
-        }));
-    }
-    properties.push(Property::sometimes(SEEN, |_, world: &World, _| {
+    properties.push(sometimes(SEEN, |world| {
         world.budget.is_spent() && world.clients.iter().all(Client::is_idle)
     }));
     if configuration.recovers.is_some() {
         properties.push(Property::always(RECOVERY, recovery::recovers));
     }
     let mut rules = Breach::ALL.to_vec();
-    if configuration.class == Class::Fenced {
+    if !is_exclusion {
         // A holder that does not know of its loss may begin a body, with a token that is refused.
         let of_bodies = [Breach::TurnToken, Breach::Bypassed, Breach::PhaseToken];
         rules.retain(|rule| !of_bodies.contains(rule));
@@ -147,26 +144,12 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     properties
 }
 
-/// The properties of a lock that moves to another server.
-fn of_moves(configuration: &Configuration) -> Vec<Property<Configuration>> {
-    let mut properties = vec![
-        Property::always(INFORMED, |_, world, _| is_informed(world)),
-        Property::always(NOTICED, |_, world, _| is_noticed_in_time(world)),
-    ];
-    if configuration.budget.allows(Fault::MoveSlot) {
-        properties.push(Property::sometimes(HELD_MEANWHILE, |_, world, _| {
-            is_held_meanwhile(world)
-        }));
-    }
-    if configuration.budget.allows(Fault::FailOver) {
-        properties.push(Property::always(BROUGHT_BACK, |_, world: &World, _| {
-            world.brought_back > 0 || has_no_phantom(world)
-        }));
-        properties.push(Property::sometimes(RESURRECTED, |_, world, _| {
-            !has_no_phantom(world)
-        }));
-    }
-    properties
+fn always(name: &'static str, holds: fn(&World) -> bool) -> Property<Configuration> {
+    Property::always(name, move |_, world, _| holds(world))
+}
+
+fn sometimes(name: &'static str, holds: fn(&World) -> bool) -> Property<Configuration> {
+    Property::sometimes(name, move |_, world, _| holds(world))
 }
 
 /// Whether every holder has the lock for as long as it relies on it, or will know.

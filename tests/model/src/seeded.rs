@@ -1,168 +1,112 @@
 //! Mistakes that the model can make: a checker that does not find them proves nothing.
 
-/// One mistake, in a script or in a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Seeded {
-    /// `release` and `end` free the lock of any owner.
-    NoOwnerCompare,
-    /// `renew` is `SET NX`: it makes an absent lock anew.
-    RenewSetsAnew,
-    /// The record counts the acquires of its owner, and a release only counts down.
-    RemoteCount,
-    /// A waiter takes the announcement of a grant for the grant.
-    GrantUnchecked,
-    /// A lease counts from the answer instead of from before the request.
-    DeadlineFromReply,
-    /// An owner is forgotten once its end was answered, tainted or not.
-    SettleUntilAnswered,
-    /// Queue entries belong to processes instead of owners.
-    ProcessKeyed,
-    /// A waiter is dropped from the queue if its announcement has no receiver.
-    UnreachableDropped,
-    /// `renew` sets the remaining time of the lease, also to less than it was.
-    RenewShortens,
-    /// An owner is forgotten when its time is over, whenever its last `end` was sent. A process that was
-    /// stopped meanwhile sends none after that time.
-    ForgottenInTime,
-    /// A successor is forgotten if the answer to the `end` that names it does not say that
-    /// it holds or queues.
-    SuccessorForgotten,
-    /// A holder that loses its lock stays the head of its local queue.
-    HeadKept,
-    /// A token is computed from the fence alone, without the clock.
-    TokenFromFence,
-    /// An unsuccessful attempt writes the clock into the fence, as a transaction of `SET K NX` and `SET F`
-    /// does.
-    FenceByAttempt,
-    /// The fence is written by the release instead of the grant.
-    FenceByRelease,
-    /// A lease is handed over although it may be lost.
-    TurnUnchecked,
-    /// A lease is handed over to a caller that asks for another ttl, or with little of it left.
-    TurnUnfit,
-    /// A lease that is handed over keeps its token.
-    TokenReused,
-    /// A lease is handed over more often than its grant has tokens.
-    RangeUnbounded,
-    /// The deadline of a lease that is handed over counts from the hand-over.
-    LeaseFromTurn,
-    /// A successor that holds is not ended if the local queue is empty by then.
-    SuccessorNotEnded,
-    /// `end` names the queue after it has removed the last entry.
-    NamesRemoved,
-    /// An owner in the queue passes to a caller that asks for another ttl.
-    OwnerOfAnotherTtl,
-    /// A retained lease is taken after its time is over.
-    RetainedLate,
-    /// A lease stays retained when a message says that a waiter queues.
-    RetainedContended,
-    /// A retained lease is not ended when its time is over.
-    RetainedForever,
-    /// A lease is retained although its connection broke.
-    RetainedTorn,
-    /// A share joins although a waiter queues.
-    JoinsPastWaiters,
-    /// A share goes in whatever is taken.
-    LimitIgnored,
-    /// Every share counts as one, whatever it takes.
-    TakeCountedAsOne,
-    /// The renewal of a share leaves the expiry of the lock as it is.
-    RenewalKeepsExpiry,
-    /// A share that goes in leaves the expiry of the lock as it is.
-    JoinKeepsExpiry,
-    /// The lock keeps its expiry when the longest share leaves.
-    ExpiryNotLowered,
-    /// Shares that have lapsed are taken off, and stay in the sum.
-    LapsedCounted,
-    /// A share that is granted anew counts twice if its owner's lapsed one was not taken off.
-    CountedTwice,
-    /// A phase begins with the shares of the one before it.
-    SharesKept,
-    /// An end takes off another's share.
-    AnothersTakenOff,
-    /// A share is taken off once for each release of it.
-    TakenOffTwice,
-    /// The release of a share frees the lock although others share it.
-    LastForAll,
-    /// The end of a share leaves the queue entry of its owner.
-    EndedStaysQueued,
-    /// A script names the shares after it has removed them.
-    SharesNamedAgain,
-    /// A lock that becomes a share keeps its token.
-    DowngradeKeepsToken,
-    /// A downgrade counts although its answer comes after the deadline of the lock.
-    DowngradeLate,
-    /// A lock that becomes a share is renewed as a lock until the answer.
-    DowngradeRenewsAlone,
-    /// Leases are not confirmed when their server may be another.
-    MoveUnconfirmed,
-    /// A client that notices that another server has taken over stays with the one that says it is the primary.
-    RoleBelieved,
-    /// A lock at rest still names its owner.
-    RestKeepsOwner,
-    /// An owner whose lock should rest is ended again as any other if the first time is not answered.
-    RestEndedAgain,
-    /// A lock whose minimum is not over goes to the next caller of its process.
-    RestHandedOver,
-    /// A revocation takes the lock whatever its operator saw.
-    RevokeUnseen,
-    /// A revocation does not raise a fence that was lost to the token that it takes.
-    RevokeForgets,
-}
-
-impl Seeded {
-    /// Every mistake.
-    pub const ALL: [Seeded; 51] = [
-        Seeded::NoOwnerCompare,
-        Seeded::RenewSetsAnew,
-        Seeded::RemoteCount,
-        Seeded::GrantUnchecked,
-        Seeded::DeadlineFromReply,
-        Seeded::SettleUntilAnswered,
-        Seeded::ProcessKeyed,
-        Seeded::UnreachableDropped,
-        Seeded::RenewShortens,
-        Seeded::ForgottenInTime,
-        Seeded::SuccessorForgotten,
-        Seeded::HeadKept,
-        Seeded::TokenFromFence,
-        Seeded::FenceByAttempt,
-        Seeded::FenceByRelease,
-        Seeded::TurnUnchecked,
-        Seeded::TurnUnfit,
-        Seeded::TokenReused,
-        Seeded::RangeUnbounded,
-        Seeded::LeaseFromTurn,
-        Seeded::SuccessorNotEnded,
-        Seeded::NamesRemoved,
-        Seeded::OwnerOfAnotherTtl,
-        Seeded::RetainedLate,
-        Seeded::RetainedContended,
-        Seeded::RetainedForever,
-        Seeded::RetainedTorn,
-        Seeded::JoinsPastWaiters,
-        Seeded::LimitIgnored,
-        Seeded::TakeCountedAsOne,
-        Seeded::RenewalKeepsExpiry,
-        Seeded::JoinKeepsExpiry,
-        Seeded::ExpiryNotLowered,
-        Seeded::LapsedCounted,
-        Seeded::CountedTwice,
-        Seeded::SharesKept,
-        Seeded::AnothersTakenOff,
-        Seeded::TakenOffTwice,
-        Seeded::LastForAll,
-        Seeded::EndedStaysQueued,
-        Seeded::SharesNamedAgain,
-        Seeded::DowngradeKeepsToken,
-        Seeded::DowngradeLate,
-        Seeded::DowngradeRenewsAlone,
-        Seeded::MoveUnconfirmed,
-        Seeded::RoleBelieved,
-        Seeded::RestKeepsOwner,
-        Seeded::RestEndedAgain,
-        Seeded::RestHandedOver,
-        Seeded::RevokeUnseen,
-        Seeded::RevokeForgets,
-    ];
+mistakes! {
+    /// One mistake, in a script or in a client.
+    Seeded {
+        /// `release` and `end` free the lock of any owner.
+        NoOwnerCompare,
+        /// `renew` is `SET NX`: it makes an absent lock anew.
+        RenewSetsAnew,
+        /// The record counts the acquires of its owner, and a release only counts down.
+        RemoteCount,
+        /// A waiter takes the announcement of a grant for the grant.
+        GrantUnchecked,
+        /// A lease counts from the answer instead of from before the request.
+        DeadlineFromReply,
+        /// An owner is forgotten once its end was answered, tainted or not.
+        SettleUntilAnswered,
+        /// Queue entries belong to processes instead of owners.
+        ProcessKeyed,
+        /// A waiter is dropped from the queue if its announcement has no receiver.
+        UnreachableDropped,
+        /// `renew` sets the remaining time of the lease, also to less than it was.
+        RenewShortens,
+        /// An owner is forgotten when its time is over, whenever its last `end` was sent. A process that was
+        /// stopped meanwhile sends none after that time.
+        ForgottenInTime,
+        /// A successor is forgotten if the answer to the `end` that names it does not say that
+        /// it holds or queues.
+        SuccessorForgotten,
+        /// A holder that loses its lock stays the head of its local queue.
+        HeadKept,
+        /// A token is computed from the fence alone, without the clock.
+        TokenFromFence,
+        /// An unsuccessful attempt writes the clock into the fence, as a transaction of `SET K NX` and `SET F`
+        /// does.
+        FenceByAttempt,
+        /// The fence is written by the release instead of the grant.
+        FenceByRelease,
+        /// A lease is handed over although it may be lost.
+        TurnUnchecked,
+        /// A lease is handed over to a caller that asks for another ttl, or with little of it left.
+        TurnUnfit,
+        /// A lease that is handed over keeps its token.
+        TokenReused,
+        /// A lease is handed over more often than its grant has tokens.
+        RangeUnbounded,
+        /// The deadline of a lease that is handed over counts from the hand-over.
+        LeaseFromTurn,
+        /// A successor that holds is not ended if the local queue is empty by then.
+        SuccessorNotEnded,
+        /// `end` names the queue after it has removed the last entry.
+        NamesRemoved,
+        /// An owner in the queue passes to a caller that asks for another ttl.
+        OwnerOfAnotherTtl,
+        /// A retained lease is taken after its time is over.
+        RetainedLate,
+        /// A lease stays retained when a message says that a waiter queues.
+        RetainedContended,
+        /// A retained lease is not ended when its time is over.
+        RetainedForever,
+        /// A lease is retained although its connection broke.
+        RetainedTorn,
+        /// A share joins although a waiter queues.
+        JoinsPastWaiters,
+        /// A share goes in whatever is taken.
+        LimitIgnored,
+        /// Every share counts as one, whatever it takes.
+        TakeCountedAsOne,
+        /// The renewal of a share leaves the expiry of the lock as it is.
+        RenewalKeepsExpiry,
+        /// A share that goes in leaves the expiry of the lock as it is.
+        JoinKeepsExpiry,
+        /// The lock keeps its expiry when the longest share leaves.
+        ExpiryNotLowered,
+        /// Shares that have lapsed are taken off, and stay in the sum.
+        LapsedCounted,
+        /// A share that is granted anew counts twice if its owner's lapsed one was not taken off.
+        CountedTwice,
+        /// A phase begins with the shares of the one before it.
+        SharesKept,
+        /// An end takes off another's share.
+        AnothersTakenOff,
+        /// A share is taken off once for each release of it.
+        TakenOffTwice,
+        /// The release of a share frees the lock although others share it.
+        LastForAll,
+        /// The end of a share leaves the queue entry of its owner.
+        EndedStaysQueued,
+        /// A script names the shares after it has removed them.
+        SharesNamedAgain,
+        /// A lock that becomes a share keeps its token.
+        DowngradeKeepsToken,
+        /// A downgrade counts although its answer comes after the deadline of the lock.
+        DowngradeLate,
+        /// A lock that becomes a share is renewed as a lock until the answer.
+        DowngradeRenewsAlone,
+        /// Leases are not confirmed when their server may be another.
+        MoveUnconfirmed,
+        /// A client that notices that another server has taken over stays with the one that says it is the primary.
+        RoleBelieved,
+        /// A lock at rest still names its owner.
+        RestKeepsOwner,
+        /// An owner whose lock should rest is ended again as any other if the first time is not answered.
+        RestEndedAgain,
+        /// A lock whose minimum is not over goes to the next caller of its process.
+        RestHandedOver,
+        /// A revocation takes the lock whatever its operator saw.
+        RevokeUnseen,
+        /// A revocation does not raise a fence that was lost to the token that it takes.
+        RevokeForgets,
+    }
 }

@@ -1,6 +1,17 @@
 //! The configurations that are explored, one file for each source of trouble. Each configuration
 //! names the scenarios that it contains.
 
+/// Configurations: of each the scenarios that it contains, what makes it, and in which fields it differs from that.
+macro_rules! configurations {
+    ($($about:literal: $make:ident($($argument:expr),+) $({ $($field:ident: $value:expr),+ })?;)+) => {
+        vec![$(Configuration {
+            about: $about,
+            $($($field: $value,)+)?
+            ..$make($($argument),+)
+        }),+]
+    };
+}
+
 mod callers;
 mod moves;
 mod network;

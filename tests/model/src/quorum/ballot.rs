@@ -6,9 +6,6 @@ use super::mistake::Mistake;
 use super::records::{Owner, Ticks, Token};
 use super::scripts::{Answer, Command, Proposal, token_of};
 
-#[cfg(test)]
-mod tests;
-
 /// What an owner knows of each node, and what it does next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Ballot {

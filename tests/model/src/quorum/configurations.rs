@@ -23,163 +23,70 @@ const FIVE: &[Ticks] = &[0; 5];
 const TWO: &[Token] = &[1, 2];
 const THREE: &[Token] = &[1, 2, 3];
 
-const TWO_OWNERS: Quorum = Quorum {
-    name: "quorum, two owners",
-    clocks: LEVEL,
-    stamps: TWO,
-    ttl: 2,
-    horizon: 2,
-    lost: None,
-    budget: NOTHING,
-    recovers: 64,
-    mistake: None,
-};
+/// Two owners and three nodes with one clock.
+const fn quorum(name: &'static str, ttl: Ticks, horizon: Ticks, budget: Budget) -> Quorum {
+    Quorum {
+        name,
+        clocks: LEVEL,
+        stamps: TWO,
+        ttl,
+        horizon,
+        lost: None,
+        budget,
+        recovers: 64,
+        mistake: None,
+    }
+}
 
 /// All configurations of the tests.
 pub const CONFIGURATIONS: &[Quorum] = &[
-    TWO_OWNERS,
+    quorum("quorum, two owners", 2, 2, NOTHING),
     Quorum {
-        name: "quorum, clocks apart",
         clocks: APART,
-        horizon: 1,
-        ..TWO_OWNERS
+        ..quorum("quorum, clocks apart", 2, 1, NOTHING)
     },
+    quorum("quorum, polls", 2, 1, budget!(polls: 1)),
+    quorum("quorum, a slow answer", 1, 1, budget!(slow: 1)),
+    quorum("quorum, a break", 2, 0, budget!(breaks: 1)),
+    quorum(
+        "quorum, a break and a poll",
+        2,
+        0,
+        budget!(breaks: 1, polls: 1),
+    ),
+    quorum("quorum, renewal", 2, 2, budget!(renewals: 1)),
+    quorum("quorum, renewal of one tick", 1, 2, budget!(renewals: 1)),
+    quorum("quorum, giving up", 2, 1, budget!(give_ups: 1)),
+    quorum("quorum, flushed", 1, 2, budget!(flushes: 1)),
+    quorum("quorum, restarted", 1, 2, budget!(restarts: 1)),
+    quorum(
+        "quorum, restarted with old records",
+        1,
+        1,
+        budget!(restarts: 1, saves: 1),
+    ),
     Quorum {
-        name: "quorum, polls",
-        horizon: 1,
-        budget: Budget {
-            polls: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, a slow answer",
-        horizon: 1,
-        ttl: 1,
-        budget: Budget { slow: 1, ..NOTHING },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, a break",
-        horizon: 0,
-        budget: Budget {
-            breaks: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, a break and a poll",
-        horizon: 0,
-        budget: Budget {
-            breaks: 1,
-            polls: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, renewal",
-        horizon: 2,
-        budget: Budget {
-            renewals: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, renewal of one tick",
-        horizon: 2,
-        ttl: 1,
-        budget: Budget {
-            renewals: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, giving up",
-        horizon: 1,
-        budget: Budget {
-            give_ups: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, flushed",
-        horizon: 2,
-        ttl: 1,
-        budget: Budget {
-            flushes: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, restarted",
-        horizon: 2,
-        ttl: 1,
-        budget: Budget {
-            restarts: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, restarted with old records",
-        horizon: 1,
-        ttl: 1,
-        budget: Budget {
-            restarts: 1,
-            saves: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, after a loss",
         clocks: &[0, 0, 2],
-        horizon: 1,
         lost: Some(7),
-        ..TWO_OWNERS
+        ..quorum("quorum, after a loss", 2, 1, NOTHING)
     },
 ];
 
 /// Those that take longer.
 pub const DEEP: &[Quorum] = &[
     Quorum {
-        name: "quorum, three owners",
         stamps: THREE,
-        horizon: 0,
-        ..TWO_OWNERS
+        ..quorum("quorum, three owners", 2, 0, NOTHING)
     },
     Quorum {
-        name: "quorum, five nodes",
         clocks: FIVE,
-        horizon: 0,
-        ..TWO_OWNERS
+        ..quorum("quorum, five nodes", 2, 0, NOTHING)
     },
-    Quorum {
-        name: "quorum, renewal, flushed",
-        horizon: 1,
-        ttl: 1,
-        budget: Budget {
-            renewals: 1,
-            flushes: 1,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
-    Quorum {
-        name: "quorum, two flushed",
-        horizon: 2,
-        ttl: 1,
-        budget: Budget {
-            flushes: 2,
-            ..NOTHING
-        },
-        ..TWO_OWNERS
-    },
+    quorum(
+        "quorum, renewal, flushed",
+        1,
+        1,
+        budget!(renewals: 1, flushes: 1),
+    ),
+    quorum("quorum, two flushed", 1, 2, budget!(flushes: 2)),
 ];

@@ -1,45 +1,29 @@
 //! Mistakes that the model can make: a checker that does not find them proves nothing.
 
-/// One mistake, in a script or in the ballot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mistake {
-    /// Votes of a majority are enough, whatever their tokens are.
-    NoWriteBack,
-    /// A holder takes the token of its first vote instead of the largest.
-    FirstToken,
-    /// The votes of a node that lost its data count at once.
-    VotesAtOnce,
-    /// A token that a node gave before its votes counted stays.
-    EarlyTokenKept,
-    /// `cede` moves the lock whatever its token is.
-    CedeWithoutToken,
-    /// A vote counts while its `cede` is under way.
-    CededVoteCounts,
-    /// The token that an unanswered `cede` named still counts.
-    VoidTokenCounts,
-    /// A holder that has lost its lock writes it anew.
-    LostHolderRecreates,
-    /// A proposal raises the token of the lock, and the fence stays.
-    FenceNotRaised,
-    /// Half of the nodes, rounded down, are enough.
-    HalfIsEnough,
-    /// A vote counts from its answer instead of from its request.
-    DeadlineFromReply,
-}
-
-impl Mistake {
-    /// Every mistake.
-    pub const ALL: [Mistake; 11] = [
-        Mistake::NoWriteBack,
-        Mistake::FirstToken,
-        Mistake::VotesAtOnce,
-        Mistake::EarlyTokenKept,
-        Mistake::CedeWithoutToken,
-        Mistake::CededVoteCounts,
-        Mistake::VoidTokenCounts,
-        Mistake::LostHolderRecreates,
-        Mistake::FenceNotRaised,
-        Mistake::HalfIsEnough,
-        Mistake::DeadlineFromReply,
-    ];
+mistakes! {
+    /// One mistake, in a script or in the ballot.
+    Mistake {
+        /// Votes of a majority are enough, whatever their tokens are.
+        NoWriteBack,
+        /// A holder takes the token of its first vote instead of the largest.
+        FirstToken,
+        /// The votes of a node that lost its data count at once.
+        VotesAtOnce,
+        /// A token that a node gave before its votes counted stays.
+        EarlyTokenKept,
+        /// `cede` moves the lock whatever its token is.
+        CedeWithoutToken,
+        /// A vote counts while its `cede` is under way.
+        CededVoteCounts,
+        /// The token that an unanswered `cede` named still counts.
+        VoidTokenCounts,
+        /// A holder that has lost its lock writes it anew.
+        LostHolderRecreates,
+        /// A proposal raises the token of the lock, and the fence stays.
+        FenceNotRaised,
+        /// Half of the nodes, rounded down, are enough.
+        HalfIsEnough,
+        /// A vote counts from its answer instead of from its request.
+        DeadlineFromReply,
+    }
 }

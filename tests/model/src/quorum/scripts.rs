@@ -3,9 +3,6 @@
 use super::mistake::Mistake;
 use super::records::{Entry, Lock, Marker, Owner, Records, Ticks, Token, UNIT};
 
-#[cfg(test)]
-mod tests;
-
 /// The scripts' constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {

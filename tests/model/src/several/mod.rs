@@ -257,83 +257,51 @@ impl Model for Several {
 
 const BOTH: &[usize] = &[0, 1];
 
+const fn several(
+    name: &'static str,
+    callers: &'static [(&'static [usize], u8)],
+    budget: Budget,
+    recovers: u64,
+) -> Several {
+    Several {
+        name,
+        callers,
+        budget,
+        recovers,
+        mistake: None,
+    }
+}
+
 /// All configurations.
 pub const CONFIGURATIONS: &[Several] = &[
-    Several {
-        name: "opposite orders",
-        callers: &[(BOTH, 2), (&[1, 0], 2)],
-        budget: NOTHING,
-        recovers: 1,
-        mistake: None,
-    },
-    Several {
-        name: "one lock each",
-        callers: &[(BOTH, 1), (&[0], 1), (&[1], 1)],
-        budget: NOTHING,
-        recovers: 256,
-        mistake: None,
-    },
-    Several {
-        name: "renewal",
-        callers: &[(BOTH, 1), (&[1], 1)],
-        budget: Budget {
-            renewals: 2,
-            ..NOTHING
-        },
-        recovers: 16,
-        mistake: None,
-    },
-    Several {
-        name: "giving up",
-        callers: &[(BOTH, 1), (&[1], 1)],
-        budget: Budget {
-            give_ups: 1,
-            ..NOTHING
-        },
-        recovers: 16,
-        mistake: None,
-    },
-    Several {
-        name: "crash",
-        callers: &[(BOTH, 1), (&[1, 0], 1)],
-        budget: Budget {
-            crashes: 1,
-            ..NOTHING
-        },
-        recovers: 16,
-        mistake: None,
-    },
-    Several {
-        name: "torn",
-        callers: &[(BOTH, 1), (&[1], 1)],
-        budget: Budget {
-            tears: 1,
-            ..NOTHING
-        },
-        recovers: 256,
-        mistake: None,
-    },
-    Several {
-        name: "deleted",
-        callers: &[(BOTH, 1), (&[1, 0], 1)],
-        budget: Budget {
-            deletions: 1,
-            ..NOTHING
-        },
-        recovers: 16,
-        mistake: None,
-    },
-    Several {
-        name: "deleted, renewal",
-        callers: &[(BOTH, 1), (&[1], 1)],
-        budget: Budget {
-            deletions: 1,
-            renewals: 1,
-            ..NOTHING
-        },
-        recovers: 64,
-        mistake: None,
-    },
+    several("opposite orders", &[(BOTH, 2), (&[1, 0], 2)], NOTHING, 1),
+    several(
+        "one lock each",
+        &[(BOTH, 1), (&[0], 1), (&[1], 1)],
+        NOTHING,
+        256,
+    ),
+    several("renewal", &[(BOTH, 1), (&[1], 1)], budget!(renewals: 2), 16),
+    several(
+        "giving up",
+        &[(BOTH, 1), (&[1], 1)],
+        budget!(give_ups: 1),
+        16,
+    ),
+    several("crash", &[(BOTH, 1), (&[1, 0], 1)], budget!(crashes: 1), 16),
+    several("torn", &[(BOTH, 1), (&[1], 1)], budget!(tears: 1), 256),
+    several(
+        "deleted",
+        &[(BOTH, 1), (&[1, 0], 1)],
+        budget!(deletions: 1),
+        16,
+    ),
+    several(
+        "deleted, renewal",
+        &[(BOTH, 1), (&[1], 1)],
+        budget!(deletions: 1, renewals: 1),
+        64,
+    ),
 ];
 
 const NOTHING: Budget = Budget {

@@ -1,21 +1,30 @@
 //! Explores frames to exhaustion: an outer body cancelled with a carried child, a grandchild that
 //! outlives its parent, and everything else that five frames can do.
 
-use std::io::Write;
-
+use libtest_mimic::Trial;
 use lock_model::frames::{Frames, Misshared};
 
-#[test]
+use crate::trial;
+
+pub(crate) fn trials() -> [Trial; 2] {
+    [
+        trial(
+            "lease_is_shared_until_its_last_user_is_gone",
+            lease_is_shared_until_its_last_user_is_gone,
+        ),
+        trial(
+            "mistakes_in_sharing_are_found",
+            mistakes_in_sharing_are_found,
+        ),
+    ]
+}
+
 fn lease_is_shared_until_its_last_user_is_gone() {
     let (states, wrong) = Frames::default().explore();
-    let line = format!("frames {states:>25} states\n");
-    std::io::stderr()
-        .write_all(line.as_bytes())
-        .expect("stderr is open");
+    println!("frames {states:>25} states");
     assert_eq!(wrong, [] as [&str; 0]);
 }
 
-#[test]
 fn mistakes_in_sharing_are_found() {
     let rules = [
         (
