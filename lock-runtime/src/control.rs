@@ -1,44 +1,81 @@
 //! Safety lines that can be removed, so that a test can see what they prevent.
 //!
 //! `tests/control/run` compiles this crate once with `--cfg lock_controls`, and plays rows of the fault table with
-//! `LOCK_CONTROL=NAME` for each line: a row must notice that it is missing. `tests/control/controls` lists the names. In
+//! `LOCK_CONTROL=NAME` for each line: a row must notice that it is missing. `control/lines.rs` declares them. In
 //! every other build [`is_removed!`] is the constant `false`, and the scripts are what their files have.
 
 /// Whether the safety line of that name is removed.
 ///
-/// A name that the workspace's lints do not list is an error. So is a build in which lines can be removed and that has no
-/// debug assertions: it could be mistaken for a release.
+/// Only a declared name compiles. A build in which lines can be removed and that has no debug assertions does not: it
+/// could be mistaken for a release.
 macro_rules! is_removed {
-    ($name:literal) => {{
-        const _: bool = cfg!(lock_control = $name);
-        $crate::control::is_selected($name)
-    }};
+    ($name:ident) => {
+        $crate::control::SafetyLine::$name.is_removed()
+    };
 }
 pub(crate) use is_removed;
 
 #[cfg(all(lock_controls, not(debug_assertions)))]
 compile_error!("a build whose safety lines can be removed is for tests: it needs debug assertions");
 
-/// Whether this process is to be without the safety line of that name.
-#[cfg(lock_controls)]
-pub(crate) fn is_selected(name: &str) -> bool {
-    static SELECTED: std::sync::LazyLock<Option<String>> =
-        std::sync::LazyLock::new(|| std::env::var("LOCK_CONTROL").ok());
-    SELECTED.as_deref() == Some(name)
+macro_rules! safety_lines {
+    ($($name:ident: $missing:literal, [$($row:ident),+], $violation:literal;)+) => {
+        /// A line of code without which a lock is not safe.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[allow(non_camel_case_types, reason = "as the environment and the scripts have them")]
+        #[cfg_attr(not(lock_controls), allow(dead_code, reason = "some are in scripts alone"))]
+        pub(crate) enum SafetyLine {
+            $(#[doc = $missing] $name,)+
+        }
+
+        #[cfg(lock_controls)]
+        const ALL: &[(&str, SafetyLine)] = &[$((stringify!($name), SafetyLine::$name)),+];
+    };
 }
 
-/// In other builds no line can be removed.
+include!("control/lines.rs");
+
+#[cfg(lock_controls)]
+impl SafetyLine {
+    /// Whether this process is to be without the line.
+    pub(crate) fn is_removed(self) -> bool {
+        static REMOVED: std::sync::LazyLock<Option<SafetyLine>> = std::sync::LazyLock::new(|| {
+            let name = std::env::var("LOCK_CONTROL").ok();
+            name.map(|name| SafetyLine::named(&name))
+        });
+        *REMOVED == Some(self)
+    }
+
+    fn named(name: &str) -> Self {
+        let mut all = ALL.iter();
+        let found = all.find(|(of, _)| *of == name);
+        found
+            .unwrap_or_else(|| panic!("no safety line has the name {name}"))
+            .1
+    }
+}
+
 #[cfg(not(lock_controls))]
-#[inline(always)]
-pub(crate) const fn is_selected(_name: &str) -> bool {
-    false
+impl SafetyLine {
+    /// No line can be removed.
+    #[inline(always)]
+    pub(crate) const fn is_removed(self) -> bool {
+        false
+    }
 }
 
 /// A script without the line that is removed. A line that can be removed ends in a comment with its name.
+#[cfg(lock_controls)]
 pub(crate) fn without_removed(script: &str) -> String {
     let is_kept = |line: &&str| match line.trim_end().rsplit_once(" -- control: ") {
-        Some((_, name)) => !is_selected(name),
+        Some((_, name)) => !SafetyLine::named(name).is_removed(),
         None => true,
     };
     script.split_inclusive('\n').filter(is_kept).collect()
+}
+
+/// The script.
+#[cfg(not(lock_controls))]
+pub(crate) fn without_removed(script: &str) -> String {
+    script.to_owned()
 }

@@ -20,7 +20,9 @@
 
 mod arena;
 mod base_line;
+mod control;
 mod outcome;
+mod places;
 mod plan;
 mod report;
 mod round;
@@ -31,6 +33,7 @@ mod tally;
 mod violation;
 
 pub use arena::Arena;
+pub use control::{CONTROLS, Control, play_controls};
 pub use plan::Plan;
 pub use report::Report;
 pub use round::Round;

@@ -9,7 +9,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 /// less often, since each check takes CPU time from the processes under test.
 fn step(waited: Duration) -> Duration {
     const SHORTEST: Duration = Duration::from_millis(2);
-    (waited / 16).clamp(SHORTEST, SHORTEST * 10)
+    (waited / 16).clamp(SHORTEST, SHORTEST * 25)
 }
 
 /// Blocks until `condition` holds.

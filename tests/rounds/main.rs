@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::{env, panic};
 
-use harness::rounds::Plan;
+use harness::rounds::{Plan, play_controls};
 use harness::{Kind, rows};
 
 /// The argument that makes this program a worker of its own.
@@ -12,6 +12,8 @@ const WORKER: &str = "worker";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
+    let program = env::current_exe().expect("a program knows where it is");
+    let program = program.to_str().expect("its path is text").to_owned();
     match &args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [WORKER, locks, resource, kind] => {
             let kind = Kind::parse(kind).expect("the rig names a client");
@@ -20,10 +22,26 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         ["--list"] => {
-            for row in rows::TABLE {
+            for row in rows::table() {
                 println!("{}", row.name);
             }
             return ExitCode::SUCCESS;
+        }
+        ["--controls", names @ ..] => {
+            if !cfg!(lock_controls) {
+                eprintln!("tests/control/run builds it so that lines can be removed");
+                return ExitCode::from(2);
+            }
+            return match play_controls(&program, names) {
+                Ok(table) => {
+                    println!("{table}");
+                    ExitCode::SUCCESS
+                }
+                Err(unnoticed) => {
+                    eprintln!("{unnoticed}");
+                    ExitCode::FAILURE
+                }
+            };
         }
         ["--help"] => {
             println!("{}", Plan::USAGE);
@@ -31,7 +49,7 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
-    let plan = match Plan::parse(&args, rows::TABLE) {
+    let plan = match Plan::parse(&args, &rows::table()) {
         Ok(plan) => plan,
         Err(wrong) => {
             eprintln!("{wrong}\n{}", Plan::USAGE);
@@ -40,9 +58,7 @@ fn main() -> ExitCode {
     };
     // The report contains failed rounds, but not where they failed.
     panic::set_hook(Box::new(|failure| eprintln!("{failure}")));
-    let program = env::current_exe().expect("a program knows where it is");
-    let program = program.to_str().expect("its path is text");
-    let report = plan.play(&[program, WORKER], |row| {
+    let report = plan.play(&[&program, WORKER], |row| {
         let violations = row.violations.len();
         eprintln!(
             "{}: {} rounds, {violations} violations",

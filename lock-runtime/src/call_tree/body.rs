@@ -200,7 +200,7 @@ impl Inside<'_, '_> {
             beside.register(cx);
         }
         match driver.lost_error() {
-            Some(lost) if !is_removed!("check_after_a_poll") => {
+            Some(lost) if !is_removed!(check_after_a_poll) => {
                 body.discard();
                 Poll::Ready(lost)
             }

@@ -36,7 +36,7 @@ pub(super) async fn revoke(
     let names = core.names_of(&key)?;
     let (state, now) = core.backend.inspect(&key, &names).await?;
     let mut meant = holder(&state, seen);
-    if is_removed!("token_of_a_revocation") {
+    if is_removed!(token_of_a_revocation) {
         meant = state.holders.first().cloned();
     }
     let Some(holder) = meant else {

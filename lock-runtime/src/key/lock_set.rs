@@ -36,7 +36,7 @@ impl LockSet {
     /// without any lock.
     pub(crate) fn of(mut locks: Vec<Lock>) -> Option<LockSet> {
         let name = |lock: &Lock| lock.names.lock.clone();
-        if !is_removed!("order_of_keys") {
+        if !is_removed!(order_of_keys) {
             locks.sort_by(|one, other| one.names.lock.as_bytes().cmp(other.names.lock.as_bytes()));
         }
         locks.dedup_by_key(|lock| name(lock));

@@ -7,8 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::outcome::Outcome;
+use super::places::Places;
 use super::round::Round;
-use super::row::{Row, Run, Script};
+use super::row::{Row, Run};
 use super::site::Site;
 use super::tally::Tally;
 use crate::clock::Clock;
@@ -21,26 +22,27 @@ pub struct Arena {
     worker: Vec<String>,
     kind: Kind,
     register: RedisServer,
+    places: Places,
     // The number of rounds begun, so that each has a key of its own in the register.
     begun: AtomicUsize,
 }
 
 impl Arena {
     /// An arena whose workers are `worker LOCKS RESOURCE KIND`, where `worker` is a program with
-    /// its first arguments.
-    pub fn new(worker: &[&str], kind: Kind) -> Self {
+    /// its first arguments. So many rounds on one server are played at once.
+    pub fn new(worker: &[&str], kind: Kind, at_once: usize) -> Self {
         Self {
             worker: worker.iter().map(|&word| word.to_owned()).collect(),
             kind,
             register: RedisServer::start(),
+            places: Places::new(at_once),
             begun: AtomicUsize::new(0),
         }
     }
 
-    /// Runs up to `rounds` rounds of a row, at most `at_once` of them side by side. Only the first may begin
+    /// Runs up to `rounds` rounds of a row, as many at once as there are places for. Only the first may begin
     /// after `budget`.
-    pub fn run(&self, row: &Row, rounds: usize, at_once: usize, budget: Duration) -> Tally {
-        let at_once = at_once.min(rounds).min(row.script.limit());
+    pub fn run(&self, row: &Row, rounds: usize, budget: Duration) -> Tally {
         let turns = Turns {
             rounds,
             budget,
@@ -49,15 +51,10 @@ impl Arena {
             tally: Mutex::new(Tally::new(row)),
         };
         thread::scope(|scope| {
-            for _ in 0..at_once {
+            for _ in 0..self.places.at_once(row.places).min(rounds) {
                 thread::Builder::new()
                     .name(row.name.to_owned())
-                    .spawn_scoped(scope, || match row.script {
-                        Script::OneServer(start, run) => self.rounds(row, start, run, &turns),
-                        Script::Cluster(start, run) => self.rounds(row, start, run, &turns),
-                        Script::Sentinels(start, run) => self.rounds(row, start, run, &turns),
-                        Script::Quorum(start, run) => self.rounds(row, start, run, &turns),
-                    })
+                    .spawn_scoped(scope, || (row.play)(self, row, &turns))
                     .expect("a thread can be started");
             }
         });
@@ -65,11 +62,13 @@ impl Arena {
     }
 
     /// Rounds one after the other, as long as there are turns.
-    fn rounds<S: Site>(&self, row: &Row, start: fn() -> S, run: Run<S>, turns: &Turns) {
+    pub(super) fn rounds<S: Site>(&self, row: &Row, start: fn() -> S, run: Run<S>, turns: &Turns) {
+        let _taken = self.places.take(row.places);
         let mut site = None;
         while let Some(number) = turns.take() {
+            let begun = Instant::now();
             let played = panic::catch_unwind(AssertUnwindSafe(|| {
-                self.round(row, site.take().unwrap_or_else(start), run)
+                self.round(row, number, site.take().unwrap_or_else(start), run, turns)
             }));
             let outcome = match played {
                 Ok((outcome, reused)) => {
@@ -78,18 +77,25 @@ impl Arena {
                 }
                 Err(panic) => Outcome::broken(message(&*panic)),
             };
-            turns.add(number, outcome);
+            turns.add(number, outcome, begun.elapsed());
         }
     }
 
     /// One round, whatever its outcome, and the site if the next round may have it.
-    fn round<S: Site>(&self, row: &Row, site: S, run: Run<S>) -> (Outcome, Option<S>) {
-        let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        let mut round = Round::new(self, site, number);
+    fn round<S: Site>(
+        &self,
+        row: &Row,
+        number: usize,
+        site: S,
+        run: Run<S>,
+        turns: &Turns,
+    ) -> (Outcome, Option<S>) {
+        let key = format!("order:{}", self.begun.fetch_add(1, Ordering::Relaxed));
+        let mut round = Round::new(self, site, number, key);
         // The script's own failure must not hide what the checkers find.
         let script = panic::catch_unwind(AssertUnwindSafe(|| run(&mut round)));
         let (outcome, site) = round.end(row.class, script.err().map(|panic| message(&*panic)));
-        let reused = match outcome.violations.is_empty() {
+        let reused = match outcome.violations.is_empty() && turns.are_left() {
             true => site.reused(),
             false => None,
         };
@@ -124,7 +130,7 @@ impl Arena {
 }
 
 /// The rounds of a row that are still to be played, and the outcomes of the others.
-struct Turns {
+pub(super) struct Turns {
     rounds: usize,
     budget: Duration,
     started: Instant,
@@ -140,8 +146,13 @@ impl Turns {
         (round < self.rounds && !is_late).then_some(round)
     }
 
-    fn add(&self, round: usize, outcome: Outcome) {
+    fn are_left(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.rounds && self.started.elapsed() < self.budget
+    }
+
+    fn add(&self, round: usize, outcome: Outcome, took: Duration) {
         let mut tally = self.tally.lock().expect("adding does not panic");
+        tally.took = tally.took.max(took);
         tally.add(round, outcome);
     }
 }

@@ -15,7 +15,7 @@ pub struct Plan {
     pub rows: Vec<Row>,
     /// Rounds of each row.
     pub rounds: usize,
-    /// Rounds side by side.
+    /// Rounds on one server side by side.
     pub at_once: usize,
     /// The time for all of them; each row has its share of what is left.
     pub budget: Duration,
@@ -28,10 +28,12 @@ impl Plan {
     pub const USAGE: &str = "\
 usage: lock-rounds [--rounds N] [--budget TIME] [--at-once N] [--client ours|plain] [ROW…]
        lock-rounds --list
+       lock-rounds --controls [NAME…]
 
 Plays the rows of the fault table (all, or those that are named), up to N rounds each (10), and
 begins no round after TIME (1h; such as 90s, 10m, 2h), of which each row has its share, but at least
-one. Prints one line a row and every violation; fails if there is one.";
+one. Prints one line a row and every violation; fails if there is one. With --controls, plays rows
+with locks that are known to be wrong, and fails unless they notice (see tests/control/run).";
 
     /// Reads the arguments, or returns what is wrong with them.
     pub fn parse(args: &[String], table: &[Row]) -> Result<Self, String> {
@@ -58,7 +60,8 @@ one. Prints one line a row and every violation; fails if there is one.";
                 }
                 name => {
                     let row = table.iter().find(|row| row.name == name);
-                    plan.rows.push(*row.ok_or(format!("no such row: {name}"))?);
+                    plan.rows
+                        .push(row.ok_or(format!("no such row: {name}"))?.clone());
                 }
             }
         }
@@ -70,13 +73,13 @@ one. Prints one line a row and every violation; fails if there is one.";
 
     /// Plays the plan. `watch` sees each row as soon as it has ended.
     pub fn play(&self, worker: &[&str], mut watch: impl FnMut(&Tally)) -> Report {
-        let arena = Arena::new(worker, self.kind);
+        let arena = Arena::new(worker, self.kind, self.at_once);
         let started = Instant::now();
         let mut report = Report::default();
         for (n, row) in self.rows.iter().enumerate() {
             let rest = self.budget.saturating_sub(started.elapsed());
             let rows = u32::try_from(self.rows.len() - n).expect("the table is short");
-            let tally = arena.run(row, self.rounds, self.at_once, rest / rows);
+            let tally = arena.run(row, self.rounds, rest / rows);
             watch(&tally);
             report.add(tally);
         }

@@ -27,7 +27,7 @@ const ATTEMPT: Duration = Duration::from_secs(1);
 )]
 pub struct Round<'a, S: Site = RedisServer> {
     pub(super) arena: &'a Arena,
-    /// Another one for each round.
+    /// Another one for each round of the row, from 0.
     pub number: usize,
     /// The key of the lock, which no other round uses.
     pub key: String,
@@ -44,8 +44,7 @@ pub struct Round<'a, S: Site = RedisServer> {
 }
 
 impl<'a, S: Site> Round<'a, S> {
-    pub(super) fn new(arena: &'a Arena, server: S, number: usize) -> Self {
-        let key = format!("order:{number}");
+    pub(super) fn new(arena: &'a Arena, server: S, number: usize, key: String) -> Self {
         let lock = RawLock::new(server.server_of(&format!("lock:{key}")), &key);
         Self {
             arena,
@@ -278,10 +277,28 @@ impl<'a, S: Site> Round<'a, S> {
         written.iter().any(|entry| entry.process() == writer)
     }
 
-    /// Has the worker release its lock, and checks that it held the lock to the end.
+    /// Has the worker release its lock, and checks that it held the lock to the end. Returns when it was told to.
     #[track_caller]
-    pub fn release(&self, worker: &mut Worker) {
+    pub fn release(&self, worker: &mut Worker) -> Instant {
+        let told = Instant::now();
         expect(worker, "release", "ok");
+        told
+    }
+
+    /// The worker is granted the lock as of [`granted_next`](Self::granted_next), visits the resource, and releases it.
+    #[track_caller]
+    pub fn let_in(&mut self, worker: &mut Worker, since: Instant, limit: Duration) {
+        self.granted_next(worker, since, limit);
+        self.visit(worker);
+        self.release(worker);
+    }
+
+    /// Has the holder visit the resource, release its lock, and end.
+    #[track_caller]
+    pub fn finish(&mut self, mut holder: Worker) {
+        self.visit(&mut holder);
+        self.release(&mut holder);
+        self.retire(holder);
     }
 
     /// Waits until a holder knows that its lock is lost, and checks that its release frees nothing.
@@ -357,7 +374,7 @@ impl<'a, S: Site> Round<'a, S> {
     /// A number below `below`, for the `n`th time in this round; it differs between rounds.
     pub fn any_number(&self, n: u64, below: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (&self.key, n).hash(&mut hasher);
+        (self.number, n).hash(&mut hasher);
         hasher.finish() % below
     }
 
@@ -376,6 +393,11 @@ impl<'a, S: Site> Round<'a, S> {
         if let Err(what) = base_line::of_worker(worker) {
             self.violate(Kind::LeftBehind, what);
         }
+    }
+
+    /// The same for several.
+    pub fn retire_all(&mut self, workers: impl IntoIterator<Item = Worker>) {
+        workers.into_iter().for_each(|worker| self.retire(worker));
     }
 
     /// Records a violation.

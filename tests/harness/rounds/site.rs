@@ -6,7 +6,10 @@ use crate::sentinels::RedisSentinels;
 use crate::server::RedisServer;
 
 /// One server, or several.
-pub trait Site: Sized {
+pub trait Site: Sized + 'static {
+    /// How much of the machine it takes, in rounds on one server: its processes take CPU time also when they are idle.
+    const PLACES: usize;
+
     /// The address for clients.
     fn url(&self) -> String;
 
@@ -21,6 +24,8 @@ pub trait Site: Sized {
 }
 
 impl Site for RedisServer {
+    const PLACES: usize = 1;
+
     fn url(&self) -> String {
         RedisServer::url(self)
     }
@@ -39,6 +44,8 @@ impl Site for RedisServer {
 }
 
 impl Site for RedisCluster {
+    const PLACES: usize = 3;
+
     fn url(&self) -> String {
         RedisCluster::url(self)
     }
@@ -58,6 +65,8 @@ impl Site for RedisCluster {
 }
 
 impl Site for RedisSentinels {
+    const PLACES: usize = 3;
+
     fn url(&self) -> String {
         RedisSentinels::url(self)
     }
@@ -80,6 +89,8 @@ impl Site for RedisSentinels {
 }
 
 impl Site for RedisQuorum {
+    const PLACES: usize = 2;
+
     fn url(&self) -> String {
         RedisQuorum::url(self)
     }

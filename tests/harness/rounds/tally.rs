@@ -15,6 +15,8 @@ pub struct Tally {
     pub class: Class,
     /// Rounds that were played.
     pub rounds: usize,
+    /// How long the longest round took.
+    pub took: Duration,
     /// Visits that overlapped another, as an unfenced resource sees them.
     pub double: usize,
     /// Late writes that a fenced resource took.
@@ -35,6 +37,7 @@ impl Tally {
             name: row.name,
             class: row.class,
             rounds: 0,
+            took: Duration::ZERO,
             double: 0,
             stale: 0,
             refused: 0,

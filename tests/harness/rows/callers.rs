@@ -2,16 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-use super::{CLAIM, LONG, TTL, intrude};
+use super::{CLAIM, KEPT, LONG, TTL, intrude};
 use crate::proxy::{Mode, Proxy};
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::scene::SLACK;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// Acquires that are dropped at random moments, on a held lock and on a free one.
-pub(super) const ACQUIRE_DROPPED: Row = Row::new("acquire_dropped", Class::E, acquire_dropped);
+rows! {
+    E acquire_dropped;
+    E body_panics;
+    E body_blocks;
+    E body_blocks_past_its_lease;
+    E caller_polled_late;
+    E caller_never_polled;
+    E first_in_line_gives_up;
+    E runtime_dropped;
+    E in_memory;
+}
 
+/// Acquires that are dropped at random moments, on a held lock and on a free one.
 fn acquire_dropped(round: &mut Round<'_>) {
     const TIMES: u64 = 40;
     let mut holder = round.holder(LONG);
@@ -32,37 +42,26 @@ fn acquire_dropped(round: &mut Round<'_>) {
     wait_until("end of all", second, || {
         round.lock.value().is_none() && round.lock.queue().is_empty()
     });
-    round.retire(holder);
-    round.retire(caller);
+    round.retire_all([holder, caller]);
 }
 
 /// A body panics: the lock is released at once.
-pub(super) const BODY_PANICS: Row = Row::new("body_panics", Class::E, body_panics);
-
 fn body_panics(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut panicking = round.worker();
     panicking.send(&round.command("run", LONG, PATIENCE, "panic"));
     round.wait_for_queue(1);
     let mut next = round.waiter(LONG);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     assert_eq!(panicking.line(PATIENCE).as_deref(), Some("panicked"));
-    round.granted_next(&next, released, Duration::ZERO);
-    round.visit(&mut next);
-    round.release(&mut next);
-    for worker in [holder, panicking, next] {
-        round.retire(worker);
-    }
+    round.let_in(&mut next, released, Duration::ZERO);
+    round.retire_all([holder, panicking, next]);
 }
 
 /// A body blocks the only thread of its runtime: its lease is still renewed.
-pub(super) const BODY_BLOCKS: Row = Row::new("body_blocks", Class::E, body_blocks);
-
 fn body_blocks(round: &mut Round<'_>) {
-    // A busy machine may keep a process from running for a second.
-    let ttl = 2 * TTL;
-    let time = ttl * 5 / 2;
+    let ttl = KEPT;
+    let time = ttl * 2;
     let mut blocking = round.worker();
     let block = format!("block {}", time.as_millis());
     blocking.send(&round.command("run-alone", ttl, PATIENCE, &block));
@@ -78,12 +77,6 @@ fn body_blocks(round: &mut Round<'_>) {
 
 /// A body blocks in its first poll until its lock is lost, before its waker is registered for the loss.
 /// Then it awaits for ever.
-pub(super) const BODY_BLOCKS_PAST_ITS_LEASE: Row = Row::new(
-    "body_blocks_past_its_lease",
-    Class::E,
-    body_blocks_past_its_lease,
-);
-
 fn body_blocks_past_its_lease(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let blocking = round.worker_at(&proxy.url());
@@ -101,9 +94,6 @@ fn body_blocks_past_its_lease(round: &mut Round<'_>) {
 
 /// A caller is not polled while it is granted the lock, until another caller has the lock. Its body
 /// would then run together with that caller's.
-pub(super) const CALLER_POLLED_LATE: Row =
-    Row::new("caller_polled_late", Class::E, caller_polled_late);
-
 fn caller_polled_late(round: &mut Round<'_>) {
     // Twice the time after which the background takes over from an unpolled caller.
     const RELIEF: Duration = Duration::from_millis(400);
@@ -146,15 +136,11 @@ fn caller_polled_late(round: &mut Round<'_>) {
             round.release(&mut late);
         }
     }
-    round.retire(late);
-    round.retire(next);
+    round.retire_all([late, next]);
 }
 
 /// A caller is never polled again after its first poll: neither its claim nor its lease keeps the lock
 /// from the next caller for longer than its ttl.
-pub(super) const CALLER_NEVER_POLLED: Row =
-    Row::new("caller_never_polled", Class::E, caller_never_polled);
-
 fn caller_never_polled(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut absent = round.worker();
@@ -162,25 +148,17 @@ fn caller_never_polled(round: &mut Round<'_>) {
     assert_eq!(absent.ask(&begin, PATIENCE), "begun");
     round.wait_for_queue(1);
     let mut next = round.waiter(LONG);
-    let released = Instant::now();
-    round.release(&mut holder);
-    round.granted_next(&next, released, TTL + CLAIM);
-    round.visit(&mut next);
-    round.release(&mut next);
+    let released = round.release(&mut holder);
+    round.let_in(&mut next, released, TTL + CLAIM);
     absent.send("finish");
     let answer = absent.line(PATIENCE).expect("an answer");
     assert!(answer.starts_with("failed Lost "), "{answer}");
-    for worker in [holder, absent, next] {
-        round.retire(worker);
-    }
+    round.retire_all([holder, absent, next]);
 }
 
 /// The holder's `end` names the head of the local queue, with the head's ttl, and the head is gone
 /// before the answer. The next local caller asked for a longer ttl, and is inside for longer than the
 /// granted lease lasts.
-pub(super) const FIRST_IN_LINE_GIVES_UP: Row =
-    Row::new("first_in_line_gives_up", Class::E, first_in_line_gives_up);
-
 fn first_in_line_gives_up(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let line = round.worker_at(&proxy.url());
@@ -226,19 +204,13 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
     proxy.heal();
     assert_eq!(line.ask("finish-release", PATIENCE), "ok");
     round.visit(&mut line);
-    let released = Instant::now();
-    round.release(&mut line);
-    round.granted_next(&next, released, Duration::ZERO);
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(line);
-    round.retire(next);
+    let released = round.release(&mut line);
+    round.let_in(&mut next, released, Duration::ZERO);
+    round.retire_all([line, next]);
 }
 
 /// A runtime ends with a guard in one of its tasks: the lock is released without waiting for the end of
 /// its lease.
-pub(super) const RUNTIME_DROPPED: Row = Row::new("runtime_dropped", Class::E, runtime_dropped);
-
 fn runtime_dropped(round: &mut Round<'_>) {
     let mut holder = round.worker();
     let mut next = round.worker();
@@ -246,16 +218,11 @@ fn runtime_dropped(round: &mut Round<'_>) {
     round.granted(&holder);
     let dropped = Instant::now();
     round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, dropped, Duration::ZERO);
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(holder);
-    round.retire(next);
+    round.let_in(&mut next, dropped, Duration::ZERO);
+    round.retire_all([holder, next]);
 }
 
 /// The same, and a crowd, on the memory backend: there is no server to fail.
-pub(super) const IN_MEMORY: Row = Row::new("in_memory", Class::E, in_memory);
-
 fn in_memory(round: &mut Round<'_>) {
     let mut worker = round.worker_at("memory://");
     let mut told = |command: &str, answer: &str| {

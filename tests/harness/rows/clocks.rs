@@ -2,20 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use super::{LONG, TTL};
+use super::{KEPT, LONG};
 use crate::clock::Clock;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
+
+rows! {
+    F server_clock_forward on own_clock;
+    F server_clock_back on own_clock;
+    E client_clock;
+}
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// The server's clock jumps a minute ahead: every lease is over.
-pub(super) const SERVER_CLOCK_FORWARD: Row =
-    Row::new("server_clock_forward", Class::F, server_clock_forward).on(own_clock);
-
 fn server_clock_forward(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut next = round.waiter(LONG);
@@ -33,9 +36,6 @@ fn server_clock_forward(round: &mut Round<'_>) {
 }
 
 /// The server's clock falls a minute behind: leases are longer, and tokens still rise.
-pub(super) const SERVER_CLOCK_BACK: Row =
-    Row::new("server_clock_back", Class::F, server_clock_back).on(own_clock);
-
 fn server_clock_back(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut next = round.waiter(LONG);
@@ -45,22 +45,15 @@ fn server_clock_back(round: &mut Round<'_>) {
     assert!(rest > LONG, "the clock was not set: {rest:?} are left");
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
     assert_eq!(holder.ask("write", PATIENCE), "written");
-    let released = Instant::now();
-    round.release(&mut holder);
-    round.granted_next(&next, released, Duration::ZERO);
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(holder);
-    round.retire(next);
+    let released = round.release(&mut holder);
+    round.let_in(&mut next, released, Duration::ZERO);
+    round.retire_all([holder, next]);
 }
 
 /// The clients' clock jumps back and forth by an hour: the client does not use it. (The stepped clock
 /// is the C library's, which Rust's standard library uses as well.)
-pub(super) const CLIENT_CLOCK: Row = Row::new("client_clock", Class::E, client_clock);
-
 fn client_clock(round: &mut Round<'_>) {
-    // A busy machine may keep a process from running for a second.
-    let ttl = 2 * TTL;
+    let ttl = KEPT;
     let clock = Clock::new();
     let holder = round.worker_by(&clock);
     let mut holder = round.hold(holder, ttl);
@@ -69,9 +62,11 @@ fn client_clock(round: &mut Round<'_>) {
     round.wait_for_queue(1);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     let mut told = wall_clock(&mut holder);
-    let steps = [Clock::forward, Clock::back, Clock::back, Clock::forward];
-    for step in steps {
-        step(&clock, HOUR);
+    for step in [
+        |clock: &Clock| clock.forward(HOUR),
+        |clock: &Clock| clock.back(2 * HOUR),
+    ] {
+        step(&clock);
         let now = wall_clock(&mut holder);
         let moved = now.abs_diff(told);
         assert!(moved > HOUR.as_secs() / 2, "the clock was not set");
@@ -84,13 +79,9 @@ fn client_clock(round: &mut Round<'_>) {
         assert_eq!(next.line(Duration::ZERO), None, "it waits");
     }
     assert_eq!(holder.ask("write", PATIENCE), "written");
-    let released = Instant::now();
-    round.release(&mut holder);
-    round.granted_next(&next, released, Duration::ZERO);
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(holder);
-    round.retire(next);
+    let released = round.release(&mut holder);
+    round.let_in(&mut next, released, Duration::ZERO);
+    round.retire_all([holder, next]);
 }
 
 fn own_clock() -> RedisServer {

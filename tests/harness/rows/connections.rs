@@ -4,13 +4,20 @@ use std::time::{Duration, Instant};
 
 use super::{LONG, intrude};
 use crate::proxy::{Mode, Proxy};
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// All clients are disconnected, ten times a second or as often as the machine allows.
-pub(super) const CLIENTS_KILLED: Row = Row::new("clients_killed", Class::E, clients_killed);
+rows! {
+    E clients_killed;
+    E server_demoted;
+    E push_lost;
+    E push_doubled;
+    E message_forged;
+    E push_late;
+}
 
+/// All clients are disconnected, ten times a second or as often as the machine allows.
 fn clients_killed(round: &mut Round<'_>) {
     hammered_without_clients(round, &["plain"; 3]);
 }
@@ -33,8 +40,6 @@ pub(super) fn hammered_without_clients(round: &mut Round<'_>, modes: &[&str]) {
 
 /// The server becomes a replica and, two seconds later, a primary again. Its data stays, and it accepts
 /// clients meanwhile.
-pub(super) const SERVER_DEMOTED: Row = Row::new("server_demoted", Class::E, server_demoted);
-
 fn server_demoted(round: &mut Round<'_>) {
     /// Two processes that reconnect ever more slowly. Without a pause there are hundreds of
     /// connections.
@@ -52,19 +57,17 @@ fn server_demoted(round: &mut Round<'_>) {
     wait_until("renewal", PATIENCE, || {
         holder.ask("renew", PATIENCE) == "ok"
     });
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     enters(round, &mut waiter, released);
-    round.retire(holder);
-    round.retire(waiter);
+    round.retire_all([holder, waiter]);
 }
 
 /// A waiter's connection breaks at the moment of the hand-off, on either side of it: the waiter learns
 /// of its grant by a poll.
-pub(super) const PUSH_LOST: Row = Row::new("push_lost", Class::E, |round| {
+fn push_lost(round: &mut Round<'_>) {
     lost_on_its_way(round);
     sent_without_a_receiver(round);
-});
+}
 
 /// The server has granted the lock and sent the message, which is lost with the connection.
 fn lost_on_its_way(round: &mut Round<'_>) {
@@ -74,14 +77,12 @@ fn lost_on_its_way(round: &mut Round<'_>) {
     round.ask(&mut waiter, LONG, PATIENCE);
     round.wait_for_queue(1);
     proxy.replies(Mode::Hold);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     assert!(round.lock.is_held_by(&waiter), "the message was not sent");
     proxy.kill_connections();
     proxy.heal();
     enters(round, &mut waiter, released);
-    round.retire(holder);
-    round.retire(waiter);
+    round.retire_all([holder, waiter]);
 }
 
 /// All connections are gone when the server looks for a waiter to grant the lock to.
@@ -92,24 +93,18 @@ fn sent_without_a_receiver(round: &mut Round<'_>) {
     waiter.stop();
     let killed = kill(round, Kill::Pubsub) + kill(round, Kill::Normal);
     assert!(killed > 1, "{killed} of two were thrown out");
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     assert_eq!(round.lock.value(), None, "a client listened");
     waiter.cont();
     enters(round, &mut waiter, released);
-    round.retire(holder);
-    round.retire(waiter);
+    round.retire_all([holder, waiter]);
 }
 
 fn enters(round: &mut Round<'_>, waiter: &mut Worker, released: Instant) {
-    round.granted_next(waiter, released, Duration::from_secs(1));
-    round.visit(waiter);
-    round.release(waiter);
+    round.let_in(waiter, released, Duration::from_secs(1));
 }
 
 /// A waiter gets messages about its grant again and again, before and after the grant.
-pub(super) const PUSH_DOUBLED: Row = Row::new("push_doubled", Class::E, push_doubled);
-
 fn push_doubled(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
@@ -138,21 +133,17 @@ fn push_doubled(round: &mut Round<'_>) {
     }
     assert_eq!(holder.ask("write", PATIENCE), "written");
     assert_eq!(believed, None, "it was not served");
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     push(round);
     round.granted_next(&waiter, released, Duration::ZERO);
     push(round);
     round.visit(&mut waiter);
     round.release(&mut waiter);
-    round.retire(holder);
-    round.retire(waiter);
+    round.retire_all([holder, waiter]);
 }
 
 /// A message names a client as the new holder of a lock that another owner holds. The client does not
 /// know that owner, and must not end it.
-pub(super) const MESSAGE_FORGED: Row = Row::new("message_forged", Class::E, message_forged);
-
 fn message_forged(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
@@ -174,16 +165,12 @@ fn message_forged(round: &mut Round<'_>) {
     }
     assert_eq!(early, None, "the lock was ended");
     round.visit(&mut holder);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     enters(round, &mut waiter, released);
-    round.retire(holder);
-    round.retire(waiter);
+    round.retire_all([holder, waiter]);
 }
 
 /// The message reaches a waiter that has given up: the waiter passes the lock on.
-pub(super) const PUSH_LATE: Row = Row::new("push_late", Class::E, push_late);
-
 fn push_late(round: &mut Round<'_>) {
     const WAIT: Duration = Duration::from_secs(1);
     let proxy = Proxy::start(round.server.port());
@@ -197,18 +184,13 @@ fn push_late(round: &mut Round<'_>) {
     round.ask(&mut next, LONG, PATIENCE);
     round.wait_for_queue(2);
     proxy.replies(Mode::Hold);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     let answer = gone.line(PATIENCE).expect("an answer");
     assert!(answer.starts_with("failed "), "{answer}");
     proxy.heal();
     // The waiter had to confirm within a claim.
-    round.granted_next(&next, released, super::CLAIM);
-    round.visit(&mut next);
-    round.release(&mut next);
-    for worker in [holder, gone, next] {
-        round.retire(worker);
-    }
+    round.let_in(&mut next, released, super::CLAIM);
+    round.retire_all([holder, gone, next]);
 }
 
 /// The type of connections to close.

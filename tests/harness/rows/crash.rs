@@ -3,29 +3,40 @@
 use std::time::{Duration, Instant};
 
 use super::{CLAIM, LONG, TTL};
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
+rows! {
+    E holder_killed;
+    E holder_exits;
+    E holder_aborts;
+    E holder_leaves;
+    E killed_while_retained;
+    E served_waiter_killed;
+    E waiter_killed;
+    E twenty_waiters_killed;
+}
+
 /// kill -9 of a holder in its body: the next process waits for the end of the lease, and no longer.
-pub(super) const HOLDER_KILLED: Row = Row::new("holder_killed", Class::E, |round| {
+fn holder_killed(round: &mut Round<'_>) {
     ended(round, Worker::kill9);
     succeeded_by_a_newcomer(round);
-});
+}
 
 /// A holder that calls `exit`.
-pub(super) const HOLDER_EXITS: Row = Row::new("holder_exits", Class::E, |round| {
+fn holder_exits(round: &mut Round<'_>) {
     ended(round, |holder| holder.send("exit"));
-});
+}
 
 /// A holder that calls `abort`.
-pub(super) const HOLDER_ABORTS: Row = Row::new("holder_aborts", Class::E, |round| {
+fn holder_aborts(round: &mut Round<'_>) {
     ended(round, |holder| holder.send("abort"));
-});
+}
 
 fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     let mut holder = round.holder(TTL);
-    let mut next = round.waiter(TTL);
+    let next = round.waiter(TTL);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     // At a different time between two renewals in each round.
     let age = Duration::from_millis(round.any_number(0, 400));
@@ -37,9 +48,7 @@ fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     let lease = round.lock.lease_end();
     round.granted_next(&next, ended, TTL);
     assert!(Instant::now() >= lease, "the lease was not respected");
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(next);
+    round.finish(next);
 }
 
 /// The next process asks after the holder's death: no message is meant for it.
@@ -58,22 +67,17 @@ fn succeeded_by_a_newcomer(round: &mut Round<'_>) {
 
 /// A holder drops its guard and exits. Its release may have been sent or not; the ttl bounds both
 /// cases.
-pub(super) const HOLDER_LEAVES: Row = Row::new("holder_leaves", Class::E, |round| {
+fn holder_leaves(round: &mut Round<'_>) {
     let mut holder = round.holder(TTL);
-    let mut next = round.waiter(TTL);
+    let next = round.waiter(TTL);
     holder.send("leave");
     let status = holder.ended(PATIENCE);
     assert!(status.success(), "{status}");
     round.granted_next(&next, Instant::now(), TTL);
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(next);
-});
+    round.finish(next);
+}
 
 /// kill -9 of a process with a retained lease: the lease lasts as long as a held one.
-pub(super) const KILLED_WHILE_RETAINED: Row =
-    Row::new("killed_while_retained", Class::E, killed_while_retained);
-
 fn killed_while_retained(round: &mut Round<'_>) {
     let ttl = 2 * TTL;
     let retain = (ttl / 3).as_millis().to_string();
@@ -85,15 +89,10 @@ fn killed_while_retained(round: &mut Round<'_>) {
     let mut next = round.worker();
     round.ask(&mut next, TTL, PATIENCE);
     round.granted_next(&next, ended, ttl);
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(next);
+    round.finish(next);
 }
 
 /// kill -9 of a holder that was handed the lock a moment ago, with a ttl shorter than the claim.
-pub(super) const SERVED_WAITER_KILLED: Row =
-    Row::new("served_waiter_killed", Class::E, served_waiter_killed);
-
 fn served_waiter_killed(round: &mut Round<'_>) {
     const SHORT: Duration = Duration::from_millis(500);
     let mut holder = round.holder(LONG);
@@ -108,23 +107,19 @@ fn served_waiter_killed(round: &mut Round<'_>) {
     let is_next = !round.lock.is_held_by(&served);
     let left = Duration::from_millis(u64::try_from(rest).unwrap_or(0));
     assert!(is_next || left <= SHORT, "{left:?} are left");
-    round.granted_next(&next, ended, SHORT);
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(holder);
-    round.retire(next);
+    round.let_in(&mut next, ended, SHORT);
+    round.retire_all([holder, next]);
 }
 
 /// kill -9 of a waiter.
-pub(super) const WAITER_KILLED: Row = Row::new("waiter_killed", Class::E, |round| {
+fn waiter_killed(round: &mut Round<'_>) {
     waiters_killed(round, 1);
-});
+}
 
 /// kill -9 of twenty waiters: they are skipped together, not after a claim each.
-pub(super) const TWENTY_WAITERS_KILLED: Row =
-    Row::new("twenty_waiters_killed", Class::E, |round| {
-        waiters_killed(round, 20);
-    });
+fn twenty_waiters_killed(round: &mut Round<'_>) {
+    waiters_killed(round, 20);
+}
 
 fn waiters_killed(round: &mut Round<'_>, count: usize) {
     let mut holder = round.holder(LONG);
@@ -137,8 +132,7 @@ fn waiters_killed(round: &mut Round<'_>, count: usize) {
         round.wait_for_channels(2);
         assert_eq!(round.lock.queue().len(), count + 1, "the dead do not leave");
     }
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     if is_seen {
         let is_next = round.lock.is_held_by(&next);
         assert!(is_next, "the release itself hands it over");
@@ -146,8 +140,7 @@ fn waiters_killed(round: &mut Round<'_>, count: usize) {
     round.granted_next(&next, released, CLAIM);
     round.visit(&mut next);
     none_is_left(round, &mut next);
-    round.retire(holder);
-    round.retire(next);
+    round.retire_all([holder, next]);
 }
 
 /// All waiters are dead: the lock is free, and none of their records is in the way.

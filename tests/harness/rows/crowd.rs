@@ -5,13 +5,18 @@ use std::time::{Duration, Instant};
 
 use super::LONG;
 use crate::monitor::Command;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::scene::SLACK;
 use crate::wait::{PATIENCE, wait_until};
 
-/// Processes are served in the order in which they asked.
-pub(super) const ORDER: Row = Row::new("order", Class::E, order);
+rows! {
+    E order;
+    E release_at_once;
+    E thousand_waiters;
+    E ten_thousand_keys;
+}
 
+/// Processes are served in the order in which they asked.
 fn order(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     // Each is in the queue before the next one starts.
@@ -29,8 +34,7 @@ fn order(round: &mut Round<'_>) {
     let mut holder = waiters.next().expect("there are five");
     round.visit(&mut holder);
     for mut waiter in waiters {
-        let released = Instant::now();
-        round.release(&mut holder);
+        let released = round.release(&mut holder);
         // No process releases without a command: served out of turn, one would block this one.
         round.granted_next(&waiter, released, Duration::ZERO);
         round.visit(&mut waiter);
@@ -42,10 +46,10 @@ fn order(round: &mut Round<'_>) {
 }
 
 /// The lock is released at the moment of its grant.
-pub(super) const RELEASE_AT_ONCE: Row = Row::new("release_at_once", Class::E, |round| {
+fn release_at_once(round: &mut Round<'_>) {
     free_when_released(round);
     no_renewal_follows(round);
-});
+}
 
 /// With a long ttl: the lock is free as soon as the release has returned.
 fn free_when_released(round: &mut Round<'_>) {
@@ -114,8 +118,6 @@ fn after_their_release(commands: &[Command]) -> Vec<&Command> {
 }
 
 /// A thousand callers wait for one lock, in two processes: each process serves its own in order.
-pub(super) const THOUSAND_WAITERS: Row = Row::new("thousand_waiters", Class::E, thousand_waiters);
-
 fn thousand_waiters(round: &mut Round<'_>) {
     const EACH: usize = 500;
     let mut holder = round.holder(LONG);
@@ -131,15 +133,11 @@ fn thousand_waiters(round: &mut Round<'_>) {
         assert_eq!(answer, format!("crowded {EACH}"));
     }
     round.retire(holder);
-    for crowd in crowds {
-        round.retire(crowd);
-    }
+    round.retire_all(crowds);
 }
 
 /// One process holds ten thousand locks: over one connection and one channel.
-pub(super) const TEN_THOUSAND_KEYS: Row = Row::new("ten_thousand_keys", Class::E, many_keys);
-
-fn many_keys(round: &mut Round<'_>) {
+fn ten_thousand_keys(round: &mut Round<'_>) {
     const KEYS: usize = 10_000;
     let mut worker = round.worker();
     // Long enough for a slow machine to hold the first lock while it acquires the last.

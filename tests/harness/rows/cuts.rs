@@ -5,20 +5,26 @@ use std::time::{Duration, Instant};
 
 use super::LONG;
 use crate::proxy::Proxy;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::scene::SLACK;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
+rows! {
+    E reply_cut;
+    E request_cut;
+    E release_cut;
+}
+
 /// The acquire is carried out and its answer lost: the repeated acquire finds the same holder.
-pub(super) const REPLY_CUT: Row = Row::new("reply_cut", Class::E, |round| {
+fn reply_cut(round: &mut Round<'_>) {
     acquire_cut(round, Proxy::cut_next_reply);
-});
+}
 
 /// The acquire never arrives, and is sent again.
-pub(super) const REQUEST_CUT: Row = Row::new("request_cut", Class::E, |round| {
+fn request_cut(round: &mut Round<'_>) {
     acquire_cut(round, Proxy::cut_next_request);
-});
+}
 
 fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
     let proxy = Proxy::start(round.server.port());
@@ -32,14 +38,10 @@ fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
     let fence = round.lock.fence().expect("a token was minted");
     let value = round.lock.value().expect("it is held");
     assert_eq!(value[23..39], fence, "one acquisition, one token");
-    round.visit(&mut worker);
-    round.release(&mut worker);
-    round.retire(worker);
+    round.finish(worker);
 }
 
 /// The release never arrives, or its answer does not: the lock was held to the end in both cases.
-pub(super) const RELEASE_CUT: Row = Row::new("release_cut", Class::E, release_cut);
-
 fn release_cut(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let mut worker = worker_with_scripts(round, &proxy);

@@ -4,8 +4,18 @@ use std::time::{Duration, Instant};
 
 use super::{LONG, goes_on, intrude, persist, served, usurped};
 use crate::cluster::RedisCluster;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
+
+rows! {
+    E cluster_failover_ordered on RedisCluster::start;
+    E cluster_primary_killed on RedisCluster::start, few;
+    E cluster_primary_stopped on RedisCluster::start, few;
+    E renewal_not_replicated on RedisCluster::start, few;
+    E replica_awaited on RedisCluster::start, few;
+    F cluster_replica_lacks_lock on RedisCluster::start, few;
+    F cluster_primary_restarted on RedisCluster::start, few;
+}
 
 /// So long that no renewal is due in a round: the first one comes after a twelfth of it.
 pub(super) const TTL: Duration = Duration::from_secs(120);
@@ -21,60 +31,35 @@ fn pair(round: &Round<'_, RedisCluster>) -> (usize, usize) {
 }
 
 /// `CLUSTER FAILOVER`: the primary waits until its replica has everything.
-pub(super) const FAILOVER_ORDERED: Row = Row::in_cluster(
-    "cluster_failover_ordered",
-    Class::E,
-    RedisCluster::start,
-    |round| {
-        let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
-        let (primary, _) = pair(round);
-        let ordered = Instant::now();
-        round.server.fail_over(primary, &[]);
-        goes_on(round, holder, waiter, ordered);
-    },
-);
+fn cluster_failover_ordered(round: &mut Round<'_, RedisCluster>) {
+    let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
+    let (primary, _) = pair(round);
+    let ordered = Instant::now();
+    round.server.fail_over(primary, &[]);
+    goes_on(round, holder, waiter, ordered);
+}
 
 /// The primary is killed, and its replica has the lock.
-pub(super) const PRIMARY_KILLED: Row = Row::in_cluster(
-    "cluster_primary_killed",
-    Class::E,
-    RedisCluster::start,
-    |round| {
-        let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
-        let (primary, replica) = pair(round);
-        round.server.nodes[primary].kill9();
-        round.server.wait_until_promoted(replica);
-        goes_on(round, holder, waiter, Instant::now());
-        round.server.nodes[primary].restart();
-    },
-)
-.long();
+fn cluster_primary_killed(round: &mut Round<'_, RedisCluster>) {
+    let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
+    let (primary, replica) = pair(round);
+    round.server.nodes[primary].kill9();
+    round.server.wait_until_promoted(replica);
+    goes_on(round, holder, waiter, Instant::now());
+    round.server.nodes[primary].restart();
+}
 
 /// The primary is stopped: its sockets stay open, and nothing is answered. It goes on once its replica has taken over.
-pub(super) const PRIMARY_STOPPED: Row = Row::in_cluster(
-    "cluster_primary_stopped",
-    Class::E,
-    RedisCluster::start,
-    |round| {
-        let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
-        let (primary, replica) = pair(round);
-        round.server.nodes[primary].pause();
-        round.server.wait_until_promoted(replica);
-        goes_on(round, holder, waiter, Instant::now());
-        round.server.nodes[primary].resume();
-    },
-)
-.long();
+fn cluster_primary_stopped(round: &mut Round<'_, RedisCluster>) {
+    let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
+    let (primary, replica) = pair(round);
+    round.server.nodes[primary].pause();
+    round.server.wait_until_promoted(replica);
+    goes_on(round, holder, waiter, Instant::now());
+    round.server.nodes[primary].resume();
+}
 
 /// The primary is killed, and its replica lacks a renewal: the holder renews at once, before the lease ends there.
-pub(super) const RENEWAL_NOT_REPLICATED: Row = Row::in_cluster(
-    "renewal_not_replicated",
-    Class::E,
-    RedisCluster::start,
-    renewal_not_replicated,
-)
-.long();
-
 fn renewal_not_replicated(round: &mut Round<'_, RedisCluster>) {
     const REST: Duration = Duration::from_secs(12);
     let mut holder = round.holder(TTL);
@@ -105,22 +90,13 @@ fn renewal_not_replicated(round: &mut Round<'_, RedisCluster>) {
     }
     assert!(is_restored, "the lease was not restored");
     round.visit(&mut holder);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     served(round, next, released);
     round.retire(holder);
     round.server.nodes[primary].restart();
 }
 
 /// The primary is killed, and its replica lacks the lock, whose caller waits for a replica: it never had the lock.
-pub(super) const REPLICA_AWAITED: Row = Row::in_cluster(
-    "replica_awaited",
-    Class::E,
-    RedisCluster::start,
-    replica_awaited,
-)
-.long();
-
 fn replica_awaited(round: &mut Round<'_, RedisCluster>) {
     let url = format!("{} replicas=1", round.server.url());
     let (waiting, mut next) = (round.worker_at(&url), round.worker());
@@ -144,15 +120,7 @@ fn replica_awaited(round: &mut Round<'_, RedisCluster>) {
 
 /// The primary is killed, and its replica lacks the lock: the next process is granted it at once, and its holder is told
 /// at once.
-pub(super) const REPLICA_LACKS_LOCK: Row = Row::in_cluster(
-    "cluster_replica_lacks_lock",
-    Class::F,
-    RedisCluster::start,
-    replica_lacks_lock,
-)
-.long();
-
-fn replica_lacks_lock(round: &mut Round<'_, RedisCluster>) {
+fn cluster_replica_lacks_lock(round: &mut Round<'_, RedisCluster>) {
     let (mut old, mut next) = (round.worker(), round.worker());
     let (primary, replica) = pair(round);
     round.server.detach(replica);
@@ -169,15 +137,7 @@ fn replica_lacks_lock(round: &mut Round<'_, RedisCluster>) {
 }
 
 /// A primary without persistence is back before its replica would take over.
-pub(super) const PRIMARY_RESTARTED: Row = Row::in_cluster(
-    "cluster_primary_restarted",
-    Class::F,
-    RedisCluster::start,
-    primary_restarted,
-)
-.long();
-
-fn primary_restarted(round: &mut Round<'_, RedisCluster>) {
+fn cluster_primary_restarted(round: &mut Round<'_, RedisCluster>) {
     const NO_FAILOVER: &str = "cluster-replica-no-failover";
     let (mut old, mut next) = (round.worker(), round.worker());
     persist(round, &mut old, TTL);

@@ -3,15 +3,26 @@
 use std::time::{Duration, Instant};
 
 use super::LONG;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 
-/// kill -9 of a server that writes every command to disk: the lease goes on.
-pub(super) const RESTART_WITH_AOF: Row = Row::new("restart_with_aof", Class::E, with_aof)
-    .on(|| RedisServer::builder().durable().start());
+rows! {
+    E restart_with_aof on durable;
+    F restart_without_persistence;
+    F lock_deleted;
+    F one_of_two_locks_deleted;
+    F everything_flushed;
+    F everything_evicted;
+}
 
-fn with_aof(round: &mut Round<'_>) {
+/// A server that writes every command to disk.
+fn durable() -> RedisServer {
+    RedisServer::builder().durable().start()
+}
+
+/// kill -9 of a server that writes every command to disk: the lease goes on.
+fn restart_with_aof(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut next = round.waiter(LONG);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
@@ -25,39 +36,31 @@ fn with_aof(round: &mut Round<'_>) {
         holder.ask("renew", PATIENCE) == "ok"
     });
     assert_eq!(holder.ask("write", PATIENCE), "written");
-    let released = Instant::now();
-    round.release(&mut holder);
-    round.granted_next(&next, released, Duration::from_secs(1));
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(holder);
-    round.retire(next);
+    let released = round.release(&mut holder);
+    round.let_in(&mut next, released, Duration::from_secs(1));
+    round.retire_all([holder, next]);
 }
 
 /// kill -9 of a server without persistence.
-pub(super) const RESTART_WITHOUT_PERSISTENCE: Row =
-    Row::new("restart_without_persistence", Class::F, |round| {
-        forgotten(round, |round| {
-            round.server.restart_empty();
-            round.reconnect();
-        });
+fn restart_without_persistence(round: &mut Round<'_>) {
+    forgotten(round, |round| {
+        round.server.restart_empty();
+        round.reconnect();
     });
+}
 
 /// The lock's record is deleted.
-pub(super) const LOCK_DELETED: Row = Row::new("lock_deleted", Class::F, |round| {
+fn lock_deleted(round: &mut Round<'_>) {
     forgotten(round, |round| {
         let key = round.lock.k.clone();
         assert_eq!(round.lock.command::<i64>(&["DEL", &key]), 1);
     });
     body_dropped(round);
-});
+}
 
 /// One of two locks that are held together is deleted: the loss of both is reported, and the next holder of
 /// the one is not touched.
-pub(super) const ONE_OF_TWO_LOCKS_DELETED: Row =
-    Row::new("one_of_two_locks_deleted", Class::F, one_of_two_deleted);
-
-fn one_of_two_deleted(round: &mut Round<'_>) {
+fn one_of_two_locks_deleted(round: &mut Round<'_>) {
     let (mut holder, mut next) = (round.worker(), round.worker());
     let other = format!("{}:other", round.key);
     holder.send(&round.command("acquire-all", LONG, PATIENCE, &other));
@@ -78,12 +81,12 @@ fn one_of_two_deleted(round: &mut Round<'_>) {
 }
 
 /// FLUSHALL: the fence is gone as well.
-pub(super) const EVERYTHING_FLUSHED: Row = Row::new("everything_flushed", Class::F, |round| {
+fn everything_flushed(round: &mut Round<'_>) {
     forgotten(round, |round| round.lock.command(&["FLUSHALL"]));
-});
+}
 
 /// A server that evicts keys to save memory, the fence as well.
-pub(super) const EVERYTHING_EVICTED: Row = Row::new("everything_evicted", Class::F, |round| {
+fn everything_evicted(round: &mut Round<'_>) {
     forgotten(round, |round| {
         round
             .server
@@ -94,7 +97,7 @@ pub(super) const EVERYTHING_EVICTED: Row = Row::new("everything_evicted", Class:
         });
         round.server.config_set("maxmemory", "0");
     });
-});
+}
 
 /// The lock is forgotten while a worker is inside, and the next process gets it at once. A lock cannot
 /// prevent that; but the first worker's loss is reported, and the resource recognizes it by its token.

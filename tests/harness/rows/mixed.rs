@@ -5,35 +5,36 @@ use std::time::{Duration, Instant};
 use super::connections::hammered_without_clients;
 use super::{LONG, TTL};
 use crate::proxy::Proxy;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
+
+rows! {
+    E writer_among_readers;
+    E downgraded_under_cuts;
+    E sharers_disconnected;
+    E sharers_killed;
+}
 
 /// Each way to hold a lock.
 const MODES: &[&str] = &["plain", "write", "read", "permits 2", "permits 3 take 2"];
 
 /// Readers come again and again: a writer waits for those that came before it, and for no other.
-pub(super) const WRITER_AMONG_READERS: Row = Row::new("writer_among_readers", Class::E, |round| {
+fn writer_among_readers(round: &mut Round<'_>) {
     one_overtakes_no_writer(round);
     many_starve_no_writer(round);
-});
+}
 
 fn one_overtakes_no_writer(round: &mut Round<'_>) {
     let mut reader = round.holder_in("read", LONG);
     let mut writer = round.waiter_in("write", LONG);
     let mut late = round.waiter_in("read", LONG);
     round.visit(&mut reader);
-    let released = Instant::now();
-    round.release(&mut reader);
+    let released = round.release(&mut reader);
     round.granted_next(&writer, released, Duration::ZERO);
     round.visit(&mut writer);
-    let released = Instant::now();
-    round.release(&mut writer);
-    round.granted_next(&late, released, Duration::ZERO);
-    round.visit(&mut late);
-    round.release(&mut late);
-    for worker in [reader, writer, late] {
-        round.retire(worker);
-    }
+    let released = round.release(&mut writer);
+    round.let_in(&mut late, released, Duration::ZERO);
+    round.retire_all([reader, writer, late]);
 }
 
 fn many_starve_no_writer(round: &mut Round<'_>) {
@@ -41,19 +42,17 @@ fn many_starve_no_writer(round: &mut Round<'_>) {
     round.hammer(&["read"; 3], LONG, Duration::from_secs(1), |round| {
         let asked = Instant::now();
         round.ask(&mut writer, LONG, PATIENCE);
-        round.granted_next(&writer, asked, Duration::ZERO);
-        round.visit(&mut writer);
-        round.release(&mut writer);
+        round.let_in(&mut writer, asked, Duration::ZERO);
     });
     round.retire(writer);
 }
 
 /// The connection breaks while a writer becomes a reader, before the command or before its answer: the
 /// command is sent again. The waiting reader in front joins, and the writer behind it waits for both.
-pub(super) const DOWNGRADED_UNDER_CUTS: Row =
-    Row::new("downgraded_under_cuts", Class::E, downgraded_under_cuts);
-
 fn downgraded_under_cuts(round: &mut Round<'_>) {
+    // What may be left of a command that was cut is ended for some seconds.
+    let mut ways = Vec::new();
+    let mut workers = Vec::new();
     for cut in [Proxy::cut_next_request, Proxy::cut_next_reply] {
         let proxy = Proxy::start(round.server.port());
         let mut worker = round.worker_at(&proxy.url());
@@ -80,24 +79,20 @@ fn downgraded_under_cuts(round: &mut Round<'_>) {
         for reader in [&mut worker, &mut reader] {
             round.release(reader);
         }
-        round.granted_next(&last, released, Duration::ZERO);
-        round.visit(&mut last);
-        round.release(&mut last);
-        for worker in [worker, reader, last] {
-            round.retire(worker);
-        }
+        round.let_in(&mut last, released, Duration::ZERO);
+        ways.push(proxy);
+        workers.extend([worker, reader, last]);
     }
+    round.retire_all(workers);
 }
 
 /// Processes of all modes visit one resource, and all are disconnected again and again.
-pub(super) const SHARERS_DISCONNECTED: Row = Row::new("sharers_disconnected", Class::E, |round| {
+fn sharers_disconnected(round: &mut Round<'_>) {
     hammered_without_clients(round, MODES);
-});
+}
 
 /// Processes of all modes visit one resource. Now and then one is killed, wherever it is, and another
 /// takes its place.
-pub(super) const SHARERS_KILLED: Row = Row::new("sharers_killed", Class::E, sharers_killed);
-
 fn sharers_killed(round: &mut Round<'_>) {
     const KILLS: u64 = 3;
     // A busy machine may keep a process from running for a second.

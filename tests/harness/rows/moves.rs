@@ -5,17 +5,21 @@ use std::time::{Duration, Instant};
 use super::intrude;
 use crate::proxy::Proxy;
 use crate::raw::RawLock;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::server::RedisServer;
 use crate::wait::PATIENCE;
 use crate::worker::Worker;
+
+rows! {
+    E name_moves;
+    F name_moves_without_lock;
+    E name_moves_while_retained;
+}
 
 /// So long that no renewal is due in a round: the first one comes after a twelfth of it.
 const TTL: Duration = Duration::from_secs(120);
 
 /// The next server has missed a renewal: its lease is shorter than the holder's.
-pub(super) const NAME_MOVES: Row = Row::new("name_moves", Class::E, name_moves);
-
 fn name_moves(round: &mut Round<'_>) {
     const REST: Duration = Duration::from_secs(3);
     let proxy = Proxy::start(round.server.port());
@@ -39,8 +43,7 @@ fn name_moves(round: &mut Round<'_>) {
     }
     assert_eq!(early, None, "the lease was not restored");
     round.visit(&mut holder);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     enters(round, next, released);
     // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
@@ -61,9 +64,6 @@ fn granted_by_another_server(round: &mut Round<'_>, proxy: &Proxy) -> (RedisServ
 }
 
 /// The next server does not have the lock.
-pub(super) const NAME_MOVES_WITHOUT_LOCK: Row =
-    Row::new("name_moves_without_lock", Class::F, name_moves_without_lock);
-
 fn name_moves_without_lock(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let holder = round.worker_at(&proxy.url());
@@ -76,17 +76,10 @@ fn name_moves_without_lock(round: &mut Round<'_>) {
     round.told(&mut holder, renewal);
     round.release(&mut next);
     round.lock.command::<()>(&["FLUSHALL"]);
-    round.retire(holder);
-    round.retire(next);
+    round.retire_all([holder, next]);
 }
 
 /// The next server does not have a lock whose lease is retained: no body runs, so exclusion holds.
-pub(super) const NAME_MOVES_WHILE_RETAINED: Row = Row::new(
-    "name_moves_while_retained",
-    Class::E,
-    name_moves_while_retained,
-);
-
 fn name_moves_while_retained(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let mut last = round.worker_at(&proxy.url());
@@ -103,17 +96,14 @@ fn name_moves_while_retained(round: &mut Round<'_>) {
     }
     assert_eq!(next.ask("write", PATIENCE), "written");
     assert_eq!(early, None, "the lease was taken without a question");
-    let released = Instant::now();
-    round.release(&mut next);
+    let released = round.release(&mut next);
     round.retire(next);
     enters(round, last, released);
     // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
 }
 
-fn enters(round: &mut Round<'_>, mut worker: Worker, released: Instant) {
+fn enters(round: &mut Round<'_>, worker: Worker, released: Instant) {
     round.granted_next(&worker, released, Duration::from_secs(1));
-    round.visit(&mut worker);
-    round.release(&mut worker);
-    round.retire(worker);
+    round.finish(worker);
 }

@@ -1,24 +1,28 @@
 //! Nodes of a cluster that come, go, and do not hear of each other.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{LONG, served};
 use crate::cluster::RedisCluster;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::PATIENCE;
+
+rows! {
+    E nodes_come_and_go on RedisCluster::start, few;
+    E one_seed_left on RedisCluster::start;
+    E message_late on RedisCluster::behind_proxies;
+    E bus_cut on without_a_bus;
+}
+
+/// Without a bus, nodes do not count as failed before the end of a round.
+fn without_a_bus() -> RedisCluster {
+    RedisCluster::behind_proxies_with(PATIENCE * 2)
+}
 
 /// So long that no renewal is due in a round.
 const TTL: Duration = Duration::from_secs(120);
 
 /// A node joins the cluster, has the slot of the lock for a while, and is taken away.
-pub(super) const NODES_COME_AND_GO: Row = Row::in_cluster(
-    "nodes_come_and_go",
-    Class::E,
-    RedisCluster::start,
-    nodes_come_and_go,
-)
-.long();
-
 fn nodes_come_and_go(round: &mut Round<'_, RedisCluster>) {
     const TIME: Duration = Duration::from_secs(5);
     let mut workers = [round.worker(), round.worker(), round.worker()];
@@ -39,13 +43,6 @@ fn nodes_come_and_go(round: &mut Round<'_, RedisCluster>) {
 }
 
 /// Of the nodes that the URL names, a replica is left.
-pub(super) const ONE_SEED_LEFT: Row = Row::in_cluster(
-    "one_seed_left",
-    Class::E,
-    RedisCluster::start,
-    one_seed_left,
-);
-
 fn one_seed_left(round: &mut Round<'_, RedisCluster>) {
     let cluster = &round.server;
     let replica = cluster.replica_of(cluster.owner(&round.lock.k));
@@ -56,21 +53,13 @@ fn one_seed_left(round: &mut Round<'_, RedisCluster>) {
     let mut holder = round.hold(holder, LONG);
     let waiter = round.queued(waiter, LONG, PATIENCE);
     round.visit(&mut holder);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     served(round, waiter, released);
     round.retire(holder);
 }
 
 /// A client is subscribed on each node, and gets the copy of a message that one of them sends when it has released the
 /// lock already: it sends nothing, and the next holder is not affected.
-pub(super) const MESSAGE_LATE: Row = Row::in_cluster(
-    "message_late",
-    Class::E,
-    RedisCluster::behind_proxies,
-    message_late,
-);
-
 fn message_late(round: &mut Round<'_, RedisCluster>) {
     let owner = round.server.owner(&round.lock.k);
     let late = round.server.other_primary(owner);
@@ -84,11 +73,8 @@ fn message_late(round: &mut Round<'_, RedisCluster>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.queued(waiter, LONG, PATIENCE);
     round.server.hold_replies(late);
-    let released = Instant::now();
-    round.release(&mut holder);
-    round.granted_next(&waiter, released, Duration::from_secs(1));
-    round.visit(&mut waiter);
-    round.release(&mut waiter);
+    let released = round.release(&mut holder);
+    round.let_in(&mut waiter, released, Duration::from_secs(1));
     let mut next = round.hold(next, TTL);
     let mut monitor = round.server.nodes[owner].monitor();
     round.server.heal();
@@ -100,21 +86,11 @@ fn message_late(round: &mut Round<'_, RedisCluster>) {
     assert_eq!(scripts.count(), 0, "{sent:?}");
     round.visit(&mut next);
     round.release(&mut next);
-    for worker in [holder, waiter, next] {
-        round.retire(worker);
-    }
+    round.retire_all([holder, waiter, next]);
 }
 
 /// The slot of a lock has moved, and the message about the release is lost with the bus: the waiter, which may still be
 /// subscribed where the slot was, notices by a poll.
-pub(super) const BUS_CUT: Row = Row::in_cluster(
-    "bus_cut",
-    Class::E,
-    // Without a bus, nodes do not count as failed before the end of a round.
-    || RedisCluster::behind_proxies_with(PATIENCE * 2),
-    bus_cut,
-);
-
 fn bus_cut(round: &mut Round<'_, RedisCluster>) {
     let direct = round.server.direct_url();
     let [holder, waiter] = [round.worker_at(&direct), round.worker_at(&direct)];
@@ -125,8 +101,7 @@ fn bus_cut(round: &mut Round<'_, RedisCluster>) {
     let target = cluster.other_primary(source);
     cluster.cut_bus();
     cluster.move_slot(cluster.slot(lock), source, target, || ());
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     served(round, waiter, released);
     round.server.heal();
     round.retire(holder);

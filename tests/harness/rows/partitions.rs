@@ -4,18 +4,16 @@ use std::time::{Duration, Instant};
 
 use super::{LONG, persist, usurped};
 use crate::cluster::{NODE_TIMEOUT, RedisCluster};
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::PATIENCE;
 
-/// `CLUSTER FAILOVER` with `FORCE` or `TAKEOVER`, in turn: the replica does not wait for what it lacks.
-pub(super) const REPLICA_TAKES_OVER: Row = Row::in_cluster(
-    "cluster_replica_takes_over",
-    Class::F,
-    RedisCluster::behind_proxies,
-    replica_takes_over,
-);
+rows! {
+    F cluster_replica_takes_over on RedisCluster::behind_proxies;
+    F cluster_primary_cut_off on RedisCluster::behind_proxies, few;
+}
 
-fn replica_takes_over(round: &mut Round<'_, RedisCluster>) {
+/// `CLUSTER FAILOVER` with `FORCE` or `TAKEOVER`, in turn: the replica does not wait for what it lacks.
+fn cluster_replica_takes_over(round: &mut Round<'_, RedisCluster>) {
     let direct = round.server.direct_url();
     let (mut old, mut next) = (round.worker_at(&direct), round.worker_at(&direct));
     let primary = round.server.owner(&round.lock.k);
@@ -36,15 +34,7 @@ fn replica_takes_over(round: &mut Round<'_, RedisCluster>) {
 
 /// A primary and a client are cut off from all others: it grants the client a lock, and its replica grants the same lock
 /// to a client on the other side.
-pub(super) const PRIMARY_CUT_OFF: Row = Row::in_cluster(
-    "cluster_primary_cut_off",
-    Class::F,
-    RedisCluster::behind_proxies,
-    primary_cut_off,
-)
-.long();
-
-fn primary_cut_off(round: &mut Round<'_, RedisCluster>) {
+fn cluster_primary_cut_off(round: &mut Round<'_, RedisCluster>) {
     /// The lease outlives the promotion, and ends soon after it.
     const TTL: Duration = Duration::from_secs(5);
     /// The replica is promoted in that time.

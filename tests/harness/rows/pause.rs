@@ -3,13 +3,17 @@
 use std::time::{Duration, Instant};
 
 use super::{CLAIM, LONG, TTL};
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// A holder is stopped past its lease, in the middle of its body, and then continues.
-pub(super) const HOLDER_PAUSED: Row = Row::new("holder_paused", Class::F, holder_paused);
+rows! {
+    F holder_paused;
+    E waiter_paused;
+    E waiter_paused_past_its_wait;
+}
 
+/// A holder is stopped past its lease, in the middle of its body, and then continues.
 fn holder_paused(round: &mut Round<'_>) {
     followed(round);
     replaced(round);
@@ -70,9 +74,7 @@ fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
     round.retire(sleeper);
     assert!(round.lock.is_held_by(&next), "the new holder was touched");
     assert_eq!(next.ask("renew", PATIENCE), "ok");
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(next);
+    round.finish(next);
 }
 
 /// The holder knows of its loss, and neither its renewal nor its release succeeds.
@@ -86,18 +88,17 @@ pub(super) fn is_lost(sleeper: &mut Worker) {
 
 /// A waiter is granted the lock while it is stopped: the next waiter loses a claim's time, and the
 /// stopped one waits again.
-pub(super) const WAITER_PAUSED: Row = Row::new("waiter_paused", Class::E, |round| {
+fn waiter_paused(round: &mut Round<'_>) {
     served_by_a_release(round);
     served_by_a_newcomer(round);
-});
+}
 
 fn served_by_a_release(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut sleeper = round.waiter(LONG);
     let mut next = round.waiter(LONG);
     sleeper.stop();
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     assert!(round.lock.is_held_by(&sleeper), "it is first in the queue");
     let claim = round.lock.lease_end();
     round.granted_next(&next, released, CLAIM);
@@ -112,16 +113,14 @@ fn served_by_a_release(round: &mut Round<'_>) {
     round.granted(&sleeper);
     round.visit(&mut sleeper);
     round.release(&mut sleeper);
-    for worker in [holder, sleeper, next] {
-        round.retire(worker);
-    }
+    round.retire_all([holder, sleeper, next]);
 }
 
 /// The lock is free and its waiter is stopped, but not known to be dead: a newcomer does not overtake
 /// it. The newcomer's attempt grants the lock to the waiter.
 fn served_by_a_newcomer(round: &mut Round<'_>) {
     let mut holder = round.holder(TTL);
-    let mut sleeper = round.waiter(LONG);
+    let sleeper = round.waiter(LONG);
     sleeper.stop();
     holder.kill9();
     wait_until("end of the lease", PATIENCE, || {
@@ -133,18 +132,13 @@ fn served_by_a_newcomer(round: &mut Round<'_>) {
     assert!(round.lock.is_held_by(&sleeper), "it is first in the queue");
     sleeper.cont();
     round.granted(&sleeper);
-    round.visit(&mut sleeper);
-    round.release(&mut sleeper);
-    round.retire(sleeper);
+    round.finish(sleeper);
     round.retire(newcomer);
 }
 
 /// A waiter is granted the lock after its wait: it takes the lock or passes it on, and keeps it no
 /// longer than a claim.
-pub(super) const WAITER_PAUSED_PAST_ITS_WAIT: Row =
-    Row::new("waiter_paused_past_its_wait", Class::E, past_its_wait);
-
-fn past_its_wait(round: &mut Round<'_>) {
+fn waiter_paused_past_its_wait(round: &mut Round<'_>) {
     const WAIT: Duration = Duration::from_millis(500);
     let mut holder = round.holder(LONG);
     let asked = Instant::now();
@@ -157,8 +151,7 @@ fn past_its_wait(round: &mut Round<'_>) {
     let over = WAIT + Duration::from_secs(1);
     wait_until("end of its time", PATIENCE, || asked.elapsed() > over);
 
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     assert!(round.lock.is_held_by(&sleeper), "it is first in the queue");
     sleeper.cont();
     let answer = sleeper.line(PATIENCE).expect("an answer");
@@ -167,10 +160,6 @@ fn past_its_wait(round: &mut Round<'_>) {
     } else {
         assert!(answer.starts_with("failed Busy "), "{answer}");
     }
-    round.granted_next(&next, released, CLAIM);
-    round.visit(&mut next);
-    round.release(&mut next);
-    for worker in [holder, sleeper, next] {
-        round.retire(worker);
-    }
+    round.let_in(&mut next, released, CLAIM);
+    round.retire_all([holder, sleeper, next]);
 }

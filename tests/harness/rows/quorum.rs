@@ -1,22 +1,36 @@
 //! Nodes of a quorum that are away, lose their data, or disagree.
 
-pub(super) mod clocks;
-pub(super) mod cuts;
-pub(super) mod foreign;
-pub(super) mod late;
-pub(super) mod losses;
-pub(super) mod minorities;
-pub(super) mod split;
-pub(super) mod wipes;
+mod clocks;
+mod cuts;
+mod foreign;
+mod late;
+mod losses;
+mod minorities;
+mod split;
+mod wipes;
 
 use std::time::{Duration, Instant};
 
 use super::LONG;
 use crate::quorum::RedisQuorum;
 use crate::raw::RawLock;
-use crate::rounds::Round;
+use crate::rounds::{Round, Row};
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
+
+pub(super) fn rows() -> Vec<Row> {
+    [
+        minorities::rows(),
+        wipes::rows(),
+        losses::rows(),
+        cuts::rows(),
+        late::rows(),
+        split::rows(),
+        clocks::rows(),
+        foreign::rows(),
+    ]
+    .concat()
+}
 
 /// A round on a quorum.
 type QuorumRound<'a> = Round<'a, RedisQuorum>;
@@ -56,8 +70,7 @@ fn go_on(round: &mut QuorumRound<'_>, workers: &mut [Worker; 3]) {
         holder.ask("renew", PATIENCE) == "ok"
     });
     round.visit(holder);
-    let released = Instant::now();
-    round.release(holder);
+    let released = round.release(holder);
     follow(round, waiter, released);
     for worker in [newcomer, holder] {
         let asked = Instant::now();
@@ -68,9 +81,7 @@ fn go_on(round: &mut QuorumRound<'_>, workers: &mut [Worker; 3]) {
 
 /// The worker is granted the lock that is free since then, and releases it.
 fn follow(round: &mut QuorumRound<'_>, worker: &mut Worker, free: Instant) {
-    round.granted_next(worker, free, Duration::from_secs(1));
-    round.visit(worker);
-    round.release(worker);
+    round.let_in(worker, free, Duration::from_secs(1));
 }
 
 /// The body of a holder ends as lost, and no other was inside while it ran.

@@ -4,10 +4,16 @@ use std::time::{Duration, Instant};
 
 use super::{LONG, TTL};
 use crate::proxy::Proxy;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::{Kind, Version, Worker};
+
+rows! {
+    E redisson_holder_killed on open;
+    E redisson_message_lost on open;
+    F redisson_forced_unlock on open;
+}
 
 /// The longest time between two polls.
 const POLL: Duration = Duration::from_millis(200);
@@ -22,10 +28,7 @@ fn open() -> RedisServer {
 }
 
 /// kill -9 of a holder, once Redisson's and once of this crate: the other one waits for the end of its lease.
-pub(super) const HOLDER_KILLED: Row =
-    Row::new("redisson_holder_killed", Class::E, holder_killed).on(open);
-
-fn holder_killed(round: &mut Round<'_>) {
+fn redisson_holder_killed(round: &mut Round<'_>) {
     let mut java = round.worker_of(JAVA);
     round.ask(&mut java, TTL, PATIENCE);
     is_held(&java);
@@ -45,10 +48,7 @@ fn holder_killed(round: &mut Round<'_>) {
 }
 
 /// A lock that becomes free without a message: it was deleted, or the connection broke. The next poll has it.
-pub(super) const MESSAGE_LOST: Row =
-    Row::new("redisson_message_lost", Class::E, message_lost).on(open);
-
-fn message_lost(round: &mut Round<'_>) {
+fn redisson_message_lost(round: &mut Round<'_>) {
     let mut java = round.worker_of(JAVA);
     round.ask(&mut java, LONG, PATIENCE);
     is_held(&java);
@@ -70,18 +70,12 @@ fn message_lost(round: &mut Round<'_>) {
     round.release(&mut ours);
     let released = Instant::now();
     proxy.refuse(false);
-    round.granted_next(&next, released, Duration::from_secs(1));
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(ours);
-    round.retire(next);
+    round.let_in(&mut next, released, Duration::from_secs(1));
+    round.retire_all([ours, next]);
 }
 
 /// `forceUnlock` of an operator, while a holder is inside.
-pub(super) const FORCED_UNLOCK: Row =
-    Row::new("redisson_forced_unlock", Class::F, forced_unlock).on(open);
-
-fn forced_unlock(round: &mut Round<'_>) {
+fn redisson_forced_unlock(round: &mut Round<'_>) {
     let mut holder = round.worker_of(Kind::InRedissonsRecord);
     round.ask(&mut holder, LONG, PATIENCE);
     round.granted(&holder);

@@ -3,14 +3,19 @@
 use std::time::{Duration, Instant};
 
 use super::LONG;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::scene::SLACK;
 use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
-/// Memory is full: no process gets a lock; a holder can keep it, release it, and hand it on.
-pub(super) const OUT_OF_MEMORY: Row = Row::new("out_of_memory", Class::E, out_of_memory);
+rows! {
+    E out_of_memory;
+    E wrong_type;
+    E no_permission;
+    E wrong_password;
+}
 
+/// Memory is full: no process gets a lock; a holder can keep it, release it, and hand it on.
 fn out_of_memory(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
@@ -21,23 +26,16 @@ fn out_of_memory(round: &mut Round<'_>) {
     refused(round, &mut newcomer, "OOM");
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
     round.visit(&mut holder);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     assert!(round.lock.is_held_by(&waiter), "it was not handed on");
     waiter.cont();
-    round.granted_next(&waiter, released, Duration::ZERO);
-    round.visit(&mut waiter);
-    round.release(&mut waiter);
+    round.let_in(&mut waiter, released, Duration::ZERO);
     assert_eq!(round.lock.value(), None, "it was not released");
     round.server.config_set("maxmemory", "0");
-    for worker in [holder, waiter, newcomer] {
-        round.retire(worker);
-    }
+    round.retire_all([holder, waiter, newcomer]);
 }
 
 /// Another program uses the record's names: its keys are left alone.
-pub(super) const WRONG_TYPE: Row = Row::new("wrong_type", Class::E, wrong_type);
-
 fn wrong_type(round: &mut Round<'_>) {
     let mut worker = round.worker();
     let (k, f, q) = (
@@ -59,20 +57,20 @@ fn wrong_type(round: &mut Round<'_>) {
 }
 
 /// A user who may not run scripts.
-pub(super) const NO_PERMISSION: Row = Row::new("no_permission", Class::E, |round| {
+fn no_permission(round: &mut Round<'_>) {
     let rights = ["~*", "&*", "+@all", "-eval", "-evalsha"];
     let words = [&["ACL", "SETUSER", "app", "on", ">s3cret"][..], &rights].concat();
     round.lock.command::<()>(&words);
     shut_out(round, "app:s3cret", "NOPERM");
-});
+}
 
 /// A user with another password.
-pub(super) const WRONG_PASSWORD: Row = Row::new("wrong_password", Class::E, |round| {
+fn wrong_password(round: &mut Round<'_>) {
     round
         .lock
         .command::<()>(&["ACL", "SETUSER", "app", "on", ">s3cret"]);
     shut_out(round, "app:guess", "WRONGPASS");
-});
+}
 
 /// However long the wait, a few commands are enough.
 fn shut_out(round: &mut Round<'_>, login: &str, code: &str) {

@@ -4,32 +4,29 @@ use std::time::{Duration, Instant};
 
 use super::{LONG, TTL};
 use crate::proxy::Proxy;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::PATIENCE;
+
+rows! {
+    E killed_before_its_minimum;
+    E rest_cut;
+}
 
 /// How long the locks of these rows stay taken: longer than a busy machine stops a process.
 const MINIMUM: Duration = Duration::from_millis(1_500);
 
 /// kill -9 of a holder inside its minimum: the crash frees the lock at the ttl, and the minimum does not count.
-pub(super) const KILLED_BEFORE_ITS_MINIMUM: Row =
-    Row::new("killed_before_its_minimum", Class::E, killed);
-
-fn killed(round: &mut Round<'_>) {
+fn killed_before_its_minimum(round: &mut Round<'_>) {
     let mut holder = round.holder_in("at-least 3600000", TTL);
     let next = round.waiter(TTL);
     holder.kill9();
     let killed = Instant::now();
     round.granted_next(&next, killed, TTL);
-    let mut next = next;
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(next);
+    round.finish(next);
 }
 
 /// The release of a holder that is done early never arrives, or its answer is lost. The lock stays taken until the
 /// minimum is over, and is free then.
-pub(super) const REST_CUT: Row = Row::new("rest_cut", Class::E, rest_cut);
-
 fn rest_cut(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let mode = format!("at-least {}", MINIMUM.as_millis());
@@ -42,7 +39,7 @@ fn rest_cut(round: &mut Round<'_>) {
         worker.ask(&format!("mode {mode}"), PATIENCE);
         worker = round.hold(worker, LONG);
         let held = Instant::now();
-        let mut next = round.waiter(LONG);
+        let next = round.waiter(LONG);
         round.visit(&mut worker);
         cut(&proxy, &round.lock.k);
         round.release(&mut worker);
@@ -50,9 +47,7 @@ fn rest_cut(round: &mut Round<'_>) {
         let early = next.line(MINIMUM.saturating_sub(held.elapsed() + Duration::from_millis(200)));
         assert_eq!(early, None, "the minimum was not over");
         round.granted_next(&next, held + MINIMUM, Duration::from_secs(1));
-        round.visit(&mut next);
-        round.release(&mut next);
-        round.retire(next);
+        round.finish(next);
         round.retire(worker);
     }
 }

@@ -10,14 +10,25 @@ use super::pause::is_lost;
 use super::{LONG, TTL, persist, usurped};
 use crate::proxy::{Mode, Proxy};
 use crate::raw::RawLock;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// The holder renews its lease again and again.
-pub(super) const WHILE_RENEWING: Row = Row::new("revoked_while_renewing", Class::F, while_renewing);
+rows! {
+    F revoked_while_renewing;
+    F revoked_while_inside;
+    E revoked_while_handed_on;
+    F revoked_twice;
+    F revoked_without_fence;
+    F revoked_while_paused;
+    F revoked_unheard;
+    F revoked_readers;
+    F revoked_permits;
+    F revoked_one_of_two;
+}
 
-fn while_renewing(round: &mut Round<'_>) {
+/// The holder renews its lease again and again.
+fn revoked_while_renewing(round: &mut Round<'_>) {
     let mut holder = round.worker();
     // A renewal is due three times a second, and more often while it is not answered.
     persist(round, &mut holder, TTL);
@@ -29,9 +40,7 @@ fn while_renewing(round: &mut Round<'_>) {
 }
 
 /// The holder is inside its body, and its lease lasts for long: only the message ends it in time.
-pub(super) const WHILE_INSIDE: Row = Row::new("revoked_while_inside", Class::F, while_inside);
-
-fn while_inside(round: &mut Round<'_>) {
+fn revoked_while_inside(round: &mut Round<'_>) {
     let mut holder = round.worker();
     // Its next renewal is due in minutes.
     persist(round, &mut holder, Duration::from_secs(600));
@@ -43,10 +52,7 @@ fn while_inside(round: &mut Round<'_>) {
 }
 
 /// The holder hands the lock on at the same moment.
-pub(super) const WHILE_HANDED_ON: Row =
-    Row::new("revoked_while_handed_on", Class::E, while_handed_on);
-
-fn while_handed_on(round: &mut Round<'_>) {
+fn revoked_while_handed_on(round: &mut Round<'_>) {
     let (mut holder, mut next) = (round.worker(), round.worker());
     for turn in 0..6 {
         holder = round.hold(holder, LONG);
@@ -64,18 +70,13 @@ fn while_handed_on(round: &mut Round<'_>) {
         let is_first = matches!(revoked, Revoked::Done(_));
         let is_told = is_first && released.starts_with("failed Lost ");
         assert!(released == "ok" || is_told, "{released}");
-        round.granted_next(&next, asked, Duration::ZERO);
-        round.visit(&mut next);
-        round.release(&mut next);
+        round.let_in(&mut next, asked, Duration::ZERO);
     }
-    round.retire(holder);
-    round.retire(next);
+    round.retire_all([holder, next]);
 }
 
 /// The operator asks twice for the same holder.
-pub(super) const TWICE: Row = Row::new("revoked_twice", Class::F, twice);
-
-fn twice(round: &mut Round<'_>) {
+fn revoked_twice(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut next = round.waiter(LONG);
     let seen = done(round);
@@ -99,9 +100,7 @@ fn twice(round: &mut Round<'_>) {
 }
 
 /// The fence was evicted before.
-pub(super) const WITHOUT_FENCE: Row = Row::new("revoked_without_fence", Class::F, without_fence);
-
-fn without_fence(round: &mut Round<'_>) {
+fn revoked_without_fence(round: &mut Round<'_>) {
     for has_waiter in [true, false] {
         let mut holder = round.holder(LONG);
         let mut next = round.worker();
@@ -128,9 +127,7 @@ fn without_fence(round: &mut Round<'_>) {
 }
 
 /// The holder is stopped, and cannot be told before it goes on.
-pub(super) const WHILE_PAUSED: Row = Row::new("revoked_while_paused", Class::F, while_paused);
-
-fn while_paused(round: &mut Round<'_>) {
+fn revoked_while_paused(round: &mut Round<'_>) {
     let mut sleeper = round.holder(LONG);
     let mut next = round.waiter(LONG);
     assert_eq!(sleeper.ask("look", PATIENCE), "looked");
@@ -152,9 +149,7 @@ fn while_paused(round: &mut Round<'_>) {
 }
 
 /// The message to the holder is lost with its connection: it learns of its loss by a renewal.
-pub(super) const UNHEARD: Row = Row::new("revoked_unheard", Class::F, unheard);
-
-fn unheard(round: &mut Round<'_>) {
+fn revoked_unheard(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let holder = round.worker_at(&proxy.url());
     let mut holder = round.hold(holder, LONG);
@@ -173,19 +168,18 @@ fn unheard(round: &mut Round<'_>) {
     round.told(&mut holder, end);
     assert!(round.lock.is_held_by(&next), "the new holder was touched");
     round.release(&mut next);
-    round.retire(holder);
-    round.retire(next);
+    round.retire_all([holder, next]);
 }
 
 /// Two readers hold the lock together, and a writer waits.
-pub(super) const READERS: Row = Row::new("revoked_readers", Class::F, |round| {
+fn revoked_readers(round: &mut Round<'_>) {
     together(round, "read", "write");
-});
+}
 
 /// Two processes hold both permits, and a third one waits for two.
-pub(super) const PERMITS: Row = Row::new("revoked_permits", Class::F, |round| {
+fn revoked_permits(round: &mut Round<'_>) {
     together(round, "permits 2", "permits 2 take 2");
-});
+}
 
 fn together(round: &mut Round<'_>, mode: &str, next: &str) {
     let first = round.holder_in(mode, LONG);
@@ -207,9 +201,7 @@ fn together(round: &mut Round<'_>, mode: &str, next: &str) {
 }
 
 /// The holder has another lock together with this one: it loses both.
-pub(super) const ONE_OF_TWO: Row = Row::new("revoked_one_of_two", Class::F, one_of_two);
-
-fn one_of_two(round: &mut Round<'_>) {
+fn revoked_one_of_two(round: &mut Round<'_>) {
     let name = format!("{}:other", round.key);
     let mut other = RawLock::new(&round.server, &name);
     let mut holder = round.worker();
@@ -236,9 +228,7 @@ fn one_of_two(round: &mut Round<'_>) {
         assert_eq!(worker.ask("renew", PATIENCE), "ok");
         round.release(worker);
     }
-    for worker in [holder, next, of_other] {
-        round.retire(worker);
-    }
+    round.retire_all([holder, next, of_other]);
 }
 
 /// The token in the lock's record.

@@ -3,24 +3,38 @@
 use std::time::{Duration, Instant};
 
 use super::LONG;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 
+rows! {
+    E scripts_flushed;
+    E server_busy on soon_busy;
+    E server_loading on slow_to_load;
+}
+
+fn slow_to_load() -> RedisServer {
+    RedisServer::builder()
+        .config("loading-process-events-interval-bytes", "1024")
+        // µs per key.
+        .config("key-load-delay", "500")
+        .start()
+}
+
+/// A server that is busy after 50 ms of a script.
+fn soon_busy() -> RedisServer {
+    let server = RedisServer::builder();
+    server.config("busy-reply-threshold", "50").start()
+}
+
 /// SCRIPT FLUSH, as fast as it can be sent.
-pub(super) const SCRIPTS_FLUSHED: Row = Row::new("scripts_flushed", Class::E, |round| {
+fn scripts_flushed(round: &mut Round<'_>) {
     round.hammer(&["plain"; 3], LONG, Duration::from_secs(1), |round| {
         round.lock.command::<()>(&["SCRIPT", "FLUSH"]);
     });
-});
+}
 
 /// Another program's script runs for long: BUSY in answer to every command.
-pub(super) const SERVER_BUSY: Row = Row::new("server_busy", Class::E, server_busy).on(|| {
-    RedisServer::builder()
-        .config("busy-reply-threshold", "50")
-        .start()
-});
-
 fn server_busy(round: &mut Round<'_>) {
     let mut hasty = round.holder(LONG);
     round.release(&mut hasty);
@@ -46,23 +60,11 @@ fn server_busy(round: &mut Round<'_>) {
     let killed = Instant::now();
     let looped = busy.join().expect("the thread does not panic");
     assert!(looped.is_err(), "it was killed");
-    round.granted_next(&patient, killed, Duration::from_secs(1));
-    round.visit(&mut patient);
-    round.release(&mut patient);
-    round.retire(hasty);
-    round.retire(patient);
+    round.let_in(&mut patient, killed, Duration::from_secs(1));
+    round.retire_all([hasty, patient]);
 }
 
 /// The server loads its data for a second: LOADING in answer to every command.
-pub(super) const SERVER_LOADING: Row =
-    Row::new("server_loading", Class::E, server_loading).on(|| {
-        RedisServer::builder()
-            .config("loading-process-events-interval-bytes", "1024")
-            // µs per key.
-            .config("key-load-delay", "500")
-            .start()
-    });
-
 fn server_loading(round: &mut Round<'_>) {
     let mut hasty = round.holder(LONG);
     round.release(&mut hasty);
@@ -79,9 +81,6 @@ fn server_loading(round: &mut Round<'_>) {
         redis::cmd("PING").exec(&mut round.lock.connection).is_ok()
     });
     let loaded = Instant::now();
-    round.granted_next(&patient, loaded, Duration::from_secs(1));
-    round.visit(&mut patient);
-    round.release(&mut patient);
-    round.retire(hasty);
-    round.retire(patient);
+    round.let_in(&mut patient, loaded, Duration::from_secs(1));
+    round.retire_all([hasty, patient]);
 }

@@ -5,20 +5,25 @@ use std::time::{Duration, Instant};
 use super::failovers::{AT_ONCE, TTL};
 use super::{LONG, goes_on, intrude, persist, served, usurped};
 use crate::proxy::{Mode, Proxy};
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::sentinels::{RedisSentinels, sentinel_of, sentinel_url, sentinel_url_by};
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
+rows! {
+    F sentinel_failover_ordered on RedisSentinels::start, few;
+    E sentinel_primary_killed on RedisSentinels::start, few;
+    F sentinel_replicas_lack_lock on RedisSentinels::start, few;
+    E two_sentinels_lost on RedisSentinels::start, few;
+    E sentinels_stale on RedisSentinels::start, few;
+}
+
 /// A wait that is longer than a failover on a busy machine.
 const WAIT: Duration = PATIENCE.saturating_mul(4);
 
 /// `SENTINEL FAILOVER`: the old primary still grants locks, as its clients find out only when the sentinels tell them.
-pub(super) const FAILOVER_ORDERED: Row =
-    Row::watched("sentinel_failover_ordered", Class::F, failover_ordered).long();
-
-fn failover_ordered(round: &mut Round<'_, RedisSentinels>) {
+fn sentinel_failover_ordered(round: &mut Round<'_, RedisSentinels>) {
     // The client hears of nothing before it has the lock.
     let sentinels = round.server.sentinels.iter();
     let proxies: Vec<Proxy> = sentinels
@@ -38,10 +43,7 @@ fn failover_ordered(round: &mut Round<'_, RedisSentinels>) {
 }
 
 /// The primary is killed, and its replicas have the lock.
-pub(super) const PRIMARY_KILLED: Row =
-    Row::watched("sentinel_primary_killed", Class::E, primary_killed).long();
-
-fn primary_killed(round: &mut Round<'_, RedisSentinels>) {
+fn sentinel_primary_killed(round: &mut Round<'_, RedisSentinels>) {
     let (holder, waiter) = (round.holder(TTL), round.waiter_within(LONG, WAIT));
     round.server.wait_for_replication();
     round.server.servers[0].kill9();
@@ -50,10 +52,7 @@ fn primary_killed(round: &mut Round<'_, RedisSentinels>) {
 }
 
 /// The primary is killed, and neither replica has the lock.
-pub(super) const REPLICAS_LACK_LOCK: Row =
-    Row::watched("sentinel_replicas_lack_lock", Class::F, replicas_lack_lock).long();
-
-fn replicas_lack_lock(round: &mut Round<'_, RedisSentinels>) {
+fn sentinel_replicas_lack_lock(round: &mut Round<'_, RedisSentinels>) {
     let (mut old, mut next) = (round.worker(), round.worker());
     round.server.wait_for_replication();
     round.server.detach_replicas();
@@ -69,32 +68,25 @@ fn replicas_lack_lock(round: &mut Round<'_, RedisSentinels>) {
 }
 
 /// Two of three sentinels are gone, one of them silently: the primary stays in use, and newcomers find it.
-pub(super) const TWO_LOST: Row = Row::watched("two_sentinels_lost", Class::E, two_lost).long();
-
-fn two_lost(round: &mut Round<'_, RedisSentinels>) {
+fn two_sentinels_lost(round: &mut Round<'_, RedisSentinels>) {
     let mut holder = round.holder(LONG);
     round.server.sentinels[0].kill9();
     round.server.sentinels[1].pause();
     let newcomer = round.waiter(LONG);
     round.visit(&mut holder);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     served(round, newcomer, released);
     // Both were tried meanwhile.
     wait_until("watch of the last sentinel", PATIENCE, || {
         round.server.watching(2) > 0
     });
-    let mut holder = round.hold(holder, LONG);
-    round.visit(&mut holder);
-    round.release(&mut holder);
-    round.retire(holder);
+    let holder = round.hold(holder, LONG);
+    round.finish(holder);
     round.server.sentinels[1].resume();
 }
 
 /// Most sentinels of a URL have missed a failover. The primary that they name says that it is one.
-pub(super) const STALE: Row = Row::watched("sentinels_stale", Class::E, stale).long();
-
-fn stale(round: &mut Round<'_, RedisSentinels>) {
+fn sentinels_stale(round: &mut Round<'_, RedisSentinels>) {
     let promoted = round.server.fail_over(0);
     round.look_at(|all| &all.servers[promoted]);
     let old = RedisServer::start();
@@ -111,8 +103,7 @@ fn stale(round: &mut Round<'_, RedisSentinels>) {
     }
     assert!(!early, "the lock was granted by the old primary");
     round.visit(&mut holder);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     served(round, next, released);
     round.retire(holder);
 }

@@ -4,15 +4,16 @@ use std::time::{Duration, Instant};
 
 use super::LONG;
 use crate::raw::RawLock;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
+
+rows! {
+    E keys_in_opposite_orders;
+}
 
 /// Two processes acquire two locks together, in opposite orders. Others hold the locks until both wait, and release
 /// the first one first: a caller that has one of the locks by then waits for the other.
-pub(super) const KEYS_IN_OPPOSITE_ORDERS: Row =
-    Row::new("keys_in_opposite_orders", Class::E, opposite_orders);
-
-fn opposite_orders(round: &mut Round<'_>) {
+fn keys_in_opposite_orders(round: &mut Round<'_>) {
     let name = format!("{}:other", round.key);
     let mut other = RawLock::new(&round.server, &name);
     let mut of_first = round.holder(LONG);
@@ -36,11 +37,7 @@ fn opposite_orders(round: &mut Round<'_>) {
     round.release(&mut of_other);
     for worker in [&mut first, &mut second] {
         let released = Instant::now();
-        round.granted_next(worker, released, Duration::ZERO);
-        round.visit(worker);
-        round.release(worker);
+        round.let_in(worker, released, Duration::ZERO);
     }
-    for worker in [of_first, of_other, first, second] {
-        round.retire(worker);
-    }
+    round.retire_all([of_first, of_other, first, second]);
 }

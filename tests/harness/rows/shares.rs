@@ -3,17 +3,24 @@
 use std::time::{Duration, Instant};
 
 use super::pause::is_lost;
-use super::{CLAIM, LONG, TTL, intrude};
-use crate::rounds::{Class, Round, Row};
+use super::{CLAIM, KEPT, LONG, TTL, intrude};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
+
+rows! {
+    E reader_killed;
+    E permit_holder_killed;
+    E many_shares_killed;
+    E waiting_reader_killed;
+    F reader_paused;
+    E shares_evicted;
+    F lock_deleted_under_readers;
+}
 
 /// kill -9 of a reader: another one goes on past both leases as they were granted, and no writer comes in
 /// meanwhile. When the other has released, the dead one is in no writer's way.
-pub(super) const READER_KILLED: Row = Row::new("reader_killed", Class::E, reader_killed);
-
 fn reader_killed(round: &mut Round<'_>) {
-    // A busy machine may keep a process from running for a second.
-    let ttl = 2 * TTL;
+    let ttl = KEPT;
     let mut dead = round.holder_in("read", TTL);
     let mut other = round.sharer_in("read", ttl);
     let mut writer = round.waiter_in("write", LONG);
@@ -26,19 +33,12 @@ fn reader_killed(round: &mut Round<'_>) {
     let read = other.ask("write", PATIENCE);
     assert_eq!(early, None, "a reader was inside");
     assert_eq!(read, "written");
-    let released = Instant::now();
-    round.release(&mut other);
-    round.granted_next(&writer, released, Duration::ZERO);
-    round.visit(&mut writer);
-    round.release(&mut writer);
-    round.retire(other);
-    round.retire(writer);
+    let released = round.release(&mut other);
+    round.let_in(&mut writer, released, Duration::ZERO);
+    round.retire_all([other, writer]);
 }
 
 /// kill -9 of a holder of a permit: the next has it at the end of its lease, while another permit is held.
-pub(super) const PERMIT_HOLDER_KILLED: Row =
-    Row::new("permit_holder_killed", Class::E, permit_holder_killed);
-
 fn permit_holder_killed(round: &mut Round<'_>) {
     const MODE: &str = "permits 2";
     let ttl = 2 * TTL;
@@ -74,9 +74,6 @@ fn permit_holder_killed(round: &mut Round<'_>) {
 }
 
 /// kill -9 of a process with 300 permits, more than one script takes off, while another permit is held.
-pub(super) const MANY_SHARES_KILLED: Row =
-    Row::new("many_shares_killed", Class::E, many_shares_killed);
-
 fn many_shares_killed(round: &mut Round<'_>) {
     let ttl = 3 * TTL;
     let mut other = round.holder_in("permits 301", LONG);
@@ -101,9 +98,6 @@ fn many_shares_killed(round: &mut Round<'_>) {
 
 /// kill -9 of a waiting reader: the next reader goes in with the same release, and a claim that the dead
 /// one may have been granted delays a writer no longer than it lasts.
-pub(super) const WAITING_READER_KILLED: Row =
-    Row::new("waiting_reader_killed", Class::E, waiting_reader_killed);
-
 fn waiting_reader_killed(round: &mut Round<'_>) {
     let mut holder = round.holder_in("write", LONG);
     let mut dead = round.waiter_in("read", LONG);
@@ -114,24 +108,17 @@ fn waiting_reader_killed(round: &mut Round<'_>) {
     if round.any_number(0, 2) == 0 {
         round.wait_for_channels(3);
     }
-    let released = Instant::now();
-    round.release(&mut holder);
-    round.granted_next(&next, released, Duration::ZERO);
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.granted_next(&writer, released, CLAIM);
-    round.visit(&mut writer);
-    round.release(&mut writer);
-    for worker in [holder, next, writer] {
-        round.retire(worker);
-    }
+    let released = round.release(&mut holder);
+    round.let_in(&mut next, released, Duration::ZERO);
+    round.let_in(&mut writer, released, CLAIM);
+    round.retire_all([holder, next, writer]);
 }
 
 /// A reader is stopped past its lease, in the middle of its body, and then continues.
-pub(super) const READER_PAUSED: Row = Row::new("reader_paused", Class::F, |round| {
+fn reader_paused(round: &mut Round<'_>) {
     followed_by_a_writer(round);
     beside_another_reader(round);
-});
+}
 
 fn followed_by_a_writer(round: &mut Round<'_>) {
     let mut sleeper = round.holder_in("read", TTL);
@@ -175,8 +162,6 @@ fn beside_another_reader(round: &mut Round<'_>) {
 
 /// The record of the shares is evicted: no share joins, and the lock is held until it expires. The
 /// readers learn of it at their renewal.
-pub(super) const SHARES_EVICTED: Row = Row::new("shares_evicted", Class::E, shares_evicted);
-
 fn shares_evicted(round: &mut Round<'_>) {
     let ttl = 4 * TTL;
     let mut readers = [round.holder_in("read", ttl), round.sharer_in("read", ttl)];
@@ -200,19 +185,12 @@ fn shares_evicted(round: &mut Round<'_>) {
     assert!(Instant::now() >= end, "the lease was not respected");
     round.visit(&mut writer);
     round.release(&mut writer);
-    round.retire(late);
-    round.retire(writer);
+    round.retire_all([late, writer]);
 }
 
 /// The lock's record is deleted, and that of its shares is left: the readers learn of it at their renewal,
 /// and none of them counts for the next share.
-pub(super) const LOCK_DELETED_UNDER_READERS: Row = Row::new(
-    "lock_deleted_under_readers",
-    Class::F,
-    deleted_under_readers,
-);
-
-fn deleted_under_readers(round: &mut Round<'_>) {
+fn lock_deleted_under_readers(round: &mut Round<'_>) {
     let mut readers = [round.holder_in("read", LONG), round.sharer_in("read", LONG)];
     for reader in &mut readers {
         assert_eq!(reader.ask("look", PATIENCE), "looked");

@@ -4,14 +4,20 @@ use std::time::{Duration, Instant};
 
 use super::{LONG, TTL, intrude};
 use crate::proxy::{Mode, Proxy};
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
+rows! {
+    E reply_late;
+    E reply_slow;
+    E renewal_slow;
+    E black_hole;
+    E half_open;
+}
+
 /// Writes are paused for longer than the command timeout: an attempt is answered after its caller has
 /// gone.
-pub(super) const REPLY_LATE: Row = Row::new("reply_late", Class::E, reply_late);
-
 fn reply_late(round: &mut Round<'_>) {
     let mut late = round.worker();
     // The server knows the scripts, so that the attempt is a single command.
@@ -26,27 +32,27 @@ fn reply_late(round: &mut Round<'_>) {
     let unpaused = Instant::now();
     let mut next = round.worker();
     round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, unpaused, Duration::from_millis(500));
-    round.visit(&mut next);
-    round.release(&mut next);
-    round.retire(late);
-    round.retire(next);
+    round.let_in(&mut next, unpaused, Duration::from_millis(500));
+    round.retire_all([late, next]);
 }
 
 /// The delay of a slow answer: the part of the lease that a command may take, less what a busy machine
 /// adds.
-const LATE: Duration = Duration::from_millis(600);
+const LATE: Duration = Duration::from_millis(900);
 
 /// The ttl of a lease that is granted slowly: long enough to be of use.
-const SLOW: Duration = Duration::from_secs(2);
+const SLOW: Duration = Duration::from_secs(4);
+
+/// A worker whose commands may take twice as long as the answers, however busy the machine is.
+fn patient(round: &Round<'_>, proxy: &Proxy) -> Worker {
+    round.worker_at(&format!("{} timeout={}", proxy.url(), 2 * LATE.as_millis()))
+}
 
 /// The answer to an acquire takes a good part of its lease. A holder that counted the lease from the
 /// answer would still be inside when the next one gets in.
-pub(super) const REPLY_SLOW: Row = Row::new("reply_slow", Class::E, reply_slow);
-
 fn reply_slow(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
-    let holder = round.worker_at(&proxy.url());
+    let holder = patient(round, &proxy);
     let mut next = round.worker();
     // The worker has its connection, and the server knows the script, so that the attempt is a single
     // command.
@@ -76,16 +82,13 @@ fn reply_slow(round: &mut Round<'_>) {
             round.release(&mut holder);
         }
     }
-    round.retire(holder);
-    round.retire(next);
+    round.retire_all([holder, next]);
 }
 
 /// The answer to a renewal takes a good part of the lease: the same.
-pub(super) const RENEWAL_SLOW: Row = Row::new("renewal_slow", Class::E, renewal_slow);
-
 fn renewal_slow(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
-    let holder = round.worker_at(&proxy.url());
+    let holder = patient(round, &proxy);
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
     let mut holder = round.hold(holder, SLOW);
@@ -94,7 +97,7 @@ fn renewal_slow(round: &mut Round<'_>) {
     let mut rest = round.lock.pttl();
     wait_until("age", PATIENCE, || {
         rest = round.lock.pttl();
-        rest < 1_900
+        rest < 3_900
     });
 
     proxy.replies(Mode::Delay(LATE));
@@ -110,8 +113,7 @@ fn renewal_slow(round: &mut Round<'_>) {
     proxy.heal();
     round.release(&mut next);
     round.lost(&mut holder);
-    round.retire(holder);
-    round.retire(next);
+    round.retire_all([holder, next]);
 }
 
 /// Has `next` acquire the lock when its lease has ended, and begin a visit.
@@ -131,10 +133,10 @@ fn intrude_if_valid(holder: &mut Worker) {
 }
 
 /// A holder has no connection any more: it gives up before its lease ends, and so does its body.
-pub(super) const BLACK_HOLE: Row = Row::new("black_hole", Class::E, |round| {
+fn black_hole(round: &mut Round<'_>) {
     cut_off_guard(round);
     cut_off_body(round);
-});
+}
 
 /// A guard uses the clock, however busy the machine is: while it is valid, the lock is neither free nor
 /// another owner's.
@@ -175,17 +177,13 @@ fn cut_off_body(round: &mut Round<'_>) {
     // The commands that were held back arrive now.
     proxy.heal();
     round.release(&mut next);
-    let mut holder = round.hold(holder, LONG);
-    round.visit(&mut holder);
-    round.release(&mut holder);
-    round.retire(holder);
+    let holder = round.hold(holder, LONG);
+    round.finish(holder);
     round.retire(next);
 }
 
 /// The server has forgotten the connection, and the client does not know: it reconnects in time to keep
 /// its lease.
-pub(super) const HALF_OPEN: Row = Row::new("half_open", Class::E, half_open);
-
 fn half_open(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let holder = round.worker_at(&proxy.url());
@@ -199,7 +197,5 @@ fn half_open(round: &mut Round<'_>) {
     });
     assert!(proxy.accepted() > accepted, "over a new connection");
     assert_eq!(holder.ask("valid", PATIENCE), "true");
-    round.visit(&mut holder);
-    round.release(&mut holder);
-    round.retire(holder);
+    round.finish(holder);
 }

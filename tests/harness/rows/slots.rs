@@ -4,19 +4,17 @@ use std::time::{Duration, Instant};
 
 use super::{LONG, served};
 use crate::cluster::RedisCluster;
-use crate::rounds::{Class, Round, Row};
+use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
+
+rows! {
+    E slots_move_under_load on RedisCluster::start, few;
+    E records_move_apart on RedisCluster::start;
+    E slot_half_moved on RedisCluster::start, few;
+}
 
 /// The slot of a lock is moved to and fro while three processes want the lock: step by step, and by turns in one step where
 /// the servers can.
-pub(super) const SLOTS_MOVE_UNDER_LOAD: Row = Row::in_cluster(
-    "slots_move_under_load",
-    Class::E,
-    RedisCluster::start,
-    slots_move_under_load,
-)
-.long();
-
 fn slots_move_under_load(round: &mut Round<'_, RedisCluster>) {
     const TIME: Duration = Duration::from_secs(2);
     let mut moves = 0;
@@ -37,15 +35,10 @@ fn slots_move_under_load(round: &mut Round<'_, RedisCluster>) {
 
 /// A lock is moved before its slot, and then, with a waiter, some of its records before the others: each selection of them,
 /// in turn. What is held is renewed meanwhile, and released at the latest when all have been moved.
-pub(super) const RECORDS_MOVE_APART: Row = Row::in_cluster(
-    "records_move_apart",
-    Class::E,
-    RedisCluster::start,
-    |round| {
-        lock_is_ahead(round);
-        records_are_apart(round);
-    },
-);
+fn records_move_apart(round: &mut Round<'_, RedisCluster>) {
+    lock_is_ahead(round);
+    records_are_apart(round);
+}
 
 /// All that a release without a waiter needs is on one side.
 fn lock_is_ahead(round: &mut Round<'_, RedisCluster>) {
@@ -95,14 +88,6 @@ fn records_are_apart(round: &mut Round<'_, RedisCluster>) {
 }
 
 /// A slot is left half moved for longer than a lease: what is held is renewed, and a newcomer is refused in time.
-pub(super) const SLOT_HALF_MOVED: Row = Row::in_cluster(
-    "slot_half_moved",
-    Class::E,
-    RedisCluster::start,
-    slot_half_moved,
-)
-.long();
-
 fn slot_half_moved(round: &mut Round<'_, RedisCluster>) {
     const TTL: Duration = Duration::from_secs(2);
     let mut holder = round.holder(TTL);
@@ -120,8 +105,7 @@ fn slot_half_moved(round: &mut Round<'_, RedisCluster>) {
     let cluster = &round.server;
     while cluster.move_key(slot, source, target) {}
     cluster.close_slot(slot, source, target);
-    let released = Instant::now();
-    round.release(&mut holder);
+    let released = round.release(&mut holder);
     round.ask(&mut newcomer, LONG, PATIENCE);
     served(round, newcomer, released);
     round.retire(holder);

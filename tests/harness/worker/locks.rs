@@ -1,10 +1,11 @@
 //! The interface of a lock client for workers, so that the harness can drive other kinds as well.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::time::Duration;
 
 use super::mode::Mode;
 use super::visit::Visit;
+use crate::wait;
 
 /// A client. A failure is a string: a kind, a space, a message.
 pub(crate) trait Locks: Clone + Send + Sync + 'static {
@@ -58,22 +59,38 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         ttl: Duration,
         wait: Duration,
         visit: Visit,
-    ) -> impl Future<Output = Result<redis::RedisResult<bool>, String>> + Send;
+    ) -> impl Future<Output = Result<redis::RedisResult<bool>, String>> + Send {
+        async move {
+            let held = self.acquire(key, ttl, wait).await?;
+            let made = visit.make(held.token()).await;
+            held.release().await?;
+            Ok(made)
+        }
+    }
 
     /// Ends the client.
-    fn shutdown(&self) -> impl Future<Output = ()> + Send;
+    fn shutdown(&self) -> impl Future<Output = ()> + Send {
+        async {}
+    }
 }
 
 /// A lock that is held.
 pub(crate) trait Held: Send + Sync + 'static {
     /// The fencing token; 0 if the lock has none.
-    fn token(&self) -> u64;
+    fn token(&self) -> u64 {
+        0
+    }
 
     /// Whether the client still considers it held.
     fn is_valid(&self) -> bool;
 
     /// Runs a body that blocks its thread for a time, and then awaits for ever.
-    fn stall(&self, time: Duration) -> impl Future<Output = Result<(), String>> + Send;
+    fn stall(&self, time: Duration) -> impl Future<Output = Result<(), String>> + Send {
+        async move {
+            wait::block(time);
+            pending().await
+        }
+    }
 
     /// Extends the lease.
     fn renew(&mut self) -> impl Future<Output = Result<(), String>> + Send;
@@ -81,7 +98,10 @@ pub(crate) trait Held: Send + Sync + 'static {
     /// Goes on as a reader.
     fn downgrade(self) -> impl Future<Output = Result<Self, String>> + Send
     where
-        Self: Sized;
+        Self: Sized,
+    {
+        async { Err("InvalidOptions it has no readers".to_owned()) }
+    }
 
     /// Releases it.
     fn release(self) -> impl Future<Output = Result<(), String>> + Send;

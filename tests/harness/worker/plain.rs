@@ -4,7 +4,6 @@
 //! This lock has no renewal, no deadline of its own and no fencing token. The harness must detect its
 //! failures, or it would not detect those of the crate either.
 
-use std::future::pending;
 use std::hash::{BuildHasher, RandomState};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +13,6 @@ use redis::aio::MultiplexedConnection;
 use redis::{RedisError, RedisResult};
 
 use super::locks::{Held, Locks};
-use super::visit::Visit;
-use crate::wait;
 
 const STEP: Duration = Duration::from_millis(10);
 
@@ -78,21 +75,6 @@ impl Locks for Plain {
             }
         }
     }
-
-    async fn run(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-        visit: Visit,
-    ) -> Result<RedisResult<bool>, String> {
-        let held = self.acquire(key, ttl, wait).await?;
-        let made = visit.make(held.token()).await;
-        held.release().await?;
-        Ok(made)
-    }
-
-    async fn shutdown(&self) {}
 }
 
 impl PlainHeld {
@@ -138,25 +120,12 @@ impl PlainHeld {
 }
 
 impl Held for PlainHeld {
-    fn token(&self) -> u64 {
-        0
-    }
-
     fn is_valid(&self) -> bool {
         true
     }
 
-    async fn stall(&self, time: Duration) -> Result<(), String> {
-        wait::block(time);
-        pending().await
-    }
-
     async fn renew(&mut self) -> Result<(), String> {
         Ok(())
-    }
-
-    async fn downgrade(self) -> Result<Self, String> {
-        Err("InvalidOptions it has no readers".to_owned())
     }
 
     async fn release(mut self) -> Result<(), String> {

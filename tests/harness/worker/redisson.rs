@@ -15,8 +15,7 @@ use tokio::sync::{Mutex, OnceCell, Semaphore};
 use tokio::task::JoinHandle;
 
 use super::locks::{Held, Locks};
-use super::visit::Visit;
-use crate::wait::{self, PATIENCE};
+use crate::wait::PATIENCE;
 
 macro_rules! lua {
     ($file:literal) => {
@@ -138,21 +137,6 @@ impl Locks for Redisson {
             false => Err("Busy in time".to_owned()),
         }
     }
-
-    async fn run(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-        visit: Visit,
-    ) -> Result<RedisResult<bool>, String> {
-        let held = self.acquire(key, ttl, wait).await?;
-        let made = visit.make(held.token()).await;
-        held.release().await?;
-        Ok(made)
-    }
-
-    async fn shutdown(&self) {}
 }
 
 impl Redisson {
@@ -337,17 +321,8 @@ impl Lock {
 }
 
 impl Held for RedissonHeld {
-    fn token(&self) -> u64 {
-        0
-    }
-
     fn is_valid(&self) -> bool {
         !self.watchdog.is_finished()
-    }
-
-    async fn stall(&self, time: Duration) -> Result<(), String> {
-        wait::block(time);
-        std::future::pending().await
     }
 
     async fn renew(&mut self) -> Result<(), String> {
@@ -356,10 +331,6 @@ impl Held for RedissonHeld {
             true => Ok(()),
             false => Err("Lost at the renewal".to_owned()),
         }
-    }
-
-    async fn downgrade(self) -> Result<Self, String> {
-        Err("InvalidOptions it has no readers".to_owned())
     }
 
     async fn release(self) -> Result<(), String> {

@@ -1,8 +1,7 @@
-//! Several processes, one lock. The faults that they meet are rows of the fault table.
+//! Several processes, one lock. The faults that they meet are rows of the fault table (`--test rows`).
 //!
 //! | risk | file |
 //! |---|---|
-//! | a process stops, dies or comes late; the server or the way to it fails | `fault_table` |
 //! | two are inside at once, or one process crowds the others out | `exclusion` |
 //! | a service that is terminated leaves its locks to their ttls | `terminate` |
 //! | a process that holds several locks dies | `several` |
@@ -10,7 +9,6 @@
 //! | Redisson's locks and ours in its record are not exclusive, or one side does not wake the other | `redisson` |
 
 mod exclusion;
-mod fault_table;
 mod foreign;
 mod redisson;
 mod scene;

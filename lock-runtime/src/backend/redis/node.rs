@@ -134,7 +134,7 @@ impl Node {
                 Err(error) => return Err(self.describe(error)),
             };
             note(SendEvent::Answered(connection.id));
-            let at = match is_removed!("lease_from_before_the_acquire") {
+            let at = match is_removed!(lease_from_before_the_acquire) {
                 true => CLOCK.now(),
                 false => at,
             };

@@ -102,7 +102,7 @@ impl<W: Wire> Acquisition<W> {
             Handoff::Queued(ref owner)
             | Handoff::Confirmed(ref owner)
             | Handoff::Granted(ref owner, ..)
-                if !owner.outstanding.may_ask_for(ttl) && !is_removed!("ttl_of_the_successor") =>
+                if !owner.outstanding.may_ask_for(ttl) && !is_removed!(ttl_of_the_successor) =>
             {
                 pass_head::end_unneeded(&self.context, handoff);
                 NextStep::Attempt
@@ -257,7 +257,7 @@ impl<W: Wire> Acquisition<W> {
             Err(error) => {
                 self.learn(LastKnown::failed(error));
                 self.failures += 1;
-                if is_removed!("same_owner_for_each_attempt") {
+                if is_removed!(same_owner_for_each_attempt) {
                     let Request { label, .. } = &self.request;
                     let another = self
                         .context
@@ -322,7 +322,7 @@ impl<W: Wire> Acquisition<W> {
         let notified = self.context.timers().timeout_at(next, notified);
         match notified.await {
             Err(_) if next == self.until => self.when_time_is_up(),
-            Ok(()) if is_removed!("confirmation_of_a_grant") => {
+            Ok(()) if is_removed!(confirmation_of_a_grant) => {
                 let (at, token) = (self.context.now(), FencingToken::new(0));
                 let contended = true;
                 let answer = Grant { contended, token };

@@ -101,7 +101,7 @@ impl<W: Wire> WireEvents for Events<W> {
         };
         if !self.notifier.notify(owner_id) {
             let ended = self.notifier.take_just_ended(owner_id);
-            let any = is_removed!("owner_of_a_message").then_some(Mode::Exclusive);
+            let any = is_removed!(owner_of_a_message).then_some(Mode::Exclusive);
             if let Some(mode) = ended.or(any) {
                 reaper::end_again(&context, owner_id, mode, lock);
             }
@@ -136,7 +136,7 @@ fn revoked<W: Wire>(context: &Arc<Context<W>>, payload: &[u8]) {
 
 /// Has the leases confirmed at once that the next server may not have.
 fn confirm_anew<W: Wire>(context: &Arc<Context<W>>, concerns: &dyn Fn(&LockName) -> bool) {
-    if !is_removed!("renewal_after_a_move") {
+    if !is_removed!(renewal_after_a_move) {
         context.registry().doubt(context.now(), concerns);
     }
     context.wake_watchdog();

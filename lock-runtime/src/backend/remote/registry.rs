@@ -101,7 +101,7 @@ impl LeaseRegistry {
     /// server has them. A retained lease is not worth a confirmation: its time is over.
     pub(crate) fn doubt(&mut self, now: Moment, concerns: &dyn Fn(&LockName) -> bool) {
         self.broke_at = Some(now);
-        if !is_removed!("retained_after_a_move") {
+        if !is_removed!(retained_after_a_move) {
             self.retained.expire(concerns);
         }
         let is_one = |entry: &&mut Box<LeaseEntry>| concerns(&entry.owner.names.first().lock);
@@ -207,7 +207,7 @@ impl LeaseRegistry {
         let lock = &request.lock().names.lock;
         let (entry, until) = self.retained.get(lock)?;
         let is_over = now >= until || !entry.may_hand_over(&request.terms, turns, now);
-        if is_over && !is_removed!("retained_after_a_move") {
+        if is_over && !is_removed!(retained_after_a_move) {
             return None;
         }
         let mut entry = self.retained.remove(lock)?;

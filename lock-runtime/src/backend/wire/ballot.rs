@@ -274,7 +274,7 @@ impl Ballot {
             NodeReply::Held { grant, early } => {
                 self.largest = self.largest.max(grant.token.get());
                 self.had_a_node = true;
-                let early_until = match early.is_zero() || is_removed!("early_votes") {
+                let early_until = match early.is_zero() || is_removed!(early_votes) {
                     true => was_early,
                     false => Some(now + early),
                 };
@@ -360,7 +360,7 @@ impl Ballot {
             return Verdict::Open;
         }
         let agree = votes.iter().filter(|(grant, _)| grant.token == largest);
-        if agree.count() < majority && !is_removed!("token_written_back") {
+        if agree.count() < majority && !is_removed!(token_written_back) {
             return Verdict::Unequal(largest);
         }
         let mut times: Vec<Moment> = votes.iter().map(|&(_, at)| at).collect();

@@ -89,7 +89,7 @@ impl Acquire {
         let now = acquiring.now();
         let waited = acquiring.waited(now);
         let outcome = acquired.and_then(|lease| match lease.loss_at(now) {
-            Some(loss) if !is_removed!("check_before_the_hand_over") => Err(lease.lost_error(loss)),
+            Some(loss) if !is_removed!(check_before_the_hand_over) => Err(lease.lost_error(loss)),
             _ => Ok(lease),
         });
         match outcome {

@@ -2,13 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use super::{follow, go_on, hold, roles};
+use super::{QuorumRound, follow, go_on, hold, roles};
 use crate::clock::Clock;
 use crate::quorum::RedisQuorum;
-use crate::rounds::{Class, Row};
 use crate::rows::LONG;
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
+
+rows! {
+    E quorum_clock_of_a_node on with_a_clock;
+    F quorum_clock_set_and_back on with_a_clock;
+    E quorum_clock_of_a_waiter on RedisQuorum::start;
+    E quorum_node_ahead_killed on RedisQuorum::start;
+}
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -17,27 +23,24 @@ const HOUR: Duration = Duration::from_secs(3600);
 const CLOCKED: usize = 2;
 
 /// The clock of one node jumps by a minute, in turn ahead and back: its votes do not count.
-pub(in crate::rows) const CLOCK_OF_A_NODE: Row =
-    Row::of_quorum("quorum_clock_of_a_node", Class::E, with_a_clock, |round| {
-        let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
-        let (holder, _) = hold(round, holder, LONG);
-        let waiter = round.queued(waiter, LONG, PATIENCE);
-        let clocked = &round.server.nodes[CLOCKED];
-        match round.number % 2 {
-            0 => clocked.forward(MINUTE),
-            _ => clocked.back(MINUTE),
-        }
-        let mut workers = [holder, waiter, newcomer];
-        go_on(round, &mut workers);
-        round.server.nodes[1].pause();
-        let answer = round.attempt(&mut workers[0], LONG, Duration::ZERO);
-        assert!(answer.starts_with("failed Unavailable "), "{answer}");
-        assert!(answer.contains(": its clock is "), "{answer}");
-        round.server.nodes[1].resume();
-        for worker in workers {
-            round.retire(worker);
-        }
-    });
+fn quorum_clock_of_a_node(round: &mut QuorumRound<'_>) {
+    let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
+    let (holder, _) = hold(round, holder, LONG);
+    let waiter = round.queued(waiter, LONG, PATIENCE);
+    let clocked = &round.server.nodes[CLOCKED];
+    match round.number % 2 {
+        0 => clocked.forward(MINUTE),
+        _ => clocked.back(MINUTE),
+    }
+    let mut workers = [holder, waiter, newcomer];
+    go_on(round, &mut workers);
+    round.server.nodes[1].pause();
+    let answer = round.attempt(&mut workers[0], LONG, Duration::ZERO);
+    assert!(answer.starts_with("failed Unavailable "), "{answer}");
+    assert!(answer.contains(": its clock is "), "{answer}");
+    round.server.nodes[1].resume();
+    round.retire_all(workers);
+}
 
 fn with_a_clock() -> RedisQuorum {
     let nodes = [(); CLOCKED].map(|()| RedisServer::builder());
@@ -47,104 +50,83 @@ fn with_a_clock() -> RedisQuorum {
 
 /// The lock is held on two of three nodes. The clock of one of them jumps a minute ahead, so that its record is gone, and
 /// back before any process asks it.
-pub(in crate::rows) const CLOCK_SET_AND_BACK: Row = Row::of_quorum(
-    "quorum_clock_set_and_back",
-    Class::F,
-    with_a_clock,
-    |round| {
-        let kept = round.number % CLOCKED;
-        let third = CLOCKED - 1 - kept;
-        let ways = round.server.proxies();
-        ways[third].refuse(true);
-        let holder = round.worker_at(&round.server.url_through(&ways));
-        let mut next = round.worker();
-        next.ask("idle", PATIENCE);
-        round.look_at(|quorum| &quorum.nodes[CLOCKED]);
-        let mut holder = round.hold(holder, LONG);
-        wait_until("record on the node", PATIENCE, || {
-            round.lock.is_held_by(&holder)
-        });
-        assert_eq!(holder.ask("look", PATIENCE), "looked");
-        let end = round.lock.lease_end();
-        round.server.nodes[CLOCKED].forward(MINUTE);
-        // A server may delete what is over only when it is asked for it.
-        assert_eq!(round.lock.value(), None);
-        round.server.nodes[CLOCKED].back(MINUTE);
-        let set = Instant::now();
-        round.ask(&mut next, LONG, PATIENCE);
-        round.granted_next(&next, set, Duration::ZERO);
-        round.visit(&mut next);
-        assert_eq!(holder.ask("write", PATIENCE), "stale");
-        // One node alone is no majority that could say so.
-        ways[third].refuse(false);
-        round.told(&mut holder, end);
-        round.release(&mut next);
-        round.retire(holder);
-        round.retire(next);
-    },
-);
+fn quorum_clock_set_and_back(round: &mut QuorumRound<'_>) {
+    let kept = round.number % CLOCKED;
+    let third = CLOCKED - 1 - kept;
+    let ways = round.server.proxies();
+    ways[third].refuse(true);
+    let holder = round.worker_at(&round.server.url_through(&ways));
+    let mut next = round.worker();
+    next.ask("idle", PATIENCE);
+    round.look_at(|quorum| &quorum.nodes[CLOCKED]);
+    let mut holder = round.hold(holder, LONG);
+    wait_until("record on the node", PATIENCE, || {
+        round.lock.is_held_by(&holder)
+    });
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    let end = round.lock.lease_end();
+    round.server.nodes[CLOCKED].forward(MINUTE);
+    // A server may delete what is over only when it is asked for it.
+    assert_eq!(round.lock.value(), None);
+    round.server.nodes[CLOCKED].back(MINUTE);
+    let set = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, set, Duration::ZERO);
+    round.visit(&mut next);
+    assert_eq!(holder.ask("write", PATIENCE), "stale");
+    // One node alone is no majority that could say so.
+    ways[third].refuse(false);
+    round.told(&mut holder, end);
+    round.release(&mut next);
+    round.retire_all([holder, next]);
+}
 
 /// The clock of a waiter is an hour off, in turn ahead and behind: waiters are served in the order in which they came.
-pub(in crate::rows) const CLOCK_OF_A_WAITER: Row = Row::of_quorum(
-    "quorum_clock_of_a_waiter",
-    Class::E,
-    RedisQuorum::start,
-    |round| {
-        let clock = Clock::new();
-        match round.number % 2 {
-            0 => clock.forward(HOUR),
-            _ => clock.back(HOUR),
-        }
-        let mut holder = round.holder(LONG);
-        let (off, right) = (round.worker_by(&clock), round.worker());
-        let mut off = round.queued(off, LONG, PATIENCE);
-        // Stamps are as exact as a round trip takes.
-        let mut monitor = round.server.nodes[0].monitor();
-        let pid = format!("(pid {})", off.pid());
-        wait_until("poll", PATIENCE, || {
-            let mut sent = monitor.take().into_iter();
-            sent.any(|command| command.text.contains(&pid))
-        });
-        let mut right = round.queued(right, LONG, PATIENCE);
-        round.visit(&mut holder);
-        let released = Instant::now();
-        round.release(&mut holder);
-        follow(round, &mut off, released);
-        follow(round, &mut right, released);
-        for worker in [holder, off, right] {
-            round.retire(worker);
-        }
-    },
-);
+fn quorum_clock_of_a_waiter(round: &mut QuorumRound<'_>) {
+    let clock = Clock::new();
+    match round.number % 2 {
+        0 => clock.forward(HOUR),
+        _ => clock.back(HOUR),
+    }
+    let mut holder = round.holder(LONG);
+    let (off, right) = (round.worker_by(&clock), round.worker());
+    let mut off = round.queued(off, LONG, PATIENCE);
+    // Stamps are as exact as a round trip takes.
+    let mut monitor = round.server.nodes[0].monitor();
+    let pid = format!("(pid {})", off.pid());
+    wait_until("poll", PATIENCE, || {
+        let mut sent = monitor.take().into_iter();
+        sent.any(|command| command.text.contains(&pid))
+    });
+    let mut right = round.queued(right, LONG, PATIENCE);
+    round.visit(&mut holder);
+    let released = round.release(&mut holder);
+    follow(round, &mut off, released);
+    follow(round, &mut right, released);
+    round.retire_all([holder, off, right]);
+}
 
 /// The token of one node is ahead of those of the others, as after a time when its clock was. The node is killed when
 /// the lock with that token is released: the next token is higher.
-pub(in crate::rows) const NODE_AHEAD_KILLED: Row = Row::of_quorum(
-    "quorum_node_ahead_killed",
-    Class::E,
-    RedisQuorum::start,
-    |round| {
-        let [ahead, stays, third] = roles(round);
-        round.look_at(|quorum| &quorum.nodes[ahead]);
-        let fence = round.lock.f.clone();
-        let token = format!("{:016}", round.lock.now() + 60_000_000);
-        round.lock.command::<()>(&["SET", &fence, &token]);
-        round.look_at(|quorum| &quorum.nodes[stays]);
-        let proxies = round.server.proxies();
-        // A majority without the node that is ahead would not see its token.
-        proxies[third].refuse(true);
-        let holder = round.worker_at(&round.server.url_through(&proxies));
-        let mut holder = round.hold(holder, LONG);
-        round.visit(&mut holder);
-        round.release(&mut holder);
-        round.server.nodes[ahead].kill9();
-        let (mut next, asked) = (round.worker(), Instant::now());
-        round.ask(&mut next, LONG, PATIENCE);
-        follow(round, &mut next, asked);
-        proxies[third].refuse(false);
-        round.server.nodes[ahead].restart();
-        for worker in [holder, next] {
-            round.retire(worker);
-        }
-    },
-);
+fn quorum_node_ahead_killed(round: &mut QuorumRound<'_>) {
+    let [ahead, stays, third] = roles(round);
+    round.look_at(|quorum| &quorum.nodes[ahead]);
+    let fence = round.lock.f.clone();
+    let token = format!("{:016}", round.lock.now() + 60_000_000);
+    round.lock.command::<()>(&["SET", &fence, &token]);
+    round.look_at(|quorum| &quorum.nodes[stays]);
+    let proxies = round.server.proxies();
+    // A majority without the node that is ahead would not see its token.
+    proxies[third].refuse(true);
+    let holder = round.worker_at(&round.server.url_through(&proxies));
+    let mut holder = round.hold(holder, LONG);
+    round.visit(&mut holder);
+    round.release(&mut holder);
+    round.server.nodes[ahead].kill9();
+    let (mut next, asked) = (round.worker(), Instant::now());
+    round.ask(&mut next, LONG, PATIENCE);
+    follow(round, &mut next, asked);
+    proxies[third].refuse(false);
+    round.server.nodes[ahead].restart();
+    round.retire_all([holder, next]);
+}

@@ -6,26 +6,28 @@ use super::split::{Side, split};
 use super::{QuorumRound, follow, hold, label_and_token, lock_at, roles};
 use crate::proxy::Proxy;
 use crate::quorum::{RedisQuorum, boot};
-use crate::rounds::{Class, Row};
 use crate::rows::LONG;
 use crate::wait::{PATIENCE, wait_until};
 
+rows! {
+    E quorum_reply_cut on RedisQuorum::start;
+}
+
 /// One node, behind a proxy, loses requests or their answers: those of an acquire, a release and an `end`, and those of
 /// the commands that give the node away and that write a lost record again.
-pub(in crate::rows) const REPLY_CUT: Row =
-    Row::of_quorum("quorum_reply_cut", Class::E, RedisQuorum::start, |round| {
-        // What may be left of a command that was cut is ended for some seconds.
-        let mut sides = vec![acquire_and_release_cut(round)];
-        sides.extend(end_cut(round));
-        sides.push(hold_cut(round));
-        sides.extend(cede_cut(round));
-        for side in &mut sides {
-            side.proxies.iter().for_each(Proxy::heal);
-        }
-        for side in sides {
-            side.retire(round);
-        }
-    });
+fn quorum_reply_cut(round: &mut QuorumRound<'_>) {
+    // What may be left of a command that was cut is ended for some seconds.
+    let mut sides = vec![acquire_and_release_cut(round)];
+    sides.extend(end_cut(round));
+    sides.push(hold_cut(round));
+    sides.extend(cede_cut(round));
+    for side in &mut sides {
+        side.proxies.iter().for_each(Proxy::heal);
+    }
+    for side in sides {
+        side.retire(round);
+    }
+}
 
 /// How a command is cut. First it is not: the node learns the script. Otherwise the answer that is cut would be that the
 /// node does not know it.

@@ -1,39 +1,40 @@
 //! Redlock clients that know nothing of queues and tokens.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::follow;
+use super::{QuorumRound, follow};
 use crate::quorum::RedisQuorum;
-use crate::rounds::{Class, Row};
 use crate::rows::LONG;
 use crate::wait::PATIENCE;
 use crate::worker::Kind;
 
+rows! {
+    E quorum_foreign on RedisQuorum::start;
+}
+
 /// Clients with `SET NX PX` on each node, and processes of this crate: they exclude each other.
-pub(in crate::rows) const FOREIGN: Row =
-    Row::of_quorum("quorum_foreign", Class::E, RedisQuorum::start, |round| {
-        let mut theirs = round.worker_of(Kind::Plain);
-        let ours = round.worker();
-        round.ask(&mut theirs, LONG, PATIENCE);
-        assert_eq!(theirs.line(PATIENCE).as_deref(), Some("held 0"));
-        let mut ours = round.queued(ours, LONG, PATIENCE);
-        round.visit(&mut theirs);
-        let released = Instant::now();
-        round.release(&mut theirs);
-        follow(round, &mut ours, released);
+fn quorum_foreign(round: &mut QuorumRound<'_>) {
+    let mut theirs = round.worker_of(Kind::Plain);
+    let ours = round.worker();
+    round.ask(&mut theirs, LONG, PATIENCE);
+    assert_eq!(theirs.line(PATIENCE).as_deref(), Some("held 0"));
+    let mut ours = round.queued(ours, LONG, PATIENCE);
+    round.visit(&mut theirs);
+    let released = round.release(&mut theirs);
+    follow(round, &mut ours, released);
 
-        let mut ours = round.hold(ours, LONG);
-        let busy = round.attempt(&mut theirs, LONG, Duration::ZERO);
-        assert!(busy.starts_with("failed Busy "), "{busy}");
-        round.visit(&mut ours);
-        round.release(&mut ours);
+    let mut ours = round.hold(ours, LONG);
+    let busy = round.attempt(&mut theirs, LONG, Duration::ZERO);
+    assert!(busy.starts_with("failed Busy "), "{busy}");
+    round.visit(&mut ours);
+    round.release(&mut ours);
 
-        // One task of this crate: where several wait, the lock is handed on and is never free.
-        let mut workers = [theirs, round.worker_of(Kind::Plain), ours];
-        for worker in &mut workers {
-            worker.send(&round.command("hammer", LONG, PATIENCE, "1 700"));
-        }
-        for worker in workers {
-            round.end_hammer(worker);
-        }
-    });
+    // One task of this crate: where several wait, the lock is handed on and is never free.
+    let mut workers = [theirs, round.worker_of(Kind::Plain), ours];
+    for worker in &mut workers {
+        worker.send(&round.command("hammer", LONG, PATIENCE, "1 700"));
+    }
+    for worker in workers {
+        round.end_hammer(worker);
+    }
+}

@@ -8,144 +8,146 @@ use crate::monitor::Monitor;
 use crate::proxy::{Mode, Proxy};
 use crate::quorum::{RedisQuorum, boot};
 use crate::raw::RawLock;
-use crate::rounds::{Class, Row};
 use crate::rows::{LONG, intrude};
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
+rows! {
+    E quorum_cede_late on RedisQuorum::start;
+    E quorum_call_late on RedisQuorum::start;
+    E quorum_hold_late on RedisQuorum::start;
+}
+
 /// A process gives a node away, and the command is held back. Then the process has the lock after all, with that node,
 /// and the command arrives: it names another token, and does nothing.
-pub(in crate::rows) const CEDE_LATE: Row =
-    Row::of_quorum("quorum_cede_late", Class::E, RedisQuorum::start, |round| {
-        let nodes @ [_, ceded, third] = roles(round);
-        // The node learns the script.
-        let [mut first, mut second] = [Side::new(round), Side::new(round)];
-        split(round, [&mut first, &mut second], nodes);
-        first.proxies[ceded].heal();
-        for side in [&mut first, &mut second] {
-            round.granted(&side.worker);
-            round.visit(&mut side.worker);
-            round.release(&mut side.worker);
-            side.proxies[third].heal();
-        }
-        let before = [first, second];
+fn quorum_cede_late(round: &mut QuorumRound<'_>) {
+    let nodes @ [_, ceded, third] = roles(round);
+    // The node learns the script.
+    let [mut first, mut second] = [Side::new(round), Side::new(round)];
+    split(round, [&mut first, &mut second], nodes);
+    first.proxies[ceded].heal();
+    for side in [&mut first, &mut second] {
+        round.granted(&side.worker);
+        round.visit(&mut side.worker);
+        round.release(&mut side.worker);
+        side.proxies[third].heal();
+    }
+    let before = [first, second];
 
-        let [mut first, mut second] = [Side::new(round), Side::new(round)];
-        let near = Proxy::start(round.server.nodes[ceded].port());
-        second.proxies[ceded].redirect(near.port());
-        split(round, [&mut first, &mut second], nodes);
-        let mut lock = lock_at(round, ceded);
-        let record = lock.value().expect("it is held");
-        let (label, token) = label_and_token(&record);
-        near.requests(Mode::Hold);
-        first.proxies[ceded].heal();
-        let cede = format!("{label}\r\n$16\r\n{token}\r\n");
-        wait_until("command that gives the node away", PATIENCE, || {
-            near.has_held(&cede)
-        });
-        let mut at_third = lock_at(round, third);
-        second.proxies[third].heal();
-        wait_until("third node", PATIENCE, || {
-            at_third.is_held_by(&second.worker)
-        });
-        second.proxies[ceded].redirect(round.server.nodes[ceded].port());
-        second.proxies[ceded].kill_connections();
-        round.granted(&second.worker);
-        assert_eq!(second.worker.ask("look", PATIENCE), "looked");
-
-        let mut monitor = round.server.nodes[ceded].monitor();
-        near.heal();
-        let cede = format!("{label}\" \"{token}\" \"");
-        wait_until("late command", PATIENCE, || {
-            has_arrived(&mut monitor, &cede)
-        });
-        let is_left = lock.is_held_by(&second.worker);
-        if !is_left {
-            round.granted(&first.worker);
-            intrude(&mut first.worker);
-        }
-        assert_eq!(second.worker.ask("write", PATIENCE), "written");
-        assert!(is_left, "the node was taken from its holder");
-        let released = Instant::now();
-        round.release(&mut second.worker);
-        follow(round, &mut first.worker, released);
-        first.proxies[third].heal();
-        for side in before.into_iter().chain([first, second]) {
-            side.retire(round);
-        }
+    let [mut first, mut second] = [Side::new(round), Side::new(round)];
+    let near = Proxy::start(round.server.nodes[ceded].port());
+    second.proxies[ceded].redirect(near.port());
+    split(round, [&mut first, &mut second], nodes);
+    let mut lock = lock_at(round, ceded);
+    let record = lock.value().expect("it is held");
+    let (label, token) = label_and_token(&record);
+    near.requests(Mode::Hold);
+    first.proxies[ceded].heal();
+    let cede = format!("{label}\r\n$16\r\n{token}\r\n");
+    wait_until("command that gives the node away", PATIENCE, || {
+        near.has_held(&cede)
     });
+    let mut at_third = lock_at(round, third);
+    second.proxies[third].heal();
+    wait_until("third node", PATIENCE, || {
+        at_third.is_held_by(&second.worker)
+    });
+    second.proxies[ceded].redirect(round.server.nodes[ceded].port());
+    second.proxies[ceded].kill_connections();
+    round.granted(&second.worker);
+    assert_eq!(second.worker.ask("look", PATIENCE), "looked");
+
+    let mut monitor = round.server.nodes[ceded].monitor();
+    near.heal();
+    let cede = format!("{label}\" \"{token}\" \"");
+    wait_until("late command", PATIENCE, || {
+        has_arrived(&mut monitor, &cede)
+    });
+    let is_left = lock.is_held_by(&second.worker);
+    if !is_left {
+        round.granted(&first.worker);
+        intrude(&mut first.worker);
+    }
+    assert_eq!(second.worker.ask("write", PATIENCE), "written");
+    assert!(is_left, "the node was taken from its holder");
+    let released = Instant::now();
+    round.release(&mut second.worker);
+    follow(round, &mut first.worker, released);
+    first.proxies[third].heal();
+    for side in before.into_iter().chain([first, second]) {
+        side.retire(round);
+    }
+}
 
 /// A command to one node is held back, and arrives when its sender has released the lock. In turn, it is an acquire, and
 /// another process has the node then; an acquire, and the node is free; and a release. Nothing is left of it.
-pub(in crate::rows) const CALL_LATE: Row =
-    Row::of_quorum("quorum_call_late", Class::E, RedisQuorum::start, |round| {
-        let [node, other] = roles(round);
-        let (mut lock, mut next) = (lock_at(round, node), round.worker());
-        let (near, ways, holder) = one_behind_two(round, node);
-        // The node learns the scripts.
-        let (mut holder, _) = hold(round, holder, LONG);
+fn quorum_call_late(round: &mut QuorumRound<'_>) {
+    let [node, other] = roles(round);
+    let (mut lock, mut next) = (lock_at(round, node), round.worker());
+    let (near, ways, holder) = one_behind_two(round, node);
+    // The node learns the scripts.
+    let (mut holder, _) = hold(round, holder, LONG);
+    round.release(&mut holder);
+    wait_until("free node", PATIENCE, || lock.value().is_none());
+
+    let (is_acquire, is_free) = (round.number % 3 != 2, round.number % 3 == 1);
+    if is_acquire {
+        near.requests(Mode::Hold);
+        round.ask(&mut holder, LONG, PATIENCE);
+        round.granted(&holder);
+    } else {
+        holder = hold(round, holder, LONG).0;
+    }
+    round.visit(&mut holder);
+    let record = lock_at(round, other).value().expect("it is held");
+    let owner = &record[..22];
+    let mut released = Instant::now();
+    if !is_acquire {
+        near.requests(Mode::Hold);
         round.release(&mut holder);
-        wait_until("free node", PATIENCE, || lock.value().is_none());
-
-        let (is_acquire, is_free) = (round.number % 3 != 2, round.number % 3 == 1);
-        if is_acquire {
-            near.requests(Mode::Hold);
-            round.ask(&mut holder, LONG, PATIENCE);
-            round.granted(&holder);
-        } else {
-            holder = hold(round, holder, LONG).0;
-        }
-        round.visit(&mut holder);
-        let record = lock_at(round, other).value().expect("it is held");
-        let owner = &record[..22];
-        let mut released = Instant::now();
-        if !is_acquire {
-            near.requests(Mode::Hold);
-            round.release(&mut holder);
-        }
-        wait_until("command to the node", PATIENCE, || near.has_held(owner));
-        ways[node].redirect(round.server.nodes[node].port());
-        ways[node].kill_connections();
-        if is_acquire {
-            released = Instant::now();
-            round.release(&mut holder);
-        }
-        round.ask(&mut next, LONG, PATIENCE);
-        round.granted_next(&next, released, Duration::from_secs(1));
-        assert_eq!(next.ask("look", PATIENCE), "looked");
-        wait_until("next holder on the node", PATIENCE, || {
-            lock.is_held_by(&next)
-        });
-        if is_free {
-            assert_eq!(next.ask("write", PATIENCE), "written");
-            round.release(&mut next);
-            wait_until("free node", PATIENCE, || lock.value().is_none());
-        }
-
-        // It ends the owner again and again: only the late command is to arrive.
-        holder.stop();
-        let mut monitor = round.server.nodes[node].monitor();
-        near.heal();
-        wait_until("late command", PATIENCE, || {
-            has_arrived(&mut monitor, owner)
-        });
-        holder.cont();
-        if is_free {
-            // Its lease is longer.
-            wait_until("free node again", LONG / 2, || lock.value().is_none());
-        } else {
-            assert!(lock.is_held_by(&next), "the node was taken from its holder");
-            assert_eq!(next.ask("write", PATIENCE), "written");
-            round.release(&mut next);
-        }
-        for worker in [&mut holder, &mut next] {
-            let asked = Instant::now();
-            round.ask(worker, LONG, PATIENCE);
-            follow(round, worker, asked);
-        }
-        round.retire(holder);
-        round.retire(next);
+    }
+    wait_until("command to the node", PATIENCE, || near.has_held(owner));
+    ways[node].redirect(round.server.nodes[node].port());
+    ways[node].kill_connections();
+    if is_acquire {
+        released = Instant::now();
+        round.release(&mut holder);
+    }
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, released, Duration::from_secs(1));
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    wait_until("next holder on the node", PATIENCE, || {
+        lock.is_held_by(&next)
     });
+    if is_free {
+        assert_eq!(next.ask("write", PATIENCE), "written");
+        round.release(&mut next);
+        wait_until("free node", PATIENCE, || lock.value().is_none());
+    }
+
+    // It ends the owner again and again: only the late command is to arrive.
+    holder.stop();
+    let mut monitor = round.server.nodes[node].monitor();
+    near.heal();
+    wait_until("late command", PATIENCE, || {
+        has_arrived(&mut monitor, owner)
+    });
+    holder.cont();
+    if is_free {
+        // Its lease is longer.
+        wait_until("free node again", LONG / 2, || lock.value().is_none());
+    } else {
+        assert!(lock.is_held_by(&next), "the node was taken from its holder");
+        assert_eq!(next.ask("write", PATIENCE), "written");
+        round.release(&mut next);
+    }
+    for worker in [&mut holder, &mut next] {
+        let asked = Instant::now();
+        round.ask(worker, LONG, PATIENCE);
+        follow(round, worker, asked);
+    }
+    round.retire_all([holder, next]);
+}
 
 /// A process that reaches this node by two proxies, and the other nodes by one: the first returned one is that before the
 /// node, which keeps what it holds when the way to it is changed.
@@ -162,75 +164,72 @@ const LEFT: Duration = Duration::from_secs(2);
 
 /// A holder writes a record again that a node has lost, and the command is held back. It arrives when the holder has
 /// released the lock: in turn, another process has the node then, which is left to it, and the node is free.
-pub(in crate::rows) const HOLD_LATE: Row =
-    Row::of_quorum("quorum_hold_late", Class::E, RedisQuorum::start, |round| {
-        let [node] = roles(round);
-        let (mut lock, mut next) = (lock_at(round, node), round.worker());
-        let (near, ways, holder) = one_behind_two(round, node);
-        let (mut holder, token) = hold(round, holder, LONG);
-        // The node learns the script.
-        restored(&mut lock, &mut holder);
-        let name = lock.k.clone();
-        let mut monitor = round.server.nodes[node].monitor();
-        let boot = boot(&mut lock.connection);
-        let command = format!("{token}\r\n$16\r\n{boot}");
-        // Renewals do not wait for this node: one that came before may restore the record instead. Then again.
-        let mut begun: Option<Instant> = None;
-        wait_until("command that writes it again", PATIENCE, || {
-            if near.has_held(&command) || begun.is_some_and(|begun| begun.elapsed() < LEFT) {
-                return near.has_held(&command);
-            }
-            near.requests(Mode::Pass);
-            lock.command::<i64>(&["DEL", &name]);
-            // The answer to the renewal is kept until the way there is closed.
-            near.replies(Mode::Hold);
-            assert_eq!(holder.ask("renew", PATIENCE), "ok");
-            wait_until("renewal", PATIENCE, || {
-                let mut sent = monitor.take().into_iter();
-                sent.any(|command| command.name != "DEL" && command.text.contains(&name))
-            });
-            near.requests(Mode::Hold);
-            near.replies(Mode::Pass);
-            begun = Some(Instant::now());
-            false
-        });
-        ways[node].redirect(round.server.nodes[node].port());
-        ways[node].kill_connections();
-        round.visit(&mut holder);
-        let released = Instant::now();
-        round.release(&mut holder);
-
-        round.ask(&mut next, LONG, PATIENCE);
-        round.granted_next(&next, released, Duration::from_secs(1));
-        assert_eq!(next.ask("look", PATIENCE), "looked");
-        wait_until("next holder on the node", PATIENCE, || {
-            lock.is_held_by(&next)
-        });
-        let is_free = round.number % 2 == 1;
-        if is_free {
-            assert_eq!(next.ask("write", PATIENCE), "written");
-            round.release(&mut next);
-            wait_until("free node", PATIENCE, || lock.value().is_none());
+fn quorum_hold_late(round: &mut QuorumRound<'_>) {
+    let [node] = roles(round);
+    let (mut lock, mut next) = (lock_at(round, node), round.worker());
+    let (near, ways, holder) = one_behind_two(round, node);
+    let (mut holder, token) = hold(round, holder, LONG);
+    // The node learns the script.
+    restored(&mut lock, &mut holder);
+    let name = lock.k.clone();
+    let mut monitor = round.server.nodes[node].monitor();
+    let boot = boot(&mut lock.connection);
+    let command = format!("{token}\r\n$16\r\n{boot}");
+    // Renewals do not wait for this node: one that came before may restore the record instead. Then again.
+    let mut begun: Option<Instant> = None;
+    wait_until("command that writes it again", PATIENCE, || {
+        if near.has_held(&command) || begun.is_some_and(|begun| begun.elapsed() < LEFT) {
+            return near.has_held(&command);
         }
-        monitor.take();
-        near.heal();
-        wait_until("late command", PATIENCE, || {
-            has_arrived(&mut monitor, &token)
+        near.requests(Mode::Pass);
+        lock.command::<i64>(&["DEL", &name]);
+        // The answer to the renewal is kept until the way there is closed.
+        near.replies(Mode::Hold);
+        assert_eq!(holder.ask("renew", PATIENCE), "ok");
+        wait_until("renewal", PATIENCE, || {
+            let mut sent = monitor.take().into_iter();
+            sent.any(|command| command.name != "DEL" && command.text.contains(&name))
         });
-        if is_free {
-            // A minority stops no process.
-            let asked = Instant::now();
-            round.ask(&mut next, LONG, PATIENCE);
-            follow(round, &mut next, asked);
-        } else {
-            assert!(lock.is_held_by(&next), "the node was taken from its holder");
-            assert_eq!(next.ask("write", PATIENCE), "written");
-            round.release(&mut next);
-        }
-        // What the late command wrote is ended, or this finds it.
-        round.retire(holder);
-        round.retire(next);
+        near.requests(Mode::Hold);
+        near.replies(Mode::Pass);
+        begun = Some(Instant::now());
+        false
     });
+    ways[node].redirect(round.server.nodes[node].port());
+    ways[node].kill_connections();
+    round.visit(&mut holder);
+    let released = round.release(&mut holder);
+
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, released, Duration::from_secs(1));
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    wait_until("next holder on the node", PATIENCE, || {
+        lock.is_held_by(&next)
+    });
+    let is_free = round.number % 2 == 1;
+    if is_free {
+        assert_eq!(next.ask("write", PATIENCE), "written");
+        round.release(&mut next);
+        wait_until("free node", PATIENCE, || lock.value().is_none());
+    }
+    monitor.take();
+    near.heal();
+    wait_until("late command", PATIENCE, || {
+        has_arrived(&mut monitor, &token)
+    });
+    if is_free {
+        // A minority stops no process.
+        let asked = Instant::now();
+        round.ask(&mut next, LONG, PATIENCE);
+        follow(round, &mut next, asked);
+    } else {
+        assert!(lock.is_held_by(&next), "the node was taken from its holder");
+        assert_eq!(next.ask("write", PATIENCE), "written");
+        round.release(&mut next);
+    }
+    // What the late command wrote is ended, or this finds it.
+    round.retire_all([holder, next]);
+}
 
 /// Deletes the record of a holder on a node, and waits until it is there again.
 fn restored(lock: &mut RawLock, holder: &mut Worker) {

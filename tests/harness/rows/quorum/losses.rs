@@ -4,75 +4,66 @@ use std::time::{Duration, Instant};
 
 use super::{QuorumRound, go_on, hold, label_and_token, roles};
 use crate::quorum::{RedisQuorum, boot};
-use crate::rounds::{Class, Row};
 use crate::rows::LONG;
 use crate::wait::{PATIENCE, wait_until};
 
+rows! {
+    E quorum_key_deleted on RedisQuorum::start;
+    F quorum_keys_deleted on RedisQuorum::start;
+}
+
 /// On one node, where another process has it then: it is left to that one, and the holder goes on.
-pub(in crate::rows) const KEY_DELETED: Row = Row::of_quorum(
-    "quorum_key_deleted",
-    Class::E,
-    RedisQuorum::start,
-    |round| {
-        let [deleted, stays] = roles(round);
-        let [next, newcomer] = [round.worker(), round.worker()];
-        let holder = round.worker();
-        let (mut holder, token) = hold(round, holder, LONG);
-        let record = delete(round, deleted);
-        let mut monitor = round.server.nodes[deleted].monitor();
-        round.look_at(|quorum| &quorum.nodes[stays]);
-        let next = round.queued(next, LONG, PATIENCE);
-        round.look_at(|quorum| &quorum.nodes[deleted]);
-        wait_until("next owner of the node", PATIENCE, || {
-            round.lock.is_held_by(&next)
-        });
-        assert_eq!(holder.ask("renew", PATIENCE), "ok");
-        // What writes the record again has its ttl and its token, and then the boot of the node.
-        let (label, _) = label_and_token(&record);
-        let boot = boot(&mut round.lock.connection);
-        let ttl = LONG.as_millis();
-        let command = format!("{label}\" \"{ttl}\" \"{token}\" \"{boot}");
-        wait_until("command that writes it again", PATIENCE, || {
-            let mut sent = monitor.take().into_iter();
-            sent.any(|sent| sent.text.contains(&command))
-        });
-        let is_left = round.lock.is_held_by(&next);
-        assert!(is_left, "the node was taken from its owner");
-        let mut workers = [holder, next, newcomer];
-        go_on(round, &mut workers);
-        for worker in workers {
-            round.retire(worker);
-        }
-    },
-);
+fn quorum_key_deleted(round: &mut QuorumRound<'_>) {
+    let [deleted, stays] = roles(round);
+    let [next, newcomer] = [round.worker(), round.worker()];
+    let holder = round.worker();
+    let (mut holder, token) = hold(round, holder, LONG);
+    let record = delete(round, deleted);
+    let mut monitor = round.server.nodes[deleted].monitor();
+    round.look_at(|quorum| &quorum.nodes[stays]);
+    let next = round.queued(next, LONG, PATIENCE);
+    round.look_at(|quorum| &quorum.nodes[deleted]);
+    wait_until("next owner of the node", PATIENCE, || {
+        round.lock.is_held_by(&next)
+    });
+    assert_eq!(holder.ask("renew", PATIENCE), "ok");
+    // What writes the record again has its ttl and its token, and then the boot of the node.
+    let (label, _) = label_and_token(&record);
+    let boot = boot(&mut round.lock.connection);
+    let ttl = LONG.as_millis();
+    let command = format!("{label}\" \"{ttl}\" \"{token}\" \"{boot}");
+    wait_until("command that writes it again", PATIENCE, || {
+        let mut sent = monitor.take().into_iter();
+        sent.any(|sent| sent.text.contains(&command))
+    });
+    let is_left = round.lock.is_held_by(&next);
+    assert!(is_left, "the node was taken from its owner");
+    let mut workers = [holder, next, newcomer];
+    go_on(round, &mut workers);
+    round.retire_all(workers);
+}
 
 /// On two nodes of three: the next process has the lock at once.
-pub(in crate::rows) const KEYS_DELETED: Row = Row::of_quorum(
-    "quorum_keys_deleted",
-    Class::F,
-    RedisQuorum::start,
-    |round| {
-        let [first, second, stays] = roles(round);
-        let [holder, mut next] = [round.worker(), round.worker()];
-        let (mut holder, _) = hold(round, holder, LONG);
-        assert_eq!(holder.ask("look", PATIENCE), "looked");
-        round.look_at(|quorum| &quorum.nodes[stays]);
-        let end = round.lock.lease_end();
-        delete(round, first);
-        delete(round, second);
-        let deleted = Instant::now();
-        round.ask(&mut next, LONG, PATIENCE);
-        round.granted_next(&next, deleted, Duration::ZERO);
-        round.visit(&mut next);
-        assert_eq!(holder.ask("write", PATIENCE), "stale");
-        round.told(&mut holder, end);
-        round.look_at(|quorum| &quorum.nodes[first]);
-        assert!(round.lock.is_held_by(&next), "the new holder was touched");
-        round.release(&mut next);
-        round.retire(holder);
-        round.retire(next);
-    },
-);
+fn quorum_keys_deleted(round: &mut QuorumRound<'_>) {
+    let [first, second, stays] = roles(round);
+    let [holder, mut next] = [round.worker(), round.worker()];
+    let (mut holder, _) = hold(round, holder, LONG);
+    assert_eq!(holder.ask("look", PATIENCE), "looked");
+    round.look_at(|quorum| &quorum.nodes[stays]);
+    let end = round.lock.lease_end();
+    delete(round, first);
+    delete(round, second);
+    let deleted = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.granted_next(&next, deleted, Duration::ZERO);
+    round.visit(&mut next);
+    assert_eq!(holder.ask("write", PATIENCE), "stale");
+    round.told(&mut holder, end);
+    round.look_at(|quorum| &quorum.nodes[first]);
+    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    round.release(&mut next);
+    round.retire_all([holder, next]);
+}
 
 /// Deletes the lock on one node, and returns its record.
 fn delete(round: &mut QuorumRound<'_>, node: usize) -> String {

@@ -5,43 +5,59 @@ use std::time::{Duration, Instant};
 use super::{QuorumRound, follow, go_on, hold, roles};
 use crate::proxy::Mode;
 use crate::quorum::RedisQuorum;
-use crate::rounds::{Class, Row};
-use crate::rows::{LONG, TTL, persist};
+use crate::rows::{KEPT, LONG, TTL, persist};
 use crate::scene::ask;
 use crate::server::RedisServer;
 use crate::wait::PATIENCE;
+
+rows! {
+    E quorum_node_killed on RedisQuorum::start;
+    E quorum_node_stopped on RedisQuorum::start;
+    E quorum_node_cut on RedisQuorum::start;
+    E quorum_node_refusing on RedisQuorum::start;
+    E quorum_minority_of_five on || RedisQuorum::with(5);
+    E quorum_slow_node on RedisQuorum::start;
+    E quorum_majority_away on RedisQuorum::start;
+    E quorum_majority_killed on five_with_a_delay;
+    E quorum_majority_refusing on RedisQuorum::start;
+}
+
+/// Five nodes whose restart delay a round can wait for.
+fn five_with_a_delay() -> RedisQuorum {
+    RedisQuorum::of((0..5).map(|_| RedisServer::builder()), LEASE)
+}
 
 /// A lease, and the restart delay of a row that waits for its end.
 const LEASE: Duration = Duration::from_secs(2);
 
 /// One of three nodes is killed.
-pub(in crate::rows) const NODE_KILLED: Row = of_three("quorum_node_killed", |round| {
+fn quorum_node_killed(round: &mut QuorumRound<'_>) {
     without_one(round, RedisServer::kill9, RedisServer::restart);
-});
+}
 
 /// One of three nodes is stopped: its sockets stay open, and nothing is answered.
-pub(in crate::rows) const NODE_STOPPED: Row = of_three("quorum_node_stopped", |round| {
+fn quorum_node_stopped(round: &mut QuorumRound<'_>) {
     without_one(round, |node| node.pause(), |node| node.resume());
-});
+}
 
 /// The network to one of three nodes drops all packets, until they all arrive.
-pub(in crate::rows) const NODE_CUT: Row = of_three("quorum_node_cut", |round| {
+fn quorum_node_cut(round: &mut QuorumRound<'_>) {
     let [away, stays] = roles(round);
     let proxies = round.server.proxies();
     let url = round.server.url_through(&proxies);
     let (cut, heal) = (|| proxies[away].black_hole(), || proxies[away].heal());
     without(round, stays, &url, |_| cut(), |_| heal());
-});
+}
 
 /// One of three nodes refuses: in turn, it is out of memory, and asks for a password.
-pub(in crate::rows) const NODE_REFUSING: Row = of_three("quorum_node_refusing", |round| {
+fn quorum_node_refusing(round: &mut QuorumRound<'_>) {
     let [away, stays] = roles(round);
     let url = round.server.url();
     let refusal = Refusal::of(round);
     let begin = |quorum: &mut RedisQuorum| refusal.begin(&quorum.nodes[away]);
     let end = |quorum: &mut RedisQuorum| refusal.end(&quorum.nodes[away]);
     without(round, stays, &url, begin, end);
-});
+}
 
 /// Why a node refuses.
 #[derive(Clone, Copy, PartialEq)]
@@ -85,48 +101,43 @@ fn change_user(node: &RedisServer, rule: &str) {
 }
 
 /// Two of five nodes are away: in turn, one is killed and one is stopped, both are cut off, and both refuse.
-pub(in crate::rows) const MINORITY_OF_FIVE: Row = Row::of_quorum(
-    "quorum_minority_of_five",
-    Class::E,
-    || RedisQuorum::with(5),
-    |round| {
-        let [first, second, stays] = roles(round);
-        let proxies = round.server.proxies();
-        let url = round.server.url_through(&proxies);
-        let ways = [&proxies[first], &proxies[second]];
-        let fault = round.number % 3;
-        without(
-            round,
-            stays,
-            &url,
-            |RedisQuorum { nodes, .. }| match fault {
-                0 => {
-                    nodes[first].kill9();
-                    nodes[second].pause();
-                }
-                1 => ways.iter().for_each(|way| way.black_hole()),
-                _ => {
-                    Refusal::OutOfMemory.begin(&nodes[first]);
-                    Refusal::Password.begin(&nodes[second]);
-                }
-            },
-            |RedisQuorum { nodes, .. }| match fault {
-                0 => {
-                    nodes[first].restart();
-                    nodes[second].resume();
-                }
-                1 => ways.iter().for_each(|way| way.heal()),
-                _ => {
-                    Refusal::OutOfMemory.end(&nodes[first]);
-                    Refusal::Password.end(&nodes[second]);
-                }
-            },
-        );
-    },
-);
+fn quorum_minority_of_five(round: &mut QuorumRound<'_>) {
+    let [first, second, stays] = roles(round);
+    let proxies = round.server.proxies();
+    let url = round.server.url_through(&proxies);
+    let ways = [&proxies[first], &proxies[second]];
+    let fault = round.number % 3;
+    without(
+        round,
+        stays,
+        &url,
+        |RedisQuorum { nodes, .. }| match fault {
+            0 => {
+                nodes[first].kill9();
+                nodes[second].pause();
+            }
+            1 => ways.iter().for_each(|way| way.black_hole()),
+            _ => {
+                Refusal::OutOfMemory.begin(&nodes[first]);
+                Refusal::Password.begin(&nodes[second]);
+            }
+        },
+        |RedisQuorum { nodes, .. }| match fault {
+            0 => {
+                nodes[first].restart();
+                nodes[second].resume();
+            }
+            1 => ways.iter().for_each(|way| way.heal()),
+            _ => {
+                Refusal::OutOfMemory.end(&nodes[first]);
+                Refusal::Password.end(&nodes[second]);
+            }
+        },
+    );
+}
 
 /// The answers of one of three nodes take 200 ms.
-pub(in crate::rows) const SLOW_NODE: Row = of_three("quorum_slow_node", |round| {
+fn quorum_slow_node(round: &mut QuorumRound<'_>) {
     let [slow, stays] = roles(round);
     let proxies = round.server.proxies();
     let url = round.server.url_through(&proxies);
@@ -140,10 +151,6 @@ pub(in crate::rows) const SLOW_NODE: Row = of_three("quorum_slow_node", |round| 
     for worker in workers {
         round.end_hammer(worker);
     }
-});
-
-const fn of_three(name: &'static str, run: fn(&mut QuorumRound<'_>)) -> Row {
-    Row::of_quorum(name, Class::E, RedisQuorum::start, run)
 }
 
 /// As [`without`], for one node that the clients reach directly.
@@ -179,20 +186,18 @@ fn without(
     let mut workers = [holder, waiter, newcomer];
     go_on(round, &mut workers);
     mend(&mut round.server);
-    for worker in workers {
-        round.retire(worker);
-    }
+    round.retire_all(workers);
 }
 
 /// Two of three nodes are away: in turn, they are stopped, and the network to them drops all packets.
-pub(in crate::rows) const MAJORITY_AWAY: Row = of_three("quorum_majority_away", |round| {
+fn quorum_majority_away(round: &mut QuorumRound<'_>) {
     let [stays, first, second] = roles(round);
     round.look_at(|quorum| &quorum.nodes[stays]);
     let proxies = round.server.proxies();
     let url = round.server.url_through(&proxies);
     let [mut old, waiter, mut hasty, mut next] = [(); 4].map(|()| round.worker_at(&url));
     persist(round, &mut old, TTL);
-    let waiter = round.queued(waiter, LONG, TTL);
+    let waiter = round.queued(waiter, LONG, KEPT);
     let away = [first, second];
     let is_stopped = round.number.is_multiple_of(2);
     for node in away {
@@ -218,53 +223,42 @@ pub(in crate::rows) const MAJORITY_AWAY: Row = of_three("quorum_majority_away", 
     let back = Instant::now();
     round.ask(&mut next, LONG, PATIENCE);
     follow(round, &mut next, back);
-    for worker in [old, waiter, hasty, next] {
-        round.retire(worker);
-    }
-});
+    round.retire_all([old, waiter, hasty, next]);
+}
 
 /// Three of five nodes are killed, and are started again with nothing.
-pub(in crate::rows) const MAJORITY_KILLED: Row = Row::of_quorum(
-    "quorum_majority_killed",
-    Class::E,
-    || RedisQuorum::of((0..5).map(|_| RedisServer::builder()), LEASE),
-    |round| {
-        let [stays, first, second, third] = roles(round);
-        round.look_at(|quorum| &quorum.nodes[stays]);
-        // Not longer than the restart delay.
-        let url = format!("{} ttl={}", round.server.url(), LEASE.as_millis());
-        let [mut old, waiter, mut hasty, mut next] = [(); 4].map(|()| round.worker_at(&url));
-        persist(round, &mut old, LEASE);
-        let waiter = round.queued(waiter, LEASE, LEASE);
-        let away = [first, second, third];
-        for node in away {
-            round.server.nodes[node].kill9();
-        }
-        let answer = old.line(PATIENCE).expect("the call fails");
-        assert!(answer.starts_with("failed Lost "), "{answer}");
-        let tried = round.attempt(&mut hasty, LEASE, Duration::ZERO);
-        let waited = waiter.line(PATIENCE).expect("an answer");
-        for answer in [tried, waited] {
-            assert!(answer.starts_with("failed Unavailable "), "{answer}");
-            assert!(answer.contains("2 of 5 nodes answered"), "{answer}");
-        }
-        for node in away {
-            round.server.nodes[node].restart_empty();
-        }
-        let back = Instant::now();
-        round.ask(&mut next, LEASE, PATIENCE);
-        // Their votes count when the restart delay is over.
-        round.granted_next(&next, back, LEASE);
-        round.visit(&mut next);
-        round.release(&mut next);
-        for worker in [old, waiter, hasty, next] {
-            round.retire(worker);
-        }
-    },
-);
+fn quorum_majority_killed(round: &mut QuorumRound<'_>) {
+    let [stays, first, second, third] = roles(round);
+    round.look_at(|quorum| &quorum.nodes[stays]);
+    // Not longer than the restart delay.
+    let url = format!("{} ttl={}", round.server.url(), LEASE.as_millis());
+    let [mut old, waiter, mut hasty, mut next] = [(); 4].map(|()| round.worker_at(&url));
+    persist(round, &mut old, LEASE);
+    let waiter = round.queued(waiter, LEASE, LEASE);
+    let away = [first, second, third];
+    for node in away {
+        round.server.nodes[node].kill9();
+    }
+    let answer = old.line(PATIENCE).expect("the call fails");
+    assert!(answer.starts_with("failed Lost "), "{answer}");
+    let tried = round.attempt(&mut hasty, LEASE, Duration::ZERO);
+    let waited = waiter.line(PATIENCE).expect("an answer");
+    for answer in [tried, waited] {
+        assert!(answer.starts_with("failed Unavailable "), "{answer}");
+        assert!(answer.contains("2 of 5 nodes answered"), "{answer}");
+    }
+    for node in away {
+        round.server.nodes[node].restart_empty();
+    }
+    let back = Instant::now();
+    round.ask(&mut next, LEASE, PATIENCE);
+    // Their votes count when the restart delay is over.
+    round.let_in(&mut next, back, LEASE);
+    round.retire_all([old, waiter, hasty, next]);
+}
 
 /// Two of three nodes refuse: in turn, they are out of memory, so that a holder can go on, and ask for a password.
-pub(in crate::rows) const MAJORITY_REFUSING: Row = of_three("quorum_majority_refusing", |round| {
+fn quorum_majority_refusing(round: &mut QuorumRound<'_>) {
     let [stays, first, second] = roles(round);
     round.look_at(|quorum| &quorum.nodes[stays]);
     let [mut holder, mut hasty, mut patient] = [(); 3].map(|()| round.worker());
@@ -299,10 +293,8 @@ pub(in crate::rows) const MAJORITY_REFUSING: Row = of_three("quorum_majority_ref
     let back = Instant::now();
     round.ask(&mut patient, LONG, PATIENCE);
     follow(round, &mut patient, back);
-    for worker in [holder, hasty, patient] {
-        round.retire(worker);
-    }
-});
+    round.retire_all([holder, hasty, patient]);
+}
 
 #[track_caller]
 fn is_rejected(answer: &str) {

@@ -4,10 +4,13 @@ use super::{QuorumRound, lock_at, roles};
 use crate::proxy::{Mode, Proxy};
 use crate::quorum::RedisQuorum;
 use crate::raw::RawLock;
-use crate::rounds::{Class, Row};
 use crate::rows::{LONG, TTL};
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
+
+rows! {
+    E quorum_split_vote_killed on RedisQuorum::start;
+}
 
 /// A process, and what is between it and each node.
 pub(super) struct Side {
@@ -57,35 +60,30 @@ fn take(round: &QuorumRound<'_>, side: &mut Side, lock: &mut RawLock) {
 }
 
 /// Three processes have one node each, and one of them is killed: the others get in.
-pub(in crate::rows) const SPLIT_VOTE_KILLED: Row = Row::of_quorum(
-    "quorum_split_vote_killed",
-    Class::E,
-    RedisQuorum::start,
-    |round| {
-        let nodes: [usize; 3] = roles(round);
-        let mut sides = [(); 3].map(|()| Side::new(round));
-        for (side, own) in sides.iter_mut().zip(nodes) {
-            let others = nodes.into_iter().filter(|&node| node != own);
-            others.for_each(|node| side.proxies[node].requests(Mode::Hold));
-            let run = round.command("run", TTL, PATIENCE, "");
-            side.worker.send(&run);
-            let mut lock = lock_at(round, own);
-            wait_until("node", PATIENCE, || lock.is_held_by(&side.worker));
+fn quorum_split_vote_killed(round: &mut QuorumRound<'_>) {
+    let nodes: [usize; 3] = roles(round);
+    let mut sides = [(); 3].map(|()| Side::new(round));
+    for (side, own) in sides.iter_mut().zip(nodes) {
+        let others = nodes.into_iter().filter(|&node| node != own);
+        others.for_each(|node| side.proxies[node].requests(Mode::Hold));
+        let run = round.command("run", TTL, PATIENCE, "");
+        side.worker.send(&run);
+        let mut lock = lock_at(round, own);
+        wait_until("node", PATIENCE, || lock.is_held_by(&side.worker));
+    }
+    let killed = usize::try_from(round.any_number(0, 3)).expect("it is small");
+    sides[killed].worker.kill9();
+    // What the dead process sent arrives, too.
+    for proxy in sides.iter().flat_map(|side| &side.proxies) {
+        proxy.heal();
+    }
+    let mut killed = Some(killed);
+    for (number, side) in sides.into_iter().enumerate() {
+        if killed.take_if(|killed| *killed == number).is_some() {
+            continue;
         }
-        let killed = usize::try_from(round.any_number(0, 3)).expect("it is small");
-        sides[killed].worker.kill9();
-        // What the dead process sent arrives, too.
-        for proxy in sides.iter().flat_map(|side| &side.proxies) {
-            proxy.heal();
-        }
-        let mut killed = Some(killed);
-        for (number, side) in sides.into_iter().enumerate() {
-            if killed.take_if(|killed| *killed == number).is_some() {
-                continue;
-            }
-            let visited = side.worker.line(PATIENCE);
-            assert_eq!(visited.as_deref(), Some("written"));
-            side.retire(round);
-        }
-    },
-);
+        let visited = side.worker.line(PATIENCE);
+        assert_eq!(visited.as_deref(), Some("written"));
+        side.retire(round);
+    }
+}

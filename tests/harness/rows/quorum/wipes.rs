@@ -5,12 +5,27 @@ use std::time::{Duration, Instant};
 use super::{QuorumRound, ends_before, go_on, held_by_all, hold, label_and_token, roles};
 use crate::proxy::Proxy;
 use crate::quorum::{QUORUM_RIGHTS, RedisQuorum, marker_name};
-use crate::rounds::{Class, Row};
 use crate::rows::{LONG, persist};
 use crate::scene::{SLACK, ask, exists};
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
+
+rows! {
+    E quorum_node_wiped on RedisQuorum::start;
+    E quorum_minority_wiped on || RedisQuorum::with(5);
+    E quorum_old_data on durable_and_patient;
+    E quorum_replica_promoted on RedisQuorum::start;
+    E quorum_replicas_promoted on forgetful;
+    E quorum_all_wiped_one_by_one on durable;
+    E quorum_all_wiped on durable;
+    E quorum_restart_while_held on RedisQuorum::start;
+}
+
+fn durable_and_patient() -> RedisQuorum {
+    let nodes = (0..3).map(|_| RedisServer::builder().durable());
+    RedisQuorum::of(nodes, RedisQuorum::DELAY)
+}
 
 /// A lease that lasts for the rest of a round, however busy the machine is.
 const LEASE: Duration = Duration::from_secs(2);
@@ -20,78 +35,58 @@ const DELAY: Duration = LEASE;
 
 /// The lock is held on two of three nodes, and one of them is emptied: in turn, by a restart and by FLUSHALL. It and the
 /// third node are no majority for another process.
-pub(in crate::rows) const NODE_WIPED: Row =
-    Row::of_quorum("quorum_node_wiped", Class::E, RedisQuorum::start, |round| {
-        let wipe = wipe_of(round);
-        lost_on_all_but_one(round, |_, node| wipe(node));
-    });
+fn quorum_node_wiped(round: &mut QuorumRound<'_>) {
+    let wipe = wipe_of(round);
+    lost_on_all_but_one(round, |_, node| wipe(node));
+}
 
 /// The same with five nodes: the lock is held on three of them, and two of these are emptied.
-pub(in crate::rows) const MINORITY_WIPED: Row = Row::of_quorum(
-    "quorum_minority_wiped",
-    Class::E,
-    || RedisQuorum::with(5),
-    |round| {
-        let wipe = wipe_of(round);
-        lost_on_all_but_one(round, |_, node| wipe(node));
-    },
-);
+fn quorum_minority_wiped(round: &mut QuorumRound<'_>) {
+    let wipe = wipe_of(round);
+    lost_on_all_but_one(round, |_, node| wipe(node));
+}
 
 /// The same with a node that comes back with the data of before.
-pub(in crate::rows) const OLD_DATA: Row = Row::of_quorum(
-    "quorum_old_data",
-    Class::E,
-    || {
-        let durable = || RedisServer::builder().durable();
-        RedisQuorum::of((0..3).map(|_| durable()), RedisQuorum::DELAY)
-    },
-    |round| {
-        write_no_more(round);
-        lost_on_all_but_one(round, |_, node| node.restart());
-    },
-);
+fn quorum_old_data(round: &mut QuorumRound<'_>) {
+    write_no_more(round);
+    lost_on_all_but_one(round, |_, node| node.restart());
+}
 
 /// The same with a replica in the place of the node, which lacks the lock: it lagged.
-pub(in crate::rows) const REPLICA_PROMOTED: Row = Row::of_quorum(
-    "quorum_replica_promoted",
-    Class::E,
-    RedisQuorum::start,
-    |round| {
-        let [_, lost, _] = roles(round);
-        let replica = promoted(&round.server.nodes[lost]);
-        lost_on_all_but_one(round, |ways, node| {
-            for way in ways {
-                way.redirect(replica.port());
-            }
-            node.kill9();
-        });
-        round.server.nodes[lost].restart();
-    },
-);
+fn quorum_replica_promoted(round: &mut QuorumRound<'_>) {
+    let [_, lost, _] = roles(round);
+    let replica = promoted(&round.server.nodes[lost]);
+    lost_on_all_but_one(round, |ways, node| {
+        for way in ways {
+            way.redirect(replica.port());
+        }
+        node.kill9();
+    });
+    round.server.nodes[lost].restart();
+}
 
 /// The same with two of three nodes, in turn with all of them, which had the lock.
-pub(in crate::rows) const REPLICAS_PROMOTED: Row =
-    delayed("quorum_replicas_promoted", forgetful, |round| {
-        let nodes: [usize; 3] = roles(round);
-        let replaced = nodes[..2 + round.number % 2].iter().copied();
-        let promoted = |node: usize| (node, promoted(&round.server.nodes[node]));
-        let replicas: Vec<(usize, RedisServer)> = replaced.map(promoted).collect();
-        let ways = round.server.proxies();
-        let url = round.server.url_through(&ways);
-        all_lost(round, &url, Next::Comes, |round, old| {
-            // Else it could renew in between, and restore its lock on the first replica while the second node has it.
-            old.stop();
-            for (node, replica) in &replicas {
-                ways[*node].redirect(replica.port());
-                round.server.nodes[*node].kill9();
-            }
-            old.cont();
-            None
-        });
-        for (node, _) in &replicas {
-            round.server.nodes[*node].restart();
+fn quorum_replicas_promoted(round: &mut QuorumRound<'_>) {
+    let nodes: [usize; 3] = roles(round);
+    let replaced = nodes[..2 + round.number % 2].iter().copied();
+    let promoted = |node: usize| (node, promoted(&round.server.nodes[node]));
+    let replicas: Vec<(usize, RedisServer)> = replaced.map(promoted).collect();
+    let ways = round.server.proxies();
+    let url = round.server.url_through(&ways);
+    all_lost(round, &url, Next::Comes, |round, old| {
+        // Else it could renew in between, and restore its lock on the first replica while the second node has it.
+        old.stop();
+        for (node, replica) in &replicas {
+            ways[*node].redirect(replica.port());
+            round.server.nodes[*node].kill9();
         }
+        old.cont();
+        None
     });
+    for (node, _) in &replicas {
+        round.server.nodes[*node].restart();
+    }
+}
 
 /// A replica that has the marker of the node, and was promoted before there was a lock.
 fn promoted(node: &RedisServer) -> RedisServer {
@@ -146,37 +141,35 @@ fn lost_on_all_but_one(
     round.granted_next(&next, since, LEASE);
     ends_before(round, &old, &mut next);
     refuse(false);
-    round.retire(old);
-    round.retire(next);
+    round.retire_all([old, next]);
 }
 
 /// One node after the other loses its data, until the holder is told: in turn, by a restart, by FLUSHALL, and by a restart
 /// with the data of before.
-pub(in crate::rows) const ALL_WIPED_ONE_BY_ONE: Row =
-    delayed("quorum_all_wiped_one_by_one", durable, |round| {
-        write_no_more(round);
-        let (wipe, url) = (LOSSES[round.number % 3], round.server.url());
-        all_lost(round, &url, Next::Waits, |round, old| {
-            let (mut told, first) = (None, round.number);
-            let nodes = &mut round.server.nodes;
-            let count = nodes.len();
-            // Where renewals restore the lock in between, the holder goes on for longer.
-            for wiped in 0..MOST_WIPES {
-                if wiped >= count && told.is_some() {
-                    break;
-                }
-                let node = &mut nodes[(first + wiped) % count];
-                wipe(node);
-                // Else it would have on disk what is restored.
-                node.config_set("appendonly", "no");
-                told = told.or_else(|| old.line(Duration::from_millis(10)));
+fn quorum_all_wiped_one_by_one(round: &mut QuorumRound<'_>) {
+    write_no_more(round);
+    let (wipe, url) = (LOSSES[round.number % 3], round.server.url());
+    all_lost(round, &url, Next::Waits, |round, old| {
+        let (mut told, first) = (None, round.number);
+        let nodes = &mut round.server.nodes;
+        let count = nodes.len();
+        // Where renewals restore the lock in between, the holder goes on for longer.
+        for wiped in 0..MOST_WIPES {
+            if wiped >= count && told.is_some() {
+                break;
             }
-            told
-        });
+            let node = &mut nodes[(first + wiped) % count];
+            wipe(node);
+            // Else it would have on disk what is restored.
+            node.config_set("appendonly", "no");
+            told = told.or_else(|| old.line(Duration::from_millis(10)));
+        }
+        told
     });
+}
 
 /// All nodes lose their data at once: in turn, they are started with nothing, flushed, and started with the data of before.
-pub(in crate::rows) const ALL_WIPED: Row = delayed("quorum_all_wiped", durable, |round| {
+fn quorum_all_wiped(round: &mut QuorumRound<'_>) {
     write_no_more(round);
     let loss = round.number % 3;
     let url = round.server.url();
@@ -188,7 +181,7 @@ pub(in crate::rows) const ALL_WIPED: Row = delayed("quorum_all_wiped", durable, 
         nodes.iter_mut().for_each(LOSSES[loss]);
         None
     });
-});
+}
 
 /// How a node loses its data.
 const LOSSES: [fn(&mut RedisServer); 3] = [RedisServer::restart_empty, flush, RedisServer::restart];
@@ -202,15 +195,6 @@ fn wipe_of(round: &QuorumRound<'_>) -> fn(&mut RedisServer) {
 
 fn flush(node: &mut RedisServer) {
     ask(&mut node.connection(), &["FLUSHALL"])
-}
-
-/// A row whose rounds wait for the end of the restart delay.
-const fn delayed(
-    name: &'static str,
-    start: fn() -> RedisQuorum,
-    run: fn(&mut QuorumRound<'_>),
-) -> Row {
-    Row::of_quorum(name, Class::E, start, run)
 }
 
 fn forgetful() -> RedisQuorum {
@@ -261,35 +245,27 @@ fn all_lost(
     assert!(told.starts_with("failed Lost "), "{told}");
     let visited = next.line(PATIENCE);
     assert_eq!(visited.as_deref(), Some("written"));
-    round.retire(old);
-    round.retire(next);
+    round.retire_all([old, next]);
 }
 
 /// One node is restarted with nothing while the lock is held: it has the lock again after the next renewal.
-pub(in crate::rows) const RESTART_WHILE_HELD: Row = Row::of_quorum(
-    "quorum_restart_while_held",
-    Class::E,
-    RedisQuorum::start,
-    |round| {
-        /// Its renewals are four seconds apart, and a busy machine adds less than that.
-        const TTL: Duration = Duration::from_secs(12);
-        let [wiped, stays] = roles(round);
-        round.look_at(|quorum| &quorum.nodes[stays]);
-        let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
-        let (holder, token) = hold(round, holder, TTL);
-        round.server.nodes[wiped].restart_empty();
-        round.look_at(|quorum| &quorum.nodes[wiped]);
-        wait_until("record of the holder", TTL / 3 + SLACK, || {
-            round.lock.is_held_by(&holder)
-        });
-        let record = round.lock.value().expect("it is held");
-        assert_eq!(label_and_token(&record).1, token);
-        // Earlier it might have had the node first.
-        let waiter = round.queued(waiter, LONG, PATIENCE);
-        let mut workers = [holder, waiter, newcomer];
-        go_on(round, &mut workers);
-        for worker in workers {
-            round.retire(worker);
-        }
-    },
-);
+fn quorum_restart_while_held(round: &mut QuorumRound<'_>) {
+    /// Its renewals are four seconds apart, and a busy machine adds less than that.
+    const TTL: Duration = Duration::from_secs(12);
+    let [wiped, stays] = roles(round);
+    round.look_at(|quorum| &quorum.nodes[stays]);
+    let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
+    let (holder, token) = hold(round, holder, TTL);
+    round.server.nodes[wiped].restart_empty();
+    round.look_at(|quorum| &quorum.nodes[wiped]);
+    wait_until("record of the holder", TTL / 3 + SLACK, || {
+        round.lock.is_held_by(&holder)
+    });
+    let record = round.lock.value().expect("it is held");
+    assert_eq!(label_and_token(&record).1, token);
+    // Earlier it might have had the node first.
+    let waiter = round.queued(waiter, LONG, PATIENCE);
+    let mut workers = [holder, waiter, newcomer];
+    go_on(round, &mut workers);
+    round.retire_all(workers);
+}

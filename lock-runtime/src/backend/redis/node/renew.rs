@@ -85,7 +85,7 @@ impl Node {
                 answers => break (at, answers.map_err(|error| self.describe(error))),
             }
         };
-        let at = match is_removed!("lease_from_before_the_renewal") {
+        let at = match is_removed!(lease_from_before_the_renewal) {
             true => CLOCK.now(),
             false => at,
         };

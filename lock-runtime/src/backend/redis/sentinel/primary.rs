@@ -44,7 +44,7 @@ pub(super) fn parse_epoch(answer: Value) -> Option<u64> {
 pub(super) fn newest(answers: &[Named]) -> Vec<&Named> {
     let highest = answers.iter().map(|named| named.epoch).max();
     let is_newest = |named: &&Named| Some(named.epoch) == highest;
-    let any = is_removed!("sentinels_epoch_compared");
+    let any = is_removed!(sentinels_epoch_compared);
     let newest = answers.iter().filter(|named| any || is_newest(named));
     newest.collect()
 }

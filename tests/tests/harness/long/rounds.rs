@@ -3,15 +3,25 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use harness::rounds::{Arena, Class, Plan, Report, Round, Row, Tally, ViolationKind};
-use harness::{Kind, PATIENCE, RedisCluster, RedisServer, rows, wait_until};
+use harness::rounds::{Arena, Class, Report, Round, Row, Tally, ViolationKind};
+use harness::{Kind, PATIENCE, RedisCluster, RedisServer, wait_until};
 
 const TTL: Duration = Duration::from_secs(8);
 
+const WORKER: [&str; 1] = [env!("CARGO_BIN_EXE_lock-worker")];
+
+fn arena(kind: Kind) -> Arena {
+    Arena::new(&WORKER, kind, 2)
+}
+
+/// A row on one server.
+fn row(class: Class, run: fn(&mut Round<'_>)) -> Row {
+    Row::new("row", class, RedisServer::start, run)
+}
+
 /// Two rounds of a row, and the kinds of violation in them.
 fn play(row: &Row, kind: Kind) -> (Tally, Vec<ViolationKind>) {
-    let arena = Arena::new(&[env!("CARGO_BIN_EXE_lock-worker")], kind);
-    let tally = arena.run(row, 2, 2, Duration::MAX);
+    let tally = arena(kind).run(row, 2, Duration::MAX);
     assert_eq!(tally.rounds, 2);
     let mut kinds: Vec<_> = tally
         .violations
@@ -40,7 +50,7 @@ fn two_inside(round: &mut Round<'_>) {
 
 #[test]
 fn a_double_entry_is_found_and_a_token_keeps_it_out_of_the_resource() {
-    let row = Row::new("two_inside", Class::E, two_inside);
+    let row = row(Class::E, two_inside);
     let (tally, kinds) = play(&row, Kind::Ours);
     assert_eq!((tally.double, tally.stale), (2, 0));
     assert_eq!(kinds, [ViolationKind::DoubleEntry]);
@@ -49,14 +59,14 @@ fn a_double_entry_is_found_and_a_token_keeps_it_out_of_the_resource() {
     assert!(
         report
             .to_string()
-            .contains("VIOLATION two_inside round 0: double entry: "),
+            .contains("VIOLATION row round 0: double entry: "),
         "{report}"
     );
 }
 
 #[test]
 fn permits_above_the_limit_are_found() {
-    let row = Row::new("overfull", Class::E, |round| {
+    let row = row(Class::E, |round| {
         let other = RedisServer::start();
         let mut workers = [round.worker(), round.worker_at(&other.url())].map(|mut worker| {
             worker.ask_mode("permits 1");
@@ -80,7 +90,7 @@ fn permits_above_the_limit_are_found() {
 
 #[test]
 fn a_double_entry_is_counted_where_no_lease_can_hold() {
-    let row = Row::new("two_inside", Class::F, two_inside);
+    let row = row(Class::F, two_inside);
     let (tally, kinds) = play(&row, Kind::Ours);
     assert_eq!((tally.double, tally.stale), (2, 0));
     assert_eq!(kinds, []);
@@ -88,7 +98,7 @@ fn a_double_entry_is_counted_where_no_lease_can_hold() {
 
 #[test]
 fn without_a_token_the_resource_takes_a_stale_write() {
-    let row = Row::new("two_inside", Class::F, two_inside);
+    let row = row(Class::F, two_inside);
     let (tally, kinds) = play(&row, Kind::Plain);
     assert_eq!((tally.double, tally.stale), (2, 2));
     assert_eq!(kinds, [ViolationKind::StaleWrite]);
@@ -103,7 +113,7 @@ fn granted_again(round: &mut Round<'_>) -> harness::Worker {
 
 #[test]
 fn a_write_that_the_resource_refuses_is_counted() {
-    let row = Row::new("refused", Class::F, |round| {
+    let row = row(Class::F, |round| {
         let mut old = round.holder(TTL);
         let mut next = granted_again(round);
         round.visit(&mut next);
@@ -118,7 +128,7 @@ fn a_write_that_the_resource_refuses_is_counted() {
 
 #[test]
 fn time_in_which_two_have_a_lock_is_reported() {
-    let row = Row::new("window", Class::F, |round| {
+    let row = row(Class::F, |round| {
         let mut old = round.worker();
         old.send(&round.command("run", TTL, PATIENCE, "persist"));
         wait_until("write", PATIENCE, || round.has_written(&old));
@@ -141,14 +151,19 @@ fn a_cluster_is_used_again_unless_a_round_has_failed() {
         STARTED.fetch_add(1, Ordering::Relaxed);
         RedisCluster::with(1, 0)
     };
-    let row = Row::in_cluster("reused", Class::E, start, |round| {
-        assert_ne!(round.number, 1, "as told");
-        let mut holder = round.holder(TTL);
-        round.release(&mut holder);
-        round.retire(holder);
-    });
-    let arena = Arena::new(&[env!("CARGO_BIN_EXE_lock-worker")], Kind::Ours);
-    let tally = arena.run(&row, 4, 1, Duration::MAX);
+    let row = Row::new(
+        "reused",
+        Class::E,
+        start,
+        |round: &mut Round<'_, RedisCluster>| {
+            assert_ne!(round.number, 1, "as told");
+            let mut holder = round.holder(TTL);
+            round.release(&mut holder);
+            round.retire(holder);
+        },
+    );
+    let one_at_a_time = Arena::new(&WORKER, Kind::Ours, 1);
+    let tally = one_at_a_time.run(&row, 4, Duration::MAX);
     assert_eq!((tally.rounds, tally.violations.len()), (4, 1));
     assert_eq!(STARTED.load(Ordering::Relaxed), 2);
 }
@@ -156,24 +171,29 @@ fn a_cluster_is_used_again_unless_a_round_has_failed() {
 #[test]
 fn what_is_left_on_a_node_of_a_cluster_is_found() {
     let start = || RedisCluster::with(2, 0);
-    let row = Row::in_cluster("left", Class::E, start, |round| {
-        let other = (0..).map(|number| format!("lock:other:{number}"));
-        let owner = round.server.owner(&round.lock.k);
-        let mut other = other.filter(|key| round.server.owner(key) != owner);
-        let key = other.next().expect("each primary has keys");
-        let _: () = round
-            .server
-            .ask(1 - owner, &["SET", &key, "another program"]);
-    });
-    let arena = Arena::new(&[env!("CARGO_BIN_EXE_lock-worker")], Kind::Ours);
-    let tally = arena.run(&row, 1, 1, Duration::MAX);
+    let row = Row::new(
+        "left",
+        Class::E,
+        start,
+        |round: &mut Round<'_, RedisCluster>| {
+            let other = (0..).map(|number| format!("lock:other:{number}"));
+            let owner = round.server.owner(&round.lock.k);
+            let mut other = other.filter(|key| round.server.owner(key) != owner);
+            let key = other.next().expect("each primary has keys");
+            let _: () = round
+                .server
+                .ask(1 - owner, &["SET", &key, "another program"]);
+        },
+    );
+    let tally = arena(Kind::Ours).run(&row, 1, Duration::MAX);
     assert_eq!(tally.violations.len(), 1);
     assert_eq!(tally.violations[0].1.kind, ViolationKind::LeftBehind);
 }
 
 #[test]
 fn a_token_that_does_not_rise_is_found() {
-    let row = Row::new("tokens_fall", Class::F, |round| {
+    let start = || RedisServer::builder().own_clock().start();
+    let row = Row::new("row", Class::F, start, |round| {
         let mut worker = round.holder(TTL);
         round.release(&mut worker);
         let fence = round.lock.f.clone();
@@ -182,13 +202,12 @@ fn a_token_that_does_not_rise_is_found() {
         let mut worker = round.hold(worker, TTL);
         round.release(&mut worker);
     });
-    let row = row.on(|| RedisServer::builder().own_clock().start());
     assert_eq!(play(&row, Kind::Ours).1, [ViolationKind::TokenOrder]);
 }
 
 #[test]
 fn a_late_grant_is_found() {
-    let row = Row::new("late", Class::E, |round| {
+    let row = row(Class::E, |round| {
         let mut worker = round.worker();
         let since = Instant::now() - Duration::from_secs(4);
         round.ask(&mut worker, TTL, PATIENCE);
@@ -202,7 +221,7 @@ fn a_late_grant_is_found() {
 
 #[test]
 fn leftovers_are_found() {
-    let row = Row::new("left", Class::E, |round| {
+    let row = row(Class::E, |round| {
         let key = round.lock.k.clone();
         round.lock.command::<()>(&["SET", &key, "another program"]);
     });
@@ -214,7 +233,7 @@ fn leftovers_are_found() {
 
 #[test]
 fn a_process_that_still_holds_something_is_found() {
-    let row = Row::new("held", Class::E, |round| {
+    let row = row(Class::E, |round| {
         let holder = round.holder(TTL);
         round.retire(holder);
     });
@@ -226,7 +245,7 @@ fn a_process_that_still_holds_something_is_found() {
 
 #[test]
 fn an_unmet_expectation_is_found() {
-    let row = Row::new("unexpected", Class::E, |_| panic!("as told"));
+    let row = row(Class::E, |_| panic!("as told"));
     let (tally, kinds) = play(&row, Kind::Ours);
     assert_eq!(kinds, [ViolationKind::Unexpected]);
     assert_eq!(tally.violations[0].1.to_string(), "unexpected: as told");
@@ -234,41 +253,9 @@ fn an_unmet_expectation_is_found() {
 
 #[test]
 fn no_round_but_the_first_begins_after_the_budget() {
-    let row = Row::new("nothing", Class::E, |_| {});
-    let arena = Arena::new(&[env!("CARGO_BIN_EXE_lock-worker")], Kind::Ours);
-    assert_eq!(arena.run(&row, 1_000, 2, Duration::ZERO).rounds, 1);
-    let some = arena.run(&row, 100_000, 2, Duration::from_millis(300));
+    let row = row(Class::E, |_| {});
+    let arena = arena(Kind::Ours);
+    assert_eq!(arena.run(&row, 1_000, Duration::ZERO).rounds, 1);
+    let some = arena.run(&row, 100_000, Duration::from_millis(300));
     assert!((1..100_000).contains(&some.rounds), "{}", some.rounds);
-}
-
-#[test]
-fn the_command_line_says_what_to_play() {
-    let parse = |line: &str| {
-        let args: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
-        Plan::parse(&args, rows::TABLE)
-    };
-    let all = parse("").unwrap();
-    assert_eq!(
-        (all.rows.len(), all.rounds, all.kind),
-        (rows::TABLE.len(), 10, Kind::Ours)
-    );
-    let some = parse("order --rounds 1000 --budget 10m --at-once 3 --client plain").unwrap();
-    let names: Vec<_> = some.rows.iter().map(|row| row.name).collect();
-    assert_eq!(
-        (&names[..], some.rounds, some.at_once),
-        (&["order"][..], 1000, 3)
-    );
-    assert_eq!(
-        (some.budget, some.kind),
-        (Duration::from_secs(600), Kind::Plain)
-    );
-    for (line, wrong) in [
-        ("ordre", "no such row: ordre"),
-        ("--rounds", "--rounds needs a value"),
-        ("--rounds 0", "0 is no number above 0"),
-        ("--budget 10", "10 is no time, such as 90s, 10m or 2h"),
-        ("--client other", "no such client: other"),
-    ] {
-        assert_eq!(parse(line).unwrap_err(), wrong);
-    }
 }

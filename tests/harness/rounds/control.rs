@@ -1,0 +1,153 @@
+//! The negative control: rows of the table with locks that are known to be wrong.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// A lock that is known to be wrong.
+#[derive(Debug)]
+pub struct Control {
+    /// The name of the line that is removed.
+    pub name: &'static str,
+    /// What is missing without it.
+    pub missing: &'static str,
+    /// The rows that must notice.
+    pub rows: &'static [&'static str],
+    /// How the violation begins that each of the rows must report.
+    pub violation: &'static str,
+}
+
+macro_rules! safety_lines {
+    ($($name:ident: $missing:literal, [$($row:ident),+], $violation:literal;)+) => {
+        /// Every control.
+        pub const CONTROLS: &[Control] = &[
+            Control {
+                name: PLAIN,
+                missing: "all of it: a plain `SET NX PX`",
+                rows: &["holder_paused", "lock_deleted"],
+                violation: "stale write",
+            },
+            $(Control {
+                name: stringify!($name),
+                missing: $missing,
+                rows: &[$(stringify!($row)),+],
+                violation: $violation,
+            },)+
+        ];
+    };
+}
+
+include!("../../../lock-runtime/src/control/lines.rs");
+
+/// The lock that needs no other build.
+const PLAIN: &str = "plain";
+
+/// So many rounds show what a row does in turn.
+const ROUNDS: &str = "3";
+
+/// So many controls are played at once: their rows mostly wait.
+const AT_ONCE: usize = 8;
+
+/// So many rounds on one server of a control are played at once.
+const ROUNDS_AT_ONCE: &str = "3";
+
+impl Control {
+    /// The lines about it in the table of the page, without their ends.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let cells = |row| format!("| {} | `{row}` | {} |", self.missing, self.violation);
+        self.rows.iter().map(cells)
+    }
+
+    /// Plays the rows by `program`, which is `lock-rounds`. They must pass with the line, and report its absence.
+    fn play(&self, program: &str) -> Result<(), String> {
+        let play = |prepare: &dyn Fn(&mut Command)| {
+            let mut command = Command::new(program);
+            command
+                .args(["--rounds", ROUNDS, "--at-once", ROUNDS_AT_ONCE])
+                .args(self.rows);
+            prepare(&mut command);
+            command.output().expect("this program can be started")
+        };
+        let whole = play(&|_| ());
+        if !whole.status.success() {
+            return Err(told("with all lines in place", &whole));
+        }
+        let without = play(&|command| match self.name {
+            PLAIN => drop(command.args(["--client", PLAIN])),
+            name => drop(command.env("LOCK_CONTROL", name)),
+        });
+        let report = String::from_utf8_lossy(&without.stdout);
+        let notices = |row: &&&str| {
+            let mut lines = report.lines();
+            let start = format!("VIOLATION {row} round ");
+            lines.any(|line| {
+                let told = line
+                    .strip_prefix(&start)
+                    .and_then(|rest| rest.split_once(": "));
+                told.is_some_and(|(_, what)| what.starts_with(self.violation))
+            })
+        };
+        // It says that rows have failed: it was not killed.
+        match without.status.code() == Some(1) && self.rows.iter().all(|row| notices(&row)) {
+            true => Ok(()),
+            false => Err(told(
+                &format!("not \"{}\" in each row", self.violation),
+                &without,
+            )),
+        }
+    }
+}
+
+fn told(what: &str, output: &Output) -> String {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    format!(
+        "{what}:\n{}\n{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    )
+}
+
+/// Plays the controls of these names, or all of them, some at once. Returns the lines of the table, or what went unnoticed.
+pub fn play_controls(program: &str, names: &[&str]) -> Result<String, String> {
+    let known = |name: &&&str| !CONTROLS.iter().any(|control| control.name == **name);
+    if let Some(unknown) = names.iter().find(known) {
+        return Err(format!("no control {unknown}"));
+    }
+    let named = |control: &&Control| names.is_empty() || names.contains(&control.name);
+    let controls: Vec<_> = CONTROLS.iter().filter(named).collect();
+    let next = AtomicUsize::new(0);
+    let wrong = Mutex::new(BTreeMap::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(control) = controls.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let outcome = control.play(program);
+                    let word = if outcome.is_ok() {
+                        "noticed"
+                    } else {
+                        "UNNOTICED"
+                    };
+                    eprintln!("{}: {word} by {:?}", control.name, control.rows);
+                    if let Err(what) = outcome {
+                        let mut wrong = wrong.lock().expect("adding does not panic");
+                        wrong.insert(control.name, what);
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().expect("adding does not panic");
+    match wrong.is_empty() {
+        true => {
+            let head = ["| taken away | row | reported |", "|---|---|---|"].map(str::to_owned);
+            let lines = controls.iter().flat_map(|control| control.lines());
+            Ok(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
+        }
+        false => {
+            let wrong = wrong.iter().map(|(name, what)| format!("{name}: {what}"));
+            Err(wrong.collect::<Vec<_>>().join("\n"))
+        }
+    }
+}

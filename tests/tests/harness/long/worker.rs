@@ -1,0 +1,61 @@
+//! The worker that uses locks.
+
+use harness::{History, PATIENCE, READ, RedisServer, Share, Worker, wait_until};
+
+/// A lock worker whose locks are its own.
+fn lock_worker(server: &RedisServer) -> Worker {
+    Worker::spawn(
+        env!("CARGO_BIN_EXE_lock-worker"),
+        &["memory://", &server.url()],
+    )
+}
+
+#[test]
+fn lock_worker_holds_its_locks_in_the_mode_that_it_was_told() {
+    let server = RedisServer::start();
+    let mut worker = lock_worker(&server);
+    let token = |worker: &mut Worker, command: &str| -> u64 {
+        let held = worker.ask(command, PATIENCE);
+        let token = held.strip_prefix("held ").expect(&held).parse().unwrap();
+        for command in ["look", "write"] {
+            worker.ask(command, PATIENCE);
+        }
+        token
+    };
+    let acquire = "acquire order:42 30000 1000";
+    worker.ask_mode("permits 3 take 2");
+    token(&mut worker, acquire);
+    assert_eq!(worker.ask("release", PATIENCE), "ok");
+    worker.ask_mode("write");
+    let written = token(&mut worker, acquire);
+    let read = token(&mut worker, "downgrade");
+    assert!(written < read, "{written} {read}");
+
+    // The lock is shared from now on.
+    worker.ask_mode("read");
+    let together = "together order:42 30000 1000 5";
+    assert_eq!(worker.ask(together, PATIENCE), "ok");
+    assert_eq!(worker.ask("release-many", PATIENCE), "ok");
+    let entries = History::of("order:42").read(&mut server.connection());
+    let shares: Vec<_> = entries.iter().map(|entry| entry.share).collect();
+    assert_eq!(shares, [Some(Share::permits(2, 3)), None, Some(READ)]);
+}
+
+/// The negative control: locks that two processes do not share exclude nothing, and the register shows
+/// it.
+#[test]
+fn hammering_without_a_common_lock_is_noticed() {
+    let server = RedisServer::start();
+    let mut workers = [lock_worker(&server), lock_worker(&server)];
+    let mut connection = server.connection();
+    wait_until("double entry", PATIENCE, || {
+        for worker in &mut workers {
+            worker.send("hammer order:42 30000 10000 4 50");
+        }
+        for worker in &workers {
+            worker.line(PATIENCE).expect("a tally");
+        }
+        let entries = History::of("order:42").read(&mut connection);
+        !History::double_entries(&entries).is_empty()
+    });
+}
