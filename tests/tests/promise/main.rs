@@ -2,7 +2,7 @@
 //!
 //! | promise | folder |
 //! |---|---|
-//! | each line of the contract in the crate's documentation | `contract` |
+//! | each line of the contract that `conformance` and the fault table do not have | `contract` |
 //! | the same behaviour on every backend | `conformance` |
 //! | a caller enters a lock that its call tree holds | `reentrancy` |
 //! | a lease passes from caller to caller of a client | `local_turns` |
@@ -11,18 +11,17 @@
 //! | a lease stays with its client for the next caller | `retained` |
 //! | a release whose answer is not awaited | `unawaited_releases` |
 //! | an acquisition that is dropped leaves nothing | `cancellation` |
-//! | clients of Redlock from other languages, on the nodes of a quorum | `redlock_clients` |
-//! | what is good about common locks on Redis, without their failures | `homemade_locks` |
+//! | the record is a lock to programs of other kinds, without the failures of locks that are common on Redis | `homemade_locks` |
+//! | clients in other languages | `long` |
 
 mod cancellation;
 mod conformance;
 mod contract;
 mod homemade_locks;
 mod local_turns;
+mod long;
 mod operators;
-mod packages;
 mod redissons_record;
-mod redlock_clients;
 mod reentrancy;
 mod retained;
 mod unawaited_releases;

@@ -2,7 +2,6 @@
 
 mod commands;
 mod holders;
-mod node_redisson;
 mod options;
 mod rights;
 mod subscriptions;
@@ -12,14 +11,14 @@ use lock_runtime::{LockClient, Record};
 use redis::Connection;
 
 /// The lock, which has no prefix.
-const KEY: &str = "order:42";
+pub(crate) const KEY: &str = "order:42";
 const CHANNEL: &str = "redisson_lock__channel:{order:42}";
 
 /// An owner as Redisson names it.
 const JAVA: &str = "3f2504e0-4f89-11d3-9a0c-0305e82c3301:47";
 
 /// A server whose clients have the minimal permissions, and a connection with all.
-fn start() -> (RedisServer, Connection) {
+pub(crate) fn start() -> (RedisServer, Connection) {
     let server = RedisServer::start();
     let mut connection = server.connection();
     let rule = ["ACL", "SETUSER", "default", "reset", "on", "nopass"];
@@ -28,7 +27,7 @@ fn start() -> (RedisServer, Connection) {
     (server, connection)
 }
 
-fn client(server: &RedisServer) -> LockClient {
+pub(crate) fn client(server: &RedisServer) -> LockClient {
     client_at(server.url())
 }
 

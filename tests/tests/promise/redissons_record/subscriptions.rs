@@ -164,23 +164,6 @@ fn subscribed_so_far(admin: &mut Connection) -> u32 {
         .unwrap_or(0)
 }
 
-/// A connection that breaks takes the subscription with it. The waiter subscribes on the next one.
-#[tokio::test]
-async fn waiter_subscribes_again_on_the_next_connection() {
-    let (server, mut admin) = start();
-    let proxy = Proxy::start(server.port());
-    ask::<i64>(&mut admin, &["HSET", KEY, JAVA, "1"]);
-    let waiting = waiting(&client_at(proxy.url()));
-    has_subscribers(&mut admin, 1).await;
-    let before = proxy.accepted();
-    proxy.kill_connections();
-    eventually("new connection", LONG, async || proxy.accepted() > before).await;
-    has_subscribers(&mut admin, 1).await;
-    ask::<i64>(&mut admin, &["DEL", KEY]);
-    served(waiting).await.release().await.unwrap();
-    has_subscribers(&mut admin, 0).await;
-}
-
 /// A user who may not listen is told so, instead of a slow lock.
 #[tokio::test]
 async fn subscription_that_is_refused_is_rejected() {

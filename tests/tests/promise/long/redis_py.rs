@@ -1,15 +1,13 @@
-//! Clients of other kinds that want the same key: the lock of the redis-py package, and a hand-written
-//! one. No caller gets in while another is inside.
+//! The lock of the redis-py package at the same key. No caller gets in while another is inside.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use harness::Worker;
+use harness::{KEY, LOCK, LONG, RedisServer, Worker, ask, client, hold, ms};
+use lock_runtime::LockGuard;
 use redis::AsyncCommands;
 
-use super::by_hand::ByHand;
-use super::{KEY, LOCK, LONG, LockGuard, RedisServer, client, hold, ms};
-use crate::packages;
+use super::packages;
 
 const ROUNDS: usize = 40;
 
@@ -25,8 +23,7 @@ fn redis_py(server: &RedisServer, test: &str) -> Option<Worker> {
     let python = packages::installed(&PYTHON, "redis-py", "LOCK_REQUIRE_REDIS_PY", test)?;
     // It may use other commands than the crate does, and its counter has a key of its own.
     server.allow(&["~*", "+@all"]);
-    let script =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/homemade_locks/redis_py.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/long/redis_py.py");
     let [python, script] = [python, &script].map(packages::text);
     Some(Worker::spawn(python, &[script, &server.port().to_string()]))
 }
@@ -51,31 +48,19 @@ async fn redis_py_and_we_exclude_each_other() {
     guard.release().await.unwrap();
     assert_eq!(theirs.ask(&acquire, LONG), "held");
     // Neither kind releases the other's lock.
-    super::delete(&mut server.connection());
+    assert_eq!(ask::<i64>(&mut server.connection(), &["DEL", LOCK]), 1);
     let guard = hold(&ours).await;
     assert_eq!(theirs.ask("release", LONG), "not ours");
     guard.release().await.expect("it is untouched");
 }
 
 #[tokio::test]
-async fn three_kinds_of_clients_lose_no_update() {
+async fn redis_py_and_we_lose_no_update() {
     let server = RedisServer::start();
-    let mut theirs = redis_py(&server, "three_kinds_of_clients_lose_no_update");
-    if let Some(theirs) = &mut theirs {
-        theirs.send(&format!("count {LOCK} {ROUNDS} {COUNTER}"));
-    }
-    let mut by_hand = ByHand::new(&server, "by-hand");
-    let written = std::thread::spawn(move || {
-        for _ in 0..ROUNDS {
-            harness::wait_until("free lock", LONG, || by_hand.try_lock(30_000));
-            let connection = &mut by_hand.connection;
-            let seen: Option<usize> = super::ask(connection, &["GET", COUNTER]);
-            let next = (seen.unwrap_or(0) + 1).to_string();
-            let _: String = super::ask(connection, &["SET", COUNTER, &next]);
-            assert!(by_hand.unlock(), "it was held throughout");
-        }
-    });
-
+    let Some(mut theirs) = redis_py(&server, "redis_py_and_we_lose_no_update") else {
+        return;
+    };
+    theirs.send(&format!("count {LOCK} {ROUNDS} {COUNTER}"));
     let ours = client(server.url());
     let connection = server.async_connection().await;
     for _ in 0..ROUNDS {
@@ -88,11 +73,7 @@ async fn three_kinds_of_clients_lose_no_update() {
         let counted = ours.lock(KEY).wait(2 * LONG).run(count).await;
         counted.expect("it was held throughout");
     }
-    written.join().unwrap();
-    let kinds = 2 + usize::from(theirs.is_some());
-    if let Some(theirs) = theirs {
-        assert_eq!(theirs.line(2 * LONG).as_deref(), Some("counted"));
-    }
-    let counted: usize = super::ask(&mut server.connection(), &["GET", COUNTER]);
-    assert_eq!(counted, kinds * ROUNDS);
+    assert_eq!(theirs.line(2 * LONG).as_deref(), Some("counted"));
+    let counted: usize = ask(&mut server.connection(), &["GET", COUNTER]);
+    assert_eq!(counted, 2 * ROUNDS);
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use harness::{LONG, RedisServer, Worker, ask, eventually, ms, soon};
 use redis::Connection;
 
-use super::{KEY, client, start};
-use crate::packages;
+use super::packages;
+use crate::redissons_record::{KEY, client, start};
 
 /// The port, and the library that it needs beside it.
 const PACKAGES: [&str; 2] = ["node-redisson@1.0.4", "ioredis@5"];
@@ -18,8 +18,7 @@ fn node_redisson(server: &RedisServer, test: &str) -> Option<Worker> {
     let folder = packages::installed(&folder, "node-redisson", variable, test)?;
     // It uses other commands than the crate does.
     server.allow(&["+@all", "~redisson_*"]);
-    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/promise/redissons_record/node_redisson.js");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/long/node_redisson.js");
     let [script, folder] = [&script, folder].map(packages::text);
     let port = server.port().to_string();
     Some(Worker::spawn("node", &[script, folder, &port]))

@@ -7,7 +7,7 @@ use harness::{LONG, RedisQuorum, Worker, ask, ms};
 use lock_runtime::LockClient;
 use redis::AsyncCommands;
 
-use crate::packages::{self, text};
+use super::packages::{self, text};
 
 const KEY: &str = "order:42";
 
@@ -38,7 +38,7 @@ fn client_of(kind: &str, quorum: &RedisQuorum, test: &str) -> Option<Worker> {
         .iter()
         .map(|node| node.port().to_string())
         .collect();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/redlock_clients");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promise/long");
     let (program, script, first) = match kind {
         "node-redlock" => {
             let packages = packages::installed(&NODE, kind, REQUIRE_NODE, test)?;
