@@ -9,16 +9,16 @@ use super::tools::{KEY, LONG, SLACK, becomes_free, hold, is_held, ms, on_a_threa
 /// More polls than an acquisition has.
 pub(super) const POLLS: usize = 12;
 
-pub(crate) async fn an_acquire_dropped_at_any_poll_leaves_nothing_behind(store: impl Store) {
+pub(crate) async fn an_acquire_dropped_at_any_poll_leaves_nothing_behind(store: Store) {
     dropped_at_any_poll(&store, |client| client.lock(KEY)).await;
 }
 
-pub(crate) async fn an_acquire_dropped_while_it_is_served_gives_the_lock_back(store: impl Store) {
+pub(crate) async fn an_acquire_dropped_while_it_is_served_gives_the_lock_back(store: Store) {
     dropped_while_it_is_served(&store, |client| client.lock(KEY)).await;
 }
 
 /// Drops what `ask` asks for behind a holder, after any number of polls.
-pub(super) async fn dropped_at_any_poll(store: &impl Store, ask: fn(&LockClient) -> Acquire) {
+pub(super) async fn dropped_at_any_poll(store: &Store, ask: fn(&LockClient) -> Acquire) {
     let (one, other) = (store.client(), store.client());
     for waiter in [&one, &other] {
         for polls in 0..POLLS {
@@ -34,10 +34,7 @@ pub(super) async fn dropped_at_any_poll(store: &impl Store, ask: fn(&LockClient)
 }
 
 /// Drops what `ask` asks for before, while or after it is granted.
-pub(super) async fn dropped_while_it_is_served(
-    store: &impl Store,
-    ask: fn(&LockClient) -> Acquire,
-) {
+pub(super) async fn dropped_while_it_is_served(store: &Store, ask: fn(&LockClient) -> Acquire) {
     let (one, other) = (store.client(), store.client());
     for client in [&one, &other] {
         for polls in 0..POLLS {
@@ -58,7 +55,7 @@ pub(super) async fn dropped_while_it_is_served(
     }
 }
 
-pub(crate) async fn a_release_that_is_dropped_still_releases(store: impl Store) {
+pub(crate) async fn a_release_that_is_dropped_still_releases(store: Store) {
     let client = store.client();
     for polls in 1..4 {
         let guard = hold(&client).await;
@@ -71,7 +68,17 @@ pub(crate) async fn a_release_that_is_dropped_still_releases(store: impl Store) 
     becomes_free(&client, SLACK).await;
 }
 
-pub(crate) async fn a_guard_dropped_by_a_dying_runtime_is_released(store: impl Store) {
+pub(crate) async fn a_renewal_that_is_dropped_does_not_outlive_the_release(store: Store) {
+    let (client, other) = (store.client(), store.client());
+    for polls in 0..4 {
+        let guard = hold(&client).await;
+        drop(poll_and_drop(guard.renew(), polls).await);
+        guard.release().await.unwrap();
+        assert!(!is_held(&other).await);
+    }
+}
+
+pub(crate) async fn a_guard_dropped_by_a_dying_runtime_is_released(store: Store) {
     let client = store.client();
     let dying = client.clone();
     on_a_thread(move || {

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::store::Store;
 use super::tools::{KEY, LONG, becomes_free, hold, is_held, ms};
 
-pub(crate) async fn two_are_never_inside_at_once(store: impl Store) {
+pub(crate) async fn two_are_never_inside_at_once(store: Store) {
     let inside = Arc::new(AtomicBool::new(false));
     let visits = Arc::new(AtomicU32::new(0));
     let mut callers = JoinSet::new();
@@ -36,7 +36,7 @@ pub(crate) async fn two_are_never_inside_at_once(store: impl Store) {
     assert_eq!(visits.load(Ordering::SeqCst), 60);
 }
 
-pub(crate) async fn a_busy_error_names_the_holder(store: impl Store) {
+pub(crate) async fn a_busy_error_names_the_holder(store: Store) {
     let guard = hold(&store.client()).await;
     let attempt = store.client().lock(KEY).wait(ms(50)).acquire().await;
     let error = attempt.unwrap_err();
@@ -54,7 +54,7 @@ pub(crate) async fn a_busy_error_names_the_holder(store: impl Store) {
     drop(guard);
 }
 
-pub(crate) async fn busy_caller_is_told_when_the_lease_ends(store: impl Store) {
+pub(crate) async fn busy_caller_is_told_when_the_lease_ends(store: Store) {
     let (holder, other) = (store.client(), store.client());
     let ttl = store.longest_ttl();
     let lease = || holder.lock(KEY).ttl(ttl).renew(false).wait(LONG);
@@ -74,33 +74,12 @@ pub(crate) async fn busy_caller_is_told_when_the_lease_ends(store: impl Store) {
     guard.release().await.unwrap();
 }
 
-pub(crate) async fn an_attempt_at_a_held_lock_gives_none(store: impl Store) {
-    let (one, other) = (store.client(), store.client());
-    let guard = hold(&one).await;
-    assert!(other.lock(KEY).try_acquire().await.unwrap().is_none());
-    assert!(one.lock(KEY).try_acquire().await.unwrap().is_none());
-    guard.release().await.unwrap();
-    assert!(other.lock(KEY).try_acquire().await.unwrap().is_some());
-}
-
-pub(crate) async fn a_released_lock_is_free_at_once(store: impl Store) {
-    let (one, other) = (store.client(), store.client());
-    for _ in 0..20 {
-        hold(&one).await.release().await.unwrap();
-        hold(&other).await.release().await.unwrap();
-    }
-    assert!(store.is_empty().await);
-}
-
-pub(crate) async fn a_dropped_guard_frees_the_lock(store: impl Store) {
+pub(crate) async fn every_end_of_a_hold_frees_the_lock(store: Store) {
     let (one, other) = (store.client(), store.client());
     drop(hold(&one).await);
     becomes_free(&other, LONG).await;
     assert!(store.is_empty().await);
-}
 
-pub(crate) async fn a_panic_frees_the_lock(store: impl Store) {
-    let (one, other) = (store.client(), store.client());
     let body = tokio::spawn({
         let one = one.clone();
         async move { one.lock(KEY).run(async |_| panic!("the body fails")).await }
@@ -113,9 +92,14 @@ pub(crate) async fn a_panic_frees_the_lock(store: impl Store) {
     }));
     assert!(blocking.is_err());
     becomes_free(&other, LONG).await;
+
+    let endless = one.lock(KEY).run(async |_| std::future::pending().await);
+    let cancelled: Result<Result<(), _>, _> = tokio::time::timeout(ms(20), endless).await;
+    assert!(cancelled.is_err(), "the body goes on");
+    becomes_free(&other, LONG).await;
 }
 
-pub(crate) async fn keys_do_not_exclude_each_other(store: impl Store) {
+pub(crate) async fn keys_do_not_exclude_each_other(store: Store) {
     let client = store.client();
     let guard = hold(&client).await;
     for key in [
@@ -132,7 +116,7 @@ pub(crate) async fn keys_do_not_exclude_each_other(store: impl Store) {
     drop(guard);
 }
 
-pub(crate) async fn tokens_rise(store: impl Store) {
+pub(crate) async fn tokens_rise_and_a_released_lock_is_free_at_once(store: Store) {
     let clients = [store.client(), store.client()];
     let mut last = None;
     for round in 0..20 {
@@ -142,4 +126,5 @@ pub(crate) async fn tokens_rise(store: impl Store) {
         last = token;
         guard.release().await.unwrap();
     }
+    assert!(store.is_empty().await);
 }

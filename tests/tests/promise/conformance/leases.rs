@@ -6,25 +6,14 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::store::Store;
-use super::tools::{Flag, KEY, LONG, SLACK, STEADY, becomes_free, hold, is_held, ms, until};
+use super::tools::{Flag, KEY, LONG, SLACK, becomes_free, hold, is_held, ms, until};
 
 /// The margin by which a holder gives up before the ttl: 1 % and 2 ms.
 fn margin(ttl: Duration) -> Duration {
     ttl / 100 + ms(2)
 }
 
-pub(crate) async fn renewal_carries_a_hold_past_its_ttl(store: impl Store) {
-    let (one, other) = (store.client(), store.client());
-    let guard = one.lock(KEY).ttl(STEADY).acquire().await.unwrap();
-    let lost = timeout(STEADY + ms(500), guard.lost()).await;
-    assert!(lost.is_err(), "the lease was not renewed");
-    assert!(guard.is_valid());
-    assert!(is_held(&other).await);
-    guard.release().await.unwrap();
-    assert!(!is_held(&other).await);
-}
-
-pub(crate) async fn without_renewal_the_hold_is_lost_at_its_ttl(store: impl Store) {
+pub(crate) async fn without_renewal_the_hold_is_lost_at_its_ttl(store: Store) {
     let ttl = ms(300);
     let client = store.client();
     let started = Instant::now();
@@ -44,28 +33,52 @@ pub(crate) async fn without_renewal_the_hold_is_lost_at_its_ttl(store: impl Stor
     becomes_free(&client, SLACK).await;
 }
 
-pub(crate) async fn max_hold_ends_a_hold_that_is_renewed(store: impl Store) {
-    let (ttl, max_hold) = (STEADY, STEADY + ms(1_000));
+/// Two leases at once, since both take long.
+pub(crate) async fn lease_is_renewed_up_to_its_max_hold_or_once_by_hand(store: Store) {
+    tokio::join!(renewed_up_to_its_max_hold(&store), renewed_by_hand(&store));
+}
+
+async fn renewed_up_to_its_max_hold(store: &Store) {
+    let ttl = store.steady();
+    let max_hold = ttl + ms(1_000);
     let (one, other) = (store.client(), store.client());
     let started = Instant::now();
     let lease = one.lock(KEY).ttl(ttl).max_hold(max_hold);
     let guard = lease.acquire().await.unwrap();
-    let held_since = Instant::now();
+    // A guard outlives its client.
+    drop(one);
+    let lost = timeout(ttl + ms(500), guard.lost()).await;
+    assert!(lost.is_err() && guard.is_valid(), "it was not renewed");
+    assert!(is_held(&other).await);
     timeout(LONG, guard.lost())
         .await
         .expect("the loss is reported");
-    let (least, most) = (held_since.elapsed(), started.elapsed());
-    assert!(
-        most + ms(2) >= max_hold - margin(ttl),
-        "it was lost after {most:?}"
-    );
-    assert!(least < max_hold + SLACK, "it was lost after {least:?}");
+    let held = started.elapsed();
+    assert!(held + ms(2) >= max_hold - margin(ttl), "{held:?}");
     let error = guard.release().await.unwrap_err();
     assert!(error.to_string().contains("max_hold"), "{error}");
     becomes_free(&other, SLACK).await;
 }
 
-pub(crate) async fn a_max_hold_below_the_ttl_ends_the_hold(store: impl Store) {
+async fn renewed_by_hand(store: &Store) {
+    let ttl = store.steady() * 2 / 3;
+    let lease = store.client().lock("by hand").ttl(ttl).renew(false);
+    let started = Instant::now();
+    let guard = lease.acquire().await.unwrap();
+    assert!(guard.remaining() <= ttl - margin(ttl));
+    until(started + ttl / 2).await;
+    let before = guard.remaining();
+    guard.renew().await.unwrap();
+    assert!(guard.remaining() > before, "the lease was not extended");
+    timeout(LONG, guard.lost())
+        .await
+        .expect("one renewal is not two");
+    let held = started.elapsed();
+    assert!(held > ttl, "it ended at its first deadline, {held:?}");
+    assert!(guard.release().await.unwrap_err().is_lost());
+}
+
+pub(crate) async fn a_max_hold_below_the_ttl_ends_the_hold(store: Store) {
     let client = store.client();
     let started = Instant::now();
     let lease = client.lock(KEY).ttl(LONG).max_hold(ms(200));
@@ -79,25 +92,7 @@ pub(crate) async fn a_max_hold_below_the_ttl_ends_the_hold(store: impl Store) {
     becomes_free(&client, LONG / 2).await;
 }
 
-pub(crate) async fn a_renewal_by_hand_extends_the_lease(store: impl Store) {
-    let ttl = STEADY;
-    let client = store.client();
-    let started = Instant::now();
-    let lease = client.lock(KEY).ttl(ttl).renew(false);
-    let guard = lease.acquire().await.unwrap();
-    assert!(guard.remaining() <= ttl - margin(ttl));
-    until(started + ttl / 2).await;
-    let before = guard.remaining();
-    guard.renew().await.unwrap();
-    assert!(guard.remaining() > before, "the lease was not extended");
-    until(started + ttl + ttl / 8).await;
-    assert!(guard.is_valid(), "it lasts from the renewal on");
-    timeout(LONG, guard.lost())
-        .await
-        .expect("one renewal is not two");
-}
-
-pub(crate) async fn a_lost_hold_cannot_be_renewed(store: impl Store) {
+pub(crate) async fn a_lost_hold_cannot_be_renewed(store: Store) {
     let client = store.client();
     let lease = client.lock(KEY).ttl(ms(50)).renew(false);
     let guard = lease.acquire().await.unwrap();
@@ -107,7 +102,7 @@ pub(crate) async fn a_lost_hold_cannot_be_renewed(store: impl Store) {
     assert!(!is_held(&client).await, "a renewal took the lock");
 }
 
-pub(crate) async fn a_body_is_dropped_when_its_lease_ends(store: impl Store) {
+pub(crate) async fn a_body_is_dropped_when_its_lease_ends(store: Store) {
     let client = store.client();
     let (dropped, ended) = (Flag::default(), Flag::default());
     let body = async |_: &_| {
@@ -124,7 +119,7 @@ pub(crate) async fn a_body_is_dropped_when_its_lease_ends(store: impl Store) {
     becomes_free(&client, SLACK).await;
 }
 
-pub(crate) async fn a_body_that_ends_in_time_gives_its_result(store: impl Store) {
+pub(crate) async fn a_body_that_ends_in_time_gives_its_result(store: Store) {
     let (one, other) = (store.client(), store.client());
     let result = one
         .lock(KEY)

@@ -75,18 +75,6 @@ async fn a_renewed_hold_lasts_for_days() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_waiter_is_served_in_no_time() {
-    let client = LockClient::memory();
-    let guard = hold(&client).await;
-    let waiting = tokio::spawn(timed(client.lock(KEY).wait(ms(5_000)).acquire()));
-    tokio::time::sleep(ms(1_234)).await;
-    guard.release().await.unwrap();
-    let (granted, time) = waiting.await.unwrap();
-    granted.unwrap().release().await.unwrap();
-    assert_eq!(time, ms(1_234));
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_shutdown_waits_exactly_for_its_grace() {
     let grace = Duration::from_secs(30);
     let builder = LockClient::builder().url("memory://");

@@ -8,7 +8,7 @@ use super::operation::revoke;
 use super::store::Store;
 use super::tools::{KEY, LONG, STEADY, at_once};
 
-pub(crate) async fn readers_are_shown_and_revoked_together(store: impl Store) {
+pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
     let (client, other, operator) = (store.client(), store.client(), store.operator());
     let readers = [
         at_once(client.lock(KEY).read().ttl(STEADY)).await,
@@ -46,7 +46,7 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: impl Store) {
     writer.release().await.unwrap();
 }
 
-pub(crate) async fn permits_are_shown_with_what_they_take(store: impl Store) {
+pub(crate) async fn permits_are_shown_with_what_they_take(store: Store) {
     let (client, operator) = (store.client(), store.operator());
     let one = at_once(client.lock(KEY).permits(5).ttl(STEADY)).await;
     let three = at_once(client.lock(KEY).permits(5).take(3).ttl(STEADY)).await;
@@ -60,7 +60,7 @@ pub(crate) async fn permits_are_shown_with_what_they_take(store: impl Store) {
     assert!(!operator.inspect(KEY).await.unwrap().is_held());
 }
 
-pub(crate) async fn revoked_lock_among_several_ends_the_call(store: impl Store) {
+pub(crate) async fn revoked_lock_among_several_ends_the_call(store: Store) {
     let (client, operator) = (store.client(), store.operator());
     let keys = ["{account}:1", "{account}:2", "{account}:3"];
     let guard = client.lock_all(keys).ttl(STEADY).acquire().await.unwrap();

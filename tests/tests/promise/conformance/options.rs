@@ -26,7 +26,7 @@ async fn refused(acquire: Acquire, kind: LockErrorKind, words: &str) {
     }
 }
 
-pub(crate) async fn a_ttl_must_be_in_range(store: impl Store) {
+pub(crate) async fn a_ttl_must_be_in_range(store: Store) {
     let lock = || store.client().lock(KEY);
     let kind = LockErrorKind::InvalidOptions;
     refused(lock().ttl(Duration::ZERO), kind, "20 ms").await;
@@ -42,7 +42,7 @@ pub(crate) async fn a_ttl_must_be_in_range(store: impl Store) {
     }
 }
 
-pub(crate) async fn a_max_hold_must_leave_room_for_a_lease(store: impl Store) {
+pub(crate) async fn a_max_hold_must_leave_room_for_a_lease(store: Store) {
     let lock = || store.client().lock(KEY);
     let kind = LockErrorKind::InvalidOptions;
     refused(lock().max_hold(Duration::ZERO), kind, "max_hold").await;
@@ -51,7 +51,7 @@ pub(crate) async fn a_max_hold_must_leave_room_for_a_lease(store: impl Store) {
     assert!(guard.is_valid());
 }
 
-pub(crate) async fn a_key_must_be_usable(store: impl Store) {
+pub(crate) async fn a_key_must_be_usable(store: Store) {
     let client = store.client();
     let kind = LockErrorKind::InvalidKey;
     refused(client.lock(""), kind, "empty").await;
@@ -66,7 +66,7 @@ pub(crate) async fn a_key_must_be_usable(store: impl Store) {
     }
 }
 
-pub(crate) async fn a_builder_checks_its_settings(store: impl Store) {
+pub(crate) async fn a_builder_checks_its_settings(store: Store) {
     let builder = || store.builder();
     for (builder, words) in [
         (builder().ttl(ms(19)), "20 ms"),
@@ -80,11 +80,16 @@ pub(crate) async fn a_builder_checks_its_settings(store: impl Store) {
         assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
         assert!(error.to_string().contains(words), "{error}");
     }
+    // No time is computed from it that a clock cannot represent.
+    let patient = builder().command_timeout(Duration::MAX);
+    let patient = patient.connect().await.unwrap();
+    hold(&patient).await.release().await.unwrap();
+    patient.shutdown().await;
     let without_url = lock_runtime::LockClient::builder().build().unwrap_err();
     assert!(without_url.to_string().contains("url"), "{without_url}");
 }
 
-pub(crate) async fn defaults_come_from_the_client(store: impl Store) {
+pub(crate) async fn defaults_come_from_the_client(store: Store) {
     let builder = store
         .builder()
         .ttl(ms(5_000))

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use lock_runtime::{LockClient, LockErrorKind};
+use lock_runtime::LockClient;
 
 use super::store::Store;
 use super::tools::{KEY, LONG, at_once, crowd, hold, is_refused, ms};
 
-pub(crate) async fn permits_are_granted_up_to_their_limit(store: impl Store) {
+pub(crate) async fn permits_are_granted_up_to_their_limit(store: Store) {
     let clients = [store.client(), store.client()];
     let permit = |caller: usize| clients[caller % 2].lock(KEY).permits(5);
     let mut taken = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) async fn permits_are_granted_up_to_their_limit(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn permits_count_as_many_as_they_take(store: impl Store) {
+pub(crate) async fn permits_count_as_many_as_they_take(store: Store) {
     let (one, other) = (store.client(), store.client());
     let take = |take| other.lock(KEY).permits(5).take(take);
     let two = at_once(one.lock(KEY).permits(5).take(2)).await;
@@ -38,7 +38,7 @@ pub(crate) async fn permits_count_as_many_as_they_take(store: impl Store) {
     assert!(!is_refused(take(5)).await);
 }
 
-pub(crate) async fn caller_goes_by_its_own_limit(store: impl Store) {
+pub(crate) async fn caller_goes_by_its_own_limit(store: Store) {
     let (one, other) = (store.client(), store.client());
     let three = at_once(one.lock(KEY).permits(5).take(3)).await;
     assert!(is_refused(other.lock(KEY).permits(3)).await);
@@ -51,7 +51,7 @@ pub(crate) async fn caller_goes_by_its_own_limit(store: impl Store) {
     assert!(!is_refused(other.lock(KEY).permits(1)).await);
 }
 
-pub(crate) async fn permit_and_plain_lock_exclude_each_other(store: impl Store) {
+pub(crate) async fn permit_and_plain_lock_exclude_each_other(store: Store) {
     let (one, other) = (store.client(), store.client());
     for client in [&one, &other] {
         let permit = at_once(one.lock(KEY).permits(5)).await;
@@ -64,7 +64,7 @@ pub(crate) async fn permit_and_plain_lock_exclude_each_other(store: impl Store) 
     }
 }
 
-pub(crate) async fn more_than_the_limit_is_never_taken(store: impl Store) {
+pub(crate) async fn more_than_the_limit_is_never_taken(store: Store) {
     let taken = AtomicU32::new(0);
     let visit = async |client: LockClient, number| {
         let take = 1 + number % 3;
@@ -81,7 +81,7 @@ pub(crate) async fn more_than_the_limit_is_never_taken(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn busy_caller_is_told_how_many_permits_are_taken(store: impl Store) {
+pub(crate) async fn busy_caller_is_told_how_many_permits_are_taken(store: Store) {
     let (one, other) = (store.client(), store.client());
     let _three = at_once(one.lock(KEY).permits(5).take(3)).await;
     let _fourth = at_once(other.lock(KEY).permits(5)).await;
@@ -95,29 +95,4 @@ pub(crate) async fn busy_caller_is_told_how_many_permits_are_taken(store: impl S
             assert!(holder.starts_with(&text), "{holder}");
         }
     }
-}
-
-pub(crate) async fn impossible_modes_are_refused(store: impl Store) {
-    let client = store.client();
-    let lock = || client.lock(KEY);
-    for (acquire, words) in [
-        (lock().permits(0), "at least 1"),
-        (lock().permits(5).take(0), "at least 1"),
-        (lock().permits(5).take(6), "6 of 5 permits"),
-        (lock().take(2), "`take` needs `permits`"),
-        (lock().read().permits(5), "exclude each other"),
-        (lock().write().permits(5), "exclude each other"),
-        (lock().read().retain(ms(5)), "never retained"),
-        (lock().permits(5).retain(ms(5)), "never retained"),
-    ] {
-        let errors = [
-            acquire.clone().acquire().await.unwrap_err(),
-            acquire.acquire_blocking().unwrap_err(),
-        ];
-        for error in errors {
-            assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
-            assert!(error.to_string().contains(words), "{error}");
-        }
-    }
-    assert!(!is_refused(lock()).await);
 }

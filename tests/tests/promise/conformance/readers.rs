@@ -7,7 +7,7 @@ use lock_runtime::LockClient;
 use super::store::Store;
 use super::tools::{KEY, LONG, at_once, crowd, hold, is_held, is_refused, ms};
 
-pub(crate) async fn readers_hold_the_lock_together(store: impl Store) {
+pub(crate) async fn readers_hold_the_lock_together(store: Store) {
     let clients = [store.client(), store.client()];
     let mut readers = Vec::new();
     for reader in 0..6 {
@@ -26,7 +26,7 @@ pub(crate) async fn readers_hold_the_lock_together(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn reader_and_writer_exclude_each_other(store: impl Store) {
+pub(crate) async fn reader_and_writer_exclude_each_other(store: Store) {
     let (one, other) = (store.client(), store.client());
     for client in [&one, &other] {
         let lock = || client.lock(KEY);
@@ -46,7 +46,7 @@ pub(crate) async fn reader_and_writer_exclude_each_other(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn reader_and_writer_are_never_inside_at_once(store: impl Store) {
+pub(crate) async fn reader_and_writer_are_never_inside_at_once(store: Store) {
     // Readers count upwards, a writer is -1.
     let inside = AtomicI32::new(0);
     let visit = async |client: LockClient, number| {
@@ -67,7 +67,7 @@ pub(crate) async fn reader_and_writer_are_never_inside_at_once(store: impl Store
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn tokens_rise_from_phase_to_phase(store: impl Store) {
+pub(crate) async fn tokens_rise_from_phase_to_phase(store: Store) {
     let clients = [store.client(), store.client()];
     let mut last = None;
     for round in 0..6 {
@@ -93,7 +93,7 @@ pub(crate) async fn tokens_rise_from_phase_to_phase(store: impl Store) {
     }
 }
 
-pub(crate) async fn busy_writer_is_told_how_many_readers_hold_the_lock(store: impl Store) {
+pub(crate) async fn busy_writer_is_told_how_many_readers_hold_the_lock(store: Store) {
     let (one, other) = (store.client(), store.client());
     let mut readers = Vec::new();
     for (client, text) in [(&one, "1 reader, since "), (&other, "2 readers, since ")] {
@@ -109,7 +109,7 @@ pub(crate) async fn busy_writer_is_told_how_many_readers_hold_the_lock(store: im
     }
 }
 
-pub(crate) async fn busy_writer_is_told_when_the_last_lease_ends(store: impl Store) {
+pub(crate) async fn busy_writer_is_told_when_the_last_lease_ends(store: Store) {
     let (one, other) = (store.client(), store.client());
     let (short, long) = (store.longest_ttl() / 4, store.longest_ttl());
     let reader = |ttl| at_once(one.lock(KEY).read().ttl(ttl).renew(false));

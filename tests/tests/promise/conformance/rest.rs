@@ -3,10 +3,11 @@
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
+use harness::eventually;
 use lock_runtime::{Acquire, LockClient, LockErrorKind};
 
 use super::store::Store;
-use super::tools::{KEY, LONG, SLACK, becomes_free, is_held, ms};
+use super::tools::{KEY, LONG, SLACK, becomes_free, is_held, ms, on_a_thread};
 
 /// Longer than a machine stalls, and than the lease: the lock is at rest for a while.
 const MINIMUM: Duration = ms(2_500);
@@ -15,34 +16,11 @@ fn job(client: &LockClient) -> Acquire {
     client.lock(KEY).ttl(ms(2_000)).hold_at_least(MINIMUM)
 }
 
-pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: impl Store) {
-    let (client, other) = (store.client(), store.client());
-    let begun = Instant::now();
-    job(&client).run(async |_| ()).await.unwrap();
-    for client in [&client, &other] {
-        let refused = client.lock(KEY).wait(Duration::ZERO).acquire().await;
-        let error = refused.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
-        assert!(error.holder().unwrap().ends_with(", at rest"), "{error}");
-    }
-    let next = other.lock(KEY).wait(LONG).acquire().await.unwrap();
-    let free_after = begun.elapsed();
-    assert!(free_after >= MINIMUM, "{free_after:?}");
-    assert!(free_after < MINIMUM + SLACK, "{free_after:?}");
-    next.release().await.unwrap();
-}
-
-pub(crate) async fn longer_body_frees_the_lock_at_once(store: impl Store) {
-    let (client, other) = (store.client(), store.client());
-    let body = async |_: &_| tokio::time::sleep(MINIMUM + ms(20)).await;
-    job(&client).run(body).await.unwrap();
-    assert!(!is_held(&other).await);
-}
-
-pub(crate) async fn waiters_of_every_client_wait_for_the_minimum(store: impl Store) {
+pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: Store) {
     let (client, other) = (store.client(), store.client());
     let begun = Instant::now();
     let guard = job(&client).acquire().await.unwrap();
+    // Waiters of every client wait for it.
     let waiting = [&client, &other].map(|client| {
         let acquire = client.lock(KEY).wait(LONG).acquire();
         tokio::spawn(async move {
@@ -54,47 +32,55 @@ pub(crate) async fn waiters_of_every_client_wait_for_the_minimum(store: impl Sto
     });
     tokio::time::sleep(ms(50)).await;
     guard.release().await.unwrap();
+    for client in [&client, &other] {
+        let refused = client.lock(KEY).wait(Duration::ZERO).acquire().await;
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
+        assert!(error.holder().unwrap().ends_with(", at rest"), "{error}");
+    }
     for waiter in waiting {
         let since = waiter.await.unwrap();
         assert!(since >= MINIMUM, "{since:?}");
+        assert!(since < MINIMUM + SLACK, "{since:?}");
     }
 }
 
-pub(crate) async fn failed_body_does_not_shorten_the_minimum(store: impl Store) {
+pub(crate) async fn longer_body_frees_the_lock_at_once(store: Store) {
     let (client, other) = (store.client(), store.client());
-    let body = async |_: &_| Err::<(), _>("failed");
-    job(&client).run(body).await.unwrap().unwrap_err();
-    assert!(is_held(&other).await);
-    becomes_free(&other, LONG).await;
+    let minimum = ms(200);
+    let lock = client.lock(KEY).hold_at_least(minimum);
+    let body = async |_: &_| tokio::time::sleep(minimum + ms(20)).await;
+    lock.run(body).await.unwrap();
+    assert!(!is_held(&other).await);
+}
 
-    let panics = job(&client);
+/// Whatever way a holder goes, at once.
+pub(crate) async fn every_end_of_a_hold_leaves_the_lock_at_rest(store: Store) {
+    let (client, other) = (store.client(), store.client());
+    let job = |key| client.lock(key).hold_at_least(LONG);
+    let failed = async |_: &_| Err::<(), _>("failed");
+    job("fails").run(failed).await.unwrap().unwrap_err();
+    let panics = job("panics");
     let panics = tokio::spawn(async move {
         let body = async |_: &_| std::panic::resume_unwind(Box::new(AssertUnwindSafe("as told")));
         panics.run(body).await
     });
     assert!(panics.await.unwrap_err().is_panic());
-    assert!(is_held(&other).await);
-    becomes_free(&other, LONG).await;
-}
-
-pub(crate) async fn guard_that_is_dropped_leaves_the_lock_at_rest(store: impl Store) {
-    let (client, other) = (store.client(), store.client());
-    drop(job(&client).acquire().await.unwrap());
-    tokio::time::sleep(ms(100)).await;
-    assert!(is_held(&other).await);
-    becomes_free(&other, LONG).await;
-}
-
-pub(crate) async fn blocking_call_leaves_the_lock_at_rest(store: impl Store) {
-    let (client, other) = (store.client(), store.client());
-    let job = job(&client);
-    let thread = super::tools::on_a_thread(move || job.run_blocking(|_| ()));
+    drop(job("dropped").acquire().await.unwrap());
+    let blocks = job("blocks");
+    let thread = on_a_thread(move || blocks.run_blocking(|_| ()));
     thread.await.unwrap();
-    assert!(is_held(&other).await);
-    becomes_free(&other, LONG).await;
+    for key in ["fails", "panics", "dropped", "blocks"] {
+        eventually("lock at rest", LONG, async || {
+            let attempt = other.lock(key).wait(Duration::ZERO).acquire().await;
+            let error = attempt.expect_err("it stays taken");
+            error.holder().unwrap().ends_with(", at rest")
+        })
+        .await;
+    }
 }
 
-pub(crate) async fn lock_that_was_lost_does_not_rest(store: impl Store) {
+pub(crate) async fn lock_that_was_lost_does_not_rest(store: Store) {
     let (client, other) = (store.client(), store.client());
     let lock = client.lock(KEY).ttl(ms(100)).renew(false);
     let guard = lock.hold_at_least(LONG).acquire().await.unwrap();
@@ -106,7 +92,7 @@ pub(crate) async fn lock_that_was_lost_does_not_rest(store: impl Store) {
 /// In one slot of a cluster.
 const PAIR: [&str; 2] = ["{order}:42", "{order}:43"];
 
-pub(crate) async fn several_locks_rest_together(store: impl Store) {
+pub(crate) async fn several_locks_rest_together(store: Store) {
     let (client, other) = (store.client(), store.client());
     let all = client.lock_all(PAIR).hold_at_least(MINIMUM);
     all.run(async |_| ()).await.unwrap();
@@ -117,7 +103,7 @@ pub(crate) async fn several_locks_rest_together(store: impl Store) {
     all.await.unwrap().release().await.unwrap();
 }
 
-pub(crate) async fn impossible_minimum_is_refused(store: impl Store) {
+pub(crate) async fn impossible_minimum_is_refused(store: Store) {
     let client = store.client();
     let lock = || client.lock(KEY).hold_at_least(MINIMUM);
     for (acquire, words) in [
@@ -132,7 +118,7 @@ pub(crate) async fn impossible_minimum_is_refused(store: impl Store) {
     }
 }
 
-pub(crate) async fn downgraded_writer_has_no_minimum(store: impl Store) {
+pub(crate) async fn downgraded_writer_has_no_minimum(store: Store) {
     let (client, other) = (store.client(), store.client());
     let lock = client.lock(KEY).write().hold_at_least(LONG);
     let reading = lock.acquire().await.unwrap().downgrade().await.unwrap();

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::store::Store;
-use super::tools::{LONG, STEADY, ms, on_a_thread, poll_and_drop};
+use super::tools::{LONG, ms, on_a_thread, poll_and_drop};
 
 /// In one slot of a cluster.
 const ACCOUNTS: [&str; 3] = ["{account}:1", "{account}:2", "{account}:3"];
@@ -28,7 +28,7 @@ async fn are_free(client: &LockClient, keys: &[&str]) {
     }
 }
 
-pub(crate) async fn one_guard_holds_all_and_frees_all(store: impl Store) {
+pub(crate) async fn one_guard_holds_all_and_frees_all(store: Store) {
     let (client, other) = (store.client(), store.client());
     let all = client.lock_all(["{account}:3", "{account}:1", "{account}:2"]);
     let guard = all.acquire().await.unwrap();
@@ -47,7 +47,7 @@ pub(crate) async fn one_guard_holds_all_and_frees_all(store: impl Store) {
     are_free(&other, &ACCOUNTS).await;
 }
 
-pub(crate) async fn lock_that_is_named_twice_is_held_once(store: impl Store) {
+pub(crate) async fn lock_that_is_named_twice_is_held_once(store: Store) {
     let client = store.client();
     let guard = client
         .lock_all(["{account}:1", "{account}:1"])
@@ -59,7 +59,7 @@ pub(crate) async fn lock_that_is_named_twice_is_held_once(store: impl Store) {
     are_free(&store.client(), &["{account}:1"]).await;
 }
 
-pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: impl Store) {
+pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Store) {
     let client = store.client();
     let mut last = 0;
     let one = async |key: &str| {
@@ -80,48 +80,45 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: imp
     }
 }
 
-pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store: impl Store) {
-    let (client, other) = (store.client(), store.client());
-    let held = other.lock("{account}:2").acquire().await.unwrap();
-    for wait in [0, 60].map(ms) {
-        let all = client.lock_all(ACCOUNTS).wait(wait).acquire().await;
-        let error = all.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
-        assert_eq!(error.key(), Some("{account}:2"), "{error}");
-        assert!(error.holder().is_some());
-        are_free(&other, &["{account}:1", "{account}:3"]).await;
-    }
-    held.release().await.unwrap();
-    are_free(&client, &ACCOUNTS).await;
-}
-
-pub(crate) async fn lease_of_the_lock_in_the_way_is_told(store: impl Store) {
+pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store: Store) {
     let (client, other) = (store.client(), store.client());
     let ttl = store.longest_ttl();
     let second = other.lock("{account}:2").ttl(ttl).renew(false);
     let held = second.acquire().await.unwrap();
     for wait in [0, 60].map(ms) {
         let all = client.lock_all(ACCOUNTS).wait(wait).acquire().await;
-        let left = all.unwrap_err().retry_after();
-        let left = left.expect("the lease has an end");
+        let error = all.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
+        assert_eq!(error.key(), Some("{account}:2"), "{error}");
+        assert!(error.holder().is_some());
+        let left = error.retry_after().expect("the lease has an end");
         assert!(ttl / 2 < left && left <= ttl, "{left:?}");
+        are_free(&other, &["{account}:1", "{account}:3"]).await;
     }
     held.release().await.unwrap();
+    are_free(&client, &ACCOUNTS).await;
 }
 
-pub(crate) async fn locks_before_the_awaited_one_are_held_meanwhile(store: impl Store) {
+pub(crate) async fn locks_before_the_awaited_one_and_locks_that_are_held_are_renewed(store: Store) {
     let (client, other) = (store.client(), store.client());
+    let ttl = store.steady();
     let held = other.lock("{account}:2").acquire().await.unwrap();
-    let all = client.lock_all(ACCOUNTS).ttl(STEADY).wait(LONG);
-    let all = all.acquire();
+    let all = client.lock_all(ACCOUNTS).ttl(ttl).wait(LONG).acquire();
     let all = tokio::spawn(all);
+    // And those of a caller that has all.
+    let others = ["{order}:1", "{order}:2"];
+    let both = client.lock_all(others).ttl(ttl).acquire().await.unwrap();
     eventually("first lock", LONG, async || {
         is_held(&other, "{account}:1").await
     })
     .await;
-    // Longer than the ttl: it is renewed.
-    tokio::time::sleep(STEADY + ms(500)).await;
-    assert!(is_held(&other, "{account}:1").await);
+    // Longer than the ttl: they are renewed.
+    tokio::time::sleep(ttl + ms(500)).await;
+    assert!(both.is_valid());
+    for key in ["{account}:1", "{order}:1", "{order}:2"] {
+        assert!(is_held(&other, key).await, "{key}");
+    }
+    both.release().await.unwrap();
     assert!(!is_held(&other, "{account}:3").await);
     held.release().await.unwrap();
     let guard = all.await.unwrap().unwrap();
@@ -131,7 +128,7 @@ pub(crate) async fn locks_before_the_awaited_one_are_held_meanwhile(store: impl 
     guard.release().await.unwrap();
 }
 
-pub(crate) async fn callers_of_every_order_never_wait_for_each_other(store: impl Store) {
+pub(crate) async fn callers_of_every_order_never_wait_for_each_other(store: Store) {
     let inside = Arc::new([const { AtomicU32::new(0) }; 3]);
     let mut callers = JoinSet::new();
     let orders = [[0, 1], [1, 0], [1, 2], [2, 1], [2, 0], [0, 2], [1, 1]];
@@ -151,7 +148,11 @@ pub(crate) async fn callers_of_every_order_never_wait_for_each_other(store: impl
                     }
                 };
                 let keys = order.map(|account| ACCOUNTS[account]);
-                client.lock_all(keys).wait(LONG).run(body).await.unwrap();
+                let lock = match keys {
+                    [one, other] if one == other => client.lock(one),
+                    keys => client.lock_all(keys),
+                };
+                lock.wait(LONG).run(body).await.unwrap();
             }
         });
     }
@@ -161,26 +162,7 @@ pub(crate) async fn callers_of_every_order_never_wait_for_each_other(store: impl
     are_free(&store.client(), &ACCOUNTS).await;
 }
 
-pub(crate) async fn single_callers_and_callers_of_several_are_served(store: impl Store) {
-    let mut callers = JoinSet::new();
-    for number in 0..6 {
-        let client = store.client();
-        callers.spawn(async move {
-            for _ in 0..10 {
-                let lock = match number % 2 {
-                    0 => client.lock(ACCOUNTS[number / 2]),
-                    _ => client.lock_all([ACCOUNTS[number / 2], ACCOUNTS[(number / 2 + 1) % 3]]),
-                };
-                lock.wait(LONG).run(async |_| ()).await.unwrap();
-            }
-        });
-    }
-    while let Some(caller) = callers.join_next().await {
-        caller.expect("no caller panics");
-    }
-}
-
-pub(crate) async fn lock_that_the_call_tree_holds_is_entered(store: impl Store) {
+pub(crate) async fn lock_that_the_call_tree_holds_is_entered(store: Store) {
     let client = store.client();
     let other = store.client();
     let body = async |outer: &LockGuard| {
@@ -204,7 +186,7 @@ pub(crate) async fn lock_that_the_call_tree_holds_is_entered(store: impl Store) 
     are_free(&other, &ACCOUNTS).await;
 }
 
-pub(crate) async fn caller_that_is_dropped_leaves_nothing_behind(store: impl Store) {
+pub(crate) async fn caller_that_is_dropped_leaves_nothing_behind(store: Store) {
     let (client, other) = (store.client(), store.client());
     let held = other.lock("{account}:2").acquire().await.unwrap();
     for polls in [1, 2, 5, 20] {
@@ -217,7 +199,7 @@ pub(crate) async fn caller_that_is_dropped_leaves_nothing_behind(store: impl Sto
     eventually("empty store", LONG, async || store.is_empty().await).await;
 }
 
-pub(crate) async fn thread_acquires_several_locks(store: impl Store) {
+pub(crate) async fn thread_acquires_several_locks(store: Store) {
     let (client, other) = (store.client(), store.client());
     let held = other.lock("{account}:3").acquire().await.unwrap();
     let (refused, is_refused) = oneshot::channel();
@@ -238,7 +220,7 @@ pub(crate) async fn thread_acquires_several_locks(store: impl Store) {
     are_free(&other, &ACCOUNTS).await;
 }
 
-pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl Store) {
+pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: Store) {
     let client = store.client();
     let none: [&str; 0] = [];
     let calls = [client.lock_all(none), client.lock_all(none).ttl(ms(1))];
@@ -270,17 +252,8 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: impl 
     guard.release().await.unwrap();
 }
 
-pub(crate) async fn renewal_carries_all_past_their_ttl(store: impl Store) {
+pub(crate) async fn without_renewal_all_are_lost_at_their_ttl(store: Store) {
     let (client, other) = (store.client(), store.client());
-    let all = client.lock_all(ACCOUNTS).ttl(STEADY);
-    let guard = all.acquire().await.unwrap();
-    tokio::time::sleep(STEADY + ms(500)).await;
-    assert!(guard.is_valid());
-    for key in ACCOUNTS {
-        assert!(is_held(&other, key).await, "{key}");
-    }
-    guard.release().await.unwrap();
-
     let all = client.lock_all(ACCOUNTS).ttl(ms(200)).renew(false);
     let guard = all.acquire().await.unwrap();
     guard.lost().await;

@@ -8,9 +8,10 @@ use lock_runtime::{Acquire, LockClient, LockErrorKind};
 use tokio::sync::oneshot;
 
 use super::dropping::{POLLS, dropped_at_any_poll, dropped_while_it_is_served};
+use super::shutdown::{hasty, with_grace};
 use super::store::Store;
 use super::tools::{
-    Flag, KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, becomes_refused, hold, ms,
+    Flag, KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, becomes_refused, ms,
     on_a_thread, poll_and_drop,
 };
 
@@ -19,12 +20,12 @@ fn shares(client: &LockClient) -> [Acquire; 2] {
     [lock().read(), lock().permits(5).take(2)]
 }
 
-pub(crate) async fn share_dropped_at_any_poll_leaves_nothing_behind(store: impl Store) {
+pub(crate) async fn share_dropped_at_any_poll_leaves_nothing_behind(store: Store) {
     dropped_at_any_poll(&store, |client| client.lock(KEY).read()).await;
     dropped_at_any_poll(&store, |client| client.lock(KEY).permits(5).take(2)).await;
 }
 
-pub(crate) async fn writer_dropped_behind_readers_admits_more_of_them(store: impl Store) {
+pub(crate) async fn writer_dropped_behind_readers_admits_more_of_them(store: Store) {
     let (one, other) = (store.client(), store.client());
     for client in [&one, &other] {
         let inside = at_once(one.lock(KEY).read()).await;
@@ -43,12 +44,12 @@ pub(crate) async fn writer_dropped_behind_readers_admits_more_of_them(store: imp
     }
 }
 
-pub(crate) async fn share_dropped_while_it_is_served_is_given_back(store: impl Store) {
+pub(crate) async fn share_dropped_while_it_is_served_is_given_back(store: Store) {
     dropped_while_it_is_served(&store, |client| client.lock(KEY).read()).await;
     dropped_while_it_is_served(&store, |client| client.lock(KEY).permits(5).take(2)).await;
 }
 
-pub(crate) async fn share_dropped_beside_others_is_given_back(store: impl Store) {
+pub(crate) async fn share_dropped_beside_others_is_given_back(store: Store) {
     let (one, other) = (store.client(), store.client());
     let inside = at_once(one.lock(KEY).permits(5)).await;
     for client in [&one, &other] {
@@ -62,7 +63,7 @@ pub(crate) async fn share_dropped_beside_others_is_given_back(store: impl Store)
     eventually("empty store", SLACK, async || store.is_empty().await).await;
 }
 
-pub(crate) async fn blocking_calls_share_a_lock(store: impl Store) {
+pub(crate) async fn blocking_calls_share_a_lock(store: Store) {
     let (one, other) = (store.client(), store.client());
     let reader = at_once(other.lock(KEY).read()).await;
     let once_around = move || {
@@ -88,7 +89,7 @@ pub(crate) async fn blocking_calls_share_a_lock(store: impl Store) {
     becomes_free(&other, SLACK).await;
 }
 
-pub(crate) async fn thread_waits_for_its_share(store: impl Store) {
+pub(crate) async fn thread_waits_for_its_share(store: Store) {
     let (one, other) = (store.client(), store.client());
     for client in [&one, &other] {
         for share in shares(client) {
@@ -106,14 +107,9 @@ pub(crate) async fn thread_waits_for_its_share(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-fn with_grace(store: &impl Store, grace: Duration) -> LockClient {
-    let builder = store.builder().shutdown_grace(grace);
-    builder.build().expect("the settings are valid")
-}
-
-pub(crate) async fn waiting_shares_are_told_of_a_shutdown(store: impl Store) {
-    let client = with_grace(&store, ms(50));
-    let guard = hold(&client).await;
+pub(crate) async fn waiting_shares_are_told_of_a_shutdown(store: Store) {
+    let client = hasty(&store, ms(50));
+    let guard = harness::hold(&client).await;
     let waiting = shares(&client).map(|share| tokio::spawn(share.acquire()));
     let [blocking, _] = shares(&client);
     let blocking = tokio::task::spawn_blocking(|| blocking.acquire_blocking());
@@ -127,7 +123,7 @@ pub(crate) async fn waiting_shares_are_told_of_a_shutdown(store: impl Store) {
     eventually("free lock", LONG, async || store.is_empty().await).await;
 }
 
-pub(crate) async fn shared_bodies_are_ended_by_a_shutdown(store: impl Store) {
+pub(crate) async fn shared_bodies_are_ended_by_a_shutdown(store: Store) {
     let client = with_grace(&store, ms(60));
     let mut bodies = Vec::new();
     for share in shares(&client) {

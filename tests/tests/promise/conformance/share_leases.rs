@@ -8,10 +8,10 @@ use tokio::time::timeout;
 
 use super::store::Store;
 use super::tools::{
-    Flag, KEY, LONG, SLACK, STEADY, at_once, becomes_free, becomes_granted, is_refused, ms, until,
+    Flag, KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, is_refused, ms, until,
 };
 
-pub(crate) async fn lapsed_share_frees_its_part_alone(store: impl Store) {
+pub(crate) async fn lapsed_share_frees_its_part_alone(store: Store) {
     let (one, other) = (store.client(), store.client());
     for waiter in [&one, &other] {
         let started = Instant::now();
@@ -32,7 +32,7 @@ pub(crate) async fn lapsed_share_frees_its_part_alone(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn lost_share_drops_its_body_alone(store: impl Store) {
+pub(crate) async fn lost_share_drops_its_body_alone(store: Store) {
     let (one, other) = (store.client(), store.client());
     let stays = at_once(other.lock(KEY).read()).await;
     let (dropped, ended) = (Flag::default(), Flag::default());
@@ -52,7 +52,7 @@ pub(crate) async fn lost_share_drops_its_body_alone(store: impl Store) {
     becomes_free(&one, SLACK).await;
 }
 
-pub(crate) async fn writer_waits_for_the_last_reader_to_lapse(store: impl Store) {
+pub(crate) async fn writer_waits_for_the_last_reader_to_lapse(store: Store) {
     let (one, other) = (store.client(), store.client());
     let started = Instant::now();
     let lease = |ttl| one.lock(KEY).read().ttl(ms(ttl)).renew(false);
@@ -66,44 +66,35 @@ pub(crate) async fn writer_waits_for_the_last_reader_to_lapse(store: impl Store)
     writer.release().await.unwrap();
 }
 
-pub(crate) async fn renewal_carries_shares_past_their_ttl(store: impl Store) {
+pub(crate) async fn renewal_carries_shares_past_their_ttl(store: Store) {
     let (one, other) = (store.client(), store.client());
-    let started = Instant::now();
-    let reader = at_once(one.lock(KEY).read().ttl(STEADY)).await;
-    let permits = other.lock(KEY).permits(5).take(3).ttl(STEADY);
+    let (ttl, started) = (store.steady(), Instant::now());
+    let reader = at_once(one.lock(KEY).read().ttl(ttl)).await;
+    let permits = other.lock(KEY).permits(5).take(3).ttl(ttl);
     let permits = at_once(permits).await;
-    let by_hand = one.lock(KEY).read().ttl(STEADY).renew(false);
+    let by_hand = one.lock(KEY).read().ttl(ttl * 2 / 3).renew(false);
     let by_hand = at_once(by_hand).await;
-    until(started + STEADY / 2).await;
+    until(started + ttl / 3).await;
+    let before = by_hand.remaining();
     by_hand.renew().await.unwrap();
-    until(started + STEADY + ms(500)).await;
-    assert!(reader.is_valid() && permits.is_valid());
-    assert!(by_hand.is_valid(), "it lasts from the renewal on");
-    assert!(is_refused(other.lock(KEY).permits(5)).await);
+    assert!(by_hand.remaining() > before, "the lease was not extended");
     timeout(LONG, by_hand.lost())
         .await
         .expect("one renewal is not two");
+    until(started + ttl + ms(500)).await;
+    assert!(reader.is_valid() && permits.is_valid());
+    assert!(is_refused(other.lock(KEY).permits(4)).await);
     becomes_granted(other.lock(KEY).permits(5)).await;
     reader.release().await.unwrap();
     permits.release().await.unwrap();
 }
 
-pub(crate) async fn dropped_guard_gives_its_share_back(store: impl Store) {
-    let (one, other) = (store.client(), store.client());
-    let stays = at_once(other.lock(KEY).permits(5)).await;
-    for _ in 0..3 {
-        drop(at_once(one.lock(KEY).permits(5).take(4)).await);
-        becomes_granted(other.lock(KEY).permits(5).take(4)).await;
-    }
-    drop(stays);
-    becomes_free(&one, LONG).await;
-    assert!(store.is_empty().await);
-}
-
-pub(crate) async fn panic_gives_its_share_back(store: impl Store) {
+pub(crate) async fn every_end_of_a_share_gives_it_back(store: Store) {
     let (one, other) = (store.client(), store.client());
     let stays = at_once(other.lock(KEY).permits(5)).await;
     let four = || one.lock(KEY).permits(5).take(4);
+    drop(at_once(four()).await);
+    becomes_granted(other.lock(KEY).permits(5).take(4)).await;
     let body = four();
     let body = tokio::spawn(async move { body.run(async |_| panic!("the body fails")).await });
     assert!(body.await.unwrap_err().is_panic());
@@ -113,4 +104,5 @@ pub(crate) async fn panic_gives_its_share_back(store: impl Store) {
     becomes_granted(other.lock(KEY).permits(5).take(4)).await;
     stays.release().await.unwrap();
     becomes_free(&one, LONG).await;
+    assert!(store.is_empty().await);
 }

@@ -57,7 +57,7 @@ async fn release_all(guards: Vec<LockGuard>) {
     }
 }
 
-pub(crate) async fn writer_goes_in_before_readers_that_came_later(store: impl Store) {
+pub(crate) async fn writer_goes_in_before_readers_that_came_later(store: Store) {
     let (one, other) = (store.client(), store.client());
     for client in [&one, &other] {
         let inside = at_once(one.lock(KEY).read()).await;
@@ -77,7 +77,7 @@ pub(crate) async fn writer_goes_in_before_readers_that_came_later(store: impl St
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn one_permit_does_not_overtake_three(store: impl Store) {
+pub(crate) async fn one_permit_does_not_overtake_three(store: Store) {
     let (one, other) = (store.client(), store.client());
     for client in [&one, &other] {
         let take = |take| client.lock(KEY).permits(5).take(take);
@@ -99,7 +99,7 @@ pub(crate) async fn one_permit_does_not_overtake_three(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn readers_behind_a_writer_go_in_together(store: impl Store) {
+pub(crate) async fn readers_behind_a_writer_go_in_together(store: Store) {
     let (one, other) = (store.client(), store.client());
     let writer = at_once(one.lock(KEY).write()).await;
     let readers = [&one, &other, &one, &other, &other];
@@ -112,7 +112,7 @@ pub(crate) async fn readers_behind_a_writer_go_in_together(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn readers_behind_a_plain_lock_go_in_together(store: impl Store) {
+pub(crate) async fn readers_behind_a_plain_lock_go_in_together(store: Store) {
     let (one, other) = (store.client(), store.client());
     for holder in [&one, &other] {
         let plain = hold(holder).await;
@@ -124,7 +124,7 @@ pub(crate) async fn readers_behind_a_plain_lock_go_in_together(store: impl Store
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn permits_that_fit_go_in_together(store: impl Store) {
+pub(crate) async fn permits_that_fit_go_in_together(store: Store) {
     let (one, other) = (store.client(), store.client());
     let all = at_once(one.lock(KEY).permits(5).take(5)).await;
     let permits = [(&one, 2), (&other, 1), (&other, 2)];
@@ -137,7 +137,7 @@ pub(crate) async fn permits_that_fit_go_in_together(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: impl Store) {
+pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: Store) {
     let (one, other) = (store.client(), store.client());
     for impatient in [&one, &other] {
         let inside = at_once(one.lock(KEY).read()).await;
@@ -159,7 +159,7 @@ pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: impl Stor
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn waiting_share_ends_in_time(store: impl Store) {
+pub(crate) async fn waiting_share_ends_in_time(store: Store) {
     let (one, other) = (store.client(), store.client());
     let guard = hold(&one).await;
     let pid = format!("(pid {})", std::process::id());

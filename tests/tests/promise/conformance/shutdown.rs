@@ -8,14 +8,22 @@ use lock_runtime::{LockClient, LockErrorKind};
 use tokio::sync::oneshot;
 
 use super::store::Store;
-use super::tools::{Flag, KEY, LONG, SLACK, hold, ms, poll_and_drop};
+use super::tools::{Flag, KEY, LONG, SLACK, ms, poll_and_drop};
 
-fn with_grace(store: &impl Store, grace: Duration) -> LockClient {
+/// A client whose guards are kept beyond its shutdown, which waits for them for the grace, and then at most for the command
+/// timeout. However many attempts the server needs, [`harness::hold`] has the lock.
+pub(super) fn hasty(store: &Store, grace: Duration) -> LockClient {
+    let builder = store.builder().shutdown_grace(grace);
+    let builder = builder.command_timeout(ms(500));
+    builder.build().expect("the settings are valid")
+}
+
+pub(super) fn with_grace(store: &Store, grace: Duration) -> LockClient {
     let builder = store.builder().shutdown_grace(grace);
     builder.build().expect("the settings are valid")
 }
 
-pub(crate) async fn nothing_begins_after_a_shutdown(store: impl Store) {
+pub(crate) async fn nothing_begins_after_a_shutdown(store: Store) {
     let client = with_grace(&store, LONG);
     let started = Instant::now();
     client.shutdown().await;
@@ -32,9 +40,9 @@ pub(crate) async fn nothing_begins_after_a_shutdown(store: impl Store) {
     }
 }
 
-pub(crate) async fn a_waiter_is_told_of_a_shutdown(store: impl Store) {
-    let client = with_grace(&store, ms(50));
-    let guard = hold(&client).await;
+pub(crate) async fn a_waiter_is_told_of_a_shutdown(store: Store) {
+    let client = hasty(&store, ms(50));
+    let guard = harness::hold(&client).await;
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     let blocking = client.lock(KEY).wait(LONG);
     let blocking = tokio::task::spawn_blocking(|| blocking.acquire_blocking());
@@ -47,7 +55,7 @@ pub(crate) async fn a_waiter_is_told_of_a_shutdown(store: impl Store) {
     drop(guard);
 }
 
-pub(crate) async fn a_body_may_finish_during_a_shutdown(store: impl Store) {
+pub(crate) async fn a_body_may_finish_during_a_shutdown(store: Store) {
     let client = with_grace(&store, LONG);
     let (go_on, goes_on) = oneshot::channel::<()>();
     let (entered, enters) = oneshot::channel();
@@ -60,14 +68,14 @@ pub(crate) async fn a_body_may_finish_during_a_shutdown(store: impl Store) {
                 // A nested call is not a new one.
                 client.lock(KEY).run(async |guard| guard.hold_count()).await
             };
-            client.lock(KEY).ttl(ms(1_500)).run(body).await
+            client.lock(KEY).ttl(ms(3_000)).run(body).await
         }
     });
     enters.await.unwrap();
     let mut shutdown = Box::pin(client.shutdown());
     // Longer than the ttl: the lease of a body that may finish is renewed.
     assert!(
-        tokio::time::timeout(ms(2_000), &mut shutdown)
+        tokio::time::timeout(ms(3_500), &mut shutdown)
             .await
             .is_err(),
         "a body runs"
@@ -78,7 +86,7 @@ pub(crate) async fn a_body_may_finish_during_a_shutdown(store: impl Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: impl Store) {
+pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: Store) {
     let client = with_grace(&store, ms(60));
     let dropped = Flag::default();
     let (entered, enters) = oneshot::channel();
@@ -105,11 +113,8 @@ pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: impl Store
     assert!(error.to_string().contains("shut down"), "{error}");
 }
 
-pub(crate) async fn a_kept_guard_does_not_hold_up_a_shutdown_for_ever(store: impl Store) {
-    // After the grace, the shutdown waits at most for the command timeout.
-    let builder = store.builder().shutdown_grace(ms(60));
-    let client = builder.command_timeout(ms(500)).build().unwrap();
-    // However many attempts the server needs.
+pub(crate) async fn a_kept_guard_does_not_hold_up_a_shutdown_for_ever(store: Store) {
+    let client = hasty(&store, ms(60));
     let guard = harness::hold(&client).await;
     soon(client.shutdown()).await;
     assert!(!guard.is_valid());

@@ -1,4 +1,4 @@
-//! The interface of a backend for the cases.
+//! A backend, as the cases use it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -10,343 +10,221 @@ use harness::{
 };
 use lock_runtime::{LockClient, LockClientBuilder, Record};
 
+use super::tools::{STEADY, ms};
+
 /// Where locks are kept during one test.
-pub(crate) trait Store: Send + Sync + 'static {
-    /// Creates an empty store.
-    fn open() -> Self;
+pub(crate) struct Store {
+    builder: LockClientBuilder,
+    operator: LockClientBuilder,
+    holder: String,
+    steady: Duration,
+    longest_ttl: Duration,
+    /// Of this store's keys, where others have keys on the same servers.
+    prefix: String,
+    servers: Servers,
+}
+
+/// What is kept running.
+enum Servers {
+    /// In this process: each client has a store of its own.
+    None(LockClient),
+    One(RedisServer),
+    Tls(TlsServer),
+    #[cfg(unix)]
+    Unix {
+        server: RedisServer,
+        _folder: tempfile::TempDir,
+    },
+    Sentinel {
+        server: RedisServer,
+        _sentinel: RedisServer,
+    },
+    Quorum(Arc<RedisQuorum>),
+    Cluster(Arc<RedisCluster>),
+}
+
+impl Store {
+    /// A store without locks.
+    fn on(servers: Servers, builder: LockClientBuilder) -> Store {
+        Store {
+            operator: builder.clone(),
+            builder,
+            holder: format!("(pid {})", std::process::id()),
+            steady: STEADY,
+            longest_ttl: Duration::from_secs(24 * 3600),
+            prefix: "*".to_owned(),
+            servers,
+        }
+    }
 
     /// Another client of the store: as different from the first as the backend allows.
-    fn client(&self) -> LockClient;
-
-    /// A builder of clients for this kind of store; each client may have a store of its own.
-    fn builder(&self) -> LockClientBuilder;
+    pub(crate) fn client(&self) -> LockClient {
+        self.client_of(&self.builder)
+    }
 
     /// A client of a user who may look at locks, and take them from their holders.
-    fn operator(&self) -> LockClient {
-        self.client()
+    pub(crate) fn operator(&self) -> LockClient {
+        self.client_of(&self.operator)
+    }
+
+    fn client_of(&self, builder: &LockClientBuilder) -> LockClient {
+        match &self.servers {
+            Servers::None(client) => client.clone(),
+            _ => builder.clone().build().expect("the settings are valid"),
+        }
+    }
+
+    /// A builder of clients for this kind of store; each client may have a store of its own.
+    pub(crate) fn builder(&self) -> LockClientBuilder {
+        self.builder.clone()
     }
 
     /// A part of how errors of other clients name a holder in this process.
-    fn holder(&self) -> String {
-        format!("(pid {})", std::process::id())
+    pub(crate) fn holder(&self) -> String {
+        self.holder.clone()
+    }
+
+    /// The ttl of a lease that is renewed while a test waits for longer: [`STEADY`] where commands renew it.
+    pub(crate) fn steady(&self) -> Duration {
+        self.steady
     }
 
     /// The longest ttl that a caller may ask for.
-    fn longest_ttl(&self) -> Duration {
-        Duration::from_secs(24 * 3600)
+    pub(crate) fn longest_ttl(&self) -> Duration {
+        self.longest_ttl
     }
 
-    /// Whether nothing but fences is left of the locks.
-    async fn is_empty(&self) -> bool;
+    /// Whether nothing but fences is left of the locks. The store in this process cannot be inspected: there, the cases
+    /// assert that the key is free.
+    pub(crate) async fn is_empty(&self) -> bool {
+        let servers: Vec<&RedisServer> = match &self.servers {
+            Servers::None(_) => vec![],
+            Servers::One(server) | Servers::Sentinel { server, .. } => vec![server],
+            Servers::Tls(server) => vec![server.plain()],
+            #[cfg(unix)]
+            Servers::Unix { server, .. } => vec![server],
+            Servers::Quorum(quorum) => quorum.nodes.iter().collect(),
+            Servers::Cluster(cluster) => cluster.nodes.iter().collect(),
+        };
+        for server in servers {
+            if !has_fences_alone(server, &self.prefix).await {
+                return false;
+            }
+        }
+        true
+    }
 }
 
 /// In this process.
-pub(crate) struct Memory(LockClient);
-
-impl Store for Memory {
-    fn open() -> Memory {
-        Memory(LockClient::memory())
-    }
-
-    fn client(&self) -> LockClient {
-        self.0.clone()
-    }
-
-    fn builder(&self) -> LockClientBuilder {
-        LockClient::builder().url("memory://")
-    }
-
-    async fn is_empty(&self) -> bool {
-        // The store cannot be inspected from outside; the cases assert that the key is free.
-        true
+pub(crate) fn memory() -> Store {
+    let client = LockClient::memory();
+    let builder = LockClient::builder().url("memory://");
+    Store {
+        // No command renews it.
+        steady: ms(1_500),
+        ..Store::on(Servers::None(client), builder)
     }
 }
 
 /// On one server.
-pub(crate) struct Redis(pub(crate) RedisServer);
-
-impl Store for Redis {
-    fn open() -> Redis {
-        Redis(RedisServer::start())
-    }
-
-    fn client(&self) -> LockClient {
-        self.builder().build().expect("the settings are valid")
-    }
-
-    fn builder(&self) -> LockClientBuilder {
-        patient(self.0.url())
-    }
-
-    async fn is_empty(&self) -> bool {
-        has_fences_alone(&self.0).await
-    }
+pub(crate) fn redis() -> Store {
+    let server = RedisServer::start();
+    let builder = patient(server.url());
+    Store::on(Servers::One(server), builder)
 }
 
 /// On one server, as a user with minimal permissions.
-pub(crate) struct LeastPrivileged(RedisServer);
-
-impl Store for LeastPrivileged {
-    fn open() -> LeastPrivileged {
-        LeastPrivileged(with_service(RIGHTS))
-    }
-
-    fn client(&self) -> LockClient {
-        self.builder().build().expect("the settings are valid")
-    }
-
-    fn builder(&self) -> LockClientBuilder {
-        of_service(&self.0)
-    }
-
-    fn operator(&self) -> LockClient {
-        let rights = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
-        set_user(&self.0, "ann", &rights);
-        let url = self.0.url().replace("://", "://ann:s3cret@");
-        patient(url).build().expect("the settings are valid")
-    }
-
-    async fn is_empty(&self) -> bool {
-        has_fences_alone(&self.0).await
+pub(crate) fn redis_least_privileged() -> Store {
+    let server = RedisServer::start();
+    let builder = of_user(&server, "service", &[RIGHTS]);
+    Store {
+        operator: of_user(&server, "ann", &[VIEWER_RIGHTS, OPERATOR_RIGHTS]),
+        ..Store::on(Servers::One(server), builder)
     }
 }
 
 /// On one server in Redisson's record, as a user with minimal permissions.
-pub(crate) struct RedissonsRecord(RedisServer);
-
-impl Store for RedissonsRecord {
-    fn open() -> RedissonsRecord {
-        RedissonsRecord(with_service(REDISSON_RIGHTS))
-    }
-
-    fn client(&self) -> LockClient {
-        self.builder().build().expect("the settings are valid")
-    }
-
-    fn builder(&self) -> LockClientBuilder {
-        of_service(&self.0).record(Record::Redisson)
-    }
-
-    fn operator(&self) -> LockClient {
-        let rights = [REDISSON_RIGHTS, REDISSON_OPERATOR_RIGHTS].concat();
-        set_user(&self.0, "ann", &rights);
-        let url = self.0.url().replace("://", "://ann:s3cret@");
-        let builder = patient(url).record(Record::Redisson);
-        builder.build().expect("the settings are valid")
-    }
-
-    fn holder(&self) -> String {
-        "a lock-runtime client ".to_owned()
-    }
-
-    async fn is_empty(&self) -> bool {
-        has_fences_alone(&self.0).await
-    }
-}
-
-/// A server with a user who has these rights.
-fn with_service(rights: &[&str]) -> RedisServer {
+pub(crate) fn redissons_record() -> Store {
     let server = RedisServer::start();
-    set_user(&server, "service", rights);
-    server
+    let builder = of_user(&server, "service", &[REDISSON_RIGHTS]);
+    let operator = of_user(&server, "ann", &[REDISSON_RIGHTS, REDISSON_OPERATOR_RIGHTS]);
+    Store {
+        operator: operator.record(Record::Redisson),
+        holder: "a lock-runtime client ".to_owned(),
+        ..Store::on(Servers::One(server), builder.record(Record::Redisson))
+    }
 }
 
-/// Has the server know a user with these rights.
-fn set_user(server: &RedisServer, name: &str, rights: &[&str]) {
+/// A client of a user who has these rights.
+fn of_user(server: &RedisServer, name: &str, rights: &[&[&str]]) -> LockClientBuilder {
     redis::cmd("ACL")
         .arg("SETUSER")
         .arg(&[name, "reset", "on", ">s3cret"])
-        .arg(rights)
+        .arg(rights.concat())
         .exec(&mut server.connection())
         .expect("the server knows these rights");
-}
-
-/// A client of that user.
-fn of_service(server: &RedisServer) -> LockClientBuilder {
-    patient(server.url().replace("://", "://service:s3cret@"))
+    patient(server.url().replace("://", &format!("://{name}:s3cret@")))
 }
 
 /// On one server, over TLS.
-pub(crate) struct OverTls {
-    authority: Authority,
-    server: TlsServer,
-}
-
-impl Store for OverTls {
-    fn open() -> OverTls {
-        let authority = Authority::new();
-        let server = TlsServer::start(&authority);
-        OverTls { authority, server }
-    }
-
-    fn client(&self) -> LockClient {
-        self.builder().build().expect("the settings are valid")
-    }
-
-    fn builder(&self) -> LockClientBuilder {
-        patient(self.server.url())
-            .ca_certificate(self.authority.pem())
-            .require_tls(true)
-    }
-
-    async fn is_empty(&self) -> bool {
-        has_fences_alone(self.server.plain()).await
-    }
+pub(crate) fn redis_over_tls() -> Store {
+    let authority = Authority::new();
+    let server = TlsServer::start(&authority);
+    let builder = patient(server.url()).ca_certificate(authority.pem());
+    Store::on(Servers::Tls(server), builder.require_tls(true))
 }
 
 /// On one server, over a unix socket.
 #[cfg(unix)]
-pub(crate) struct OverUnix {
-    server: RedisServer,
-    folder: tempfile::TempDir,
-}
-
-#[cfg(unix)]
-impl OverUnix {
-    const SOCKET: &str = "redis.sock";
-}
-
-#[cfg(unix)]
-impl Store for OverUnix {
-    fn open() -> OverUnix {
-        let folder = tempfile::TempDir::new().expect("a temporary folder can be made");
-        let path = folder.path().join(OverUnix::SOCKET);
-        let path = path.to_str().expect("temporary folders have plain names");
-        let server = RedisServer::builder().config("unixsocket", path).start();
-        OverUnix { server, folder }
-    }
-
-    fn client(&self) -> LockClient {
-        self.builder().build().expect("the settings are valid")
-    }
-
-    fn builder(&self) -> LockClientBuilder {
-        let path = self.folder.path().join(OverUnix::SOCKET);
-        patient(format!("redis+unix://{}", path.display()))
-    }
-
-    async fn is_empty(&self) -> bool {
-        has_fences_alone(&self.server).await
-    }
+pub(crate) fn redis_over_a_unix_socket() -> Store {
+    let folder = tempfile::TempDir::new().expect("a temporary folder can be made");
+    let path = folder.path().join("redis.sock");
+    let path = path.to_str().expect("temporary folders have plain names");
+    let server = RedisServer::builder().config("unixsocket", path).start();
+    let builder = patient(format!("redis+unix://{path}"));
+    let servers = Servers::Unix {
+        server,
+        _folder: folder,
+    };
+    Store::on(servers, builder)
 }
 
 /// On the primary that a sentinel names.
-pub(crate) struct BehindSentinel {
-    server: RedisServer,
-    sentinel: RedisServer,
-}
-
-impl Store for BehindSentinel {
-    fn open() -> BehindSentinel {
-        let server = RedisServer::start();
-        let sentinel = sentinel_of(&server, 1);
-        BehindSentinel { server, sentinel }
-    }
-
-    fn client(&self) -> LockClient {
-        self.builder().build().expect("the settings are valid")
-    }
-
-    fn builder(&self) -> LockClientBuilder {
-        patient(sentinel_url(&[&self.sentinel]))
-    }
-
-    async fn is_empty(&self) -> bool {
-        has_fences_alone(&self.server).await
-    }
+pub(crate) fn redis_sentinel() -> Store {
+    let server = RedisServer::start();
+    let sentinel = sentinel_of(&server, 1);
+    let builder = patient(sentinel_url(&[&sentinel]));
+    let servers = Servers::Sentinel {
+        server,
+        _sentinel: sentinel,
+    };
+    Store::on(servers, builder)
 }
 
 /// On a quorum of three nodes, as a user with minimal permissions. The cases that run at a time share the nodes: each has
 /// a prefix of its own.
-pub(crate) struct OnQuorum {
-    quorum: Arc<RedisQuorum>,
-    url: String,
-    prefix: String,
-}
-
-impl OnQuorum {
-    /// The quorum of the cases that run now. It ends with the last of them.
-    fn shared() -> Arc<RedisQuorum> {
-        static SHARED: Mutex<Weak<RedisQuorum>> = Mutex::new(Weak::new());
-        shared(&SHARED, RedisQuorum::start)
-    }
-}
-
-impl Store for OnQuorum {
-    fn open() -> OnQuorum {
-        let (quorum, prefix) = (OnQuorum::shared(), unique_prefix());
-        quorum.mark(&prefix);
-        OnQuorum {
-            url: quorum.url_of_service(),
-            quorum,
-            prefix,
-        }
-    }
-
-    fn client(&self) -> LockClient {
-        self.builder().build().expect("the settings are valid")
-    }
-
-    fn builder(&self) -> LockClientBuilder {
-        patient(&*self.url).prefix(self.prefix.as_str())
-    }
-
-    fn operator(&self) -> LockClient {
-        let builder = patient(self.quorum.url()).prefix(self.prefix.as_str());
-        builder.build().expect("the settings are valid")
-    }
-
-    fn longest_ttl(&self) -> Duration {
-        RedisQuorum::DELAY
-    }
-
-    async fn is_empty(&self) -> bool {
-        for node in &self.quorum.nodes {
-            if !has_fences_alone_with(node, &self.prefix).await {
-                return false;
-            }
-        }
-        true
+pub(crate) fn quorum() -> Store {
+    static SHARED: Mutex<Weak<RedisQuorum>> = Mutex::new(Weak::new());
+    let (quorum, prefix) = (shared(&SHARED, RedisQuorum::start), unique_prefix());
+    quorum.mark(&prefix);
+    let builder = patient(quorum.url_of_service()).prefix(prefix.as_str());
+    Store {
+        operator: patient(quorum.url()).prefix(prefix.as_str()),
+        longest_ttl: RedisQuorum::DELAY,
+        prefix,
+        ..Store::on(Servers::Quorum(quorum), builder)
     }
 }
 
 /// On a cluster of three primaries, which the cases that run at a time share: each has a prefix of its own.
-pub(crate) struct OnCluster {
-    cluster: Arc<RedisCluster>,
-    prefix: String,
-}
-
-impl OnCluster {
-    /// The cluster of the cases that run now. It ends with the last of them.
-    fn shared() -> Arc<RedisCluster> {
-        static SHARED: Mutex<Weak<RedisCluster>> = Mutex::new(Weak::new());
-        shared(&SHARED, || RedisCluster::with(3, 0))
-    }
-}
-
-impl Store for OnCluster {
-    fn open() -> OnCluster {
-        OnCluster {
-            cluster: OnCluster::shared(),
-            prefix: unique_prefix(),
-        }
-    }
-
-    fn client(&self) -> LockClient {
-        self.builder().build().expect("the settings are valid")
-    }
-
-    fn builder(&self) -> LockClientBuilder {
-        patient(self.cluster.url()).prefix(self.prefix.as_str())
-    }
-
-    async fn is_empty(&self) -> bool {
-        for node in &self.cluster.nodes {
-            if !has_fences_alone_with(node, &self.prefix).await {
-                return false;
-            }
-        }
-        true
+pub(crate) fn redis_cluster() -> Store {
+    static SHARED: Mutex<Weak<RedisCluster>> = Mutex::new(Weak::new());
+    let cluster = shared(&SHARED, || RedisCluster::with(3, 0));
+    let prefix = unique_prefix();
+    let builder = patient(cluster.url()).prefix(prefix.as_str());
+    Store {
+        prefix,
+        ..Store::on(Servers::Cluster(cluster), builder)
     }
 }
 
@@ -371,29 +249,20 @@ fn patient(url: impl Into<String>) -> LockClientBuilder {
     LockClient::builder().url(url).command_timeout(LONG)
 }
 
-async fn has_fences_alone(server: &RedisServer) -> bool {
-    has_fences_alone_of(server, "*").await
-}
-
-/// Of the locks with this prefix.
-async fn has_fences_alone_with(server: &RedisServer, prefix: &str) -> bool {
+/// Of the keys with this prefix.
+async fn has_fences_alone(server: &RedisServer, prefix: &str) -> bool {
+    let mut connection = server.async_connection().await;
     for start in ["", "{"] {
-        let pattern = format!("{start}{prefix}*");
-        if !has_fences_alone_of(server, &pattern).await {
+        let keys: Vec<String> = redis::cmd("KEYS")
+            .arg(format!("{start}{prefix}*"))
+            .query_async(&mut connection)
+            .await
+            .expect("the server lists its keys");
+        // And the marker of a quorum's node.
+        let stays = |key: &String| key.ends_with(":f") || key.ends_with("}:n");
+        if !keys.iter().all(stays) {
             return false;
         }
     }
     true
-}
-
-async fn has_fences_alone_of(server: &RedisServer, pattern: &str) -> bool {
-    let mut connection = server.async_connection().await;
-    let keys: Vec<String> = redis::cmd("KEYS")
-        .arg(pattern)
-        .query_async(&mut connection)
-        .await
-        .expect("the server lists its keys");
-    // And the marker of a quorum's node.
-    let stays = |key: &String| key.ends_with(":f") || key.ends_with("}:n");
-    keys.iter().all(stays)
 }

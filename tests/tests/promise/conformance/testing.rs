@@ -4,7 +4,7 @@ use lock_runtime::testing::{cut, lose, occupy};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use tokio::time::Instant;
 
-use super::tools::{KEY, hold, ms};
+use super::tools::{KEY, LONG, hold, ms};
 
 fn attempt(client: &LockClient) -> Result<Option<LockGuard>, LockError> {
     client.lock(KEY).try_acquire_blocking()
@@ -241,4 +241,20 @@ fn each_of_several_cuts_is_to_be_mended() {
     let away = LockClient::builder().url("redis://127.0.0.1:1").build();
     let error = cut(&away.unwrap()).unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+}
+
+/// A body loses its lock in its first poll, before its waker is registered for the loss, and then sleeps. Nothing else
+/// would wake it.
+#[tokio::test]
+async fn body_that_loses_its_lock_while_it_is_polled_does_not_sleep_on() {
+    let client = LockClient::memory();
+    let told = client.clone();
+    let call = client.lock(KEY).run(async move |_| {
+        lose(&told, KEY).expect("it has the lock");
+        std::future::pending::<()>().await;
+    });
+    // In a task of its own: the end of the time would poll it as well.
+    let outcome = tokio::time::timeout(LONG, tokio::spawn(call)).await;
+    let outcome = outcome.expect("it is stopped").unwrap();
+    assert!(outcome.unwrap_err().is_lost());
 }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use harness::eventually;
 pub(crate) use harness::{KEY, LONG, SLACK, ms};
 
-/// The ttl of a lease that is renewed, or kept by polls. A machine with much to write has stopped processes for more
-/// than a second, which lost leases of two seconds, over every kind of connection.
+/// The ttl of a lease that no test waits for the end of. A machine with much to write has stopped processes for more than
+/// a second, which lost leases of two seconds, over every kind of connection.
 pub(crate) const STEADY: Duration = ms(6_000);
 use lock_runtime::{Acquire, LockClient, LockGuard};
 
@@ -32,7 +32,7 @@ pub(crate) fn at_once(acquire: Acquire) -> impl Future<Output = LockGuard> {
 }
 
 /// Six callers at once, each with a client of its own, that visit ten times each. Visits are numbered for a mixture.
-pub(crate) async fn crowd(store: &impl Store, visit: impl AsyncFn(LockClient, u32)) {
+pub(crate) async fn crowd(store: &Store, visit: impl AsyncFn(LockClient, u32)) {
     let caller = async |number: u32| {
         let client = store.client();
         for round in 0..10 {
