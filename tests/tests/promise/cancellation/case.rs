@@ -96,11 +96,6 @@ impl Case {
         self.ends() && !matches!(self, Case::NextInLine | Case::Nested | Case::AfterSibling)
     }
 
-    /// Whether the lock has had no holder before.
-    pub(crate) fn is_first(self) -> bool {
-        matches!(self, Case::Free | Case::Cut)
-    }
-
     /// The client whose acquisition is dropped.
     pub(crate) fn client(self, world: &World) -> &LockClient {
         match self {
@@ -122,7 +117,7 @@ impl Case {
     ) -> Vec<(String, Outcome)> {
         let plays: Vec<_> = moments
             .map(|moment| {
-                let (world, key) = (world.clone(), world.key());
+                let (world, key) = (world.clone(), world.key((self, asking)));
                 tokio::spawn(async move {
                     let outcome = self.play(asking, &world, &key, moment).await;
                     (key, outcome)

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
+use harness::Form;
+
 use super::asking::Asking;
 use super::case::{Case, Outcome};
 use super::moment::Moment;
 use super::world::World;
 
 /// Drops after each number of polls.
-const TIMES: usize = 8;
+fn times_each() -> usize {
+    Form::of_this_run().pick(4, 8)
+}
 
 /// Numbers of polls that are tried at the same time.
 const TOGETHER: usize = 16;
@@ -21,32 +25,25 @@ const ENDLESS: usize = 4_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_at_every_poll() {
-    let world = Arc::new(World::new().await);
-    for case in Case::ALL {
-        let keys = drop_at_every_poll(case, Asking::Plain, &world).await;
-        let settled = world.settles().await;
-        world.is_settled(case.client(&world), &keys).await;
-        println!("{case} settled after {settled:.0?}");
-    }
+    play(Case::ALL.map(|case| (Asking::Plain, case))).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_at_every_poll_in_every_mode() {
+    let of = |asking| Case::OF_EVERY_MODE.map(|case| (asking, case));
+    play(Asking::MODES.into_iter().flat_map(of)).await;
+}
+
+async fn play(cases: impl IntoIterator<Item = (Asking, Case)>) {
     let world = Arc::new(World::new().await);
-    for asking in Asking::MODES {
-        // Each client's own local queues have to work afterwards.
-        let (mut near, mut far) = (Vec::new(), Vec::new());
-        for case in Case::OF_EVERY_MODE {
-            let keys = drop_at_every_poll(case, asking, &world).await;
-            match case {
-                Case::Cut | Case::QueuedAndCut => far.extend(keys),
-                _ => near.extend(keys),
-            }
-        }
-        let settled = world.settles().await;
-        world.is_settled(&world.one, &near).await;
-        world.is_settled(&world.far, &far).await;
-        println!("{asking:?} settled after {settled:.0?}");
+    let mut played = Vec::new();
+    for (asking, case) in cases {
+        let keys = drop_at_every_poll(case, asking, &world).await;
+        played.push((case, keys));
+    }
+    world.settles().await;
+    for (case, keys) in played {
+        world.has_working_queues(case.client(&world), &keys).await;
     }
 }
 
@@ -65,7 +62,7 @@ async fn drop_at_every_poll(case: Case, asking: Asking, world: &Arc<World>) -> V
         let outcomes = case.play_all(asking, world, moments).await;
         note(&outcomes);
         polls += TOGETHER;
-        let mut last = outcomes[outcomes.len() - TIMES..].iter();
+        let mut last = outcomes[outcomes.len() - times_each()..].iter();
         if case.ends() {
             assert!(polls < ENDLESS, "{case}: it does not end");
             if last.all(|(_, outcome)| outcome.time().is_some()) {
@@ -84,12 +81,12 @@ async fn drop_at_every_poll(case: Case, asking: Asking, world: &Arc<World>) -> V
     if case.is_woken() {
         // A task that was not run for long may end at its first poll.
         let (mut woken, mut played) = (0, 0);
-        while woken < TIMES {
+        while woken < times_each() {
             assert!(played < ENDLESS, "{case}: none is dropped when it is woken");
             let outcomes = case.play_all(asking, world, times(Moment::Woken(1))).await;
             let dropped = outcomes.iter().filter(|(_, it)| it.time().is_none());
             woken += dropped.count();
-            played += TIMES;
+            played += times_each();
             note(&outcomes);
         }
     }
@@ -98,5 +95,5 @@ async fn drop_at_every_poll(case: Case, asking: Asking, world: &Arc<World>) -> V
 }
 
 fn times(moment: Moment) -> impl Iterator<Item = Moment> {
-    std::iter::repeat_n(moment, TIMES)
+    std::iter::repeat_n(moment, times_each())
 }

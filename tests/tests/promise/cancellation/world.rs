@@ -1,9 +1,10 @@
 //! The servers and clients of all cases.
 
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use harness::{LONG, Proxy, RedisServer, ask, ms, soon};
+use harness::{LONG, Proxy, RedisServer, ms, soon};
 use lock_runtime::LockClient;
 use redis::aio::MultiplexedConnection;
 
@@ -15,7 +16,7 @@ const TOGETHER: usize = 100;
 
 /// A server whose clock stands still, and clients of it.
 pub(crate) struct World {
-    server: RedisServer,
+    _server: RedisServer,
     /// The client whose acquisitions are dropped.
     pub(crate) one: LockClient,
     /// The client that holds the lock in their way.
@@ -47,14 +48,15 @@ impl World {
             far: client(proxy.url()),
             connection: server.async_connection().await,
             proxy,
-            server,
+            _server: server,
             keys: AtomicUsize::new(0),
         }
     }
 
-    /// A key that was never used.
-    pub(crate) fn key(&self) -> String {
-        format!("key:{}", self.keys.fetch_add(1, Ordering::Relaxed))
+    /// A key that was never used, and that says of which case a record was left.
+    pub(crate) fn key(&self, case: impl fmt::Debug) -> String {
+        let number = self.keys.fetch_add(1, Ordering::Relaxed);
+        format!("{case:?}:{number}")
     }
 
     /// Waits until so many waiters queue for `key`.
@@ -84,18 +86,17 @@ impl World {
         }
     }
 
-    /// How many of `keys` the server has ever granted.
-    pub(crate) fn granted(&self, keys: &[String]) -> usize {
-        let fences: Vec<String> = keys.iter().map(|key| format!("{{lock:{key}}}:f")).collect();
-        let mut words = vec!["EXISTS"];
-        words.extend(fences.iter().map(String::as_str));
-        ask(&mut self.server.connection(), &words)
+    /// Waits until only fences are left, and that no record comes back, and returns how long the first took. It waits
+    /// however long the machine takes, as long as the records become fewer. The server's clock stands still, so a
+    /// record that the client does not remove stays for ever.
+    pub(crate) async fn settles(&self) -> Duration {
+        let time = self.becomes_empty().await;
+        tokio::time::sleep(SETTLED).await;
+        assert_eq!(self.left().await, [""; 0], "records that came late");
+        time
     }
 
-    /// Waits until only fences are left, and returns how long that took. It waits however long the
-    /// machine takes, as long as the records become fewer. The server's clock stands still, so a record
-    /// that the client does not remove stays for ever.
-    pub(crate) async fn settles(&self) -> Duration {
+    async fn becomes_empty(&self) -> Duration {
         let start = Instant::now();
         let (mut least, mut since) = (usize::MAX, start);
         loop {
@@ -113,10 +114,8 @@ impl World {
         }
     }
 
-    /// Asserts that no record comes back, and that every local queue still works.
-    pub(crate) async fn is_settled(&self, client: &LockClient, keys: &[String]) {
-        tokio::time::sleep(SETTLED).await;
-        assert_eq!(self.left().await, [""; 0], "records that came late");
+    /// Asserts that every local queue still works.
+    pub(crate) async fn has_working_queues(&self, client: &LockClient, keys: &[String]) {
         // Thousands at once would wait for each other.
         for some in keys.chunks(TOGETHER) {
             let visits: Vec<_> = some
