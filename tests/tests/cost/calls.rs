@@ -155,6 +155,21 @@ async fn call_on_a_quorum_is_two_commands_for_each_node() {
     assert!(sent.iter().any(|sent| *sent <= least), "{sent:?}");
 }
 
+/// It writes nothing, so that there is nothing to end.
+#[tokio::test]
+async fn an_attempt_at_a_held_lock_is_one_command() {
+    let _alone = alone().await;
+    let server = RedisServer::start();
+    let (holder, other) = (warm(&server, true).await, warm(&server, true).await);
+    let _guard = hold(&holder).await;
+    let mut monitor = server.monitor();
+    for attempts in 0..10 {
+        let attempt = other.lock(KEY).try_acquire().await;
+        assert!(attempt.unwrap().is_none(), "after {attempts}");
+    }
+    assert_eq!(monitor.take().len(), 10);
+}
+
 /// The holder knows from a message that a waiter queues, so it ends the lock without trying a release
 /// first.
 #[tokio::test]

@@ -35,26 +35,6 @@ async fn a_release_does_not_wait_for_its_answer() {
     proxy.heal();
 }
 
-/// The next acquisition is sent after the release, on the same connection.
-#[tokio::test]
-async fn cycles_are_two_commands_in_their_order() {
-    let server = RedisServer::start();
-    let client = hasty(server.url()).await;
-    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
-    let mut monitor = server.monitor();
-    for _ in 0..100 {
-        hold(&client).await.release().await.unwrap();
-    }
-    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
-    let commands = monitor.take();
-    let release = harness::release_command(&mut server.connection());
-    let names: Vec<&str> = commands.iter().map(|command| &*command.name).collect();
-    let cycles = names
-        .iter()
-        .filter(|name| ["EVALSHA", release].contains(name));
-    assert_eq!(cycles.count(), 200, "{:?}", commands.last());
-}
-
 #[tokio::test]
 async fn a_waiter_of_another_client_is_served() {
     let server = RedisServer::start();
@@ -112,20 +92,6 @@ async fn a_release_after_the_deadline_is_a_loss() {
     let guard = client.lock(KEY).ttl(ms(50)).renew(false).await.unwrap();
     soon(guard.lost()).await;
     assert!(guard.release().await.unwrap_err().is_lost());
-}
-
-#[tokio::test]
-async fn a_release_into_an_outage_is_repeated() {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
-    let client = hasty(proxy.url()).await;
-    let guard = hold(&client).await;
-    proxy.refuse(true);
-    proxy.kill_connections();
-    soon(guard.release()).await.unwrap();
-    assert!(exists(&server, LOCK));
-    proxy.heal();
-    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
 }
 
 #[tokio::test]

@@ -39,6 +39,13 @@ fn robbed_blocking(
     own
 }
 
+/// A body that blocks the thread past its deadline, in one poll.
+#[distributed_lock(key = "order:42", ttl = "100ms", renew = false, guard = lock, client = locks)]
+async fn overrun(locks: &LockClient, own: Result<u8, ShipError>) -> Result<u8, ShipError> {
+    wait_until("deadline", LONG, || !lock.is_valid());
+    own
+}
+
 #[tokio::test]
 async fn line_2_a_result_under_a_lock_that_was_stolen_is_lost() {
     let server = RedisServer::start();
@@ -91,36 +98,23 @@ async fn line_2_an_unanswered_release_is_judged_by_the_deadline() {
 }
 
 #[tokio::test]
-async fn line_2_a_body_that_overruns_its_deadline_is_lost_whatever_it_returns() {
+async fn line_2_a_body_that_overruns_its_deadline_has_no_result_but_its_own_error() {
     let server = RedisServer::start();
     let client = client(server.url());
-    // The body blocks the thread past the deadline, in one poll.
-    let overrun = async |guard: &lock_runtime::LockGuard| {
-        wait_until("deadline", LONG, || !guard.is_valid());
-        "the result"
-    };
-    let run = client.lock(KEY).ttl(ms(100)).renew(false).run(overrun);
-    assert!(soon(run).await.unwrap_err().is_lost());
+    let lost = Err(ShipError::Lock(lock_runtime::LockErrorKind::Lost));
+    assert_eq!(soon(overrun(&client, Ok(1))).await, lost);
+    let own = Err(ShipError::NoStock);
+    assert_eq!(soon(overrun(&client, own)).await, Err(ShipError::NoStock));
 }
 
 #[tokio::test]
-async fn line_2_a_body_that_overruns_its_deadline_does_not_go_on() {
+async fn line_2_no_body_begins_under_an_expired_guard() {
     let server = RedisServer::start();
     let client = client(server.url());
-    let overrun = async |guard: &lock_runtime::LockGuard| {
-        wait_until("deadline", LONG, || !guard.is_valid());
-    };
-    // It does not go on if it sleeps next,
-    let sleeping = async |guard: &lock_runtime::LockGuard| {
-        overrun(guard).await;
-        std::future::pending::<()>().await;
-    };
-    let lease = || client.lock(KEY).wait(LONG).ttl(ms(100)).renew(false);
-    assert!(soon(lease().run(sleeping)).await.unwrap_err().is_lost());
-    // nor if it has ended and its guard is used again.
-    let guard = lease().acquire().await.unwrap();
-    assert!(guard.run(overrun(&guard)).await.unwrap_err().is_lost());
-    // No body begins under an expired guard.
+    let lease = client.lock(KEY).wait(LONG).ttl(ms(100)).renew(false);
+    let guard = lease.acquire().await.unwrap();
+    let overrun = async { wait_until("deadline", LONG, || !guard.is_valid()) };
+    assert!(guard.run(overrun).await.unwrap_err().is_lost());
     let began = guard.run(async { panic!("the body started") }).await;
     assert!(began.unwrap_err().is_lost());
 }

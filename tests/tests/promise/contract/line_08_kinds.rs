@@ -1,6 +1,7 @@
 //! Contention is not an outage: each kind of failure has a name of its own.
 
 use harness::RedisServer;
+use lock_runtime::LockClient;
 use lock_runtime::LockErrorKind::{self, Busy, Lost, Rejected, Unavailable};
 
 use super::{KEY, LOCK, LONG, QUEUE, ask, client, hold, ms};
@@ -34,9 +35,10 @@ async fn line_8_contention_refusal_loss_and_outage_have_distinct_kinds() {
 #[tokio::test]
 async fn line_8_a_frozen_server_is_an_outage_even_if_the_lock_was_busy() {
     let server = RedisServer::start();
-    let (one, other) = (client(server.url()), client(server.url()));
-    let _guard = hold(&one).await;
-    let waiting = tokio::spawn(other.lock(KEY).wait(ms(2_500)).acquire());
+    let hasty = LockClient::builder().url(server.url());
+    let hasty = hasty.command_timeout(ms(300)).build().unwrap();
+    let _guard = hold(&client(server.url())).await;
+    let waiting = tokio::spawn(hasty.lock(KEY).wait(ms(1_500)).acquire());
     let mut connection = server.connection();
     harness::eventually("entry in the queue", LONG, async || {
         ask::<i64>(&mut connection, &["ZCARD", QUEUE]) > 0

@@ -1,21 +1,23 @@
-//! The promises of the crate, line by line, each against a real server.
+//! The promises of the crate that need neither every backend nor a process of their own, line by line, each
+//! against a real server.
 //!
 //! The tests are named after the lines of the contract in the crate's documentation. Where a promise is
-//! about a failing server, the failure is real: the server is frozen or restarted, or a proxy holds the
-//! bytes back.
+//! about a failing server, the failure is real: the server is frozen or killed, or a proxy holds the
+//! bytes back. The other lines:
+//!
+//! | line | where |
+//! |---|---|
+//! | 3, 5, 7, 12 | rows of the fault table: `black_hole`, `reply_slow`, `renewal_slow`; `holder_killed`; those of class F |
+//! | 3, a sync body | `conformance/blocking` |
+//! | 6 | `protocol/scripts/renew` |
+//! | 10 | `conformance/dropping`, and `cancellation` at every poll |
+//! | 11 | `protocol/security/keys` |
 
 mod line_01_body_needs_the_lock;
 mod line_02_ok_means_held;
-mod line_03_holder_gives_up_first;
 mod line_04_only_the_owner_releases;
-mod line_05_crashed_holder;
-mod line_06_renewal;
-mod line_07_tokens;
 mod line_08_kinds;
 mod line_09_wait;
-mod line_10_dropping;
-mod line_11_keys;
-mod line_12_fencing;
 
 use harness::{KEY, LOCK, LONG, Proxy, QUEUE, RedisServer, SLACK, ask, client, hold, ms, soon};
 use lock_runtime::LockClient;

@@ -1,6 +1,6 @@
 //! The cost of local turns, and their tokens.
 
-use harness::{KEY, LONG, RedisServer, client, client_without_turns, hold};
+use harness::{KEY, LONG, RedisServer, client_without_turns, hold};
 use lock_runtime::LockClient;
 
 use super::line::{Line, Visits};
@@ -52,30 +52,21 @@ async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
 }
 
 #[tokio::test]
-async fn callers_are_served_in_the_order_of_their_arrival() {
-    let server = RedisServer::start();
-    let client = client(server.url());
-    let visits = Visits::default();
-    let first = hold(&client).await;
-    let line = Line::of(40, &client, &visits).await;
-    first.release().await.unwrap();
-    line.served().await;
-    let expected: Vec<String> = (0..40).map(|number: i32| number.to_string()).collect();
-    assert_eq!(visits.names(), expected);
-}
-
-#[tokio::test]
-async fn a_guard_that_is_dropped_passes_its_lease_too() {
+async fn a_guard_that_is_dropped_passes_its_lease_too_also_by_a_panic() {
     let server = RedisServer::start();
     let client = with_turns(&server, 16).await;
     let mut monitor = server.monitor();
     let first = hold(&client).await;
     let token = first.fencing_token().get();
-    let next = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    let second = client.lock(KEY).wait(LONG);
+    let panics = tokio::spawn(second.run::<()>(async |_| panic!("on purpose")));
+    tokio::task::yield_now().await;
+    let third = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     tokio::task::yield_now().await;
     drop(first);
-    let next = next.await.unwrap().unwrap();
-    assert_eq!(next.fencing_token().get(), token + 1);
+    assert!(panics.await.unwrap_err().is_panic());
+    let third = third.await.unwrap().unwrap();
+    assert_eq!(third.fencing_token().get(), token + 2);
     assert_eq!(monitor.take().len(), 1, "to acquire it");
-    next.release().await.unwrap();
+    third.release().await.unwrap();
 }

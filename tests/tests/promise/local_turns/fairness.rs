@@ -91,26 +91,7 @@ async fn own_comes_first(held_for: Duration) -> bool {
 }
 
 #[tokio::test]
-async fn a_young_grant_passes_although_another_client_waits() {
+async fn grant_passes_beside_another_clients_waiter_until_it_is_a_second_old() {
     assert!(own_comes_first(ms(0)).await);
-}
-
-#[tokio::test]
-async fn a_grant_older_than_a_second_goes_to_another_client() {
     assert!(!own_comes_first(ms(1_001)).await);
-}
-
-/// A client without competitors may take local turns without end, with a new grant after each range of
-/// tokens.
-#[tokio::test]
-async fn a_client_alone_passes_its_lease_on_without_end() {
-    let server = RedisServer::start();
-    let client = client(server.url());
-    let visits = Visits::default();
-    let first = hold(&client).await;
-    let line = Line::of(3 * TURNS, &client, &visits).await;
-    first.release().await.unwrap();
-    line.served().await;
-    assert_eq!(visits.names().len(), 3 * TURNS);
-    assert!(visits.tokens().is_sorted());
 }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use harness::{KEY, LOCK, LONG, RedisServer, ask, client, ms, wait_until};
+use harness::{Form, KEY, LOCK, LONG, RedisServer, ask, client, ms, wait_until};
 use lock_runtime::LockClient;
 use tokio::runtime::{Builder, Runtime};
 
@@ -23,7 +23,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 /// Two callers come and go at the same time. One may find a local queue that ends at that moment, and
 /// would wait behind a head that does not exist.
 fn come_and_go(client: &LockClient) {
-    let end = Instant::now() + ms(2_500);
+    let end = Instant::now() + Form::of_this_run().pick(ms(400), ms(2_500));
     thread::scope(|scope| {
         for number in 1..=2_u64 {
             scope.spawn(move || {

@@ -2,47 +2,12 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, SHARES, ask, eventually, hold, ms, soon};
-use lock_runtime::{LockClient, LockError, distributed_lock};
+use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, ask, eventually, hold, ms, soon};
 
 use super::{assert_revoked, client, revoke, revoke_seen};
 
 /// Its next renewal is due in minutes, so only the message tells a holder in time.
 const LEASE: Duration = Duration::from_secs(900);
-
-#[tokio::test]
-async fn holder_is_told_long_before_its_next_renewal() {
-    let server = RedisServer::start();
-    let (holder, operator) = (client(&server), client(&server));
-    let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
-    revoke(&operator).await;
-    soon(guard.lost()).await;
-    assert_revoked(&guard.renew().await.unwrap_err());
-    assert_revoked(&guard.release().await.unwrap_err());
-}
-
-#[distributed_lock(key = KEY, ttl = "15m", client = client)]
-async fn outer(client: &LockClient) -> Result<(), LockError> {
-    inner(client).await
-}
-
-#[distributed_lock(key = KEY, ttl = "15m", client = client)]
-async fn inner(client: &LockClient) -> Result<(), LockError> {
-    std::future::pending().await
-}
-
-#[tokio::test]
-async fn every_body_of_a_call_tree_is_dropped() {
-    let server = RedisServer::start();
-    let (holder, operator) = (client(&server), client(&server));
-    let calling = tokio::spawn(async move { outer(&holder).await });
-    eventually("body", LONG, async || {
-        operator.inspect(KEY).await.unwrap().is_held()
-    })
-    .await;
-    revoke(&operator).await;
-    assert_revoked(&soon(calling).await.unwrap().unwrap_err());
-}
 
 #[tokio::test]
 async fn every_guard_of_a_shared_lease_is_told() {
@@ -179,27 +144,4 @@ async fn revocation_goes_on_although_its_caller_is_gone() {
     assert_revoked(&guard.release().await.unwrap_err());
     let mut connection = server.connection();
     assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK, QUEUE]), 0);
-}
-
-/// Shares that lapsed stay in their record until a caller asks for the lock, and it shows the first 128.
-#[tokio::test]
-async fn sharer_behind_many_lapsed_ones_is_shown_and_told() {
-    let server = RedisServer::start();
-    let (holder, operator) = (client(&server), client(&server));
-    let reader = holder.lock(KEY).read().ttl(LEASE).await.unwrap();
-    let mut lapse = redis::cmd("ZADD");
-    lapse.arg(SHARES);
-    for number in 0..300 {
-        lapse
-            .arg(1_000_000 + number)
-            .arg(format!("lapsed{number:016}"));
-    }
-    lapse.exec(&mut server.connection()).unwrap();
-    let state = operator.inspect(KEY).await.unwrap();
-    assert_eq!(state.holders.len(), 1, "{state:?}");
-    assert_eq!(state.more_holders, 0, "{state:?}");
-    assert_eq!(state.holders[0].token, Some(reader.fencing_token()));
-    revoke(&operator).await;
-    soon(reader.lost()).await;
-    assert_revoked(&reader.release().await.unwrap_err());
 }

@@ -27,19 +27,6 @@ async fn keys_of(mut locks: Locks) -> BTreeSet<String> {
     keys
 }
 
-#[tokio::test]
-async fn every_lock_among_many_keys_is_listed() {
-    let server = RedisServer::start();
-    let operator = client(&server);
-    write_locks(&mut server.connection(), 5_000);
-    assert_eq!(keys_of(operator.locks()).await.len(), 5_000);
-    assert_eq!(
-        keys_of(operator.locks().matching("order:42?")).await.len(),
-        10
-    );
-    assert!(keys_of(operator.locks().matching("none*")).await.is_empty());
-}
-
 /// A cursor means nothing to another server, which the next connection may lead to.
 #[tokio::test]
 async fn listing_begins_anew_when_its_connection_is_replaced() {

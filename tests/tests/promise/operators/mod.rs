@@ -6,7 +6,7 @@ mod holders;
 mod listing;
 mod records;
 
-use harness::{KEY, RedisServer};
+use harness::{KEY, LONG, RedisServer};
 use lock_runtime::inspect::{Receipt, Revocation, Revoked, Seen};
 use lock_runtime::{LockClient, LockError};
 
@@ -14,8 +14,11 @@ fn revocation() -> Revocation {
     Revocation::new("ann@ops-1", "stuck import")
 }
 
+/// A client that waits for answers as long as a busy machine takes: no caller repeats what an operator asks.
 fn client(server: &RedisServer) -> LockClient {
-    harness::client(server.url())
+    let builder = LockClient::builder().url(server.url());
+    let builder = builder.command_timeout(LONG);
+    builder.build().expect("the settings are valid")
 }
 
 /// Takes the lock from the holder that it has now.

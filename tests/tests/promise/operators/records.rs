@@ -2,7 +2,7 @@
 
 use harness::{KEY, LOCK, RedisServer, ask, cycle, hold};
 use lock_runtime::LockErrorKind;
-use lock_runtime::inspect::{HolderKind, RecordHash, Revoked, Seen};
+use lock_runtime::inspect::{HolderKind, Revoked, Seen};
 
 use super::{client, revocation, revoke, revoke_seen};
 
@@ -44,40 +44,6 @@ async fn waiter_behind_a_revoked_foreign_record_is_served() {
     .await;
     assert!(revoke(&operator).await.is_handed_on);
     waiting.await.unwrap().release().await.unwrap();
-}
-
-#[tokio::test]
-async fn token_of_a_holder_does_not_name_a_foreign_record() {
-    let server = RedisServer::start();
-    let operator = client(&server);
-    let guard = hold(&operator).await;
-    let token = guard.fencing_token();
-    let mut connection = server.connection();
-    let _: () = ask(&mut connection, &["SET", LOCK, "foreign"]);
-    let hash: RecordHash = "0123456789abcdef".parse().unwrap();
-    for seen in [Seen::from(token), Seen::from(hash)] {
-        let refused = operator.revoke(KEY, seen, revocation()).await.unwrap();
-        assert!(matches!(refused, Revoked::Changed(_)), "{refused:?}");
-    }
-    assert_eq!(ask::<String>(&mut connection, &["GET", LOCK]), "foreign");
-    assert!(guard.release().await.is_err());
-}
-
-#[tokio::test]
-async fn record_of_another_type_is_shown_and_not_revoked() {
-    let server = RedisServer::start();
-    let operator = client(&server);
-    let mut connection = server.connection();
-    let _: i64 = ask(&mut connection, &["LPUSH", LOCK, "x"]);
-    let state = operator.inspect(KEY).await.unwrap();
-    assert_eq!(state.holders[0].kind, HolderKind::OtherType);
-    assert_eq!(state.holders[0].seen, None);
-    let page = operator.locks().next().await.unwrap().unwrap();
-    assert_eq!(page[0].holders[0].kind, HolderKind::OtherType);
-    let token: Seen = "17".parse().unwrap();
-    let refused = operator.revoke(KEY, token, revocation()).await.unwrap();
-    assert!(matches!(refused, Revoked::Changed(_)), "{refused:?}");
-    let _: i64 = ask(&mut connection, &["LLEN", LOCK]);
 }
 
 /// Its queue is spoilt: nothing of the lock is written.

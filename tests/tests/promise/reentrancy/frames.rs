@@ -5,19 +5,6 @@ use lock_runtime::{LockClient, LockGuard, in_current_hold};
 use super::{at_once, is_held};
 
 #[tokio::test]
-async fn a_nested_guard_may_outlive_its_parents() {
-    let client = LockClient::memory();
-    let inner = async |_: &LockGuard| at_once(&client).acquire().await.unwrap();
-    let outer = async |_: &LockGuard| at_once(&client).run(inner).await.unwrap();
-    let third = at_once(&client).run(outer).await.unwrap();
-    assert_eq!(third.hold_count(), 1, "its parents have ended");
-    assert!(third.is_valid());
-    assert!(is_held(&client).await);
-    third.release().await.unwrap();
-    assert!(!is_held(&client).await);
-}
-
-#[tokio::test]
 async fn frames_may_end_in_any_order() {
     let client = LockClient::memory();
     for order in [
@@ -45,18 +32,6 @@ async fn frames_may_end_in_any_order() {
         }
         assert!(!is_held(&client).await, "{order:?}");
     }
-}
-
-#[tokio::test]
-async fn a_guard_that_runs_a_body_holds_on_afterwards() {
-    let client = LockClient::memory();
-    let guard = at_once(&client).acquire().await.unwrap();
-    for _ in 0..3 {
-        assert_eq!(guard.run(async { 7 }).await.unwrap(), 7);
-        assert!(is_held(&client).await);
-    }
-    guard.release().await.unwrap();
-    assert!(!is_held(&client).await);
 }
 
 #[tokio::test]

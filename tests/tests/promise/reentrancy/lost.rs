@@ -24,47 +24,39 @@ fn fallback(ran: &AtomicBool) {
     ran.store(true, Ordering::SeqCst);
 }
 
-#[tokio::test]
-async fn no_fallback_runs_after_the_outer_hold_was_lost() {
-    let client = LockClient::memory();
-    let (ran, went_on) = (AtomicBool::new(false), AtomicBool::new(false));
+/// The outermost call is the one that fails: its body goes no further than `nested`.
+async fn goes_no_further<T>(client: &LockClient, nested: impl AsyncFn(&LockGuard) -> T) {
+    let went_on = AtomicBool::new(false);
     let body = async |outer: &LockGuard| {
+        drop(nested(outer).await);
+        went_on.store(true, Ordering::SeqCst);
+    };
+    let error = soon(short(client).run(body)).await.unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    assert!(!went_on.load(Ordering::SeqCst), "the body went on");
+}
+
+#[tokio::test]
+async fn a_nested_call_stays_pending_when_the_outer_hold_is_lost() {
+    let (client, ran) = (LockClient::memory(), AtomicBool::new(false));
+    goes_no_further(&client, async |outer| {
         outlast(outer);
         with_fallback(&client, &ran).await;
-        went_on.store(true, Ordering::SeqCst);
-    };
-    let error = soon(short(&client).run(body)).await.unwrap_err();
-    assert!(error.is_lost(), "{error}");
+    })
+    .await;
     assert!(!ran.load(Ordering::SeqCst), "the fallback ran");
-    assert!(!went_on.load(Ordering::SeqCst), "the body went on");
-}
-
-#[tokio::test]
-async fn a_nested_call_that_waits_for_a_sibling_stays_pending_too() {
-    let client = LockClient::memory();
-    let went_on = AtomicBool::new(false);
-    let body = async |_: &LockGuard| {
+    // It waits for a sibling,
+    goes_no_further(&client, async |_| {
         let _sibling = client.lock(KEY).acquire().await.unwrap();
-        drop(client.lock(KEY).wait(LONG).acquire().await);
-        went_on.store(true, Ordering::SeqCst);
-    };
-    let error = soon(short(&client).run(body)).await.unwrap_err();
-    assert!(error.is_lost(), "{error}");
-    assert!(!went_on.load(Ordering::SeqCst), "the body went on");
-}
-
-#[tokio::test]
-async fn the_outermost_call_is_the_one_that_fails() {
-    let client = LockClient::memory();
-    let went_on = AtomicBool::new(false);
-    let inner = async |_: &LockGuard| std::future::pending::<()>().await;
-    let outer = async |_: &LockGuard| {
-        drop(client.lock(KEY).run(inner).await);
-        went_on.store(true, Ordering::SeqCst);
-    };
-    let error = soon(short(&client).run(outer)).await.unwrap_err();
-    assert!(error.is_lost(), "{error}");
-    assert!(!went_on.load(Ordering::SeqCst), "the body went on");
+        client.lock(KEY).wait(LONG).acquire().await
+    })
+    .await;
+    // or its own body runs.
+    goes_no_further(&client, async |_| {
+        let inner = async |_: &LockGuard| std::future::pending::<()>().await;
+        client.lock(KEY).run(inner).await
+    })
+    .await;
 }
 
 #[tokio::test]

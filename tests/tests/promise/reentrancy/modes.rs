@@ -1,7 +1,6 @@
 //! Readers, writers and permits inside each other: what a call tree holds decides at once, without a round trip.
 
 use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, LockGuard};
-use tokio::sync::Barrier;
 
 use super::{Crowd, KEY, LONG, soon};
 
@@ -61,34 +60,6 @@ async fn what_the_tree_holds_decides_at_once() {
                 }
             }
         }
-    }
-}
-
-#[tokio::test]
-async fn refusal_says_what_is_held_and_what_it_cannot_become() {
-    let client = LockClient::memory();
-    let error = nested(&client, Acquire::read, Acquire::write).await;
-    assert_eq!(
-        error.unwrap_err().to_string(),
-        "lock `order:42` is held by this call tree already: for reading, which cannot become writing"
-    );
-}
-
-/// Two upgrades would wait for each other for ever.
-#[tokio::test]
-async fn two_readers_that_ask_to_write_are_both_refused() {
-    let client = LockClient::memory();
-    let both_read = Barrier::new(2);
-    let upgrade = async || {
-        let body = async |_: &LockGuard| {
-            both_read.wait().await;
-            client.lock(KEY).write().wait(LONG).acquire().await
-        };
-        client.lock(KEY).read().run(body).await.unwrap()
-    };
-    let (one, another) = soon(async { tokio::join!(upgrade(), upgrade()) }).await;
-    for refused in [one, another] {
-        assert_eq!(refused.unwrap_err().kind(), LockErrorKind::Reentered);
     }
 }
 

@@ -30,16 +30,9 @@ fn in_between(locks: &LockClient) -> Result<usize, LockError> {
 }
 
 #[tokio::test]
-async fn recursion_descends() {
+async fn recursion_descends_through_sync_and_async_alike() {
     let client = LockClient::memory();
     assert_eq!(descend(&client, 9).await.unwrap(), 10);
-    assert_eq!(descend_blocking(&client, 9).unwrap(), 10);
-    assert!(!is_held(&client).await);
-}
-
-#[tokio::test]
-async fn the_tree_goes_through_sync_and_async_alike() {
-    let client = LockClient::memory();
     let body = async |_: &LockGuard| {
         let below = in_between(&client).unwrap();
         let further = descend(&client, 1).await.unwrap();
@@ -131,37 +124,6 @@ async fn another_client_and_another_key_are_not_nested() {
         assert!(other.fencing_token() > outer.fencing_token());
     };
     at_once(&client).run(body).await.unwrap();
-}
-
-#[tokio::test]
-async fn another_client_of_the_same_server_waits() {
-    let server = harness::RedisServer::start();
-    let connect = async || LockClient::connect(&server.url()).await.unwrap();
-    let (client, other) = (connect().await, connect().await);
-    let body = async |_: &LockGuard| {
-        assert!(at_once(&other).acquire().await.unwrap_err().is_busy());
-        at_once(&client.clone())
-            .acquire()
-            .await
-            .unwrap()
-            .hold_count()
-    };
-    assert_eq!(at_once(&client).run(body).await.unwrap(), 2);
-}
-
-#[tokio::test]
-async fn locks_of_several_keys_nest_in_one_tree() {
-    let client = LockClient::memory();
-    let (a, b) = (
-        || client.lock("a").wait(ms(0)),
-        || client.lock("b").wait(ms(0)),
-    );
-    let innermost = async |_: &LockGuard| {
-        let again = (a().acquire().await.unwrap(), b().acquire().await.unwrap());
-        (again.0.hold_count(), again.1.hold_count())
-    };
-    let inner = async |_: &LockGuard| b().run(innermost).await.unwrap();
-    assert_eq!(a().run(inner).await.unwrap(), (2, 2));
 }
 
 #[tokio::test]

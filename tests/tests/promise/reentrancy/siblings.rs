@@ -21,10 +21,15 @@ async fn the_branches_of_a_join_take_turns() {
         };
         lock.run(body).await.unwrap();
     };
-    let body = async |_: &LockGuard| {
-        tokio::join!(branch(), branch(), branch(), branch());
+    let inner = async |_: &LockGuard| {
+        tokio::join!(branch(), branch(), branch());
     };
-    soon(at_once(&client).run(body)).await.unwrap();
+    // Under a body, and under a nested one.
+    let outer = async |_: &LockGuard| {
+        tokio::join!(branch(), branch(), branch(), branch());
+        at_once(&client).run(inner).await.unwrap();
+    };
+    soon(at_once(&client).run(outer)).await.unwrap();
     assert_eq!(crowd.most(), 1);
 }
 
@@ -51,20 +56,6 @@ async fn carried_tasks_on_several_threads_take_turns() {
     assert_eq!(crowd.most(), 1);
 }
 
-#[tokio::test]
-async fn siblings_under_a_nested_body_take_turns_too() {
-    let client = LockClient::memory();
-    let crowd = Crowd::default();
-    let branch = async || {
-        let visit = async |_: &LockGuard| crowd.visit().await;
-        client.lock(KEY).wait(LONG).run(visit).await.unwrap();
-    };
-    let inner = async |_: &LockGuard| tokio::join!(branch(), branch(), branch());
-    let outer = async |_: &LockGuard| at_once(&client).run(inner).await.unwrap();
-    soon(at_once(&client).run(outer)).await.unwrap();
-    assert_eq!(crowd.most(), 1);
-}
-
 #[tokio::test(start_paused = true)]
 async fn wait_bounds_the_waiting_for_a_sibling() {
     let client = LockClient::memory();
@@ -82,20 +73,6 @@ async fn wait_bounds_the_waiting_for_a_sibling() {
         drop(at_once(&client).acquire().await.unwrap());
     };
     at_once(&client).run(body).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_sibling_that_gives_up_leaves_the_queue() {
-    let client = LockClient::memory();
-    let body = async |_: &LockGuard| {
-        let sibling = at_once(&client).acquire().await.unwrap();
-        let mut waiting = Box::pin(client.lock(KEY).wait(LONG).acquire());
-        assert!(tokio::time::timeout(ms(5), &mut waiting).await.is_err());
-        drop(waiting);
-        drop(sibling);
-        drop(at_once(&client).acquire().await.unwrap());
-    };
-    soon(at_once(&client).run(body)).await.unwrap();
 }
 
 #[tokio::test]

@@ -1,13 +1,10 @@
 //! The cost of calls under a retained lease, and their tokens.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use harness::{KEY, LOCK, LONG, RedisServer, ask, client, eventually, ms};
 use lock_runtime::distributed_lock;
 use lock_runtime::{LockClient, LockError};
-use tokio::task::JoinSet;
 
 use super::tools::{RETAIN, TTL, connected, retaining, visit};
 
@@ -98,33 +95,6 @@ async fn a_retained_lease_is_released_once_when_its_time_is_over() {
     assert!(!ask::<bool>(&mut connection, &["EXISTS", LOCK]));
 }
 
-/// The retained lease is ended and the caller gets one of its own; both commands are outstanding
-/// together.
-#[tokio::test]
-async fn a_caller_with_another_ttl_gets_a_lease_of_its_own() {
-    let server = RedisServer::start();
-    let client = connected(&server).await;
-    let mut monitor = server.monitor();
-    let first = visit(&client).await;
-    let longer = client.lock(KEY).ttl(2 * TTL);
-    let guard = longer.try_acquire().await.unwrap().expect("it is free");
-    assert!(guard.fencing_token().get() > first + 1);
-    assert!(guard.remaining() > TTL);
-    guard.release().await.unwrap();
-    assert_eq!(monitor.take().len(), 4);
-}
-
-#[tokio::test]
-async fn a_client_of_one_turn_retains_nothing() {
-    let server = RedisServer::start();
-    let client = LockClient::builder().url(server.url()).local_turns(1);
-    let client = client.build().unwrap();
-    for _ in 0..3 {
-        visit(&client).await;
-        assert!(!ask::<bool>(&mut server.connection(), &["EXISTS", LOCK]));
-    }
-}
-
 /// Nested calls share the lease of the outer call, and their `retain` has no effect.
 #[tokio::test]
 async fn a_nested_call_retains_nothing() {
@@ -137,39 +107,6 @@ async fn a_nested_call_retains_nothing() {
     let (outer, nested) = tokens.await.unwrap();
     assert_eq!(outer, nested);
     assert!(!ask::<bool>(&mut server.connection(), &["EXISTS", LOCK]));
-}
-
-/// The tasks exclude each other, every token is above the one before, and a grant serves sixteen calls.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_tasks_share_a_hot_key() {
-    const TASKS: usize = 64;
-    const CALLS: usize = 20;
-    let server = RedisServer::start();
-    let client = connected(&server).await;
-    let mut monitor = server.monitor();
-    let inside = Arc::new(AtomicBool::new(false));
-    let tokens = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let mut tasks = JoinSet::new();
-    for _ in 0..TASKS {
-        let (client, inside, tokens) = (client.clone(), inside.clone(), tokens.clone());
-        tasks.spawn(async move {
-            for _ in 0..CALLS {
-                let body = async |guard: &lock_runtime::LockGuard| {
-                    assert!(!inside.swap(true, Ordering::SeqCst), "two are inside");
-                    tokens.lock().unwrap().push(guard.fencing_token().get());
-                    tokio::task::yield_now().await;
-                    inside.store(false, Ordering::SeqCst);
-                };
-                retaining(&client).run(body).await.unwrap();
-            }
-        });
-    }
-    tasks.join_all().await;
-    let tokens = tokens.lock().unwrap();
-    assert_eq!(tokens.len(), TASKS * CALLS);
-    assert!(tokens.is_sorted_by(|one, next| one < next));
-    let commands = monitor.take().len();
-    assert!(commands <= 2 * TASKS * CALLS / 16 + 2, "{commands}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, ask, client, eventually, ms};
+use harness::{KEY, LONG, RedisServer};
 
 use super::tools::{RETAIN, connected, retaining, visit};
 
@@ -28,50 +28,34 @@ async fn a_waiter_of_another_client_has_a_retained_lock_at_once() {
     }
 }
 
-/// The runtime of the last caller is not polled: the background reads the message.
+/// The runtime of the last caller is not polled, or there is none: the background reads the message.
 #[test]
-fn a_waiter_of_another_client_has_a_retained_lock_from_a_blocked_runtime() {
+fn a_waiter_of_another_client_has_a_retained_lock_whose_last_caller_reads_nothing() {
     let server = RedisServer::start();
     let runtime = || {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         builder.enable_all().build().unwrap()
     };
     let standing = runtime();
-    let (ours, token) = standing.block_on(async {
-        let ours = connected(&server).await;
-        let token = visit(&ours).await;
-        (ours, token)
-    });
-    let asked = Instant::now();
-    let guard = runtime().block_on(async {
-        let other = connected(&server).await;
-        other.lock(KEY).wait(LONG).await.unwrap()
-    });
-    assert!(asked.elapsed() < RETAIN / 2);
-    assert!(guard.fencing_token().get() > token);
-    drop((guard, ours));
-}
-
-/// The thread that had the lease last reads nothing any more.
-#[test]
-fn a_waiter_of_another_client_has_a_retained_lock_from_a_thread_that_blocked() {
-    let server = RedisServer::start();
-    let runtime = || {
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        builder.enable_all().build().unwrap()
-    };
-    let ours = runtime().block_on(connected(&server));
-    let guard = retaining(&ours).acquire_blocking().unwrap();
-    let token = guard.fencing_token();
-    guard.release_blocking().unwrap();
-    let asked = Instant::now();
-    let guard = runtime().block_on(async {
-        let other = connected(&server).await;
-        other.lock(KEY).wait(LONG).await.unwrap()
-    });
-    assert!(asked.elapsed() < RETAIN / 2);
-    assert!(guard.fencing_token() > token);
-    drop((guard, ours));
+    for blocking in [false, true] {
+        let ours = standing.block_on(connected(&server));
+        let token = if blocking {
+            let guard = retaining(&ours).acquire_blocking().unwrap();
+            let token = guard.fencing_token().get();
+            guard.release_blocking().unwrap();
+            token
+        } else {
+            standing.block_on(visit(&ours))
+        };
+        let asked = Instant::now();
+        let guard = runtime().block_on(async {
+            let other = connected(&server).await;
+            other.lock(KEY).wait(LONG).await.unwrap()
+        });
+        assert!(asked.elapsed() < RETAIN / 2);
+        assert!(guard.fencing_token().get() > token);
+        drop((guard, ours));
+    }
 }
 
 /// The client that retained the lock last queues behind the other.
@@ -87,67 +71,4 @@ async fn clients_that_both_retain_a_lock_take_turns() {
             last = token;
         }
     }
-}
-
-#[tokio::test]
-async fn a_lock_with_waiters_of_another_client_is_not_retained() {
-    let server = RedisServer::start();
-    let (ours, other) = (connected(&server).await, connected(&server).await);
-    let guard = retaining(&ours).await.unwrap();
-    let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
-    let mut connection = server.connection();
-    eventually("waiter", LONG, async || {
-        ask::<bool>(&mut connection, &["EXISTS", QUEUE])
-    })
-    .await;
-    guard.release().await.unwrap();
-    let next = waiting.await.unwrap().unwrap();
-    // This client queues behind the other one, which has the lock.
-    assert!(ours.lock(KEY).try_acquire().await.unwrap().is_none());
-    next.release().await.unwrap();
-}
-
-#[tokio::test]
-async fn an_attempt_of_another_client_is_busy_until_the_retained_lease_ends() {
-    let server = RedisServer::start();
-    let (ours, other) = (connected(&server).await, connected(&server).await);
-    visit(&ours).await;
-    assert!(other.lock(KEY).try_acquire().await.unwrap().is_none());
-    // A caller of this client that retains the lease for 1 ms.
-    let brief = retaining(&ours).retain(ms(1));
-    brief.await.unwrap().release().await.unwrap();
-    eventually("free lock", LONG, async || {
-        other.lock(KEY).try_acquire().await.unwrap().is_some()
-    })
-    .await;
-}
-
-/// Without the message, the other client has the lock when the retained time is over.
-#[tokio::test]
-async fn a_message_that_is_lost_costs_the_time_that_is_left() {
-    let server = RedisServer::start();
-    let (ours, other) = (connected(&server).await, connected(&server).await);
-    // PUBLISH finds no receiver, since the client may not subscribe.
-    let guard = retaining(&ours).retain(ms(2_000)).await.unwrap();
-    let mut connection = server.connection();
-    let mut queue = redis::cmd("EVAL");
-    // The flag that a waiter sets, without its message.
-    let flagged = "local v = redis.call('GET', KEYS[1]) \
-                   return redis.call('SET', KEYS[1], v:sub(1, 22) .. '+' .. v:sub(24), 'KEEPTTL')";
-    let _: () = queue
-        .arg(flagged)
-        .arg(1)
-        .arg(LOCK)
-        .query(&mut connection)
-        .unwrap();
-    guard.release().await.unwrap();
-    assert!(
-        ask::<bool>(&mut connection, &["EXISTS", LOCK]),
-        "it is retained"
-    );
-    eventually("end", LONG, async || {
-        other.lock(KEY).try_acquire().await.unwrap().is_some()
-    })
-    .await;
-    drop(client(server.url()));
 }
