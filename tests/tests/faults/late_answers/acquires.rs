@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harness::{
     ACQUIRE, FENCE, KEY, LOCK, LONG, Mode, Monitor, Proxy, QUEUE, RedisServer, cycle, eventually,
-    exists, ms, nothing_is_left,
+    exists, ms,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 
@@ -39,38 +39,6 @@ fn arrive_late(server: &RedisServer, entry: &str) {
     assert!(matches!(answer, redis::Value::BulkString(_)), "{answer:?}");
 }
 
-/// An acquire goes unanswered on a connection that is then replaced. Its caller gives up, and the owner
-/// is ended over the new connection. The acquire may still arrive, and must not keep the lock for its
-/// whole ttl.
-#[tokio::test]
-async fn a_late_acquire_of_an_ended_owner_is_undone() {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
-    let builder = LockClient::builder().url(proxy.url());
-    let client = builder.command_timeout(ms(150)).build().unwrap();
-    // Connected, with more than one attempt.
-    cycle(&client).await;
-    let mut monitor = server.monitor();
-
-    proxy.black_hole();
-    let wait = ms(700);
-    let error = client.lock(KEY).wait(wait).acquire().await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Unavailable);
-    proxy.kill_connections();
-    proxy.heal();
-
-    let entry = ended(&mut monitor).await;
-    for round in 1..=3 {
-        arrive_late(&server, &entry);
-        // The owner is ended twice a second; otherwise the lock would stay for a minute.
-        let limit = ms(5_000);
-        eventually(&format!("end of late acquire {round}"), limit, async || {
-            !exists(&mut server.connection(), LOCK)
-        })
-        .await;
-    }
-}
-
 /// An owner whose commands were all answered is not ended again: no command of it can arrive.
 #[tokio::test]
 async fn an_owner_that_ended_in_good_order_is_left_alone() {
@@ -82,38 +50,50 @@ async fn an_owner_that_ended_in_good_order_is_left_alone() {
     assert_eq!(monitor.take(), []);
 }
 
-/// The owner of a dropped caller was ended again for 10 s, however long its ttl was. A later acquire of
-/// it kept the lock without a holder.
+/// An acquire goes unanswered on a connection that is then replaced. Its caller gives up or is dropped, and the owner is
+/// ended over the new connection. The acquire may still arrive, and must not keep the lock without a holder: the owner was
+/// ended again for 10 s, however long its ttl was.
 #[tokio::test]
 async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
-    let builder = LockClient::builder().url(proxy.url());
-    let client = builder.command_timeout(ms(150)).build().unwrap();
-    // Connected, with more than one attempt.
-    let warm = client.lock("warm").wait(LONG).acquire().await.unwrap();
-    warm.release().await.unwrap();
-    let mut monitor = server.monitor();
+    let [gives_up, is_dropped] = [false, true].map(|is_dropped| async move {
+        let server = RedisServer::start();
+        let proxy = Proxy::start(server.port());
+        let builder = LockClient::builder().url(proxy.url());
+        let client = builder.command_timeout(ms(150)).build().unwrap();
+        // Connected, with more than one attempt.
+        let warm = client.lock("warm").wait(LONG).acquire().await.unwrap();
+        warm.release().await.unwrap();
+        let mut monitor = server.monitor();
 
-    let first = proxy.accepted();
-    proxy.black_hole();
-    let acquiring = tokio::spawn(client.lock(KEY).ttl(TTL).wait(LONG).acquire());
-    eventually("second connection", LONG, async || proxy.accepted() > first).await;
-    acquiring.abort();
-    assert!(acquiring.await.unwrap_err().is_cancelled());
-    // The client cannot know whether the command on the first connection was lost or is delayed.
-    proxy.kill_connections();
-    proxy.heal();
+        let first = proxy.accepted();
+        proxy.black_hole();
+        let wait = if is_dropped { LONG } else { ms(700) };
+        let acquiring = tokio::spawn(client.lock(KEY).ttl(TTL).wait(wait).acquire());
+        eventually("second connection", LONG, async || proxy.accepted() > first).await;
+        if is_dropped {
+            acquiring.abort();
+            assert!(acquiring.await.unwrap_err().is_cancelled());
+        } else {
+            let error = acquiring.await.unwrap().unwrap_err();
+            assert_eq!(error.kind(), LockErrorKind::Unavailable);
+        }
+        // The client cannot know whether the command on the first connection was lost or is delayed.
+        proxy.kill_connections();
+        proxy.heal();
 
-    let entry = ended(&mut monitor).await;
-    tokio::time::sleep(ms(11_000)).await;
-    arrive_late(&server, &entry);
-    let mut connection = server.connection();
-    // The owner is ended about twice a second. Its ttl is a minute.
-    eventually("end of the late acquire", ms(12_000), async || {
-        !exists(&mut connection, LOCK)
-    })
-    .await;
+        let entry = ended(&mut monitor).await;
+        for time in [ms(0), ms(0), ms(11_000)] {
+            tokio::time::sleep(time).await;
+            arrive_late(&server, &entry);
+            // The owner is ended about twice a second. Its ttl is a minute.
+            let mut connection = server.connection();
+            eventually("end of the late acquire", ms(12_000), async || {
+                !exists(&mut connection, LOCK)
+            })
+            .await;
+        }
+    });
+    tokio::join!(gives_up, is_dropped);
 }
 
 /// The last `end` of an owner is sent when none of its commands can arrive any more. It used to be the
@@ -144,27 +124,4 @@ async fn an_owner_is_ended_once_more_after_an_answer_that_took_too_long() {
         !exists(&mut connection, LOCK)
     })
     .await;
-}
-
-#[tokio::test]
-async fn an_acquire_that_arrives_after_its_own_end_is_ended_again() {
-    let server = RedisServer::start();
-    let mut connection = server.connection();
-    let proxy = Proxy::start(server.port());
-    let builder = LockClient::builder().url(proxy.url());
-    let client = builder.command_timeout(ms(150)).build().unwrap();
-    cycle(&client).await;
-
-    // Each command of the attempt is held back on a connection of its own. Both arrive after the client
-    // has given them up.
-    proxy.black_hole();
-    for _ in 0..3 {
-        let attempt = client.lock(KEY).wait(Duration::ZERO).acquire().await;
-        assert!(attempt.unwrap_err().is_unavailable());
-    }
-    tokio::time::sleep(ms(200)).await;
-    proxy.heal();
-    // In whichever order the commands arrive, the lock is free in the end.
-    nothing_is_left(&mut connection, ms(5_000)).await;
-    cycle(&client).await;
 }

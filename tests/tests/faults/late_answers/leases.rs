@@ -1,15 +1,14 @@
 //! Leases that expire, or belong to another caller, before their caller is polled.
 
-use std::future::{pending, poll_fn};
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
 use harness::{
     KEY, LOCK, LONG, Mode, Proxy, RedisServer, ask, bring_scripts, eventually, hold, ms, soon,
-    wait_until,
 };
-use lock_runtime::{LockClient, LockError, LockGuard, testing};
+use lock_runtime::{LockClient, LockGuard};
 
 /// A server, a proxy, and a client that waits for answers as long as a test takes. The server knows the
 /// client's scripts.
@@ -45,34 +44,6 @@ async fn hand_over_unheard(
     let release = tokio::spawn(async move { guard.release().await.expect("it was held") });
     eventually("hand-over", LONG, async || owner(server) != before).await;
     release
-}
-
-/// The holder's `end` names the head of the local queue, with the head's ttl, and the head is dropped
-/// before the answer. The next caller must not take that lease for one of its own ttl: it would rely on
-/// the lease for longer than the server keeps it.
-#[tokio::test]
-async fn a_lease_granted_to_another_local_caller_has_that_callers_ttl() {
-    // Not the holder's ttl, since a lease of that ttl would pass without a command.
-    const FIRST: Duration = Duration::from_secs(20);
-    const SECOND: Duration = Duration::from_secs(3_600);
-    let (server, proxy, client) = behind_a_proxy().await;
-    let guard = hold(&client).await;
-    let mut first = Box::pin(client.lock(KEY).ttl(FIRST).wait(LONG).acquire());
-    let mut second = pin!(client.lock(KEY).ttl(SECOND).wait(LONG).acquire());
-    assert!(!is_ready(first.as_mut()).await, "it is held");
-    assert!(!is_ready(second.as_mut()).await, "it is held");
-    let release = hand_over_unheard(&server, &proxy, guard).await;
-    drop(first);
-    proxy.heal();
-    let guard = soon(second).await.expect("it is its turn");
-    let left: i64 = ask(&mut server.connection(), &["PTTL", LOCK]);
-    assert!(
-        left > FIRST.as_millis() as i64,
-        "the holder believes in {:?}, the server in {left} ms",
-        guard.remaining()
-    );
-    guard.release().await.unwrap();
-    release.await.unwrap();
 }
 
 /// The answer to the hand-off comes after the lease has expired: the caller asks for the lock again.
@@ -117,36 +88,20 @@ async fn a_lease_that_is_over_when_its_caller_is_polled_is_not_handed_over() {
     }
 }
 
-/// A body loses its lock in its first poll, before its waker is registered for the loss, and then
-/// sleeps. Nothing else would wake it.
+/// The lease of a caller that is polled late, but in time, is renewed from then on.
 #[tokio::test]
-async fn a_body_that_loses_its_lock_while_it_is_polled_does_not_sleep_on() {
+async fn a_grant_that_is_fetched_late_is_renewed() {
     let server = RedisServer::start();
-    let theirs = harness::client(server.url());
-    let lease = theirs.lock(KEY).ttl(ms(1_000)).renew(false);
-    let guard = lease.acquire().await.unwrap();
-    is_stopped(async move {
-        let body = async {
-            // The loss is by the clock, while the thread blocks.
-            wait_until("end of the lease", LONG, || !guard.is_valid());
-            pending().await
-        };
-        guard.run(body).await
-    })
-    .await;
-
-    let memory = LockClient::memory();
-    let told = memory.clone();
-    is_stopped(memory.lock(KEY).run(async move |_| {
-        testing::lose(&told, KEY).expect("it has the lock");
-        pending::<()>().await;
-    }))
-    .await;
-}
-
-/// The call fails without another poll of the body after the deadline.
-async fn is_stopped(call: impl Future<Output = Result<(), LockError>> + Send + 'static) {
-    let call = soon(tokio::spawn(call)).await.expect("it does not panic");
-    let error = call.expect_err("it lost its lock");
-    assert!(error.is_lost(), "{error}");
+    let ours = harness::client(server.url());
+    let ttl = ms(4_000);
+    let guard = hold(&harness::client(server.url())).await;
+    let mut late = pin!(ours.lock(KEY).ttl(ttl).wait(LONG).acquire());
+    assert!(!is_ready(late.as_mut()).await, "it is held");
+    guard.release().await.unwrap();
+    // Past its first renewal.
+    tokio::time::sleep(ttl * 6 / 10).await;
+    let guard = late.await.expect("there is time left");
+    let lost = tokio::time::timeout(ttl * 5 / 4, guard.lost()).await;
+    assert!(lost.is_err(), "it is renewed");
+    guard.release().await.unwrap();
 }

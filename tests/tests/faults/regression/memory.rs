@@ -4,7 +4,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
-use std::time::Duration;
 
 use harness::wait_until;
 use lock_runtime::LockClient;
@@ -57,22 +56,4 @@ async fn a_lease_that_ended_on_its_way_to_a_waiter_is_replaced() {
     let guard = waiting.await.unwrap().unwrap();
     assert!(guard.is_valid());
     guard.release().await.unwrap();
-}
-
-/// A renewal by hand left the lease unchanged where a `max_hold` was given.
-#[tokio::test(start_paused = true)]
-async fn a_renewal_by_hand_extends_a_lease_below_its_max_hold() {
-    let client = LockClient::memory();
-    let (ttl, max_hold) = (Duration::from_secs(10), Duration::from_secs(16));
-    let lease = client.lock(KEY).ttl(ttl).renew(false).max_hold(max_hold);
-    let guard = lease.acquire().await.unwrap();
-    let started = tokio::time::Instant::now();
-    tokio::time::sleep(ttl / 2).await;
-    guard.renew().await.unwrap();
-    assert!(guard.remaining() > ttl - ms(200), "{:?}", guard.remaining());
-    tokio::time::sleep(ttl / 2).await;
-    guard.renew().await.unwrap();
-    guard.lost().await;
-    let held = started.elapsed();
-    assert!(held > ttl + ttl / 2 && held <= max_hold, "{held:?}");
 }

@@ -25,43 +25,6 @@ async fn go_round(client: &LockClient) {
     }
 }
 
-/// A process with the right to publish and to read a lock, or a copy of this machine, could make the
-/// client release another client's lock.
-#[tokio::test]
-async fn a_message_ends_no_owner_that_the_client_did_not_make() {
-    let server = RedisServer::start();
-    let mut connection = server.connection();
-    let told = client(server.url());
-    go_round(&told).await;
-    let channel = channel(&mut connection);
-
-    let holder = client(server.url());
-    let guard = hold(&holder).await;
-    let record: String = ask(&mut connection, &["GET", LOCK]);
-    // The entry of another client, and one with this client's name, as a copy of its machine would
-    // make.
-    let mut copy = record[..22].to_owned();
-    copy.replace_range(..8, &channel["lock:".len()..]);
-    let mut monitor = server.monitor();
-    for (owner, key) in [(&record[..22], LOCK), (&*copy, "lock:copied")] {
-        let other = format!("{owner}{}", &record[22..]);
-        ask::<()>(&mut connection, &["SET", "lock:copied", &other]);
-        let receivers: i64 = ask(
-            &mut connection,
-            &["PUBLISH", &channel, &format!("{owner}{key}")],
-        );
-        assert_eq!(receivers, 1);
-        go_round(&told).await;
-    }
-    let asked = monitor.take();
-    let ended = asked.iter().filter(|it| it.text.contains(&record[8..22]));
-    let by_others = ended.filter(|it| it.name == "EVALSHA" || it.name == "EVAL");
-    assert_eq!(by_others.count(), 0, "{asked:?}");
-    assert!(exists(&mut connection, "lock:copied"));
-    guard.renew().await.expect("the lock is still held");
-    guard.release().await.unwrap();
-}
-
 /// An owner that ended a moment ago is ended again: an acquire that arrived after its `end` would keep
 /// the lock for a claim or its whole ttl.
 #[tokio::test]

@@ -5,9 +5,7 @@ use std::sync::mpsc;
 use lock_runtime::{LockClient, LockGuard};
 use tokio::runtime::{Builder, Handle};
 
-use harness::{KEY, LONG, ms};
-
-use super::outlast;
+use harness::{KEY, LONG, ms, wait_until};
 
 /// A nested call under a lost hold waits to be dropped with the outer body. A body that blocks its
 /// thread for the nested call cannot be dropped, so the call waited for ever.
@@ -19,7 +17,7 @@ fn a_nested_call_that_its_body_blocks_for_ends_when_the_hold_is_lost() {
         let client = LockClient::memory();
         let lease = client.lock(KEY).ttl(ms(100)).renew(false);
         let body = async |guard: &LockGuard| {
-            outlast(guard);
+            wait_until("end of the lease", LONG, || !guard.is_valid());
             let nested = block_in_place(client.lock(KEY).acquire());
             tell.send(nested.map(drop)).unwrap();
         };

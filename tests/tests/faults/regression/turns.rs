@@ -3,36 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{Command, RedisServer, client_without_turns, cycle, eventually};
+use harness::{RedisServer, client_without_turns, cycle, eventually};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use harness::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
-
-/// An attempt at a held lock was followed by an `end`, although there was nothing to end.
-#[tokio::test]
-async fn an_attempt_at_a_held_lock_is_one_command() {
-    const ATTEMPTS: usize = 10;
-    let server = RedisServer::start();
-    let (holder, other) = (client(server.url()), client(server.url()));
-    let _guard = hold(&holder).await;
-    // Makes the connection and brings the script.
-    assert!(other.lock(KEY).try_acquire().await.unwrap().is_none());
-    // The connection of the caller. Clients of other tests may reach this server, whose port another server had before.
-    let mut monitor = server.monitor();
-    let free = other.lock("of-this-caller").acquire().await.unwrap();
-    free.release().await.unwrap();
-    let before = monitor.take();
-    let is_marked = |command: &&Command| command.text.contains("of-this-caller");
-    let caller = &before.iter().find(is_marked).unwrap().client;
-    for _ in 0..ATTEMPTS {
-        assert!(other.lock(KEY).try_acquire().await.unwrap().is_none());
-    }
-    let commands = monitor.take();
-    let own = commands.iter().filter(|command| command.client == *caller);
-    assert_eq!(own.count(), ATTEMPTS, "{commands:#?}");
-}
 
 /// Pseudo-random numbers, the same in every run.
 struct Random(u64);
