@@ -11,7 +11,6 @@ use super::*;
 use crate::LockGuard;
 use crate::backend::any::AnyBackend;
 use crate::client::LockClient;
-use crate::error::LockErrorKind;
 use crate::key::{LockKey, LockSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::schedule::LeaseTerms;
@@ -72,22 +71,6 @@ fn threads_and_futures_without_a_runtime_are_served_in_order() {
     });
     assert_eq!(order.try_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     assert!(store(&client).store.lock().is_empty());
-}
-
-#[test]
-fn waiting_thread_leaves_the_queue_at_a_shutdown() {
-    let client = LockClient::builder().url("memory://");
-    let client = client.shutdown_grace(Duration::ZERO).build().unwrap();
-    let _held = take(&client).unwrap();
-    thread::scope(|scope| {
-        let waiting = scope.spawn(|| take(&client).unwrap_err());
-        line_of(&client, 1);
-        pollster::block_on(client.shutdown());
-        let refused = waiting.join().unwrap();
-        assert_eq!(refused.kind(), LockErrorKind::Shutdown, "{refused}");
-    });
-    let memory = store(&client);
-    assert_eq!(memory.store.lock().queue_len(KEY), 0);
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Every decision of the store, with milliseconds for the time, a letter for the handle of a holder and a
-//! number for that of a waiter.
+//! The decisions of the store that no caller can bring about at will: who is woken, and what lapses unseen. The others are
+//! cases of `conformance`. With milliseconds for the time, a letter for the handle of a holder and a number for that of a
+//! waiter.
 
 use std::time::Duration;
 
@@ -164,17 +165,6 @@ pub(super) fn owner(grant: Grant) -> LockOwner<'static> {
 }
 
 #[test]
-fn held_lock_is_busy_and_names_its_holder() {
-    let mut scene = Scene::default();
-    scene.hold('a', FIXED, 0);
-    let busy = scene.attempt(FIXED, 1).unwrap_err();
-    assert_eq!(busy.holder.describe(), "a caller");
-    assert_eq!(busy.expires_at, at(TTL));
-    assert_eq!(busy.owner, None, "an attempt without a handle queues");
-    assert_eq!(scene.store.queue_len(KEY), 0);
-}
-
-#[test]
 fn released_lock_leaves_nothing_behind() {
     let mut scene = Scene::default();
     let grant = scene.hold('a', FIXED, 0);
@@ -183,28 +173,6 @@ fn released_lock_leaves_nothing_behind() {
     assert!(scene.expired.is_empty());
     assert!(scene.store.is_empty());
     assert!(!scene.release(grant, 2), "it is released once");
-}
-
-#[test]
-fn waiters_are_granted_the_lock_in_the_order_of_their_first_attempts() {
-    let mut scene = Scene::default();
-    let mut grant = scene.hold('a', FIXED, 0);
-    for waiter in [3, 1, 2] {
-        scene.wait(waiter, 1).unwrap_err();
-    }
-    // A further attempt changes no place.
-    scene.wait(3, 2).unwrap_err();
-    assert_eq!(scene.store.queue_len(KEY), 3);
-    for (waiter, woken) in [(3, vec![3, 1]), (1, vec![1, 2]), (2, vec![2])] {
-        assert!(scene.release(grant, 3));
-        assert_eq!(
-            scene.wake, woken,
-            "the next holder, and the first behind it"
-        );
-        grant = scene.wait(waiter, 3).unwrap();
-    }
-    assert!(scene.release(grant, 4));
-    assert!(scene.store.is_empty());
 }
 
 #[test]
@@ -223,18 +191,6 @@ fn handed_over_lock_is_refused_to_all_but_its_waiter() {
 }
 
 #[test]
-fn lease_ends_at_its_ttl_and_not_before() {
-    let mut scene = Scene::default();
-    let grant = scene.hold('a', FIXED, 0);
-    assert_eq!(grant.deadline, at(TTL - TTL / 100 - 2));
-    scene.attempt(FIXED, TTL - 1).unwrap_err();
-    assert!(scene.expired.is_empty());
-    scene.attempt(FIXED, TTL).unwrap();
-    assert_eq!(scene.expired, ['a']);
-    assert!(!scene.release(grant, TTL), "the lock is another caller's");
-}
-
-#[test]
 fn expired_lock_is_handed_to_the_first_waiter_by_any_attempt() {
     let mut scene = Scene::default();
     scene.hold('a', FIXED, 0);
@@ -243,52 +199,6 @@ fn expired_lock_is_handed_to_the_first_waiter_by_any_attempt() {
     scene.attempt(FIXED, TTL).unwrap_err();
     assert_eq!((&*scene.expired, &*scene.wake), (&['a'][..], &[1, 2][..]));
     assert_eq!(scene.wait(1, TTL + 1).unwrap().at, at(TTL));
-}
-
-#[test]
-fn lease_that_expired_is_not_released_for_the_next_holder() {
-    let mut scene = Scene::default();
-    let grant = scene.hold('a', FIXED, 0);
-    scene.wait(1, 1).unwrap_err();
-    assert!(!scene.release(grant, TTL));
-    assert_eq!((&*scene.expired, &*scene.wake), (&['a'][..], &[1][..]));
-    assert!(scene.released.is_empty());
-    scene.wait(1, TTL).unwrap();
-}
-
-#[test]
-fn lease_that_expired_is_not_renewed() {
-    let mut scene = Scene::default();
-    let grant = scene.hold('a', FIXED, 0);
-    assert_eq!(scene.renew(grant, TTL), Err(()));
-    assert_eq!(scene.expired, ['a']);
-    assert!(scene.store.is_empty());
-}
-
-#[test]
-fn renewed_lease_ends_by_max_hold_alone() {
-    let mut scene = Scene::default();
-    let grant = scene.hold('a', RENEWED, 0);
-    assert_eq!(grant.deadline, Moment::NEVER);
-    let days = 3 * 24 * 3_600_000;
-    let busy = scene.attempt(FIXED, days).unwrap_err();
-    assert_eq!(busy.expires_at, Moment::NEVER);
-    assert_eq!(scene.renew(grant, days), Ok(None));
-    assert!(scene.release(grant, days));
-
-    let max_hold = Some(ms(3 * TTL));
-    let grant = scene.hold(
-        'b',
-        LeaseTerms {
-            max_hold,
-            ..RENEWED
-        },
-        0,
-    );
-    assert_eq!(grant.deadline, at(3 * TTL - TTL / 100 - 2));
-    assert_eq!(scene.renew(grant, TTL), Ok(None));
-    scene.attempt(FIXED, 3 * TTL - 1).unwrap_err();
-    scene.attempt(FIXED, 3 * TTL).unwrap();
 }
 
 #[test]
@@ -334,43 +244,6 @@ fn renewal_does_not_pass_max_hold() {
 }
 
 #[test]
-fn waiter_that_ends_leaves_its_place_to_the_next() {
-    let mut scene = Scene::default();
-    let grant = scene.hold('a', FIXED, 0);
-    for waiter in [1, 2, 3] {
-        scene.wait(waiter, 1).unwrap_err();
-    }
-    scene.end(2, 2);
-    scene.end(1, 3);
-    assert_eq!(scene.wake, [3], "it is the first now");
-    assert_eq!(scene.store.queue_len(KEY), 1);
-    scene.release(grant, 4);
-    scene.wait(3, 4).unwrap();
-}
-
-#[test]
-fn waiter_that_ends_with_a_grant_hands_it_over() {
-    let mut scene = Scene::default();
-    let grant = scene.hold('a', FIXED, 0);
-    scene.wait(1, 1).unwrap_err();
-    scene.wait(2, 1).unwrap_err();
-    scene.release(grant, 2);
-    scene.end(1, 3);
-    assert_eq!(scene.wake, [2]);
-    assert_eq!(scene.wait(2, 4).unwrap().at, at(3));
-}
-
-#[test]
-fn last_waiter_that_ends_with_a_grant_frees_the_lock() {
-    let mut scene = Scene::default();
-    let grant = scene.hold('a', FIXED, 0);
-    scene.wait(1, 1).unwrap_err();
-    scene.release(grant, 2);
-    scene.end(1, 3);
-    assert!(scene.store.is_empty());
-}
-
-#[test]
 fn confirmed_lease_counts_from_its_grant() {
     let mut scene = Scene::default();
     let first = scene.hold('a', FIXED, 0);
@@ -381,30 +254,6 @@ fn confirmed_lease_counts_from_its_grant() {
     assert_eq!(grant.deadline, at(1_000 + TTL - TTL / 100 - 2));
     scene.attempt(FIXED, 1_000 + TTL - 1).unwrap_err();
     scene.attempt(FIXED, 1_000 + TTL).unwrap();
-}
-
-#[test]
-fn unconfirmed_grant_lapses_after_a_ttl_even_if_the_lease_would_be_renewed() {
-    let mut scene = Scene::default();
-    let first = scene.hold('a', FIXED, 0);
-    let ask = Ask {
-        key: KEY,
-        label: &"a waiter".into(),
-        share: None,
-        terms: RENEWED,
-        owner: None,
-        queue_with: Some(&1),
-    };
-    let busy = scene.store.acquire(&ask, at(1)).answer.unwrap_err();
-    scene.release(first, 2);
-    assert_eq!(scene.attempt(FIXED, 3).unwrap_err().expires_at, at(2 + TTL));
-    let ask = Ask {
-        owner: busy.owner,
-        ..ask
-    };
-    scene.store.acquire(&ask, at(4)).answer.unwrap();
-    let busy = scene.attempt(FIXED, 5).unwrap_err();
-    assert_eq!(busy.expires_at, Moment::NEVER, "it is confirmed");
 }
 
 #[test]
@@ -420,36 +269,6 @@ fn waiter_whose_grant_lapsed_queues_at_the_back() {
     assert_eq!(scene.store.queue_len(KEY), 2);
     scene.release(grant, 3 + TTL);
     assert_eq!(scene.wake, [3, 1]);
-}
-
-#[test]
-fn waiter_whose_grant_lapsed_is_granted_a_free_lock() {
-    let mut scene = Scene::default();
-    let first = scene.hold('a', FIXED, 0);
-    scene.wait(1, 1).unwrap_err();
-    scene.release(first, 2);
-    let grant = scene.wait(1, 2 + TTL).unwrap();
-    assert_eq!(grant.at, at(2 + TTL), "this is another grant");
-    assert!(scene.release(grant, 3 + TTL));
-}
-
-#[test]
-fn tokens_rise_with_every_grant() {
-    let mut scene = Scene::default();
-    let mut tokens = Vec::new();
-    let released = scene.hold('a', FIXED, 0);
-    tokens.push(released.token);
-    scene.release(released, 1);
-    let holder = scene.hold('b', FIXED, 2);
-    tokens.push(holder.token);
-    scene.wait(1, 3).unwrap_err();
-    scene.wait(2, 3).unwrap_err();
-    scene.release(holder, 4);
-    tokens.push(scene.wait(1, 5).unwrap().token);
-    tokens.push(scene.wait(2, 4 + TTL).unwrap().token);
-    let steps = tokens.windows(2).map(|pair| pair[1].get() - pair[0].get());
-    let step = u64::from(FencingToken::STEP);
-    assert!(steps.into_iter().all(|rise| rise >= step), "{tokens:?}");
 }
 
 #[test]
@@ -508,24 +327,4 @@ fn shutdown_finds_every_holder_and_ends_every_waiter() {
     scene.end(1, 4);
     assert!(scene.store.is_empty());
     assert_eq!(scene.store.handles().count(), 0);
-}
-
-#[test]
-fn locks_of_different_keys_are_independent() {
-    let mut scene = Scene::default();
-    let grant = scene.hold('a', FIXED, 0);
-    let other = Ask {
-        key: "order:43",
-        label: &"a caller".into(),
-        share: None,
-        terms: FIXED,
-        owner: None,
-        queue_with: None,
-    };
-    let other = scene.store.acquire(&other, at(0)).answer.unwrap();
-    assert!(
-        !scene.release(other, 1),
-        "its owner is not the one of this key"
-    );
-    assert!(scene.release(grant, 1));
 }

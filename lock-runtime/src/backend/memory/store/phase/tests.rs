@@ -1,4 +1,4 @@
-//! Every rule of shares, by the decisions of a store.
+//! The decisions about shares that no caller can bring about at will. The others are cases of `conformance`.
 
 use crate::backend::memory::store::tests::{FIXED, KEY, RENEWED, Scene, TTL, at, ms, owner};
 use crate::background::moment::Moment;
@@ -22,113 +22,6 @@ fn counted(scene: &mut Scene, share: Option<Share>, now: u64) -> Counted {
 }
 
 #[test]
-fn readers_hold_a_lock_together_with_one_token() {
-    let mut scene = Scene::default();
-    let one = scene.hold_share('a', READ, FIXED, 0);
-    let other = scene.hold_share('b', READ, FIXED, 1);
-    assert_eq!(one.token, other.token);
-    assert_ne!(one.owner, other.owner);
-    assert_eq!(scene.store.handles().collect::<Vec<_>>(), [&'a', &'b']);
-}
-
-#[test]
-fn reader_and_writer_exclude_each_other() {
-    let mut scene = Scene::default();
-    let reader = scene.hold_share('a', READ, FIXED, 0);
-    scene.attempt(FIXED, 1).unwrap_err();
-    scene.release(reader, 2);
-    scene.hold('b', FIXED, 3);
-    let busy = scene.attempt_share(Some(READ), FIXED, 4).unwrap_err();
-    assert_eq!(busy.holder.describe(), "a caller");
-    assert_eq!(busy.expires_at, at(3 + TTL));
-}
-
-#[test]
-fn permits_are_granted_up_to_their_limit() {
-    let mut scene = Scene::default();
-    let two = scene.hold_share('a', permits(2), FIXED, 0);
-    scene.hold_share('b', permits(2), FIXED, 0);
-    scene.attempt_share(Some(permits(2)), FIXED, 1).unwrap_err();
-    scene.hold_share('c', permits(1), FIXED, 1);
-    scene.attempt_share(Some(permits(1)), FIXED, 2).unwrap_err();
-    assert!(scene.release(two, 3));
-    scene.attempt_share(Some(permits(3)), FIXED, 3).unwrap_err();
-    scene.hold_share('d', permits(2), FIXED, 3);
-}
-
-#[test]
-fn limit_that_counts_is_the_callers_own() {
-    let mut scene = Scene::default();
-    let three = |take| Share::permits(3, take).unwrap();
-    scene.hold_share('a', permits(3), FIXED, 0);
-    scene.attempt_share(Some(three(1)), FIXED, 1).unwrap_err();
-    let fourth = scene.hold_share('b', permits(1), FIXED, 1);
-    scene.release(fourth, 2);
-    scene.attempt_share(Some(three(1)), FIXED, 2).unwrap_err();
-    // A reader has no limit, and takes one of all others.
-    scene.hold_share('c', READ, FIXED, 3);
-    scene.attempt_share(Some(permits(2)), FIXED, 4).unwrap_err();
-}
-
-#[test]
-fn reader_does_not_overtake_a_waiting_writer() {
-    let mut scene = Scene::default();
-    let inside = scene.hold_share('a', READ, FIXED, 0);
-    scene.wait(1, 1).unwrap_err();
-    scene.attempt_share(Some(READ), FIXED, 2).unwrap_err();
-    scene.wait_for(2, READ, 2).unwrap_err();
-    scene.release(inside, 3);
-    assert_eq!(scene.wake, [1, 2], "the writer, and the first behind it");
-    scene.wait_for(2, READ, 3).unwrap_err();
-    let writer = scene.wait(1, 3).unwrap();
-    scene.release(writer, 4);
-    scene.wait_for(2, READ, 4).unwrap();
-}
-
-#[test]
-fn one_permit_does_not_overtake_three() {
-    let mut scene = Scene::default();
-    scene.hold_share('a', permits(1), FIXED, 0);
-    let inside = scene.hold_share('b', permits(2), FIXED, 0);
-    scene.wait_for(1, permits(3), 1).unwrap_err();
-    scene.wait_for(2, permits(1), 1).unwrap_err();
-    scene.attempt_share(Some(permits(1)), FIXED, 2).unwrap_err();
-    scene.release(inside, 3);
-    assert_eq!(scene.wake, [1, 2]);
-    scene.wait_for(1, permits(3), 3).unwrap();
-    scene.wait_for(2, permits(1), 3).unwrap();
-}
-
-#[test]
-fn holder_that_leaves_admits_all_that_fit_from_the_head() {
-    let mut scene = Scene::default();
-    let writer = scene.hold('a', FIXED, 0);
-    for waiter in [1, 2, 3] {
-        scene.wait_for(waiter, READ, 1).unwrap_err();
-    }
-    scene.wait(4, 1).unwrap_err();
-    scene.wait_for(5, READ, 1).unwrap_err();
-    scene.release(writer, 2);
-    assert_eq!(
-        scene.wake,
-        [1, 2, 3, 4],
-        "those inside, and the first behind"
-    );
-    let readers = [1, 2, 3].map(|waiter| scene.wait_for(waiter, READ, 3).unwrap());
-    assert!(
-        readers
-            .iter()
-            .all(|reader| reader.token == readers[0].token)
-    );
-    scene.wait_for(5, READ, 3).unwrap_err();
-    scene.release(readers[0], 4);
-    scene.release(readers[2], 4);
-    scene.wait(4, 4).unwrap_err();
-    scene.release(readers[1], 4);
-    scene.wait(4, 4).unwrap();
-}
-
-#[test]
 fn permit_that_leaves_admits_as_many_as_it_took() {
     let mut scene = Scene::default();
     let three = scene.hold_share('a', permits(3), FIXED, 0);
@@ -141,19 +34,6 @@ fn permit_that_leaves_admits_as_many_as_it_took() {
     scene.wait_for(1, permits(1), 2).unwrap();
     scene.wait_for(2, permits(2), 2).unwrap();
     scene.wait_for(3, permits(1), 2).unwrap_err();
-}
-
-#[test]
-fn waiter_that_ends_admits_those_behind_it() {
-    let mut scene = Scene::default();
-    scene.hold_share('a', READ, FIXED, 0);
-    scene.wait(1, 1).unwrap_err();
-    scene.wait_for(2, READ, 1).unwrap_err();
-    scene.wait_for(3, READ, 1).unwrap_err();
-    scene.end(1, 2);
-    assert_eq!(scene.wake, [2, 3]);
-    assert_eq!(scene.wait_for(2, READ, 3).unwrap().at, at(2));
-    scene.wait_for(3, READ, 3).unwrap();
 }
 
 #[test]
@@ -179,24 +59,6 @@ fn waiter_that_ends_in_a_queue_takes_no_share_away() {
     let seen = counted(&mut scene, None, 3);
     assert_eq!((seen.owners, seen.taken), (1, 5));
     assert_eq!(scene.store.queue_len(KEY), 0);
-}
-
-#[test]
-fn lapsed_share_frees_its_part_alone() {
-    let mut scene = Scene::default();
-    let dead = scene.hold_share('a', permits(3), FIXED, 0);
-    let alive = scene.hold_share('b', permits(2), FIXED, 1);
-    scene
-        .attempt_share(Some(permits(1)), FIXED, TTL - 1)
-        .unwrap_err();
-    scene
-        .attempt_share(Some(permits(4)), FIXED, TTL)
-        .unwrap_err();
-    assert_eq!(scene.expired, ['a']);
-    scene.hold_share('c', permits(3), FIXED, TTL);
-    assert!(!scene.release(dead, TTL), "its share is another caller's");
-    assert!(scene.release(alive, TTL));
-    assert_eq!(scene.released, ['b']);
 }
 
 #[test]
@@ -252,25 +114,6 @@ fn confirmed_share_counts_from_its_grant() {
 }
 
 #[test]
-fn token_of_a_phase_is_above_all_before_and_below_all_after() {
-    let mut scene = Scene::default();
-    let before = scene.hold('a', FIXED, 0);
-    scene.release(before, 0);
-    let first = scene.hold_share('b', READ, FIXED, 1);
-    let second = scene.hold_share('c', permits(4), FIXED, 1);
-    scene.release(first, 2);
-    let joined = scene.hold_share('d', READ, FIXED, 3);
-    assert_eq!([second.token, joined.token], [first.token; 2]);
-    scene.release(second, 4);
-    scene.release(joined, 4);
-    let next = scene.hold_share('e', READ, FIXED, 5);
-    // All shares of this phase lapse.
-    let last = scene.hold_share('f', READ, FIXED, 5 + TTL);
-    let tokens = [before, first, next, last].map(|grant| grant.token);
-    assert!(tokens.is_sorted_by(|one, next| one < next), "{tokens:?}");
-}
-
-#[test]
 fn share_counts_for_nothing_in_the_next_phase() {
     let mut scene = Scene::default();
     let share = scene.hold_share('a', permits(5), FIXED, 0);
@@ -280,21 +123,6 @@ fn share_counts_for_nothing_in_the_next_phase() {
     scene.hold_share('b', permits(5), FIXED, 2);
     assert!(!scene.release(share, 3));
     assert_eq!(counted(&mut scene, None, 3).taken, 5);
-}
-
-#[test]
-fn permit_waits_for_the_first_share_to_lapse_and_a_writer_for_the_last() {
-    let mut scene = Scene::default();
-    scene.hold_share('a', permits(2), FIXED, 0);
-    scene.hold_share('b', permits(3), FIXED, 500);
-    let permit = scene.attempt_share(Some(permits(1)), FIXED, 600);
-    assert_eq!(permit.unwrap_err().expires_at, at(TTL));
-    let writer = scene.attempt(FIXED, 600);
-    assert_eq!(writer.unwrap_err().expires_at, at(500 + TTL));
-    // The head decides when those behind it may go in.
-    let head = scene.wait_for(1, permits(1), 600).unwrap_err();
-    let reader = scene.wait_for(2, READ, 600).unwrap_err();
-    assert_eq!([head.expires_at, reader.expires_at], [at(TTL); 2]);
 }
 
 #[test]
