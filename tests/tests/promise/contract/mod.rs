@@ -9,7 +9,7 @@
 //! |---|---|
 //! | 3, 5, 7, 12 | rows of the fault table: `black_hole`, `reply_slow`, `renewal_slow`; `holder_killed`; those of class F |
 //! | 3, a sync body | `conformance/blocking` |
-//! | 6 | `protocol/scripts/renew` |
+//! | 6 | `protocol/scripts/acquire` |
 //! | 10 | `conformance/dropping`, and `cancellation` at every poll |
 //! | 11 | `protocol/security/keys` |
 

@@ -1,9 +1,11 @@
-//! The lock of one command: a string that is not overwritten, and that expires by itself.
+//! The lock of one command: a string that is not overwritten, and that expires by itself. Ours, and that of another program.
 
-use harness::ms;
+use std::time::Instant;
+
+use harness::{QUEUE, nothing_is_left, served};
 use lock_runtime::LockClient;
 
-use super::{KEY, RedisServer, ask, hold};
+use super::{KEY, LOCK, LONG, RedisServer, ask, client, eventually, hold, ms};
 
 /// In the database of the URL, at the client's prefix and the key.
 #[tokio::test]
@@ -27,5 +29,32 @@ async fn lock_is_a_string_with_an_end_where_the_client_says() {
         assert!((1..=20_000).contains(&rest), "{rest}");
         guard.release().await.unwrap();
         assert_eq!(ask::<i64>(&mut connection, &["EXISTS", name]), 0);
+    }
+}
+
+/// Another program has the lock, which it deletes, or which ends by itself: no message says so.
+#[tokio::test]
+async fn lock_of_another_program_excludes_callers_until_it_is_gone() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let mut connection = server.connection();
+    for deletes in [true, false] {
+        let rest = if deletes { "60000" } else { "700" };
+        ask::<()>(&mut connection, &["SET", LOCK, "theirs", "NX", "PX", rest]);
+        let set = Instant::now();
+        let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+        let attempt = client.lock(KEY).try_acquire().await.unwrap();
+        assert!(attempt.is_none() || set.elapsed() > ms(700));
+        eventually("entry in the queue", LONG, async || {
+            ask::<i64>(&mut connection, &["ZCARD", QUEUE]) > 0 || !deletes
+        })
+        .await;
+        if deletes {
+            ask::<i64>(&mut connection, &["DEL", LOCK]);
+        }
+        let guard = served(waiting).await;
+        assert!(deletes || set.elapsed() >= ms(690), "it was still held");
+        guard.release().await.unwrap();
+        nothing_is_left(&mut connection, LONG).await;
     }
 }
