@@ -27,13 +27,14 @@ const NO_MESSAGE_IN: [&str; 14] = [
 ];
 
 /// Folders and files without messages, with the page that has their texts.
-const NO_MESSAGE_UNDER: [&str; 3] = [
+const NO_MESSAGE_UNDER: [&str; 4] = [
     // Events and metrics: `docs::observability`.
     "telemetry",
     // Errors of the compiler, in attributes, and panics.
     "macro_support",
     // Words of a build for tests.
     "control.rs",
+    "control",
 ];
 
 /// Texts that are no message of an error, by what they are.

@@ -49,7 +49,7 @@ pub use raw::{
 pub use refusal::code_of;
 pub use scene::{
     FENCE, KEY, LOCK, LONG, QUEUE, SHARES, SLACK, ask, behind_a_proxy, bring_scripts, client,
-    client_without_turns, cycle, exists, hold, ms, nothing_is_left, served, soon,
+    client_without_turns, cycle, exists, hold, ms, nothing_is_left, patient, served, soon,
 };
 pub use sentinels::{
     DOWN_AFTER, RedisSentinels, primary_and_replica, sentinel_of, sentinel_url, tls_sentinel_of,

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use lock_runtime::{LockClient, LockError, LockGuard};
+use lock_runtime::{LockClient, LockClientBuilder, LockError, LockGuard};
 use redis::{Connection, FromRedisValue};
 use tokio::task::JoinHandle;
 
@@ -43,6 +43,12 @@ pub const fn ms(ms: u64) -> Duration {
 pub fn client(url: impl Into<String>) -> LockClient {
     let builder = LockClient::builder().url(url);
     builder.build().expect("the settings are valid")
+}
+
+/// A client that waits for answers as long as a busy machine takes: for tests that count commands, and are about no server
+/// that is silent.
+pub fn patient(url: impl Into<String>) -> LockClientBuilder {
+    LockClient::builder().url(url).command_timeout(LONG)
 }
 
 /// A client of that server whose callers pass no lease to each other: each asks the server.

@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{KEY, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, hold, release_command};
+use harness::{
+    KEY, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, hold, patient, release_command,
+};
 use lock_runtime::LockClient;
 use redis::Connection;
 use stats_alloc::Region;
@@ -39,7 +41,7 @@ async fn call(client: &LockClient) {
 
 /// A client that has connected, and whose scripts the server knows.
 async fn warm(server: &RedisServer, label: bool) -> LockClient {
-    let builder = LockClient::builder().url(server.url());
+    let builder = patient(server.url());
     let builder = if label {
         builder.label("a service")
     } else {
@@ -79,6 +81,25 @@ async fn a_call_is_two_commands_of_three_hundred_bytes() {
     assert_eq!(names, ["EVALSHA", release_command(&mut connection)]);
 }
 
+#[tokio::test]
+async fn call_of_a_share_is_two_commands() {
+    let _alone = alone().await;
+    let server = RedisServer::start();
+    let client = warm(&server, false).await;
+    for share in [client.lock(KEY).read(), client.lock(KEY).permits(5)] {
+        let call = async || {
+            let guard = share.clone().acquire().await.unwrap();
+            guard.release().await.unwrap();
+        };
+        // The scripts are there from then on.
+        call().await;
+        let mut monitor = server.monitor();
+        call().await;
+        let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
+        assert_eq!(names, ["EVALSHA", "EVALSHA"]);
+    }
+}
+
 /// Any number of keys is one owner, and what differs from key to key is its names.
 #[tokio::test]
 async fn call_of_several_keys_is_two_commands() {
@@ -116,7 +137,7 @@ async fn call_on_a_quorum_is_two_commands_for_each_node() {
     const BATCHES: usize = 20;
     let _alone = alone().await;
     let quorum = RedisQuorum::start();
-    let builder = LockClient::builder().url(quorum.url()).without_label();
+    let builder = patient(quorum.url()).without_label();
     let client = builder.connect().await.unwrap();
     // The nodes get the scripts, and the client learns how far their clocks are from its own. An owner whose grant is not
     // known yet is ended by another script: that of a caller that leaves, and later of one whose node is slow.

@@ -23,15 +23,21 @@ fn losses(reason: &str) -> f64 {
 /// The holder and the operator have a client each, and this is the loss with that number.
 async fn revocation_is_told(locks: &LockClient, operator: &LockClient, number: u8) {
     let key = format!("revoked:{number}");
+    let mut revoking = None;
     let body = async || {
         let state = operator.inspect(key.as_str()).await.unwrap();
         let seen = state.holders[0].seen.expect("it can be revoked");
         let why = Revocation::new("ann@ops-1", "stuck import");
-        let done = operator.revoke(key.as_str(), seen, why).await.unwrap();
-        assert!(matches!(done, Revoked::Done(_)), "{done:?}");
+        // In a task of its own: the body is dropped as soon as the message comes.
+        let (operator, key) = (operator.clone(), key.clone());
+        revoking = Some(tokio::spawn(async move {
+            operator.revoke(key.as_str(), seen, why).await
+        }));
     };
     let error = revoked(locks, number, body).await.unwrap_err();
     assert!(error.is_lost(), "{error}");
+    let done = revoking.expect("the body ran").await.unwrap().unwrap();
+    assert!(matches!(done, Revoked::Done(_)), "{done:?}");
 
     let audit = operator.audit().next().await.unwrap().unwrap();
     let outcomes: Vec<_> = audit.iter().map(|line| line.outcome.as_str()).collect();

@@ -20,9 +20,9 @@ pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: Store) {
     let (client, other) = (store.client(), store.client());
     let begun = Instant::now();
     let guard = job(&client).acquire().await.unwrap();
-    // Waiters of every client wait for it.
+    // Waiters of every client wait for it, also one that could have the lease by a local turn.
     let waiting = [&client, &other].map(|client| {
-        let acquire = client.lock(KEY).wait(LONG).acquire();
+        let acquire = client.lock(KEY).ttl(ms(2_000)).wait(LONG).acquire();
         tokio::spawn(async move {
             let guard = acquire.await.unwrap();
             let since = begun.elapsed();

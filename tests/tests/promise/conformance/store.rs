@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use harness::{
-    Authority, LONG, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, RIGHTS,
-    RedisCluster, RedisQuorum, RedisServer, TlsServer, VIEWER_RIGHTS, sentinel_of, sentinel_url,
+    Authority, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, RIGHTS, RedisCluster,
+    RedisQuorum, RedisServer, TlsServer, VIEWER_RIGHTS, patient, sentinel_of, sentinel_url,
 };
 use lock_runtime::{LockClient, LockClientBuilder, Record};
 
@@ -242,11 +242,6 @@ fn shared<T>(shared: &Mutex<Weak<T>>, start: impl FnOnce() -> T) -> Arc<T> {
 fn unique_prefix() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     format!("lock:{}:", NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// A client that waits for answers as long as a busy machine takes: no case is about a silent server.
-fn patient(url: impl Into<String>) -> LockClientBuilder {
-    LockClient::builder().url(url).command_timeout(LONG)
 }
 
 /// Of the keys with this prefix.

@@ -1,6 +1,6 @@
 //! The cost of local turns, and their tokens.
 
-use harness::{KEY, LONG, RedisServer, client_without_turns, hold};
+use harness::{KEY, LONG, RedisServer, client_without_turns, hold, patient};
 use lock_runtime::LockClient;
 
 use super::line::{Line, Visits};
@@ -13,7 +13,7 @@ async fn with_turns(server: &RedisServer, turns: u32) -> LockClient {
     tokio::task::yield_now().await;
     guard.release().await.unwrap();
     next.await.unwrap().unwrap().release().await.unwrap();
-    let client = LockClient::builder().url(server.url()).local_turns(turns);
+    let client = patient(server.url()).local_turns(turns);
     let client = client.build().unwrap();
     hold(&client).await.release().await.unwrap();
     client

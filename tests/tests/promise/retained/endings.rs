@@ -1,6 +1,6 @@
 //! Retained leases whose client, connection or server goes away.
 
-use harness::{LOCK, LONG, PATIENCE, RedisServer, ask, eventually};
+use harness::{KEY, LOCK, LONG, PATIENCE, RedisServer, ask, eventually};
 use redis::Connection;
 
 use super::tools::{connected, retaining, visit};
@@ -49,6 +49,18 @@ async fn a_body_that_panics_retains_nothing() {
     let panicking = tokio::spawn(async move { panicking.run::<()>(body).await });
     assert!(panicking.await.unwrap_err().is_panic());
     gone(&mut server.connection()).await;
+}
+
+/// A share is no turn of an exclusive lease: the client ends that, for its own caller.
+#[tokio::test]
+async fn share_of_the_same_client_ends_a_retained_lease() {
+    let server = RedisServer::start();
+    let client = connected(&server).await;
+    let token = visit(&client).await;
+    let share = client.lock(KEY).read().wait(LONG).acquire();
+    let share = share.await.expect("the lease is not kept");
+    assert!(share.fencing_token().get() > token);
+    share.release().await.unwrap();
 }
 
 /// A body that ends during a shutdown does not retain its lease.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LONG, RedisServer, client};
+use harness::{KEY, LONG, RedisServer, patient};
 use lock_runtime::{Acquire, LockClient};
 
 /// The ttl of a lease that may be retained for [`RETAIN`].
@@ -26,7 +26,9 @@ pub(crate) async fn visit(client: &LockClient) -> u64 {
 
 /// A connected client whose scripts the server knows.
 pub(crate) async fn connected(server: &RedisServer) -> LockClient {
-    let client = client(server.url());
+    let client = patient(server.url())
+        .build()
+        .expect("the settings are valid");
     let elsewhere = client.lock("elsewhere").await.expect("it is free");
     elsewhere.release().await.expect("it was held");
     client

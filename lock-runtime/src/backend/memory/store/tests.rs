@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use super::inspection::Taken;
 use super::*;
 use crate::lease::schedule::LeaseTerms;
 
@@ -173,6 +174,19 @@ fn released_lock_leaves_nothing_behind() {
     assert!(scene.expired.is_empty());
     assert!(scene.store.is_empty());
     assert!(!scene.release(grant, 2), "it is released once");
+}
+
+#[test]
+fn lock_is_revoked_only_by_the_token_of_its_holder() {
+    let mut scene = Scene::default();
+    let first = scene.hold('a', FIXED, 0);
+    assert!(scene.release(first, 1));
+    let next = scene.hold('b', FIXED, 2);
+    for (seen, is_taken) in [(first.token, false), (next.token, true)] {
+        let revocation = scene.store.revoke(KEY, seen, at(3));
+        let taken = scene.note(revocation);
+        assert_eq!(matches!(taken, Taken::From { .. }), is_taken, "{taken:?}");
+    }
 }
 
 #[test]
