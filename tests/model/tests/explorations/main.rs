@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 
 fn exploration(name: &str, configuration: impl Explore + Send + 'static) -> Trial {
     // `tests/run --long` sets it.
-    let is_long = env::var_os("LOCK_TEST_LONG").is_some();
+    let is_long = env::var("LOCK_TEST_LONG").is_ok_and(|value| value == "1");
     trial(&named(name), move || match is_long {
         true => configuration.explore().expect_sound(),
         false => configuration.explore_some(NEAREST).expect_sound(),
