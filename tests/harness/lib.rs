@@ -21,6 +21,7 @@ mod refusal;
 pub mod rounds;
 pub mod rows;
 mod scene;
+mod seed;
 mod sentinels;
 mod server;
 mod shares;
@@ -51,6 +52,7 @@ pub use scene::{
     FENCE, KEY, LOCK, LONG, QUEUE, SHARES, SLACK, ask, behind_a_proxy, bring_scripts, client,
     client_without_turns, cycle, exists, hold, ms, nothing_is_left, patient, served, soon,
 };
+pub use seed::seed;
 pub use sentinels::{
     DOWN_AFTER, RedisSentinels, primary_and_replica, sentinel_of, sentinel_url, tls_sentinel_of,
 };

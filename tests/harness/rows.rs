@@ -4,14 +4,18 @@
 
 /// The rows of a file: the class, and the script of a round. What the script is called is the row's name. Behind `on` is what
 /// starts that which the round has its locks on; it is a server without special settings if nothing is there.
+///
+/// `of N` says that the script has `N` **variants**: promises that differ, of which a round plays [`Round::variant`]. The
+/// short form has a round of each, and so has the long one. What merely spreads (which node is away, how long something
+/// takes) is drawn from [`Round::number`] instead, which begins at the printed `LOCK_TEST_SEED`: each run tries another.
 macro_rules! rows {
     (@start) => { $crate::server::RedisServer::start };
     (@start $start:expr) => { $start };
-    ($($class:ident $name:ident $(on $start:expr)? $(, $few:ident)?;)+) => {
+    ($($class:ident $name:ident $(on $start:expr)? $(, $setting:ident $($value:literal)?)*;)+) => {
         pub(in crate::rows) fn rows() -> Vec<$crate::rounds::Row> {
             use $crate::rounds::{Class, Row};
             vec![$(
-                Row::new(stringify!($name), Class::$class, rows!(@start $($start)?), $name)$(.$few())?
+                Row::new(stringify!($name), Class::$class, rows!(@start $($start)?), $name)$(.$setting($($value)?))*
             ),+]
         }
     };

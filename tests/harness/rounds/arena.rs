@@ -13,6 +13,7 @@ use super::row::{Row, Run};
 use super::site::Site;
 use super::tally::Tally;
 use crate::clock::Clock;
+use crate::seed::seed;
 use crate::server::RedisServer;
 use crate::worker::{Kind, Worker};
 
@@ -25,6 +26,7 @@ pub struct Arena {
     places: Places,
     // The number of rounds begun, so that each has a key of its own in the register.
     begun: AtomicUsize,
+    seed: usize,
 }
 
 impl Arena {
@@ -37,6 +39,8 @@ impl Arena {
             register: RedisServer::start(),
             places: Places::new(at_once),
             begun: AtomicUsize::new(0),
+            // Numbers are counted from there.
+            seed: (seed() % (1 << 31)) as usize,
         }
     }
 
@@ -85,13 +89,13 @@ impl Arena {
     fn round<S: Site>(
         &self,
         row: &Row,
-        number: usize,
+        turn: usize,
         site: S,
         run: Run<S>,
         turns: &Turns,
     ) -> (Outcome, Option<S>) {
         let key = format!("order:{}", self.begun.fetch_add(1, Ordering::Relaxed));
-        let mut round = Round::new(self, site, number, key);
+        let mut round = Round::new(self, site, turn, row, key);
         // The script's own failure must not hide what the checkers find.
         let script = panic::catch_unwind(AssertUnwindSafe(|| run(&mut round)));
         let (outcome, site) = round.end(row.class, script.err().map(|panic| message(&*panic)));
@@ -117,6 +121,11 @@ impl Arena {
             None => Worker::spawn(program, &args),
             Some(clock) => Worker::spawn_by(clock, program, &args),
         }
+    }
+
+    /// Where the numbers of rounds begin.
+    pub(super) fn seed(&self) -> usize {
+        self.seed
     }
 
     /// The client that the workers use.

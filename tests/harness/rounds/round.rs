@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::arena::Arena;
 use super::base_line;
 use super::outcome::Outcome;
-use super::row::Class;
+use super::row::{Class, Row};
 use super::site::Site;
 use super::violation::{Kind, Violation};
 use crate::clock::Clock;
@@ -27,8 +27,10 @@ const ATTEMPT: Duration = Duration::from_secs(1);
 )]
 pub struct Round<'a, S: Site = RedisServer> {
     pub(super) arena: &'a Arena,
-    /// Another one for each round of the row, from 0.
+    /// Another one for each round of the row, from the seed on: for what merely spreads.
     pub number: usize,
+    /// Which of the row's variants is played, from 0: one after the other.
+    pub variant: usize,
     /// The key of the lock, which no other round uses.
     pub key: String,
     /// The server that has the lock, or the servers of which one has it.
@@ -44,11 +46,12 @@ pub struct Round<'a, S: Site = RedisServer> {
 }
 
 impl<'a, S: Site> Round<'a, S> {
-    pub(super) fn new(arena: &'a Arena, server: S, number: usize, key: String) -> Self {
+    pub(super) fn new(arena: &'a Arena, server: S, turn: usize, row: &Row, key: String) -> Self {
         let lock = RawLock::new(server.server_of(&format!("lock:{key}")), &key);
         Self {
             arena,
-            number,
+            number: arena.seed() + turn,
+            variant: turn % row.variants,
             key,
             server,
             lock,
@@ -371,7 +374,7 @@ impl<'a, S: Site> Round<'a, S> {
         value.map_or(0, |value| value.parse().expect("it is a number"))
     }
 
-    /// A number below `below`, for the `n`th time in this round; it differs between rounds.
+    /// A number below `below`, for the `n`th time in this round; it differs between rounds and seeds.
     pub fn any_number(&self, n: u64, below: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.number, n).hash(&mut hasher);

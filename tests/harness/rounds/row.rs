@@ -25,6 +25,8 @@ pub struct Row {
     pub class: Class,
     /// Rounds of the long form.
     pub rounds: usize,
+    /// Rounds of the short form: the promises that differ, each of which has a round.
+    pub variants: usize,
     /// How much of the machine a round takes, in rounds on one server.
     pub places: usize,
     pub(super) play: Play,
@@ -48,6 +50,7 @@ impl Row {
             name,
             class,
             rounds: 10,
+            variants: 1,
             places: S::PLACES,
             play: Arc::new(move |arena, row, turns| arena.rounds(row, start, run, turns)),
         }
@@ -56,6 +59,11 @@ impl Row {
     /// The same row, whose rounds take so long that the long form has three of them.
     pub fn few(self) -> Self {
         Self { rounds: 3, ..self }
+    }
+
+    /// The same row, whose script has so many variants.
+    pub fn of(self, variants: usize) -> Self {
+        Self { variants, ..self }
     }
 }
 

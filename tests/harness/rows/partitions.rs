@@ -8,7 +8,7 @@ use crate::rounds::Round;
 use crate::wait::PATIENCE;
 
 rows! {
-    F cluster_replica_takes_over on RedisCluster::behind_proxies;
+    F cluster_replica_takes_over on RedisCluster::behind_proxies, of 2;
     F cluster_primary_cut_off on RedisCluster::behind_proxies, few;
 }
 
@@ -21,7 +21,7 @@ fn cluster_replica_takes_over(round: &mut Round<'_, RedisCluster>) {
     round.server.stop_replication(primary);
     persist(round, &mut old, LONG);
     let end = round.lock.lease_end();
-    let option = ["FORCE", "TAKEOVER"][round.number % 2];
+    let option = ["FORCE", "TAKEOVER"][round.variant];
     let ordered = Instant::now();
     round.server.fail_over(primary, &[option]);
     round.look_at(|cluster| &cluster.nodes[replica]);

@@ -11,7 +11,7 @@ rows! {
     E reader_killed;
     E permit_holder_killed;
     E many_shares_killed;
-    E waiting_reader_killed;
+    E waiting_reader_killed, of 2;
     F reader_paused;
     E shares_evicted;
     F lock_deleted_under_readers;
@@ -104,8 +104,8 @@ fn waiting_reader_killed(round: &mut Round<'_>) {
     let mut next = round.waiter_in("read", LONG);
     let mut writer = round.waiter_in("write", LONG);
     dead.kill9();
-    // In about half of the rounds, the server has noticed the end of its connection.
-    if round.any_number(0, 2) == 0 {
+    // In one variant, the server has noticed the end of its connection.
+    if round.variant == 1 {
         round.wait_for_channels(3);
     }
     let released = round.release(&mut holder);

@@ -33,8 +33,8 @@ fn slots_move_under_load(round: &mut Round<'_, RedisCluster>) {
     assert!(moves > 1, "{moves} moves");
 }
 
-/// A lock is moved before its slot, and then, with a waiter, some of its records before the others: each selection of them,
-/// in turn. What is held is renewed meanwhile, and released at the latest when all have been moved.
+/// A lock is moved before its slot, and then, with a waiter, some of its records before the others: another selection of
+/// them in each round. What is held is renewed meanwhile, and released at the latest when all have been moved.
 fn records_move_apart(round: &mut Round<'_, RedisCluster>) {
     lock_is_ahead(round);
     records_are_apart(round);

@@ -10,9 +10,9 @@ use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 
 rows! {
-    E quorum_clock_of_a_node on with_a_clock;
+    E quorum_clock_of_a_node on with_a_clock, of 2;
     F quorum_clock_set_and_back on with_a_clock;
-    E quorum_clock_of_a_waiter on RedisQuorum::start;
+    E quorum_clock_of_a_waiter on RedisQuorum::start, of 2;
     E quorum_node_ahead_killed on RedisQuorum::start;
 }
 
@@ -28,7 +28,7 @@ fn quorum_clock_of_a_node(round: &mut QuorumRound<'_>) {
     let (holder, _) = hold(round, holder, LONG);
     let waiter = round.queued(waiter, LONG, PATIENCE);
     let clocked = &round.server.nodes[CLOCKED];
-    match round.number % 2 {
+    match round.variant {
         0 => clocked.forward(MINUTE),
         _ => clocked.back(MINUTE),
     }
@@ -84,7 +84,7 @@ fn quorum_clock_set_and_back(round: &mut QuorumRound<'_>) {
 /// The clock of a waiter is an hour off, in turn ahead and behind: waiters are served in the order in which they came.
 fn quorum_clock_of_a_waiter(round: &mut QuorumRound<'_>) {
     let clock = Clock::new();
-    match round.number % 2 {
+    match round.variant {
         0 => clock.forward(HOUR),
         _ => clock.back(HOUR),
     }

@@ -14,8 +14,8 @@ use crate::worker::Worker;
 
 rows! {
     E quorum_cede_late on RedisQuorum::start;
-    E quorum_call_late on RedisQuorum::start;
-    E quorum_hold_late on RedisQuorum::start;
+    E quorum_call_late on RedisQuorum::start, of 3;
+    E quorum_hold_late on RedisQuorum::start, of 2;
 }
 
 /// A process gives a node away, and the command is held back. Then the process has the lock after all, with that node,
@@ -90,7 +90,7 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
     round.release(&mut holder);
     wait_until("free node", PATIENCE, || lock.value().is_none());
 
-    let (is_acquire, is_free) = (round.number % 3 != 2, round.number % 3 == 1);
+    let (is_acquire, is_free) = (round.variant != 2, round.variant == 1);
     if is_acquire {
         near.requests(Mode::Hold);
         round.ask(&mut holder, LONG, PATIENCE);
@@ -206,7 +206,7 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
     wait_until("next holder on the node", PATIENCE, || {
         lock.is_held_by(&next)
     });
-    let is_free = round.number % 2 == 1;
+    let is_free = round.variant == 1;
     if is_free {
         assert_eq!(next.ask("write", PATIENCE), "written");
         round.release(&mut next);

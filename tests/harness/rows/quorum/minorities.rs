@@ -14,12 +14,12 @@ rows! {
     E quorum_node_killed on RedisQuorum::start;
     E quorum_node_stopped on RedisQuorum::start;
     E quorum_node_cut on RedisQuorum::start;
-    E quorum_node_refusing on RedisQuorum::start;
-    E quorum_minority_of_five on || RedisQuorum::with(5);
+    E quorum_node_refusing on RedisQuorum::start, of 2;
+    E quorum_minority_of_five on || RedisQuorum::with(5), of 3;
     E quorum_slow_node on RedisQuorum::start;
-    E quorum_majority_away on RedisQuorum::start;
+    E quorum_majority_away on RedisQuorum::start, of 2;
     E quorum_majority_killed on five_with_a_delay;
-    E quorum_majority_refusing on RedisQuorum::start;
+    E quorum_majority_refusing on RedisQuorum::start, of 2;
 }
 
 /// Five nodes whose restart delay a round can wait for.
@@ -68,11 +68,11 @@ enum Refusal {
 }
 
 impl Refusal {
-    /// Another one in each round.
+    /// That of the variant.
     fn of(round: &QuorumRound<'_>) -> Self {
-        match round.number.is_multiple_of(2) {
-            true => Self::OutOfMemory,
-            false => Self::Password,
+        match round.variant {
+            0 => Self::OutOfMemory,
+            _ => Self::Password,
         }
     }
 
@@ -106,7 +106,7 @@ fn quorum_minority_of_five(round: &mut QuorumRound<'_>) {
     let proxies = round.server.proxies();
     let url = round.server.url_through(&proxies);
     let ways = [&proxies[first], &proxies[second]];
-    let fault = round.number % 3;
+    let fault = round.variant;
     without(
         round,
         stays,
@@ -199,7 +199,7 @@ fn quorum_majority_away(round: &mut QuorumRound<'_>) {
     persist(round, &mut old, TTL);
     let waiter = round.queued(waiter, LONG, KEPT);
     let away = [first, second];
-    let is_stopped = round.number.is_multiple_of(2);
+    let is_stopped = round.variant == 0;
     for node in away {
         match is_stopped {
             true => round.server.nodes[node].pause(),

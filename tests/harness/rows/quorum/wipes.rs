@@ -12,13 +12,13 @@ use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
 rows! {
-    E quorum_node_wiped on RedisQuorum::start;
-    E quorum_minority_wiped on || RedisQuorum::with(5);
+    E quorum_node_wiped on RedisQuorum::start, of 2;
+    E quorum_minority_wiped on || RedisQuorum::with(5), of 2;
     E quorum_old_data on durable_and_patient;
     E quorum_replica_promoted on RedisQuorum::start;
-    E quorum_replicas_promoted on forgetful;
-    E quorum_all_wiped_one_by_one on durable;
-    E quorum_all_wiped on durable;
+    E quorum_replicas_promoted on forgetful, of 2;
+    E quorum_all_wiped_one_by_one on durable, of 3;
+    E quorum_all_wiped on durable, of 3;
     E quorum_restart_while_held on RedisQuorum::start;
 }
 
@@ -68,7 +68,7 @@ fn quorum_replica_promoted(round: &mut QuorumRound<'_>) {
 /// The same with two of three nodes, in turn with all of them, which had the lock.
 fn quorum_replicas_promoted(round: &mut QuorumRound<'_>) {
     let nodes: [usize; 3] = roles(round);
-    let replaced = nodes[..2 + round.number % 2].iter().copied();
+    let replaced = nodes[..2 + round.variant].iter().copied();
     let promoted = |node: usize| (node, promoted(&round.server.nodes[node]));
     let replicas: Vec<(usize, RedisServer)> = replaced.map(promoted).collect();
     let ways = round.server.proxies();
@@ -148,7 +148,7 @@ fn lost_on_all_but_one(
 /// with the data of before.
 fn quorum_all_wiped_one_by_one(round: &mut QuorumRound<'_>) {
     write_no_more(round);
-    let (wipe, url) = (LOSSES[round.number % 3], round.server.url());
+    let (wipe, url) = (LOSSES[round.variant], round.server.url());
     all_lost(round, &url, Next::Waits, |round, old| {
         let (mut told, first) = (None, round.number);
         let nodes = &mut round.server.nodes;
@@ -171,7 +171,7 @@ fn quorum_all_wiped_one_by_one(round: &mut QuorumRound<'_>) {
 /// All nodes lose their data at once: in turn, they are started with nothing, flushed, and started with the data of before.
 fn quorum_all_wiped(round: &mut QuorumRound<'_>) {
     write_no_more(round);
-    let loss = round.number % 3;
+    let loss = round.variant;
     let url = round.server.url();
     all_lost(round, &url, Next::Waits, |round, _| {
         let nodes = &mut round.server.nodes;
@@ -190,7 +190,7 @@ const FLUSH: usize = 1;
 
 /// How the nodes lose their data: in turn, by a restart and by FLUSHALL.
 fn wipe_of(round: &QuorumRound<'_>) -> fn(&mut RedisServer) {
-    LOSSES[round.number % 2]
+    LOSSES[round.variant]
 }
 
 fn flush(node: &mut RedisServer) {

@@ -156,12 +156,13 @@ fn a_cluster_is_used_again_unless_a_round_has_failed() {
         Class::E,
         start,
         |round: &mut Round<'_, RedisCluster>| {
-            assert_ne!(round.number, 1, "as told");
+            assert_ne!(round.variant, 1, "as told");
             let mut holder = round.holder(TTL);
             round.release(&mut holder);
             round.retire(holder);
         },
-    );
+    )
+    .of(4);
     let one_at_a_time = Arena::new(&WORKER, Kind::Ours, 1);
     let tally = one_at_a_time.run(&row, 4, Duration::MAX);
     assert_eq!((tally.rounds, tally.violations.len()), (4, 1));

@@ -1,7 +1,5 @@
 //! Random moments, anywhere between the first byte and the return: thousands of them in the long form.
 
-use std::env;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,11 +27,7 @@ const TOGETHER: usize = 100;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_at_random_moments() {
-    let seed = env::var("LOCK_TEST_SEED").map_or_else(
-        |_| RandomState::new().hash_one("a seed"),
-        |seed| seed.parse().expect("the seed is a number"),
-    );
-    println!("LOCK_TEST_SEED={seed}");
+    let seed = harness::seed();
     let mut dice = Dice(seed);
     let world = Arc::new(World::new().await);
     let mut played = Vec::new();

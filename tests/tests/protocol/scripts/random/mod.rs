@@ -14,9 +14,7 @@ pub(super) mod stage;
 pub(super) mod step;
 
 use std::cell::RefCell;
-use std::env;
 use std::fmt::Debug;
-use std::hash::{BuildHasher, RandomState};
 
 use lock_model::server::Branch;
 use proptest::bool::weighted;
@@ -84,11 +82,7 @@ pub(crate) fn explore<S: Debug + Copy>(
     sequences: u32,
     play: impl Fn(&[S]) -> Result<(), String>,
 ) {
-    let seed = env::var("LOCK_TEST_SEED").map_or_else(
-        |_| RandomState::new().hash_one(STEPS),
-        |seed| seed.parse().expect("the seed is a number"),
-    );
-    println!("LOCK_TEST_SEED={seed}");
+    let seed = harness::seed();
     // Every step is played. A sequence that shows a difference is repeated without the steps that do
     // not contribute to it.
     let steps = vec((weighted(1.0), step.no_shrink()), STEPS);

@@ -1,0 +1,18 @@
+//! The seed of what a test does at random.
+
+use std::env;
+use std::hash::{BuildHasher, RandomState};
+
+/// Another number in each run, or that of `LOCK_TEST_SEED`. It is printed, so that a failure can be repeated.
+///
+/// # Panics
+///
+/// When the variable is not a number.
+pub fn seed() -> u64 {
+    let seed = env::var("LOCK_TEST_SEED").map_or_else(
+        |_| RandomState::new().hash_one("a seed"),
+        |seed| seed.parse().expect("the seed is a number"),
+    );
+    eprintln!("LOCK_TEST_SEED={seed}");
+    seed
+}
