@@ -9,7 +9,7 @@ use lock_runtime::LockGuard;
 use super::*;
 
 /// Commands are outstanding when the runtime ends: the connection and all of them go on without it.
-fn the_connection_outlives(runtime: Runtime, end: fn(Runtime)) {
+fn the_connection_outlives(case: &str, runtime: Runtime, end: fn(Runtime)) {
     let server = RedisServer::start();
     let proxy = Proxy::start(server.port());
     let ours = runtime.block_on(async {
@@ -32,17 +32,19 @@ fn the_connection_outlives(runtime: Runtime, end: fn(Runtime)) {
     proxy.heal();
     // The grant of a caller that is gone is given back, and the other callers are answered.
     current_thread().block_on(cycle(&ours));
-    ours.lock(KEY).wait(LONG).run_blocking(|_| ()).unwrap();
-    assert_eq!(connection(&server), before, "it is the same connection");
-    assert_eq!(proxy.accepted(), 1);
+    let run = ours.lock(KEY).wait(LONG).run_blocking(|_| ());
+    assert!(run.is_ok(), "{case}: {run:?}");
+    assert_eq!(connection(&server), before, "{case}: it is another");
+    assert_eq!(proxy.accepted(), 1, "{case}");
 }
 
 #[test]
 fn the_connection_outlives_a_runtime_of_one_thread_or_with_workers() {
     let _alone = alone();
-    the_connection_outlives(current_thread(), drop);
-    the_connection_outlives(multi_thread(), drop);
-    the_connection_outlives(multi_thread(), Runtime::shutdown_background);
+    the_connection_outlives("one thread", current_thread(), drop);
+    the_connection_outlives("a worker", multi_thread(), drop);
+    let shutdown = Runtime::shutdown_background;
+    the_connection_outlives("a worker, without a wait", multi_thread(), shutdown);
 }
 
 #[test]

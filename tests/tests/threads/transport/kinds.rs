@@ -6,8 +6,8 @@ use lock_runtime::LockClientBuilder;
 use super::*;
 
 /// Uses the connection here and in the background; it stays the same connection.
-fn one_connection_is_shared(server: &RedisServer, client: impl Fn() -> LockClient) {
-    for runtime in [current_thread(), multi_thread()] {
+fn one_connection_is_shared(way: &str, server: &RedisServer, client: impl Fn() -> LockClient) {
+    for (kind, runtime) in both() {
         runtime.block_on(async {
             let client = client();
             settle_in(&client).await;
@@ -16,13 +16,16 @@ fn one_connection_is_shared(server: &RedisServer, client: impl Fn() -> LockClien
             for _ in 0..20 {
                 cycle(&client).await;
                 // By the background.
-                held.renew().await.expect("it was held throughout");
+                let renewed = held.renew().await;
+                assert!(renewed.is_ok(), "{way}, {kind}: {renewed:?}");
             }
-            held.release().await.expect("it was held throughout");
-            assert_eq!(connection(server), id);
+            let released = held.release().await;
+            assert!(released.is_ok(), "{way}, {kind}: {released:?}");
+            assert_eq!(connection(server), id, "{way}, {kind}");
         });
         drop(runtime);
-        wait_until("end of the connection", LONG, || connections(server) == 0);
+        let end = format!("end of the connection ({way}, {kind})");
+        wait_until(&end, LONG, || connections(server) == 0);
     }
 }
 
@@ -39,12 +42,12 @@ fn one_connection_is_shared_over_tcp_tls_and_a_unix_socket() {
     let path = path.to_str().unwrap();
     let server = RedisServer::builder().config("unixsocket", path).start();
     for url in [server.url(), format!("redis+unix://{path}")] {
-        one_connection_is_shared(&server, || patient(LockClient::builder().url(&url)));
+        one_connection_is_shared(&url, &server, || patient(LockClient::builder().url(&url)));
     }
 
     let authority = Authority::new();
     let server = TlsServer::start(&authority);
-    one_connection_is_shared(server.plain(), || {
+    one_connection_is_shared("TLS", server.plain(), || {
         let builder = LockClient::builder().url(server.url());
         patient(builder.ca_certificate(authority.pem()))
     });

@@ -28,6 +28,14 @@ fn multi_thread() -> Runtime {
     runtime.expect("a runtime can be made")
 }
 
+/// Both, with what a failure calls them.
+fn both() -> [(&'static str, Runtime); 2] {
+    [
+        ("one thread", current_thread()),
+        ("a worker", multi_thread()),
+    ]
+}
+
 /// Takes a free lock and gives it back.
 async fn cycle(client: &LockClient) {
     let guard = client
