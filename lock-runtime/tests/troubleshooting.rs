@@ -123,6 +123,14 @@ fn each_message_of_the_page_is_in_the_sources() {
     assert!(unknown.is_empty(), "not in the sources: {unknown:#?}");
 }
 
+#[test]
+fn each_text_that_is_no_message_is_in_the_sources() {
+    let mut gone = NO_MESSAGES.to_vec();
+    let all = all_texts();
+    gone.retain(|text| !all.contains(*text));
+    assert!(gone.is_empty(), "not in the sources any more: {gone:#?}");
+}
+
 /// The texts that an entry is made of. A value of a text may be another text, or `…`. `None` if there is anything else
 /// in the entry.
 fn parts<'a>(entry: &str, known: &BTreeSet<&'a str>) -> Option<BTreeSet<&'a str>> {

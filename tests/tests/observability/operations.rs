@@ -58,8 +58,8 @@ fn named(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn each_alert_is_explained() {
-    let (rules, readme) = (text("alerts.yml"), text("README.md"));
+fn each_alert_is_explained_and_has_tests_in_which_it_rings_and_is_silent() {
+    let [rules, tests, readme] = ["alerts.yml", "alerts.test.yml", "README.md"].map(text);
     let lines = rules.lines().map(str::trim);
     let alerts: Vec<_> = lines
         .filter_map(|line| line.strip_prefix("- alert: "))
@@ -67,7 +67,11 @@ fn each_alert_is_explained() {
     assert!(alerts.len() > 4, "{alerts:?}");
     for alert in alerts {
         let title = format!("\n**{alert}.** ");
-        assert!(readme.contains(&title), "{alert}");
+        assert!(readme.contains(&title), "{alert} is not explained");
+        let rings = format!("alertname: {alert}\n");
+        assert!(tests.contains(&rings), "{alert} never rings in a test");
+        let silent = format!("{{alertname: {alert}, ");
+        assert!(tests.contains(&silent), "{alert} always rings in a test");
     }
 }
 
