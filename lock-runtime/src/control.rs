@@ -1,8 +1,8 @@
 //! Safety lines that can be removed, so that a test can see what they prevent.
 //!
 //! `tests/control/run` compiles this crate once with `--cfg lock_controls`, and plays rows of the fault table with
-//! `LOCK_CONTROL=NAME` for each line: a row must notice that it is missing. `control/lines.rs` declares them. In
-//! every other build [`is_removed!`] is the constant `false`, and the scripts are what their files have.
+//! `LOCK_CONTROL=NAME` for each line: a row must notice that it is missing. `control/lines.rs` declares them,
+//! and the tests' `harness/rounds/control.rs` includes it as well, for the rows and what they find. In every other build [`is_removed!`] is the constant `false`, and the scripts are what their files have.
 
 /// Whether the safety line of that name is removed.
 ///
