@@ -12,6 +12,7 @@ use harness::{Monitor, Proxy, RedisServer, eventually};
 use lock_runtime::{Credentials, LockClient, LockError};
 
 use super::{KEY, LONG, ms};
+use crate::telemetry::meter;
 use crate::{log, record};
 
 const PASSWORD: &str = "s3cret/pa55word";
@@ -42,12 +43,13 @@ impl Evidence {
         }
     }
 
-    /// Neither errors nor the log contain a password or an owner id. Errors name keys; the log does
+    /// Neither errors nor the log nor labels of metrics contain a password or an owner id. Errors name keys; the log does
     /// not.
     #[track_caller]
     fn shows_no_secret(&self) {
         let logged = log::text();
-        for text in [&logged, &self.shown] {
+        let metrics = meter::all().join("\n");
+        for text in [&logged, &metrics, &self.shown] {
             for password in [PASSWORD, ENCODED, "pa55word"] {
                 assert!(!text.contains(password), "a password is shown");
             }
@@ -59,6 +61,7 @@ impl Evidence {
         }
         assert!(self.shown.contains(KEY), "an error names it");
         assert!(!logged.contains(KEY), "a key is logged");
+        assert!(metrics.contains("server="), "a label names the server");
     }
 
     /// Collects the owner ids from the commands that were sent: arguments that begin with 22 characters
@@ -77,6 +80,7 @@ impl Evidence {
 #[tokio::test]
 async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     record();
+    meter::record();
     let server = RedisServer::start();
     let mut raw = server.connection();
     let user = format!(">{PASSWORD}");
@@ -221,6 +225,7 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
 #[tokio::test]
 async fn owners_stay_out_of_the_errors_of_a_server_without_scripts() {
     record();
+    meter::record();
     let server = RedisServer::start();
     let ignorant = RedisServer::builder().without("EVALSHA").start();
     let proxy = Proxy::start(server.port());
