@@ -212,10 +212,21 @@ impl Owners {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
     use std::pin::{Pin, pin};
     use std::time::Duration;
     use tokio::sync::Notify;
     use tokio::time::timeout;
+
+    #[test]
+    fn owner_is_new_for_every_acquisition_and_one_client_has_one_channel() {
+        let notifier = GrantNotifier::default();
+        let owners: Vec<_> = (0..50).map(|_| notifier.register().unwrap()).collect();
+        let acquisitions: HashSet<_> = owners.iter().map(OwnerId::acquisition).collect();
+        assert_eq!(acquisitions.len(), owners.len(), "an owner came again");
+        let channels: HashSet<_> = owners.iter().map(OwnerId::process).collect();
+        assert_eq!(channels.len(), 1);
+    }
 
     #[tokio::test]
     async fn notification_before_the_wait_is_taken_once() {
