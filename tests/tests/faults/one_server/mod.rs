@@ -3,6 +3,7 @@
 mod cuts;
 mod restarts;
 mod several;
+mod silence;
 
 use lock_runtime::{LockError, LockGuard};
 use tokio::task::JoinHandle;

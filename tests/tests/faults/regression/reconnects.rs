@@ -5,7 +5,8 @@ use std::time::Duration;
 use harness::{Proxy, RedisServer, eventually, soon};
 use lock_runtime::{LockClient, LockGuard};
 
-use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, bring_scripts, ms, patient};
+use tokio::task::JoinSet;
 
 /// So long that no renewal is due while a test runs.
 const TTL: Duration = Duration::from_secs(3_600);
@@ -80,4 +81,35 @@ async fn a_grant_that_is_fetched_after_the_connection_broke_is_confirmed() {
     let guard = late.await.expect("it was granted");
     eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
     guard.release().await.unwrap();
+}
+
+/// Each lease is confirmed once, however many there are: no storm of commands after a cut.
+#[tokio::test]
+async fn all_that_was_held_is_confirmed_once() {
+    const HOLDS: usize = 1_000;
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    let client = patient(proxy.url()).build().unwrap();
+    bring_scripts(&client).await;
+    let mut acquiring = JoinSet::new();
+    for number in 0..HOLDS {
+        let lock = client.lock(format!("order:{number}")).ttl(TTL);
+        acquiring.spawn(lock.wait(LONG).acquire());
+    }
+    let guards = acquiring.join_all().await;
+    let mut monitor = server.monitor();
+    proxy.kill_connections();
+    let mut renewals = 0;
+    let mut count = || {
+        let asked = monitor.take();
+        renewals += asked.iter().filter(|it| it.name == "EVALSHA").count();
+        renewals
+    };
+    eventually("renewals", LONG, async || count() >= HOLDS).await;
+    // Those that are too many come at once.
+    tokio::time::sleep(ms(100)).await;
+    let renewals = count();
+    assert!(renewals < HOLDS + HOLDS / 10, "{renewals} of {HOLDS}");
+    assert!(guards.iter().flatten().all(LockGuard::is_valid));
+    assert_eq!(guards.iter().flatten().count(), HOLDS);
 }

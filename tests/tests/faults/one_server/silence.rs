@@ -1,0 +1,48 @@
+//! Sockets that stay open and carry nothing, in one direction or in both.
+
+use std::time::Instant;
+
+use harness::{
+    KEY, LONG, Mode, Proxy, SLACK, behind_a_proxy, cycle, eventually, ms, nothing_is_left, served,
+    soon,
+};
+
+#[tokio::test]
+async fn silence_in_any_direction_is_noticed_after_two_timeouts_and_ends_a_hold() {
+    let requests = |proxy: &Proxy| proxy.requests(Mode::Hold);
+    let replies = |proxy: &Proxy| proxy.replies(Mode::Hold);
+    tokio::join!(
+        is_silent(Proxy::black_hole),
+        is_silent(requests),
+        is_silent(replies),
+    );
+}
+
+async fn is_silent(silence: impl Fn(&Proxy)) {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let connections = proxy.accepted();
+    silence(&proxy);
+    let started = Instant::now();
+    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    eventually("new connection", LONG, async || {
+        proxy.accepted() > connections
+    })
+    .await;
+    let elapsed = started.elapsed();
+    assert!(elapsed >= ms(1_500), "one is not enough: {elapsed:?}");
+    assert!(elapsed < ms(2_000) + SLACK, "it took {elapsed:?}");
+    // The old connection stays silent; the new one works.
+    proxy.kill_connections();
+    proxy.heal();
+    served(waiting).await.release().await.unwrap();
+
+    let lease = client.lock(KEY).ttl(ms(600)).wait(LONG);
+    let guard = lease.acquire().await.unwrap();
+    silence(&proxy);
+    soon(guard.lost()).await;
+    drop(guard);
+    proxy.kill_connections();
+    proxy.heal();
+    nothing_is_left(&mut server.connection(), LONG).await;
+    cycle(&client).await;
+}
