@@ -23,7 +23,16 @@ async fn with_turns(server: &RedisServer, turns: u32) -> LockClient {
 async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
     let server = RedisServer::start();
     // Turns in a row, callers, grants: each grant is one command, and the last release is one more.
-    for (turns, callers, grants) in [(16, 1, 1), (16, 16, 1), (16, 17, 2), (4, 9, 3), (1, 3, 3)] {
+    // A client that is alone goes on without end, with a new range of tokens for each grant.
+    let cases = [
+        (16, 1, 1),
+        (16, 16, 1),
+        (16, 17, 2),
+        (16, 49, 4),
+        (4, 9, 3),
+        (1, 3, 3),
+    ];
+    for (turns, callers, grants) in cases {
         let client = with_turns(&server, turns).await;
         let mut monitor = server.monitor();
         let visits = Visits::default();
@@ -37,6 +46,7 @@ async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
         let commands = monitor.take();
         assert_eq!(commands.len(), grants + 1, "{case}: {commands:?}");
         let tokens = visits.tokens();
+        assert_eq!(tokens.len(), callers, "{case}: {tokens:?}");
         let (mut in_a_row, mut longest) = (1, 1);
         for pair in tokens.windows(2) {
             assert!(pair[0] < pair[1], "{case}: {tokens:?}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, RedisServer, ask, client, ms, soon};
+use harness::{KEY, LOCK, LONG, RedisServer, ask, client, ms, served, soon};
 use lock_runtime::{LockClient, LockError, LockGuard};
 
 /// Renewed each second, with 2 s more for a busy machine.
@@ -66,4 +66,48 @@ async fn a_passed_lease_is_renewed_and_a_max_hold_counts_for_its_own_turn_from_t
         error.is_lost() && error.to_string().contains("max_hold"),
         "{error}"
     );
+}
+
+/// Whether its first owner finds the loss, or a renewal in a later turn: the next caller acquires anew.
+#[tokio::test]
+async fn lost_lease_is_not_passed_on_in_its_first_turn_or_in_a_later_one() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let lose = || ask::<()>(&mut server.connection(), &["DEL", LOCK]);
+    let guard = with_ttl(&client, TTL).await.unwrap();
+    let token = guard.fencing_token().get();
+    let next = tokio::spawn(with_ttl(&client, TTL).acquire());
+    tokio::task::yield_now().await;
+    lose();
+    assert!(guard.renew().await.unwrap_err().is_lost());
+    assert!(guard.release().await.unwrap_err().is_lost());
+    let next = served(next).await;
+    let grant = next.fencing_token().get();
+    assert!(grant >= token + 16, "{grant} after {token}");
+    next.release().await.unwrap();
+
+    let (token, guard) = passed(&client, with_ttl(&client, TTL).acquire()).await;
+    assert_eq!(guard.fencing_token().get(), token + 1);
+    let next = tokio::spawn(with_ttl(&client, TTL).acquire());
+    tokio::task::yield_now().await;
+    lose();
+    soon(guard.lost()).await;
+    let next = served(next).await;
+    let grant = next.fencing_token().get();
+    assert!(grant >= token + 16, "{grant} after {token}");
+    assert!(guard.release().await.unwrap_err().is_lost());
+    assert!(next.is_valid());
+    next.release().await.unwrap();
+}
+
+/// The turn before it was renewed.
+#[tokio::test]
+async fn turn_without_renewal_ends_with_its_lease() {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    let unrenewed = with_ttl(&client, TTL).renew(false);
+    let (token, guard) = passed(&client, unrenewed.acquire()).await;
+    assert_eq!(guard.fencing_token().get(), token + 1);
+    soon(guard.lost()).await;
+    assert!(guard.release().await.unwrap_err().is_lost());
 }

@@ -1,13 +1,34 @@
 //! Holders of all kinds learn that their lock was taken from them.
 
+use std::future::pending;
 use std::time::Duration;
 
 use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, ask, eventually, hold, ms, soon};
+
+use tokio::sync::oneshot;
 
 use super::{assert_revoked, client, revoke, revoke_seen};
 
 /// Its next renewal is due in minutes, so only the message tells a holder in time.
 const LEASE: Duration = Duration::from_secs(900);
+
+#[tokio::test]
+async fn every_body_of_a_call_tree_is_dropped() {
+    let server = RedisServer::start();
+    let (holder, operator) = (client(&server), client(&server));
+    let (entered, enters) = oneshot::channel();
+    let calling = tokio::spawn(async move {
+        let inner = async |_: &_| {
+            entered.send(()).unwrap();
+            pending::<()>().await;
+        };
+        let outer = async |_: &_| holder.lock(KEY).ttl(LEASE).run(inner).await;
+        holder.lock(KEY).ttl(LEASE).run(outer).await
+    });
+    soon(enters).await.unwrap();
+    revoke(&operator).await;
+    assert_revoked(&soon(calling).await.unwrap().unwrap_err());
+}
 
 #[tokio::test]
 async fn every_guard_of_a_shared_lease_is_told() {
