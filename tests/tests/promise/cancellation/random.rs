@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use harness::{Form, ms};
+use harness::{Form, LONG, ms};
 
 use super::asking::Asking;
 use super::case::Case;
@@ -30,25 +30,55 @@ async fn dropped_at_random_moments() {
     let seed = harness::seed();
     let mut dice = Dice(seed);
     let world = Arc::new(World::new().await);
-    let mut played = Vec::new();
+    let (mut played, mut cut) = (Vec::new(), Vec::new());
     for case in CASES {
         // Hundreds of acquisitions at once take about this time, if nobody is in the way.
-        let span = if case.ends() { ms(5) } else { ms(100) };
-        let (mut keys, mut dropped) = (Vec::new(), 0);
-        for _ in 0..Form::of_this_run().pick(2, 15) {
+        let mut span = if case.ends() { ms(5) } else { ms(100) };
+        let (mut keys, mut dropped, mut ended) = (Vec::new(), Vec::new(), 0);
+        let mut rounds: usize = Form::of_this_run().pick(2, 15);
+        // Until some moments were too late, however slow the machine is.
+        while rounds > 0 || (case.ends() && ended == 0) {
+            rounds = rounds.saturating_sub(1);
+            let before = ended;
             let moments = (0..TOGETHER).map(|_| Moment::After(dice.below(span)));
             for (key, outcome) in case.play_all(Asking::Plain, &world, moments).await {
-                keys.push(key);
-                dropped += usize::from(outcome.time().is_none());
+                keys.push(key.clone());
+                match outcome.time() {
+                    None => dropped.push(key),
+                    Some(_) => ended += 1,
+                }
+            }
+            if case.ends() {
+                span = adapted(span, ended - before);
+                assert!(span < LONG, "{case}: no acquisition ends");
             }
         }
-        println!("{case} {dropped:>5} drops of {}", keys.len());
-        assert!(dropped == keys.len() || case.ends(), "{case}: it is held");
+        let drops = dropped.len();
+        println!("{case} {drops:>5} drops within {span:.0?}, {ended:>5} too late");
+        assert!(drops > 0, "{case}: all were too late");
+        assert!(ended == 0 || case.ends(), "{case}: it is held");
+        // Nobody else was granted the lock of these.
+        if matches!(case, Case::Free | Case::Cut) {
+            cut.append(&mut dropped);
+        }
         played.push((case, keys));
     }
     println!("settled after {:.0?}", world.settles().await);
+    // The drops fall on both sides of the grant.
+    let (drops, granted) = (cut.len(), world.granted(&cut).await);
+    println!("{granted} of {drops} drops after the grant");
+    assert!(0 < granted && granted < drops, "{granted} of {drops}");
     for (case, keys) in played {
         world.has_working_queues(case.client(&world), &keys).await;
+    }
+}
+
+/// Adapts the range of the moments to the speed of the machine, by the number of those that were too late.
+fn adapted(span: Duration, too_late: usize) -> Duration {
+    match too_late {
+        late if late < TOGETHER / 10 => span * 2,
+        late if late > TOGETHER / 2 => span / 2,
+        _ => span,
     }
 }
 

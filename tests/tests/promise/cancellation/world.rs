@@ -86,6 +86,17 @@ impl World {
         }
     }
 
+    /// How many of `keys` the server has ever granted.
+    pub(crate) async fn granted(&self, keys: &[String]) -> usize {
+        let mut exist = redis::cmd("EXISTS");
+        for key in keys {
+            exist.arg(format!("{{lock:{key}}}:f"));
+        }
+        let mut connection = self.connection.clone();
+        let granted = exist.query_async(&mut connection).await;
+        granted.expect("the server counts them")
+    }
+
     /// Waits until only fences are left, and that no record comes back, and returns how long the first took. It waits
     /// however long the machine takes, as long as the records become fewer. The server's clock stands still, so a
     /// record that the client does not remove stays for ever.

@@ -115,11 +115,17 @@ pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: Store) {
 
 pub(crate) async fn a_kept_guard_does_not_hold_up_a_shutdown_for_ever(store: Store) {
     let client = hasty(&store, ms(60));
-    let guard = harness::hold(&client).await;
+    let lease = client.lock(KEY).ttl(store.steady()).wait(LONG);
+    let guard = lease.acquire().await.unwrap();
     soon(client.shutdown()).await;
     assert!(!guard.is_valid());
     let told = poll_and_drop(guard.lost(), 1).await;
     assert!(told.is_some(), "the holder is notified");
-    assert!(guard.release().await.unwrap_err().is_lost());
+    // While the guard is kept: its lease is not renewed any more.
     eventually("free lock", LONG, async || store.is_empty().await).await;
+    let error = guard.release().await.unwrap_err();
+    assert!(
+        error.is_lost() && error.to_string().contains("shut down"),
+        "{error}"
+    );
 }
