@@ -40,7 +40,7 @@ pub(crate) async fn lease_is_renewed_up_to_its_max_hold_or_once_by_hand(store: S
 
 async fn renewed_up_to_its_max_hold(store: &Store) {
     let ttl = store.steady();
-    let max_hold = ttl + ms(1_000);
+    let max_hold = ttl + ms(3_000);
     let (one, other) = (store.client(), store.client());
     let started = Instant::now();
     let lease = one.lock(KEY).ttl(ttl).max_hold(max_hold);

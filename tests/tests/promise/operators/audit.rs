@@ -1,6 +1,6 @@
 //! The audit: what is there, and what is not done without it.
 
-use harness::{KEY, OPERATOR_RIGHTS, RedisServer, VIEWER_RIGHTS, ask, hold};
+use harness::{KEY, OPERATOR_RIGHTS, RedisServer, VIEWER_RIGHTS, ask, hold, patient};
 use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind};
 
@@ -15,7 +15,8 @@ fn operator_without(server: &RedisServer, right: &str) -> LockClient {
     let user = ["ACL", "SETUSER", "ann", "reset", "on", ">s3cret"];
     let rule: Vec<&str> = user.into_iter().chain(rights).collect();
     let () = ask(&mut server.connection(), &rule);
-    harness::client(server.url().replace("://", "://ann:s3cret@"))
+    let builder = patient(server.url().replace("://", "://ann:s3cret@"));
+    builder.build().expect("the settings are valid")
 }
 
 #[tokio::test]

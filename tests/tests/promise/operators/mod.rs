@@ -6,7 +6,7 @@ mod holders;
 mod listing;
 mod records;
 
-use harness::{KEY, LONG, RedisServer};
+use harness::{KEY, RedisServer, patient};
 use lock_runtime::inspect::{Receipt, Revocation, Revoked, Seen};
 use lock_runtime::{LockClient, LockError};
 
@@ -14,10 +14,9 @@ fn revocation() -> Revocation {
     Revocation::new("ann@ops-1", "stuck import")
 }
 
-/// A client that waits for answers as long as a busy machine takes: no caller repeats what an operator asks.
+/// A patient client: no caller repeats what an operator asks.
 fn client(server: &RedisServer) -> LockClient {
-    let builder = LockClient::builder().url(server.url());
-    let builder = builder.command_timeout(LONG);
+    let builder = patient(server.url());
     builder.build().expect("the settings are valid")
 }
 

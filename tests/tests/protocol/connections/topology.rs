@@ -130,6 +130,10 @@ async fn during_the_pause_the_error_says_why_connections_end() {
     eventually("a refusal without an attempt", LONG, async || {
         let error = client.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
         let error = error.to_string();
+        // On a machine that is slow, this takes longer than an attempt.
+        if error.contains("did not let us connect") {
+            return false;
+        }
         assert!(error.contains("READONLY"), "{error}");
         error.contains("each connection breaks at once: ")
     })

@@ -72,8 +72,8 @@ async fn lease_passes_between_callers_of_a_client_without_a_command() {
     locks.shutdown().await;
     for monitor in &mut monitors {
         let commands = commands(monitor);
-        // A grant is one, or two where the nodes gave different tokens, and the last release is one more.
-        let range = grants..=2 * (grants + 1) + 2;
+        // A grant is one, or more where the nodes gave different tokens or a machine is slow, and not one for each caller.
+        let range = grants..CALLERS;
         assert!(range.contains(&commands.len()), "{commands:?}");
     }
 }
