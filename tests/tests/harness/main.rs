@@ -3,6 +3,7 @@
 mod long {
     mod clock;
     mod history;
+    mod plan;
     mod proxy;
     mod rounds;
     mod worker;
