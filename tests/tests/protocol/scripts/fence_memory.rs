@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use harness::{FENCE, KEY, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, exists, ms};
+use harness::{
+    FENCE, KEY, LOCK, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, exists, ms,
+};
 use lock_runtime::{FencingToken, LockClient, LockGuard};
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -90,6 +92,13 @@ async fn every_node_of_a_quorum_remembers_the_fence_for_its_clients_time() {
             .await;
         }
         guard.release().await.unwrap();
+        // A node that has the release late gives the next client no vote.
+        for node in &quorum.nodes {
+            eventually("free node", LONG, async || {
+                !exists(&mut node.connection(), LOCK)
+            })
+            .await;
+        }
     }
 }
 
