@@ -79,8 +79,10 @@ fn end_cut(round: &mut QuorumRound<'_>) -> [Side; 2] {
     let (proxy, lock) = (&side.proxies[node], round.lock.k.clone());
     let mut other = Side::new(round);
     for cut in CUTS {
-        // An `end` that was cut leaves the last owner there for a moment.
-        round.wait_for_queue(0);
+        // An `end` that was cut leaves the last owner there until a repeated one arrives, which takes seconds.
+        wait_until("empty queue", PATIENCE * 2, || {
+            round.lock.queue().is_empty()
+        });
         // On all nodes, or the waiter might have one of them first.
         side.worker = hold(round, side.worker, LONG).0;
         other.worker = round.queued(other.worker, LONG, PATIENCE);

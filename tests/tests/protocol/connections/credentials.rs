@@ -258,7 +258,7 @@ async fn callback_that_hangs_is_dropped_when_the_time_to_connect_is_over() {
     };
     let builder = LockClient::builder()
         .url(server.url())
-        .command_timeout(ms(500))
+        .command_timeout(ms(1_500))
         .credentials(ask);
     let client = builder.build().unwrap();
     for _ in 0..3 {
