@@ -85,6 +85,12 @@ impl Monitor {
         taken.retain(|command| command.client != marker);
         taken
     }
+
+    /// Their names.
+    pub fn names(&mut self) -> Vec<String> {
+        let commands = self.take().into_iter();
+        commands.map(|command| command.name).collect()
+    }
 }
 
 /// A connection with all permissions; the answer to its AUTH is outstanding.

@@ -116,16 +116,29 @@ fn usurped<S: Site>(round: &mut Round<'_, S>, old: Worker, mut next: Worker, lim
     round.visit(&mut next);
     round.ended_after_grant(&old, limit);
     round.visit(&mut next);
-    round.retire(old);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
-    round.release(&mut next);
-    round.retire(next);
+    round.replaced(old, next);
 }
 
 /// The worker is granted the lock after a release, and releases it.
 fn served<S: Site>(round: &mut Round<'_, S>, worker: Worker, released: Instant) {
     round.granted_next(&worker, released, Duration::from_secs(1));
     round.finish(worker);
+}
+
+/// Waits until a renewal of the holder succeeds.
+#[track_caller]
+fn renewed(holder: &mut Worker) {
+    wait_until("renewal", PATIENCE, || {
+        holder.ask("renew", PATIENCE) == "ok"
+    });
+}
+
+/// Has a worker that came in, and the holder of the lock, visit the resource at once, which its history shows.
+#[track_caller]
+fn meet(inside: &mut Worker, holder: &mut Worker) {
+    assert_eq!(inside.ask("look", PATIENCE), "looked");
+    intrude(holder);
+    assert_eq!(inside.ask("write", PATIENCE), "written");
 }
 
 /// A holder and a waiter find the lock at the primary that was promoted then: the holder goes on, and after it the waiter.
@@ -135,9 +148,7 @@ fn goes_on<S: Site>(
     waiter: Worker,
     promoted: Instant,
 ) {
-    wait_until("renewal", PATIENCE, || {
-        holder.ask("renew", PATIENCE) == "ok"
-    });
+    renewed(&mut holder);
     round.visit(&mut holder);
     round.release(&mut holder);
     served(round, waiter, promoted);

@@ -1,11 +1,14 @@
 //! The vocabulary of the suites: one lock, its records, and how to acquire it.
 
+use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use lock_runtime::{LockClient, LockClientBuilder, LockError, LockGuard};
+use lock_runtime::inspect::Locks;
+use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind, LockGuard};
 use redis::{Connection, FromRedisValue};
 use tokio::task::JoinHandle;
 
@@ -61,6 +64,39 @@ pub fn client_without_turns(url: impl Into<String>) -> LockClient {
     builder.build().expect("the settings are valid")
 }
 
+/// A server, and a client of it with default settings.
+pub fn server_and_client() -> (RedisServer, LockClient) {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    (server, client)
+}
+
+/// A server, and a connection with all permissions.
+pub fn server_and_connection() -> (RedisServer, Connection) {
+    let server = RedisServer::start();
+    let connection = server.connection();
+    (server, connection)
+}
+
+/// A server, and a proxy in front of it.
+pub fn server_and_proxy() -> (RedisServer, Proxy) {
+    let server = RedisServer::start();
+    let proxy = Proxy::start(server.port());
+    (server, proxy)
+}
+
+/// The error of a call that fails in this way.
+///
+/// # Panics
+///
+/// When it succeeds, or fails in another way.
+#[track_caller]
+pub fn failed<T: Debug>(outcome: Result<T, LockError>, kind: LockErrorKind) -> LockError {
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    error
+}
+
 /// Acquires the lock, however long it takes.
 ///
 /// # Panics
@@ -98,8 +134,7 @@ pub async fn cycle(client: &LockClient) {
 ///
 /// When one of them does not start.
 pub async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let client = client(proxy.url());
     bring_scripts(&client).await;
     (server, proxy, client)
@@ -129,6 +164,66 @@ pub async fn bring_scripts(client: &LockClient) {
 #[track_caller]
 pub fn exists(connection: &mut Connection, key: &str) -> bool {
     ask(connection, &["EXISTS", key])
+}
+
+/// A number in what a server says of itself; 0 if it is not there.
+///
+/// # Panics
+///
+/// When it is no number.
+pub fn figure(connection: &mut Connection, name: &str) -> u64 {
+    let info: String = ask(connection, &["INFO", "everything"]);
+    let mut lines = info.lines();
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix([':', '=']));
+    let value = value.and_then(|value| value.split(',').next());
+    value.map_or(0, |value| value.parse().expect("it is a number"))
+}
+
+/// Waits until so many callers of this client wait for the lock that another one of them has.
+pub async fn in_line(client: &LockClient, callers: usize) {
+    eventually("callers in line", LONG, async || {
+        client.held()[0].waiting == callers
+    })
+    .await;
+}
+
+/// Waits until an operator sees so many waiters.
+///
+/// # Panics
+///
+/// When the lock cannot be inspected.
+pub async fn sees_waiters(operator: &LockClient, key: &str, waiters: usize) {
+    eventually("waiters", LONG, async || {
+        let state = operator.inspect(key).await;
+        state.expect("it can be seen").waiting() == waiters
+    })
+    .await;
+}
+
+/// The keys of the locks that are left of a listing.
+///
+/// # Panics
+///
+/// When it cannot be read.
+pub async fn keys_of(mut locks: Locks) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    while let Some(page) = locks.next().await.expect("it can be read") {
+        keys.extend(page.into_iter().map(|state| state.key.as_str().to_owned()));
+    }
+    keys
+}
+
+/// Waits until a caller queues for the lock.
+pub async fn is_awaited(connection: &mut Connection) {
+    eventually("waiter in the queue", LONG, async || {
+        exists(connection, QUEUE)
+    })
+    .await;
+}
+
+/// Waits until the lock is free.
+pub async fn is_free(connection: &mut Connection, limit: Duration) {
+    eventually("free lock", limit, async || !exists(connection, LOCK)).await;
 }
 
 /// Waits until neither lock nor queue is left.

@@ -111,6 +111,13 @@ impl TlsServer {
         TlsServer::with(authority, &authority.local())
     }
 
+    /// An authority, and a server with a certificate of it.
+    pub fn with_authority() -> (Authority, TlsServer) {
+        let authority = Authority::new();
+        let server = TlsServer::start(&authority);
+        (authority, server)
+    }
+
     /// A server with this certificate; clients' are checked against `authority`.
     pub fn with(authority: &Authority, identity: &Identity) -> TlsServer {
         let files = TempDir::new().expect("a temporary folder can be made");

@@ -74,11 +74,7 @@ fn child(client: &LockClient, guard: LockGuard, url: &str) {
 }
 
 fn parent(guard: LockGuard, child: libc::pid_t) {
-    let ended = fork::ended_well(child).expect("it is our child");
-    println!(
-        "parent's child: {}",
-        if ended { "ended well" } else { "failed" }
-    );
+    tell_of(child);
     // The background thread, if it runs, has renewed the lease at least twice.
     let ended = Instant::now();
     while ended.elapsed() < Duration::from_millis(1_500) {
@@ -111,11 +107,7 @@ async fn inside_a_runtime(url: &str) {
             );
         }
         Forked::Parent { child } => {
-            let ended = fork::ended_well(child).expect("it is our child");
-            println!(
-                "parent's child: {}",
-                if ended { "ended well" } else { "failed" }
-            );
+            tell_of(child);
             let theirs = acquire.await.expect("it was sent once");
             for guard in [ours, theirs] {
                 say("parent releases", guard.release().await);
@@ -143,11 +135,7 @@ fn while_retained(url: &str) {
             println!("child drops its client: done");
         }
         Forked::Parent { child } => {
-            let ended = fork::ended_well(child).expect("it is our child");
-            println!(
-                "parent's child: {}",
-                if ended { "ended well" } else { "failed" }
-            );
+            tell_of(child);
             say("parent's next turn", visit().map(|next| next - token));
             runtime().block_on(client.shutdown());
         }
@@ -159,6 +147,15 @@ fn runtime() -> tokio::runtime::Runtime {
         .enable_all()
         .build();
     runtime.expect("a runtime can be made")
+}
+
+/// Waits for the end of the child.
+fn tell_of(child: libc::pid_t) {
+    let ended = fork::ended_well(child).expect("it is our child");
+    println!(
+        "parent's child: {}",
+        if ended { "ended well" } else { "failed" }
+    );
 }
 
 fn say<T: Debug>(what: &str, outcome: Result<T, LockError>) {

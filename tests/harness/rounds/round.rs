@@ -12,7 +12,7 @@ use super::violation::{Kind, Violation};
 use crate::clock::Clock;
 use crate::history::History;
 use crate::raw::RawLock;
-use crate::scene::SLACK;
+use crate::scene::{SLACK, figure};
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, pause, wait_until};
 use crate::worker::{self, Worker};
@@ -300,8 +300,22 @@ impl<'a, S: Site> Round<'a, S> {
     #[track_caller]
     pub fn finish(&mut self, mut holder: Worker) {
         self.visit(&mut holder);
+        self.leave(holder);
+    }
+
+    /// Has the holder release its lock, and end.
+    #[track_caller]
+    pub fn leave(&mut self, mut holder: Worker) {
         self.release(&mut holder);
         self.retire(holder);
+    }
+
+    /// A former holder ends, and the one that has the lock now was not touched, and ends, too.
+    #[track_caller]
+    pub fn replaced(&mut self, old: Worker, next: Worker) {
+        self.retire(old);
+        assert!(self.lock.is_held_by(&next), "the new holder was touched");
+        self.leave(next);
     }
 
     /// Waits until a holder knows that its lock is lost, and checks that its release frees nothing.
@@ -367,11 +381,7 @@ impl<'a, S: Site> Round<'a, S> {
 
     /// The number in the server's INFO under `name`; 0 if there is none.
     pub fn figure(&mut self, name: &str) -> u64 {
-        let info: String = self.lock.command(&["INFO", "everything"]);
-        let value = info
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix([':', '=']));
-        value.map_or(0, |value| value.parse().expect("it is a number"))
+        figure(&mut self.lock.connection, name)
     }
 
     /// A number below `below`, for the `n`th time in this round; it differs between rounds and seeds.

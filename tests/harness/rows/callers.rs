@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{CLAIM, KEPT, LONG, TTL, intrude};
+use super::{CLAIM, KEPT, LONG, TTL, intrude, meet};
 use crate::proxy::{Mode, Proxy};
 use crate::rounds::Round;
 use crate::scene::SLACK;
@@ -195,9 +195,7 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
     let beyond = end + TTL / 2;
     let early = next.line(beyond.saturating_duration_since(Instant::now()));
     if early.is_some() {
-        assert_eq!(next.ask("look", PATIENCE), "looked");
-        intrude(&mut line);
-        assert_eq!(next.ask("write", PATIENCE), "written");
+        meet(&mut next, &mut line);
     }
     assert_eq!(early, None, "two hold it");
 

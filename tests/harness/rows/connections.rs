@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{LONG, intrude};
+use super::{LONG, intrude, meet, renewed};
 use crate::proxy::{Mode, Proxy};
 use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
+use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
 rows! {
@@ -54,9 +54,7 @@ fn server_demoted(round: &mut Round<'_>) {
     let made = round.figure(name) - before;
     assert!((1..=FEW).contains(&made), "{made} connections");
     round.lock.command::<()>(&["REPLICAOF", "NO", "ONE"]);
-    wait_until("renewal", PATIENCE, || {
-        holder.ask("renew", PATIENCE) == "ok"
-    });
+    renewed(&mut holder);
     let released = round.release(&mut holder);
     enters(round, &mut waiter, released);
     round.retire_all([holder, waiter]);
@@ -159,9 +157,7 @@ fn message_forged(round: &mut Round<'_>) {
     }
     let early = waiter.line(Duration::from_millis(500));
     if early.is_some() {
-        assert_eq!(waiter.ask("look", PATIENCE), "looked");
-        intrude(&mut holder);
-        assert_eq!(waiter.ask("write", PATIENCE), "written");
+        meet(&mut waiter, &mut holder);
     }
     assert_eq!(early, None, "the lock was ended");
     round.visit(&mut holder);

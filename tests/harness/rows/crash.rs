@@ -61,8 +61,7 @@ fn succeeded_by_a_newcomer(round: &mut Round<'_>) {
     round.ask(&mut next, TTL, PATIENCE);
     round.granted_next(&next, killed, TTL);
     assert!(Instant::now() >= lease, "the lease was not respected");
-    round.release(&mut next);
-    round.retire(next);
+    round.leave(next);
 }
 
 /// A holder drops its guard and exits. Its release may have been sent or not; the ttl bounds both

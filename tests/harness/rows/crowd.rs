@@ -40,8 +40,7 @@ fn order(round: &mut Round<'_>) {
         round.visit(&mut waiter);
         round.retire(std::mem::replace(&mut holder, waiter));
     }
-    round.release(&mut holder);
-    round.retire(holder);
+    round.leave(holder);
     assert_eq!((round.lock.value(), round.lock.queue().len()), (None, 0));
 }
 

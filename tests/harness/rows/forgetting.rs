@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::LONG;
+use super::{LONG, renewed};
 use crate::rounds::Round;
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
 
 rows! {
     E restart_with_aof on durable;
@@ -32,9 +33,7 @@ fn restart_with_aof(round: &mut Round<'_>) {
     // Except for the flag, which may be set at any time.
     let owner = |value: Option<String>| value.map(|value| value[..22].to_owned());
     assert_eq!(owner(round.lock.value()), owner(before), "the same owner");
-    wait_until("renewal", PATIENCE, || {
-        holder.ask("renew", PATIENCE) == "ok"
-    });
+    renewed(&mut holder);
     assert_eq!(holder.ask("write", PATIENCE), "written");
     let released = round.release(&mut holder);
     round.let_in(&mut next, released, Duration::from_secs(1));
@@ -61,23 +60,14 @@ fn lock_deleted(round: &mut Round<'_>) {
 /// One of two locks that are held together is deleted: the loss of both is reported, and the next holder of
 /// the one is not touched.
 fn one_of_two_locks_deleted(round: &mut Round<'_>) {
-    let (mut holder, mut next) = (round.worker(), round.worker());
+    let (mut holder, next) = (round.worker(), round.worker());
     let other = format!("{}:other", round.key);
     holder.send(&round.command("acquire-all", LONG, PATIENCE, &other));
     round.granted(&holder);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     let (end, lock) = (round.lock.lease_end(), round.lock.k.clone());
     assert_eq!(round.lock.command::<i64>(&["DEL", &lock]), 1);
-    let deleted = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, deleted, Duration::ZERO);
-    round.visit(&mut next);
-    assert_eq!(holder.ask("write", PATIENCE), "stale");
-    round.told(&mut holder, end);
-    round.retire(holder);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
-    round.release(&mut next);
-    round.retire(next);
+    taken_over(round, holder, next, end);
 }
 
 /// FLUSHALL: the fence is gone as well.
@@ -103,11 +93,16 @@ fn everything_evicted(round: &mut Round<'_>) {
 /// prevent that; but the first worker's loss is reported, and the resource recognizes it by its token.
 fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
     let mut holder = round.holder(LONG);
-    let mut next = round.worker();
+    let next = round.worker();
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     // No renewal is confirmed after this worker's.
     let end = round.lock.lease_end();
     forget(round);
+    taken_over(round, holder, next, end);
+}
+
+/// The next process gets the lock that was forgotten just now, whose holder had it until `end`.
+fn taken_over(round: &mut Round<'_>, mut holder: Worker, mut next: Worker, end: Instant) {
     let since = Instant::now();
     round.ask(&mut next, LONG, PATIENCE);
     round.granted_next(&next, since, Duration::ZERO);
@@ -115,10 +110,7 @@ fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
 
     assert_eq!(holder.ask("write", PATIENCE), "stale");
     round.told(&mut holder, end);
-    round.retire(holder);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
-    round.release(&mut next);
-    round.retire(next);
+    round.replaced(holder, next);
 }
 
 /// A body that only awaits is dropped at its await when the server reports the loss.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::intrude;
+use super::{intrude, meet, served};
 use crate::proxy::Proxy;
 use crate::raw::RawLock;
 use crate::rounds::Round;
@@ -37,14 +37,12 @@ fn name_moves(round: &mut Round<'_>) {
     round.ask(&mut next, TTL, PATIENCE);
     let early = next.line(REST + REST / 2);
     if early.is_some() {
-        assert_eq!(next.ask("look", PATIENCE), "looked");
-        intrude(&mut holder);
-        assert_eq!(next.ask("write", PATIENCE), "written");
+        meet(&mut next, &mut holder);
     }
     assert_eq!(early, None, "the lease was not restored");
     round.visit(&mut holder);
     let released = round.release(&mut holder);
-    enters(round, next, released);
+    served(round, next, released);
     // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
     round.retire(holder);
@@ -98,12 +96,7 @@ fn name_moves_while_retained(round: &mut Round<'_>) {
     assert_eq!(early, None, "the lease was taken without a question");
     let released = round.release(&mut next);
     round.retire(next);
-    enters(round, last, released);
+    served(round, last, released);
     // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
-}
-
-fn enters(round: &mut Round<'_>, worker: Worker, released: Instant) {
-    round.granted_next(&worker, released, Duration::from_secs(1));
-    round.finish(worker);
 }

@@ -15,15 +15,14 @@ rows! {
 
 /// A holder is stopped past its lease, in the middle of its body, and then continues.
 fn holder_paused(round: &mut Round<'_>) {
-    followed(round);
+    let (sleeper, next) = (round.holder(TTL), round.waiter(LONG));
+    followed(round, sleeper, next);
     replaced(round);
     alone(round);
 }
 
 /// A waiter queues behind the stopped holder, which knew of it: the holder tries to hand the lock over.
-fn followed(round: &mut Round<'_>) {
-    let mut sleeper = round.holder(TTL);
-    let next = round.waiter(LONG);
+pub(super) fn followed(round: &mut Round<'_>, mut sleeper: Worker, next: Worker) {
     assert_eq!(sleeper.ask("look", PATIENCE), "looked");
     assert_eq!(sleeper.ask("valid", PATIENCE), "true");
     sleeper.stop();
@@ -39,9 +38,7 @@ fn replaced(round: &mut Round<'_>) {
     let mut sleeper = round.holder(TTL);
     assert_eq!(sleeper.ask("look", PATIENCE), "looked");
     sleeper.stop();
-    wait_until("end of the lease", PATIENCE, || {
-        round.lock.value().is_none()
-    });
+    lapses(round);
     let next = round.holder(LONG);
     wakes_up(round, sleeper, next);
 }
@@ -51,16 +48,20 @@ fn replaced(round: &mut Round<'_>) {
 fn alone(round: &mut Round<'_>) {
     let mut sleeper = round.holder(TTL);
     sleeper.stop();
-    wait_until("end of the lease", PATIENCE, || {
-        round.lock.value().is_none()
-    });
+    lapses(round);
     sleeper.cont();
     is_lost(&mut sleeper);
     round.retire(sleeper);
     assert_eq!(round.lock.value(), None, "a renewal made the lock again");
-    let mut next = round.holder(LONG);
-    round.release(&mut next);
-    round.retire(next);
+    let next = round.holder(LONG);
+    round.leave(next);
+}
+
+/// Waits for the end of the lease.
+fn lapses(round: &mut Round<'_>) {
+    wait_until("end of the lease", PATIENCE, || {
+        round.lock.value().is_none()
+    });
 }
 
 fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
@@ -123,9 +124,7 @@ fn served_by_a_newcomer(round: &mut Round<'_>) {
     let sleeper = round.waiter(LONG);
     sleeper.stop();
     holder.kill9();
-    wait_until("end of the lease", PATIENCE, || {
-        round.lock.value().is_none()
-    });
+    lapses(round);
     let mut newcomer = round.worker();
     let busy = round.attempt(&mut newcomer, LONG, Duration::ZERO);
     assert!(busy.starts_with("failed Busy "), "{busy}");

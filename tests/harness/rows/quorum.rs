@@ -11,7 +11,7 @@ mod wipes;
 
 use std::time::{Duration, Instant};
 
-use super::LONG;
+use super::{LONG, renewed};
 use crate::quorum::RedisQuorum;
 use crate::raw::RawLock;
 use crate::rounds::{Round, Row};
@@ -66,9 +66,7 @@ fn held_by_all(round: &QuorumRound<'_>, worker: &Worker) {
 /// The holder goes on, after it the waiter, then a newcomer, and then the first one again.
 fn go_on(round: &mut QuorumRound<'_>, workers: &mut [Worker; 3]) {
     let [holder, waiter, newcomer] = workers;
-    wait_until("renewal", PATIENCE, || {
-        holder.ask("renew", PATIENCE) == "ok"
-    });
+    renewed(holder);
     round.visit(holder);
     let released = round.release(holder);
     follow(round, waiter, released);

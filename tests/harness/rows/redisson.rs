@@ -94,8 +94,7 @@ fn redisson_forced_unlock(round: &mut Round<'_>) {
     round.told(&mut holder, end);
     round.retire(holder);
     assert!(fields(round) == owner, "the new holder was touched");
-    round.release(&mut next);
-    round.retire(next);
+    round.leave(next);
 }
 
 /// A process of this crate that waits for the lock, and listens.

@@ -51,9 +51,8 @@ fn wrong_type(round: &mut Round<'_>) {
         assert_eq!(round.lock.command::<i64>(&["DBSIZE"]), 1, "it wrote");
         let _: i64 = round.lock.command(&["DEL", name]);
     }
-    let mut worker = round.hold(worker, LONG);
-    round.release(&mut worker);
-    round.retire(worker);
+    let worker = round.hold(worker, LONG);
+    round.leave(worker);
 }
 
 /// A user who may not run scripts.

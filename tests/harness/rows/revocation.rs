@@ -29,25 +29,21 @@ rows! {
 
 /// The holder renews its lease again and again.
 fn revoked_while_renewing(round: &mut Round<'_>) {
-    let mut holder = round.worker();
     // A renewal is due three times a second, and more often while it is not answered.
-    persist(round, &mut holder, TTL);
-    let next = round.waiter(LONG);
-    let revoked = Instant::now();
-    done(round);
-    round.granted_next(&next, revoked, Duration::ZERO);
-    usurped(round, holder, next, PATIENCE);
+    revoked_in_its_body(round, TTL);
 }
 
 /// The holder is inside its body, and its lease lasts for long: only the message ends it in time.
 fn revoked_while_inside(round: &mut Round<'_>) {
-    let mut holder = round.worker();
     // Its next renewal is due in minutes.
-    persist(round, &mut holder, Duration::from_secs(600));
+    revoked_in_its_body(round, Duration::from_secs(600));
+}
+
+fn revoked_in_its_body(round: &mut Round<'_>, ttl: Duration) {
+    let mut holder = round.worker();
+    persist(round, &mut holder, ttl);
     let next = round.waiter(LONG);
-    let revoked = Instant::now();
-    done(round);
-    round.granted_next(&next, revoked, Duration::ZERO);
+    passes_to(round, &next);
     usurped(round, holder, next, PATIENCE);
 }
 
@@ -121,8 +117,7 @@ fn revoked_without_fence(round: &mut Round<'_>) {
         assert_eq!(holder.ask("write", PATIENCE), "stale");
         is_told(&mut holder);
         round.retire(holder);
-        round.release(&mut next);
-        round.retire(next);
+        round.leave(next);
     }
 }
 
@@ -132,20 +127,13 @@ fn revoked_while_paused(round: &mut Round<'_>) {
     let mut next = round.waiter(LONG);
     assert_eq!(sleeper.ask("look", PATIENCE), "looked");
     sleeper.stop();
-    let revoked = Instant::now();
-    done(round);
-    round.granted_next(&next, revoked, Duration::ZERO);
+    passes_to(round, &next);
     round.visit(&mut next);
     sleeper.cont();
     assert_eq!(sleeper.ask("write", PATIENCE), "stale");
-    wait_until("message", PATIENCE, || {
-        sleeper.ask("valid", PATIENCE) == "false"
-    });
+    hears(&mut sleeper);
     is_lost(&mut sleeper);
-    round.retire(sleeper);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
-    round.release(&mut next);
-    round.retire(next);
+    round.replaced(sleeper, next);
 }
 
 /// The message to the holder is lost with its connection: it learns of its loss by a renewal.
@@ -157,9 +145,7 @@ fn revoked_unheard(round: &mut Round<'_>) {
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     let end = round.lock.lease_end();
     proxy.replies(Mode::Hold);
-    let revoked = Instant::now();
-    done(round);
-    round.granted_next(&next, revoked, Duration::ZERO);
+    passes_to(round, &next);
     round.visit(&mut next);
     assert_eq!(holder.ask("valid", PATIENCE), "true", "the message came");
     assert_eq!(holder.ask("write", PATIENCE), "stale");
@@ -185,9 +171,7 @@ fn together(round: &mut Round<'_>, mode: &str, next: &str) {
     let first = round.holder_in(mode, LONG);
     let second = round.sharer_in(mode, LONG);
     let mut next = round.waiter_in(next, LONG);
-    let revoked = Instant::now();
-    let seen = done(round);
-    round.granted_next(&next, revoked, Duration::ZERO);
+    let seen = passes_to(round, &next);
     round.visit(&mut next);
     for mut old in [first, second] {
         is_told(&mut old);
@@ -196,8 +180,7 @@ fn together(round: &mut Round<'_>, mode: &str, next: &str) {
     let again = revoke(round, seen);
     assert!(matches!(again, Revoked::Changed(_)), "{again:?}");
     assert_eq!(next.ask("renew", PATIENCE), "ok");
-    round.release(&mut next);
-    round.retire(next);
+    round.leave(next);
 }
 
 /// The holder has another lock together with this one: it loses both.
@@ -218,8 +201,7 @@ fn revoked_one_of_two(round: &mut Round<'_>) {
         other.queue().len() == 1
     });
     let revoked = Instant::now();
-    done(round);
-    round.granted_next(&next, revoked, Duration::ZERO);
+    passes_to(round, &next);
     round.visit(&mut next);
     is_told(&mut holder);
     round.granted_next(&of_other, revoked, Duration::ZERO);
@@ -245,6 +227,14 @@ fn done(round: &mut Round<'_>) -> u64 {
     seen
 }
 
+/// Takes the lock from its holder, and the next one has it at once. Returns the token of the former holder.
+fn passes_to(round: &mut Round<'_>, next: &Worker) -> u64 {
+    let revoked = Instant::now();
+    let seen = done(round);
+    round.granted_next(next, revoked, Duration::ZERO);
+    seen
+}
+
 /// The operator's command, in a process that has no other lock.
 fn revoke(round: &Round<'_>, seen: u64) -> Revoked {
     let seen: Seen = seen.to_string().parse().expect("it is a token");
@@ -263,12 +253,17 @@ fn revoke(round: &Round<'_>, seen: u64) -> Revoked {
     revoked.expect("the server answers")
 }
 
-/// A holder is told by whom its lock was taken, and why.
-#[track_caller]
-fn is_told(holder: &mut Worker) {
+/// Waits until the holder knows that its lock was taken.
+fn hears(holder: &mut Worker) {
     wait_until("message", PATIENCE, || {
         holder.ask("valid", PATIENCE) == "false"
     });
+}
+
+/// A holder is told by whom its lock was taken, and why.
+#[track_caller]
+fn is_told(holder: &mut Worker) {
+    hears(holder);
     let lost = holder.ask("release", PATIENCE);
     assert!(
         lost.contains("revoked by ann@ops-1: stuck import"),

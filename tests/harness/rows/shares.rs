@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::pause::is_lost;
+use super::pause::{followed, is_lost};
 use super::{CLAIM, KEPT, LONG, TTL, intrude};
 use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
@@ -67,10 +67,8 @@ fn permit_holder_killed(round: &mut Round<'_>) {
     assert!(Instant::now() >= lapse, "the lease was not respected");
     round.visit(&mut next);
     assert_eq!(other.ask("write", PATIENCE), "written");
-    for mut worker in [other, next] {
-        round.release(&mut worker);
-        round.retire(worker);
-    }
+    round.leave(other);
+    round.leave(next);
 }
 
 /// kill -9 of a process with 300 permits, more than one script takes off, while another permit is held.
@@ -90,10 +88,8 @@ fn many_shares_killed(round: &mut Round<'_>) {
     assert_eq!(round.lock.owners(), 2);
     round.visit(&mut next);
     assert_eq!(other.ask("write", PATIENCE), "written");
-    for mut worker in [other, next] {
-        round.release(&mut worker);
-        round.retire(worker);
-    }
+    round.leave(other);
+    round.leave(next);
 }
 
 /// kill -9 of a waiting reader: the next reader goes in with the same release, and a claim that the dead
@@ -121,24 +117,10 @@ fn reader_paused(round: &mut Round<'_>) {
 }
 
 fn followed_by_a_writer(round: &mut Round<'_>) {
-    let mut sleeper = round.holder_in("read", TTL);
-    let mut next = round.waiter_in("write", LONG);
-    assert_eq!(sleeper.ask("look", PATIENCE), "looked");
-    sleeper.stop();
-    let stopped = Instant::now();
-    let lease = round.lock.lease_end();
-    round.granted_next(&next, stopped, TTL);
-    assert!(Instant::now() >= lease, "the lease was not respected");
-    round.visit(&mut next);
-    sleeper.cont();
-    // What it has read is out of date, and its token reveals it.
-    assert_eq!(sleeper.ask("write", PATIENCE), "stale");
-    is_lost(&mut sleeper);
-    round.retire(sleeper);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
-    assert_eq!(next.ask("renew", PATIENCE), "ok");
-    round.release(&mut next);
-    round.retire(next);
+    let sleeper = round.holder_in("read", TTL);
+    let next = round.waiter_in("write", LONG);
+    // What it has read is out of date then, and its token reveals it.
+    followed(round, sleeper, next);
 }
 
 /// The lock is still shared when the reader continues: neither its renewal nor its release has an effect.
@@ -212,6 +194,5 @@ fn lock_deleted_under_readers(round: &mut Round<'_>) {
         assert!(is_there, "the new holder was touched");
     }
     assert_eq!(next.ask("renew", PATIENCE), "ok");
-    round.release(&mut next);
-    round.retire(next);
+    round.leave(next);
 }

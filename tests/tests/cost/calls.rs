@@ -4,7 +4,8 @@
 use std::time::{Duration, Instant};
 
 use harness::{
-    KEY, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, hold, patient, release_command,
+    KEY, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, figure, hold, is_awaited, patient,
+    release_command, served, server_and_connection,
 };
 use lock_runtime::LockClient;
 use redis::Connection;
@@ -19,17 +20,17 @@ const CALLS: usize = 1_000;
 const LOOKED_FOR: Duration = Duration::from_millis(1);
 
 /// Bytes to the server, for a key of eight bytes and no label.
-const BYTES: usize = 300;
+const BYTES: u64 = 300;
 
 /// What a node reads for a call, at most: an acquire of some 300 bytes, and an end of some 190. If its grant came in time,
 /// the end is a release, of some 120.
-const BYTES_ON_A_QUORUM: usize = 512;
+const BYTES_ON_A_QUORUM: u64 = 512;
 
 /// Bytes to the server for two keys of eight bytes.
-const BYTES_OF_TWO_KEYS: usize = 400;
+const BYTES_OF_TWO_KEYS: u64 = 400;
 
 /// For 32 of them.
-const BYTES_OF_32_KEYS: usize = 3_100;
+const BYTES_OF_32_KEYS: u64 = 3_100;
 
 /// Five of them are labels of metrics, with which these tests are built.
 const ALLOCATIONS: usize = 21;
@@ -53,32 +54,31 @@ async fn warm(server: &RedisServer, label: bool) -> LockClient {
 }
 
 /// All bytes that a server has read so far.
-fn bytes_read(connection: &mut Connection) -> usize {
-    let stats: String = ask(connection, &["INFO", "stats"]);
-    let read = stats
-        .lines()
-        .find_map(|line| line.strip_prefix("total_net_input_bytes:"));
-    read.expect("a server counts them").parse().unwrap()
+fn bytes_read(connection: &mut Connection) -> u64 {
+    figure(connection, "total_net_input_bytes")
+}
+
+/// Those of the query, which are counted as well.
+fn bytes_to_ask(connection: &mut Connection) -> u64 {
+    bytes_read(connection).abs_diff(bytes_read(connection))
 }
 
 #[tokio::test]
 async fn a_call_is_two_commands_of_three_hundred_bytes() {
     let _alone = alone().await;
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = warm(&server, false).await;
-    let mut connection = server.connection();
-    // The query for the count is counted as well.
-    let look = bytes_read(&mut connection).abs_diff(bytes_read(&mut connection));
+    let look = bytes_to_ask(&mut connection);
 
     let before = bytes_read(&mut connection);
     call(&client).await;
     let bytes = bytes_read(&mut connection) - before - look;
     assert!(bytes <= BYTES, "{bytes} bytes");
 
+    let release = release_command(&mut connection);
     let mut monitor = server.monitor();
     call(&client).await;
-    let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
-    assert_eq!(names, ["EVALSHA", release_command(&mut connection)]);
+    assert_eq!(monitor.names(), ["EVALSHA", &release]);
 }
 
 #[tokio::test]
@@ -95,8 +95,7 @@ async fn call_of_a_share_is_two_commands() {
         call().await;
         let mut monitor = server.monitor();
         call().await;
-        let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
-        assert_eq!(names, ["EVALSHA", "EVALSHA"]);
+        assert_eq!(monitor.names(), ["EVALSHA", "EVALSHA"]);
     }
 }
 
@@ -104,10 +103,9 @@ async fn call_of_a_share_is_two_commands() {
 #[tokio::test]
 async fn call_of_several_keys_is_two_commands() {
     let _alone = alone().await;
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = warm(&server, false).await;
-    let mut connection = server.connection();
-    let look = bytes_read(&mut connection).abs_diff(bytes_read(&mut connection));
+    let look = bytes_to_ask(&mut connection);
     let call = async |keys: &[String]| {
         let guard = client.lock_all(keys.iter().cloned()).acquire().await;
         guard.unwrap().release().await.unwrap();
@@ -124,8 +122,7 @@ async fn call_of_several_keys_is_two_commands() {
 
         let mut monitor = server.monitor();
         call(&keys).await;
-        let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
-        assert_eq!(names, ["EVALSHA", "EVALSHA"], "{count} keys");
+        assert_eq!(monitor.names(), ["EVALSHA"; 2], "{count} keys");
     }
 }
 
@@ -152,15 +149,15 @@ async fn call_on_a_quorum_is_two_commands_for_each_node() {
         }
     };
     let mut connections: Vec<_> = quorum.nodes.iter().map(RedisServer::connection).collect();
-    let mut received = || connections.iter_mut().map(bytes_read).sum::<usize>();
+    let mut received = || connections.iter_mut().map(bytes_read).sum::<u64>();
     let look = received().abs_diff(received());
-    let mut least = usize::MAX;
+    let mut least = u64::MAX;
     for _ in 0..BATCHES {
         let before = received();
         calls().await;
         least = least.min(received() - before - look);
     }
-    let bytes = least / (CALLS * quorum.nodes.len());
+    let bytes = least / (CALLS * quorum.nodes.len()) as u64;
     assert!(bytes <= BYTES_ON_A_QUORUM, "{bytes} bytes");
 
     let mut monitors: Vec<_> = quorum.nodes.iter().map(RedisServer::monitor).collect();
@@ -203,21 +200,15 @@ async fn a_hand_off_is_two_commands() {
     // The first round brings the script to the server.
     for round in 0..3 {
         let guard = hold(&holder).await;
-        let waiting = tokio::spawn({
-            let waiter = waiter.clone();
-            async move { hold(&waiter).await }
-        });
-        eventually("waiter in the queue", LONG, async || {
-            ask::<i64>(&mut connection, &["ZCARD", QUEUE]) > 0
-        })
-        .await;
+        let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
+        is_awaited(&mut connection).await;
         // The message to the holder arrives before its next answer.
         let other = holder.lock("other").acquire().await.unwrap();
         other.release().await.unwrap();
         monitor.take();
         guard.release().await.unwrap();
-        let guard = waiting.await.unwrap();
-        let names: Vec<String> = monitor.take().into_iter().map(|sent| sent.name).collect();
+        let guard = served(waiting).await;
+        let names = monitor.names();
         if round > 0 {
             assert_eq!(names, ["EVALSHA", "EVALSHA"], "round {round}");
         }
@@ -258,8 +249,8 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
         go_on.send(()).unwrap();
         let guard = waiting.await.unwrap();
         holding.join().unwrap();
-        let commands = monitor.take().into_iter().map(|sent| sent.name);
-        let names: Vec<String> = commands.filter(|name| name != "ZCARD").collect();
+        let mut names = monitor.names();
+        names.retain(|name| name != "ZCARD");
         guard.release().await.unwrap();
         monitor.take();
         // The holder's acquire, the waiter's acquire, and the two.

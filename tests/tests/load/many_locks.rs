@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{LONG, RedisServer, ask, ms};
+use harness::{LONG, ask, figure, ms, server_and_connection};
 use lock_runtime::{LockClient, LockGuard};
 use redis::Connection;
 use tokio::task::JoinSet;
@@ -19,7 +19,7 @@ const TTL: Duration = Duration::from_secs(5);
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
     let _alone = crate::ALONE.lock().await;
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = LockClient::connect(&server.url()).await.unwrap();
     let asked = Instant::now();
     let guards = take_in_a_burst(&client, DAY).await;
@@ -31,7 +31,6 @@ async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
 
     let client = LockClient::connect(&server.url()).await.unwrap();
     let guards = take_in_a_burst(&client, ttl).await;
-    let mut connection = server.connection();
 
     let (start, first) = (Instant::now(), calls(&mut connection));
     let (mut before, mut looks, mut busy) = (first, 0, 0);
@@ -84,12 +83,5 @@ async fn take_in_a_burst(client: &LockClient, ttl: Duration) -> Vec<LockGuard> {
 
 /// How many scripts the server was asked to run.
 fn calls(connection: &mut Connection) -> u64 {
-    let stats: String = ask(connection, &["INFO", "commandstats"]);
-    let line = stats
-        .lines()
-        .find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
-    let (calls, _) = line
-        .and_then(|line| line.split_once(','))
-        .expect("some were run");
-    calls.parse().expect("a number")
+    figure(connection, "cmdstat_evalsha:calls")
 }

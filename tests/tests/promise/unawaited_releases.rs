@@ -4,7 +4,10 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use harness::{KEY, LOCK, LONG, Mode, Proxy, QUEUE, RedisServer, ask, eventually, hold, ms, soon};
+use harness::{
+    KEY, LOCK, LONG, Mode, RedisServer, ask, eventually, hold, is_awaited, ms, served,
+    server_and_connection, server_and_proxy, soon,
+};
 use lock_runtime::LockClient;
 
 /// A connected client that does not await the answers to its releases; the server knows its scripts.
@@ -23,8 +26,7 @@ fn exists(server: &RedisServer, key: &str) -> bool {
 
 #[tokio::test]
 async fn a_release_does_not_wait_for_its_answer() {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let client = hasty(proxy.url()).await;
     let guard = hold(&client).await;
     proxy.replies(Mode::Hold);
@@ -37,26 +39,18 @@ async fn a_release_does_not_wait_for_its_answer() {
 
 #[tokio::test]
 async fn a_waiter_of_another_client_is_served() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let (client, other) = (hasty(server.url()).await, harness::client(server.url()));
     let guard = hold(&client).await;
     let waiting = tokio::spawn(async move { hold(&other).await });
-    let mut connection = server.connection();
-    eventually("other client in the queue", LONG, async || {
-        let waiting: i64 = ask(&mut connection, &["ZCARD", QUEUE]);
-        waiting > 0
-    })
-    .await;
+    is_awaited(&mut connection).await;
     guard.release().await.unwrap();
     // The waiter is also served before a caller that asks right after the release.
-    let behind = tokio::spawn({
-        let client = client.clone();
-        async move { hold(&client).await }
-    });
+    let behind = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     let first = soon(waiting).await.unwrap();
     assert!(!behind.is_finished());
     first.release().await.unwrap();
-    soon(behind).await.unwrap().release().await.unwrap();
+    served(behind).await.release().await.unwrap();
     soon(client.shutdown()).await;
     assert!(!exists(&server, LOCK));
 }
@@ -96,8 +90,7 @@ async fn a_release_after_the_deadline_is_a_loss() {
 
 #[tokio::test]
 async fn a_shutdown_waits_for_what_was_sent() {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let client = hasty(proxy.url()).await;
     let guard = hold(&client).await;
     proxy.requests(Mode::Delay(ms(200)));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::thread::Builder;
 
-use harness::{KEY, LONG, RedisServer, client, eventually, hold};
+use harness::{KEY, LONG, eventually, hold, server_and_client};
 use tokio::runtime;
 
 /// A thread that waits for the lock.
@@ -28,8 +28,7 @@ fn a_lease_passes_between_callers_of_all_kinds() {
 }
 
 async fn pass_around() {
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (_server, client) = server_and_client();
     let first = hold(&client).await;
     let token = first.fencing_token().get();
     let blocking = Builder::new().name(BLOCKED.to_owned()).spawn({

@@ -1,8 +1,8 @@
 //! Locks that replicas have before their callers have them.
 
 use harness::{
-    KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, hold, ms,
-    nothing_is_left, served, soon,
+    KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, figure, hold,
+    ms, nothing_is_left, sees_waiters, served, soon,
 };
 use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind};
@@ -38,13 +38,8 @@ fn waiting_client(url: String, replicas: u32) -> LockClient {
 
 /// How often a server ran a command.
 fn calls(server: &RedisServer, command: &str) -> u64 {
-    let info: String = harness::ask(&mut server.connection(), &["INFO", "commandstats"]);
-    let line = format!("cmdstat_{command}:calls=");
-    let calls = info.lines().find_map(|text| text.strip_prefix(&line));
-    calls.map_or(0, |text| {
-        let number = text.split(',').next().expect("a list has an entry");
-        number.parse().expect("a number")
-    })
+    let name = format!("cmdstat_{command}:calls");
+    figure(&mut server.connection(), &name)
 }
 
 #[tokio::test]
@@ -175,8 +170,7 @@ async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
         let token = first.fencing_token();
         let wait = if is_silent { ms(1_500) } else { LONG };
         let waiting = tokio::spawn(next.lock(KEY).wait(wait).acquire());
-        let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
-        eventually("waiter", LONG, is_queued).await;
+        sees_waiters(operator, KEY, 1).await;
         if is_silent {
             replicas[0].pause();
         }

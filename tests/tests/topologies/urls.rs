@@ -1,6 +1,6 @@
 //! URLs that name something else than what is there: refused by a sentence that says how the URL must begin.
 
-use harness::{RedisCluster, RedisServer, sentinel_of};
+use harness::{RedisCluster, RedisServer, failed, sentinel_of};
 use lock_runtime::{LockClient, LockErrorKind};
 
 fn address(server: &RedisServer) -> String {
@@ -48,8 +48,7 @@ async fn url_that_names_another_kind_of_server_is_refused_by_how_it_must_begin()
             "redis-sentinel/" => harness::sentinel_url(&[named]),
             _ => format!("{scheme}://{}", address(named)),
         };
-        let error = LockClient::connect(&url).await.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+        let error = failed(LockClient::connect(&url).await, LockErrorKind::Rejected);
         let text = error.to_string();
         assert!(text.contains(what), "{url}: {text}");
         let begin = format!("must begin with {must}");

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use harness::{Monitor, RedisServer};
+use harness::RedisServer;
 use lock_runtime::LockClient;
 use redis::{Connection, Script};
 
@@ -44,11 +44,11 @@ fn commands(findings: &mut Findings, server: &RedisServer) {
         raw.once().await;
         monitor.take();
         raw.once().await;
-        let floor = names(&mut monitor);
+        let floor = monitor.names();
         ours.once().await;
-        let cycle = names(&mut monitor);
+        let cycle = monitor.names();
         tokio::time::sleep(IDLE).await;
-        (floor, cycle, names(&mut monitor))
+        (floor, cycle, monitor.names())
     });
     let listed = |names: &[String]| format!("{} ({})", names.len(), names.join(", "));
     findings.figure(
@@ -64,12 +64,6 @@ fn commands(findings: &mut Findings, server: &RedisServer) {
         idle.is_empty(),
         format!("an idle client sends nothing, not {idle:?}"),
     );
-}
-
-/// The names of the commands since the last call.
-fn names(monitor: &mut Monitor) -> Vec<String> {
-    let commands = monitor.take();
-    commands.into_iter().map(|command| command.name).collect()
 }
 
 fn bytes(findings: &mut Findings, server: &RedisServer) {

@@ -60,9 +60,7 @@ fn quorum_cede_late(round: &mut QuorumRound<'_>) {
     let mut monitor = round.server.nodes[ceded].monitor();
     near.heal();
     let cede = format!("{label}\" \"{token}\" \"");
-    wait_until("late command", PATIENCE, || {
-        has_arrived(&mut monitor, &cede)
-    });
+    arrives(&mut monitor, &cede);
     let is_left = lock.is_held_by(&second.worker);
     if !is_left {
         round.granted(&first.worker);
@@ -113,25 +111,13 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
         released = Instant::now();
         round.release(&mut holder);
     }
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, released, Duration::from_secs(1));
-    assert_eq!(next.ask("look", PATIENCE), "looked");
-    wait_until("next holder on the node", PATIENCE, || {
-        lock.is_held_by(&next)
-    });
-    if is_free {
-        assert_eq!(next.ask("write", PATIENCE), "written");
-        round.release(&mut next);
-        wait_until("free node", PATIENCE, || lock.value().is_none());
-    }
+    follows_on(round, &mut lock, &mut next, released, is_free);
 
     // It ends the owner again and again: only the late command is to arrive.
     holder.stop();
     let mut monitor = round.server.nodes[node].monitor();
     near.heal();
-    wait_until("late command", PATIENCE, || {
-        has_arrived(&mut monitor, owner)
-    });
+    arrives(&mut monitor, owner);
     holder.cont();
     if is_free {
         // Its lease is longer.
@@ -147,6 +133,27 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
         follow(round, worker, asked);
     }
     round.retire_all([holder, next]);
+}
+
+/// The next process has the lock, on this node as well, and is inside; or has left it, and the node is free.
+fn follows_on(
+    round: &mut QuorumRound<'_>,
+    lock: &mut RawLock,
+    next: &mut Worker,
+    released: Instant,
+    is_free: bool,
+) {
+    round.ask(next, LONG, PATIENCE);
+    round.granted_next(next, released, Duration::from_secs(1));
+    assert_eq!(next.ask("look", PATIENCE), "looked");
+    wait_until("next holder on the node", PATIENCE, || {
+        lock.is_held_by(next)
+    });
+    if is_free {
+        assert_eq!(next.ask("write", PATIENCE), "written");
+        round.release(next);
+        wait_until("free node", PATIENCE, || lock.value().is_none());
+    }
 }
 
 /// A process that reaches this node by two proxies, and the other nodes by one: the first returned one is that before the
@@ -200,23 +207,11 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
     round.visit(&mut holder);
     let released = round.release(&mut holder);
 
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, released, Duration::from_secs(1));
-    assert_eq!(next.ask("look", PATIENCE), "looked");
-    wait_until("next holder on the node", PATIENCE, || {
-        lock.is_held_by(&next)
-    });
     let is_free = round.variant == 1;
-    if is_free {
-        assert_eq!(next.ask("write", PATIENCE), "written");
-        round.release(&mut next);
-        wait_until("free node", PATIENCE, || lock.value().is_none());
-    }
+    follows_on(round, &mut lock, &mut next, released, is_free);
     monitor.take();
     near.heal();
-    wait_until("late command", PATIENCE, || {
-        has_arrived(&mut monitor, &token)
-    });
+    arrives(&mut monitor, &token);
     if is_free {
         // A minority stops no process.
         let asked = Instant::now();
@@ -240,8 +235,10 @@ fn restored(lock: &mut RawLock, holder: &mut Worker) {
     });
 }
 
-/// Whether a command with this text has arrived.
-fn has_arrived(monitor: &mut Monitor, text: &str) -> bool {
-    let mut sent = monitor.take().into_iter();
-    sent.any(|command| command.text.contains(text))
+/// Waits until a late command with this text has arrived.
+fn arrives(monitor: &mut Monitor, text: &str) {
+    wait_until("late command", PATIENCE, || {
+        let mut sent = monitor.take().into_iter();
+        sent.any(|command| command.text.contains(text))
+    });
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use harness::{
-    ACQUIRE, FENCE, KEY, LOCK, LONG, Mode, Monitor, Proxy, QUEUE, RedisServer, cycle, eventually,
-    exists, ms,
+    ACQUIRE, FENCE, KEY, LOCK, LONG, Mode, Monitor, QUEUE, RedisServer, cycle, eventually, failed,
+    is_free, ms, server_and_proxy,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 
@@ -56,8 +56,7 @@ async fn an_owner_that_ended_in_good_order_is_left_alone() {
 #[tokio::test]
 async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
     let [gives_up, is_dropped] = [false, true].map(|is_dropped| async move {
-        let server = RedisServer::start();
-        let proxy = Proxy::start(server.port());
+        let (server, proxy) = server_and_proxy();
         let builder = LockClient::builder().url(proxy.url());
         let client = builder.command_timeout(ms(150)).build().unwrap();
         // Connected, with more than one attempt.
@@ -74,8 +73,7 @@ async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
             acquiring.abort();
             assert!(acquiring.await.unwrap_err().is_cancelled());
         } else {
-            let error = acquiring.await.unwrap().unwrap_err();
-            assert_eq!(error.kind(), LockErrorKind::Unavailable);
+            failed(acquiring.await.unwrap(), LockErrorKind::Unavailable);
         }
         // The client cannot know whether the command on the first connection was lost or is delayed.
         proxy.kill_connections();
@@ -87,10 +85,7 @@ async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
             arrive_late(&server, &entry);
             // The owner is ended about twice a second. Its ttl is a minute.
             let mut connection = server.connection();
-            eventually("end of the late acquire", ms(12_000), async || {
-                !exists(&mut connection, LOCK)
-            })
-            .await;
+            is_free(&mut connection, ms(12_000)).await;
         }
     });
     tokio::join!(gives_up, is_dropped);
@@ -101,8 +96,7 @@ async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
 /// this process was stopped, kept the lock without a holder.
 #[tokio::test]
 async fn an_owner_is_ended_once_more_after_an_answer_that_took_too_long() {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let builder = LockClient::builder().url(proxy.url());
     let client = builder.command_timeout(LONG).connect().await.unwrap();
     let mut monitor = server.monitor();
@@ -120,8 +114,5 @@ async fn an_owner_is_ended_once_more_after_an_answer_that_took_too_long() {
     assert_eq!(ended(&mut monitor).await, entry);
     arrive_late(&server, &entry);
     let mut connection = server.connection();
-    eventually("end of the late acquire", 2 * LONG, async || {
-        !exists(&mut connection, LOCK)
-    })
-    .await;
+    is_free(&mut connection, 2 * LONG).await;
 }

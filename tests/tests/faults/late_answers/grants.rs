@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use harness::{Mode, ask, eventually, nothing_is_left, served};
+use harness::{
+    KEY, LOCK, LONG, Mode, ask, behind_a_proxy, eventually, is_free, ms, nothing_is_left, served,
+};
 use lock_runtime::{LockClient, LockError, distributed_lock};
-
-use harness::{KEY, LOCK, LONG, behind_a_proxy, exists, ms};
 
 const TTL: Duration = ms(60);
 
@@ -59,10 +59,7 @@ async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
     }
     assert!(!RAN.load(Ordering::SeqCst), "a body ran without the lock");
     let mut connection = server.connection();
-    eventually("end of the last lease", LONG, async || {
-        !exists(&mut connection, LOCK)
-    })
-    .await;
+    is_free(&mut connection, LONG).await;
 }
 
 /// A grant that arrived after its lease ended the call, although its wait was not over.

@@ -7,6 +7,8 @@ use harness::{
 use lock_runtime::{Acquire, LockClient};
 use redis::Connection;
 
+use super::nothing_is_left;
+
 /// What a caller asks for.
 const CALLERS: [&[&str]; 2] = [&["order:42"], &["order:41", "order:42", "order:43"]];
 
@@ -30,14 +32,6 @@ fn cut(proxy: &Proxy, keys: &[&str], round: usize) {
 fn values(connection: &mut Connection, keys: &[&str]) -> Vec<Option<String>> {
     let value = |key: &&str| ask(connection, &["GET", &format!("lock:{key}")]);
     keys.iter().map(value).collect()
-}
-
-async fn nothing_is_left(connection: &mut Connection) {
-    eventually("end of everything", LONG, async || {
-        let names: Vec<String> = ask(connection, &["KEYS", "*"]);
-        names.iter().all(|name| name.ends_with(":f"))
-    })
-    .await;
 }
 
 #[tokio::test]

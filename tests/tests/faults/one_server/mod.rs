@@ -5,8 +5,19 @@ mod restarts;
 mod several;
 mod silence;
 
+use harness::{LONG, ask, eventually};
 use lock_runtime::{LockError, LockGuard};
+use redis::Connection;
 use tokio::task::JoinHandle;
 
 /// A task that waits for locks.
 type Waiting = JoinHandle<Result<LockGuard, LockError>>;
+
+/// Waits until no lock and no queue is left, whatever they are called.
+async fn nothing_is_left(connection: &mut Connection) {
+    eventually("end of everything", LONG, async || {
+        let names: Vec<String> = ask(connection, &["KEYS", "*"]);
+        names.iter().all(|name| name.ends_with(":f"))
+    })
+    .await;
+}

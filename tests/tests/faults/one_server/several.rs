@@ -1,10 +1,12 @@
 //! Several locks that one call acquires together: all or none, whatever happens in between.
 
-use harness::{LONG, RedisServer, ask, client, eventually, ms, served, soon};
+use harness::{
+    LONG, RedisServer, ask, client, eventually, failed, ms, served, server_and_connection, soon,
+};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 use redis::Connection;
 
-use super::Waiting;
+use super::{Waiting, nothing_is_left};
 
 const KEYS: [&str; 3] = ["order:41", "order:42", "order:43"];
 const LOCKS: [&str; 3] = ["lock:order:41", "lock:order:42", "lock:order:43"];
@@ -19,10 +21,10 @@ fn queued(connection: &mut Connection, queue: &str) -> i64 {
     ask(connection, &["ZCARD", queue])
 }
 
-async fn nothing_is_left(connection: &mut Connection) {
-    eventually("end of everything", LONG, async || {
-        let names: Vec<String> = ask(connection, &["KEYS", "*"]);
-        names.iter().all(|name| name.ends_with(":f"))
+/// Waits until a caller has its place in the last queue.
+async fn is_queued(connection: &mut Connection) {
+    eventually("place in the queue", LONG, async || {
+        queued(connection, LAST_QUEUE) == 2
     })
     .await;
 }
@@ -33,18 +35,14 @@ async fn waiting_for_the_last(server: &RedisServer, client: &LockClient) -> (Loc
     let last = other.lock(KEYS[2]).acquire().await.unwrap();
     let waiting = tokio::spawn(client.lock_all(KEYS).wait(LONG).acquire());
     let mut connection = server.connection();
-    eventually("place in the queue", LONG, async || {
-        queued(&mut connection, LAST_QUEUE) == 2
-    })
-    .await;
+    is_queued(&mut connection).await;
     (last, waiting)
 }
 
 #[tokio::test]
 async fn lock_that_is_lost_while_the_next_is_awaited_has_all_begun_anew() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = client(server.url());
-    let mut connection = server.connection();
     let (last, waiting) = waiting_for_the_last(&server, &client).await;
     let first = holder(&mut connection, LOCKS[0]).unwrap();
     assert_eq!(holder(&mut connection, LOCKS[1]), Some(first.clone()));
@@ -73,16 +71,12 @@ async fn lock_that_is_lost_while_the_next_is_awaited_has_all_begun_anew() {
 
 #[tokio::test]
 async fn wait_bounds_what_is_begun_anew() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = client(server.url());
-    let mut connection = server.connection();
     let other = harness::client(server.url());
     let _last = other.lock(KEYS[2]).acquire().await.unwrap();
     let waiting = tokio::spawn(client.lock_all(KEYS).wait(ms(1_500)).acquire());
-    eventually("place in the queue", LONG, async || {
-        queued(&mut connection, LAST_QUEUE) == 2
-    })
-    .await;
+    is_queued(&mut connection).await;
     let _: () = ask(&mut connection, &["SET", LOCKS[0], "theirs"]);
     let error = soon(waiting).await.unwrap().unwrap_err();
     assert!(error.is_busy(), "{error}");
@@ -102,20 +96,15 @@ async fn wait_bounds_what_is_begun_anew() {
 /// A waiter for the last lock has the first ones for a whole ttl, so its end is repeated like that of a holder.
 #[tokio::test]
 async fn waiter_whose_end_is_refused_gives_back_what_it_has_later() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = client(server.url());
-    let mut connection = server.connection();
     let other = harness::client(server.url());
     let last = other.lock(KEYS[2]).acquire().await.unwrap();
     let all = client.lock_all(KEYS).ttl(LONG * 10).wait(LONG);
     let waiting = tokio::spawn(all.acquire());
-    eventually("place in the queue", LONG, async || {
-        queued(&mut connection, LAST_QUEUE) == 2
-    })
-    .await;
+    is_queued(&mut connection).await;
     let _: () = ask(&mut connection, &["ACL", "SETUSER", "default", "-evalsha"]);
-    let error = soon(waiting).await.unwrap().unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    failed(soon(waiting).await.unwrap(), LockErrorKind::Rejected);
     assert!(holder(&mut connection, LOCKS[0]).is_some());
     let _: () = ask(&mut connection, &["ACL", "SETUSER", "default", "+evalsha"]);
     eventually("first locks given back", LONG, async || {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, ask, client, eventually, hold, ms};
+use harness::{KEY, LOCK, LONG, QUEUE, ask, client, eventually, hold, ms, server_and_connection};
 use redis::Connection;
 
 /// The next caller takes over the queue entry only if it asks for the same ttl: a late acquire of that
@@ -11,8 +11,7 @@ use redis::Connection;
 async fn a_place_in_the_queue_is_not_left_to_a_caller_that_asks_for_another_ttl() {
     /// Shorter than a claim, by more than a busy machine takes to read it.
     const SHORT: Duration = ms(700);
-    let server = RedisServer::start();
-    let mut connection = server.connection();
+    let (server, mut connection) = server_and_connection();
     let guard = hold(&client(server.url())).await;
     let ours = client(server.url());
     let first = tokio::spawn(ours.lock(KEY).ttl(ms(60_000)).wait(ms(400)).acquire());

@@ -1,12 +1,10 @@
 //! Many callers whose wait is over at the same time.
 
-use harness::RedisServer;
+use harness::{KEY, LOCK, LONG, RedisServer, ask, behind_a_proxy, client, failed, hold, ms};
 use std::time::Duration;
 
 use lock_runtime::{LockClient, LockErrorKind};
 use tokio::task::JoinSet;
-
-use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, client, hold, ms};
 
 const CALLERS: usize = 500;
 
@@ -18,8 +16,7 @@ async fn is_refused_with_few_commands(server: &RedisServer, client: &LockClient,
         callers.spawn(client.lock(KEY).wait(wait).acquire());
     }
     for outcome in callers.join_all().await {
-        let error = outcome.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
+        let error = failed(outcome, LockErrorKind::Busy);
         assert!(error.holder().is_some(), "{error}");
     }
     let asked = monitor.take().len();

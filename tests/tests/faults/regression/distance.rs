@@ -3,7 +3,7 @@
 //! A connection takes several round trips, so its waiters had too little time left for an answer. Two
 //! timeouts tore the connection down again, and so on.
 
-use harness::{LONG, Proxy, RedisServer, ms};
+use harness::{LONG, ms, server_and_proxy};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 
@@ -11,8 +11,7 @@ const CALLERS: usize = 8;
 
 #[tokio::test]
 async fn several_callers_reach_a_server_that_is_far_away() {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (_server, proxy) = server_and_proxy();
     // Two round trips make a connection, and the command timeout ends before the third.
     proxy.replies(harness::Mode::Delay(ms(420)));
     let client = LockClient::builder().url(proxy.url()).build().unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use harness::{KEY, LOCK, LONG, RedisServer, client, ms};
+use harness::{KEY, LOCK, LONG, ms, server_and_client};
 use tokio::time::sleep;
 
 /// Turns of the others.
@@ -12,8 +12,7 @@ const TURNS: usize = 400;
 /// ms and had one turn in eighty.
 #[tokio::test]
 async fn client_beside_polling_clients_has_a_fair_share() {
-    let server = RedisServer::start();
-    let ours = client(server.url());
+    let (server, ours) = server_and_client();
     let (mut turns, theirs) = (0, AtomicUsize::new(0));
     let are_over = || theirs.load(Ordering::Relaxed) >= TURNS;
     let other = async || {

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
-use harness::wait_until;
+use harness::{KEY, LONG, ms, wait_until};
 use lock_runtime::LockClient;
-
-use harness::{KEY, LONG, ms};
 
 /// Records whether a future has asked to be polled again.
 #[derive(Default)]

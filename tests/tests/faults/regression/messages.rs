@@ -1,10 +1,11 @@
 //! Messages on a client's channel that do not come from a grant, or come late.
 
-use harness::{RedisServer, eventually};
+use harness::{
+    KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, eventually, exists, hold, is_awaited,
+    is_free, ms, server_and_connection,
+};
 use lock_runtime::LockClient;
 use redis::Connection;
-
-use harness::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
 
 fn channels(connection: &mut Connection) -> Vec<String> {
     ask(connection, &["PUBSUB", "CHANNELS", "lock:*"])
@@ -29,8 +30,7 @@ async fn go_round(client: &LockClient) {
 /// the lock for a claim or its whole ttl.
 #[tokio::test]
 async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock() {
-    let server = RedisServer::start();
-    let mut connection = server.connection();
+    let (server, mut connection) = server_and_connection();
     let waiter = client(server.url());
     go_round(&waiter).await;
     let channel = channel(&mut connection);
@@ -58,7 +58,7 @@ async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock
         &mut connection,
         &["PUBLISH", &channel, &format!("{owner}{LOCK}")],
     );
-    eventually("end", LONG, async || !exists(&mut connection, LOCK)).await;
+    is_free(&mut connection, LONG).await;
 }
 
 /// Copies of a machine shared one channel: each received the other's messages, and counted as a
@@ -86,7 +86,7 @@ async fn a_waiter_is_notified_on_a_newer_connection() {
     let mut connection = server.connection();
     ask::<()>(&mut connection, &["SET", LOCK, "another program's"]);
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
-    eventually("queue", LONG, async || exists(&mut connection, QUEUE)).await;
+    is_awaited(&mut connection).await;
     let before = channel(&mut connection);
     proxy.kill_connections();
     eventually("channels", LONG, async || {

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use harness::{Proxy, RedisServer, eventually, soon};
+use harness::{
+    KEY, LOCK, LONG, Proxy, RedisServer, ask, behind_a_proxy, bring_scripts, eventually, ms,
+    patient, server_and_proxy, soon,
+};
 use lock_runtime::{LockClient, LockGuard};
 
-use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, bring_scripts, ms, patient};
 use tokio::task::JoinSet;
 
 /// So long that no renewal is due while a test runs.
@@ -87,8 +89,7 @@ async fn a_grant_that_is_fetched_after_the_connection_broke_is_confirmed() {
 #[tokio::test]
 async fn all_that_was_held_is_confirmed_once() {
     const HOLDS: usize = 1_000;
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let client = patient(proxy.url()).build().unwrap();
     bring_scripts(&client).await;
     let mut acquiring = JoinSet::new();

@@ -1,9 +1,10 @@
 //! Ends that a server refused while its password or its certificate was changed.
 
-use harness::{RedisServer, cycle, eventually};
+use harness::{
+    KEY, LOCK, LONG, ask, behind_a_proxy, client, cycle, eventually, exists, is_free, ms,
+    server_and_connection,
+};
 use lock_runtime::LockErrorKind;
-
-use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, client, exists, ms};
 
 /// The refused release counted as answered, and the lock stayed for its whole ttl.
 #[tokio::test]
@@ -19,7 +20,7 @@ async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
     let attempts = proxy.accepted();
     eventually("attempts", LONG, async || proxy.accepted() >= attempts + 2).await;
     server.config_set("requirepass", "");
-    eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
+    is_free(&mut connection, LONG).await;
     cycle(&client).await;
 }
 
@@ -35,16 +36,15 @@ async fn nothing_stays_of_a_caller_that_was_granted_and_refused() {
     let mut connection = server.connection();
     assert!(exists(&mut connection, LOCK), "it was granted");
     server.config_set("requirepass", "");
-    eventually("release", LONG, async || !exists(&mut connection, LOCK)).await;
+    is_free(&mut connection, LONG).await;
 }
 
 /// The `end` was repeated for twice the ttl, although there was nothing to end.
 #[tokio::test]
 async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = client(server.url());
     cycle(&client).await;
-    let mut connection = server.connection();
     ask::<i64>(&mut connection, &["LPUSH", LOCK, "foreign"]);
     let mut monitor = server.monitor();
     let error = client.lock(KEY).wait(LONG).acquire().await;

@@ -1,11 +1,9 @@
 //! Renewals that are slow, that fail, and whose script the server has forgotten.
 
-use harness::Mode;
+use harness::{KEY, LOCK, LONG, Mode, ask, behind_a_proxy, ms};
 use lock_runtime::LockGuard;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-
-use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, ms};
 
 /// A renewal was given up after a sixth of the ttl. Where a round trip took longer, no renewal ever
 /// succeeded, and the connection was replaced over and over.

@@ -3,10 +3,11 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use harness::{Form, RedisServer, eventually};
+use harness::{
+    Form, KEY, LOCK, LONG, QUEUE, RedisServer, ask, client, exists, failed, hold, is_awaited,
+    is_free, ms, server_and_connection, soon,
+};
 use lock_runtime::{LockClient, LockErrorKind};
-
-use harness::{KEY, LOCK, LONG, QUEUE, ask, client, exists, hold, ms, soon};
 
 /// Enough rounds to hit a race that is rarely lost.
 fn rounds() -> usize {
@@ -17,8 +18,7 @@ fn rounds() -> usize {
 /// in flight only from its task's first poll.
 #[tokio::test]
 async fn a_lock_that_was_dropped_before_a_shutdown_is_free_after_it() {
-    let server = RedisServer::start();
-    let mut connection = server.connection();
+    let (server, mut connection) = server_and_connection();
     for round in 0..rounds() {
         let client = client(server.url());
         drop(hold(&client).await);
@@ -31,22 +31,17 @@ async fn a_lock_that_was_dropped_before_a_shutdown_is_free_after_it() {
 /// granted the lock.
 #[tokio::test]
 async fn a_waiter_has_left_the_queue_when_a_shutdown_returns() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let holder = client(server.url());
     let _guard = hold(&holder).await;
-    let mut connection = server.connection();
     for round in 0..rounds() {
         let client = client(server.url());
         let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
-        eventually("waiter in the queue", LONG, async || {
-            exists(&mut connection, QUEUE)
-        })
-        .await;
+        is_awaited(&mut connection).await;
         client.shutdown().await;
         let entries: usize = ask(&mut connection, &["ZCARD", QUEUE]);
         assert_eq!(entries, 0, "queued in round {round}");
-        let error = waiting.await.unwrap().unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Shutdown, "{error}");
+        failed(waiting.await.unwrap(), LockErrorKind::Shutdown);
     }
 }
 
@@ -81,6 +76,6 @@ async fn a_downgrade_under_way_is_ended_by_a_shutdown() {
         assert!(error.is_lost(), "{error}");
         assert!(error.to_string().contains("shut down"), "{error}");
         let mut connection = server.connection();
-        eventually("free lock", LONG, async || !exists(&mut connection, LOCK)).await;
+        is_free(&mut connection, LONG).await;
     }
 }

@@ -3,12 +3,13 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{RedisServer, client_without_turns, cycle, eventually};
+use harness::{
+    KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, client_without_turns, cycle, eventually,
+    exists, hold, ms, server_and_connection,
+};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-
-use harness::{KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, exists, hold, ms};
 
 /// Pseudo-random numbers, the same in every run.
 struct Random(u64);
@@ -62,13 +63,12 @@ async fn crowd(clients: &[LockClient]) {
 /// caller of this process would have had the lock again.
 #[tokio::test]
 async fn a_turn_is_never_lost_on_a_server() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     // With one client, holders hand all turns over; with two, waiters in Redis do so as well.
     for clients in 1..=2 {
         let clients: Vec<LockClient> = (0..clients).map(|_| client(server.url())).collect();
         crowd(&clients).await;
     }
-    let mut connection = server.connection();
     // Sooner than an abandoned queue entry would expire.
     eventually("empty queue", ms(5_000), async || {
         !exists(&mut connection, QUEUE) && !exists(&mut connection, LOCK)
@@ -88,14 +88,13 @@ async fn a_turn_is_never_lost_in_memory() {
 /// successor was forgotten and not ended. The `end`, sent twice, may have put it in the queue.
 #[tokio::test]
 async fn an_owner_that_was_named_as_the_next_one_is_ended() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = client_without_turns(server.url());
     let guard = hold(&client).await;
     let next = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     tokio::task::yield_now().await;
     // The `end` is carried out on the same thread after the other caller has begun to wait.
     guard.renew().await.unwrap();
-    let mut connection = server.connection();
     let mut monitor = server.monitor();
     let mut named = None;
     let _: i64 = ask(&mut connection, &["DEL", LOCK]);

@@ -5,14 +5,13 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use harness::{Mode, PATIENCE, Proxy, RedisServer, wait_until};
+use harness::{Mode, PATIENCE, Proxy, RedisServer, server_and_proxy, wait_until};
 use redis::{Connection, RedisResult};
 
 const SHORT: Duration = Duration::from_millis(100);
 
 fn start() -> (RedisServer, Proxy, Connection) {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let connection = connect(&proxy).unwrap();
     (server, proxy, connection)
 }

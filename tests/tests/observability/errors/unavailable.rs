@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{Proxy, RedisServer};
+use harness::{Proxy, RedisServer, failed};
 use lock_runtime::{LockClient, LockErrorKind};
 
 use super::sentences::assert_reads;
@@ -20,8 +20,7 @@ async fn unavailable_in_time(url: &str, words: &str) {
         assert!(started.elapsed() < wait + ms(1_000) + SLACK);
         assert_reads(&error);
     }
-    let error = LockClient::connect(url).await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    let error = failed(LockClient::connect(url).await, LockErrorKind::Unavailable);
     assert_eq!(error.key(), None);
     assert_reads(&error);
     assert!(error.to_string().contains(words), "{error}");

@@ -1,7 +1,7 @@
 //! What becomes of a hold: the outcome of its span, its event, and its metrics. Failures are reported inside its span, also
 //! from the background thread.
 
-use harness::{Proxy, RedisServer};
+use harness::{server_and_client, server_and_proxy};
 use lock_runtime::{FencingToken, LockGuard, distributed_lock};
 
 use super::meter::{self, sum};
@@ -43,8 +43,7 @@ fn is_of(event: &Line, hold: &Line) {
 async fn failed_renewal_loss_and_unanswered_release_are_told_and_counted() {
     crate::record();
     meter::record();
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let locks = client(proxy.url());
     let renewals = |outcome| counted("renewals_total", &format!(",outcome={outcome}"));
     let failures = || told("renewal_failed", "fails:<id>");
@@ -126,8 +125,7 @@ fn outcomes(template: &str) -> Vec<String> {
 #[tokio::test]
 async fn hold_says_whether_its_lease_was_dropped_passed_on_retained_or_downgraded() {
     crate::record();
-    let server = RedisServer::start();
-    let locks = client(server.url());
+    let (_server, locks) = server_and_client();
     let call = tokio::time::timeout(ms(200), cancelled(&locks, 1));
     call.await.unwrap_err();
     assert_eq!(outcomes("cancelled:<id>"), ["dropped"]);

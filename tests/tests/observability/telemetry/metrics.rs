@@ -3,11 +3,11 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use harness::RedisServer;
+use harness::server_and_client;
 use lock_runtime::distributed_lock;
 
 use super::meter::{all, record, recorded, sum};
-use super::{LONG, LockClient, LockError, client, eventually, ms};
+use super::{LONG, LockClient, LockError, eventually, ms};
 
 #[distributed_lock(key = "counted:<id>", wait = ms(wait), client = locks)]
 async fn counted(locks: &LockClient, id: &str, wait: u64) -> Result<(), LockError> {
@@ -110,8 +110,7 @@ async fn held_locks_are_counted_until_they_are_released_dropped_or_lost() {
 }
 
 async fn drop_downgrades(count: usize) {
-    let server = RedisServer::start();
-    let locks = client(server.url());
+    let (server, locks) = server_and_client();
     let mut guards = Vec::new();
     for number in 0..count {
         let lock = locks.lock(format!("downgrade-dropped:{number}"));

@@ -2,13 +2,13 @@
 //!
 //! That layer makes text of unsigned numbers, and the status of a span of a field by a certain name.
 
-use harness::RedisServer;
+use harness::server_and_client;
 use lock_runtime::distributed_lock;
 use opentelemetry::trace::Status;
 use opentelemetry::{Array, Value};
 use opentelemetry_sdk::trace::SpanData;
 
-use super::{LockClient, LockError, ask, client, ms};
+use super::{LockClient, LockError, ask, ms};
 use crate::exported;
 
 /// The spans named `name` of a template, in the order of their ends.
@@ -47,8 +47,7 @@ async fn exported_call(
 #[tokio::test]
 async fn numbers_arrive_as_numbers_and_a_lost_hold_as_an_error() {
     crate::record();
-    let server = RedisServer::start();
-    let locks = client(server.url());
+    let (server, locks) = server_and_client();
     exported_call(&locks, 1, async || tokio::time::sleep(ms(20)).await)
         .await
         .unwrap();

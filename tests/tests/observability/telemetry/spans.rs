@@ -1,6 +1,6 @@
 //! A span for each acquisition and for each hold.
 
-use harness::RedisServer;
+use harness::{RedisServer, failed, server_and_connection};
 use lock_runtime::{LockErrorKind, distributed_lock};
 use tracing::Instrument;
 
@@ -24,7 +24,7 @@ async fn again(locks: &LockClient, id: &str) -> Result<(), LockError> {
 #[tokio::test]
 async fn a_call_is_a_wait_and_a_hold_in_the_span_of_its_caller() {
     crate::record();
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let locks = client(server.url());
     let caller = tracing::info_span!("caller");
     let elsewhere = client(server.url()).lock("spans-of:discreet");
@@ -32,7 +32,6 @@ async fn a_call_is_a_wait_and_a_hold_in_the_span_of_its_caller() {
     let call = tokio::spawn(
         async move { work(&locks, "discreet").await.unwrap() }.instrument(caller.clone()),
     );
-    let mut connection = server.connection();
     eventually("waiter in the queue", LONG, async || {
         ask::<i64>(&mut connection, &["EXISTS", "{lock:spans-of:discreet}:w"]) == 1
     })
@@ -99,8 +98,7 @@ async fn a_call_that_does_not_get_the_lock_says_why() {
     assert_eq!(gone.field("mode"), "permits");
     assert_eq!(gone.field("otel.status_code"), "ERROR");
 
-    let invalid = locks.lock("").acquire().await.unwrap_err();
-    assert_eq!(invalid.kind(), LockErrorKind::InvalidKey);
+    failed(locks.lock("").acquire().await, LockErrorKind::InvalidKey);
     let by_hand = told("lock_acquire", "-");
     let mut outcomes = by_hand.iter().map(|line| line.field("outcome"));
     assert!(outcomes.any(|outcome| outcome == "invalid_key"));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::wait_until;
+use harness::{failed, wait_until};
 use lock_runtime::{LockClient, LockErrorKind};
 
 use super::store::Store;
@@ -19,8 +19,7 @@ fn once_around(client: &LockClient) {
     assert!(free().try_acquire_blocking().unwrap().is_none());
     for wait in [ms(0), ms(100)] {
         let started = Instant::now();
-        let error = free().wait(wait).acquire_blocking().unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Busy);
+        failed(free().wait(wait).acquire_blocking(), LockErrorKind::Busy);
         let elapsed = started.elapsed();
         assert!(elapsed >= wait && elapsed < DEFAULT_WAIT, "{elapsed:?}");
     }

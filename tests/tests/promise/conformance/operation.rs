@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::eventually;
+use harness::{eventually, failed, in_line, sees_waiters};
 use lock_runtime::inspect::{HolderKind, LockState, Receipt, Revocation, Revoked, Seen};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
 use tokio::time::timeout;
@@ -156,10 +156,7 @@ pub(crate) async fn locks_of_this_process_are_known_without_the_store(store: Sto
     assert!(client.held().is_empty());
     let guard = hold(&client).await;
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
-    eventually("caller in line", LONG, async || {
-        client.held()[0].waiting == 1
-    })
-    .await;
+    in_line(&client, 1).await;
     let held = client.held();
     assert_eq!(held.len(), 1);
     assert_eq!(held[0].keys, [KEY.into()]);
@@ -211,8 +208,7 @@ pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(sto
     let seen = seen(&operator, KEY).await;
     let waiting = tokio::spawn(other.lock(KEY).ttl(STEADY).wait(LONG).acquire());
     if matches!(seen, Seen::Token(_)) {
-        let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
-        eventually("waiter", LONG, is_queued).await;
+        sees_waiters(&operator, KEY, 1).await;
         let state = operator.inspect(KEY).await.unwrap();
         assert!(state.waiters[0].last_seen < LONG, "{state:?}");
     }
@@ -303,8 +299,7 @@ async fn seen_without_audit(operator: &LockClient) -> Receipt {
 
 pub(crate) async fn unusable_key_is_refused(store: Store) {
     let client = store.operator();
-    let error = client.inspect("").await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::InvalidKey);
+    failed(client.inspect("").await, LockErrorKind::InvalidKey);
     let guard = hold(&store.client()).await;
     let error = client
         .revoke("{}", guard.fencing_token(), revocation())

@@ -1,6 +1,6 @@
 //! The same for locks that several hold, and for several locks.
 
-use harness::eventually;
+use harness::{eventually, sees_waiters};
 use lock_runtime::inspect::HolderKind;
 use tokio::time::timeout;
 
@@ -29,8 +29,7 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
     );
 
     let writer = tokio::spawn(client.lock(KEY).write().ttl(STEADY).wait(LONG).acquire());
-    let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
-    eventually("writer in the queue", LONG, is_queued).await;
+    sees_waiters(&operator, KEY, 1).await;
     let receipt = revoke(&operator, KEY, readers[0].fencing_token()).await;
     assert!(receipt.is_handed_on);
     for reader in &readers {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use harness::eventually;
+use harness::{eventually, failed};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -87,8 +87,7 @@ pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store
     let held = second.acquire().await.unwrap();
     for wait in [0, 60].map(ms) {
         let all = client.lock_all(ACCOUNTS).wait(wait).acquire().await;
-        let error = all.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
+        let error = failed(all, LockErrorKind::Busy);
         assert_eq!(error.key(), Some("{account}:2"), "{error}");
         assert!(error.holder().is_some());
         let left = error.retry_after().expect("the lease has an end");
@@ -225,8 +224,7 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: Store
     let none: [&str; 0] = [];
     let calls = [client.lock_all(none), client.lock_all(none).ttl(ms(1))];
     for (call, words) in calls.into_iter().zip(["at least one key", "20 ms"]) {
-        let error = call.acquire().await.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+        let error = failed(call.acquire().await, LockErrorKind::InvalidOptions);
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(error.key(), None, "{error}");
     }
@@ -235,12 +233,10 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: Store
     assert_eq!(error.kind(), LockErrorKind::InvalidKey, "{error}");
     assert!(error.to_string().contains("32 are allowed"), "{error}");
     let error = client.lock_all(ACCOUNTS).read().acquire().await;
-    let error = error.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+    failed(error, LockErrorKind::InvalidOptions);
     for keys in [&ACCOUNTS[..], &ACCOUNTS[..1]] {
         let retained = client.lock_all(keys.iter().copied()).retain(ms(1));
-        let error = retained.acquire().await.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+        let error = failed(retained.acquire().await, LockErrorKind::InvalidOptions);
         assert!(error.to_string().contains("never retained"), "{error}");
     }
     let unretained = client.lock_all(ACCOUNTS).retain(Duration::ZERO);

@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::time::{Duration, Instant};
 
-use harness::eventually;
+use harness::{eventually, failed};
 use lock_runtime::{Acquire, LockClient, LockErrorKind};
 use tokio::sync::oneshot;
 
@@ -71,8 +71,7 @@ pub(crate) async fn blocking_calls_share_a_lock(store: Store) {
         let guard = free().read().acquire_blocking().unwrap();
         guard.release_blocking().unwrap();
         let permits = free().permits(3).take(2).acquire_blocking().unwrap();
-        let busy = free().permits(3).acquire_blocking().unwrap_err();
-        assert_eq!(busy.kind(), LockErrorKind::Busy, "{busy}");
+        failed(free().permits(3).acquire_blocking(), LockErrorKind::Busy);
         assert!(free().write().try_acquire_blocking().unwrap().is_none());
         permits.release_blocking().unwrap();
         let permit = free().permits(2).try_acquire_blocking().unwrap();
@@ -116,8 +115,7 @@ pub(crate) async fn waiting_shares_are_told_of_a_shutdown(store: Store) {
     tokio::time::sleep(ms(20)).await;
     client.shutdown().await;
     for outcome in waiting.into_iter().chain([blocking]) {
-        let error = outcome.await.unwrap().unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Shutdown, "{error}");
+        failed(outcome.await.unwrap(), LockErrorKind::Shutdown);
     }
     drop(guard);
     eventually("free lock", LONG, async || store.is_empty().await).await;

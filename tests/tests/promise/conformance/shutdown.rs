@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::time::{Duration, Instant};
 
-use harness::{eventually, soon};
+use harness::{eventually, failed, soon};
 use lock_runtime::{LockClient, LockErrorKind};
 use tokio::sync::oneshot;
 
@@ -49,8 +49,7 @@ pub(crate) async fn a_waiter_is_told_of_a_shutdown(store: Store) {
     tokio::time::sleep(ms(20)).await;
     client.shutdown().await;
     for outcome in [waiting.await.unwrap(), blocking.await.unwrap()] {
-        let error = outcome.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Shutdown, "{error}");
+        failed(outcome, LockErrorKind::Shutdown);
     }
     drop(guard);
 }

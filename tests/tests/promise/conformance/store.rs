@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use harness::{
-    Authority, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, RIGHTS, RedisCluster,
-    RedisQuorum, RedisServer, TlsServer, VIEWER_RIGHTS, patient, sentinel_of, sentinel_url,
+    OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisQuorum,
+    RedisServer, TlsServer, VIEWER_RIGHTS, patient, sentinel_of, sentinel_url,
 };
 use lock_runtime::{LockClient, LockClientBuilder, Record};
 
@@ -168,8 +168,7 @@ fn of_user(server: &RedisServer, name: &str, rights: &[&[&str]]) -> LockClientBu
 
 /// On one server, over TLS.
 pub(crate) fn redis_over_tls() -> Store {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     let builder = patient(server.url()).ca_certificate(authority.pem());
     Store::on(Servers::Tls(server), builder.require_tls(true))
 }

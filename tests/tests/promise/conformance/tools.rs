@@ -69,17 +69,8 @@ pub(crate) async fn becomes_granted(acquire: Acquire) {
 
 /// Whether the lock is held, also by a body that calls this function.
 pub(crate) async fn is_held(client: &LockClient) -> bool {
-    let attempt = client.lock(KEY).try_acquire();
     // A spawned task belongs to no call tree.
-    let look = tokio::spawn(async {
-        match attempt.await.expect("the store answers") {
-            None => true,
-            Some(guard) => {
-                guard.release().await.expect("a moment's hold is not lost");
-                false
-            }
-        }
-    });
+    let look = tokio::spawn(is_refused(client.lock(KEY)));
     look.await.expect("it does not panic")
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::RedisServer;
+use harness::{RedisServer, server_and_connection};
 use lock_runtime::{Acquire, LockClient, LockErrorKind};
 
 use super::{KEY, ask, client, hold, ms};
@@ -41,13 +41,12 @@ async fn line_1_not_when_the_server_is_unreachable() {
 
 #[tokio::test]
 async fn line_1_not_when_something_is_misconfigured() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = client(server.url());
     never_starts(|| client.lock(""), LockErrorKind::InvalidKey).await;
     let too_short = || client.lock(KEY).ttl(ms(1));
     never_starts(too_short, LockErrorKind::InvalidOptions).await;
 
-    let mut connection = server.connection();
     let _: i64 = ask(&mut connection, &["LPUSH", "lock:order:42", "a list"]);
     never_starts(|| client.lock(KEY), LockErrorKind::Rejected).await;
 

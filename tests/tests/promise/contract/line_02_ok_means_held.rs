@@ -1,9 +1,9 @@
 //! `Ok` means held throughout.
 
-use harness::{Mode, RedisServer, wait_until};
+use harness::{Mode, RedisServer, server_and_client, wait_until};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
-use super::{KEY, LOCK, LONG, SLACK, ask, behind_a_proxy, client, hold, ms, soon};
+use super::{KEY, LOCK, LONG, SLACK, ask, behind_a_proxy, hold, ms, soon};
 
 #[derive(Debug, PartialEq)]
 enum ShipError {
@@ -48,8 +48,7 @@ async fn overrun(locks: &LockClient, own: Result<u8, ShipError>) -> Result<u8, S
 
 #[tokio::test]
 async fn line_2_a_result_under_a_lock_that_was_stolen_is_lost() {
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (server, client) = server_and_client();
     let lost = Err(ShipError::Lock(lock_runtime::LockErrorKind::Lost));
     assert_eq!(robbed(&client, &server, Ok(1)).await, lost);
     assert_eq!(robbed_blocking(&client, &server, Ok(1)), lost);
@@ -57,8 +56,7 @@ async fn line_2_a_result_under_a_lock_that_was_stolen_is_lost() {
 
 #[tokio::test]
 async fn line_2_the_bodys_own_error_is_never_masked() {
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (server, client) = server_and_client();
     let own = || Err(ShipError::NoStock);
     assert_eq!(robbed(&client, &server, own()).await, own());
     assert_eq!(robbed_blocking(&client, &server, own()), own());
@@ -99,8 +97,7 @@ async fn line_2_an_unanswered_release_is_judged_by_the_deadline() {
 
 #[tokio::test]
 async fn line_2_a_body_that_overruns_its_deadline_has_no_result_but_its_own_error() {
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (_server, client) = server_and_client();
     let lost = Err(ShipError::Lock(lock_runtime::LockErrorKind::Lost));
     assert_eq!(soon(overrun(&client, Ok(1))).await, lost);
     let own = Err(ShipError::NoStock);
@@ -109,8 +106,7 @@ async fn line_2_a_body_that_overruns_its_deadline_has_no_result_but_its_own_erro
 
 #[tokio::test]
 async fn line_2_no_body_begins_under_an_expired_guard() {
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (_server, client) = server_and_client();
     let lease = client.lock(KEY).wait(LONG).ttl(ms(100)).renew(false);
     let guard = lease.acquire().await.unwrap();
     let overrun = async { wait_until("deadline", LONG, || !guard.is_valid()) };

@@ -1,14 +1,13 @@
 //! Only the owner releases.
 
-use harness::RedisServer;
+use harness::server_and_connection;
 
 use super::{KEY, LOCK, ask, client, hold, soon};
 
 #[tokio::test]
 async fn line_4_a_lock_that_passed_to_another_is_left_alone() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let (one, other) = (client(server.url()), client(server.url()));
-    let mut connection = server.connection();
     for how in 0..3 {
         let stale = hold(&one).await;
         let _: i64 = ask(&mut connection, &["DEL", LOCK]);

@@ -1,10 +1,10 @@
 //! Contention is not an outage: each kind of failure has a name of its own.
 
-use harness::RedisServer;
+use harness::{RedisServer, failed, is_awaited, server_and_connection};
 use lock_runtime::LockClient;
 use lock_runtime::LockErrorKind::{self, Busy, Lost, Rejected, Unavailable};
 
-use super::{KEY, LOCK, LONG, QUEUE, ask, client, hold, ms};
+use super::{KEY, LOCK, ask, client, hold, ms};
 
 #[tokio::test]
 async fn line_8_contention_refusal_loss_and_outage_have_distinct_kinds() {
@@ -34,18 +34,13 @@ async fn line_8_contention_refusal_loss_and_outage_have_distinct_kinds() {
 
 #[tokio::test]
 async fn line_8_a_frozen_server_is_an_outage_even_if_the_lock_was_busy() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let hasty = LockClient::builder().url(server.url());
     let hasty = hasty.command_timeout(ms(300)).build().unwrap();
     let _guard = hold(&client(server.url())).await;
     let waiting = tokio::spawn(hasty.lock(KEY).wait(ms(1_500)).acquire());
-    let mut connection = server.connection();
-    harness::eventually("entry in the queue", LONG, async || {
-        ask::<i64>(&mut connection, &["ZCARD", QUEUE]) > 0
-    })
-    .await;
+    is_awaited(&mut connection).await;
     server.pause();
-    let error = waiting.await.unwrap().unwrap_err();
-    assert_eq!(error.kind(), Unavailable, "{error}");
+    failed(waiting.await.unwrap(), Unavailable);
     server.resume();
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{Mode, Proxy, RedisServer};
+use harness::{Mode, RedisServer, failed, server_and_proxy};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 
 use super::{KEY, SLACK, behind_a_proxy, client, hold, ms};
@@ -52,8 +52,7 @@ async fn line_9_when_nothing_is_answered_from_the_start() {
 async fn line_9_when_an_open_connection_falls_silent() {
     // An attempt so long that two of them cannot pass for one.
     let attempt = ms(4_000);
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (_server, proxy) = server_and_proxy();
     let builder = LockClient::builder().url(proxy.url());
     let client = builder.command_timeout(attempt).build().unwrap();
     drop(hold(&client).await);
@@ -69,8 +68,7 @@ async fn line_9_when_an_open_connection_falls_silent() {
 #[tokio::test]
 async fn line_9_when_a_holder_is_seen_and_then_nothing_more() {
     let attempt = ms(3_000);
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let builder = LockClient::builder().url(proxy.url());
     let slow = builder.command_timeout(attempt).build().unwrap();
     let _guard = hold(&client(server.url())).await;
@@ -80,6 +78,5 @@ async fn line_9_when_a_holder_is_seen_and_then_nothing_more() {
     let started = Instant::now();
     let outcome = slow.lock(KEY).wait(ms(100)).acquire().await;
     assert!(started.elapsed() < ms(100) + attempt + SLACK);
-    let error = outcome.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
+    failed(outcome, LockErrorKind::Busy);
 }

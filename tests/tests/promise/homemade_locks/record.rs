@@ -2,17 +2,16 @@
 
 use std::time::Instant;
 
-use harness::{QUEUE, nothing_is_left, served};
+use harness::{QUEUE, nothing_is_left, served, server_and_connection};
 use lock_runtime::LockClient;
 
-use super::{KEY, LOCK, LONG, RedisServer, ask, client, eventually, hold, ms};
+use super::{KEY, LOCK, LONG, ask, client, eventually, hold, ms};
 
 /// In the database of the URL, at the client's prefix and the key.
 #[tokio::test]
 async fn lock_is_a_string_with_an_end_where_the_client_says() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     server.allow(&["~*", "+select"]);
-    let mut connection = server.connection();
     for (database, prefix, name) in [
         ("0", "lock:", "lock:order:42"),
         ("0", "", "order:42"),
@@ -35,9 +34,8 @@ async fn lock_is_a_string_with_an_end_where_the_client_says() {
 /// Another program has the lock, which it deletes, or which ends by itself: no message says so.
 #[tokio::test]
 async fn lock_of_another_program_excludes_callers_until_it_is_gone() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = client(server.url());
-    let mut connection = server.connection();
     for deletes in [true, false] {
         let rest = if deletes { "60000" } else { "700" };
         ask::<()>(&mut connection, &["SET", LOCK, "theirs", "NX", "PX", rest]);

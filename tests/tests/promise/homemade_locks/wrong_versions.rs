@@ -1,5 +1,6 @@
 //! Common substitutes for the one command, and how they fail.
 
+use harness::{is_awaited, server_and_connection, server_and_proxy};
 use redis::Connection;
 
 use super::{
@@ -13,8 +14,7 @@ mod setnx_then_expire {
 
     #[test]
     fn theirs_lasts_for_ever() {
-        let server = RedisServer::start();
-        let mut connection = server.connection();
+        let (_server, mut connection) = server_and_connection();
         assert_eq!(ask::<i64>(&mut connection, &["SETNX", LOCK, "crashed"]), 1);
         // The process dies here.
         assert_eq!(pttl(&mut connection), -1);
@@ -22,11 +22,10 @@ mod setnx_then_expire {
 
     #[tokio::test]
     async fn ours_has_its_end_from_the_beginning_whatever_is_cut() {
-        let server = RedisServer::start();
+        let (server, mut connection) = server_and_connection();
         let proxy = Proxy::start(server.port());
         let (cut, other) = (client(proxy.url()), client(server.url()));
         hold(&cut).await.release().await.unwrap();
-        let mut connection = server.connection();
         // The command is carried out, and no later command of its process arrives: a crash at the worst
         // moment.
         proxy.cut_next_reply(LOCK);
@@ -60,8 +59,7 @@ mod time_stamps_of_clients {
 
     #[test]
     fn theirs_lets_a_fast_clock_in() {
-        let server = RedisServer::start();
-        let mut connection = server.connection();
+        let (_server, mut connection) = server_and_connection();
         let noon = 12 * 3600;
         assert!(getset(&mut connection, noon));
         assert!(!getset(&mut connection, noon + 1));
@@ -75,10 +73,7 @@ mod time_stamps_of_clients {
         let (one, other) = (client(server.url()), client(server.url()));
         let guard = hold(&one).await;
         let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
-        eventually("waiter in the queue", LONG, async || {
-            ask::<i64>(&mut server.connection(), &["EXISTS", harness::QUEUE]) == 1
-        })
-        .await;
+        is_awaited(&mut server.connection()).await;
         guard.renew().await.unwrap();
         guard.release().await.unwrap();
         waiting.await.unwrap().unwrap().release().await.unwrap();
@@ -103,8 +98,7 @@ mod plain_del {
 
     #[tokio::test]
     async fn theirs_frees_another_ones_lock_and_ours_does_not() {
-        let server = RedisServer::start();
-        let mut connection = server.connection();
+        let (server, mut connection) = server_and_connection();
         let (one, other) = (client(server.url()), client(server.url()));
         let short = one.lock(KEY).ttl(ms(100)).renew(false);
         let slow = short.acquire().await.unwrap();
@@ -126,8 +120,7 @@ mod get_then_del {
 
     #[test]
     fn theirs_frees_another_ones_lock() {
-        let server = RedisServer::start();
-        let mut connection = server.connection();
+        let (_server, mut connection) = server_and_connection();
         let _: String = ask(&mut connection, &["SET", LOCK, "slow", "PX", "50"]);
         assert_eq!(value(&mut connection).as_deref(), Some("slow"));
         // The client has seen that the lock is its own. Now it is slow, and another client comes.
@@ -141,8 +134,7 @@ mod get_then_del {
     /// The slowest possible release: sent in time, and arriving when another client has the lock.
     #[tokio::test]
     async fn ours_looks_and_deletes_at_once_however_late_it_comes() {
-        let server = RedisServer::start();
-        let proxy = Proxy::start(server.port());
+        let (server, proxy) = server_and_proxy();
         let (slow, other) = (client(proxy.url()), client(server.url()));
         let lease = slow.lock(KEY).ttl(ms(500)).renew(false);
         let guard = lease.acquire().await.unwrap();

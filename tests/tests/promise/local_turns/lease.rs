@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, RedisServer, ask, client, ms, served, soon};
+use harness::{KEY, LOCK, LONG, RedisServer, ask, ms, served, server_and_client, soon};
 use lock_runtime::{LockClient, LockError, LockGuard};
 
 /// Renewed each second, with 2 s more for a busy machine.
@@ -39,8 +39,7 @@ fn owner(server: &RedisServer) -> String {
 
 #[tokio::test]
 async fn a_passed_lease_is_renewed_and_a_max_hold_counts_for_its_own_turn_from_the_hand_over() {
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (server, client) = server_and_client();
     let bounded = with_ttl(&client, TTL).max_hold(MAX_HOLD);
     let (token, guard) = passed(&client, bounded.acquire()).await;
     assert_eq!(guard.fencing_token().get(), token + 1);
@@ -71,8 +70,7 @@ async fn a_passed_lease_is_renewed_and_a_max_hold_counts_for_its_own_turn_from_t
 /// Whether its first owner finds the loss, or a renewal in a later turn: the next caller acquires anew.
 #[tokio::test]
 async fn lost_lease_is_not_passed_on_in_its_first_turn_or_in_a_later_one() {
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (server, client) = server_and_client();
     let lose = || ask::<()>(&mut server.connection(), &["DEL", LOCK]);
     let guard = with_ttl(&client, TTL).await.unwrap();
     let token = guard.fencing_token().get();
@@ -103,8 +101,7 @@ async fn lost_lease_is_not_passed_on_in_its_first_turn_or_in_a_later_one() {
 /// The turn before it was renewed.
 #[tokio::test]
 async fn turn_without_renewal_ends_with_its_lease() {
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (_server, client) = server_and_client();
     let unrenewed = with_ttl(&client, TTL).renew(false);
     let (token, guard) = passed(&client, unrenewed.acquire()).await;
     assert_eq!(guard.fencing_token().get(), token + 1);

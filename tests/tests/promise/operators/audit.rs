@@ -1,6 +1,9 @@
 //! The audit: what is there, and what is not done without it.
 
-use harness::{KEY, OPERATOR_RIGHTS, RedisServer, VIEWER_RIGHTS, ask, hold, patient};
+use harness::{
+    KEY, OPERATOR_RIGHTS, RedisServer, VIEWER_RIGHTS, ask, failed, hold, patient,
+    server_and_connection,
+};
 use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind};
 
@@ -27,8 +30,7 @@ async fn nothing_is_done_where_the_audit_cannot_be_written() {
     let refused = operator
         .revoke(KEY, guard.fencing_token(), revocation())
         .await;
-    let refused = refused.unwrap_err();
-    assert_eq!(refused.kind(), LockErrorKind::Rejected);
+    let refused = failed(refused, LockErrorKind::Rejected);
     assert!(
         refused.to_string().contains("nothing was done"),
         "{refused}"
@@ -47,9 +49,8 @@ async fn nothing_is_done_where_the_audit_cannot_be_written() {
 
 #[tokio::test]
 async fn stream_that_is_none_is_not_overwritten() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let operator = client(&server);
-    let mut connection = server.connection();
     let _: () = ask(&mut connection, &["SET", STREAM, "x"]);
     let guard = hold(&operator).await;
     let refused = operator
@@ -84,9 +85,8 @@ async fn operator_is_named_by_both_names_and_texts_are_bounded() {
 
 #[tokio::test]
 async fn audit_keeps_its_last_lines_and_is_read_by_pages() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let operator = client(&server);
-    let mut connection = server.connection();
     let script = "for i = 1, 12000 do
         redis.call('XADD', KEYS[1], '*', 'operation', i, 'key', 'old', 'outcome', 'freed')
     end";

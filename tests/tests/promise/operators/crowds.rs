@@ -1,6 +1,8 @@
 //! Locks with more waiters, or more that share them, than an operator is shown.
 
-use harness::{FENCE, KEY, LOCK, QUEUE, RedisServer, SHARES, ask, eventually};
+use harness::{
+    FENCE, KEY, LOCK, QUEUE, RedisServer, SHARES, ask, sees_waiters, server_and_connection,
+};
 use lock_runtime::inspect::{HolderKind, LockState};
 use redis::Connection;
 
@@ -55,10 +57,9 @@ fn has_first_waiters(state: &LockState, count: usize) {
 
 #[tokio::test]
 async fn first_waiters_of_many_are_shown_in_their_order() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let (holder, operator) = (client(&server), client(&server));
     let guard = harness::hold(&holder).await;
-    let mut connection = server.connection();
     for count in [SHOWN - 1, SHOWN, SHOWN + 1, 1_000] {
         let _: i64 = ask(&mut connection, &["DEL", QUEUE]);
         write_waiters(&mut connection, count);
@@ -66,10 +67,7 @@ async fn first_waiters_of_many_are_shown_in_their_order() {
     }
     // A client that comes last is behind all of them, and is not seen.
     let waiting = tokio::spawn(client(&server).lock(KEY).wait(harness::LONG).acquire());
-    eventually("waiter", harness::LONG, async || {
-        operator.inspect(KEY).await.unwrap().waiting() == 1_001
-    })
-    .await;
+    sees_waiters(&operator, KEY, 1_001).await;
     let state = operator.inspect(KEY).await.unwrap();
     assert_eq!(state.waiters[0].label, "host-1");
     assert_eq!(
@@ -85,9 +83,8 @@ async fn first_waiters_of_many_are_shown_in_their_order() {
 #[tokio::test]
 async fn first_readers_of_many_are_shown_and_all_are_revoked() {
     for count in [SHOWN - 1, SHOWN, SHOWN + 1, 1_000] {
-        let server = RedisServer::start();
+        let (server, mut connection) = server_and_connection();
         let operator = client(&server);
-        let mut connection = server.connection();
         write_readers(&mut connection, 0, count);
         let state = operator.inspect(KEY).await.unwrap();
         assert_eq!(state.holders.len(), count.min(SHOWN));

@@ -3,7 +3,10 @@
 use std::future::pending;
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, QUEUE, RedisServer, ask, eventually, hold, ms, soon};
+use harness::{
+    KEY, LOCK, LONG, QUEUE, RedisServer, ask, hold, in_line, ms, server_and_connection,
+    soon,
+};
 
 use tokio::sync::oneshot;
 
@@ -56,10 +59,7 @@ async fn later_turn_of_a_lease_is_revoked_by_either_token() {
         let (holder, operator) = (client(&server), client(&server));
         let first = holder.lock(KEY).ttl(LEASE).await.unwrap();
         let second = tokio::spawn(holder.lock(KEY).ttl(LEASE).wait(LONG).acquire());
-        eventually("caller in line", LONG, async || {
-            holder.held()[0].waiting == 1
-        })
-        .await;
+        in_line(&holder, 1).await;
         let token = first.fencing_token();
         first.release().await.unwrap();
         let second = soon(second).await.unwrap().unwrap();
@@ -87,10 +87,7 @@ async fn callers_behind_a_revoked_holder_are_served() {
     let waiting: Vec<_> = (0..3)
         .map(|_| tokio::spawn(holder.lock(KEY).wait(LONG).acquire()))
         .collect();
-    eventually("callers in line", LONG, async || {
-        holder.held()[0].waiting == 3
-    })
-    .await;
+    in_line(&holder, 3).await;
     revoke(&operator).await;
     let mut last = guard.fencing_token();
     for waiting in waiting {
@@ -128,10 +125,9 @@ async fn retained_lease_that_is_revoked_is_dropped() {
 /// A message names an owner, which only the server and its process know.
 #[tokio::test]
 async fn forged_messages_affect_no_holder() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let holder = client(&server);
     let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
-    let mut connection = server.connection();
     let record: String = ask(&mut connection, &["GET", LOCK]);
     let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
     let other = format!("{}{}", &owner[..8], "x".repeat(14));
@@ -153,7 +149,7 @@ async fn forged_messages_affect_no_holder() {
 
 #[tokio::test]
 async fn revocation_goes_on_although_its_caller_is_gone() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let (holder, operator) = (client(&server), client(&server));
     let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
     server.pause();
@@ -163,6 +159,5 @@ async fn revocation_goes_on_although_its_caller_is_gone() {
     assert!(left.is_err(), "the server did not answer");
     soon(guard.lost()).await;
     assert_revoked(&guard.release().await.unwrap_err());
-    let mut connection = server.connection();
     assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK, QUEUE]), 0);
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use harness::{RedisServer, ask, ms};
-use lock_runtime::{LockClient, inspect::Locks};
+use harness::{RedisServer, ask, keys_of, ms, server_and_connection};
+use lock_runtime::LockClient;
 use redis::Connection;
 
 use super::client;
@@ -19,20 +19,11 @@ fn write_locks(connection: &mut Connection, count: usize) {
     let _: () = ask(connection, &["EVAL", script, "0", &count.to_string()]);
 }
 
-async fn keys_of(mut locks: Locks) -> BTreeSet<String> {
-    let mut keys = BTreeSet::new();
-    while let Some(page) = locks.next().await.unwrap() {
-        keys.extend(page.into_iter().map(|state| state.key.as_str().to_owned()));
-    }
-    keys
-}
-
 /// A cursor means nothing to another server, which the next connection may lead to.
 #[tokio::test]
 async fn listing_begins_anew_when_its_connection_is_replaced() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let operator = client(&server);
-    let mut connection = server.connection();
     write_locks(&mut connection, 300);
     let mut locks = operator.locks().page(20);
     let (mut keys, mut pages) = (BTreeSet::new(), 0);
@@ -107,9 +98,8 @@ async fn prefix_is_no_pattern() {
 /// A server closes a connection with too much unsent output, and the held locks of this client would be in doubt.
 #[tokio::test]
 async fn huge_foreign_values_are_read_in_part() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let operator = client(&server);
-    let mut connection = server.connection();
     let guard = operator.lock("held").await.unwrap();
     let id = |connection: &mut Connection| -> String {
         let list: String = ask(connection, &["CLIENT", "LIST", "TYPE", "pubsub"]);

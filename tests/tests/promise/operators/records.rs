@@ -1,6 +1,6 @@
 //! Records of other programs, and of other types.
 
-use harness::{KEY, LOCK, RedisServer, ask, cycle, hold};
+use harness::{KEY, LOCK, LONG, ask, cycle, hold, sees_waiters, served, server_and_connection};
 use lock_runtime::LockErrorKind;
 use lock_runtime::inspect::{HolderKind, Revoked, Seen};
 
@@ -8,9 +8,8 @@ use super::{client, revocation, revoke, revoke_seen};
 
 #[tokio::test]
 async fn record_of_another_program_is_revoked_by_its_hash() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let operator = client(&server);
-    let mut connection = server.connection();
     let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-py"]);
     let state = operator.inspect(KEY).await.unwrap();
     let holder = &state.holders[0];
@@ -30,29 +29,21 @@ async fn record_of_another_program_is_revoked_by_its_hash() {
 
 #[tokio::test]
 async fn waiter_behind_a_revoked_foreign_record_is_served() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let operator = client(&server);
-    let mut connection = server.connection();
     let _: () = ask(&mut connection, &["SET", LOCK, "foreign"]);
-    let waiting = tokio::spawn({
-        let client = client(&server);
-        async move { hold(&client).await }
-    });
-    harness::eventually("waiter", harness::LONG, async || {
-        operator.inspect(KEY).await.unwrap().waiting() == 1
-    })
-    .await;
+    let waiting = tokio::spawn(client(&server).lock(KEY).wait(LONG).acquire());
+    sees_waiters(&operator, KEY, 1).await;
     assert!(revoke(&operator).await.is_handed_on);
-    waiting.await.unwrap().release().await.unwrap();
+    served(waiting).await.release().await.unwrap();
 }
 
 /// Its queue is spoilt: nothing of the lock is written.
 #[tokio::test]
 async fn lock_beside_a_record_of_another_type_is_not_revoked() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let operator = client(&server);
     let guard = hold(&operator).await;
-    let mut connection = server.connection();
     let _: i64 = ask(&mut connection, &["LPUSH", harness::QUEUE, "x"]);
     let state = operator.inspect(KEY).await.unwrap();
     assert_eq!((state.waiting(), state.holders.len()), (0, 1));

@@ -1,6 +1,6 @@
 //! The commands of a call, and their bytes.
 
-use harness::{LONG, RedisServer, ask, soon};
+use harness::{LONG, RedisServer, ask, figure, soon};
 use redis::Connection;
 
 use super::{KEY, client, start};
@@ -8,16 +8,11 @@ use super::{KEY, client, start};
 const CALLS: usize = 100;
 
 /// Bytes to the server, for a key of eight bytes.
-const BYTES: usize = 350;
+const BYTES: u64 = 350;
 
-fn bytes_read(connection: &mut Connection) -> usize {
-    let stats: String = ask(connection, &["INFO", "stats"]);
-    let mut lines = stats.lines();
-    let read = lines.find_map(|line| line.strip_prefix("total_net_input_bytes:"));
-    read.expect("a server counts them").parse().unwrap()
-}
+const READ: &str = "total_net_input_bytes";
 
-async fn calls(server: &RedisServer, admin: &mut Connection) -> (Vec<String>, usize) {
+async fn calls(server: &RedisServer, admin: &mut Connection) -> (Vec<String>, u64) {
     let client = client(server);
     let call = async || {
         let guard = client.lock(KEY).acquire().await.unwrap();
@@ -26,15 +21,12 @@ async fn calls(server: &RedisServer, admin: &mut Connection) -> (Vec<String>, us
     call().await;
     let mut monitor = server.monitor();
     monitor.take();
-    let before = bytes_read(admin);
+    let before = figure(admin, READ);
     for _ in 0..CALLS {
         call().await;
     }
-    let bytes = bytes_read(admin) - before;
-    let ours = monitor.take().into_iter();
-    let names = ours
-        .map(|command| command.name)
-        .filter(|name| name != "INFO");
+    let bytes = figure(admin, READ) - before;
+    let names = monitor.names().into_iter().filter(|name| name != "INFO");
     (names.collect(), bytes)
 }
 
@@ -43,7 +35,7 @@ async fn call_without_contention_is_two_commands() {
     let (server, mut admin) = start();
     let (commands, bytes) = calls(&server, &mut admin).await;
     assert_eq!(commands, vec!["EVALSHA"; 2 * CALLS]);
-    let each = bytes / CALLS;
+    let each = bytes / CALLS as u64;
     println!("{each} bytes a call");
     assert!(each <= BYTES, "{each}");
 }

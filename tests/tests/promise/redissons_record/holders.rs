@@ -1,6 +1,6 @@
 //! Holders of every kind, as a client with Redisson's record sees them.
 
-use harness::{LONG, ask, eventually, ms, soon};
+use harness::{LONG, ask, eventually, failed, figure, ms, soon};
 use lock_runtime::{LockErrorKind, LockGuard};
 use redis::Connection;
 
@@ -33,15 +33,13 @@ async fn string_excludes_and_is_polled() {
     let (server, mut admin) = start();
     ask::<()>(&mut admin, &["SET", KEY, "foreign"]);
     let client = client(&server);
-    let error = client.lock(KEY).wait(ms(50)).await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Busy);
+    let error = failed(client.lock(KEY).wait(ms(50)).await, LockErrorKind::Busy);
     let eternal = "a client that is not lock-runtime, whose record never expires";
     assert_eq!(error.holder(), Some(eternal));
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     // No message says that a string is deleted.
     eventually("poll", LONG, async || {
-        let stats: String = ask(&mut admin, &["INFO", "commandstats"]);
-        stats.matches("cmdstat_subscribe").count() > 0
+        figure(&mut admin, "cmdstat_subscribe:calls") > 0
     })
     .await;
     ask::<i64>(&mut admin, &["DEL", KEY]);
@@ -63,7 +61,6 @@ async fn client_with_the_native_record_on_one_name_is_excluded_and_named() {
     );
     guard.release().await.unwrap();
     let guard: LockGuard = client(&server).lock(KEY).acquire().await.unwrap();
-    let error = native.lock(KEY).wait(ms(50)).await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    failed(native.lock(KEY).wait(ms(50)).await, LockErrorKind::Rejected);
     guard.release().await.unwrap();
 }

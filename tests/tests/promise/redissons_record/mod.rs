@@ -6,7 +6,7 @@ mod options;
 mod rights;
 mod subscriptions;
 
-use harness::{LONG, REDISSON_RIGHTS, RedisServer, ask};
+use harness::{LONG, REDISSON_RIGHTS, RedisServer, ask, server_and_connection};
 use lock_runtime::{LockClient, Record};
 use redis::Connection;
 
@@ -19,8 +19,7 @@ const JAVA: &str = "3f2504e0-4f89-11d3-9a0c-0305e82c3301:47";
 
 /// A server whose clients have the minimal permissions, and a connection with all.
 pub(crate) fn start() -> (RedisServer, Connection) {
-    let server = RedisServer::start();
-    let mut connection = server.connection();
+    let (server, mut connection) = server_and_connection();
     let rule = ["ACL", "SETUSER", "default", "reset", "on", "nopass"];
     let keys = ["~order:*", "~{order}:*"];
     let _: () = ask(&mut connection, &[&rule, REDISSON_RIGHTS, &keys].concat());

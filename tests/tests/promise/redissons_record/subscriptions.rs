@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{LONG, Mode, Proxy, ask, eventually, ms, served, soon};
+use harness::{LONG, Mode, Proxy, ask, eventually, figure, ms, served, soon};
 use lock_runtime::{LockClient, LockError, LockGuard};
 use redis::Connection;
 use tokio::task::JoinHandle;
@@ -11,6 +11,9 @@ use super::{CHANNEL, JAVA, KEY, client, client_at, start};
 
 /// Waiters poll no more often than this.
 const SHORTEST_POLL: Duration = Duration::from_millis(150);
+
+/// How often a client has subscribed, in the server's figures.
+const SUBSCRIBED: &str = "cmdstat_subscribe:calls";
 
 fn subscribers(connection: &mut Connection) -> i64 {
     let (_, number): (String, i64) = ask(connection, &["PUBSUB", "NUMSUB", CHANNEL]);
@@ -55,8 +58,7 @@ async fn caller_that_gives_up_or_is_dropped_leaves_no_subscription() {
     let client = client(&server);
     let call = client.lock(KEY).wait(ms(0)).try_acquire();
     assert!(call.await.unwrap().is_none());
-    let stats: String = ask(&mut admin, &["INFO", "commandstats"]);
-    assert!(!stats.contains("cmdstat_subscribe"), "it does not wait");
+    assert_eq!(figure(&mut admin, SUBSCRIBED), 0, "it does not wait");
 
     let patient = waiting(&client);
     has_subscribers(&mut admin, 1).await;
@@ -101,13 +103,7 @@ async fn each_message_has_the_waiter_ask_again() {
     ask::<i64>(&mut admin, &["HSET", KEY, JAVA, "1"]);
     let waiting = waiting(&client(&server));
     has_subscribers(&mut admin, 1).await;
-    let attempts = |admin: &mut Connection| {
-        let stats: String = ask(admin, &["INFO", "commandstats"]);
-        let mut lines = stats.lines();
-        let calls = lines.find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
-        let calls = calls.and_then(|calls| calls.split(',').next()?.parse::<u32>().ok());
-        calls.unwrap_or(0)
-    };
+    let attempts = |admin: &mut Connection| figure(admin, "cmdstat_evalsha:calls");
     let started = Instant::now();
     for _ in 0..MESSAGES {
         let before = attempts(&mut admin);
@@ -131,16 +127,13 @@ async fn release_before_the_subscription_is_not_missed() {
     client.lock(KEY).await.unwrap().release().await.unwrap();
     let mut waited = Duration::ZERO;
     for round in 0..ROUNDS {
-        let before = subscribed_so_far(&mut admin);
+        let before = figure(&mut admin, SUBSCRIBED);
         ask::<i64>(&mut admin, &["HSET", KEY, JAVA, "1"]);
         let mut monitor = server.monitor();
         proxy.replies(Mode::Hold);
         let waiting = waiting(&client);
         eventually("attempt", LONG, async || {
-            monitor
-                .take()
-                .iter()
-                .any(|command| command.name == "EVALSHA")
+            monitor.names().contains(&"EVALSHA".to_owned())
         })
         .await;
         ask::<i64>(&mut admin, &["DEL", KEY]);
@@ -149,19 +142,10 @@ async fn release_before_the_subscription_is_not_missed() {
         proxy.heal();
         let guard = soon(waiting).await.unwrap().unwrap();
         waited += freed.elapsed();
-        assert_eq!(subscribed_so_far(&mut admin), before + 1, "round {round}");
+        assert_eq!(figure(&mut admin, SUBSCRIBED), before + 1, "round {round}");
         guard.release().await.unwrap();
     }
     assert!(waited < SHORTEST_POLL * ROUNDS, "they polled: {waited:?}");
-}
-
-fn subscribed_so_far(admin: &mut Connection) -> u32 {
-    let stats: String = ask(admin, &["INFO", "commandstats"]);
-    let mut lines = stats.lines();
-    let calls = lines.find_map(|line| line.strip_prefix("cmdstat_subscribe:calls="));
-    calls
-        .and_then(|calls| calls.split(',').next()?.parse().ok())
-        .unwrap_or(0)
 }
 
 /// A user who may not listen is told so, instead of a slow lock.

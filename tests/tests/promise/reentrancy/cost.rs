@@ -16,13 +16,8 @@ async fn nesting_sends_nothing() {
     let body = async |_: &LockGuard| {
         assert_eq!(monitor.take().len(), 1, "acquire");
         for _ in 0..10 {
-            at_once(&client)
-                .acquire()
-                .await
-                .unwrap()
-                .release()
-                .await
-                .unwrap();
+            let nested = at_once(&client).acquire().await.unwrap();
+            nested.release().await.unwrap();
             at_once(&client).run(async |_| ()).await.unwrap();
             at_once(&client).run_blocking(|_| ()).unwrap();
             let strict = at_once(&client).reentrant(false);

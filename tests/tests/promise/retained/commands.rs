@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, RedisServer, ask, client, eventually, ms};
+use harness::{KEY, LOCK, LONG, RedisServer, ask, client, eventually, ms, server_and_connection};
 use lock_runtime::distributed_lock;
 use lock_runtime::{LockClient, LockError};
 
@@ -66,17 +66,11 @@ async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
 
 #[tokio::test]
 async fn a_retained_lease_is_released_once_when_its_time_is_over() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = LockClient::builder().url(server.url()).retain(ms(50));
     let client = client.build().unwrap();
-    client
-        .lock("elsewhere")
-        .await
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
-    let mut connection = server.connection();
+    let elsewhere = client.lock("elsewhere").await.unwrap();
+    elsewhere.release().await.unwrap();
     eventually("end of the first", LONG, async || {
         !ask::<bool>(&mut connection, &["EXISTS", "lock:elsewhere"])
     })
@@ -111,7 +105,7 @@ async fn a_nested_call_retains_nothing() {
 
 #[tokio::test]
 async fn a_time_out_of_range_is_refused() {
-    let server = RedisServer::start();
+    let (server, mut connection) = server_and_connection();
     let client = client(server.url());
     for retain in [Duration::from_micros(999), RETAIN + ms(1)] {
         let error = retaining(&client).retain(retain).await.unwrap_err();
@@ -130,7 +124,6 @@ async fn a_time_out_of_range_is_refused() {
     let client = client.build().unwrap();
     let key = client.lock("other").retain(Duration::ZERO);
     key.await.unwrap().release().await.unwrap();
-    let mut connection = server.connection();
     assert!(!ask::<bool>(&mut connection, &["EXISTS", "lock:other"]));
 }
 

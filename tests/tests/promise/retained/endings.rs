@@ -1,6 +1,6 @@
 //! Retained leases whose client, connection or server goes away.
 
-use harness::{KEY, LOCK, LONG, PATIENCE, RedisServer, ask, eventually};
+use harness::{KEY, LOCK, LONG, PATIENCE, RedisServer, ask, eventually, server_and_connection};
 use redis::Connection;
 
 use super::tools::{connected, retaining, visit};
@@ -17,8 +17,7 @@ async fn gone(connection: &mut Connection) {
 /// With its client, whether it is shut down, or its last clone or its last guard is dropped.
 #[tokio::test]
 async fn retained_lease_ends_with_its_client() {
-    let server = RedisServer::start();
-    let mut connection = server.connection();
+    let (server, mut connection) = server_and_connection();
     for end in ["shutdown", "last clone", "last guard"] {
         let client = connected(&server).await;
         visit(&client).await;

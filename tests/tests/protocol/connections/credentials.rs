@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harness::{Proxy, RedisServer, eventually};
+use harness::{Proxy, RedisServer, eventually, failed, server_and_proxy};
 use lock_runtime::Credentials;
 
 use super::users::user_of;
@@ -111,8 +111,7 @@ async fn password_that_changes_while_the_client_is_connected_is_asked_for_at_the
 
 #[tokio::test]
 async fn password_that_changes_while_the_server_is_away_is_asked_for_when_it_is_back() {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     set_user(&server, "app", "s3cret");
     let issuer = Issuer::of(Credentials::password("s3cret"));
     let client = issuer.client(proxy.url().replace("://", "://app@"));
@@ -365,8 +364,7 @@ async fn file_is_read_for_each_connection() {
 #[test]
 fn settings_that_cannot_be_used_are_refused_by_build() {
     let refused = |builder: LockClientBuilder, words: &str| {
-        let error = builder.build().unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
+        let error = failed(builder.build(), LockErrorKind::InvalidOptions);
         assert!(error.to_string().contains(words), "{error}");
         assert!(!error.to_string().contains("s3cret"), "{error}");
     };

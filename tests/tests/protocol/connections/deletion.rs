@@ -1,27 +1,21 @@
 //! Releases by a command that compares the record and deletes it, on a server that has one. On other
 //! servers these tests run with the script.
 
-use harness::{LOCK, Monitor, RedisServer, deletion, release_command};
+use harness::{LOCK, RedisServer, deletion, in_line, release_command, server_and_connection};
 
 use super::*;
-
-fn names(monitor: &mut Monitor) -> Vec<String> {
-    let commands = monitor.take().into_iter();
-    commands.map(|command| command.name).collect()
-}
 
 /// The record differs from the granted one, so it is not deleted, and the lock is ended.
 #[tokio::test]
 async fn flag_unknown_to_the_holder_leads_to_end() {
-    let server = RedisServer::start();
-    let mut connection = server.connection();
+    let (server, mut connection) = server_and_connection();
     let client = client(server.url());
     cycle(&client).await;
     let guard = hold(&client).await;
     let _: i64 = ask(&mut connection, &["SETRANGE", LOCK, "22", "+"]);
     let mut monitor = server.monitor();
     guard.release().await.unwrap();
-    let names = names(&mut monitor);
+    let names = monitor.names();
     assert_eq!(names[0], release_command(&mut connection));
     assert!(names[1].starts_with("EVAL"), "{names:?}");
     assert_eq!(ask::<i64>(&mut connection, &["EXISTS", LOCK]), 0);
@@ -35,37 +29,25 @@ async fn lease_that_served_several_callers_is_released_by_one_command() {
     let client = client(server.url());
     cycle(&client).await;
     let first = hold(&client).await;
-    let second = tokio::spawn({
-        let client = client.clone();
-        async move { hold(&client).await }
-    });
-    harness::eventually("a caller in the line", LONG, async || {
-        client
-            .lock(KEY)
-            .wait(ms(0))
-            .acquire()
-            .await
-            .is_err_and(|error| error.is_busy())
-    })
-    .await;
+    let second = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
+    in_line(&client, 1).await;
     let token = first.fencing_token();
     let mut monitor = server.monitor();
     first.release().await.unwrap();
-    let second = soon(second).await.unwrap();
+    let second = served(second).await;
     assert_eq!(
         second.fencing_token().get(),
         token.get() + 1,
         "a local turn"
     );
     second.release().await.unwrap();
-    assert_eq!(names(&mut monitor), [release]);
+    assert_eq!(monitor.names(), [release]);
 }
 
 /// The command is refused once per connection; from then on the script is used.
 #[tokio::test]
 async fn user_without_the_right_releases_by_script() {
-    let server = RedisServer::start();
-    let mut admin = server.connection();
+    let (server, mut admin) = server_and_connection();
     let mut rights = vec!["ACL", "SETUSER", "app", "on", "nopass", "~*", "&*", "+@all"];
     let lacking = deletion(&mut admin).map(|words| format!("-{}", words[0].to_lowercase()));
     rights.extend(lacking.as_deref());
@@ -78,7 +60,7 @@ async fn user_without_the_right_releases_by_script() {
     }
     let mut monitor = server.monitor();
     cycle(&client).await;
-    assert_eq!(names(&mut monitor), ["EVALSHA", "EVALSHA"]);
+    assert_eq!(monitor.names(), ["EVALSHA", "EVALSHA"]);
     let errors: String = ask(&mut admin, &["INFO", "errorstats"]);
     let refused = errors.contains("errorstat_NOPERM:count=1\r\n");
     assert_eq!(refused, lacking.is_some(), "{errors}");
@@ -96,5 +78,5 @@ async fn server_without_the_command_is_released_by_script() {
     cycle(&client).await;
     let mut monitor = server.monitor();
     cycle(&client).await;
-    assert_eq!(names(&mut monitor), ["EVALSHA", "EVALSHA"]);
+    assert_eq!(monitor.names(), ["EVALSHA", "EVALSHA"]);
 }

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use harness::{Authority, Proxy, Validity};
+use harness::{Authority, Proxy, Validity, failed};
 
 use super::*;
 
@@ -51,8 +51,7 @@ async fn a_certificate_of_the_server_that_does_not_verify() {
     ] {
         server.present(&identity);
         let builder = trusting(through(&proxy), trusted.pem());
-        let error = builder.clone().connect().await.unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+        let error = failed(builder.clone().connect().await, LockErrorKind::Rejected);
         assert!(error.to_string().contains(reason), "{error}");
         refused(&proxy, &builder.build().unwrap(), reason).await;
     }
@@ -82,8 +81,7 @@ async fn the_system_does_not_trust_a_ca_that_was_made_up() {
 
 #[tokio::test]
 async fn a_certificate_of_the_client_that_the_server_does_not_accept() {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     server.ask_for_certificates(true);
     let proxy = Proxy::start(server.port());
     let none = trusting(through(&proxy), authority.pem());
@@ -104,8 +102,7 @@ async fn a_certificate_of_the_client_that_the_server_does_not_accept() {
 
 #[tokio::test]
 async fn a_held_lock_survives_while_its_server_is_not_trusted() {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     let proxy = Proxy::start(server.port());
     let client = trusting(through(&proxy), authority.pem()).build().unwrap();
     let guard = client.lock(KEY).ttl(ms(20_000)).acquire().await.unwrap();

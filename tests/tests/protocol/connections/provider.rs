@@ -1,15 +1,13 @@
 //! The process's default crypto provider belongs to the application: the client neither needs nor sets
 //! it.
 
-use harness::Authority;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 
 use super::*;
 
 #[tokio::test]
 async fn the_default_crypto_provider_is_left_alone() {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     assert!(CryptoProvider::get_default().is_none());
     cycle(&trusting(server.url(), authority.pem()).build().unwrap()).await;
     assert!(CryptoProvider::get_default().is_none(), "one was installed");

@@ -1,16 +1,8 @@
 //! The commands of a new connection before its first lock command.
 
-use harness::{Monitor, RedisServer};
+use harness::RedisServer;
 
 use super::*;
-
-fn names(monitor: &mut Monitor) -> Vec<String> {
-    monitor
-        .take()
-        .into_iter()
-        .map(|command| command.name)
-        .collect()
-}
 
 #[tokio::test]
 async fn a_server_is_checked_once_per_process_without_extra_round_trips() {
@@ -18,16 +10,16 @@ async fn a_server_is_checked_once_per_process_without_extra_round_trips() {
     server.allow(&["+info"]);
     let mut monitor = server.monitor();
     let first = LockClient::connect(&server.url()).await.unwrap();
-    let names_of_first = names(&mut monitor);
+    let names_of_first = monitor.names();
     assert_eq!(names_of_first, ["HELLO", "SUBSCRIBE", "INFO", "PING"]);
     let second = LockClient::connect(&server.url()).await.unwrap();
-    assert_eq!(names(&mut monitor), ["HELLO", "SUBSCRIBE", "PING"]);
+    assert_eq!(monitor.names(), ["HELLO", "SUBSCRIBE", "PING"]);
     // A new connection of the same client does not check again either.
     let kill = ["CLIENT", "KILL", "TYPE", "pubsub"];
     let _: i64 = ask(&mut server.connection(), &kill);
     cycle(&first).await;
     cycle(&second).await;
-    let later = names(&mut monitor);
+    let later = monitor.names();
     assert!(later.contains(&"SUBSCRIBE".to_owned()), "{later:?}");
     assert!(!later.contains(&"INFO".to_owned()), "{later:?}");
 }

@@ -6,8 +6,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_lock_held_over_tls_excludes_clients_without_it() {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     let over_tls = trusting(server.url(), authority.pem()).require_tls(true);
     let over_tls = over_tls.connect().await.unwrap();
     let plain = client(server.plain().url());
@@ -28,8 +27,7 @@ async fn a_lock_held_over_tls_excludes_clients_without_it() {
 
 #[tokio::test]
 async fn a_server_is_known_by_its_name_or_address() {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     server.plain().allow(&["+select"]);
     let port = server.port();
     for host in ["localhost", "127.0.0.1"] {
@@ -43,8 +41,7 @@ async fn a_server_is_known_by_its_name_or_address() {
 
 #[tokio::test]
 async fn a_server_that_asks_is_shown_a_certificate() {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     server.ask_for_certificates(true);
     let own = authority.issue(&["orders"], Validity::Now);
     let client = trusting(server.url(), authority.pem())
@@ -69,8 +66,7 @@ async fn several_authorities_may_be_trusted() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_is_made_anew_with_tls() {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     let proxy = Proxy::start(server.port());
     let url = proxy.url().replace("redis://", "rediss://");
     let client = trusting(url, authority.pem()).build().unwrap();
@@ -91,8 +87,7 @@ async fn a_connection_that_breaks_is_made_anew_with_tls() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_teardown_is_a_reset() {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     let clients = [
         (server.port(), trusting(server.url(), authority.pem())),
         (

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use harness::{Proxy, RedisServer, eventually};
+use harness::{Proxy, RedisServer, eventually, failed, figure, server_and_client};
 use redis::Connection;
 
 use super::warnings::{record, warnings};
@@ -29,11 +29,7 @@ async fn demote(server: &RedisServer) -> RedisServer {
 }
 
 fn connections(admin: &mut Connection) -> u64 {
-    let info: String = ask(admin, &["INFO", "stats"]);
-    let figure = info
-        .lines()
-        .find_map(|line| line.strip_prefix("total_connections_received:"));
-    figure.expect("it is counted").parse().expect("a number")
+    figure(admin, "total_connections_received")
 }
 
 /// Has several callers wait for two seconds, each for its own lock. Returns how many connections that
@@ -45,8 +41,7 @@ async fn asked_in_vain(client: &LockClient, server: &RedisServer) -> u64 {
         .map(|n| tokio::spawn(client.lock(format!("order:{n}")).wait(ms(2_000)).acquire()))
         .collect();
     for caller in callers {
-        let error = caller.await.unwrap().unwrap_err();
-        assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+        failed(caller.await.unwrap(), LockErrorKind::Unavailable);
     }
     connections(&mut admin) - before
 }
@@ -89,8 +84,7 @@ async fn a_replica_is_named_and_asked_ever_less_often() {
 
 #[tokio::test]
 async fn a_server_that_becomes_a_replica_is_asked_ever_less_often() {
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (server, client) = server_and_client();
     cycle(&client).await;
     let _primary = demote(&server).await;
     let connections = asked_in_vain(&client, &server).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use harness::{
-    FENCE, KEY, LOCK, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, exists, ms,
+    FENCE, KEY, LOCK, LONG, RedisQuorum, RedisServer, ask, eventually, exists, is_awaited, ms,
 };
 use lock_runtime::{FencingToken, LockClient, LockGuard};
 
@@ -50,10 +50,7 @@ async fn every_grant_remembers_the_fence_for_its_clients_time() {
         assert_memory(&server, FENCE, memory);
         // To a waiter.
         let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
-        eventually("waiter", LONG, async || {
-            exists(&mut server.connection(), QUEUE)
-        })
-        .await;
+        is_awaited(&mut server.connection()).await;
         let _: bool = ask(&mut server.connection(), &["PEXPIRE", FENCE, "100000000"]);
         guard.release().await.unwrap();
         let guard = waiting.await.unwrap().unwrap();

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use harness::{
     CLUSTER_RIGHTS, KEY, LOCK, LONG, OPERATOR_RIGHTS, QUEUE, REDISSON_OPERATOR_RIGHTS,
     REDISSON_RIGHTS, REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS,
-    ask, client, deletion, eventually, hold, ms, served, soon,
+    ask, client, cycle, deletion, eventually, hold, is_awaited, ms, served, soon,
 };
 use lock_runtime::inspect::Revocation;
 use lock_runtime::{LockClient, Record};
@@ -209,10 +209,7 @@ async fn those_of_a_viewer_are_enough_and_each_of_them_is_used() {
         let other = client(server.url());
         tokio::spawn(async move { other.lock(KEY).wait(LONG).acquire().await })
     };
-    eventually("waiter", LONG, async || {
-        ask::<i64>(&mut admin, &["EXISTS", QUEUE]) == 1
-    })
-    .await;
+    is_awaited(&mut admin).await;
     let reader = service.lock("read").read().acquire().await.unwrap();
 
     let viewer = client_as(&server, &mut admin, "viewer", None);
@@ -279,10 +276,7 @@ async fn everything_is_revoked(
         };
         let guard = acquire(&one, is_reader).await.unwrap();
         let waiting = tokio::spawn(acquire(&other, !is_reader).acquire());
-        eventually("waiter", LONG, async || {
-            ask::<i64>(admin, &["EXISTS", QUEUE]) == 1
-        })
-        .await;
+        is_awaited(admin).await;
         let revocation = Revocation::new("ann", "stuck");
         let _ = operator
             .revoke(KEY, guard.fencing_token(), revocation)
@@ -307,23 +301,14 @@ async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
     // A local turn costs no command.
     let one = LockClient::builder().url(&*url).local_turns(1);
     let (one, other) = (one.build().unwrap(), client(&*url));
-    one.lock(KEY)
-        .acquire()
-        .await
-        .unwrap()
-        .release()
-        .await
-        .unwrap();
+    cycle(&one).await;
 
     let guard = soon(hold(&one)).await;
     guard.renew().await.unwrap();
     let busy = other.lock(KEY).wait(ms(0)).acquire().await;
     assert!(busy.unwrap_err().is_busy());
     let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
-    eventually("waiter", LONG, async || {
-        ask::<i64>(admin, &["EXISTS", QUEUE]) == 1
-    })
-    .await;
+    is_awaited(admin).await;
     // A second waiter in the queue asks for its position.
     let third = client(&*url);
     let behind = tokio::spawn(third.lock(KEY).wait(LONG).acquire());
@@ -347,10 +332,7 @@ async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
 async fn shares_happen(one: &LockClient, other: &LockClient, admin: &mut Connection) {
     let writing = one.lock(KEY).write().acquire().await.unwrap();
     let waiting = tokio::spawn(other.lock(KEY).read().wait(LONG).acquire());
-    eventually("waiting reader", LONG, async || {
-        ask::<i64>(admin, &["EXISTS", QUEUE]) == 1
-    })
-    .await;
+    is_awaited(admin).await;
     let reading = writing.downgrade().await.unwrap();
     let joined = soon(waiting).await.unwrap().unwrap();
     for reader in [reading, joined] {

@@ -1,6 +1,6 @@
 //! Connections that break.
 
-use harness::Proxy;
+use harness::server_and_proxy;
 
 use super::*;
 
@@ -9,8 +9,7 @@ use super::*;
 #[test]
 fn a_silent_connection_is_torn_down_from_any_thread() {
     let _alone = alone();
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let (home, other) = (current_thread(), current_thread());
     let inside = home.enter();
     let builder = LockClient::builder()

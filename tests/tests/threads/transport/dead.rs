@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use harness::{Mode, Proxy, soon};
+use harness::{Mode, server_and_client, server_and_proxy, soon};
 use lock_runtime::LockGuard;
 
 use super::*;
 
 /// Commands are outstanding when the runtime ends: the connection and all of them go on without it.
 fn the_connection_outlives(case: &str, runtime: Runtime, end: fn(Runtime)) {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
+    let (server, proxy) = server_and_proxy();
     let ours = runtime.block_on(async {
         let ours = client(proxy.url());
         settle_in(&ours).await;
@@ -113,8 +112,7 @@ async fn visit(client: &LockClient, inside: &AtomicBool, own: &str) {
 #[test]
 fn runtimes_beside_each_other_leave_their_locks_to_the_next() {
     let _alone = alone();
-    let server = RedisServer::start();
-    let client = client(server.url());
+    let (_server, client) = server_and_client();
     let inside = Arc::new(AtomicBool::new(false));
     let visitors = ["a", "b", "c", "d", "e", "f"].map(|own| {
         let (client, inside) = (client.clone(), inside.clone());

@@ -1,6 +1,6 @@
 //! Runtimes and the background read every kind of connection by turns.
 
-use harness::{Authority, TlsServer};
+use harness::TlsServer;
 use lock_runtime::LockClientBuilder;
 
 use super::*;
@@ -45,8 +45,7 @@ fn one_connection_is_shared_over_tcp_tls_and_a_unix_socket() {
         one_connection_is_shared(&url, &server, || patient(LockClient::builder().url(&url)));
     }
 
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     one_connection_is_shared("TLS", server.plain(), || {
         let builder = LockClient::builder().url(server.url());
         patient(builder.ca_certificate(authority.pem()))

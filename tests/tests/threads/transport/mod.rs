@@ -11,7 +11,7 @@ mod shared;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use harness::{KEY, LONG, RedisServer, ask, client, eventually, ms, wait_until};
+use harness::{KEY, LONG, RedisServer, ask, client, cycle, eventually, ms, wait_until};
 use lock_runtime::LockClient;
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -34,17 +34,6 @@ fn both() -> [(&'static str, Runtime); 2] {
         ("one thread", current_thread()),
         ("a worker", multi_thread()),
     ]
-}
-
-/// Takes a free lock and gives it back.
-async fn cycle(client: &LockClient) {
-    let guard = client
-        .lock(KEY)
-        .wait(LONG)
-        .acquire()
-        .await
-        .expect("it can be had");
-    guard.release().await.expect("it was held throughout");
 }
 
 /// Uses locks in this runtime until this runtime reads the connection.

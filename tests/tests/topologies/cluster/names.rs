@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use harness::{Authority, LONG, RedisCluster, client, eventually, ms};
+use harness::{Authority, LONG, RedisCluster, client, eventually, failed, ms};
 use lock_runtime::{LockClient, LockErrorKind};
 use redis::Value;
 
@@ -103,6 +103,5 @@ async fn nodes_are_reached_over_tls() {
     every_node_is_reached(&cluster, &trusting).await;
     // Another authority is not trusted, on any node.
     let distrusting = builder().ca_certificate(Authority::new().pem());
-    let error = distrusting.connect().await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    failed(distrusting.connect().await, LockErrorKind::Rejected);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use harness::{
-    KEY, LOCK, LONG, QUEUE, RedisCluster, ask, client, eventually, exists, hold, ms, served,
+    KEY, LOCK, LONG, RedisCluster, ask, client, eventually, failed, hold, is_awaited, ms, served,
 };
 use lock_runtime::{Credentials, LockClient, LockErrorKind};
 
@@ -77,7 +77,7 @@ async fn copies_of_a_message_cause_no_command() {
     for _ in 0..11 {
         let guard = hold(&holder).await;
         let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
-        eventually("waiter", LONG, async || exists(&mut admin, QUEUE)).await;
+        is_awaited(&mut admin).await;
         guard.release().await.unwrap();
         let served = served(waiting).await;
         served.release().await.unwrap();
@@ -99,8 +99,7 @@ async fn keys_of_one_slot_are_locked_together_and_others_are_refused() {
     guard.renew().await.unwrap();
     guard.release().await.unwrap();
     let others = client.lock_all(["account:1", "account:2"]);
-    let error = others.acquire().await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::InvalidKey);
+    let error = failed(others.acquire().await, LockErrorKind::InvalidKey);
     let words = "the keys are in different slots: give them one hash tag";
     assert!(error.to_string().contains(words), "{error}");
 }
@@ -109,8 +108,7 @@ async fn keys_of_one_slot_are_locked_together_and_others_are_refused() {
 async fn wrong_password_is_refused_by_each_node_once_at_most() {
     let cluster = RedisCluster::with(3, 0);
     let url = cluster.url().replace("://", "://harness:s3cret@");
-    let error = LockClient::connect(&url).await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    let error = failed(LockClient::connect(&url).await, LockErrorKind::Rejected);
     assert!(error.to_string().contains("WRONGPASS"), "{error}");
     assert!(!error.to_string().contains("s3cret"), "{error}");
     let refused = (0..3).map(|node| wrong_passwords(&cluster.nodes[node]));

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use harness::{LONG, RedisCluster, client, eventually};
-use lock_runtime::inspect::{Locks, Revocation, Revoked};
+use harness::{LONG, RedisCluster, client, failed, keys_of, sees_waiters};
+use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 
 use super::{has, keys_of_each};
@@ -14,15 +14,6 @@ const LEASE: Duration = Duration::from_secs(900);
 
 async fn hold(client: &LockClient, key: &str) -> LockGuard {
     client.lock(key).ttl(LEASE).await.expect("it is free")
-}
-
-/// The keys that are left of a listing.
-async fn rest(mut locks: Locks) -> BTreeSet<String> {
-    let mut keys = BTreeSet::new();
-    while let Some(page) = locks.next().await.unwrap() {
-        keys.extend(page.into_iter().map(|state| state.key.as_str().to_owned()));
-    }
-    keys
 }
 
 /// The records of a lock that waiters queue for are on two nodes, whichever of them have moved.
@@ -37,10 +28,7 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
     let (key, lock) = ("{half}:1", "lock:{half}:1");
     let guard = hold(&holder, key).await;
     let waiting = tokio::spawn(other.lock(key).wait(LONG * 2).acquire());
-    eventually("waiter", LONG, async || {
-        operator.inspect(key).await.unwrap().waiting() == 1
-    })
-    .await;
+    sees_waiters(&operator, key, 1).await;
     let source = cluster.first_owner(lock);
     let (target, slot) = (cluster.other_primary(source), cluster.slot(lock));
     cluster.open_slot(slot, source, target);
@@ -87,8 +75,7 @@ async fn revocation_whose_answer_is_lost_is_no_answer() {
     assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
     let guard = hold(&holder, key).await;
     cluster.cut_next_reply(cluster.first_owner("lock:{order}:2"), "EVALSHA");
-    let error = revoke(&guard, key).await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    let error = failed(revoke(&guard, key).await, LockErrorKind::Unavailable);
     assert!(
         error.to_string().contains("may have been carried out"),
         "{error}"
@@ -127,7 +114,7 @@ async fn lock_whose_slot_moves_during_a_listing_is_shown() {
         }
         let mut shown: BTreeSet<String> = first.into_iter().map(str::to_owned).collect();
         let twice = shown.len();
-        let rest = rest(locks).await;
+        let rest = keys_of(locks).await;
         assert_eq!(
             rest.intersection(&shown).count(),
             0,
@@ -140,8 +127,7 @@ async fn lock_whose_slot_moves_during_a_listing_is_shown() {
         );
         if !closes {
             // Half-moved slots have their locks on the node that is yet to get them.
-            let again = operator.locks();
-            assert_eq!(self::rest(again).await.len(), 6);
+            assert_eq!(keys_of(operator.locks()).await.len(), 6);
         }
         drop(guards);
     }

@@ -1,7 +1,7 @@
 //! Nodes that are new. Those that lose their data are rows of the fault table.
 
 use harness::{
-    KEY, LONG, RedisQuorum, ask, client_without_turns, cycle, eventually, marker_name, ms,
+    KEY, LONG, RedisQuorum, ask, client_without_turns, cycle, eventually, failed, marker_name, ms,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 
@@ -44,8 +44,7 @@ async fn clients_with_different_delays_are_told() {
     let quorum = RedisQuorum::start();
     cycle(&client_without_turns(quorum.url())).await;
     let other = client_without_turns(quorum.url_with("?restart_delay=90s"));
-    let error = other.lock(KEY).try_acquire().await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    let error = failed(other.lock(KEY).try_acquire().await, LockErrorKind::Rejected);
     let text = error.to_string();
     let words = "60000 ms on this node and 90000 ms";
     assert!(text.contains(words), "{text}");

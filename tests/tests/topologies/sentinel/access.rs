@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use harness::{
-    Authority, LONG, RIGHTS, RedisServer, SENTINEL_RIGHTS, SLACK, TlsServer, ask, cycle,
-    eventually, hold, sentinel_of, sentinel_url, tls_sentinel_of,
+    LONG, RIGHTS, RedisServer, SENTINEL_RIGHTS, SLACK, TlsServer, ask, cycle, eventually, failed,
+    hold, sentinel_of, sentinel_url, tls_sentinel_of,
 };
 use lock_runtime::{Credentials, LockClient, LockErrorKind};
 
@@ -12,8 +12,7 @@ use crate::wrong_passwords;
 
 async fn refused_at_once(url: &str, words: &str) {
     let began = Instant::now();
-    let error = LockClient::connect(url).await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+    let error = failed(LockClient::connect(url).await, LockErrorKind::Rejected);
     assert!(error.to_string().contains(words), "{error}");
     assert!(!error.to_string().contains("s3cret"), "{error}");
     assert!(began.elapsed() < SLACK, "{:?}", began.elapsed());
@@ -103,8 +102,7 @@ async fn rights_are_enough_and_each_of_them_is_used() {
 
 #[tokio::test]
 async fn sentinels_are_reached_over_tls_unless_the_url_says_otherwise() {
-    let authority = Authority::new();
-    let server = TlsServer::start(&authority);
+    let (authority, server) = TlsServer::with_authority();
     let (sentinel, port) = tls_sentinel_of(&server, &authority);
     for url in [
         format!("rediss-sentinel://127.0.0.1:{port}#mymaster"),

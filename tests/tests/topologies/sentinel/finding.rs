@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use harness::{
-    KEY, LOCK, LONG, RedisSentinels, RedisServer, SLACK, ask, client, exists, hold, ms,
+    KEY, LOCK, LONG, RedisSentinels, RedisServer, SLACK, ask, client, exists, failed, hold, ms,
     primary_and_replica, sentinel_of, sentinel_url, served,
 };
 use lock_runtime::{LockClient, LockErrorKind};
@@ -34,8 +34,7 @@ async fn replica_that_a_sentinel_names_grants_nothing_until_it_is_promoted() {
     let (_primary, replica) = primary_and_replica();
     let sentinel = sentinel_of(&replica, 1);
     let url = sentinel_url(&[&sentinel]);
-    let error = LockClient::connect(&url).await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+    let error = failed(LockClient::connect(&url).await, LockErrorKind::Unavailable);
     let sentence = "is a replica, although the sentinels name it as the primary";
     assert!(error.to_string().contains(sentence), "{error}");
     let client = client(url);
@@ -53,13 +52,11 @@ async fn sentinels_that_are_gone_are_named_and_a_connection_outlives_them() {
     let holder = client(&*url);
     let guard = hold(&holder).await;
     sentinel.pause();
-    let silent = LockClient::connect(&url).await.unwrap_err();
-    assert_eq!(silent.kind(), LockErrorKind::Unavailable, "{silent}");
+    let silent = failed(LockClient::connect(&url).await, LockErrorKind::Unavailable);
     let words = format!("the sentinel 127.0.0.1:{} is silent", sentinel.port());
     assert!(silent.to_string().contains(&words), "{silent}");
     sentinel.kill9();
-    let gone = LockClient::connect(&url).await.unwrap_err();
-    assert_eq!(gone.kind(), LockErrorKind::Unavailable, "{gone}");
+    let gone = failed(LockClient::connect(&url).await, LockErrorKind::Unavailable);
     let words = format!("cannot connect to 127.0.0.1:{}", sentinel.port());
     assert!(gone.to_string().contains(&words), "{gone}");
     guard.renew().await.unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use harness::{KEY, LONG, RedisSentinels, client, eventually, hold, served, soon};
+use harness::{KEY, LONG, RedisSentinels, client, eventually, hold, sees_waiters, served, soon};
 use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{FencingToken, LockClient};
 
@@ -53,8 +53,7 @@ async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
     let [holder, next, operator] = [(); 3].map(|()| client(all.url()));
     let first = holder.lock(KEY).ttl(LEASE).await.unwrap();
     let waiting = tokio::spawn(next.lock(KEY).ttl(LEASE).wait(LONG).acquire());
-    let is_queued = async || operator.inspect(KEY).await.unwrap().waiting() == 1;
-    eventually("waiter", LONG, is_queued).await;
+    sees_waiters(&operator, KEY, 1).await;
     revoke(&operator, first.fencing_token()).await;
     soon(first.lost()).await;
     let second = served(waiting).await;
