@@ -131,12 +131,7 @@ fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
             }
         }
     }
-    let stray = client
-        .connection
-        .stray
-        .iter_mut()
-        .map(|(request, _)| request);
-    for request in client.connection.up.iter_mut().chain(stray) {
+    for request in client.connection.requests_mut() {
         see(&mut request.number);
         successor(&mut request.kind, &mut see);
     }
@@ -212,12 +207,7 @@ fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
             Incoming::Push(..) => {}
         }
     }
-    let stray = client
-        .connection
-        .stray
-        .iter_mut()
-        .map(|(request, _)| request);
-    for request in client.connection.up.iter_mut().chain(stray) {
+    for request in client.connection.requests_mut() {
         of_kind(&mut request.kind, see);
     }
 }

@@ -126,8 +126,7 @@ impl World {
         for client in &mut self.clients {
             let connection = &mut client.connection;
             connection.server = Server::Source;
-            let stray = connection.stray.iter_mut().map(|(request, _)| request);
-            for request in connection.up.iter_mut().chain(stray) {
+            for request in connection.requests_mut() {
                 request.server = Server::Source;
             }
         }

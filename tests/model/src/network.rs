@@ -95,6 +95,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    /// All that are under way to the server, also of connections that are gone.
+    pub(crate) fn requests_mut(&mut self) -> impl Iterator<Item = &mut Request> {
+        let stray = self.stray.iter_mut().map(|(request, _)| request);
+        self.up.iter_mut().chain(stray)
+    }
+
     pub(crate) fn send(&mut self, number: u8, kind: Kind, share: Option<Share>, has_text: bool) {
         self.up.push(Request {
             number,

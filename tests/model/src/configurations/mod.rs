@@ -56,6 +56,16 @@ pub fn named(name: &str) -> Configuration {
     found.unwrap_or_else(|| panic!("no configuration has the name {name}"))
 }
 
+/// The same with the shortest times, for configurations that have many states.
+fn short(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configuration {
+    Configuration {
+        claim: 1,
+        live: 2,
+        delay: 0,
+        ..configuration(name, calls, faults)
+    }
+}
+
 /// Clients that make so many calls each, under so many faults of each kind. Times are small numbers
 /// in the proportions of the real ones; how slow a client may be has no bound.
 fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configuration {

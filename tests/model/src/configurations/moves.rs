@@ -1,6 +1,6 @@
 //! The lock moves to another server: its slot does, or a replica takes over.
 
-use super::configuration;
+use super::short;
 use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{self, FailOver, GiveUp, MoveSlot, Renew, Replicate, TakeOver, Tear};
 
@@ -42,12 +42,9 @@ fn moves(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configurat
     Configuration {
         confirms: true,
         ttl: 2,
-        claim: 1,
-        live: 2,
-        delay: 0,
         late: 1,
         window: 2,
-        ..configuration(name, calls, faults)
+        ..short(name, calls, faults)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Messages that are lost, doubled, late, or on their way when a connection breaks.
 
-use super::configuration;
+use super::{configuration, short};
 use crate::configuration::Configuration;
 use crate::faults::Fault::{Double, Flush, GiveUp, Lose, Renew, Tear, Timeout};
 
@@ -43,9 +43,6 @@ fn unknown(forgets: bool) -> Configuration {
         about: "announcements of owners that ended, which are ended again or ignored",
         forgets,
         ttl: 2,
-        claim: 1,
-        live: 2,
-        delay: 0,
-        ..configuration(name, &[1, 1], &[(Timeout, 2), (GiveUp, 1)])
+        ..short(name, &[1, 1], &[(Timeout, 2), (GiveUp, 1)])
     }
 }

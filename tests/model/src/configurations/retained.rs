@@ -1,6 +1,6 @@
 //! Retained leases: one stays with its client after the body, for the next caller.
 
-use super::configuration;
+use super::short;
 use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{self, Crash, Delete, GiveUp, Lose, Renew, Shutdown, Tear, Try};
 use crate::server::Ticks;
@@ -37,9 +37,6 @@ fn retained(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configu
         local_turns: Some(MAX_LOCAL_TIME),
         retain: 1,
         turns: 3,
-        claim: 1,
-        live: 2,
-        delay: 0,
-        ..configuration(name, calls, faults)
+        ..short(name, calls, faults)
     }
 }

@@ -1,6 +1,6 @@
 //! Shares: readers, permits, writers, and locks that become shares.
 
-use super::configuration;
+use super::short;
 use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{
     self, ClockAhead, ClockBack, Crash, Delete, Double, Downgrade, FailOver, Flush, ForeignTake,
@@ -103,9 +103,6 @@ fn shares(
 ) -> Configuration {
     Configuration {
         shares: shares.iter().map(|shares| shares.to_vec()).collect(),
-        claim: 1,
-        live: 2,
-        delay: 0,
-        ..configuration(name, calls, faults)
+        ..short(name, calls, faults)
     }
 }

@@ -1,6 +1,6 @@
 //! Local turns: a lease goes from caller to caller inside a client.
 
-use super::configuration;
+use super::short;
 use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{self, Crash, Delete, GiveUp, Lose, Renew, Revoke, Tear};
 use crate::server::Ticks;
@@ -33,9 +33,6 @@ pub(super) fn all() -> Vec<Configuration> {
 fn turns(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configuration {
     Configuration {
         local_turns: Some(MAX_LOCAL_TIME),
-        claim: 1,
-        live: 2,
-        delay: 0,
-        ..configuration(name, calls, faults)
+        ..short(name, calls, faults)
     }
 }
