@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use lock_runtime::inspect::Locks;
+use lock_runtime::inspect::{Locks, Receipt, Revocation, Revoked, Seen};
 use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind, LockGuard};
 use redis::{Connection, FromRedisValue};
 use tokio::task::JoinHandle;
@@ -198,6 +198,30 @@ pub async fn sees_waiters(operator: &LockClient, key: &str, waiters: usize) {
         state.expect("it can be seen").waiting() == waiters
     })
     .await;
+}
+
+/// Why an operator revokes a lock.
+pub fn revocation() -> Revocation {
+    Revocation::new("ann@ops-1", "stuck import")
+}
+
+/// Takes a lock from the holder that the operator has seen.
+///
+/// # Panics
+///
+/// When nothing is revoked.
+pub async fn revoke(operator: &LockClient, key: &str, seen: impl Into<Seen>) -> Receipt {
+    let revoked = operator.revoke(key, seen, revocation()).await;
+    match revoked.expect("it can be revoked") {
+        Revoked::Done(receipt) => receipt,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The owner in the lock's record.
+pub fn owner_on(server: &RedisServer) -> Option<String> {
+    let value: Option<String> = ask(&mut server.connection(), &["GET", LOCK]);
+    value.map(|value| value[..22].to_owned())
 }
 
 /// The keys of the locks that are left of a listing.

@@ -165,6 +165,11 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
+    /// The host and the port.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
     /// The address with all permissions, for connections of the harness.
     pub fn admin_url(&self) -> String {
         admin_url(self.port)

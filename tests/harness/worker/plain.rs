@@ -137,6 +137,6 @@ impl Held for PlainHeld {
     }
 }
 
-fn words(error: &RedisError) -> String {
+pub(super) fn words(error: &RedisError) -> String {
     format!("Unavailable {error}")
 }

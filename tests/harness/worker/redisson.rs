@@ -15,6 +15,7 @@ use tokio::sync::{Mutex, OnceCell, Semaphore};
 use tokio::task::JoinHandle;
 
 use super::locks::{Held, Locks};
+use super::plain::words;
 use crate::wait::PATIENCE;
 
 macro_rules! lua {
@@ -356,8 +357,4 @@ fn wall_clock() -> String {
 
 fn closed() -> RedisError {
     (redis::ErrorKind::Io, "the client is gone").into()
-}
-
-fn words(error: &RedisError) -> String {
-    format!("Unavailable {error}")
 }

@@ -78,7 +78,7 @@ async fn a_call_is_two_commands_of_three_hundred_bytes() {
     let release = release_command(&mut connection);
     let mut monitor = server.monitor();
     call(&client).await;
-    assert_eq!(monitor.names(), ["EVALSHA", &release]);
+    assert_eq!(monitor.names(), ["EVALSHA", release]);
 }
 
 #[tokio::test]

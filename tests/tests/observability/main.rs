@@ -17,9 +17,10 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::{self, format::FmtSpan};
 use tracing_subscriber::layer::SubscriberExt;
 
-/// Records spans and events from now on, on every thread: as values in the `journal`, as text in the
-/// `log`, and as `exported`.
+/// Records spans, events and metrics from now on, on every thread: as values in the `journal`, as text in the
+/// `log`, and as `exported`; and in the `meter`.
 fn record() {
+    telemetry::meter::record();
     static RECORDING: OnceLock<()> = OnceLock::new();
     RECORDING.get_or_init(|| {
         let text = fmt::layer()

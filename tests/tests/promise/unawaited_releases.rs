@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use harness::{
-    KEY, LOCK, LONG, Mode, RedisServer, ask, eventually, hold, is_awaited, ms, served,
+    KEY, LOCK, LONG, Mode, RedisServer, exists, hold, is_awaited, is_free, ms, served,
     server_and_connection, server_and_proxy, soon,
 };
 use lock_runtime::LockClient;
@@ -20,10 +20,6 @@ async fn hasty(url: String) -> LockClient {
     client
 }
 
-fn exists(server: &RedisServer, key: &str) -> bool {
-    ask(&mut server.connection(), &["EXISTS", key])
-}
-
 #[tokio::test]
 async fn a_release_does_not_wait_for_its_answer() {
     let (server, proxy) = server_and_proxy();
@@ -33,7 +29,7 @@ async fn a_release_does_not_wait_for_its_answer() {
     let mut release = pin!(guard.release());
     let released = poll_fn(|cx| Poll::Ready(release.as_mut().poll(cx))).await;
     assert!(matches!(released, Poll::Ready(Ok(()))), "{released:?}");
-    eventually("free lock", LONG, async || !exists(&server, LOCK)).await;
+    is_free(&mut server.connection(), LONG).await;
     proxy.heal();
 }
 
@@ -52,7 +48,7 @@ async fn a_waiter_of_another_client_is_served() {
     first.release().await.unwrap();
     served(behind).await.release().await.unwrap();
     soon(client.shutdown()).await;
-    assert!(!exists(&server, LOCK));
+    assert!(!exists(&mut server.connection(), LOCK));
 }
 
 /// The release of a dropped guard is not awaited either. A later command is carried out after it: an
@@ -75,7 +71,7 @@ async fn a_guard_that_is_dropped_is_out_of_the_way_at_once() {
         soon(client.shutdown()).await;
     });
     attempts.await.unwrap();
-    assert!(!exists(&server, LOCK));
+    assert!(!exists(&mut server.connection(), LOCK));
 }
 
 /// The deadline decides.
@@ -96,5 +92,5 @@ async fn a_shutdown_waits_for_what_was_sent() {
     proxy.requests(Mode::Delay(ms(200)));
     guard.release().await.unwrap();
     soon(client.shutdown()).await;
-    assert!(!exists(&server, LOCK));
+    assert!(!exists(&mut server.connection(), LOCK));
 }

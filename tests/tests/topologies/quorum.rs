@@ -10,7 +10,8 @@ mod tokens;
 mod urls;
 
 use harness::{
-    LOCK, LONG, Proxy, RedisQuorum, RedisServer, ask, eventually, exists, host_of, quorum_url,
+    LOCK, LONG, Proxy, RedisQuorum, RedisServer, ask, eventually, exists, host_of, owner_on,
+    quorum_url,
 };
 use lock_runtime::LockGuard;
 use redis::Connection;
@@ -25,12 +26,6 @@ fn proxies(quorum: &RedisQuorum) -> Vec<Proxy> {
 fn url_behind(proxies: &[Proxy], parameters: &str) -> String {
     let hosts: Vec<String> = proxies.iter().map(|proxy| host_of(&proxy.url())).collect();
     quorum_url(&hosts, parameters)
-}
-
-/// The owner that has a node.
-fn owner_on(node: &RedisServer) -> Option<String> {
-    let value: Option<String> = ask(&mut node.connection(), &["GET", LOCK]);
-    value.map(|value| value[..22].to_owned())
 }
 
 /// Waits until nothing is on the node but fences and its marker.

@@ -2,9 +2,8 @@
 
 use harness::{
     KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, figure, hold,
-    ms, nothing_is_left, sees_waiters, served, soon,
+    ms, nothing_is_left, revoke, sees_waiters, served, soon,
 };
-use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind};
 use redis::Connection;
 use tokio::task::JoinSet;
@@ -174,9 +173,7 @@ async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
         if is_silent {
             replicas[0].pause();
         }
-        let revocation = Revocation::new("ann@ops-1", "stuck import");
-        let revoked = operator.revoke(KEY, token, revocation).await.unwrap();
-        assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
+        revoke(operator, KEY, token).await;
         soon(first.lost()).await;
         let granted = soon(waiting).await.unwrap();
         if is_silent {

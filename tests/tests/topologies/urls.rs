@@ -3,10 +3,6 @@
 use harness::{RedisCluster, RedisServer, failed, sentinel_of};
 use lock_runtime::{LockClient, LockErrorKind};
 
-fn address(server: &RedisServer) -> String {
-    format!("127.0.0.1:{}", server.port())
-}
-
 #[tokio::test]
 async fn url_that_names_another_kind_of_server_is_refused_by_how_it_must_begin() {
     let (server, cluster) = (RedisServer::start(), RedisCluster::with(1, 0));
@@ -44,9 +40,9 @@ async fn url_that_names_another_kind_of_server_is_refused_by_how_it_must_begin()
         ("redis-sentinel/", &wrong, "is a node of a cluster", ""),
     ] {
         let url = match scheme {
-            "redis-sentinel" => format!("{scheme}://{}#name", address(named)),
+            "redis-sentinel" => format!("{scheme}://{}#name", named.address()),
             "redis-sentinel/" => harness::sentinel_url(&[named]),
-            _ => format!("{scheme}://{}", address(named)),
+            _ => format!("{scheme}://{}", named.address()),
         };
         let error = failed(LockClient::connect(&url).await, LockErrorKind::Rejected);
         let text = error.to_string();

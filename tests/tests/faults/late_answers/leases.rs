@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use harness::{
-    KEY, LOCK, LONG, Mode, Proxy, RedisServer, ask, bring_scripts, eventually, hold, ms, soon,
+    KEY, LONG, Mode, Proxy, RedisServer, bring_scripts, eventually, hold, ms, owner_on, soon,
 };
 use lock_runtime::{LockClient, LockGuard};
 
@@ -26,12 +26,6 @@ async fn is_ready<F: Future>(mut future: Pin<&mut F>) -> bool {
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_ready())).await
 }
 
-/// The owner in the lock's record.
-fn owner(server: &RedisServer) -> Option<String> {
-    let value: Option<String> = ask(&mut server.connection(), &["GET", LOCK]);
-    value.map(|value| value[..22].to_owned())
-}
-
 /// Begins a release that names the head of the local queue as successor. Waits until the server has
 /// handed the lock over; the proxy holds the answer back, so the client does not know.
 async fn hand_over_unheard(
@@ -39,10 +33,10 @@ async fn hand_over_unheard(
     proxy: &Proxy,
     guard: LockGuard,
 ) -> tokio::task::JoinHandle<()> {
-    let before = owner(server);
+    let before = owner_on(server);
     proxy.replies(Mode::Hold);
     let release = tokio::spawn(async move { guard.release().await.expect("it was held") });
-    eventually("hand-over", LONG, async || owner(server) != before).await;
+    eventually("hand-over", LONG, async || owner_on(server) != before).await;
     release
 }
 
@@ -56,7 +50,10 @@ async fn a_lease_that_expires_before_its_hand_off_is_known_is_acquired_again() {
     let next = tokio::spawn(client.lock(KEY).ttl(TTL).wait(LONG).acquire());
     tokio::task::yield_now().await;
     let release = hand_over_unheard(&server, &proxy, guard).await;
-    eventually("end of that lease", LONG, async || owner(&server).is_none()).await;
+    eventually("end of that lease", LONG, async || {
+        owner_on(&server).is_none()
+    })
+    .await;
     proxy.heal();
     let guard = soon(next).await.unwrap().expect("it has time to ask again");
     assert!(guard.is_valid());

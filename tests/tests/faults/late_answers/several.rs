@@ -1,6 +1,6 @@
 //! Answers about several locks.
 
-use harness::{LONG, RawLock, behind_a_proxy, client, eventually, soon};
+use harness::{LONG, RawLock, behind_a_proxy, client, eventually, served};
 use lock_runtime::LockClient;
 
 const KEYS: [&str; 2] = ["account:1", "account:2"];
@@ -33,7 +33,6 @@ async fn loss_behind_a_lost_answer_is_noticed_by_the_next_poll() {
     assert_eq!(proxy.cuts(), 1, "the fault happened");
     proxy.refuse(false);
     for caller in [other, waiting] {
-        let guard = soon(caller).await.unwrap().unwrap();
-        guard.release().await.unwrap();
+        served(caller).await.release().await.unwrap();
     }
 }

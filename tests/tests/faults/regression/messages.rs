@@ -2,7 +2,7 @@
 
 use harness::{
     KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, eventually, exists, hold, is_awaited,
-    is_free, ms, server_and_connection,
+    is_free, ms, served, server_and_connection,
 };
 use lock_runtime::LockClient;
 use redis::Connection;
@@ -95,6 +95,5 @@ async fn a_waiter_is_notified_on_a_newer_connection() {
     .await;
     assert!(channels(&mut connection).contains(&before));
     ask::<i64>(&mut connection, &["DEL", LOCK]);
-    let guard = waiting.await.unwrap().unwrap();
-    guard.release().await.unwrap();
+    served(waiting).await.release().await.unwrap();
 }

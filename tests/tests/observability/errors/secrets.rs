@@ -80,7 +80,6 @@ impl Evidence {
 #[tokio::test]
 async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
     record();
-    meter::record();
     let server = RedisServer::start();
     let mut raw = server.connection();
     let user = format!(">{PASSWORD}");
@@ -225,7 +224,6 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
 #[tokio::test]
 async fn owners_stay_out_of_the_errors_of_a_server_without_scripts() {
     record();
-    meter::record();
     let server = RedisServer::start();
     let ignorant = RedisServer::builder().without("EVALSHA").start();
     let proxy = Proxy::start(server.port());

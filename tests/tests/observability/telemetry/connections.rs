@@ -1,8 +1,8 @@
 //! Connections that begin and end, by server, also while the client is idle.
 
-use harness::{KEY, LOCK, RedisCluster, RedisQuorum, RedisSentinels, RedisServer, cycle, host_of};
+use harness::{KEY, LOCK, RedisCluster, RedisQuorum, RedisSentinels, RedisServer, cycle};
 
-use super::meter::{record, sum};
+use super::meter::sum;
 use super::{LONG, LockClient, client, eventually, ms};
 use crate::journal::{Line, told_of};
 
@@ -40,13 +40,9 @@ async fn lost(server: &str) -> Line {
     lost.clone()
 }
 
-fn address(server: &RedisServer) -> String {
-    host_of(&server.url())
-}
-
 /// A server is killed and started again while the client sends nothing.
 async fn restarts_under_an_idle_client(locks: &LockClient, server: &mut RedisServer) {
-    let name = address(server);
+    let name = server.address();
     cycle(locks).await;
     let first = connected(&name, 1).await;
     assert!(first.field("version").contains(' '), "{first:?}");
@@ -70,12 +66,11 @@ async fn restarts_under_an_idle_client(locks: &LockClient, server: &mut RedisSer
 #[tokio::test]
 async fn server_that_restarts_under_an_idle_client_is_seen() {
     crate::record();
-    record();
     let mut server = RedisServer::start();
     let locks = client(server.url());
     restarts_under_an_idle_client(&locks, &mut server).await;
 
-    let name = address(&server);
+    let name = server.address();
     drop(locks);
     eventually("end of the client", LONG, async || open(&name) == 0.0).await;
     assert_eq!(
@@ -88,9 +83,8 @@ async fn server_that_restarts_under_an_idle_client_is_seen() {
 #[tokio::test]
 async fn attempts_that_fail_are_counted_until_one_succeeds() {
     crate::record();
-    record();
     let mut server = RedisServer::start();
-    let (locks, name) = (client(server.url()), address(&server));
+    let (locks, name) = (client(server.url()), server.address());
     cycle(&locks).await;
     server.kill9();
     lost(&name).await;
@@ -117,17 +111,16 @@ async fn attempts_that_fail_are_counted_until_one_succeeds() {
 #[tokio::test]
 async fn primary_after_a_failover_is_named() {
     crate::record();
-    record();
     let sentinels = RedisSentinels::start();
     let locks = client(sentinels.url());
     cycle(&locks).await;
-    let before = address(&sentinels.servers[sentinels.named_by(0)]);
+    let before = sentinels.servers[sentinels.named_by(0)].address();
     connected(&before, 1).await;
     let after = sentinels.fail_over(0);
     let reason = lost(&before).await.field("reason").to_owned();
     assert!(!reason.is_empty());
     cycle(&locks).await;
-    let after = address(&sentinels.servers[after]);
+    let after = sentinels.servers[after].address();
     assert!(connected(&after, 1).await.has("away_ms"));
     assert_eq!((open(&before), open(&after)), (0.0, 1.0));
 }
@@ -135,12 +128,11 @@ async fn primary_after_a_failover_is_named() {
 #[tokio::test]
 async fn node_of_a_cluster_that_restarts_under_an_idle_client_is_seen() {
     crate::record();
-    record();
     let mut cluster = RedisCluster::start();
     let locks = client(cluster.url());
     let owner = cluster.owner(LOCK);
     cycle(&locks).await;
-    let name = address(&cluster.nodes[owner]);
+    let name = cluster.nodes[owner].address();
     connected(&name, 1).await;
     cluster.nodes[owner].kill9();
     lost(&name).await;
@@ -150,7 +142,6 @@ async fn node_of_a_cluster_that_restarts_under_an_idle_client_is_seen() {
 #[tokio::test]
 async fn node_of_a_quorum_that_restarts_under_an_idle_client_is_seen() {
     crate::record();
-    record();
     let mut quorum = RedisQuorum::start();
     let locks = client(quorum.url());
     restarts_under_an_idle_client(&locks, &mut quorum.nodes[1]).await;

@@ -4,7 +4,7 @@
 use harness::{server_and_client, server_and_proxy};
 use lock_runtime::{FencingToken, LockGuard, distributed_lock};
 
-use super::meter::{self, sum};
+use super::meter::sum;
 use super::{LONG, LockClient, LockError, ask, client, eventually, ms};
 use crate::journal::{Line, only, told};
 
@@ -42,7 +42,6 @@ fn is_of(event: &Line, hold: &Line) {
 #[tokio::test]
 async fn failed_renewal_loss_and_unanswered_release_are_told_and_counted() {
     crate::record();
-    meter::record();
     let (server, proxy) = server_and_proxy();
     let locks = client(proxy.url());
     let renewals = |outcome| counted("renewals_total", &format!(",outcome={outcome}"));

@@ -135,7 +135,6 @@ async fn several_locks_are_the_first_and_the_number_of_the_others() {
 #[tokio::test]
 async fn name_takes_the_place_of_the_template() {
     crate::record();
-    super::meter::record();
     let server = RedisServer::start();
     let locks = LockClient::builder().url(server.url()).label("api-7");
     let locks = locks.build().unwrap();

@@ -1,16 +1,11 @@
 //! Nodes of a quorum that are of no use, and are again. A majority goes on without them, so nothing else says so.
 
-use harness::{KEY, LOCK, RedisQuorum, RedisServer, client_without_turns, cycle, exists, host_of};
+use harness::{KEY, LOCK, RedisQuorum, RedisServer, client_without_turns, cycle, exists};
 use lock_runtime::LockClient;
 use std::time::Duration;
 
 use super::{LONG, eventually};
 use crate::journal::{Line, told_of};
-
-/// The name of a node in events.
-fn name(node: &RedisServer) -> String {
-    host_of(&node.url())
-}
 
 /// Has the lock again and again until there are so many events of this name about a node.
 async fn told_while_locking(client: &LockClient, event: &str, node: &str, times: usize) -> Line {
@@ -32,7 +27,7 @@ async fn node_that_is_restarted_empty_is_away_and_back_and_was_restarted() {
     let mut quorum = RedisQuorum::start();
     let client = client_without_turns(quorum.url());
     cycle(&client).await;
-    let node = name(&quorum.nodes[1]);
+    let node = quorum.nodes[1].address();
     quorum.nodes[1].kill9();
     let away = told_while_locking(&client, "node_away", &node, 1).await;
     assert!(away.field("fault").contains("connect"), "{away:?}");
@@ -55,7 +50,7 @@ async fn client_that_connects_is_told_of_the_nodes_that_are_away() {
     let told = quorum
         .nodes
         .iter()
-        .map(|node| times("node_away", &name(node)));
+        .map(|node| times("node_away", &node.address()));
     assert_eq!(told.collect::<Vec<_>>(), [1, 0, 0]);
     drop(client);
 }
@@ -68,7 +63,7 @@ async fn node_that_goes_away_from_a_holder_is_told() {
     let client = client_without_turns(quorum.url());
     let lock = client.lock(KEY).ttl(Duration::from_secs(3)).acquire();
     let guard = lock.await.expect("it is free");
-    let node = name(&quorum.nodes[0]);
+    let node = quorum.nodes[0].address();
     quorum.nodes[0].kill9();
     eventually("event", LONG, async || times("node_away", &node) == 1).await;
     quorum.nodes[0].restart();
@@ -87,14 +82,14 @@ async fn node_whose_clock_is_off_is_told() {
     );
     let client = client_without_turns(quorum.url());
     cycle(&client).await;
-    let node = name(&quorum.nodes[0]);
+    let node = quorum.nodes[0].address();
     assert_eq!(times("node_clock", &node), 0);
     quorum.nodes[0].forward(OFF);
     let clock = told_while_locking(&client, "node_clock", &node, 1).await;
     let off = clock.time("off_ms");
     assert!(off > OFF - LONG && off < OFF + LONG, "{clock:?}");
     for other in &quorum.nodes[1..] {
-        assert_eq!(times("node_clock", &name(other)), 0, "it is right");
+        assert_eq!(times("node_clock", &other.address()), 0, "it is right");
     }
 }
 
@@ -105,7 +100,7 @@ async fn clocks_that_are_apart_are_told_once_to_a_client_that_starts() {
     crate::record();
     let nodes = [(); 3].map(|()| RedisServer::builder().own_clock());
     let quorum = RedisQuorum::of(nodes, RedisQuorum::DELAY);
-    let names: Vec<String> = quorum.nodes.iter().map(name).collect();
+    let names: Vec<String> = quorum.nodes.iter().map(RedisServer::address).collect();
     let told = |event: &str| names.iter().map(|name| times(event, name)).sum::<usize>();
     LockClient::connect(&quorum.url()).await.unwrap();
     assert_eq!(told("clocks_apart"), 0, "they are right");

@@ -4,7 +4,7 @@ use harness::{RedisQuorum, RedisServer};
 use lock_runtime::distributed_lock;
 use lock_runtime::inspect::{Revocation, Revoked};
 
-use super::meter::{record, sum};
+use super::meter::sum;
 use super::{LockClient, LockError, client};
 use crate::journal::told;
 
@@ -64,7 +64,6 @@ async fn revocation_is_told(locks: &LockClient, operator: &LockClient, number: u
 #[tokio::test]
 async fn event_metric_and_audit_of_a_revocation_name_one_operation() {
     crate::record();
-    record();
     let (server, quorum) = (RedisServer::start(), RedisQuorum::start());
     for (number, url) in (1..).zip([server.url(), quorum.url()]) {
         let (locks, operator) = (client(url.as_str()), client(url));

@@ -3,6 +3,7 @@
 use std::future::pending;
 use std::time::{Duration, Instant};
 
+use lock_runtime::Acquire;
 use tokio::time::timeout;
 
 use super::store::Store;
@@ -104,6 +105,12 @@ pub(crate) async fn a_lost_hold_cannot_be_renewed(store: Store) {
 
 pub(crate) async fn a_body_is_dropped_when_its_lease_ends(store: Store) {
     let client = store.client();
+    drops_its_body(client.lock(KEY)).await;
+    becomes_free(&client, SLACK).await;
+}
+
+/// The end of the lease drops the body of such a call.
+pub(super) async fn drops_its_body(acquire: Acquire) {
     let (dropped, ended) = (Flag::default(), Flag::default());
     let body = async |_: &_| {
         let _dropped = dropped.on_drop();
@@ -111,7 +118,7 @@ pub(crate) async fn a_body_is_dropped_when_its_lease_ends(store: Store) {
         ended.raise();
     };
     // Long enough for a busy machine to begin the body.
-    let lease = client.lock(KEY).ttl(ms(500)).renew(false);
+    let lease = acquire.ttl(ms(500)).renew(false);
     let started = Instant::now();
     let error = timeout(LONG, lease.run(body)).await.unwrap().unwrap_err();
     // The end of the timeout polls the body once more.
@@ -119,7 +126,6 @@ pub(crate) async fn a_body_is_dropped_when_its_lease_ends(store: Store) {
     assert!(error.is_lost(), "{error}");
     assert_eq!(error.key(), Some(KEY));
     assert!(dropped.is_up() && !ended.is_up());
-    becomes_free(&client, SLACK).await;
 }
 
 pub(crate) async fn a_body_that_ends_in_time_gives_its_result(store: Store) {

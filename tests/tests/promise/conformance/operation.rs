@@ -2,31 +2,19 @@
 
 use std::time::Duration;
 
-use harness::{eventually, failed, in_line, sees_waiters};
-use lock_runtime::inspect::{HolderKind, LockState, Receipt, Revocation, Revoked, Seen};
+use harness::{eventually, failed, in_line, revocation, revoke, sees_waiters};
+use lock_runtime::inspect::{HolderKind, LockState, Receipt, Revoked, Seen};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
 use tokio::time::timeout;
 
 use super::store::Store;
 use super::tools::{Flag, KEY, LONG, STEADY, hold};
 
-pub(crate) fn revocation() -> Revocation {
-    Revocation::new("ann@ops-1", "stuck import")
-}
-
 /// How the only holder of a lock is named.
 async fn seen(client: &LockClient, key: &str) -> Seen {
     let state = client.inspect(key).await.unwrap();
     let holder = state.holders.first().expect("it is held");
     holder.seen.expect("it can be revoked")
-}
-
-/// Revokes a lock that is held.
-pub(crate) async fn revoke(client: &LockClient, key: &str, seen: impl Into<Seen>) -> Receipt {
-    match client.revoke(key, seen, revocation()).await.unwrap() {
-        Revoked::Done(receipt) => receipt,
-        other => panic!("{other:?}"),
-    }
 }
 
 /// All locks of a listing, in pages of about so many.

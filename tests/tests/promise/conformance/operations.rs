@@ -1,10 +1,9 @@
 //! The same for locks that several hold, and for several locks.
 
-use harness::{eventually, sees_waiters};
+use harness::{eventually, revoke, sees_waiters};
 use lock_runtime::inspect::HolderKind;
 use tokio::time::timeout;
 
-use super::operation::revoke;
 use super::store::Store;
 use super::tools::{KEY, LONG, STEADY, at_once};
 

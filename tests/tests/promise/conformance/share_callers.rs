@@ -1,18 +1,16 @@
 //! Callers of shares that are dropped, that block a thread, or whose client shuts down.
 
-use std::future::pending;
 use std::time::{Duration, Instant};
 
 use harness::{eventually, failed};
 use lock_runtime::{Acquire, LockClient, LockErrorKind};
-use tokio::sync::oneshot;
 
 use super::dropping::{POLLS, dropped_at_any_poll, dropped_while_it_is_served};
-use super::shutdown::{hasty, with_grace};
+use super::shutdown::{endless, hasty, with_grace};
 use super::store::Store;
 use super::tools::{
-    Flag, KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, becomes_refused, ms,
-    on_a_thread, poll_and_drop,
+    KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, becomes_refused, ms, on_a_thread,
+    poll_and_drop,
 };
 
 fn shares(client: &LockClient) -> [Acquire; 2] {
@@ -125,19 +123,7 @@ pub(crate) async fn shared_bodies_are_ended_by_a_shutdown(store: Store) {
     let client = with_grace(&store, ms(60));
     let mut bodies = Vec::new();
     for share in shares(&client) {
-        let dropped = Flag::default();
-        let (entered, enters) = oneshot::channel();
-        let inside = dropped.clone();
-        let running = tokio::spawn(async move {
-            let body = async |_: &_| {
-                let _dropped = inside.on_drop();
-                entered.send(()).unwrap();
-                pending::<()>().await;
-            };
-            share.run(body).await
-        });
-        enters.await.expect("the body begins");
-        bodies.push((dropped, running));
+        bodies.push(endless(share).await);
     }
     let started = Instant::now();
     client.shutdown().await;

@@ -1,14 +1,14 @@
 //! How long a share lasts, and what its end leaves to the other holders.
 
-use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
 use tokio::time::timeout;
 
+use super::leases::drops_its_body;
 use super::store::Store;
 use super::tools::{
-    Flag, KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, is_refused, ms, until,
+    KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, is_refused, ms, until,
 };
 
 pub(crate) async fn lapsed_share_frees_its_part_alone(store: Store) {
@@ -35,17 +35,7 @@ pub(crate) async fn lapsed_share_frees_its_part_alone(store: Store) {
 pub(crate) async fn lost_share_drops_its_body_alone(store: Store) {
     let (one, other) = (store.client(), store.client());
     let stays = at_once(other.lock(KEY).read()).await;
-    let (dropped, ended) = (Flag::default(), Flag::default());
-    let body = async |_: &_| {
-        let _dropped = dropped.on_drop();
-        pending::<()>().await;
-        ended.raise();
-    };
-    let lease = one.lock(KEY).read().ttl(ms(300)).renew(false);
-    let error = timeout(LONG, lease.run(body)).await.unwrap().unwrap_err();
-    assert!(error.is_lost(), "{error}");
-    assert_eq!(error.key(), Some(KEY));
-    assert!(dropped.is_up() && !ended.is_up());
+    drops_its_body(one.lock(KEY).read()).await;
     stays.renew().await.expect("the other share goes on");
     assert!(is_refused(one.lock(KEY).write()).await);
     stays.release().await.expect("the other share goes on");

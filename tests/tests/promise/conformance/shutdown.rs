@@ -4,8 +4,9 @@ use std::future::pending;
 use std::time::{Duration, Instant};
 
 use harness::{eventually, failed, soon};
-use lock_runtime::{LockClient, LockErrorKind};
+use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind};
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use super::store::Store;
 use super::tools::{Flag, KEY, LONG, SLACK, ms, poll_and_drop};
@@ -85,22 +86,26 @@ pub(crate) async fn a_body_may_finish_during_a_shutdown(store: Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: Store) {
-    let client = with_grace(&store, ms(60));
+/// Begins a body that never ends. The flag is up once it is dropped.
+pub(super) async fn endless(acquire: Acquire) -> (Flag, JoinHandle<Result<(), LockError>>) {
     let dropped = Flag::default();
     let (entered, enters) = oneshot::channel();
-    let running = tokio::spawn({
-        let (client, dropped) = (client.clone(), dropped.clone());
-        async move {
-            let body = async |_: &_| {
-                let _dropped = dropped.on_drop();
-                entered.send(()).unwrap();
-                pending::<()>().await;
-            };
-            client.lock(KEY).run(body).await
-        }
+    let inside = dropped.clone();
+    let running = tokio::spawn(async move {
+        let body = async |_: &_| {
+            let _dropped = inside.on_drop();
+            entered.send(()).unwrap();
+            pending::<()>().await;
+        };
+        acquire.run(body).await
     });
-    enters.await.unwrap();
+    enters.await.expect("the body begins");
+    (dropped, running)
+}
+
+pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: Store) {
+    let client = with_grace(&store, ms(60));
+    let (dropped, running) = endless(client.lock(KEY)).await;
     let started = Instant::now();
     client.shutdown().await;
     assert!(started.elapsed() >= ms(60), "the grace was cut short");

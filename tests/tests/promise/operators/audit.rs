@@ -1,13 +1,12 @@
 //! The audit: what is there, and what is not done without it.
 
 use harness::{
-    KEY, OPERATOR_RIGHTS, RedisServer, VIEWER_RIGHTS, ask, failed, hold, patient,
-    server_and_connection,
+    KEY, OPERATOR_RIGHTS, RedisServer, VIEWER_RIGHTS, ask, hold, patient, server_and_connection,
 };
 use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind};
 
-use super::{client, revocation, revoke};
+use super::{client, is_rejected, revocation, revoke};
 
 const STREAM: &str = "{lock:}:audit";
 
@@ -27,10 +26,7 @@ async fn nothing_is_done_where_the_audit_cannot_be_written() {
     let server = RedisServer::start();
     let operator = operator_without(&server, "+xadd");
     let guard = hold(&client(&server)).await;
-    let refused = operator
-        .revoke(KEY, guard.fencing_token(), revocation())
-        .await;
-    let refused = failed(refused, LockErrorKind::Rejected);
+    let refused = is_rejected(&operator, &guard).await;
     assert!(
         refused.to_string().contains("nothing was done"),
         "{refused}"
@@ -53,10 +49,7 @@ async fn stream_that_is_none_is_not_overwritten() {
     let operator = client(&server);
     let _: () = ask(&mut connection, &["SET", STREAM, "x"]);
     let guard = hold(&operator).await;
-    let refused = operator
-        .revoke(KEY, guard.fencing_token(), revocation())
-        .await;
-    assert_eq!(refused.unwrap_err().kind(), LockErrorKind::Rejected);
+    is_rejected(&operator, &guard).await;
     assert_eq!(
         operator.audit().next().await.unwrap_err().kind(),
         LockErrorKind::Rejected

@@ -4,13 +4,12 @@ use std::future::pending;
 use std::time::Duration;
 
 use harness::{
-    KEY, LOCK, LONG, QUEUE, RedisServer, ask, hold, in_line, ms, server_and_connection,
-    soon,
+    KEY, LOCK, LONG, QUEUE, RedisServer, ask, hold, in_line, ms, server_and_connection, soon,
 };
 
 use tokio::sync::oneshot;
 
-use super::{assert_revoked, client, revoke, revoke_seen};
+use super::{assert_revoked, client, revoke};
 
 /// Its next renewal is due in minutes, so only the message tells a holder in time.
 const LEASE: Duration = Duration::from_secs(900);
@@ -69,7 +68,7 @@ async fn later_turn_of_a_lease_is_revoked_by_either_token() {
         } else {
             token
         };
-        revoke_seen(&operator, seen).await;
+        harness::revoke(&operator, KEY, seen).await;
         soon(second.lost()).await;
         let third = hold(&holder).await;
         assert!(third.fencing_token().get() >= token.get() + 16);

@@ -6,13 +6,9 @@ mod holders;
 mod listing;
 mod records;
 
-use harness::{KEY, RedisServer, patient};
-use lock_runtime::inspect::{Receipt, Revocation, Revoked, Seen};
-use lock_runtime::{LockClient, LockError};
-
-fn revocation() -> Revocation {
-    Revocation::new("ann@ops-1", "stuck import")
-}
+use harness::{KEY, RedisServer, failed, patient, revocation};
+use lock_runtime::inspect::Receipt;
+use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 
 /// A patient client: no caller repeats what an operator asks.
 fn client(server: &RedisServer) -> LockClient {
@@ -24,14 +20,13 @@ fn client(server: &RedisServer) -> LockClient {
 async fn revoke(operator: &LockClient) -> Receipt {
     let state = operator.inspect(KEY).await.unwrap();
     let seen = state.holders[0].seen.expect("it can be revoked");
-    revoke_seen(operator, seen).await
+    harness::revoke(operator, KEY, seen).await
 }
 
-async fn revoke_seen(operator: &LockClient, seen: impl Into<Seen>) -> Receipt {
-    match operator.revoke(KEY, seen, revocation()).await.unwrap() {
-        Revoked::Done(receipt) => receipt,
-        other => panic!("{other:?}"),
-    }
+/// A revocation that is refused.
+async fn is_rejected(operator: &LockClient, guard: &LockGuard) -> LockError {
+    let revoking = operator.revoke(KEY, guard.fencing_token(), revocation());
+    failed(revoking.await, LockErrorKind::Rejected)
 }
 
 /// A loss by a revocation, as the former holder is told.

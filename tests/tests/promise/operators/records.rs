@@ -1,10 +1,9 @@
 //! Records of other programs, and of other types.
 
 use harness::{KEY, LOCK, LONG, ask, cycle, hold, sees_waiters, served, server_and_connection};
-use lock_runtime::LockErrorKind;
 use lock_runtime::inspect::{HolderKind, Revoked, Seen};
 
-use super::{client, revocation, revoke, revoke_seen};
+use super::{client, is_rejected, revocation, revoke};
 
 #[tokio::test]
 async fn record_of_another_program_is_revoked_by_its_hash() {
@@ -22,7 +21,7 @@ async fn record_of_another_program_is_revoked_by_its_hash() {
     let refused = operator.revoke(KEY, seen, revocation()).await.unwrap();
     assert!(matches!(refused, Revoked::Changed(_)), "{refused:?}");
     let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-py"]);
-    let receipt = revoke_seen(&operator, seen).await;
+    let receipt = harness::revoke(&operator, KEY, seen).await;
     assert!(!receipt.is_handed_on);
     cycle(&operator).await;
 }
@@ -47,10 +46,7 @@ async fn lock_beside_a_record_of_another_type_is_not_revoked() {
     let _: i64 = ask(&mut connection, &["LPUSH", harness::QUEUE, "x"]);
     let state = operator.inspect(KEY).await.unwrap();
     assert_eq!((state.waiting(), state.holders.len()), (0, 1));
-    let refused = operator
-        .revoke(KEY, guard.fencing_token(), revocation())
-        .await;
-    assert_eq!(refused.unwrap_err().kind(), LockErrorKind::Rejected);
+    is_rejected(&operator, &guard).await;
     assert!(guard.is_valid());
     let _: i64 = ask(&mut connection, &["DEL", harness::QUEUE]);
     guard.release().await.unwrap();

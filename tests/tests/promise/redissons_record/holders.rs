@@ -1,6 +1,6 @@
 //! Holders of every kind, as a client with Redisson's record sees them.
 
-use harness::{LONG, ask, eventually, failed, figure, ms, soon};
+use harness::{LONG, ask, eventually, failed, figure, ms, served};
 use lock_runtime::{LockErrorKind, LockGuard};
 use redis::Connection;
 
@@ -43,8 +43,7 @@ async fn string_excludes_and_is_polled() {
     })
     .await;
     ask::<i64>(&mut admin, &["DEL", KEY]);
-    let guard = soon(waiting).await.unwrap().unwrap();
-    guard.release().await.unwrap();
+    served(waiting).await.release().await.unwrap();
 }
 
 #[tokio::test]

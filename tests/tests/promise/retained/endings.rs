@@ -1,18 +1,10 @@
 //! Retained leases whose client, connection or server goes away.
 
-use harness::{KEY, LOCK, LONG, PATIENCE, RedisServer, ask, eventually, server_and_connection};
-use redis::Connection;
+use harness::{
+    KEY, LOCK, LONG, PATIENCE, RedisServer, eventually, exists, is_free, server_and_connection,
+};
 
 use super::tools::{connected, retaining, visit};
-
-fn exists(connection: &mut Connection) -> bool {
-    ask(connection, &["EXISTS", LOCK])
-}
-
-/// Waits for the release of a lease that would otherwise last longer.
-async fn gone(connection: &mut Connection) {
-    eventually("end of the lease", PATIENCE, async || !exists(connection)).await;
-}
 
 /// With its client, whether it is shut down, or its last clone or its last guard is dropped.
 #[tokio::test]
@@ -21,11 +13,11 @@ async fn retained_lease_ends_with_its_client() {
     for end in ["shutdown", "last clone", "last guard"] {
         let client = connected(&server).await;
         visit(&client).await;
-        assert!(exists(&mut connection), "it is retained");
+        assert!(exists(&mut connection, LOCK), "it is retained");
         match end {
             "shutdown" => {
                 client.shutdown().await;
-                assert!(!exists(&mut connection));
+                assert!(!exists(&mut connection, LOCK));
             }
             "last clone" => drop(client),
             _ => {
@@ -34,7 +26,7 @@ async fn retained_lease_ends_with_its_client() {
                 drop(guard);
             }
         }
-        gone(&mut connection).await;
+        is_free(&mut connection, PATIENCE).await;
     }
 }
 
@@ -47,7 +39,7 @@ async fn a_body_that_panics_retains_nothing() {
     let body = async |_: &_| panic!("on purpose");
     let panicking = tokio::spawn(async move { panicking.run::<()>(body).await });
     assert!(panicking.await.unwrap_err().is_panic());
-    gone(&mut server.connection()).await;
+    is_free(&mut server.connection(), PATIENCE).await;
 }
 
 /// A share is no turn of an exclusive lease: the client ends that, for its own caller.
@@ -76,5 +68,5 @@ async fn a_body_that_ends_during_a_shutdown_retains_nothing() {
     .await;
     guard.release().await.unwrap();
     closing.await.unwrap();
-    assert!(!exists(&mut server.connection()));
+    assert!(!exists(&mut server.connection(), LOCK));
 }

@@ -37,28 +37,18 @@ fn an_invalid_certificate_is_refused_when_the_client_is_built() {
         builder.client_certificate(certificate, key)
     };
     client(&certificate, &key).build().unwrap();
-    refused(
-        client("", &key),
-        "the client's certificate holds no certificate",
-    );
-    refused(
-        client(&certificate, ""),
-        "the client's key holds no private key",
-    );
-    refused(client(&certificate, &certificate), "holds no private key");
     let cut = key.replace("-----END", "");
-    refused(
-        client(&certificate, &cut),
-        "the client's key is not valid PEM",
-    );
-    refused(
-        client(&certificate, &other.key),
-        "not the one of its certificate",
-    );
-    refused(
-        client(nonsense, &key),
-        "the client's certificate cannot be used",
-    );
+    let other = &*other.key;
+    for (certificate, key, reason) in [
+        ("", &*key, "the client's certificate holds no certificate"),
+        (&*certificate, "", "the client's key holds no private key"),
+        (&certificate, &certificate, "holds no private key"),
+        (&certificate, &cut, "the client's key is not valid PEM"),
+        (&certificate, other, "not the one of its certificate"),
+        (nonsense, &key, "the client's certificate cannot be used"),
+    ] {
+        refused(client(certificate, key), reason);
+    }
 }
 
 #[test]

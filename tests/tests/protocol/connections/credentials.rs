@@ -80,11 +80,13 @@ fn kill_clients_of(server: &RedisServer, user: &str) {
     let _: i64 = ask(&mut server.connection(), &["CLIENT", "KILL", "USER", user]);
 }
 
-/// The error of a call that does not wait.
-async fn one_refusal(client: &LockClient) -> LockError {
+/// The error of a call that does not wait: an outage with these words.
+async fn outage(client: &LockClient, words: &str) -> LockError {
     let acquire = client.lock(KEY).wait(Duration::ZERO).acquire();
     let error = acquire.await.expect_err("there is no connection");
     assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
+    assert!(error.is_unavailable(), "{error}");
+    assert!(error.to_string().contains(words), "{error}");
     error
 }
 
@@ -120,8 +122,7 @@ async fn password_that_changes_while_the_server_is_away_is_asked_for_when_it_is_
     proxy.kill_connections();
     let refused = proxy.refused();
     eventually("attempts", LONG, async || {
-        let error = one_refusal(&client).await;
-        assert!(error.is_unavailable(), "{error}");
+        outage(&client, "").await;
         proxy.refused() > refused + 2
     })
     .await;
@@ -183,10 +184,8 @@ async fn callback_that_fails_is_an_outage_with_its_reason() {
         }
     };
     let client = client_of(LockClient::builder().url(server.url()).credentials(ask));
-    let error = one_refusal(&client).await;
-    assert!(error.is_unavailable(), "{error}");
     let words = "the callback for credentials failed: no token for now";
-    assert!(error.to_string().contains(words), "{error}");
+    let error = outage(&client, words).await;
     let source = error.source().expect("the callback's error");
     assert_eq!(source.to_string(), "no token\nfor now");
 
@@ -195,8 +194,7 @@ async fn callback_that_fails_is_an_outage_with_its_reason() {
         let client = client.clone();
         async move { cycle(&client).await }
     });
-    let refused = one_refusal(&client).await;
-    assert!(refused.is_unavailable(), "{refused}");
+    outage(&client, "").await;
     *is_up.lock().unwrap() = true;
     waiting.await.unwrap();
 }
@@ -216,13 +214,7 @@ async fn callback_that_panics_is_an_outage() {
     };
     let client = client_of(LockClient::builder().url(server.url()).credentials(ask));
     for _ in 0..2 {
-        let error = one_refusal(&client).await;
-        assert!(error.is_unavailable(), "{error}");
-        let text = error.to_string();
-        assert!(
-            text.contains("the callback for credentials panicked"),
-            "{text}"
-        );
+        outage(&client, "the callback for credentials panicked").await;
     }
     cycle(&client).await;
 }
@@ -261,13 +253,8 @@ async fn callback_that_hangs_is_dropped_when_the_time_to_connect_is_over() {
         .credentials(ask);
     let client = builder.build().unwrap();
     for _ in 0..3 {
-        let error = one_refusal(&client).await;
-        assert!(error.is_unavailable(), "{error}");
-        let text = error.to_string();
-        assert!(
-            text.contains("the callback for credentials did not answer within"),
-            "{text}"
-        );
+        let words = "the callback for credentials did not answer within";
+        outage(&client, words).await;
     }
     eventually("end of the callbacks", LONG, async || {
         alive.load(Ordering::SeqCst) == 0

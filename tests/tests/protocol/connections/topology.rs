@@ -9,10 +9,6 @@ use redis::Connection;
 use super::warnings::{record, warnings};
 use super::*;
 
-fn address(server: &RedisServer) -> String {
-    format!("127.0.0.1:{}", server.port())
-}
-
 /// Makes `server` a replica of another one, which is returned.
 async fn demote(server: &RedisServer) -> RedisServer {
     let primary = RedisServer::start();
@@ -58,14 +54,14 @@ async fn a_replica_is_named_and_asked_ever_less_often() {
     assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
     let sentence = format!(
         "{} is a replica; the URL must name its primary",
-        address(&server)
+        server.address()
     );
     assert!(error.to_string().contains(&sentence), "{error}");
 
     let client = client(server.url());
     let connections = asked_in_vain(&client, &server).await;
     assert!(FEW.contains(&connections), "{connections} connections");
-    let told = warnings("connection_failed", &address(&server));
+    let told = warnings("connection_failed", &server.address());
     assert!((2..=6).contains(&told.len()), "{told:#?}");
     let counts = |count: &str| {
         told.iter()

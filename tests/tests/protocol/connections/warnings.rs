@@ -43,10 +43,6 @@ pub(crate) fn warnings(name: &str, words: &str) -> Vec<String> {
     text.lines().filter(about).map(str::to_owned).collect()
 }
 
-fn address(server: &RedisServer) -> String {
-    format!("127.0.0.1:{}", server.port())
-}
-
 #[tokio::test]
 async fn a_server_that_may_evict_locks_is_warned_of_once() {
     record();
@@ -61,13 +57,13 @@ async fn a_server_that_may_evict_locks_is_warned_of_once() {
             cycle(&LockClient::connect(&server.url()).await.unwrap()).await;
         }
     }
-    let told = warnings("locks_may_be_evicted", &address(&evicting));
+    let told = warnings("locks_may_be_evicted", &evicting.address());
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
         told[0].contains("volatile-lru") && told[0].contains("WARN"),
         "{told:?}"
     );
-    assert!(warnings("locks_may_be_evicted", &address(&safe)).is_empty());
+    assert!(warnings("locks_may_be_evicted", &safe.address()).is_empty());
 }
 
 #[tokio::test]
@@ -83,7 +79,7 @@ async fn a_user_without_the_right_to_check_is_not_warned_and_works() {
     let _: () = ask(&mut server.connection(), &rights);
     let url = server.url().replace("://", "://app:x@");
     cycle(&LockClient::connect(&url).await.unwrap()).await;
-    assert!(warnings("locks_may_be_evicted", &address(&server)).is_empty());
+    assert!(warnings("locks_may_be_evicted", &server.address()).is_empty());
 }
 
 /// An address of this machine that is not the loopback's; `None` where it has no network. Nothing

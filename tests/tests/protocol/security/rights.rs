@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use harness::{
     CLUSTER_RIGHTS, KEY, LOCK, LONG, OPERATOR_RIGHTS, QUEUE, REDISSON_OPERATOR_RIGHTS,
     REDISSON_RIGHTS, REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS,
-    ask, client, cycle, deletion, eventually, hold, is_awaited, ms, served, soon,
+    ask, client, cycle, deletion, eventually, hold, is_awaited, ms, revocation, served, soon,
 };
 use lock_runtime::inspect::Revocation;
 use lock_runtime::{LockClient, Record};
@@ -48,8 +48,22 @@ fn generous() -> RedisServer {
 
 #[test]
 fn the_page_prints_them() {
-    let expected = [&["service", "reset", "on", ">password"], RIGHTS].concat();
-    assert_eq!(printed(), expected);
+    let operator = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
+    let is_it = |rule: &Vec<&str>| rule[0] == "viewer" && rule.contains(&"+hgetall");
+    let of_redisson = rules().find(is_it).expect("the page has a rule for it");
+    for (printed, user, rights) in [
+        (printed(), "service", RIGHTS),
+        (printed_for_redisson(), "service", REDISSON_RIGHTS),
+        (printed_for("viewer"), "viewer", VIEWER_RIGHTS),
+        (printed_for("operator"), "operator", &operator),
+        (of_redisson, "viewer", REDISSON_VIEWER_RIGHTS),
+    ] {
+        let expected = [&[user, "reset", "on", ">password"], rights].concat();
+        assert_eq!(printed, expected);
+    }
+    for right in REDISSON_OPERATOR_RIGHTS {
+        assert!(PAGE.contains(right), "{right} is not on the page");
+    }
 }
 
 /// What clusters and replicas need beyond them is named on the page.
@@ -59,12 +73,6 @@ fn those_of_other_topologies_are_named() {
     for right in [CLUSTER_RIGHTS, REPLICA_RIGHTS].concat() {
         assert!(page.contains(right), "{right} is not on the page");
     }
-}
-
-#[test]
-fn page_prints_those_for_redissons_record() {
-    let expected = [&["service", "reset", "on", ">password"], REDISSON_RIGHTS].concat();
-    assert_eq!(printed_for_redisson(), expected);
 }
 
 /// They are on the page alone, which the guide names.
@@ -117,37 +125,13 @@ async fn those_for_redissons_record_are_enough_and_each_of_them_is_used() {
     })
     .await;
     guard.release().await.unwrap();
-    let guard = soon(waiting).await.unwrap().unwrap();
-    guard.release().await.unwrap();
+    served(waiting).await.release().await.unwrap();
     let _: () = ask(&mut admin, &["SET", LOCK, "foreign"]);
     let error = one.lock(KEY).wait(ms(0)).await.unwrap_err();
     assert!(error.is_busy(), "{error}");
 
     assert_used(&mut admin, REDISSON_RIGHTS);
     assert_eq!(refused(&mut admin), BTreeSet::new());
-}
-
-#[test]
-fn page_prints_those_for_viewers_and_operators() {
-    let of = |user, rights: &[&'static str]| [&[user, "reset", "on", ">password"], rights].concat();
-    assert_eq!(printed_for("viewer"), of("viewer", VIEWER_RIGHTS));
-    let operator = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
-    assert_eq!(printed_for("operator"), of("operator", &operator));
-    for right in REDISSON_OPERATOR_RIGHTS {
-        assert!(PAGE.contains(right), "{right} is not on the page");
-    }
-}
-
-#[test]
-fn page_prints_those_for_viewers_of_redissons_record() {
-    let is_it = |rule: &Vec<&str>| rule[0] == "viewer" && rule.contains(&"+hgetall");
-    let printed = rules().find(is_it).expect("the page has a rule for it");
-    let expected = [
-        &["viewer", "reset", "on", ">password"],
-        REDISSON_VIEWER_RIGHTS,
-    ]
-    .concat();
-    assert_eq!(printed, expected);
 }
 
 /// Makes a user by a rule, and resets what the server has counted and refused.
@@ -277,20 +261,16 @@ async fn everything_is_revoked(
         let guard = acquire(&one, is_reader).await.unwrap();
         let waiting = tokio::spawn(acquire(&other, !is_reader).acquire());
         is_awaited(admin).await;
-        let revocation = Revocation::new("ann", "stuck");
-        let _ = operator
-            .revoke(KEY, guard.fencing_token(), revocation)
-            .await;
+        let token = guard.fencing_token();
+        let _ = operator.revoke(KEY, token, revocation()).await;
         let _ = guard.release().await;
         let _ = soon(waiting).await.unwrap().unwrap().release().await;
     }
     // Without waiters, and without a fence.
     let guard = one.lock(KEY).wait(LONG).await.unwrap();
     let _: i64 = ask(admin, &["DEL", harness::FENCE]);
-    let revocation = Revocation::new("ann", "stuck");
-    let _ = operator
-        .revoke(KEY, guard.fencing_token(), revocation)
-        .await;
+    let token = guard.fencing_token();
+    let _ = operator.revoke(KEY, token, revocation()).await;
     let _ = guard.release().await;
 }
 
@@ -321,8 +301,7 @@ async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
     assert!(left.is_err(), "it is held");
     guard.release().await.unwrap();
     for waiting in [waiting, behind, next] {
-        let guard = soon(waiting).await.unwrap().unwrap();
-        guard.release().await.unwrap();
+        served(waiting).await.release().await.unwrap();
     }
     drop(LockClient::connect(&url).await.unwrap());
     shares_happen(&one, &other, admin).await;

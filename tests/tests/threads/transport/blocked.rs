@@ -34,9 +34,7 @@ fn callers_are_answered_while_the_runtime_blocks(kind: &str, runtime: Runtime) {
     let builder = LockClient::builder()
         .url(server.url())
         .command_timeout(LONG);
-    let inside = runtime.enter();
-    let client = builder.build().unwrap();
-    drop(inside);
+    let client = inside(&runtime, || builder.build().unwrap());
 
     let (blocks, blocked) = mpsc::channel();
     let (go_on, told) = mpsc::channel::<()>();
@@ -81,8 +79,7 @@ fn callers_are_answered_while_the_only_thread_or_worker_blocks() {
 #[test]
 fn a_runtime_that_always_blocks_is_not_waited_for() {
     const CYCLES: u32 = 1_500;
-    let _alone = alone();
-    let server = RedisServer::start();
+    let (_alone, server) = alone_with_a_server();
     current_thread().block_on(async {
         let client = LockClient::builder()
             .url(server.url())
@@ -101,12 +98,9 @@ fn a_runtime_that_always_blocks_is_not_waited_for() {
 /// so far blocks.
 #[test]
 fn a_waiter_is_notified_while_the_runtime_blocks() {
-    let _alone = alone();
-    let server = RedisServer::start();
+    let (_alone, server) = alone_with_a_server();
     let runtime = current_thread();
-    let inside = runtime.enter();
-    let ours = client(server.url());
-    drop(inside);
+    let ours = inside(&runtime, || client(server.url()));
     let holder = client(server.url());
     let guard = holder.lock(KEY).acquire_blocking().unwrap();
     let waiting = ours.clone();

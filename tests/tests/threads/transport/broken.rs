@@ -11,12 +11,10 @@ fn a_silent_connection_is_torn_down_from_any_thread() {
     let _alone = alone();
     let (server, proxy) = server_and_proxy();
     let (home, other) = (current_thread(), current_thread());
-    let inside = home.enter();
     let builder = LockClient::builder()
         .url(proxy.url())
         .command_timeout(ms(300));
-    let client = builder.build().unwrap();
-    drop(inside);
+    let client = inside(&home, || builder.build().unwrap());
     home.block_on(settle_in(&client));
     let first = connection(&server);
     proxy.black_hole();
@@ -49,8 +47,7 @@ fn a_silent_connection_is_torn_down_from_any_thread() {
 /// The client is dropped by a thread that does not read; the reading threads have the socket as well.
 #[test]
 fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
-    let _alone = alone();
-    let server = RedisServer::start();
+    let (_alone, server) = alone_with_a_server();
     let runtime = current_thread();
     let tasks = lock_runtime::__private::inspect::background_tasks();
     for _ in 0..20 {
@@ -75,12 +72,9 @@ fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
 /// A storm of kills by the server, while two runtimes use locks.
 #[test]
 fn kills_at_any_time_lose_nothing() {
-    let _alone = alone();
-    let server = RedisServer::start();
+    let (_alone, server) = alone_with_a_server();
     let home = multi_thread();
-    let inside = home.enter();
-    let client = client(server.url());
-    drop(inside);
+    let client = inside(&home, || client(server.url()));
     let (ended, running) = std::sync::mpsc::channel::<()>();
     let work = |client: LockClient, runtime: Runtime| {
         let ended = ended.clone();

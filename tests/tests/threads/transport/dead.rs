@@ -48,8 +48,7 @@ fn the_connection_outlives_a_runtime_of_one_thread_or_with_workers() {
 
 #[test]
 fn a_hundred_runtimes_leave_nothing_behind() {
-    let _alone = alone();
-    let server = RedisServer::start();
+    let (_alone, server) = alone_with_a_server();
     let first = current_thread();
     let shared = first.block_on(async {
         let shared = client(server.url());

@@ -5,8 +5,7 @@ use super::*;
 /// The end of an idle connection is noticed at once, and not by the next call.
 #[test]
 fn a_connection_that_is_killed_while_it_is_idle_costs_no_attempt() {
-    let _alone = alone();
-    let server = RedisServer::start();
+    let (_alone, server) = alone_with_a_server();
     let runtime = current_thread();
     runtime.block_on(async {
         let client = client(server.url());
@@ -30,8 +29,7 @@ fn a_connection_that_is_killed_while_it_is_idle_costs_no_attempt() {
 /// lost on it, nor those that the runtime sends when it is polled again.
 #[test]
 fn a_connection_that_is_killed_while_its_runtime_blocks_costs_the_background_no_attempt() {
-    let _alone = alone();
-    let server = RedisServer::start();
+    let (_alone, server) = alone_with_a_server();
     current_thread().block_on(async {
         let client = client(server.url());
         for _ in 0..10 {

@@ -8,14 +8,20 @@ mod idle;
 mod kinds;
 mod shared;
 
+use std::sync::MutexGuard;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use harness::{KEY, LONG, RedisServer, ask, client, cycle, eventually, ms, wait_until};
+use harness::{KEY, LONG, RedisServer, ask, client, eventually, hold, ms, wait_until};
 use lock_runtime::LockClient;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::alone;
+
+/// What [`alone`] returns, and a server.
+fn alone_with_a_server() -> (MutexGuard<'static, ()>, RedisServer) {
+    (alone(), RedisServer::start())
+}
 
 fn current_thread() -> Runtime {
     let runtime = Builder::new_current_thread().enable_all().build();
@@ -28,12 +34,24 @@ fn multi_thread() -> Runtime {
     runtime.expect("a runtime can be made")
 }
 
+/// What is made inside this runtime, which is not polled meanwhile.
+fn inside<T>(runtime: &Runtime, make: impl FnOnce() -> T) -> T {
+    let _inside = runtime.enter();
+    make()
+}
+
 /// Both, with what a failure calls them.
 fn both() -> [(&'static str, Runtime); 2] {
     [
         ("one thread", current_thread()),
         ("a worker", multi_thread()),
     ]
+}
+
+/// Takes a free lock and gives it back, without the timer that `harness::cycle` needs.
+async fn cycle(client: &LockClient) {
+    let guard = hold(client).await;
+    guard.release().await.expect("it was held throughout");
 }
 
 /// Uses locks in this runtime until this runtime reads the connection.

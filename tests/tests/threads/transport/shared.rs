@@ -21,8 +21,7 @@ fn a_runtime_that_sends_has_one_task_that_reads() {
 /// connection.
 #[test]
 fn renewals_and_cycles_share_one_connection() {
-    let _alone = alone();
-    let server = RedisServer::start();
+    let (_alone, server) = alone_with_a_server();
     current_thread().block_on(async {
         let client = client(server.url());
         let held = client.lock("held").ttl(ms(3_000)).acquire().await.unwrap();
@@ -67,8 +66,7 @@ fn a_blocked_waiter_is_notified_of_its_grant_beside_cycles() {
 /// The background reads for a runtime that cannot, and for a client that asks for that.
 #[test]
 fn a_runtime_without_io_and_one_of_a_background_client_have_no_reader() {
-    let _alone = alone();
-    let server = RedisServer::start();
+    let (_alone, server) = alone_with_a_server();
     for only in [false, true] {
         let mut builder = Builder::new_current_thread();
         if only {

@@ -4,23 +4,13 @@ use std::time::{Duration, Instant};
 
 use harness::{
     KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, exists,
-    failed, ms, soon,
+    failed, ms, revocation, revoke, soon,
 };
-use lock_runtime::inspect::{HolderKind, LockState, Revocation, Revoked, Seen};
+use lock_runtime::inspect::{HolderKind, LockState, Seen};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use redis::Connection;
 
 use super::{is_on_all_nodes, proxies, url_behind};
-
-async fn revoke(client: &LockClient, seen: impl Into<Seen>) -> Result<Revoked, LockError> {
-    let revocation = Revocation::new("ann@ops-1", "stuck import");
-    client.revoke(KEY, seen, revocation).await
-}
-
-async fn is_revoked(client: &LockClient, seen: impl Into<Seen>) {
-    let revoked = revoke(client, seen).await.unwrap();
-    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
-}
 
 async fn is_lost(guard: LockGuard) -> String {
     soon(guard.lost()).await;
@@ -107,10 +97,7 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         assert!(state.holders[0].token.is_some(), "{state:?}");
         let listed = list(&operator).await.unwrap();
         assert_eq!(listed.len(), 1, "once, although two have it: {listed:?}");
-        let revoked = revoke(&operator, guard.fencing_token()).await.unwrap();
-        let Revoked::Done(receipt) = revoked else {
-            panic!("{revoked:?}");
-        };
+        let receipt = revoke(&operator, KEY, guard.fencing_token()).await;
         assert_eq!(receipt.nodes, Some(2));
         let lost = is_lost(guard).await;
         let by = "revoked by ann@ops-1: stuck import";
@@ -146,7 +133,10 @@ async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     ways[2].replies(Mode::Hold);
     let error = of_silent.inspect(KEY).await.unwrap_err().to_string();
     assert!(error.contains("too few nodes answered to tell"), "{error}");
-    failed(revoke(&of_silent, seen()).await, LockErrorKind::Unavailable);
+    failed(
+        of_silent.revoke(KEY, seen(), revocation()).await,
+        LockErrorKind::Unavailable,
+    );
     let listed = list(&of_silent).await.unwrap();
     assert_eq!(listed.len(), 1, "a holder is not missed: {listed:?}");
 
@@ -155,7 +145,7 @@ async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     ways[2].heal();
     ways[2].replies(Mode::Delay(ms(200)));
     assert!(of_slow.inspect(KEY).await.unwrap().is_held());
-    is_revoked(&of_slow, seen()).await;
+    revoke(&of_slow, KEY, seen()).await;
 }
 
 /// Redlock of another program has one random value on all nodes. That of a minority is of a caller without the lock.
@@ -180,7 +170,7 @@ async fn foreign_lock_on_a_majority_is_held_and_revoked_by_its_hash() {
     assert!(is_short, "as long as a majority has it");
     let holder = &state.holders[0];
     assert_eq!(holder.kind, HolderKind::Foreign);
-    is_revoked(&operator, holder.seen.unwrap()).await;
+    revoke(&operator, KEY, holder.seen.unwrap()).await;
     let left = nodes.iter_mut().map(|node| ask(node, &["GET", LOCK]));
     let left: Vec<Option<String>> = left.collect();
     assert_eq!(left, [None, None, Some("another".to_owned())]);
@@ -199,7 +189,10 @@ async fn without_a_majority_nothing_is_known_or_done() {
         operator.ping().await.unwrap_err(),
         operator.inspect(KEY).await.unwrap_err(),
         list(&operator).await.unwrap_err(),
-        revoke(&operator, guard.fencing_token()).await.unwrap_err(),
+        operator
+            .revoke(KEY, guard.fencing_token(), revocation())
+            .await
+            .unwrap_err(),
     ] {
         assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
     }
@@ -269,7 +262,7 @@ async fn holder_knows_which_operator_took_its_lock_although_few_nodes_say_so_at_
     let guard = held_by(&holder, &quorum).await;
     lose(&mut [quorum.nodes[1].connection()]).await;
     ways[2].replies(Mode::Delay(ms(100)));
-    is_revoked(&operator, guard.fencing_token()).await;
+    revoke(&operator, KEY, guard.fencing_token()).await;
     let lost = is_lost(guard).await;
     assert!(lost.contains("revoked by ann@ops-1"), "{lost}");
 }
@@ -288,7 +281,7 @@ async fn silent_node_does_not_hold_operators_up() {
     operator.ping().await.unwrap();
     let state = operator.inspect(KEY).await.unwrap();
     assert_eq!(state.votes.unwrap().answered, 2);
-    is_revoked(&operator, guard.fencing_token()).await;
+    revoke(&operator, KEY, guard.fencing_token()).await;
     soon(guard.lost()).await;
     let took = asked.elapsed();
     assert!(took < LONG / 2, "a command waited for its timeout");

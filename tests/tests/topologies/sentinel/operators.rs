@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use harness::{KEY, LONG, RedisSentinels, client, eventually, hold, sees_waiters, served, soon};
-use lock_runtime::inspect::{Revocation, Revoked};
-use lock_runtime::{FencingToken, LockClient};
+use harness::{
+    KEY, LONG, RedisSentinels, client, eventually, hold, revoke, sees_waiters, served, soon,
+};
 
 /// A cursor of the old primary means nothing to the new one.
 #[tokio::test]
@@ -39,13 +39,6 @@ async fn listing_goes_on_at_the_primary_that_takes_over() {
     drop(guards);
 }
 
-/// Takes the lock from the holder with this token.
-async fn revoke(operator: &LockClient, token: FencingToken) {
-    let revocation = Revocation::new("ann@ops-1", "stuck import");
-    let revoked = operator.revoke(KEY, token, revocation).await.unwrap();
-    assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
-}
-
 #[tokio::test]
 async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
     const LEASE: Duration = Duration::from_secs(900);
@@ -54,7 +47,7 @@ async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
     let first = holder.lock(KEY).ttl(LEASE).await.unwrap();
     let waiting = tokio::spawn(next.lock(KEY).ttl(LEASE).wait(LONG).acquire());
     sees_waiters(&operator, KEY, 1).await;
-    revoke(&operator, first.fencing_token()).await;
+    revoke(&operator, KEY, first.fencing_token()).await;
     soon(first.lost()).await;
     let second = served(waiting).await;
     assert!(second.fencing_token() > first.fencing_token());
@@ -68,7 +61,7 @@ async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
         second.renew().await.is_ok() && seen.is_ok_and(|state| state.holders[0].token == token)
     })
     .await;
-    revoke(&operator, second.fencing_token()).await;
+    revoke(&operator, KEY, second.fencing_token()).await;
     soon(second.lost()).await;
     let third = hold(&holder).await;
     assert!(third.fencing_token() > second.fencing_token());

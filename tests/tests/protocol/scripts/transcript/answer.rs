@@ -66,16 +66,13 @@ impl From<Answer> for Got {
                     counted,
                 },
                 _,
-            ) => {
-                let at = None;
-                Got::Waits(Waits {
-                    at,
-                    remaining,
-                    position,
-                    value,
-                    counted,
-                })
-            }
+            ) => Got::Waits(Waits {
+                remaining,
+                position,
+                value,
+                counted,
+                ..Waits::default()
+            }),
             (Answer::Code(code), _) => Got::Code(code),
             (held, None) => unreachable!("{held:?} has a token"),
         }
@@ -105,16 +102,12 @@ impl From<Reply> for Got {
                 position,
                 value,
                 ..
-            } => {
-                let (at, counted) = (None, None);
-                Got::Waits(Waits {
-                    at,
-                    remaining,
-                    position,
-                    value,
-                    counted,
-                })
-            }
+            } => Got::Waits(Waits {
+                remaining,
+                position,
+                value,
+                ..Waits::default()
+            }),
             Reply::Nil => Got::Nil,
         }
     }
