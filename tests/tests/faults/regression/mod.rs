@@ -4,7 +4,6 @@ mod claims;
 mod crowds;
 mod destructors;
 mod distance;
-mod foreigners;
 mod memory;
 mod messages;
 mod nesting;
