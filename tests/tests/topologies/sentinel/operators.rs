@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use harness::{
-    KEY, LONG, RedisSentinels, client, eventually, hold, revoke, sees_waiters, served, soon,
+    KEY, LONG, RedisSentinels, client, eventually, hold, owner_on, revocation, revoke,
+    sees_waiters, served, soon,
 };
 
 /// A cursor of the old primary means nothing to the new one.
@@ -53,7 +54,7 @@ async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
     assert!(second.fencing_token() > first.fencing_token());
 
     all.wait_for_replication();
-    all.fail_over(0);
+    let primary = all.fail_over(0);
     // Calls fail while there is no primary, and the lock is confirmed at the new one.
     eventually("holder at the new primary", LONG, async || {
         let seen = operator.inspect(KEY).await;
@@ -61,7 +62,13 @@ async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
         second.renew().await.is_ok() && seen.is_ok_and(|state| state.holders[0].token == token)
     })
     .await;
-    revoke(&operator, KEY, second.fencing_token()).await;
+    // The old primary takes commands until it is told that it is a replica: what is revoked there is not revoked here.
+    eventually("revocation at the new primary", LONG, async || {
+        let seen = second.fencing_token();
+        let _not_held_any_more = operator.revoke(KEY, seen, revocation()).await;
+        owner_on(&all.servers[primary]).is_none()
+    })
+    .await;
     soon(second.lost()).await;
     let third = hold(&holder).await;
     assert!(third.fencing_token() > second.fencing_token());
