@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harness::{
     KEY, LOCK, LONG, Mode, QUEUE, RedisQuorum, ask, client_without_turns, cycle, eventually,
-    exists, hold, ms, served,
+    exists, hold, ms, patient, served,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 
@@ -129,7 +129,7 @@ async fn holder_keeps_a_node_that_was_given_to_it_after_it_had_won() {
 async fn shutdown_waits_for_each_node_that_answers() {
     let quorum = RedisQuorum::start();
     for _ in 0..20 {
-        let client = client_without_turns(quorum.url());
+        let client = patient(quorum.url()).local_turns(1).build().unwrap();
         drop(hold(&client).await);
         client.shutdown().await;
         for node in &quorum.nodes {
