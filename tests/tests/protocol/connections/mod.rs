@@ -18,9 +18,9 @@ mod warnings;
 use harness::{KEY, LONG, SLACK, TlsServer, ask, client, cycle, hold, ms, served, soon};
 use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind};
 
-/// A builder of clients that trust certificates signed by `pem`.
+/// A builder of patient clients that trust certificates signed by `pem`.
 fn trusting(url: impl Into<String>, pem: impl AsRef<[u8]>) -> LockClientBuilder {
-    LockClient::builder().url(url).ca_certificate(pem)
+    harness::patient(url).ca_certificate(pem)
 }
 
 /// The error of an acquire with a long wait.

@@ -88,18 +88,19 @@ async fn a_connection_that_breaks_is_made_anew_with_tls() {
 #[tokio::test]
 async fn a_teardown_is_a_reset() {
     let (authority, server) = TlsServer::with_authority();
+    // The plain one first: what answers over TLS opens connections to the plain port, too.
     let clients = [
-        (server.port(), trusting(server.url(), authority.pem())),
         (
             server.plain().port(),
-            LockClient::builder().url(server.plain().url()),
+            harness::patient(server.plain().url()),
         ),
+        (server.port(), trusting(server.url(), authority.pem())),
     ];
     for (port, builder) in clients {
         let client = builder.build().unwrap();
         cycle(&client).await;
         let own = our_ports(port);
-        assert_eq!(own.len(), 1, "one connection");
+        assert_eq!(own.len(), 1, "one connection to {port}: {:?}", sockets());
         drop(client);
         harness::eventually("end of the connection", LONG, async || {
             states(port, own[0]).iter().all(|&state| state == TIME_WAIT)
@@ -117,25 +118,30 @@ const ESTABLISHED: u8 = 1;
 #[cfg(target_os = "linux")]
 const TIME_WAIT: u8 = 6;
 
-/// Local port, remote port and state of every TCP socket.
+/// Local port, remote port, state and inode of every TCP socket of this machine.
 #[cfg(target_os = "linux")]
-fn sockets() -> Vec<(u16, u16, u8)> {
+fn sockets() -> Vec<(u16, u16, u8, String)> {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let hex = |text: &str| u16::from_str_radix(text.rsplit(':').next().unwrap(), 16).unwrap();
     let lines = table.lines().skip(1);
     let socket = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let state = u8::from_str_radix(words[3], 16).unwrap();
-        (hex(words[1]), hex(words[2]), state)
+        (hex(words[1]), hex(words[2]), state, words[9].to_owned())
     };
     lines.map(socket).collect()
 }
 
-/// The local ends of the open connections to `port`, except the test's own.
+/// The local ends of this process's open connections to `port`.
 #[cfg(target_os = "linux")]
 fn our_ports(port: u16) -> Vec<u16> {
+    let files = std::fs::read_dir("/proc/self/fd").unwrap();
+    // A file may be closed while they are listed.
+    let links = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+    let ours: Vec<String> = links.map(|link| link.display().to_string()).collect();
     let all = sockets().into_iter();
-    all.filter(|&(_, remote, state)| remote == port && state == ESTABLISHED)
+    all.filter(|(_, remote, state, _)| (*remote, *state) == (port, ESTABLISHED))
+        .filter(|(.., inode)| ours.contains(&format!("socket:[{inode}]")))
         .map(|(local, ..)| local)
         .collect()
 }
@@ -143,7 +149,7 @@ fn our_ports(port: u16) -> Vec<u16> {
 #[cfg(target_os = "linux")]
 fn states(port: u16, own: u16) -> Vec<u8> {
     let all = sockets().into_iter();
-    all.filter(|&(local, remote, _)| (local, remote) == (own, port))
-        .map(|(.., state)| state)
+    all.filter(|&(local, remote, ..)| (local, remote) == (own, port))
+        .map(|(_, _, state, _)| state)
         .collect()
 }
