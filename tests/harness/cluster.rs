@@ -417,7 +417,7 @@ fn configuration(announced: &[(u16, u16)], primaries: usize, own: usize) -> Stri
 /// A port that is free together with that of its bus, and that no client's socket is given.
 fn cluster_port() -> u16 {
     for _ in 0..1_000 {
-        let port = port::free_in(12_000..22_000);
+        let port = port::free_in(port::OF_CLUSTERS);
         if TcpListener::bind((Ipv4Addr::LOCALHOST, port + BUS)).is_ok() {
             return port;
         }

@@ -1,12 +1,12 @@
 //! Which runtimes and threads read the connection, and which need not.
 
 use super::*;
-use harness::server_and_client;
 
 #[test]
 fn a_runtime_that_sends_has_one_task_that_reads() {
     let _alone = alone();
-    let (server, client) = server_and_client();
+    let server = RedisServer::start();
+    let client = harness::patient(server.url()).build().unwrap();
     for runtime in [current_thread(), multi_thread(), current_thread()] {
         runtime.block_on(async {
             settle_in(&client).await;
@@ -42,7 +42,7 @@ fn renewals_and_cycles_share_one_connection() {
 #[test]
 fn a_blocked_waiter_is_notified_of_its_grant_beside_cycles() {
     let _alone = alone();
-    let (server, other) = server_and_client();
+    let (server, other) = harness::server_and_client();
     let guard = other.lock("waited for").acquire_blocking().unwrap();
     let runtime = current_thread();
     let ours = runtime.block_on(async { client(server.url()) });
