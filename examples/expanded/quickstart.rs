@@ -37,74 +37,81 @@ struct Receipt {
 #[rustfmt::skip]
 async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
     use ::lock_runtime::__private::v1 as __lock_rt;
-    let mut __lock_call = {
+    return match {
         let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
         __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
         __lock_rt::Spec::ttl(&mut __lock_spec, Duration::new(10u64, 0u32));
         __lock_rt::Spec::wait(&mut __lock_spec, Duration::new(90u64, 0u32));
         __lock_rt::Spec::acquire_installed(__lock_spec)
-    };
-    let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
-        Ok(()) => {
-            let __lock_outcome = {
-                let lock = __lock_rt::Call::guard(&__lock_call);
-                let __lock_body = std::pin::pin!(
-                    Some(async move {
-                        if let Some(__lock_output) = None::<Result<Receipt, LockError>> {
-                            return __lock_output;
-                        }
-                        let _ = &shipping;
-                        let _ = &id;
-                        let at_the_same_time = shipping.fetch_add(1, Ordering::SeqCst);
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                        shipping.fetch_sub(1, Ordering::SeqCst);
-                        Ok(Receipt {
-                            token: lock.fencing_token(),
-                            at_the_same_time,
-                        })
-                    }),
-                );
-                let __lock_outcome = __lock_rt::Call::drive(
-                        &__lock_call,
-                        __lock_rt::OnLost::Cancel,
-                        __lock_body,
-                    )
-                    .await;
-                __lock_outcome
-            };
-            let __lock_ended = match &__lock_outcome {
-                Ok(__lock_output) => {
-                    use __lock_rt::{NotAResult as _, FutureResult as _};
-                    __lock_rt::BodyEnd::returned(
-                        (&__lock_rt::BodyResult(__lock_output)).lock_body_failed(),
-                    )
-                }
-                Err(_) => __lock_rt::BodyEnd::Dropped,
-            };
-            match __lock_rt::Call::released(
-                    &mut __lock_call,
-                    __lock_rt::OnLost::Cancel,
-                    __lock_ended,
-                )
-                .await
+    } {
+        mut __lock_call => {
+            let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await
             {
-                Ok(()) => __lock_outcome,
+                Ok(()) => {
+                    let __lock_outcome = {
+                        let lock = __lock_rt::Call::guard(&__lock_call);
+                        let __lock_body = std::pin::pin!(
+                            Some(async move {
+                                if let Some(__lock_output) = None::<
+                                    Result<Receipt, LockError>,
+                                > {
+                                    return __lock_output;
+                                }
+                                let _ = &shipping;
+                                let _ = &id;
+                                let at_the_same_time = shipping
+                                    .fetch_add(1, Ordering::SeqCst);
+                                tokio::time::sleep(Duration::from_millis(50)).await;
+                                shipping.fetch_sub(1, Ordering::SeqCst);
+                                Ok(Receipt {
+                                    token: lock.fencing_token(),
+                                    at_the_same_time,
+                                })
+                            }),
+                        );
+                        let __lock_outcome = __lock_rt::Call::drive(
+                                &__lock_call,
+                                __lock_rt::OnLost::Cancel,
+                                __lock_body,
+                            )
+                            .await;
+                        __lock_outcome
+                    };
+                    let __lock_ended = match &__lock_outcome {
+                        Ok(__lock_output) => {
+                            use __lock_rt::{NotAResult as _, FutureResult as _};
+                            __lock_rt::BodyEnd::returned(
+                                (&__lock_rt::BodyResult(__lock_output)).lock_body_failed(),
+                            )
+                        }
+                        Err(_) => __lock_rt::BodyEnd::Dropped,
+                    };
+                    match __lock_rt::Call::released(
+                            &mut __lock_call,
+                            __lock_rt::OnLost::Cancel,
+                            __lock_ended,
+                        )
+                        .await
+                    {
+                        Ok(()) => __lock_outcome,
+                        Err(__lock_error) => Err(__lock_error),
+                    }
+                }
                 Err(__lock_error) => Err(__lock_error),
+            };
+            match __lock_outcome {
+                Ok(__lock_output) => __lock_output,
+                Err(__lock_error) => {
+                    <Result<
+                        Receipt,
+                        LockError,
+                    > as __lock_rt::FromLockError<
+                        _,
+                    >>::from_lock_error(__lock_rt::Returned, __lock_error)
+                }
             }
         }
-        Err(__lock_error) => Err(__lock_error),
     };
-    match __lock_outcome {
-        Ok(__lock_output) => __lock_output,
-        Err(__lock_error) => {
-            <Result<
-                Receipt,
-                LockError,
-            > as __lock_rt::FromLockError<
-                _,
-            >>::from_lock_error(__lock_rt::Returned, __lock_error)
-        }
-    }
 }
 
 #[tokio::main]

@@ -7,5 +7,6 @@
 
 mod edition;
 mod functions;
+mod lints;
 mod mistakes;
 mod options;

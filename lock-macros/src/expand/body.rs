@@ -2,20 +2,44 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 
 use crate::model::Call;
 use crate::tokens;
 
-use super::{allow_underscores, closures, glue_at};
+use super::{allow_underscores, braced, closures, glue_at};
 
 /// The typed `return`, the captures, and the user's statements.
-pub(super) fn statements(call: &Call, statements: TokenStream, glue: Span) -> TokenStream {
+///
+/// Statements with an item have a block of their own. Otherwise clippy would blame the user for an item after the
+/// generated statements.
+pub(super) fn statements(
+    call: &Call,
+    statements: TokenStream,
+    braces: Span,
+    glue: Span,
+) -> TokenStream {
     let typed_return = typed_return(call);
     let captures = captures(call, &statements, glue);
     let statements = closures::typed(call, &statements, glue).unwrap_or(statements);
-    quote_spanned! {glue=> #typed_return #captures #statements }
+    let statements = if has_item(&statements) {
+        braced(statements, braces).into_token_stream()
+    } else {
+        statements
+    };
+    quote_spanned!(glue=> #typed_return #captures #statements)
+}
+
+/// Whether a statement may be an item: a word that begins one is not inside other braces.
+fn has_item(statements: &TokenStream) -> bool {
+    const BEGIN_ITEMS: [&str; 11] = [
+        "const", "enum", "extern", "fn", "impl", "mod", "static", "struct", "trait", "type", "use",
+    ];
+    statements.clone().into_iter().any(|tree| match tree {
+        TokenTree::Ident(ident) => BEGIN_ITEMS.iter().any(|word| ident == word),
+        _ => false,
+    })
 }
 
 /// A `return` that never runs, by which every `return` of the body gets the function's type. There is

@@ -12,40 +12,43 @@
 //!
 //! ```text
 //! async fn ship(id: u64) -> Result<Receipt, ShipError> {
-//!     let mut call = {
+//!     return match {
 //!         let mut spec = Spec::new(&["ship", "order:<id>"]);
 //!         Spec::part(&mut spec, &["order:", "id"], &id);
 //!         Spec::ttl(&mut spec, Duration::new(10, 0));
 //!         Spec::acquire_installed(spec)
-//!     };
-//!     let outcome = match Call::acquired(&mut call).await {
-//!         Ok(()) => {
-//!             let outcome = {
-//!                 let body = pin!(Some(async move {
-//!                     if let Some(output) = None::<Result<Receipt, ShipError>> { return output; };
-//!                     let _ = &id;
-//!                     STATEMENTS
-//!                 }));
-//!                 let outcome = Call::drive(&call, OnLost::Cancel, body).await;
-//!                 outcome
-//!             };
-//!             let ended = match &outcome {
-//!                 Ok(output) => BodyEnd::returned((&BodyResult(output)).lock_body_failed()),
-//!                 Err(_) => BodyEnd::Dropped,
-//!             };
-//!             match Call::released(&mut call, OnLost::Cancel, ended).await {
-//!                 Ok(()) => outcome,
+//!     } {
+//!         mut call => {
+//!             let outcome = match Call::acquired(&mut call).await {
+//!                 Ok(()) => {
+//!                     let outcome = {
+//!                         let body = pin!(Some(async move {
+//!                             if let Some(output) = None::<Result<Receipt, ShipError>> { return output; };
+//!                             let _ = &id;
+//!                             STATEMENTS
+//!                         }));
+//!                         let outcome = Call::drive(&call, OnLost::Cancel, body).await;
+//!                         outcome
+//!                     };
+//!                     let ended = match &outcome {
+//!                         Ok(output) => BodyEnd::returned((&BodyResult(output)).lock_body_failed()),
+//!                         Err(_) => BodyEnd::Dropped,
+//!                     };
+//!                     match Call::released(&mut call, OnLost::Cancel, ended).await {
+//!                         Ok(()) => outcome,
+//!                         Err(error) => Err(error),
+//!                     }
+//!                 }
 //!                 Err(error) => Err(error),
+//!             };
+//!             match outcome {
+//!                 Ok(output) => output,
+//!                 Err(error) => {
+//!                     <Result<Receipt, ShipError> as FromLockError<_>>::from_lock_error(Returned, error)
+//!                 }
 //!             }
 //!         }
-//!         Err(error) => Err(error),
 //!     };
-//!     match outcome {
-//!         Ok(output) => output,
-//!         Err(error) => {
-//!             <Result<Receipt, ShipError> as FromLockError<_>>::from_lock_error(Returned, error)
-//!         }
-//!     }
 //! }
 //! ```
 //!
@@ -63,8 +66,8 @@
 //!   which they were captured, arguments in the reverse.
 //! - Functions are called by their path, methods only by names that are unlikely elsewhere. A trait in
 //!   scope may have a method `part` for every type.
-//! - Generated code has the macro's hygiene, so lints ignore it. The user's tokens and braces keep their
-//!   own. The prefix avoids constants and statics of the user, which have no hygiene.
+//! - Generated code has the macro's hygiene, so most lints ignore it. The others are the reason for the `return`, and
+//!   for the `match` in place of `let mut call`. The user's tokens and braces keep their own. The prefix avoids constants and statics of the user, which have no hygiene.
 
 mod body;
 mod closures;
@@ -92,8 +95,7 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
             let locked = locked(&call, Waiting::Async, quote!(#before #rest), tail.braces);
             let prelude = tail.prelude.as_ref().map(|prelude| &prelude.statements);
             let block = braced(quote!(#prelude #locked), tail.braces);
-            let glue = glue(&call);
-            let wrapped = tail.wrap(quote_spanned!(glue=> async move #block));
+            let wrapped = tail.wrap(quote_spanned!(tail.keyword=> async move #block));
             quote!(#copies #wrapped)
         }
     };
@@ -126,7 +128,7 @@ enum Waiting {
 fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) -> TokenStream {
     let glue = glue(call);
     let acquire = spec::acquire(call, waiting, glue);
-    let body = braced(body::statements(call, statements, glue), braces);
+    let body = braced(body::statements(call, statements, braces, glue), braces);
     let on_lost = match call.options.on_lost {
         OnLost::Cancel => quote_spanned!(glue=> __lock_rt::OnLost::Cancel),
         OnLost::Finish => quote_spanned!(glue=> __lock_rt::OnLost::Finish),
@@ -153,7 +155,6 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
             let guard = guard(quote_spanned!(place=> __lock_rt::Call::guard(&__lock_call)));
             let released = quote_spanned!(place=> __lock_rt::Call::released(&mut __lock_call, #on_lost, __lock_ended));
             quote_spanned! {glue=>
-                let mut __lock_call = #acquire;
                 let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
                     ::core::result::Result::Ok(()) => {
                         let __lock_outcome = {
@@ -182,11 +183,16 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
             let guard = guard(quote_spanned!(place=> &__lock_held));
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
+            // A closure cannot be `-> !`, and clippy would blame a loop in it that never ends.
+            let allow = call
+                .output
+                .never
+                .then(|| quote_spanned!(glue=> #[allow(clippy::infinite_loop)]));
             quote_spanned! {glue=>
-                let __lock_acquired = #acquire;
                 let __lock_outcome = match __lock_acquired {
                     ::core::result::Result::Ok(__lock_held) => {
                         #guard
+                        #allow
                         let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
                         let __lock_ended = match &__lock_output { __lock_output => #failed };
                         match __lock_rt::release_after_blocking(#held, #on_lost, __lock_ended) {
@@ -209,12 +215,26 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
         let place = glue_at(call.output.span);
         quote_spanned!(place=> __lock_output)
     };
-    quote_spanned! {glue=>
-        #outcome
-        match __lock_outcome {
-            ::core::result::Result::Ok(__lock_output) => #success,
-            ::core::result::Result::Err(__lock_error) => #failure,
+    // Bound by a `match`, since clippy follows each `let` of a guard, and asks for an earlier drop.
+    let begun = match waiting {
+        Waiting::Async => quote_spanned!(glue=> mut __lock_call),
+        Waiting::Blocking => quote_spanned!(glue=> __lock_acquired),
+    };
+    let call_and_answer = quote_spanned! {glue=>
+        match #acquire {
+            #begun => {
+                #outcome
+                match __lock_outcome {
+                    ::core::result::Result::Ok(__lock_output) => #success,
+                    ::core::result::Result::Err(__lock_error) => #failure,
+                }
+            }
         }
+    };
+    if call.output.never {
+        call_and_answer
+    } else {
+        quote_spanned!(glue=> return #call_and_answer;)
     }
 }
 

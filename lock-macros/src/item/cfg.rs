@@ -28,16 +28,22 @@ fn cfg_in(meta: Meta) -> Option<Meta> {
     if !list.path.is_ident("cfg_attr") {
         return None;
     }
-    let mut rest = list.tokens.clone().into_iter();
-    // Not parsed, since the predicate `true` is not a `Meta`.
-    let predicate: TokenStream = rest.by_ref().take_while(|tree| !is_comma(tree)).collect();
-    let metas = Punctuated::<Meta, Token![,]>::parse_terminated.parse2(rest.collect());
-    let cfgs: Vec<Meta> = metas.ok()?.into_iter().filter_map(cfg_in).collect();
+    let (predicate, metas) = conditional(&list)?;
+    let cfgs: Vec<Meta> = metas.into_iter().filter_map(cfg_in).collect();
     if cfgs.is_empty() {
         return None;
     }
     let tokens = quote!(#predicate, #(#cfgs),*);
     Some(Meta::List(MetaList { tokens, ..list }))
+}
+
+/// The predicate of a `cfg_attr(…)`, and the attributes that depend on it.
+pub(super) fn conditional(list: &MetaList) -> Option<(TokenStream, Punctuated<Meta, Token![,]>)> {
+    let mut rest = list.tokens.clone().into_iter();
+    // Not parsed, since the predicate `true` is not a `Meta`.
+    let predicate = rest.by_ref().take_while(|tree| !is_comma(tree)).collect();
+    let metas = Punctuated::parse_terminated.parse2(rest.collect());
+    Some((predicate, metas.ok()?))
 }
 
 fn is_comma(tree: &TokenTree) -> bool {

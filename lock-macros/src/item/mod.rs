@@ -4,6 +4,7 @@
 mod async_slot;
 mod cfg;
 mod copies;
+mod expectations;
 mod names;
 mod output;
 mod returns;
@@ -68,7 +69,7 @@ impl Parse for Item {
         let mut body = Group::new(Delimiter::Brace, rest);
         body.set_span(braced.span());
         Ok(Item {
-            attrs,
+            attrs: expectations::relaxed(attrs),
             visibility,
             signature,
             body,

@@ -32,6 +32,8 @@ pub(crate) struct TailBlock {
     pub(crate) prelude: Option<Prelude>,
     /// The other statements of the block.
     pub(crate) body: TokenStream,
+    /// The place of the block's `async`.
+    pub(crate) keyword: Span,
     /// The place of the block's braces.
     pub(crate) braces: Span,
     /// The last expression of the body. `wrap` replaces the block in it.
@@ -59,6 +61,7 @@ impl TailBlock {
             return None;
         };
         let block = async_block(&mut expr)?;
+        let keyword = block.async_token.span;
         let braces = block.block.brace_token.span.join();
         let inner = std::mem::take(&mut block.block.stmts);
         let split = is_async_trait(signature)
@@ -80,6 +83,7 @@ impl TailBlock {
             before: quote!(#(#before)*),
             prelude: split.map(|(_, prelude)| prelude),
             body: inner[at..].iter().map(Stmt::to_token_stream).collect(),
+            keyword,
             braces,
             expr,
         })

@@ -1,0 +1,109 @@
+//! What the compiler and clippy report about locked functions, with every lint there is.
+
+mod long {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    /// Whether the functions of a file have the attribute.
+    #[derive(Clone, Copy, Debug)]
+    enum Form {
+        Plain,
+        Locked,
+    }
+
+    #[test]
+    fn locked_functions_cause_no_report_that_plain_ones_do_not() {
+        let plain = reports("functions", Form::Plain);
+        let locked = reports("functions", Form::Locked);
+        assert!(plain.len() > 100, "the lints are on: {plain:#?}");
+        let own: Vec<_> = locked.difference(&plain).collect();
+        assert!(own.is_empty(), "{own:#?}");
+    }
+
+    #[test]
+    fn expectations_stay_fulfilled_when_a_function_is_locked() {
+        for form in [Form::Plain, Form::Locked] {
+            let reports = reports("expectations", form);
+            let unfulfilled: Vec<_> = reports
+                .iter()
+                .filter(|report| report.contains("expectation is unfulfilled"))
+                .collect();
+            assert!(unfulfilled.is_empty(), "{form:?}: {unfulfilled:#?}");
+        }
+    }
+
+    /// The reports about a file of `lints`: place and message.
+    fn reports(file: &str, form: Form) -> BTreeSet<String> {
+        let features: &[&str] = match form {
+            Form::Plain => &[],
+            Form::Locked => &["--features", "locked"],
+        };
+        let package = package(file);
+        let output = Command::new(env!("CARGO"))
+            .args([
+                "clippy",
+                "--quiet",
+                "--no-deps",
+                "--message-format",
+                "short",
+            ])
+            .args(features)
+            .arg("--")
+            .args(every_lint())
+            .current_dir(&package)
+            .env("CARGO_TARGET_DIR", package.with_file_name("lints-target"))
+            .output()
+            .expect("cargo runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{file}, {form:?}: {said}");
+        let name = format!("{file}.rs:");
+        let lines = said.lines().filter_map(|line| line.split_once(&name));
+        lines.map(|(_, report)| report.to_owned()).collect()
+    }
+
+    /// Switches on all groups of clippy, and the compiler's lints that are off unless asked for.
+    fn every_lint() -> Vec<String> {
+        let help = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+            .args(["-W", "help"])
+            .output()
+            .expect("rustc lists its lints");
+        let help = String::from_utf8_lossy(&help.stdout);
+        let off = help.lines().filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let (name, level) = (words.next()?, words.next()?);
+            // Not about code, or about the whole package.
+            let is_other = [
+                "unstable-features",
+                "linker-messages",
+                "unused-crate-dependencies",
+            ];
+            (level == "allow" && !is_other.contains(&name)).then(|| name.to_owned())
+        });
+        let groups =
+            ["all", "pedantic", "nursery", "restriction"].map(|group| format!("clippy::{group}"));
+        let on = off.chain(groups).flat_map(|lint| ["-W".to_owned(), lint]);
+        let nothing_of = ["-A", "clippy::blanket_clippy_restriction_lints"].map(str::to_owned);
+        on.chain(nothing_of).collect()
+    }
+
+    /// A package with the file as its library.
+    fn package(file: &str) -> PathBuf {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let workspace = here.join("../..");
+        let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lints-of-{file}"));
+        let manifest = format!(
+            "[package]\nname = \"lints\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [features]\nlocked = []\n\n[lib]\npath = {:?}\n\n[dependencies]\n\
+             async-trait = \"0.1\"\nlock-runtime.path = {:?}\n\
+             tracing = {{ version = \"0.1\", features = [\"attributes\"] }}\n",
+            here.join(format!("lints/{file}.rs")),
+            workspace.join("lock-runtime"),
+        );
+        fs::create_dir_all(&package).expect("the target folder can be written to");
+        fs::write(package.join("Cargo.toml"), manifest).expect("a manifest");
+        fs::copy(workspace.join("Cargo.lock"), package.join("Cargo.lock")).expect("the versions");
+        package
+    }
+}

@@ -1,0 +1,392 @@
+//! Expectations about functions as a whole, each fulfilled without the attribute. `../lints.rs` compiles them with it.
+
+#![warn(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
+#![allow(
+    clippy::pedantic,
+    clippy::nursery,
+    clippy::restriction,
+    dead_code,
+    reason = "each function names the lint that it is about"
+)]
+
+use std::future::Future;
+
+#[cfg(feature = "locked")]
+use lock_runtime::distributed_lock;
+use lock_runtime::LockError;
+
+pub type Answer<T = u8> = Result<T, LockError>;
+
+pub struct View<'v>(pub &'v str);
+
+pub struct Shop {
+    name: String,
+    owner: String,
+}
+
+#[expect(clippy::unused_async, reason = "the trait of a framework wants it")]
+#[cfg_attr(feature = "locked", distributed_lock(key = "unused_async"))]
+pub async fn unused_async(id: u8) -> Answer {
+    Ok(id)
+}
+
+#[cfg_attr(feature = "locked", distributed_lock(key = "below the attribute"))]
+#[expect(clippy::unused_async, clippy::missing_errors_doc)]
+pub async fn below_the_attribute(name: String) -> Answer<usize> {
+    Ok(name.len())
+}
+
+#[cfg_attr(feature = "locked", distributed_lock(key = "inside"))]
+pub async fn inside(id: u8) -> Answer {
+    #![expect(clippy::unused_async)]
+    Ok(id)
+}
+
+#[cfg_attr(feature = "locked", distributed_lock(key = "conditional"))]
+#[cfg_attr(all(), expect(clippy::unused_async), doc = "Conditional.")]
+pub async fn conditional(id: u8) -> Answer {
+    Ok(id)
+}
+
+#[expect(clippy::unused_async, unused_variables, reason = "one of each kind")]
+#[cfg_attr(feature = "locked", distributed_lock(key = "mixed"))]
+pub async fn mixed(id: u8) -> Answer {
+    Ok(1)
+}
+
+#[expect(clippy::pedantic, reason = "a group, of which nothing else is left")]
+#[cfg_attr(feature = "locked", distributed_lock(key = "group"))]
+pub async fn group(id: u8) -> Answer {
+    Ok(id)
+}
+
+#[expect(clippy::needless_pass_by_value)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "needless_pass_by_value"))]
+pub fn needless_pass_by_value(name: String) -> Answer<usize> {
+    Ok(name.len())
+}
+
+#[expect(clippy::unnecessary_wraps)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "unnecessary_wraps"))]
+fn unnecessary_wraps(id: u8) -> Answer {
+    Ok(id)
+}
+
+#[expect(clippy::missing_const_for_fn)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "missing_const_for_fn"))]
+pub fn missing_const_for_fn(id: u8) -> Answer {
+    Ok(id)
+}
+
+#[expect(clippy::needless_pass_by_ref_mut)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "needless_pass_by_ref_mut"))]
+fn needless_pass_by_ref_mut(names: &mut Vec<u8>) -> Answer<usize> {
+    Ok(names.len())
+}
+
+#[expect(clippy::boxed_local)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "boxed_local"))]
+pub fn boxed_local(id: Box<u8>) -> Answer {
+    Ok(*id)
+}
+
+#[expect(clippy::ptr_arg)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "ptr_arg"))]
+pub fn ptr_arg(names: &Vec<u8>) -> Answer<usize> {
+    Ok(names.len())
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "trivially_copy_pass_by_ref"))]
+fn trivially_copy_pass_by_ref(id: &u8) -> Answer {
+    Ok(*id)
+}
+
+#[expect(clippy::unwrap_in_result)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "unwrap_in_result"))]
+pub fn unwrap_in_result(id: Result<u8, u8>) -> Answer {
+    Ok(id.unwrap())
+}
+
+#[expect(clippy::panic_in_result_fn)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "panic_in_result_fn"))]
+pub fn panic_in_result_fn(id: u8) -> Answer {
+    assert!(id > 0);
+    panic!("ran")
+}
+
+#[expect(clippy::missing_panics_doc)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "missing_panics_doc"))]
+pub fn missing_panics_doc(id: Option<u8>) -> Answer {
+    Ok(id.unwrap())
+}
+
+#[expect(clippy::missing_panics_doc)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "missing_panics_doc"))]
+pub async fn missing_panics_doc_async(id: Option<u8>) -> Answer {
+    Ok(id.unwrap())
+}
+
+#[expect(clippy::implicit_return)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "implicit_return"))]
+pub fn implicit_return(id: u8) -> Answer {
+    Ok(id)
+}
+
+#[expect(clippy::needless_return)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "needless_return"))]
+pub fn needless_return(id: u8) -> Answer {
+    return Ok(id);
+}
+
+#[expect(clippy::needless_return)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "needless_return"))]
+pub async fn needless_return_async(id: u8) -> Answer {
+    return Ok(id);
+}
+
+#[expect(clippy::let_and_return)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "let_and_return"))]
+pub fn let_and_return(id: u8) -> Answer {
+    let done = Ok(id);
+    done
+}
+
+#[expect(clippy::items_after_statements)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "items_after_statements"))]
+pub fn items_after_statements(id: u8) -> Answer {
+    let id = id.saturating_add(1);
+    const LIMIT: u8 = 3;
+    Ok(id.min(LIMIT))
+}
+
+#[expect(clippy::elidable_lifetime_names)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "elidable_lifetime_names"))]
+pub fn elidable_lifetime_names<'a>(text: &'a str) -> Answer<View<'a>> {
+    Ok(View(text))
+}
+
+#[expect(clippy::needless_lifetimes)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "needless_lifetimes"))]
+pub fn needless_lifetimes<'a>(text: &'a str) -> Answer<&'a str> {
+    Ok(text)
+}
+
+#[expect(clippy::unnecessary_literal_bound)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "unnecessary_literal_bound", or_else = |_| ""))]
+pub fn unnecessary_literal_bound(shop: &Shop) -> &str {
+    let _ = shop;
+    "bakery"
+}
+
+#[expect(clippy::manual_async_fn)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "manual_async_fn"))]
+pub fn manual_async_fn(id: u8) -> impl Future<Output = Answer> {
+    async move { Ok(id) }
+}
+
+#[expect(clippy::cognitive_complexity)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "cognitive_complexity"))]
+pub fn cognitive_complexity(id: u8) -> Answer {
+    if id > 1 { if id > 2 { if id > 3 { if id > 4 { if id > 5 { if id > 6 { if id > 7 { if id > 8 { return Ok(1) } } } } } } } }
+    if id > 1 { if id > 2 { if id > 3 { if id > 4 { if id > 5 { if id > 6 { if id > 7 { if id > 8 { return Ok(2) } } } } } } } }
+    if id > 1 { if id > 2 { if id > 3 { if id > 4 { if id > 5 { if id > 6 { if id > 7 { if id > 8 { return Ok(3) } } } } } } } }
+    if id > 1 { if id > 2 { if id > 3 { if id > 4 { if id > 5 { if id > 6 { if id > 7 { if id > 8 { return Ok(4) } } } } } } } }
+    Ok(id)
+}
+
+#[expect(clippy::future_not_send)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "future_not_send"))]
+pub async fn future_not_send(id: std::rc::Rc<u8>) -> Answer {
+    std::future::ready(()).await;
+    Ok(*id)
+}
+
+#[expect(clippy::only_used_in_recursion)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "only_used_in_recursion"))]
+pub fn only_used_in_recursion(id: u8, other: u8) -> Answer {
+    if id == 0 { Ok(0) } else { only_used_in_recursion(id.saturating_sub(1), other) }
+}
+
+#[expect(unconditional_recursion)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "unconditional_recursion"))]
+pub fn unconditional(id: u8) -> Answer {
+    unconditional(id)
+}
+
+#[expect(clippy::extra_unused_lifetimes)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "extra_unused_lifetimes"))]
+pub fn extra_unused_lifetimes<'a>(id: u8) -> Answer {
+    Ok(id)
+}
+
+#[expect(clippy::used_underscore_binding)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "used_underscore_binding"))]
+pub fn used_underscore_binding(_id: u8) -> Answer {
+    Ok(_id)
+}
+
+#[expect(clippy::default_numeric_fallback)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "default_numeric_fallback"))]
+pub fn default_numeric_fallback(_id: u8) -> Answer<i32> {
+    let number = 3;
+    Ok(number)
+}
+
+#[expect(clippy::must_use_candidate)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "must_use_candidate", or_else = |_| 1))]
+pub fn must_use_candidate(id: u8) -> u8 {
+    id
+}
+
+#[expect(clippy::too_many_lines)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "too_many_lines"))]
+pub fn too_many_lines(id: u8) -> Answer {
+    let mut id = id;
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    id = id.saturating_add(1);
+    Ok(id)
+}
+
+#[expect(clippy::large_stack_frames)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "large_stack_frames"))]
+pub fn large_stack_frames(id: usize) -> Answer {
+    let all = [1_u8; 600_000];
+    Ok(all[id])
+}
+
+#[expect(clippy::single_match_else)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "single_match_else"))]
+pub async fn single_match_else(id: Option<u8>) -> Answer {
+    match id {
+        Some(id) => Ok(id),
+        None => {
+            std::future::ready(()).await;
+            Ok(1)
+        }
+    }
+}
+
+#[expect(clippy::significant_drop_tightening)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "significant_drop_tightening"))]
+pub fn significant_drop_tightening(stock: &std::sync::Mutex<Vec<u8>>) -> Answer<usize> {
+    let stock = stock.lock().unwrap();
+    let count = stock.iter().count();
+    for _ in 0..count {
+        std::thread::yield_now();
+    }
+    Ok(count)
+}
+
+impl Shop {
+    #[expect(clippy::unused_self)]
+    #[cfg_attr(feature = "locked", distributed_lock(key = "unused_self"))]
+    fn unused_self(&self, id: u8) -> Answer {
+        Ok(id)
+    }
+
+    #[expect(clippy::misnamed_getters)]
+    #[cfg_attr(feature = "locked", distributed_lock(key = "misnamed_getters", or_else = |_| unreachable!()))]
+    pub fn name(&self) -> &String {
+        &self.owner
+    }
+}
