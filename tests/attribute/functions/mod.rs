@@ -21,6 +21,7 @@ mod drops;
 mod exits;
 mod futures;
 mod generics;
+mod levels;
 mod lifetimes;
 mod made;
 mod patterns;
