@@ -1,6 +1,6 @@
 //! Run a function under a lock that every machine respects, on Redis or Valkey.
 //!
-//! ```
+//! ```no_run
 //! use lock_runtime::{LockClient, LockError, distributed_lock};
 //!
 //! #[distributed_lock(key = "order:<id>", ttl = "10s", wait = "2s")]
@@ -9,11 +9,11 @@
 //!     Ok(())
 //! }
 //!
-//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
-//! # let url = "memory://";
-//! LockClient::connect(url).await?.install()?; // once, at start-up: redis://127.0.0.1:6379
-//! ship(42).await
-//! # }
+//! #[tokio::main]
+//! async fn main() -> Result<(), LockError> {
+//!     LockClient::connect("redis://127.0.0.1:6379").await?.install()?; // once, at start-up
+//!     ship(42).await
+//! }
 //! ```
 //!
 //! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] is where locks
@@ -72,15 +72,13 @@
 //!
 //! # Where the locks are
 //!
-//! | URL | the locks are |
-//! |---|---|
-//! | `redis://host` | on a Redis or Valkey server |
-//! | `rediss://host` | there too, over TLS; needs the feature `tls` |
-//! | `redis-sentinel://host,host#name` | on the primary `name`, as these sentinels name it; likewise `rediss-sentinel://` |
-//! | `redis+unix:///path` | on a server of this machine, over a unix socket |
-//! | `redis-cluster://host,host` | on a cluster; one node that answers is enough to find the others |
-//! | `redlock://host,host,host` | on a [majority](docs::quorum) of these servers; likewise `redlocks://` |
-//! | `memory://` | in this process |
+//! - `redis://host`: on a Redis or Valkey server.
+//! - `rediss://host`: there too, over TLS; needs the feature `tls`.
+//! - `redis-sentinel://host,host#name`: on the primary `name`, as these sentinels name it; likewise `rediss-sentinel://`.
+//! - `redis+unix:///path`: on a server of this machine, over a unix socket.
+//! - `redis-cluster://host,host`: on a cluster; one node that answers is enough to find the others.
+//! - `redlock://host,host,host`: on a [majority](docs::quorum) of these servers; likewise `redlocks://`.
+//! - `memory://`: in this process.
 //!
 //! A host may have a port, 6379 unless it is named, or 26379 for a sentinel. `user:password@` stands before the first
 //! host, and `/database` after the last: `redis://user:password@host:6379/0`. A socket has them as parameters,

@@ -71,7 +71,7 @@ fn every_layer_has_files() {
 
 #[test]
 fn no_file_is_longer_than_400_lines() {
-    let long: Vec<_> = source_files::below(&source_files::root())
+    let long: Vec<_> = source_files::below(&source_files::root(), "rs")
         .into_iter()
         .filter(|path| !path.ends_with("tests.rs"))
         .filter_map(|path| {
@@ -125,7 +125,7 @@ fn source(file: &str, text: &str) -> (String, TokenStream) {
 /// The sources by path, without the ending.
 fn sources() -> BTreeMap<String, TokenStream> {
     let folder = source_files::root();
-    source_files::below(&folder)
+    source_files::below(&folder, "rs")
         .into_iter()
         .filter(|path| !path.ends_with("tests.rs"))
         .map(|path| {

@@ -54,7 +54,7 @@ fn page_has_each_metric_with_its_labels() {
 #[test]
 fn nothing_is_reported_elsewhere() {
     let (telemetry, mut found) = (source_files::root().join("telemetry"), Vec::new());
-    for file in source_files::below(&source_files::root()) {
+    for file in source_files::below(&source_files::root(), "rs") {
         let tokens = tokens(&fs::read_to_string(&file).unwrap());
         let is_silent = reports(&tokens).is_empty() && metrics(&tokens).is_empty();
         if !file.starts_with(&telemetry) && !is_silent {
@@ -66,7 +66,7 @@ fn nothing_is_reported_elsewhere() {
 
 fn of_sources(find: fn(&[TokenTree]) -> Reports) -> Reports {
     let mut all = Reports::new();
-    for file in source_files::below(&source_files::root().join("telemetry")) {
+    for file in source_files::below(&source_files::root().join("telemetry"), "rs") {
         all.extend(find(&tokens(&fs::read_to_string(file).unwrap())));
     }
     assert!(all.len() > 5, "the sources are not read any more");

@@ -189,7 +189,7 @@ fn of_kinds() -> BTreeSet<String> {
 fn all_texts() -> BTreeSet<String> {
     let root = source_files::root();
     let mut all = BTreeSet::new();
-    for file in source_files::below(&root) {
+    for file in source_files::below(&root, "rs") {
         let name = file.strip_prefix(&root).expect("it was found there");
         let is_test = name
             .iter()
