@@ -84,6 +84,12 @@
 //! host, and `/database` after the last: `redis://user:password@host:6379/0`. A socket has them as parameters,
 //! `?db=0&user=…&pass=…`. The parameter of a quorum is `restart_delay=60s`.
 //!
+//! In a user, a password or a parameter, write `@` as `%40`, `/` as `%2F`, `?` as `%3F`, `#` as `%23`, `,` as `%2C`, `&` as
+//! `%26`, `%` as `%25` and a space as `%20`; in a user also `:` as `%3A`. A URL that could be read in two ways is refused,
+//! so that no part of a password is taken for a host, which would be looked up, logged and shown. Errors repeat no part of
+//! a URL. White space around it does not count, such as the line feed at the end of a file, and a scheme may be in capital
+//! letters.
+//!
 //! `valkey://` is another name for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
 //! `unix://` for `redis+unix://`; a cluster over TLS is `rediss-cluster://`. Likewise `valkey-cluster://`,
 //! `valkey-sentinel://` and `valkeys-sentinel://`. A server that is not what the URL says, such as a replica, or a Sentinel

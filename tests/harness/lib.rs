@@ -26,6 +26,7 @@ mod sentinels;
 mod server;
 mod shares;
 mod tls;
+mod urls;
 mod users;
 mod wait;
 mod worker;
@@ -61,6 +62,7 @@ pub use sentinels::{
 pub use server::{Builder, RedisServer};
 pub use shares::{READ, SHARE_ACQUIRE, SHARE_END, Share};
 pub use tls::{Authority, Identity, TlsServer, Validity, listen, write_file};
+pub use urls::{shows_secret, urls_with_secrets};
 pub use users::{Rights, Users};
 pub use wait::{PATIENCE, eventually, wait_until};
 pub use worker::{Kind, Version, Worker, serve};

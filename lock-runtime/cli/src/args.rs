@@ -1,5 +1,6 @@
 //! The arguments.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -47,6 +48,7 @@ pub(crate) struct Connection {
         global = true,
         env = "LOCK_URL",
         hide_env_values = true,
+        value_parser = trimmed,
         default_value = "redis://127.0.0.1:6379",
         value_name = "URL"
     )]
@@ -267,6 +269,11 @@ pub(crate) struct Bench {
     /// How long to measure
     #[arg(long, value_name = "DURATION", default_value = "3s")]
     pub(crate) time: Span,
+}
+
+/// A URL without the white space around it, such as the line feed at the end of a file.
+fn trimmed(text: &str) -> Result<String, Infallible> {
+    Ok(text.trim().to_owned())
 }
 
 /// A text that says something.

@@ -145,8 +145,8 @@ impl Kind {
     /// The kind of servers that a URL leads to.
     pub(crate) fn of(url: &str) -> Kind {
         let scheme = url.split("://").next().unwrap_or_default();
-        match scheme {
-            _ if scheme.contains("cluster") => Kind::Cluster,
+        match &*scheme.to_ascii_lowercase() {
+            scheme if scheme.contains("cluster") => Kind::Cluster,
             "redlock" | "redlocks" => Kind::Quorum,
             _ => Kind::Server,
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::backend::admission::Admission;
 use crate::backend::memory::Memory;
 use crate::backend::redis::{
-    self, CLOCK, QuorumTarget, QuorumWire, RedisWire, RedissonWire, Target, replica_parameters,
+    self, CLOCK, Parts, QuorumTarget, QuorumWire, RedisWire, RedissonWire, Target,
 };
 use crate::backend::remote::{self, Remote};
 use crate::backend::undelivered::{Abandon, Undelivered};
@@ -50,15 +50,18 @@ pub(crate) use each;
 impl AnyBackend {
     /// The backend that `url` names.
     pub(crate) fn open(url: &str, options: &Options) -> Result<AnyBackend, LockError> {
+        let url = redis::trim(url)?;
         match url.split_once("://") {
-            Some(("memory", "")) => Ok(AnyBackend::Memory(Memory::new())),
-            Some(("memory", _)) => Err(LockError::invalid_options(
-                "a memory client takes nothing after `memory://`",
-            )),
+            Some((scheme, "")) if scheme.eq_ignore_ascii_case("memory") => {
+                Ok(AnyBackend::Memory(Memory::new()))
+            }
+            Some((scheme, _)) if scheme.eq_ignore_ascii_case("memory") => Err(
+                LockError::invalid_options("a memory client takes nothing after `memory://`"),
+            ),
             _ => {
-                let (url, options) = replica_parameters::apply(url, options)?;
-                let options = &options;
-                if let Some(target) = QuorumTarget::parse(&url, options)? {
+                let url = Parts::of(url)?;
+                let options = &url.apply_to(options)?;
+                if let Some(target) = QuorumTarget::of(&url, options)? {
                     options.check_quorum()?;
                     target.check_ttl(options.ttl)?;
                     return remote::open(options, CLOCK, |background, events| {
@@ -66,7 +69,7 @@ impl AnyBackend {
                     })
                     .map(AnyBackend::Quorum);
                 }
-                let target = Target::parse(&url, options)?;
+                let target = Target::of(&url, options)?;
                 match options.record {
                     Record::Native => remote::open(options, CLOCK, |background, events| {
                         Ok(RedisWire::new(target, options, background, events))

@@ -38,10 +38,9 @@ impl LockClient {
     /// Connects to `url` with default settings, and checks that the server answers.
     ///
     /// The URL is one of [these](crate#where-the-locks-are), so one environment variable configures
-    /// a service. `memory://` makes a store of this client's own. User, password and path may be
-    /// percent-encoded, and must be where they contain `@`, `:`, `/`, `?`, `#` or `%`. A database
-    /// takes the right to `SELECT`. Other parameters are refused. [`LockClientBuilder`] has the
-    /// certificates for TLS.
+    /// a service. `memory://` makes a store of this client's own. Characters that separate parts of a URL are
+    /// percent-encoded in a user and a password. A database takes the right to `SELECT`. Other parameters
+    /// are refused. [`LockClientBuilder`] has the certificates for TLS.
     ///
     /// Each process logs one warning per server when the connection to another machine is not encrypted. It
     /// logs another when the server may evict locks: `maxmemory` is set and `maxmemory-policy` is not

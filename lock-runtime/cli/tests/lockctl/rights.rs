@@ -225,6 +225,12 @@ fn printed_rights_are_those_that_the_tests_try() {
         assert_eq!(sorted_rights_of("service", url), sorted(&rights.service));
         assert_eq!(sorted_rights_of("viewer", url), sorted(&rights.viewer));
         assert_eq!(sorted_rights_of("operator", url), sorted(&rights.operator));
+        // As a file may have it.
+        let padded = format!("\n {}\r\n", url.replacen("red", "RED", 1));
+        assert_eq!(
+            sorted_rights_of("service", &padded),
+            sorted(&rights.service)
+        );
     }
 }
 

@@ -1,6 +1,6 @@
 //! Arguments, exit codes and what is never shown.
 
-use harness::RedisServer;
+use harness::{RedisServer, shows_secret, urls_with_secrets};
 
 use crate::{done, lockctl, text};
 
@@ -36,6 +36,19 @@ fn server_that_is_away_is_unreachable_and_its_password_is_not_shown() {
     assert!(said.starts_with("lockctl: "), "{said}");
     assert!(said.contains("127.0.0.1:1"), "{said}");
     assert!(!said.contains("s3cret"), "{said}");
+}
+
+#[test]
+fn secrets_of_urls_are_not_shown() {
+    let server = RedisServer::start();
+    for (number, url) in urls_with_secrets().step_by(37).enumerate() {
+        let command = ["list", "doctor"][number % 2];
+        let mut command = lockctl(&server, &[command, "--timeout", "10ms"]);
+        let output = command.env("LOCK_URL", &url).output().unwrap();
+        assert_ne!(output.status.code(), Some(0), "{url}");
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert!(!said.is_empty() && !shows_secret(&said), "{url}: {said}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is said if a request cannot be answered.
 
 use axum::http::StatusCode;
-use harness::{RedisServer, ask, client};
+use harness::{RedisServer, ask, client, ms, shows_secret, urls_with_secrets};
 use lock_runtime::LockClient;
 
 use crate::{address, get, service};
@@ -28,6 +28,24 @@ async fn server_that_is_away_is_said_to_be() {
     let json = get(&service, "/locks/api/locks").await;
     assert_eq!(json.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(json.json()["error"].is_string(), "{json:?}");
+}
+
+/// Each URL that is not refused, with a password that nobody encoded.
+#[tokio::test]
+async fn secrets_of_urls_are_not_on_the_page() {
+    let builders = urls_with_secrets().step_by(19).map(|url| {
+        let builder = LockClient::builder().url(url);
+        builder.command_timeout(ms(10))
+    });
+    let clients: Vec<_> = builders.filter_map(|it| it.build().ok()).collect();
+    assert!(clients.len() > 20, "{} URLs", clients.len());
+    for client in clients {
+        let service = service(lock_web::router(client));
+        for path in ["", "/process", "/lock?key=order:42", "/api/locks"] {
+            let page = get(&service, &format!("/locks{path}")).await;
+            assert!(!shows_secret(&page.body), "{path}: {}", page.body);
+        }
+    }
 }
 
 #[tokio::test]

@@ -8,9 +8,10 @@ use std::fmt::Debug;
 use std::future::pending;
 use std::time::Duration;
 
-use harness::{Monitor, Proxy, RedisServer, eventually};
-use lock_runtime::{Credentials, LockClient, LockError};
+use harness::{Monitor, Proxy, RedisServer, eventually, shows_secret, urls_with_secrets};
+use lock_runtime::{Credentials, LockClient, LockError, LockErrorKind};
 
+use super::sentences::assert_reads;
 use super::{KEY, LONG, ms};
 use crate::telemetry::meter;
 use crate::{log, record};
@@ -256,4 +257,48 @@ async fn owners_stay_out_of_the_errors_of_a_server_without_scripts() {
 
     assert!(log::text().contains("fault=ERR unknown command"));
     evidence.shows_no_secret();
+}
+
+/// Whatever separates parts of a URL may be in a password that nobody encoded. Such a URL is refused, or it means what it
+/// was meant to.
+#[tokio::test]
+async fn secrets_of_urls_stay_out_of_everything_that_is_shown() {
+    record();
+    let (mut refused, mut accepted) = (0, 0);
+    for (number, url) in urls_with_secrets().enumerate() {
+        let builder = LockClient::builder().url(&url).command_timeout(ms(10));
+        let mut shown = format!("{builder:?}");
+        let error = match builder.build() {
+            Ok(client) => {
+                accepted += 1;
+                shown += &format!("{client:#?}");
+                // A few of each character and place: each takes a while.
+                if number % 7 == 0 {
+                    Some(client.ping().await.expect_err("nobody listens"))
+                } else {
+                    None
+                }
+            }
+            Err(error) => {
+                refused += 1;
+                let kind = error.kind();
+                assert_eq!(kind, LockErrorKind::InvalidOptions, "{url}: {error}");
+                Some(error)
+            }
+        };
+        if let Some(error) = error {
+            assert_reads(&error);
+            shown += &format!("{error} {error:?}");
+        }
+        assert!(!shows_secret(&shown), "{url}: {shown}");
+    }
+    assert!(
+        refused > 500 && accepted > 500,
+        "{refused} are refused, {accepted} are not"
+    );
+    assert!(!shows_secret(&log::text()), "a secret is logged");
+    assert!(
+        !shows_secret(&meter::all().join("\n")),
+        "a label has a secret"
+    );
 }

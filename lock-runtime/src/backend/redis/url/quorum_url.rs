@@ -4,8 +4,13 @@ use std::time::Duration;
 
 use redis::RedisConnectionInfo;
 
+use super::endpoint::{PORT, address, check_tls, connection_login, database};
+use super::form::Form;
+use super::parts::{Host, Parts};
 use super::replica_parameters::duration_of;
 use crate::backend::redis::address::Address;
+use crate::backend::redis::login;
+use crate::config::Options;
 use crate::error::LockError;
 
 /// For how long a node that may have lost data has no vote, unless the URL says.
@@ -38,24 +43,35 @@ pub(crate) fn check_ttl(ttl: Duration, restart_delay: Duration) -> Result<(), Lo
     )))
 }
 
-/// Parses what follows `redlock://`: `[user[:password]@]host[:port],…[/database][?restart_delay=60s]`. A node may have a
-/// login of its own; the first one's is that of all others. `node` parses the URL of one node.
-pub(super) fn parse(
-    rest: &str,
-    node: impl Fn(&str) -> Result<(Address, RedisConnectionInfo), LockError>,
-) -> Result<QuorumTarget, LockError> {
-    let (servers, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-    let restart_delay = restart_delay(parameters)?;
-    let (authority, path) = servers.split_at(servers.find(['/', '#']).unwrap_or(servers.len()));
-    let login_of = |host: &str| host.rfind('@').map(|at| host[..=at].to_owned());
-    let mut hosts = authority.split(',');
-    let common = hosts.next().and_then(login_of).unwrap_or_default();
-    let url = |host: &str| match host.contains('@') {
-        true => format!("{host}{path}"),
-        false => format!("{common}{host}{path}"),
-    };
-    let nodes = authority.split(',').map(|host| node(&url(host)));
-    let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+impl QuorumTarget {
+    /// The target of `redlock://[user[:password]@]host[:port],host[:port],host[:port]…[/database][?restart_delay=60s]` or
+    /// `redlocks://…`, the same over TLS. `None` if the URL names no quorum. The first login is for all nodes, or each has
+    /// its own.
+    pub(crate) fn of(url: &Parts, options: &Options) -> Result<Option<QuorumTarget>, LockError> {
+        if url.form != Form::Quorum {
+            return Ok(None);
+        }
+        check_tls(url, options)?;
+        let restart_delay = restart_delay(url)?;
+        let database = database(url, &url.path)?;
+        let common = url.hosts.first().and_then(|host| host.login.as_ref());
+        let node = |host: &Host| {
+            let address = address(host, PORT, url.is_encrypted, options)?;
+            let login = connection_login(host.login.as_ref().or(common), database);
+            login::check(&login, options)?;
+            Ok((address, login))
+        };
+        let nodes = url.hosts.iter().map(node);
+        let nodes = nodes.collect::<Result<Vec<_>, LockError>>()?;
+        check_nodes(&nodes)?;
+        Ok(Some(QuorumTarget {
+            nodes,
+            restart_delay,
+        }))
+    }
+}
+
+fn check_nodes(nodes: &[(Address, RedisConnectionInfo)]) -> Result<(), LockError> {
     if ![3, 5, 7, 9].contains(&nodes.len()) {
         return Err(LockError::invalid_options(format!(
             "a redlock:// URL names 3, 5, 7 or 9 nodes, and not {}: an even number survives no more losses than one less",
@@ -73,24 +89,12 @@ pub(super) fn parse(
             )));
         }
     }
-    Ok(QuorumTarget {
-        nodes,
-        restart_delay,
-    })
+    Ok(())
 }
 
-fn restart_delay(parameters: &str) -> Result<Duration, LockError> {
-    let mut delay = None;
-    for parameter in parameters.split('&').filter(|text| !text.is_empty()) {
-        let value = parameter.strip_prefix("restart_delay=").ok_or_else(|| {
-            LockError::invalid_options("a redlock:// URL takes the parameter restart_delay alone")
-        })?;
-        let value = duration_of(value).ok_or_else(|| LockError::invalid_options(RESTART_DELAY))?;
-        if delay.replace(value).is_some() {
-            return Err(LockError::invalid_options(
-                "the URL has the parameter restart_delay twice",
-            ));
-        }
+fn restart_delay(url: &Parts) -> Result<Duration, LockError> {
+    match url.parameter("restart_delay") {
+        None => Ok(DEFAULT_RESTART_DELAY),
+        Some(value) => duration_of(value).ok_or_else(|| LockError::invalid_options(RESTART_DELAY)),
     }
-    Ok(delay.unwrap_or(DEFAULT_RESTART_DELAY))
 }

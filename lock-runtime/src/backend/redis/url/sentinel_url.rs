@@ -2,10 +2,13 @@
 
 use redis::RedisConnectionInfo;
 
-/// The parts of `[user[:password]@]host[:port][,host[:port]…][/database][?…]#name`.
-pub(super) struct SentinelUrl<'a> {
-    /// What precedes the parameters.
-    pub(super) servers: &'a str,
+use super::endpoint::connection_login;
+use super::form::PRIMARY;
+use super::parts::{Login, Parts};
+use crate::error::LockError;
+
+/// What a URL of sentinels names beside its servers.
+pub(super) struct SentinelUrl {
     /// The name of the primary.
     pub(super) name: String,
     /// The login at the sentinels.
@@ -14,90 +17,44 @@ pub(super) struct SentinelUrl<'a> {
     pub(super) without_tls: bool,
 }
 
-impl SentinelUrl<'_> {
-    /// Refuses a URL by a sentence that does not repeat it.
-    pub(super) fn parse(rest: &str) -> Result<SentinelUrl<'_>, &'static str> {
-        let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
-        let (servers, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-        let (mut by_id, mut user, mut password, mut tls) = (None, None, None, None);
-        for parameter in parameters.split('&').filter(|text| !text.is_empty()) {
-            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            let place = match name {
-                "sentinelMasterId" => &mut by_id,
-                "sentinel_user" => &mut user,
-                "sentinel_password" => &mut password,
-                "sentinel_tls" => &mut tls,
-                _ => {
-                    return Err(
-                        "a redis-sentinel:// URL takes the parameters sentinelMasterId, sentinel_user, \
-                         sentinel_password, sentinel_tls, wait_replicas and replica_timeout alone",
-                    );
-                }
-            };
-            if place.replace(decode(value)?).is_some() {
-                return Err("a redis-sentinel:// URL has a parameter twice");
-            }
-        }
-        let by_fragment = Some(decode(fragment)?).filter(|name| !name.is_empty());
-        let by_id = by_id.filter(|name| !name.is_empty());
-        let name = match (by_fragment, by_id) {
+impl SentinelUrl {
+    pub(super) fn of(url: &Parts) -> Result<SentinelUrl, LockError> {
+        let refused = |reason: &str| Err(LockError::invalid_options(reason));
+        let by_end = url.name.as_deref().filter(|name| !name.is_empty());
+        let by_id = url.parameter(PRIMARY);
+        let name = match (by_end, by_id.filter(|name| !name.is_empty())) {
             (Some(name), Some(id)) if name != id => {
-                return Err(
-                    "a redis-sentinel:// URL has two names of the primary, after # and as sentinelMasterId",
+                return refused(
+                    "a redis-sentinel:// URL has two names of the primary, after # and as sentinelMasterId; a `#` in a \
+                     password is written %23",
                 );
             }
-            (Some(name), _) | (None, Some(name)) => name,
+            (Some(name), _) | (None, Some(name)) => name.to_owned(),
             (None, None) => {
-                return Err(
+                return refused(
                     "a redis-sentinel:// URL must end with # and the name of the primary; a `#` in a \
                      password is written %23",
                 );
             }
         };
-        let without_tls = match tls.as_deref() {
+        let without_tls = match url.parameter("sentinel_tls") {
             None => false,
             Some("false") => true,
             Some(_) => {
-                return Err(
+                return refused(
                     "sentinel_tls can only be false: with rediss-sentinel://, sentinels are reached over TLS",
                 );
             }
         };
-        let mut login = RedisConnectionInfo::default();
-        if let Some(user) = user {
-            login = login.set_username(user);
-        }
-        if let Some(password) = password {
-            login = login.set_password(password);
-        }
+        let value = |name| url.parameter(name).map(str::to_owned);
+        let login = Login {
+            user: value("sentinel_user"),
+            password: value("sentinel_password"),
+        };
         Ok(SentinelUrl {
-            servers,
             name,
-            login,
+            login: connection_login(Some(&login), 0),
             without_tls,
         })
     }
-}
-
-/// The text that is percent-encoded. A plus stands for itself.
-fn decode(text: &str) -> Result<String, &'static str> {
-    const MALFORMED: &str =
-        "a redis-sentinel:// URL has a name or a parameter that is not percent-encoded";
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        rest = after;
-        if first != b'%' {
-            bytes.push(first);
-            continue;
-        }
-        let digits = rest
-            .get(..2)
-            .and_then(|digits| std::str::from_utf8(digits).ok());
-        let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(byte.ok_or(MALFORMED)?);
-        rest = &rest[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| MALFORMED)
 }

@@ -1,9 +1,13 @@
-use std::time::Duration;
+mod quorum;
 
 use super::*;
 
 fn parse(url: &str) -> Result<Target, LockError> {
-    Target::parse(url, &Options::default())
+    target(url, &Options::default())
+}
+
+fn target(url: &str, options: &Options) -> Result<Target, LockError> {
+    Target::of(&Parts::of(trim(url)?)?, options)
 }
 
 fn addresses(target: &Target) -> Vec<String> {
@@ -103,8 +107,8 @@ fn sentinels_are_reached_over_tls_unless_the_url_says_otherwise() {
         require_tls: true,
         ..Options::default()
     };
-    assert!(Target::parse("rediss-sentinel://a#m", &strict).is_ok());
-    let error = Target::parse("rediss-sentinel://a?sentinel_tls=false#m", &strict);
+    assert!(target("rediss-sentinel://a#m", &strict).is_ok());
+    let error = target("rediss-sentinel://a?sentinel_tls=false#m", &strict);
     assert!(
         error
             .err()
@@ -119,6 +123,101 @@ fn user_and_password_are_decoded() {
     let target = parse("redis://a%40b:%23%3F%2F+%25%C3%A9@host").unwrap();
     assert_eq!(target.login.username(), Some("a@b"));
     assert_eq!(target.login.password(), Some("#?/+%é"));
+    for (login, user, password) in [
+        ("", None, None),
+        (":", None, None),
+        (":p", None, Some("p")),
+        ("u:", Some("u"), Some("")),
+        ("u:a:b", Some("u"), Some("a:b")),
+    ] {
+        let target = parse(&format!("redis://{login}@host")).unwrap();
+        let found = (target.login.username(), target.login.password());
+        assert_eq!(found, (user, password), "{login}");
+    }
+}
+
+#[test]
+fn white_space_around_a_url_is_left_out_and_refused_within() {
+    for url in [
+        "redis://h/2",
+        "VALKEY://h",
+        "redis-cluster://a,b",
+        "redis-sentinel://a?wait_replicas=1#name",
+        "redis+unix:///run/redis.sock?db=1",
+    ] {
+        for (before, after) in [("", "\n"), ("", "\r\n"), (" \t", ""), ("\n", " ")] {
+            let padded = format!("{before}{url}{after}");
+            assert_eq!(
+                addresses(&parse(&padded).unwrap()),
+                addresses(&parse(url).unwrap()),
+                "{padded:?}"
+            );
+        }
+        for blank in [" ", "\n", "\0", "\u{1b}", "\u{200b}", "\u{feff}"] {
+            let inside = url.replacen("://", &format!("://{blank}"), 1);
+            let text = parse(&inside).err().expect("it is refused").to_string();
+            assert!(text.contains("written %20"), "{text}");
+            assert!(!text.contains(char::is_control), "{text:?}");
+        }
+    }
+    assert_eq!(sentinels("redis-sentinel://a#name\n").0.name, "name");
+}
+
+/// The only password of a URL, or the first.
+fn password_of(url: &Parts) -> String {
+    let of_login = url.hosts.first().and_then(|host| host.login.clone());
+    let parameters = ["pass", "sentinel_password"];
+    let mut of_parameters = parameters.iter().filter_map(|name| url.parameter(name));
+    let of_login = of_login.and_then(|login| login.password);
+    of_login
+        .or_else(|| of_parameters.next().map(str::to_owned))
+        .expect("it has one")
+}
+
+/// The characters that separate parts of URLs, and others.
+const CHARACTERS: &str = ":/?#[]@!$&'()*+,;=%\"a1";
+
+/// Whatever a password contains: if the URL is not refused, its servers and its password are those that were meant.
+#[test]
+fn no_part_of_a_password_is_taken_for_something_else() {
+    let pairs = CHARACTERS
+        .chars()
+        .flat_map(|first| CHARACTERS.chars().map(move |second| (first, second)));
+    let passwords = pairs.map(|(first, second)| format!("2{first}3{second}4"));
+    let (mut refused, mut parsed) = (0, 0);
+    for password in passwords {
+        for (before, after) in [
+            ("redis://app:", "@one"),
+            ("redis-cluster://app:", "@one,two"),
+            ("redis-sentinel://app:", "@one,two#name"),
+            ("redis-sentinel://app:", "@one?sentinelMasterId=name"),
+            ("redis-sentinel://one?sentinel_password=", "#name"),
+            ("redlock://app:", "@one,two,three"),
+            ("redlock://app:", "@one,b:x@two,c:y@three"),
+            ("redis+unix:///one?pass=", ""),
+        ] {
+            let shown = |url: &str| {
+                let url = Parts::of(url).ok()?;
+                let names = url.hosts.iter().map(|host| (host.name.clone(), host.port));
+                let names: Vec<_> = names.collect();
+                Some((
+                    (names, url.path.clone(), url.name.clone()),
+                    password_of(&url),
+                ))
+            };
+            let (meant, _) = shown(&format!("{before}x{after}")).expect(before);
+            let url = format!("{before}{password}{after}");
+            match shown(&url) {
+                None => refused += 1,
+                Some((found, read)) => {
+                    parsed += 1;
+                    assert_eq!(found, meant, "{url}");
+                    assert!(password.contains('%') || read == password, "{url}: {read}");
+                }
+            }
+        }
+    }
+    assert!(refused > 500 && parsed > 500, "{refused} {parsed}");
 }
 
 #[test]
@@ -168,6 +267,15 @@ fn malformed_url_is_refused_without_repeating_its_password() {
         "redis+unix:///run/redis.sock?password=s3cret",
         "redis+unix:///run/redis.sock?pass=s3cret&db=-1",
         "redis+unix:///run/redis.sock?pass=s3cret#",
+        "redis+unix:///run/redis.sock?pass=s3cret&pass=s3cret",
+        "redis+unix:///run/redis.sock?db=1&db=1&pass=s3cret",
+        "redis+unix:///run/%0as3cret.sock",
+        "redis://app:s3%zzcret@host",
+        "redis://app:s3cret@host:0",
+        "redis://app:s3cret@::1",
+        "redis://app:s3cret@[one]",
+        "redis://app:s3cret@h\u{f6}st",
+        "redis-sentinel://one#s3cret%0a",
     ] {
         let error = refusal(url);
         assert!(!error.contains("s3cret"), "{error}");
@@ -176,17 +284,45 @@ fn malformed_url_is_refused_without_repeating_its_password() {
 
 #[test]
 fn refusal_names_the_mistake() {
-    assert!(refusal("redis://host?timeout=5").contains("wait_replicas and replica_timeout alone"));
-    assert!(refusal("rediss://host#insecure").contains("always verified"));
-    assert!(refusal("tcp://host").contains("must begin with redis://"));
+    for (url, words) in [
+        (
+            "redis://host?timeout=5",
+            "no parameters but wait_replicas, replica_timeout",
+        ),
+        ("rediss://host#insecure", "always verified"),
+        ("tcp://host", "must begin with redis://"),
+        ("redis://one,two", "redis-cluster://"),
+        ("rediss://app:x@one:1,two:2", "redlock:// name several"),
+        ("redis://", "must read redis://["),
+        ("redis://app:2024/w@host", "`/` %2F"),
+        ("redis://app:2024#w@host", "%23"),
+        ("redis-cluster://a:x@one,b:y@two", "`@` is written %40"),
+        ("redis-cluster://app:2,w@one,two", "`,` %2C"),
+        (
+            "redis-sentinel://app:2#w@one,two#name",
+            "`#` in a password is written %23",
+        ),
+        ("redis://app:100%@host", "is written %25"),
+        (
+            "redis+unix:///r.sock?db=1&db=2",
+            "has the parameter db twice",
+        ),
+        (
+            "redis+unix:///r.sock&pass=x",
+            "must read redis+unix:///path",
+        ),
+    ] {
+        let text = refusal(url);
+        assert!(text.contains(words), "{url}: {text}");
+    }
     for (rest, words) in [
         ("host", "end with # and the name"),
         ("host#", "end with # and the name"),
         ("host?sentinelMasterId=a#b", "two names"),
-        ("host?timeout=5#m", "takes the parameters"),
+        ("host?timeout=5#m", "no parameters but sentinelMasterId"),
         ("host?sentinel_user=a&sentinel_user=b#m", "twice"),
         ("host?sentinel_tls=true#m", "sentinel_tls"),
-        ("host#%zz", "percent"),
+        ("host#%zz", "%25"),
     ] {
         let text = refusal(&format!("redis-sentinel://{rest}"));
         assert!(text.contains(words), "{rest}: {text}");
@@ -211,72 +347,9 @@ fn plain_tcp_is_refused_for_every_host_if_tls_is_required() {
         "valkey://host",
         "redis-sentinel://host#name",
     ] {
-        let error = Target::parse(url, &strict).err().expect(url);
+        let error = target(url, &strict).err().expect(url);
         assert!(error.to_string().contains("requires TLS"), "{error}");
     }
     #[cfg(unix)]
-    assert!(Target::parse("redis+unix:///run/redis.sock", &strict).is_ok());
-}
-
-fn quorum(url: &str, options: &Options) -> Result<QuorumTarget, LockError> {
-    let target = QuorumTarget::parse(url, options)?;
-    Ok(target.expect("it names a quorum"))
-}
-
-#[test]
-fn quorum_url_names_three_five_seven_or_nine_nodes() {
-    for number in 1..12 {
-        let hosts: Vec<String> = (0..number).map(|it| format!("h{it}")).collect();
-        let url = format!("redlock://{}", hosts.join(","));
-        let is_parsed = quorum(&url, &Options::default()).is_ok();
-        assert_eq!(is_parsed, [3, 5, 7, 9].contains(&number), "{number}");
-    }
-}
-
-#[test]
-fn node_of_a_quorum_url_has_the_first_login_or_its_own() {
-    let url = "redlock://app:s3cr%40t@a,own:b@b:7,[::1]/2?restart_delay=300ms";
-    let target = quorum(url, &Options::default()).unwrap();
-    let node = |(address, login): &(Address, RedisConnectionInfo)| {
-        let password = login.password().map(str::to_owned);
-        (address.to_string(), password, login.db())
-    };
-    let nodes: Vec<_> = target.nodes.iter().map(node).collect();
-    let expected = [("a:6379", "s3cr@t"), ("b:7", "b"), ("[::1]:6379", "s3cr@t")];
-    let expected =
-        expected.map(|(address, password)| (address.to_owned(), Some(password.to_owned()), 2));
-    assert_eq!(nodes, expected);
-    assert_eq!(target.restart_delay, Duration::from_millis(300));
-}
-
-#[test]
-fn refusal_of_a_quorum_url_names_the_mistake_and_no_password() {
-    for (rest, words) in [
-        ("a,b", "3, 5, 7 or 9 nodes, and not 2"),
-        ("a,b,a", "twice"),
-        ("a,b,a:6379", "twice"),
-        ("a,b,c?delay=1s", "restart_delay alone"),
-        ("a,b,c?restart_delay=1", "a whole number with ms or s"),
-        (
-            "a,b,c?restart_delay=60s&restart_delay=60s",
-            "restart_delay twice",
-        ),
-        ("a,b,c?wait_replicas=1", "restart_delay alone"),
-        ("a,b,c#name", "takes nothing after `#`"),
-        ("a,,c", "must"),
-    ] {
-        let parsed = quorum(&format!("redlock://app:s3cret@{rest}"), &Options::default());
-        let error = parsed.err().expect(rest).to_string();
-        assert!(error.contains(words), "{rest}: {error}");
-        assert!(!error.contains("s3cret"), "{error}");
-    }
-    let strict = Options {
-        require_tls: true,
-        ..Options::default()
-    };
-    let error = quorum("redlock://a,b,c", &strict).err().unwrap();
-    assert!(
-        error.to_string().contains("instead of redlocks://"),
-        "{error}"
-    );
+    assert!(target("redis+unix:///run/redis.sock", &strict).is_ok());
 }
