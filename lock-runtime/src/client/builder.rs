@@ -52,7 +52,7 @@ impl LockClient {
     /// reached within a second, `Rejected` when it refuses the user or the password.
     ///
     /// A server that cannot keep locks is recognised here and at each later connection. A Sentinel whose
-    /// URL does not say so, a name that the sentinels do not know, a Redis before 6.2, a server without RESP3 and a
+    /// URL does not say so, a name that the sentinels do not know, Redis 6.0, a server without RESP3 and a
     /// node of a cluster whose URL names one server are `Rejected`. A replica is `Unavailable`, since it may be
     /// promoted: this call fails at once, and calls of an existing client repeat their attempts during `wait`.
     ///

@@ -3,8 +3,9 @@
 use super::finding::Finding;
 use super::info::Info;
 
-/// The oldest version that keeps locks.
-const OLDEST: (u32, u32) = (6, 2);
+/// The versions of Redis with RESP3, without which no client connects, that lack commands of the scripts. A server that says
+/// it is older is another one: Kvrocks is 4.0.0.
+const TOO_OLD: std::ops::Range<(u32, u32)> = (6, 0)..(6, 2);
 
 /// From when on a script is slow: no command should take a server longer (µs).
 const SLOW: f64 = 1_000.0;
@@ -33,13 +34,13 @@ fn version(info: &Info) -> Option<Finding> {
     };
     let mut numbers = redis.split('.').map_while(|number| number.parse().ok());
     let number = (numbers.next()?, numbers.next().unwrap_or(0));
-    Some(match number >= OLDEST {
-        true => Finding::ok("version", shown),
-        false => Finding::fail("version", shown).since(
+    if TOO_OLD.contains(&number) {
+        return Some(Finding::fail("version", shown).since(
             "the scripts of locks need commands that came with Redis 6.2",
             "use Redis 6.2 or newer, or Valkey",
-        ),
-    })
+        ));
+    }
+    Some(Finding::ok("version", shown))
 }
 
 fn eviction(info: &Info) -> Option<Finding> {

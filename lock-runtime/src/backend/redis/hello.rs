@@ -7,8 +7,10 @@ use super::command::{self, Argument};
 use super::deletion::Deletion;
 use crate::backend::wire::error::WireError;
 
-/// The oldest Redis with all commands that the scripts call.
-const OLDEST: (u32, u32) = (6, 2);
+/// The versions of Redis that know this command and not all others that the scripts call. A server that knows it and
+/// says that it is older is another one, and says with which Redis it is compatible: Kvrocks is `redis 4.0.0`. Its
+/// abilities are what counts, and the scripts find out.
+const TOO_OLD: std::ops::Range<(u32, u32)> = (6, 0)..(6, 2);
 
 /// What a URL says of its servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,9 +112,10 @@ pub(super) fn check(
     let Some(version) = major_and_minor(version_text) else {
         return Ok(None);
     };
-    if name == "redis" && version < OLDEST {
+    if name.eq_ignore_ascii_case("redis") && TOO_OLD.contains(&version) {
+        let version = plain(version_text);
         return Err(WireError::refused(format!(
-            "{server} is Redis {version_text}; Redis 6.2 or Valkey is needed"
+            "{server} is Redis {version}; Redis 6.2 or Valkey is needed"
         )));
     }
     Ok(Deletion::of_server(name, version))
@@ -121,10 +124,12 @@ pub(super) fn check(
 /// What the server says that it is, such as `redis 7.0.15`, for reports: at most 64 plain characters.
 pub(super) fn version(answer: &Value) -> Option<String> {
     let version = format!("{} {}", field(answer, "server")?, field(answer, "version")?);
-    let plain = version
-        .chars()
-        .filter(|c| c.is_ascii_graphic() || *c == ' ');
-    Some(plain.take(64).collect())
+    Some(plain(&version))
+}
+
+fn plain(text: &str) -> String {
+    let plain = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
+    plain.take(64).collect()
 }
 
 fn field<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
@@ -240,14 +245,34 @@ mod tests {
 
     #[test]
     fn server_that_is_too_old_is_refused() {
-        for version in ["6.0.16", "5.9.103", "6.1"] {
-            let refused = check_fields(&[("server", "redis"), ("version", version)]).unwrap_err();
+        for (name, version, shown) in [
+            ("redis", "6.0.16", "6.0.16"),
+            ("redis", "6.1.240", "6.1.240"),
+            ("Redis", "6.0.1\u{1b}[2J", "6.0.1[2J"),
+        ] {
+            let refused = check_fields(&[("server", name), ("version", version)]).unwrap_err();
             let WireError::Refused(text) = refused else {
                 panic!("{version} is unavailable")
             };
             let expected =
-                format!("redis.example:6379 is Redis {version}; Redis 6.2 or Valkey is needed");
+                format!("redis.example:6379 is Redis {shown}; Redis 6.2 or Valkey is needed");
             assert_eq!(text.to_string(), expected);
+        }
+    }
+
+    /// HELLO came with Redis 6.0, so that none of these is Redis.
+    #[test]
+    fn service_that_names_the_redis_that_it_is_like_is_accepted() {
+        for (name, version) in [
+            ("redis", "4.0.0"),
+            ("Redis", "4.0.0"),
+            ("redis", "v4.0.0"),
+            ("redis", "5.9.103"),
+            ("kvrocks", "2.11.0"),
+            ("keydb", "6.0.16"),
+        ] {
+            let fields = [("server", name), ("version", version)];
+            assert_eq!(check_fields(&fields).unwrap(), None, "{name} {version}");
         }
     }
 
