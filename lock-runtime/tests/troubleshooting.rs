@@ -77,6 +77,7 @@ const NO_MESSAGES: &[&str] = &[
     "access a non local key",
     "cluster is down",
     "WAIT cannot be used with replica",
+    "ERR syntax error",
     // Values of other messages.
     "locks of several keys",
     "minimum hold",

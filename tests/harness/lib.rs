@@ -61,7 +61,7 @@ pub use sentinels::{
 };
 pub use server::{Builder, RedisServer};
 pub use shares::{READ, SHARE_ACQUIRE, SHARE_END, Share};
-pub use tls::{Authority, Identity, TlsServer, Validity, listen, write_file};
+pub use tls::{Authority, Flaw, Identity, TlsServer, Validity, listen, write_file};
 pub use urls::{shows_secret, urls_with_secrets};
 pub use users::{Rights, Users};
 pub use wait::{PATIENCE, eventually, wait_until};

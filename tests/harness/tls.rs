@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
-    date_time_ymd,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose,
+    GeneralSubtree, IsCa, KeyPair, KeyUsagePurpose, NameConstraints, date_time_ymd,
 };
 use tempfile::TempDir;
 
@@ -36,6 +36,19 @@ pub enum Validity {
     Future,
 }
 
+/// Why a certificate of a trusted CA does not verify, although it is for the right host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// It has no subjectAltName.
+    NoNames,
+    /// It is one of a CA.
+    OfAuthority,
+    /// It is of X.509 version 1.
+    FirstVersion,
+    /// It is for clients alone.
+    ForClients,
+}
+
 impl Authority {
     /// A new CA that no client trusts yet.
     pub fn new() -> Authority {
@@ -46,7 +59,20 @@ impl Authority {
 
     /// A new CA with this name, which another CA may have as well.
     pub fn named(name: &str) -> Authority {
+        Authority::of(name, CertificateParams::default())
+    }
+
+    /// A new CA that may sign for this domain alone.
+    pub fn of_domain(domain: &str) -> Authority {
         let mut params = CertificateParams::default();
+        params.name_constraints = Some(NameConstraints {
+            permitted_subtrees: vec![GeneralSubtree::DnsName(domain.to_owned())],
+            excluded_subtrees: Vec::new(),
+        });
+        Authority::of(domain, params)
+    }
+
+    fn of(name: &str, mut params: CertificateParams) -> Authority {
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -61,8 +87,7 @@ impl Authority {
 
     /// A certificate for hosts, or for a client.
     pub fn issue(&self, names: &[&str], validity: Validity) -> Identity {
-        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        let mut params = CertificateParams::new(names).expect("the names are valid");
+        let mut params = params(names);
         let (from, to) = match validity {
             Validity::Now => (1990, 2190),
             Validity::Past => (1990, 2000),
@@ -70,6 +95,36 @@ impl Authority {
         };
         params.not_before = date_time_ymd(from, 1, 1);
         params.not_after = date_time_ymd(to, 1, 1);
+        self.sign(params)
+    }
+
+    /// A certificate for servers of this machine that does not verify.
+    pub fn flawed(&self, flaw: Flaw) -> Identity {
+        let mut params = params(&LOCAL);
+        match flaw {
+            Flaw::NoNames => {
+                params = self::params(&[]);
+                let name = &mut params.distinguished_name;
+                name.push(DnType::CommonName, "127.0.0.1");
+            }
+            Flaw::OfAuthority => params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained),
+            Flaw::ForClients => {
+                params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+            }
+            Flaw::FirstVersion => {
+                let mut identity = self.sign(params);
+                // The version, 2 for the third one, in base64. Its signature does not fit any more, but the version is
+                // looked at first.
+                let (third, first) = ("AwIBAg", "AwIBAA");
+                assert!(identity.certificate.contains(third), "a certificate");
+                identity.certificate = identity.certificate.replacen(third, first, 1);
+                return identity;
+            }
+        }
+        self.sign(params)
+    }
+
+    fn sign(&self, params: CertificateParams) -> Identity {
         let key = key();
         let certificate = params
             .signed_by(&key, &self.0)
@@ -82,7 +137,7 @@ impl Authority {
 
     /// A certificate for servers of this machine.
     pub fn local(&self) -> Identity {
-        self.issue(&["localhost", "127.0.0.1"], Validity::Now)
+        self.issue(&LOCAL, Validity::Now)
     }
 }
 
@@ -90,6 +145,14 @@ impl Default for Authority {
     fn default() -> Authority {
         Authority::new()
     }
+}
+
+/// The names of this machine.
+const LOCAL: [&str; 2] = ["localhost", "127.0.0.1"];
+
+fn params(names: &[&str]) -> CertificateParams {
+    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    CertificateParams::new(names).expect("the names are valid")
 }
 
 fn key() -> KeyPair {

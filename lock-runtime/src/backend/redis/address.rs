@@ -19,8 +19,14 @@ pub(super) enum Address {
 }
 
 impl Address {
-    /// Another server, which is reached in the same way as this one.
+    /// Another server, which others announce by this host, and which is reached in the same way as this one.
     pub(super) fn beside(&self, host: &str, port: u16) -> Result<Address, WireError> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_:%".contains(c);
+        if !host.chars().all(is_plain) {
+            return Err(WireError::unavailable(
+                "a server is announced by something other than a DNS name or an IP address",
+            ));
+        }
         let tls = match self {
             Address::Tcp { tls: Some(tls), .. } => Some(tls.for_host(host)?),
             Address::Tcp { tls: None, .. } | Address::Unix(_) => None,

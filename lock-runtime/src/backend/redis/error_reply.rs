@@ -7,6 +7,7 @@ use redis::RedisError;
 use super::redirect::Redirect;
 use crate::backend::wire::error::WireError;
 use crate::lease::owner_id::OwnerId;
+use crate::state::is_plain;
 
 /// How to go on with a command that was answered with an error.
 pub(super) enum ErrorClass {
@@ -46,6 +47,9 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
         return ErrorClass::Redirected(redirect);
     }
     let text = sanitize(&format!("{code} {detail}"));
+    if let Some(sentence) = sentence(&text) {
+        return ErrorClass::Final(WireError::refused(sentence));
+    }
     match text.split(' ').next().unwrap_or_default() {
         "NOSCRIPT" => ErrorClass::NoScript,
         "READONLY" => ErrorClass::Reconnect(text),
@@ -57,6 +61,25 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
         }
         _ => ErrorClass::Final(WireError::refused(text)),
     }
+}
+
+/// The answer to an option that the server does not know.
+const UNKNOWN_OPTION: &str = "ERR syntax error";
+
+/// The sentence for a server's text that does not tell its reader what to do. That of protected mode is a page long.
+fn sentence(text: &str) -> Option<&'static str> {
+    if text == UNKNOWN_OPTION {
+        return Some(
+            "the server lacks an option of a command that the scripts call; Redis 6.2 or Valkey is needed",
+        );
+    }
+    if text.split(' ').next() == Some("DENIED") {
+        return Some(
+            "the server is in protected mode, and lets in programs of its own machine alone: give it a password or a \
+             user, or an address to bind to",
+        );
+    }
+    None
 }
 
 /// The error of a setup, with or without a password.
@@ -108,17 +131,24 @@ pub(super) fn describe(error: &RedisError) -> String {
     sanitize(&error.to_string())
 }
 
-/// A server's text as a part of a sentence, on one line and without a full stop.
+/// How many characters of a server's text are shown.
+const LONGEST: usize = 200;
+
+/// A server's text as a part of a sentence: on one line, without control characters and a full stop, and not too long.
 ///
 /// Errors and logs show it, so it must not repeat the arguments of a command. These are an owner or a password,
 /// and always a key.
-fn sanitize(text: &str) -> String {
+pub(super) fn sanitize(text: &str) -> String {
     let text = text.split(ARGUMENTS).next().unwrap_or_default();
     let text = text.split(" script: ").next().unwrap_or_default();
     let text = without_position(text);
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = text.split(|c: char| c.is_whitespace() || !is_plain(c));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let text = without_secrets(&words.join(" "));
-    text.trim_end_matches('.').to_owned()
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.trim_end_matches('.').to_owned(),
+    }
 }
 
 /// Precedes the arguments in the error of an unknown command.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{LockError, LockErrorKind};
+use crate::state::is_plain;
 
 /// Why a command failed.
 #[derive(Clone, Debug)]
@@ -15,7 +16,7 @@ pub(crate) enum WireError {
     Unavailable(Detail),
 }
 
-/// What happened, in words, and the error that caused it where that is worth keeping.
+/// What happened, in plain words, and the error that caused it where that is worth keeping.
 #[derive(Clone, Debug)]
 pub(crate) struct Detail {
     text: String,
@@ -31,10 +32,9 @@ impl Detail {
 
 impl<T: Into<String>> From<T> for Detail {
     fn from(text: T) -> Detail {
-        Detail {
-            text: text.into(),
-            cause: None,
-        }
+        // A callback, a file's name or a server may bring some, and terminals obey them.
+        let text = text.into().replace(|c| !is_plain(c), " ");
+        Detail { text, cause: None }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use harness::{Authority, Proxy, Validity, failed};
+use harness::{Authority, Flaw, Proxy, Validity, failed};
 
 use super::*;
 
@@ -60,6 +60,28 @@ async fn a_certificate_of_the_server_that_does_not_verify() {
     refused(&proxy, &client, "is not valid yet").await;
     server.present(&trusted.local());
     cycle(&client).await;
+}
+
+#[tokio::test]
+async fn a_certificate_of_a_trusted_ca_that_is_not_one_for_a_server() {
+    let (authority, constrained) = (Authority::new(), Authority::of_domain("internal"));
+    let server = TlsServer::start(&authority);
+    let proxy = Proxy::start(server.port());
+    let pem = format!("{}{}", authority.pem(), constrained.pem());
+    for (identity, reason) in [
+        (authority.flawed(Flaw::NoNames), "has no subjectAltName"),
+        (authority.flawed(Flaw::OfAuthority), "is one of a CA"),
+        (authority.flawed(Flaw::ForClients), "is not for servers"),
+        (
+            authority.flawed(Flaw::FirstVersion),
+            "is of X.509 version 1 or 2",
+        ),
+        (constrained.local(), "by its name constraints"),
+    ] {
+        server.present(&identity);
+        let client = trusting(through(&proxy), &pem).build().unwrap();
+        refused(&proxy, &client, reason).await;
+    }
 }
 
 #[tokio::test]

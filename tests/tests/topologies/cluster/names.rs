@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use harness::{Authority, LONG, RedisCluster, client, eventually, failed, ms};
+use harness::{Authority, LONG, RedisCluster, Validity, client, cycle, eventually, failed, ms};
 use lock_runtime::{LockClient, LockErrorKind};
 use redis::Value;
 
@@ -104,4 +104,24 @@ async fn nodes_are_reached_over_tls() {
     // Another authority is not trusted, on any node.
     let distrusting = builder().ca_certificate(Authority::new().pem());
     failed(distrusting.connect().await, LockErrorKind::Rejected);
+}
+
+/// As where a managed service has certificates for names, and its nodes announce addresses.
+#[tokio::test]
+async fn certificate_for_another_name_than_a_node_announces_is_refused_by_its_address() {
+    let cluster = RedisCluster::with(1, 0);
+    let (authority, files) = (Authority::new(), tempfile::TempDir::new().unwrap());
+    let identity = authority.issue(&["localhost"], Validity::Now);
+    let port = harness::listen(&cluster.nodes[0], files.path(), &authority, &identity);
+    let builder = || {
+        let builder = LockClient::builder().url(format!("rediss-cluster://localhost:{port}"));
+        builder.ca_certificate(authority.pem())
+    };
+    let announced = builder().address_map(move |host, _| (host.to_owned(), port));
+    let error = announced.build().unwrap().lock("a").acquire().await;
+    let error = failed(error, LockErrorKind::Rejected).to_string();
+    assert!(error.contains("another name than 127.0.0.1"), "{error}");
+    assert!(error.contains("address_map"), "{error}");
+    let mapped = builder().address_map(move |_, _| ("localhost".to_owned(), port));
+    cycle(&mapped.build().unwrap()).await;
 }

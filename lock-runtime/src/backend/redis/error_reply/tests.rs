@@ -301,3 +301,49 @@ fn missing_password_is_named() {
     assert_eq!(refusal(&error, None), missing);
     assert!(refusal(&error, Some("x")).starts_with("NOAUTH"));
 }
+
+/// As Redis 7.0 says it, to a program of another machine.
+const DENIED: &str = "DENIED Redis is running in protected mode because protected mode is enabled and no password is set \
+                      for the default user. In this mode connections are only accepted from the loopback interface. If \
+                      you want to connect from external computers to Redis you may adopt one of the following \
+                      solutions: 1) Just disable protected mode sending the command 'CONFIG SET protected-mode no'";
+
+#[test]
+fn protected_mode_is_explained_in_a_sentence() {
+    let text = refusal(&error(DENIED), None);
+    assert!(
+        text.starts_with("the server is in protected mode"),
+        "{text}"
+    );
+    assert!(!text.contains("DENIED"), "{text}");
+}
+
+#[test]
+fn option_that_a_server_does_not_know_is_explained() {
+    for line in [
+        "ERR syntax error",
+        "ERR syntax error script: f_1, on @user_script:5.",
+    ] {
+        let WireError::Refused(text) = classified(line) else {
+            panic!("{line} is not refused")
+        };
+        assert!(text.to_string().contains("lacks an option"), "{text}");
+    }
+    let other = "ERR Syntax error in HELLO option 'AUTH'";
+    assert_eq!(classified(other).to_string(), other);
+}
+
+#[test]
+fn text_of_a_server_is_bounded_and_plain() {
+    let long = format!("MISCONF {}", "ein Satz. ".repeat(100));
+    let text = classified(&long).to_string();
+    assert_eq!(text.chars().count(), LONGEST + 1, "{text}");
+    assert!(
+        text.starts_with("MISCONF ein Satz. ein") && text.ends_with('…'),
+        "{text}"
+    );
+    let colourful = sanitize("ERR \u{1b}[31mred\u{7}\u{9b}2J\tand\u{0}more");
+    assert_eq!(colourful, "ERR [31mred 2J and more");
+    let wide = sanitize(&"é".repeat(LONGEST + 1));
+    assert_eq!(wide, format!("{}…", "é".repeat(LONGEST)));
+}

@@ -8,6 +8,7 @@ use redis::Value;
 use super::Node;
 use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::connection::{Connection, SendError};
+use crate::backend::redis::error_reply::sanitize;
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::ServerReply;
@@ -155,7 +156,7 @@ fn answer(value: Value) -> Answer {
                 .flat_map(|(key, value)| [key, value])
                 .collect(),
         ),
-        Value::ServerError(error) => Answer::Error(error.to_string()),
-        other => Answer::Error(format!("an answer of another kind: {other:?}")),
+        Value::ServerError(error) => Answer::Error(sanitize(&error.to_string())),
+        other => Answer::Error(sanitize(&format!("an answer of another kind: {other:?}"))),
     }
 }

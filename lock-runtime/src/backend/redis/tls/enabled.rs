@@ -7,6 +7,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
+use super::failure::Origin;
 use super::session::Session;
 use super::{failure, settings};
 use crate::backend::wire::error::WireError;
@@ -20,6 +21,7 @@ use crate::telemetry;
 pub(in crate::backend::redis) struct Tls {
     /// The name that the server's certificate must be for.
     name: ServerName<'static>,
+    origin: Origin,
     certificates: Arc<Certificates>,
     /// Made from the certificates as they were last read.
     config: Mutex<Arc<ClientConfig>>,
@@ -35,17 +37,19 @@ impl Tls {
         let config = settings::read(&options.certificates).map_err(LockError::invalid_options)?;
         Ok(Tls {
             name,
+            origin: Origin::Url,
             certificates: Arc::new(options.certificates.clone()),
             config: Mutex::new(Arc::new(config)),
         })
     }
 
-    /// Makes sessions with another server, by the same certificates.
+    /// Makes sessions with another server, which others announce, by the same certificates.
     pub(in crate::backend::redis) fn for_host(&self, host: &str) -> Result<Tls, WireError> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| WireError::unavailable(format!("{host} is no DNS name or IP address")))?;
         Ok(Tls {
             name,
+            origin: Origin::Announced,
             certificates: self.certificates.clone(),
             config: Mutex::new(self.config.lock().clone()),
         })
@@ -57,7 +61,8 @@ impl Tls {
     ) -> Result<(TcpStream, Session), WireError> {
         let connector = TlsConnector::from(self.current_config().await);
         let connected = connector.connect(self.name.clone(), stream).await;
-        let connected = connected.map_err(|error| failure::classify_handshake(&error))?;
+        let connected =
+            connected.map_err(|error| failure::classify_handshake(&error, self.origin))?;
         let (stream, session) = connected.into_inner();
         Ok((stream, Session::new(session)))
     }

@@ -11,10 +11,18 @@ use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
 use crate::backend::wire::error::{Detail, WireError};
 
-/// The error of a failed handshake.
-pub(super) fn classify_handshake(error: &io::Error) -> WireError {
+/// Where the name of a server comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Url,
+    /// A cluster or sentinels announce it.
+    Announced,
+}
+
+/// The error of a failed handshake with a server whose name is from `origin`.
+pub(super) fn classify_handshake(error: &io::Error, origin: Origin) -> WireError {
     match tls_error(error) {
-        Some(error) => wire_error(error),
+        Some(error) => wire_error(error, origin),
         None => WireError::unavailable(format!("the TLS handshake failed: {error}")),
     }
 }
@@ -22,19 +30,20 @@ pub(super) fn classify_handshake(error: &io::Error) -> WireError {
 /// The error of TLS after the handshake; `None` if it is another error. With TLS 1.3 a server verifies the
 /// client's certificate only after the client has completed the handshake.
 pub(in crate::backend::redis) fn classify(error: &io::Error) -> Option<WireError> {
-    tls_error(error).map(wire_error)
+    tls_error(error).map(|error| wire_error(error, Origin::Url))
 }
 
 fn tls_error(error: &io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 
-fn wire_error(error: &Error) -> WireError {
+fn wire_error(error: &Error, origin: Origin) -> WireError {
     let (is_permanent, reason) = match error {
-        Error::InvalidCertificate(problem) => (true, describe_certificate(problem)),
+        Error::InvalidCertificate(problem) => (true, describe_certificate(problem, origin)),
         Error::AlertReceived(alert) => classify_alert(*alert),
         Error::PeerIncompatible(_) => (true, NOTHING_IN_COMMON.to_owned()),
         Error::InvalidMessage(_) => (true, "the server's port does not speak TLS".to_owned()),
+        Error::PeerMisbehaved(_) => (false, "the server breaks the rules of TLS".to_owned()),
         error => (false, error.to_string()),
     };
     let detail = Detail::from(format!("the TLS handshake failed: {reason}"));
@@ -48,23 +57,60 @@ fn wire_error(error: &Error) -> WireError {
 
 const NOTHING_IN_COMMON: &str = "the server has no TLS version or cipher that this client accepts";
 
-fn describe_certificate(problem: &CertificateError) -> String {
-    use CertificateError::{
-        BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext,
-        NotValidYet, NotValidYetContext, Revoked, UnknownIssuer,
-    };
+fn describe_certificate(problem: &CertificateError, origin: Origin) -> String {
+    use CertificateError as Problem;
     let reason = match problem {
         // A bad signature, since a CA may have the name of a trusted one and another key.
-        UnknownIssuer | BadSignature => "was issued by an unknown CA",
-        NotValidForName | NotValidForNameContext { .. } => {
+        Problem::UnknownIssuer | Problem::BadSignature => "was issued by an unknown CA",
+        Problem::NotValidForNameContext { presented, .. } if presented.is_empty() => {
+            "has no subjectAltName, where the host must be: its common name does not count"
+        }
+        Problem::NotValidForNameContext { expected, .. } if origin == Origin::Announced => {
+            let host = expected.to_str();
+            return format!(
+                "the server's certificate is for another name than {host}, by which the cluster or the sentinels \
+                 announce it: let them announce the certificate's name, or give a cluster's client an address_map"
+            );
+        }
+        Problem::NotValidForName | Problem::NotValidForNameContext { .. } => {
             "is for another name than the URL's host"
         }
-        Expired | ExpiredContext { .. } => "has expired",
-        NotValidYet | NotValidYetContext { .. } => "is not valid yet",
-        Revoked => "was revoked",
-        other => return format!("the server's certificate cannot be verified, {other}"),
+        Problem::Expired | Problem::ExpiredContext { .. } => "has expired",
+        Problem::NotValidYet | Problem::NotValidYetContext { .. } => "is not valid yet",
+        Problem::Revoked => "was revoked",
+        Problem::BadEncoding => "is malformed",
+        Problem::InvalidPurpose | Problem::InvalidPurposeContext { .. } => {
+            "is not for servers, by its extended key usage"
+        }
+        Problem::UnhandledCriticalExtension => CRITICAL_EXTENSION,
+        Problem::UnsupportedSignatureAlgorithmContext { .. }
+        | Problem::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+            "has a signature of a kind that this client does not accept"
+        }
+        Problem::Other(problem) => match describe_other(&problem.to_string()) {
+            Some(reason) => reason,
+            None => return format!("the server's certificate cannot be verified ({problem})"),
+        },
+        problem => return format!("the server's certificate cannot be verified ({problem})"),
     };
     format!("the server's certificate {reason}")
+}
+
+const CRITICAL_EXTENSION: &str = "has a critical extension that this client does not know";
+
+/// A problem for which the TLS library has only the name that its verifier gives it.
+fn describe_other(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "UnsupportedCertVersion" => "is of X.509 version 1 or 2, and must be of version 3",
+        "CaUsedAsEndEntity" => "is one of a CA, which a server must not show as its own",
+        "EndEntityUsedAsCa" => "was issued by a certificate that is not one of a CA",
+        "NameConstraintViolation" => {
+            "is for a name that its CA must not sign for, by its name constraints"
+        }
+        "PathLenConstraintViolated" => "has more CAs above it than one of them allows",
+        "UnsupportedCriticalExtension" => CRITICAL_EXTENSION,
+        _ => return None,
+    })
 }
 
 /// Whether the alert is permanent, and its text.
@@ -98,7 +144,7 @@ mod tests {
 
     fn refused(error: Error) -> String {
         let error = io::Error::new(io::ErrorKind::InvalidData, error);
-        match classify_handshake(&error) {
+        match classify_handshake(&error, Origin::Url) {
             WireError::Refused(detail) => detail.to_string(),
             WireError::Unavailable(detail) => panic!("an outage: {detail}"),
         }
@@ -113,7 +159,12 @@ mod tests {
             (CertificateError::NotValidYet, "not valid yet"),
             (CertificateError::Revoked, "revoked"),
             (CertificateError::BadSignature, "unknown CA"),
-            (CertificateError::InvalidPurpose, "cannot be verified"),
+            (CertificateError::InvalidPurpose, "is not for servers"),
+            (CertificateError::BadEncoding, "is malformed"),
+            (
+                CertificateError::ApplicationVerificationFailure,
+                "cannot be verified",
+            ),
         ] {
             let text = refused(Error::InvalidCertificate(problem));
             assert!(text.contains(words), "{text}");
@@ -128,10 +179,13 @@ mod tests {
     fn transient_errors_are_outages() {
         let broken = io::Error::from(io::ErrorKind::UnexpectedEof);
         assert!(matches!(
-            classify_handshake(&broken),
+            classify_handshake(&broken, Origin::Url),
             WireError::Unavailable(_)
         ));
         let internal = Error::AlertReceived(AlertDescription::InternalError);
-        assert!(matches!(wire_error(&internal), WireError::Unavailable(_)));
+        assert!(matches!(
+            wire_error(&internal, Origin::Url),
+            WireError::Unavailable(_)
+        ));
     }
 }
