@@ -1,7 +1,10 @@
 //! HELLO: logs in, and refuses servers that cannot keep locks.
 
+mod said;
+
 use redis::{RedisConnectionInfo, Value};
 
+use self::said::{Mode, Role, field, plain};
 use super::address::Address;
 use super::command::{self, Argument};
 use super::deletion::Deletion;
@@ -49,49 +52,50 @@ pub(super) fn check(
     answer: &Value,
 ) -> Result<Option<Deletion>, WireError> {
     let field = |name| field(answer, name);
-    match (expected, field("mode"), field("role")) {
-        (ServerMode::Sentinel, Some("sentinel"), _) => {}
-        (ServerMode::Sentinel, Some("cluster"), _) => {
+    let (mode, role) = (Mode::of(server, answer)?, Role::of(server, answer)?);
+    match (expected, mode, role) {
+        (ServerMode::Sentinel, Some(Mode::Sentinel) | None, _) => {}
+        (ServerMode::Sentinel, Some(Mode::Cluster), _) => {
             return Err(WireError::refused(format!(
                 "{server} is no Sentinel but a node of a cluster; the URL must begin with \
                  redis-cluster://"
             )));
         }
-        (ServerMode::Sentinel, Some(_), _) => {
+        (ServerMode::Sentinel, Some(Mode::Standalone), _) => {
             return Err(WireError::refused(format!(
                 "{server} is no Sentinel; the URL must begin with redis://, or name the sentinels"
             )));
         }
-        (_, Some("sentinel"), _) => {
+        (_, Some(Mode::Sentinel), _) => {
             return Err(WireError::refused(format!(
                 "{server} is a Sentinel, which keeps no locks; the URL must begin with \
                  redis-sentinel:// and end with # and the name of the primary"
             )));
         }
-        (ServerMode::Standalone | ServerMode::Primary, Some("cluster"), _) => {
+        (ServerMode::Standalone | ServerMode::Primary, Some(Mode::Cluster), _) => {
             return Err(WireError::refused(format!(
                 "{server} is a node of a cluster, which divides its keys among its nodes; the URL must \
                  begin with redis-cluster://"
             )));
         }
-        (ServerMode::QuorumNode, Some("cluster"), _) => {
+        (ServerMode::QuorumNode, Some(Mode::Cluster), _) => {
             return Err(WireError::refused(format!(
                 "{server} is a node of a cluster; each node of a quorum must be a server of its own"
             )));
         }
-        // Unavailable, since its primary may come back under this name.
-        (ServerMode::QuorumNode, _, Some("replica" | "slave")) => {
-            return Err(WireError::unavailable(format!(
-                "{server} is a replica; the URL must name its primary"
-            )));
-        }
-        (ServerMode::ClusterNode, Some("standalone"), _) => {
+        (ServerMode::ClusterNode, Some(Mode::Standalone), _) => {
             return Err(WireError::refused(format!(
                 "{server} is no node of a cluster; the URL must begin with redis://"
             )));
         }
+        // Unavailable, since its primary may come back under this name.
+        (ServerMode::QuorumNode, _, Some(Role::Replica)) => {
+            return Err(WireError::unavailable(format!(
+                "{server} is a replica; the URL must name its primary"
+            )));
+        }
         // Unavailable, since a replica may be promoted, and its name may come to mean another server.
-        (ServerMode::Standalone, _, Some("replica" | "slave")) => {
+        (ServerMode::Standalone, _, Some(Role::Replica)) => {
             return Err(WireError::unavailable(format!(
                 "{server} is a replica; the URL must name its primary, best by a name that follows a \
                  failover"
@@ -99,12 +103,12 @@ pub(super) fn check(
         }
         // The answer is as good as that to ROLE, since the server takes both from the same field, and needs neither a
         // right nor a round trip.
-        (ServerMode::Primary, _, Some("replica" | "slave")) => {
+        (ServerMode::Primary, _, Some(Role::Replica)) => {
             return Err(WireError::unavailable(format!(
                 "{server} is a replica, although the sentinels name it as the primary"
             )));
         }
-        _ => {}
+        (ServerMode::ClusterNode, _, _) | (_, _, Some(Role::Primary) | None) => {}
     }
     let (Some(name), Some(version_text)) = (field("server"), field("version")) else {
         return Ok(None);
@@ -125,29 +129,6 @@ pub(super) fn check(
 pub(super) fn version(answer: &Value) -> Option<String> {
     let version = format!("{} {}", field(answer, "server")?, field(answer, "version")?);
     Some(plain(&version))
-}
-
-fn plain(text: &str) -> String {
-    let plain = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
-    plain.take(64).collect()
-}
-
-fn field<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
-    let Value::Map(fields) = answer else {
-        return None;
-    };
-    fields.iter().find_map(|(key, value)| {
-        let is_named = text(key)? == name;
-        is_named.then(|| text(value))?
-    })
-}
-
-fn text(value: &Value) -> Option<&str> {
-    match value {
-        Value::SimpleString(text) => Some(text),
-        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
-        _ => None,
-    }
 }
 
 fn major_and_minor(version: &str) -> Option<(u32, u32)> {
@@ -335,6 +316,44 @@ mod tests {
                 panic!("{role} is refused, and may be promoted")
             };
             assert!(text.to_string().contains("the sentinels name it"), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_mode_and_role_is_accepted_refused_or_unavailable() {
+        use ServerMode::{ClusterNode, Primary, QuorumNode, Sentinel, Standalone};
+        const FITS: &str = "fits";
+        const REFUSED: &str = "refused";
+        const AWAY: &str = "unavailable";
+        let outcome = |expected, fields: &[(&str, &str)]| match check_as(expected, fields) {
+            Ok(_) => FITS,
+            Err(WireError::Refused(_)) => REFUSED,
+            Err(WireError::Unavailable(_)) => AWAY,
+        };
+        let all = [Standalone, Primary, QuorumNode, ClusterNode, Sentinel];
+        for (mode, outcomes) in [
+            ("standalone", [FITS, FITS, FITS, REFUSED, REFUSED]),
+            ("cluster", [REFUSED, REFUSED, REFUSED, FITS, REFUSED]),
+            ("sentinel", [REFUSED, REFUSED, REFUSED, REFUSED, FITS]),
+            ("proxy", [REFUSED; 5]),
+        ] {
+            for (expected, outcome_is) in all.into_iter().zip(outcomes) {
+                let found = outcome(expected, &[("mode", mode), ("role", "master")]);
+                assert_eq!(found, outcome_is, "{expected:?} in mode {mode:?}");
+            }
+        }
+        for (role, outcomes) in [
+            ("master", [FITS; 5]),
+            ("replica", [AWAY, AWAY, AWAY, FITS, FITS]),
+            ("active-replica", [REFUSED; 5]),
+        ] {
+            for (expected, outcome_is) in all.into_iter().zip(outcomes) {
+                let found = outcome(expected, &[("role", role)]);
+                assert_eq!(found, outcome_is, "{expected:?} as {role:?}");
+            }
+        }
+        for expected in all {
+            assert_eq!(outcome(expected, &[]), FITS, "{expected:?} without fields");
         }
     }
 
