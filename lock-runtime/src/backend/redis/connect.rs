@@ -21,7 +21,7 @@ use super::quorum::boots::Boots;
 use super::renewals::WaitReplicas;
 use super::sentinel::{Finder, Sentinels, Watch, until_elsewhere};
 use super::transport::{OnTransportEvent, Transport};
-use super::{eviction_check, hello, open_socket, tls};
+use super::{eviction_check, hello, open_socket, reconnect_pause, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::{Background, random};
@@ -32,9 +32,6 @@ use crate::lease::owner_id::ClientId;
 /// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
 /// an ACL rule for channels need not follow the prefix.
 const CHANNEL: &str = "lock:";
-
-/// The shortest time before the sentinels are asked again. Jitter at most doubles it.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// What all connections of a client share.
 #[derive(Clone)]
@@ -145,6 +142,7 @@ impl Setup {
         // A silent sentinel or server takes a part of the time, so that another one may be found in the rest.
         let share = *command_timeout * 2 / 5;
         let mut finder = Finder::new(sentinels.clone(), background.clone(), share);
+        let mut failures = 0;
         loop {
             let attempt = async {
                 let (primary, by) = finder.find().await?;
@@ -162,7 +160,8 @@ impl Setup {
                 Ok(connection) => return Ok(connection),
                 Err(failure) => failure,
             };
-            let pause = SHORTEST_PAUSE.mul_f64(1.0 + random::jitter());
+            failures += 1;
+            let pause = reconnect_pause::grown(failures, random::jitter());
             let is_late = began.elapsed() + pause + share > *command_timeout;
             if failure.is_final() || is_late {
                 return Err(failure);

@@ -6,7 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The times from a useless connection to the next one, before jitter, which at most doubles them.
+/// The times from a useless connection, or an attempt, to the next one, before jitter, which at most doubles them. The
+/// longest one bounds how long a server that is back goes unnoticed, and how often a fleet knocks at one that is down.
 pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
@@ -18,11 +19,20 @@ const STEADY: Duration = Duration::from_secs(1);
 pub(super) struct ReconnectPause {
     /// Useless connections less useful ones, at least zero.
     useless: u32,
+    /// Attempts in a row that did not reach the server.
+    unreached: u32,
     /// Connections that were lost, or not used because of what the server is.
     lost: u32,
 }
 
 impl ReconnectPause {
+    /// Notes an attempt, begun at `began`, that did not reach the server. Returns when the next one may begin. The pauses
+    /// grow with the outage, so a server that was away for a short time is found in a short time.
+    pub(super) fn after_unreached(&mut self, began: Instant, jitter: f64) -> Instant {
+        self.unreached = self.unreached.saturating_add(1);
+        began + grown(self.unreached, jitter)
+    }
+
     /// Notes the end of a connection whose attempt began at `began`. The next attempt may begin at the returned
     /// time; `None` means at once. A connection was useful if a command on it was answered without an error.
     pub(super) fn next_attempt(
@@ -32,6 +42,7 @@ impl ReconnectPause {
         now: Instant,
         jitter: f64,
     ) -> Option<Instant> {
+        self.unreached = 0;
         if !was_useful {
             self.useless = self.useless.saturating_add(1);
         } else if now.saturating_duration_since(began) < STEADY {
@@ -42,9 +53,8 @@ impl ReconnectPause {
         if self.useless == 0 {
             return None;
         }
-        let doubled = SHORTEST_PAUSE.saturating_mul(1 << (self.useless - 1).min(10));
         // Counted from the attempt: a connection that lasted longer than the pause is not followed by one.
-        Some(began + doubled.min(LONGEST_PAUSE).mul_f64(1.0 + jitter))
+        Some(began + grown(self.useless, jitter))
     }
 
     /// Counts a connection that was lost or not used. Returns how many were since the history was last cleared.
@@ -52,6 +62,12 @@ impl ReconnectPause {
         self.lost = self.lost.saturating_add(1);
         self.lost
     }
+}
+
+/// The pause after so many failures, which are at least one.
+pub(super) fn grown(failures: u32, jitter: f64) -> Duration {
+    let doubled = SHORTEST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10));
+    doubled.min(LONGEST_PAUSE).mul_f64(1.0 + jitter)
 }
 
 #[cfg(test)]
@@ -85,6 +101,26 @@ mod tests {
         }
         history.useless = u32::MAX;
         assert_eq!(pause(&mut history, false, 1, 0.0), Some(ms(250)));
+    }
+
+    #[test]
+    fn attempts_at_a_server_that_is_down_are_spaced_up_to_half_a_second_and_soon_again_after_one_that_reaches_it()
+     {
+        let (mut history, began) = (ReconnectPause::default(), Instant::now());
+        let after =
+            |history: &mut ReconnectPause, jitter| history.after_unreached(began, jitter) - began;
+        for pause in [20, 40, 80, 160, 250, 250] {
+            assert_eq!(after(&mut history, 0.0), ms(pause));
+        }
+        for _ in 0..100 {
+            assert_eq!(after(&mut history, 1.0), ms(500));
+        }
+        assert_eq!(
+            pause(&mut history, true, 1, 0.0),
+            None,
+            "it is back, and breaks"
+        );
+        assert_eq!(after(&mut history, 0.0), ms(20));
     }
 
     #[test]

@@ -14,7 +14,6 @@ use crate::backend::redis::connect::{SetupError, channel_of};
 use crate::backend::redis::connection::Connection;
 use crate::backend::redis::error_reply::describe_broken;
 use crate::backend::redis::push::PushEvent;
-use crate::backend::redis::reconnect_pause::SHORTEST_PAUSE;
 use crate::backend::redis::transport::{OnTransportEvent, TransportEvent};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
@@ -44,10 +43,11 @@ impl Shared {
         let state = match &attempt {
             Ok(connection) => ConnectionState::Up(connection.clone()),
             Err(error) => {
-                // A server that is not reached is tried at a low, steady rate, and so found soon after it is back.
-                let pause = match progress.is_reached.into_inner() {
-                    true => self.next_attempt(false, began),
-                    false => Some(Instant::now() + SHORTEST_PAUSE.mul_f64(1.0 + random::jitter())),
+                let pause = if progress.is_reached.into_inner() {
+                    self.next_attempt(false, began)
+                } else {
+                    let jitter = random::jitter();
+                    Some(self.pause.lock().after_unreached(began, jitter))
                 };
                 ConnectionState::Down(pause.map(|until| Pause {
                     until,
