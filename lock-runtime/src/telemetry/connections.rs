@@ -70,6 +70,14 @@ pub(crate) fn server_unfit(server: &Arc<str>, fault: &dyn fmt::Display, failures
     });
 }
 
+/// Slots of a cluster have another primary, `server`, as after a failover.
+pub(crate) fn slots_moved(server: &dyn fmt::Display, from: &dyn fmt::Display, slots: usize) {
+    let slots = i64::try_from(slots).unwrap_or(i64::MAX);
+    safely(|| {
+        tracing::info!(target: "lock_runtime", %server, %from, slots, "slots_moved");
+    });
+}
+
 /// Commands to a server on another machine are not encrypted.
 pub(crate) fn connection_in_the_clear(server: &dyn fmt::Display) {
     safely(|| {

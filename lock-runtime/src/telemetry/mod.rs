@@ -19,7 +19,7 @@ pub(crate) use call_labels::CallLabels;
 pub(crate) use connections::certificates_not_renewed;
 pub(crate) use connections::{
     connected, connection_failed, connection_in_the_clear, connection_lost, connections,
-    locks_may_be_evicted, server_unfit,
+    locks_may_be_evicted, server_unfit, slots_moved,
 };
 pub(crate) use events::{
     clocks_apart, finished_without_lock, hold_outlives_body, lost, node_away, node_back,

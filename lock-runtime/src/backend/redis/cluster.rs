@@ -11,6 +11,7 @@ mod cluster_node;
 mod listing;
 mod node_name;
 mod nodes;
+mod placement;
 mod refresh;
 mod renewing;
 mod route;

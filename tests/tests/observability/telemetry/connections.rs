@@ -137,6 +137,21 @@ async fn node_of_a_cluster_that_restarts_under_an_idle_client_is_seen() {
     cluster.nodes[owner].kill9();
     lost(&name).await;
     assert_eq!(open(&name), 0.0);
+
+    // Its replica takes all of its slots over.
+    let replica = cluster.replica_of(owner);
+    cluster.wait_until_promoted(replica);
+    cycle(&locks).await;
+    let replica = cluster.nodes[replica].address();
+    eventually("slots", LONG, async || {
+        !told("slots_moved", &replica).is_empty()
+    })
+    .await;
+    let [moved] = &told("slots_moved", &replica)[..] else {
+        panic!("they are told once");
+    };
+    assert_eq!(moved.field("from"), name);
+    assert!(moved.number("slots") > 5_000, "{moved:?}");
 }
 
 #[tokio::test]

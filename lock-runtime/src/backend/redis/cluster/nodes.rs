@@ -1,12 +1,16 @@
 //! The nodes of a cluster: which of them has which slot, and those that are or were connected.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use tokio::time::sleep;
+
 use super::cluster_node::ClusterNode;
 use super::node_name::NodeName;
+use super::placement::{Placement, SlotsMoved};
 use super::slot::slot_of;
 use super::slot_map::{MovedSlots, SlotMap};
 use super::slots_reply::SlotsReply;
@@ -22,9 +26,13 @@ use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::sync::Mutex;
 use crate::key::LockName;
 use crate::lease::owner_id::OwnerId;
+use crate::telemetry;
 
 /// A connection to a node without slots is closed when no command was sent on it for this long.
 const UNUSED: Duration = Duration::from_secs(60);
+
+/// How long moved slots are collected for an event: they often move one after the other.
+const COLLECTED: Duration = Duration::from_secs(1);
 
 /// The nodes of one cluster.
 pub(super) struct Nodes {
@@ -35,8 +43,18 @@ pub(super) struct Nodes {
     known: Mutex<Known>,
     /// How often slots were seen to have moved.
     moves: AtomicU64,
+    told: Mutex<Told>,
     /// For the reports of connections, which must not keep the nodes alive.
     this: Weak<Nodes>,
+}
+
+/// What events have said of the slots.
+#[derive(Default)]
+struct Told {
+    /// Where they were then; `None` before the first map.
+    placement: Option<Placement>,
+    /// Whether an event is due.
+    is_due: bool,
 }
 
 /// What is known of the nodes, and those that are or were connected.
@@ -59,6 +77,7 @@ impl Nodes {
             seeds: seeds.into_iter().map(Arc::new).collect(),
             known: Mutex::default(),
             moves: AtomicU64::new(0),
+            told: Mutex::default(),
             this: this.clone(),
         })
     }
@@ -192,6 +211,8 @@ impl Nodes {
         let (moved, unused) = {
             let mut known = self.known.lock();
             let moved = known.map.learn(replies);
+            let mut told = self.told.lock();
+            told.placement.get_or_insert_with(|| known.map.placement());
             (moved, known.take_unused())
         };
         // Outside of the mutex, since their callers are woken.
@@ -221,6 +242,30 @@ impl Nodes {
         self.moves.fetch_add(1, Ordering::SeqCst);
         self.events
             .moved(&|lock: &LockName| moved.contains(slot_of(lock)));
+        if mem::replace(&mut self.told.lock().is_due, true) {
+            return;
+        }
+        let nodes = self.this.clone();
+        self.settings.background.spawn(async move {
+            sleep(COLLECTED).await;
+            if let Some(nodes) = nodes.upgrade() {
+                nodes.tell_of_moves();
+            }
+        });
+    }
+
+    /// Reports the slots that have moved since the last report. On the background, since a subscriber may block.
+    fn tell_of_moves(&self) {
+        let now = self.known.lock().map.placement();
+        let moved = {
+            let mut told = self.told.lock();
+            told.is_due = false;
+            let placement = told.placement.get_or_insert_with(|| now.clone());
+            placement.become_now(now)
+        };
+        for SlotsMoved { from, to, slots } in moved {
+            telemetry::slots_moved(&to, &from, slots);
+        }
     }
 
     /// An event of a node's connection.

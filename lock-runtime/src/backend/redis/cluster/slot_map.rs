@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::node_name::NodeName;
+use super::placement::{NONE, Placement};
 use super::slot::SLOTS;
 use super::slots_reply::SlotsReply;
 
@@ -17,9 +18,6 @@ pub(super) struct SlotMap {
     /// Slots that nodes said had moved since the answer was asked for that comes next.
     moved: Vec<(u16, NodeName)>,
 }
-
-/// No node is known to have the slot.
-const NONE: u16 = u16::MAX;
 
 /// Slots whose primary is another one now.
 #[derive(Debug)]
@@ -61,6 +59,14 @@ impl SlotMap {
     /// Whether no answer was learnt yet.
     pub(super) fn is_empty(&self) -> bool {
         self.primaries.is_empty()
+    }
+
+    /// Where all slots are.
+    pub(super) fn placement(&self) -> Placement {
+        Placement {
+            owners: self.owners.clone(),
+            primaries: self.primaries.clone(),
+        }
     }
 
     /// The primaries that have slots.
