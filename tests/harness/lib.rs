@@ -21,6 +21,7 @@ mod refusal;
 pub mod rounds;
 pub mod rows;
 mod scene;
+mod scripted;
 mod seed;
 mod sentinels;
 mod server;
@@ -55,6 +56,7 @@ pub use scene::{
     keys_of, ms, nothing_is_left, owner_on, patient, revocation, revoke, sees_waiters, served,
     server_and_client, server_and_connection, server_and_proxy, soon,
 };
+pub use scripted::{Says, ScriptedServer, bulk};
 pub use seed::seed;
 pub use sentinels::{
     DOWN_AFTER, RedisSentinels, primary_and_replica, sentinel_of, sentinel_url, tls_sentinel_of,

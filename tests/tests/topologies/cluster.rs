@@ -5,6 +5,7 @@ mod names;
 mod nodes;
 mod operators;
 mod rights;
+mod virtual_address;
 
 use harness::RedisCluster;
 

@@ -8,6 +8,7 @@
 //! | commands, connections and messages on several nodes | `cluster::nodes` |
 //! | scripts in a slot that is half moved | `cluster::half_moved` |
 //! | nodes by names, addresses, or a map of them | `cluster::names` |
+//! | an address that leads to another node than before | `cluster::virtual_address` |
 //! | locks that replicas must have before their callers | `replicas` |
 //! | a primary that sentinels name | `sentinel::finding` |
 //! | another primary while there is a connection | `sentinel::failover` |
@@ -21,7 +22,9 @@
 //! | what operators see while slots move, nodes are away, another primary takes over | `cluster::operators`, `quorum::operators`, `sentinel::operators` |
 //! | what each role may do with the rights that are printed for it | `cluster::rights`, `quorum::rights`, `sentinel::rights` |
 //! | URLs that name something else | `urls` |
+//! | servers that give one answer to everything, for ever | `answers` |
 
+mod answers;
 mod cluster;
 mod quorum;
 mod replicas;

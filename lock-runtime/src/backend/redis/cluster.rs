@@ -38,7 +38,6 @@ use super::side_by_side::side_by_side;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
-use crate::background::random;
 use crate::key::{LockName, NameSet};
 use crate::lease::record::Grant;
 
@@ -96,16 +95,16 @@ impl Cluster {
             };
             let next = match answered {
                 Ok(answered) => return Ok(answered),
-                Err(error) => route.after(error, random::jitter()),
+                Err(error) => router.after(&mut route, &node, error),
             };
             let (pause, error) = match next {
                 Next::Moved(redirect, pause) => {
                     router.note_moved(&redirect, &node)?;
                     (pause, unsettled(slot))
                 }
-                Next::Ask(redirect) => {
+                Next::Ask(redirect, pause) => {
                     asking = Some(router.nodes.named(&redirect, &node)?);
-                    continue;
+                    (pause, unsettled(slot))
                 }
                 Next::Again(error, pause) => (pause, error),
                 Next::Refresh(error, pause) => {
@@ -157,12 +156,12 @@ impl Cluster {
         until: Instant,
     ) -> Result<(), WireError> {
         let router = &self.router;
-        let (pause, error) = match route.after(error, random::jitter()) {
+        let (pause, error) = match router.after(route, node, error) {
             Next::Moved(redirect, pause) => {
                 router.note_moved(&redirect, node)?;
                 (pause, unsettled(slot))
             }
-            Next::Ask(_) => (SLOT_MOVES, unsettled(slot)),
+            Next::Ask(_, pause) => (pause.max(SLOT_MOVES), unsettled(slot)),
             Next::Again(error, pause) => (pause, error),
             Next::Refresh(error, pause) => {
                 router.note_failed(node);
@@ -170,9 +169,10 @@ impl Cluster {
             }
             Next::Fail(error) => return Err(error),
         };
-        match router.pause(pause, until).await {
-            true => Ok(()),
-            false => Err(error),
+        if router.pause(pause, until).await {
+            Ok(())
+        } else {
+            Err(error)
         }
     }
 

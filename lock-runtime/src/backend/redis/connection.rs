@@ -36,6 +36,8 @@ pub(super) struct Connection {
     pub(super) began: Instant,
     /// Whether a command was answered without an error.
     is_useful: AtomicBool,
+    /// Whether the server refuses commands because of what it is.
+    is_useless: AtomicBool,
     /// Commands in a row that were not answered.
     unanswered: AtomicU32,
     /// When the server last answered, at first during the setup.
@@ -77,6 +79,7 @@ impl Connection {
             refuses_deletion: AtomicBool::new(false),
             began,
             is_useful: AtomicBool::new(false),
+            is_useless: AtomicBool::new(false),
             unanswered: AtomicU32::new(0),
             last_answer: Mutex::new(Instant::now()),
             named: None,
@@ -128,9 +131,14 @@ impl Connection {
         self.refuses_deletion.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a command was answered without an error.
+    /// Whether a command was answered without an error, by a server that has locks.
     pub(super) fn is_useful(&self) -> bool {
-        self.is_useful.load(Ordering::Relaxed)
+        self.is_useful.load(Ordering::Relaxed) && !self.is_useless.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the server refuses commands because of what it is: a replica, or another node than it should be.
+    pub(super) fn note_useless(&self) {
+        self.is_useless.store(true, Ordering::Relaxed);
     }
 
     /// Notes that the server has answered.

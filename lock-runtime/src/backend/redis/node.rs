@@ -231,13 +231,15 @@ impl Node {
         match classify(error) {
             ErrorClass::NoScript => None,
             ErrorClass::Final(error) => Some(NodeError::Final(error)),
-            ErrorClass::Redirected(redirect) => Some(NodeError::Redirected(Box::new(redirect))),
+            ErrorClass::Redirected(redirect) => {
+                Some(NodeError::Redirected(Box::new(redirect), connection.id))
+            }
             ErrorClass::SlotMoves(detail) => {
                 Some(NodeError::SlotMoves(WireError::unavailable(detail)))
             }
             ErrorClass::NotNow(detail) => Some(NodeError::NotNow(WireError::unavailable(detail))),
             ErrorClass::Reconnect(detail) => {
-                self.connection.drop_connection(connection, &detail);
+                self.connection.reject(connection, &detail);
                 Some(NodeError::Gone(WireError::unavailable(detail)))
             }
         }
@@ -327,6 +329,13 @@ impl Node {
     /// Closes the connection, now or once it is made. There is no other one after it.
     pub(super) fn close(&self, reason: &str) {
         self.connection.close(reason);
+    }
+
+    /// Closes a connection that leads to a server which is not the one that it should be, unless it is gone already.
+    pub(super) fn reject(&self, on: ConnectionId, reason: &str) {
+        if let Some(connection) = self.connected().filter(|it| it.id == on) {
+            self.connection.reject(&connection, reason);
+        }
     }
 
     /// Closes the connection, if there is one. The next command makes another one.

@@ -3,12 +3,13 @@
 use super::error_reply;
 use super::redirect::Redirect;
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::ConnectionId;
 
 /// Why a node has not carried a command out, as far as is known.
 #[derive(Clone, Debug)]
 pub(super) enum NodeError {
-    /// Another node has the lock. Nothing was carried out.
-    Redirected(Box<Redirect>),
+    /// Another node has the lock, as the server on this connection answered. Nothing was carried out.
+    Redirected(Box<Redirect>, ConnectionId),
     /// The records of the lock are on two nodes while its slot moves. Nothing was carried out.
     SlotMoves(WireError),
     /// The node cannot carry the command out for a moment. Nothing was carried out.
@@ -22,7 +23,7 @@ impl NodeError {
     /// The error for the caller, of a server that is to have all locks.
     pub(super) fn into_wire(self) -> WireError {
         match self {
-            NodeError::Redirected(_) => WireError::refused(error_reply::OF_A_CLUSTER),
+            NodeError::Redirected(..) => WireError::refused(error_reply::OF_A_CLUSTER),
             NodeError::SlotMoves(error)
             | NodeError::NotNow(error)
             | NodeError::Gone(error)

@@ -16,6 +16,7 @@ use super::node::{Node, Renewed};
 use super::node_error::NodeError;
 use super::renewals::{WaitReplicas, write_rewrites};
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::background::sync::Mutex;
 
@@ -112,6 +113,11 @@ impl Replication {
                 let _ = reply.send(outcome);
             }
         }
+    }
+
+    /// Closes this connection, if it is the one that is used.
+    pub(super) fn reject(&self, on: ConnectionId, reason: &str) {
+        self.node.reject(on, reason);
     }
 
     /// Closes the connection for good.

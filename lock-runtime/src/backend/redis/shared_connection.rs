@@ -244,6 +244,13 @@ impl SharedConnection {
         }
     }
 
+    /// Closes `connection`, whose server refuses commands because of what it is. Whatever else it has answered, the next
+    /// connections are made ever less often while that goes on.
+    pub(super) fn reject(&self, connection: &Connection, reason: &str) {
+        connection.note_useless();
+        self.shared.drop_connection(connection, reason);
+    }
+
     /// Closes `connection`. The next command makes another one.
     pub(super) fn drop_connection(&self, connection: &Connection, reason: &str) {
         self.shared.drop_connection(connection, reason);

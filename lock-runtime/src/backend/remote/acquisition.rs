@@ -22,6 +22,7 @@ use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
 use crate::backend::remote::reaper;
 use crate::backend::undelivered::Undelivered;
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::pace::Pace;
 use crate::backend::wire::reply::{AcquireReply, Answered};
 use crate::backend::wire::{AcquireRequest, Wire};
 use crate::background::offload::Task;
@@ -62,10 +63,13 @@ pub(crate) struct Acquisition<W: Wire> {
     /// before it.
     in_the_way: usize,
     polls: PollInterval,
+    pace: Pace,
     /// While it waits, the client listens for releases.
     subscription: Option<W::Subscription>,
     /// Attempts in a row that failed.
     failures: u32,
+    /// How often it lost a part of several locks.
+    begun_anew: u32,
 }
 
 impl<W: Wire> Acquisition<W> {
@@ -84,8 +88,10 @@ impl<W: Wire> Acquisition<W> {
             last_known: None,
             in_the_way: 0,
             polls: PollInterval::default(),
+            pace: Pace::default(),
             subscription: None,
             failures: 0,
+            begun_anew: 0,
         }
     }
 
@@ -157,7 +163,14 @@ impl<W: Wire> Acquisition<W> {
         loop {
             *step = match mem::replace(step, NextStep::Attempt) {
                 NextStep::Acquired(acquired) => return Ok(acquired),
-                NextStep::Attempt => self.attempt().await,
+                NextStep::Attempt => {
+                    while let Some(pause) = self.pace.pause(Instant::now()) {
+                        let end = Instant::now() + pause;
+                        Box::pin(self.context.timers().sleep_until(end)).await;
+                    }
+                    self.pace.count(Instant::now());
+                    self.attempt().await
+                }
                 NextStep::Wait(pause) => self.pause(pause).await,
                 NextStep::GiveUp => return Err(self.give_up().await),
             }
@@ -302,7 +315,13 @@ impl<W: Wire> Acquisition<W> {
             drop(reaper::end(&self.context, owner));
         }
         self.in_the_way = 0;
-        NextStep::Attempt
+        // Each owner has to be ended, so one that loses what it had each time must not make many.
+        let pause = match self.begun_anew {
+            0 => Duration::ZERO,
+            times => backoff(times, random::jitter()),
+        };
+        self.begun_anew += 1;
+        NextStep::Wait(pause)
     }
 
     /// Waits until the next attempt is due, a grant is announced, or the wait is over.

@@ -3,6 +3,7 @@
 use tokio::sync::Notify;
 
 use crate::backend::wire::ballot::Ballot;
+use crate::backend::wire::pace::Pace;
 use crate::backend::wire::queue_entry::QueueEntry;
 use crate::background::sync::Mutex;
 use crate::key::NameSet;
@@ -15,6 +16,8 @@ pub(crate) struct Candidate {
     pub(crate) entry: QueueEntry,
     pub(crate) names: NameSet,
     pub(crate) ballot: Mutex<Ballot>,
+    /// How often its acquisition asks the nodes, in one attempt or in many.
+    pub(crate) pace: Mutex<Pace>,
     /// A message came, or a command that no attempt waits for was answered.
     pub(crate) changed: Notify,
 }
@@ -25,6 +28,7 @@ impl Candidate {
             entry,
             names,
             ballot: Mutex::new(ballot),
+            pace: Mutex::default(),
             changed: Notify::new(),
         }
     }

@@ -7,6 +7,7 @@ pub(crate) mod inspection;
 pub(crate) mod notice;
 pub(crate) mod outstanding;
 pub(crate) mod owner;
+pub(crate) mod pace;
 pub(crate) mod queue_entry;
 pub(crate) mod reply;
 pub(crate) mod settling;

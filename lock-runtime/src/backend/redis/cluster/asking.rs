@@ -63,7 +63,7 @@ impl Cluster {
         until: Instant,
     ) -> Result<Vec<Value>, NodeError> {
         match node.ask_together(commands, until).await {
-            Err(NodeError::Redirected(redirect)) if !redirect.is_moved => {
+            Err(NodeError::Redirected(redirect, _)) if !redirect.is_moved => {
                 self.ask_both(node, &redirect, commands, until).await
             }
             asked => asked,
@@ -86,7 +86,7 @@ impl Cluster {
         let mut moved = Vec::new();
         for (number, value) in values.iter().enumerate() {
             match node.error_in(&connection, value) {
-                Some(NodeError::Redirected(redirect)) if !redirect.is_moved => moved.push(number),
+                Some(NodeError::Redirected(redirect, _)) if !redirect.is_moved => moved.push(number),
                 None => {}
                 Some(_) if is_of_another_type(value) => {}
                 Some(error) => return Err(error),

@@ -8,6 +8,7 @@ use super::node_name::NodeName;
 use crate::backend::redis::node::Node;
 use crate::backend::redis::replication::Replication;
 use crate::backend::wire::NodeId;
+use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::sync::Mutex;
 
 /// A node of a cluster.
@@ -41,6 +42,15 @@ impl ClusterNode {
         self.node.close(reason);
         if let Some(replication) = &self.replication {
             replication.close(reason);
+        }
+    }
+
+    /// Closes the connection on which a server answered that it is not this node.
+    pub(super) fn reject(&self, on: ConnectionId) {
+        const REASON: &str = "its server redirects to itself, or in a circle";
+        self.node.reject(on, REASON);
+        if let Some(replication) = &self.replication {
+            replication.reject(on, REASON);
         }
     }
 

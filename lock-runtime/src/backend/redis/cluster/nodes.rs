@@ -117,16 +117,24 @@ impl Nodes {
         redirect: &Redirect,
         by: &ClusterNode,
     ) -> Result<Arc<ClusterNode>, WireError> {
+        let node = self.get(self.name_in(redirect, by))?;
+        node.note_use();
+        Ok(node)
+    }
+
+    /// Whether an answer of `by` names that node itself.
+    pub(super) fn leads_back(&self, redirect: &Redirect, by: &ClusterNode) -> bool {
+        self.name_in(redirect, by) == by.name
+    }
+
+    fn name_in(&self, redirect: &Redirect, by: &ClusterNode) -> NodeName {
         let name = match redirect.host.as_str() {
             // A hostname is preferred, and there is none. The address is known already.
             "?" => self.known.lock().at_port(redirect.port).cloned(),
             "" => None,
             host => Some(NodeName::new(host, redirect.port)),
         };
-        let name = name.unwrap_or_else(|| NodeName::new(&by.name.host, redirect.port));
-        let node = self.get(name)?;
-        node.note_use();
-        Ok(node)
+        name.unwrap_or_else(|| NodeName::new(&by.name.host, redirect.port))
     }
 
     /// The nodes that have slots.

@@ -16,7 +16,6 @@ use crate::backend::redis::side_by_side::side_by_side;
 use crate::backend::wire::Renewal;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
-use crate::background::random;
 use crate::lease::record::Grant;
 
 /// Rounds in which renewals are sent: to the nodes that had the locks, and to those that these named.
@@ -60,23 +59,25 @@ pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed>
         for (node, batch, renewed) in side_by_side(sent).await {
             for (index, renewed) in batch.into_iter().zip(renewed) {
                 let route = &mut routes[index];
-                let mut next = renewed.map_err(|error| route.after(error, random::jitter()));
-                if let Err(Next::Ask(redirect)) = &next {
+                let mut next = renewed.map_err(|error| router.after(route, &node, error));
+                if let Err(Next::Ask(redirect, _)) = &next {
                     let asked = renew_asking(router, &renewals[index], redirect, &node, until);
                     next = asked
                         .await
-                        .map_err(|error| route.after(error, random::jitter()));
+                        .map_err(|error| router.after(route, &node, error));
                 }
                 results[index] = match next {
                     Ok(answered) => Ok(answered),
                     Err(Next::Fail(error)) => Err(error),
                     // Two nodes that have given the slot away, each to another.
-                    Err(Next::Ask(redirect)) => {
+                    Err(Next::Ask(redirect, pause)) => {
                         again.push(index);
+                        longest = longest.max(pause);
                         Err(unsettled(redirect.slot))
                     }
-                    Err(Next::Moved(redirect, _)) => {
+                    Err(Next::Moved(redirect, pause)) => {
                         again.push(index);
+                        longest = longest.max(pause);
                         let noted = router.note_moved(&redirect, &node);
                         Err(noted.err().unwrap_or_else(|| unsettled(redirect.slot)))
                     }

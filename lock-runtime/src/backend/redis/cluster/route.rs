@@ -6,19 +6,22 @@ use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::wire::error::WireError;
 
-/// Redirections in a row after which nodes that contradict each other are given time to agree.
-const MAX_HOPS: u32 = 5;
+/// Redirections of one command that are followed at once: to the node that has the slot, to the one to which that moves,
+/// and the same again if both were out of date. After that, nodes that contradict each other are given time to agree.
+const AT_ONCE: u32 = 4;
 
-/// That time.
-const DISAGREEMENT: Duration = Duration::from_millis(20);
-
+/// The pauses before a command is sent again. With the redirections before, they bound how often that happens: to some
+/// thirty times in a second, whatever the answers are.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The way of one command.
 #[derive(Debug, Default)]
 pub(super) struct Route {
-    hops: u32,
+    /// How often a node said that the slot is another one's.
+    moves: u32,
+    /// How often a node permitted to ask another one.
+    asks: u32,
     pauses: u32,
 }
 
@@ -27,8 +30,8 @@ pub(super) struct Route {
 pub(super) enum Next {
     /// The node that this names has the slot: note that, pause, and send the command there.
     Moved(Redirect, Duration),
-    /// The node that this names has the lock, and not yet the slot.
-    Ask(Redirect),
+    /// The node that this names has the lock, and not yet the slot: pause, and ask that one.
+    Ask(Redirect, Duration),
     /// Pause, and send the command again.
     Again(WireError, Duration),
     /// The map may be out of date: have it refreshed, pause, and send the command again.
@@ -40,24 +43,34 @@ impl Route {
     /// What comes after an error. `jitter` is from 0 to 1.
     pub(super) fn after(&mut self, error: NodeError, jitter: f64) -> Next {
         match error {
-            NodeError::Redirected(redirect) if redirect.is_moved => {
-                self.hops += 1;
-                let agrees = !self.hops.is_multiple_of(MAX_HOPS);
-                let pause = if agrees { Duration::ZERO } else { DISAGREEMENT };
-                Next::Moved(*redirect, pause)
+            NodeError::Redirected(redirect, _) if redirect.is_moved => {
+                self.moves += 1;
+                Next::Moved(*redirect, self.redirected(jitter))
             }
-            NodeError::Redirected(redirect) => {
-                self.hops += 1;
-                match self.hops.is_multiple_of(MAX_HOPS) {
-                    true => Next::Again(unsettled(redirect.slot), DISAGREEMENT),
-                    false => Next::Ask(*redirect),
-                }
+            NodeError::Redirected(redirect, _) => {
+                self.asks += 1;
+                Next::Ask(*redirect, self.redirected(jitter))
             }
             NodeError::SlotMoves(error) => Next::Again(error, self.pause(jitter)),
             NodeError::NotNow(error) | NodeError::Gone(error) => {
                 Next::Refresh(error, self.pause(jitter))
             }
             NodeError::Final(error) => Next::Fail(error),
+        }
+    }
+
+    /// Whether nodes go on saying that the slot is another one's. One of them is not what the client takes it for: a
+    /// connection through a proxy may lead to a former primary.
+    pub(super) fn goes_in_circles(&self) -> bool {
+        self.moves >= AT_ONCE
+    }
+
+    /// The pause before the last redirection is followed.
+    fn redirected(&mut self, jitter: f64) -> Duration {
+        if self.moves + self.asks <= AT_ONCE {
+            Duration::ZERO
+        } else {
+            self.pause(jitter)
         }
     }
 
@@ -77,34 +90,47 @@ pub(super) fn unsettled(slot: u16) -> WireError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::wire::outstanding::ConnectionId;
 
     fn redirected(is_moved: bool) -> NodeError {
-        NodeError::Redirected(Box::new(Redirect {
+        let redirect = Redirect {
             slot: 7,
             host: "h".to_owned(),
             port: 1,
             is_moved,
-        }))
+        };
+        NodeError::Redirected(Box::new(redirect), ConnectionId(1))
     }
 
     #[test]
-    fn redirection_is_followed_at_once_and_a_circle_of_them_after_pauses() {
-        let mut route = Route::default();
-        let pauses: Vec<_> = (0..10)
-            .map(|_| match route.after(redirected(true), 0.0) {
-                Next::Moved(_, pause) => !pause.is_zero(),
+    fn redirections_are_followed_at_once_and_a_circle_of_them_after_pauses_that_grow() {
+        for kinds in [[true, true], [false, false], [true, false]] {
+            let mut route = Route::default();
+            let kinds = kinds.into_iter().cycle().take(10);
+            let pauses = kinds.map(|is_moved| match route.after(redirected(is_moved), 0.0) {
+                Next::Moved(_, pause) | Next::Ask(_, pause) => pause.as_millis(),
                 next => panic!("{next:?}"),
-            })
-            .collect();
-        let expected = [false, false, false, false, true].repeat(2);
-        assert_eq!(pauses, expected);
+            });
+            let pauses: Vec<_> = pauses.collect();
+            assert_eq!(pauses, [0, 0, 0, 0, 5, 10, 20, 40, 50, 50]);
+        }
     }
 
     #[test]
-    fn circle_of_permissions_to_ask_ends() {
+    fn slot_that_is_said_to_have_moved_again_and_again_goes_in_circles() {
         let mut route = Route::default();
-        let asks = (0..10).filter(|_| matches!(route.after(redirected(false), 0.0), Next::Ask(_)));
-        assert_eq!(asks.count(), 8);
+        for _ in 0..10 {
+            route.after(redirected(false), 0.0);
+        }
+        assert!(
+            !route.goes_in_circles(),
+            "it moves, and keys come one by one"
+        );
+        for _ in 0..AT_ONCE {
+            assert!(!route.goes_in_circles());
+            route.after(redirected(true), 0.0);
+        }
+        assert!(route.goes_in_circles());
     }
 
     #[test]

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use super::cluster_node::ClusterNode;
 use super::nodes::Nodes;
 use super::refresh::Refresher;
+use super::route::{Next, Route, unsettled};
 use crate::backend::redis::address::Address;
 use crate::backend::redis::connect::Settings;
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::wire::WireEvents;
 use crate::backend::wire::error::WireError;
+use crate::background::random;
 use crate::background::timers::Timers;
 
 /// Finds the nodes of locks, and learns where they have gone.
@@ -78,6 +80,29 @@ impl Router {
             self.refresher.begin(Some(to), None);
         }
         Ok(())
+    }
+
+    /// What comes next for a command after an error of a node.
+    ///
+    /// A node that redirects to itself is not the one that the client takes it for: through a proxy or a virtual address, a
+    /// connection may lead to a primary of before. A new connection leads where the address leads now.
+    pub(super) fn after(
+        &self,
+        route: &mut Route,
+        node: &Arc<ClusterNode>,
+        error: NodeError,
+    ) -> Next {
+        let error = match error {
+            NodeError::Redirected(redirect, on)
+                if self.nodes.leads_back(&redirect, node)
+                    || redirect.is_moved && route.goes_in_circles() =>
+            {
+                node.reject(on);
+                NodeError::Gone(unsettled(redirect.slot))
+            }
+            error => error,
+        };
+        route.after(error, random::jitter())
     }
 
     /// A node could not carry out a command: another one may have its slots.

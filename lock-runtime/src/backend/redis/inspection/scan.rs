@@ -204,7 +204,7 @@ fn is_elsewhere(
     for answer in answers {
         match node.error_in(connection, answer) {
             None => {}
-            Some(NodeError::Redirected(_) | NodeError::SlotMoves(_)) => return Ok(true),
+            Some(NodeError::Redirected(..) | NodeError::SlotMoves(_)) => return Ok(true),
             Some(_) if is_of_another_type(answer) => {}
             Some(error) => return Err(error),
         }

@@ -41,6 +41,17 @@ pub(super) async fn acquire(
             Next::Ask(commands) => attempt.send(commands, queue, until),
         }
         is_over = attempt.wait(until).await;
+        keep_pace(nodes, candidate, until).await;
+    }
+}
+
+/// Waits until more commands may be sent: what is to be asked is decided after that.
+async fn keep_pace(nodes: &Nodes, candidate: &Candidate, until: Instant) {
+    let now = Instant::now();
+    let pause = candidate.pace.lock().pause(now);
+    if let Some(pause) = pause {
+        let end = until.min(now + pause);
+        Box::pin(nodes.background.timers().sleep_until(end)).await;
     }
 }
 
@@ -117,6 +128,9 @@ impl<'a> Attempt<'a> {
     }
 
     fn send(&mut self, commands: Vec<(usize, Command)>, queue: bool, until: Instant) {
+        if !commands.is_empty() {
+            self.candidate.pace.lock().count(Instant::now());
+        }
         let now = CLOCK.now();
         let mut ballot = self.candidate.ballot.lock();
         for &(node, command) in &commands {

@@ -1,0 +1,82 @@
+//! How often one caller may send commands, whatever the answers are.
+//!
+//! A caller waits between two commands for reasons of its own: a poll, a message, a server that is away. Each of these times
+//! depends on what a server answered, and a server that is broken, or not what it is taken for, may answer anything. So a
+//! caller has this bound as well, which no useful answer reaches.
+
+use std::time::{Duration, Instant};
+
+/// The attempts that a caller makes without a pause, at first and after it has rested.
+const AT_ONCE: u32 = 40;
+
+/// The time between two attempts after that: 40 in a second. An attempt takes two commands at most in the long run, so the
+/// documented bound is 100 in a second, and as many at first.
+const INTERVAL: Duration = Duration::from_millis(25);
+
+/// The attempts of one caller.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pace {
+    /// When the attempts so far would be over, had each of them taken its time.
+    spent_until: Option<Instant>,
+}
+
+impl Pace {
+    /// How long to wait before the next attempt; `None` if it may be made now.
+    pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
+        let spent = self.spent_until?.saturating_duration_since(now);
+        let early = spent.saturating_sub(INTERVAL * (AT_ONCE - 1));
+        (!early.is_zero()).then_some(early)
+    }
+
+    /// Counts an attempt that is made now.
+    pub(crate) fn count(&mut self, now: Instant) {
+        let spent_until = self.spent_until.map_or(now, |until| until.max(now));
+        self.spent_until = Some(spent_until + INTERVAL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The attempts that are made within a time by a caller that makes each as soon as it may.
+    fn attempts(pace: &mut Pace, from: Instant, time: Duration) -> u32 {
+        let (mut now, mut attempts) = (from, 0);
+        while now < from + time {
+            match pace.pause(now) {
+                None => {
+                    pace.count(now);
+                    attempts += 1;
+                }
+                Some(pause) => now += pause,
+            }
+        }
+        attempts
+    }
+
+    #[test]
+    fn forty_attempts_are_made_at_once_and_then_forty_in_a_second() {
+        let (mut pace, began) = (Pace::default(), Instant::now());
+        assert_eq!(attempts(&mut pace, began, Duration::from_nanos(1)), AT_ONCE);
+        let second = Duration::from_secs(1);
+        let after = attempts(&mut pace, began, second * 10);
+        assert!((390..=400).contains(&after), "{after}");
+    }
+
+    #[test]
+    fn caller_that_has_rested_may_make_as_many_again() {
+        let (mut pace, began) = (Pace::default(), Instant::now());
+        attempts(&mut pace, began, Duration::from_nanos(1));
+        let later = began + Duration::from_secs(60);
+        assert_eq!(attempts(&mut pace, later, Duration::from_nanos(1)), AT_ONCE);
+    }
+
+    #[test]
+    fn polls_of_a_waiter_are_never_put_off() {
+        let (mut pace, began) = (Pace::default(), Instant::now());
+        for poll in 0..1000 {
+            assert_eq!(pace.pause(began + INTERVAL * poll), None);
+            pace.count(began + INTERVAL * poll);
+        }
+    }
+}
