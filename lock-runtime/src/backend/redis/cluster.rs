@@ -176,16 +176,20 @@ impl Cluster {
         }
     }
 
-    /// Checks that the nodes say which node has which slot, and that each node that has slots answers.
+    /// Checks that each node that has slots answers, as far as is known which those are. If one does not, the map may be
+    /// out of date.
     pub(super) async fn ping(&self) -> Result<(), WireError> {
         let until = self.router.until();
-        self.router.refresh(until).await?;
-        let primaries = self.router.nodes.primaries()?;
-        let pings = primaries.iter().map(|node| node.ping(until));
-        for answered in side_by_side(pings).await {
-            answered.map_err(NodeError::into_wire)?;
+        let primaries = self.router.primaries(until).await?;
+        match ping_all(&primaries, until).await {
+            Err(error @ WireError::Unavailable(_)) => {
+                if self.router.refresh(until).await.is_err() {
+                    return Err(error);
+                }
+                ping_all(&self.router.nodes.primaries()?, until).await
+            }
+            pinged => pinged,
         }
-        Ok(())
     }
 
     /// Reads the messages about a lock that have arrived from its node: copies from others do not count.
@@ -222,4 +226,10 @@ impl Cluster {
         let first = slot_of(&names.first().lock);
         names.iter().all(|names| slot_of(&names.lock) == first)
     }
+}
+
+async fn ping_all(nodes: &[Arc<ClusterNode>], until: Instant) -> Result<(), WireError> {
+    let pings = nodes.iter().map(|node| node.ping(until));
+    let mut answered = side_by_side(pings).await.into_iter();
+    answered.try_for_each(|answered| answered.map_err(NodeError::into_wire))
 }

@@ -321,6 +321,11 @@ impl Node {
         self.connection.current()
     }
 
+    /// Why there is no connection, while the next attempt is put off: a question about the node need not wait for that.
+    pub(super) fn put_off(&self) -> Option<WireError> {
+        self.connection.put_off()
+    }
+
     /// Whether there is a connection.
     pub(super) fn is_connected(&self) -> bool {
         self.connected().is_some()

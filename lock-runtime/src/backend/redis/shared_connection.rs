@@ -51,11 +51,19 @@ struct Shared {
 enum ConnectionState {
     /// Not connected. The next attempt begins after the pause, if there is one.
     Down(Option<Pause>),
-    Connecting(watch::Receiver<Option<ConnectResult>>),
+    Connecting(Attempt),
     Up(Arc<Connection>),
 }
 
+/// An attempt to connect, which begins after the pause, if there is one.
+#[derive(Clone)]
+struct Attempt {
+    outcome: watch::Receiver<Option<ConnectResult>>,
+    pause: Option<Pause>,
+}
+
 /// The time until the next attempt to connect.
+#[derive(Clone)]
 struct Pause {
     until: Instant,
     /// Why the last attempt failed, or why its connection has ended.
@@ -97,7 +105,7 @@ impl SharedConnection {
             let mut state = self.shared.state.lock();
             match &*state {
                 ConnectionState::Up(connection) => return Ok(connection.clone()),
-                ConnectionState::Connecting(attempt) => attempt.clone(),
+                ConnectionState::Connecting(attempt) => attempt.outcome.clone(),
                 ConnectionState::Down(pause) => {
                     if let Some(pause) = pause
                         && is_late(pause.until, until)
@@ -117,7 +125,10 @@ impl SharedConnection {
                     {
                         return Err(WireError::unavailable("this process was forked"));
                     }
-                    *state = ConnectionState::Connecting(attempt.clone());
+                    *state = ConnectionState::Connecting(Attempt {
+                        outcome: attempt.clone(),
+                        pause: pause.clone(),
+                    });
                     attempt
                 }
             }
@@ -212,6 +223,17 @@ impl SharedConnection {
             ConnectionState::Up(connection) => Some(connection.clone()),
             ConnectionState::Down(_) | ConnectionState::Connecting(_) => None,
         }
+    }
+
+    /// Why there is no connection, while the next attempt is put off.
+    pub(super) fn put_off(&self) -> Option<WireError> {
+        let state = self.shared.state.lock();
+        let pause = match &*state {
+            ConnectionState::Down(pause) => pause.as_ref()?,
+            ConnectionState::Connecting(attempt) => attempt.pause.as_ref()?,
+            ConnectionState::Up(_) => return None,
+        };
+        (Instant::now() < pause.until).then(|| pause.cause.clone())
     }
 
     /// Runs a task in the background. `false` in a forked child.
@@ -310,7 +332,7 @@ impl Shared {
 
     fn reset_if_connecting(&self) {
         let mut state = self.state.lock();
-        if matches!(&*state, ConnectionState::Connecting(attempt) if attempt.has_changed().is_err())
+        if matches!(&*state, ConnectionState::Connecting(attempt) if attempt.outcome.has_changed().is_err())
         {
             *state = ConnectionState::NEVER_UP;
         }

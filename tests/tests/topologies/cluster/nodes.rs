@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use harness::{
-    KEY, LOCK, LONG, RedisCluster, ask, client, eventually, failed, hold, is_awaited, ms, served,
+    KEY, LOCK, LONG, RedisCluster, ask, client, eventually, failed, hold, is_awaited, ms, patient,
+    served,
 };
 use lock_runtime::{Credentials, LockClient, LockErrorKind};
 
@@ -37,6 +38,36 @@ async fn lock_is_on_the_node_that_has_its_slot_and_is_renewed_there() {
         guard.release().await.unwrap();
         assert!(!has(&cluster, node, &lock), "{lock}");
     }
+}
+
+#[tokio::test]
+async fn ping_is_one_command_to_each_primary() {
+    const PINGS: usize = 10;
+    let cluster = RedisCluster::with(3, 0);
+    let client = patient(cluster.url()).connect().await.unwrap();
+    let mut monitors: Vec<_> = cluster.nodes.iter().map(|node| node.monitor()).collect();
+    for _ in 0..PINGS {
+        client.ping().await.unwrap();
+    }
+    for monitor in &mut monitors {
+        let commands = monitor.take();
+        let names: Vec<_> = commands.iter().map(|command| &*command.name).collect();
+        let clients = |name: &&&str| ["PING", "CLUSTER"].contains(*name);
+        let of_client: Vec<_> = names.iter().filter(clients).collect();
+        assert_eq!(of_client, [&"PING"; PINGS], "{names:?}");
+    }
+}
+
+#[tokio::test]
+async fn ping_after_a_failover_asks_the_new_primary() {
+    let mut cluster = RedisCluster::start();
+    let client = patient(cluster.url()).connect().await.unwrap();
+    let primary = cluster.owner(LOCK);
+    let replica = cluster.replica_of(primary);
+    cluster.nodes[primary].kill9();
+    cluster.wait_until_promoted(replica);
+    // Other nodes may name the old one for a moment.
+    eventually("answer", LONG, async || client.ping().await.is_ok()).await;
 }
 
 #[tokio::test]

@@ -47,11 +47,17 @@ impl Cluster {
         commands: &[Vec<String>],
     ) -> Result<Vec<(String, ServerReply)>, WireError> {
         let until = self.router.until();
-        self.router.refresh(until).await?;
-        let mut primaries = self.router.nodes.primaries()?;
+        let mut primaries = self.router.primaries(until).await?;
         primaries.retain(|node| server.is_none_or(|server| node.name.to_string() == server));
         let asking = primaries.iter().map(|node| node.ask_words(commands, until));
         let asked = side_by_side(asking).await;
+        for (node, _) in primaries
+            .iter()
+            .zip(&asked)
+            .filter(|(_, reply)| reply.is_err())
+        {
+            self.router.note_failed(node);
+        }
         let names = primaries.iter().map(|node| node.name.to_string());
         Ok(names.zip(asked).collect())
     }
@@ -86,7 +92,9 @@ impl Cluster {
         let mut moved = Vec::new();
         for (number, value) in values.iter().enumerate() {
             match node.error_in(&connection, value) {
-                Some(NodeError::Redirected(redirect, _)) if !redirect.is_moved => moved.push(number),
+                Some(NodeError::Redirected(redirect, _)) if !redirect.is_moved => {
+                    moved.push(number)
+                }
                 None => {}
                 Some(_) if is_of_another_type(value) => {}
                 Some(error) => return Err(error),

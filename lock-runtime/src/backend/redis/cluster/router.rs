@@ -63,6 +63,17 @@ impl Router {
         }
     }
 
+    /// The primaries, as far as is known. Waits for the map if there is none yet.
+    pub(super) async fn primaries(
+        &self,
+        until: Instant,
+    ) -> Result<Vec<Arc<ClusterNode>>, WireError> {
+        if !self.nodes.is_mapped() {
+            self.refresh(until).await?;
+        }
+        self.nodes.primaries()
+    }
+
     /// Asks for the map anew.
     pub(super) async fn refresh(&self, until: Instant) -> Result<(), WireError> {
         self.refresher.run(None, until).await

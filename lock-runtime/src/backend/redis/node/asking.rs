@@ -100,6 +100,18 @@ impl Node {
         Ok(values.into_iter().map(answer).collect())
     }
 
+    /// The same, without waiting for a server that is down: the answers of others are about this moment.
+    pub(in crate::backend::redis) async fn ask_words_now(
+        &self,
+        commands: &[Vec<String>],
+        until: Instant,
+    ) -> ServerReply {
+        match self.put_off() {
+            Some(error) => Err(error),
+            None => self.ask_words(commands, until).await,
+        }
+    }
+
     /// Sends commands that the server carries out as one. The answers may be errors that concern a record, such as its
     /// type.
     pub(in crate::backend::redis) async fn ask_together(

@@ -338,7 +338,7 @@ impl Inspection for QuorumWire {
         let meant: Vec<usize> = (0..nodes.len()).filter(is_meant).collect();
         let asking = meant
             .iter()
-            .map(|&node| nodes.node(node).ask_words(commands, until));
+            .map(|&node| nodes.node(node).ask_words_now(commands, until));
         let asked = side_by_side(asking).await;
         Ok(meant.iter().map(|&node| name(node)).zip(asked).collect())
     }

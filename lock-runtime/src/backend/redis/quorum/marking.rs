@@ -22,6 +22,9 @@ pub(super) async fn mark(nodes: &Nodes, node: usize, until: Instant) -> Result<(
 }
 
 async fn try_mark(nodes: &Nodes, node: usize, until: Instant) -> Result<(), WireError> {
+    if let Some(error) = nodes.node(node).put_off() {
+        return Err(error);
+    }
     let connected = nodes.node(node).connect(until).await;
     let connection = connected.map_err(NodeError::into_wire)?;
     let command = [
