@@ -108,6 +108,54 @@ async fn attempts_that_fail_are_counted_until_one_succeeds() {
     assert_eq!(counted(&name, "failed"), failed as f64);
 }
 
+/// Attempts to connect within two seconds: at first one, four with pauses that grow, then one each quarter of a second at the
+/// most. There used to be 70.
+const FEW: usize = 14;
+
+#[tokio::test]
+async fn server_that_is_down_is_tried_ever_less_often_and_found_soon_after_it_is_back() {
+    crate::record();
+    let mut server = RedisServer::start();
+    let (locks, name) = (client(server.url()), server.address());
+    cycle(&locks).await;
+    server.kill9();
+    lost(&name).await;
+    let callers = (0..4).map(|n| locks.lock(format!("order:{n}")).wait(ms(2_000)).acquire());
+    for caller in callers.map(tokio::spawn).collect::<Vec<_>>() {
+        assert!(caller.await.unwrap().unwrap_err().is_unavailable());
+    }
+    let attempts = told("connection_failed", &name).len();
+    assert!((3..=FEW).contains(&attempts), "{attempts} attempts");
+    server.restart();
+    cycle(&locks).await;
+}
+
+/// Neither callers nor pings wait for the node, nor do they make a connection each.
+#[tokio::test]
+async fn node_of_a_quorum_that_is_down_is_tried_ever_less_often() {
+    crate::record();
+    const PINGS: usize = 40;
+    let mut quorum = RedisQuorum::start();
+    let locks = client(quorum.url());
+    cycle(&locks).await;
+    let name = quorum.nodes[1].address();
+    quorum.nodes[1].kill9();
+    lost(&name).await;
+    for _ in 0..PINGS {
+        locks.ping().await.unwrap();
+    }
+    let attempts = told("connection_failed", &name).len();
+    assert!(attempts <= PINGS / 2, "{attempts} attempts");
+    let began = std::time::Instant::now();
+    while began.elapsed() < ms(2_000) {
+        cycle(&locks).await;
+    }
+    let more = told("connection_failed", &name).len() - attempts;
+    assert!(more <= FEW, "{more} attempts");
+    quorum.nodes[1].restart();
+    connected(&name, 2).await;
+}
+
 #[tokio::test]
 async fn primary_after_a_failover_is_named() {
     crate::record();
