@@ -36,3 +36,16 @@ pub struct AuditEntry {
     /// operation without an outcome, or one that has failed, may have been carried out.
     pub outcome: String,
 }
+
+impl AuditEntry {
+    /// The outcome in words, such as `handed to a waiter` for `handed_on`. To be escaped: an outcome that this version does not
+    /// know is shown as it is.
+    pub fn outcome_in_words(&self) -> &str {
+        match self.outcome.as_str() {
+            "handed_on" => "handed to a waiter",
+            "changed" => "not done, another holder had it",
+            "not_held" => "not done, it was free",
+            outcome => outcome,
+        }
+    }
+}
