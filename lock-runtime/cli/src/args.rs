@@ -1,14 +1,17 @@
 //! The arguments.
 
 use std::convert::Infallible;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, Command as Parser, CommandFactory, FromArgMatches, Subcommand};
+use lock_runtime::FencingToken;
+use lock_runtime::inspect::RecordHash;
 
+use crate::exit::{Exit, Failure};
 use crate::output::Form;
 use crate::rights::Role;
 
@@ -17,7 +20,7 @@ Exit codes: 0 done or healthy, 1 a negative answer (the lock is free, a check fa
 4 refused, 5 changed meanwhile or busy. `run` exits as its command does.";
 
 /// Sees, takes and ends the locks of lock-runtime on Redis and Valkey.
-#[derive(Debug, Parser)]
+#[derive(Debug, clap::Parser)]
 #[command(name = "lockctl", version, after_help = EXITS)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -30,12 +33,30 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(crate) fn form(&self) -> Form {
-        match self.json {
-            true => Form::Json,
-            false => Form::Text,
-        }
+    pub(crate) fn parse<T: Into<OsString> + Clone>(
+        words: impl IntoIterator<Item = T>,
+    ) -> Result<Args, clap::Error> {
+        let mut parser = parser();
+        let matches = parser.try_get_matches_from_mut(words)?;
+        Args::from_arg_matches(&matches).map_err(|error| error.format(&mut parser))
     }
+
+    pub(crate) fn form(&self) -> Form {
+        if self.json { Form::Json } else { Form::Text }
+    }
+}
+
+/// An option takes the next word as its value, also one that begins with `-`, such as a reason. Otherwise the parser would
+/// recommend `--`, which is right for keys and patterns alone.
+fn parser() -> Parser {
+    let value = |arg: Arg| {
+        if arg.is_positional() || !arg.get_action().takes_values() {
+            return arg;
+        }
+        arg.allow_hyphen_values(true)
+    };
+    let parser = Args::command().mut_args(value);
+    parser.mut_subcommands(|command| command.mut_args(value))
 }
 
 /// Where the locks are.
@@ -77,6 +98,19 @@ pub(crate) struct Connection {
     /// The key of that certificate, a PEM file
     #[arg(long, global = true, value_name = "FILE", requires = "cert_file")]
     pub(crate) key_file: Option<PathBuf>,
+    /// A file with the password, in place of one in the URL: one line, or two, of which the first is the user
+    #[arg(
+        long,
+        global = true,
+        env = "LOCK_PASSWORD_FILE",
+        hide_env_values = true,
+        value_name = "FILE"
+    )]
+    pub(crate) password_file: Option<PathBuf>,
+    /// Who you are, for the audit and for those who wait for your locks; user@host of this machine if not given. Nobody checks
+    /// it: the audit has the server's user as well
+    #[arg(long, global = true, env = "LOCK_BY", value_name = "NAME", value_parser = name)]
+    pub(crate) by: Option<String>,
 }
 
 /// In which record locks are kept.
@@ -109,9 +143,10 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     /// Which keys, as Redis matches them: `order:*`; all if not given
+    #[arg(value_parser = some_keys)]
     pub(crate) pattern: Option<String>,
-    /// Only locks with this text in a holder
-    #[arg(long, value_name = "TEXT")]
+    /// Only locks with this text in the holder
+    #[arg(long, value_name = "TEXT", value_parser = name)]
     pub(crate) holder: Option<String>,
     /// Only locks that were granted at least so long ago
     #[arg(long, value_name = "DURATION")]
@@ -126,11 +161,12 @@ pub(crate) struct List {
 
 /// Watch the locks that are held
 ///
-/// A live view in a terminal: arrows choose a lock, enter inspects it, r revokes it, s sorts, / filters, q ends. Elsewhere a
+/// A live view in a terminal: arrows choose a lock, enter inspects it, r revokes it, s sorts, / filters, escape goes back, q ends. Elsewhere a
 /// line for each change.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Watch {
     /// Which keys, as Redis matches them: `order:*`; all if not given
+    #[arg(value_parser = some_keys)]
     pub(crate) pattern: Option<String>,
     /// How often to look; not more than ten times a second. In a terminal, with thousands of locks, those that are not on the
     /// screen are looked at less often
@@ -147,7 +183,7 @@ pub(crate) struct Inspect {
     pub(crate) key: String,
 }
 
-/// Take a lock from its holder
+/// Take a lock from its holder, or all locks of one holder
 ///
 /// The next waiter gets the lock, with a higher token, or else it is free. The holder is told, and stops at once; if the
 /// message does not reach it, it learns it at its next renewal. It may write until then: only a resource that checks
@@ -155,22 +191,38 @@ pub(crate) struct Inspect {
 ///
 /// In a terminal, the lock is shown and its key has to be typed. Elsewhere, --yes and --token (or --hash) are needed. Nothing is done
 /// if the lock has another holder than the one that was seen: the exit code is 5 then, and 1 if the lock is free.
+///
+/// With --holder, all its locks are listed and then taken, one after the other, each with its own lines in the audit. In a terminal
+/// the label has to be typed before; elsewhere --yes is needed. A lock that the holder has released meanwhile is left as it is, and
+/// one that it takes meanwhile is not among them. A failure with one lock does not keep the others from being taken. The exit code
+/// is 0 if each listed lock was taken or had been released, 1 if there was none, and otherwise that of the first failure, such as 5
+/// for a lock that has another holder by now.
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "lockctl revoke [OPTIONS] --reason <TEXT> <KEY>
+       lockctl revoke [OPTIONS] --reason <TEXT> --holder <LABEL>")]
 pub(crate) struct Revoke {
     /// The lock's key
-    pub(crate) key: String,
+    #[arg(required_unless_present = "holder", conflicts_with = "holder")]
+    pub(crate) key: Option<String>,
+    /// All locks of this holder: its label as `list` shows it, whole or its beginning up to a space, such as "api-7" or
+    /// "api-7 (pid 4121)" of "api-7 (pid 4121) ship". A lock that is shared has the label of the one who shared it first
+    #[arg(long, value_name = "LABEL", value_parser = name)]
+    pub(crate) holder: Option<String>,
     /// The holder's token, as `inspect` shows it
-    #[arg(long, value_name = "N", conflicts_with = "hash")]
-    pub(crate) token: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = token, conflicts_with_all = ["hash", "holder"])]
+    pub(crate) token: Option<FencingToken>,
     /// The hash of a record without a token, as `inspect` shows it
-    #[arg(long, value_name = "HEX")]
-    pub(crate) hash: Option<String>,
+    #[arg(long, value_name = "HEX", value_parser = hash, conflicts_with = "holder")]
+    pub(crate) hash: Option<RecordHash>,
     /// Why; the holder and the audit get it
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub(crate) reason: String,
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
+    /// List the holder's locks, and take none
+    #[arg(long, conflicts_with = "key")]
+    pub(crate) dry_run: bool,
     /// Also without a line in the audit, as when it cannot be written
     #[arg(long)]
     pub(crate) no_audit: bool,
@@ -180,6 +232,7 @@ pub(crate) struct Revoke {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Audit {
     /// Only this lock
+    #[arg(value_parser = some_keys)]
     pub(crate) key: Option<String>,
     /// Only the last while, by the server's clock
     #[arg(long, value_name = "DURATION")]
@@ -196,9 +249,11 @@ pub(crate) struct Audit {
 /// Exits as the command does, or with 75 if the lock is busy, 76 if it was lost, 126 or 127 if the command cannot be
 /// started or found.
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "lockctl run [OPTIONS] <KEY> -- <COMMAND>...
+       lockctl run [OPTIONS] -- <KEY> -- <COMMAND>...")]
 pub(crate) struct Run {
-    /// The lock's key
-    pub(crate) key: String,
+    /// The lock's key. One that begins with `-` follows a `--` of its own
+    pub(crate) key: Option<String>,
     /// How long the lock outlives a process that dies; it is renewed before
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     pub(crate) ttl: Span,
@@ -225,7 +280,7 @@ pub(crate) struct Hold {
     #[arg(long = "for", value_name = "DURATION")]
     pub(crate) time: Span,
     /// Why; others see the first words as the holder
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub(crate) reason: String,
     /// How long to wait for the lock
     #[arg(long, value_name = "DURATION", default_value = "10s")]
@@ -234,8 +289,8 @@ pub(crate) struct Hold {
 
 /// Look whether the servers are fit for locks
 ///
-/// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change. What the user
-/// may not look at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers cannot be reached. It changes
+/// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change: once for all servers
+/// on which it is alike. The last line sums up; with --json each server has its own lines. What the user may not look at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers cannot be reached. It changes
 /// nothing, unless the server cannot say what the user may do: then it takes the lock `doctor` for a moment.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
@@ -250,13 +305,13 @@ pub(crate) struct Doctor {
 /// Print the command that makes a user with the rights of a role
 ///
 /// The URL says for which kind of servers, and --record for which record; no server is connected to. Put a password in the place
-/// of PASSWORD.
+/// of PASSWORD, and paste the line at the prompt of redis-cli.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Acl {
     /// What the user is for
     pub(crate) role: Role,
     /// The user's name; that of the role if not given
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) user: Option<String>,
 }
 
@@ -276,12 +331,52 @@ fn trimmed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_owned())
 }
 
+impl Run {
+    /// The key, the program and its arguments: all of them follow the first `--` if the key begins with `-`.
+    pub(crate) fn parts(&self) -> Result<(&str, &OsStr, &[OsString]), Failure> {
+        let parts = match (&self.key, &self.command[..]) {
+            (Some(key), [program, arguments @ ..]) => Some((key.as_str(), program, arguments)),
+            (None, [key, dashes, program, arguments @ ..]) if dashes == "--" => {
+                key.to_str().map(|key| (key, program, arguments))
+            }
+            _ => None,
+        };
+        let (key, program, arguments) = parts.ok_or_else(|| {
+            let message = "the key of the lock is missing: `lockctl run KEY -- COMMAND`";
+            Failure::new(Exit::USAGE, message)
+        })?;
+        Ok((key, program.as_os_str(), arguments))
+    }
+}
+
 /// A text that says something.
 fn reason(text: &str) -> Result<String, &'static str> {
-    match text.trim() {
-        "" => Err("an empty reason tells nobody anything"),
-        _ => Ok(text.to_owned()),
-    }
+    filled(text).ok_or("an empty reason tells nobody anything")
+}
+
+fn name(text: &str) -> Result<String, &'static str> {
+    filled(text).ok_or("an empty text names nobody")
+}
+
+/// A key, or a pattern of keys, where all are meant if none is given.
+fn some_keys(text: &str) -> Result<String, &'static str> {
+    let given = Some(text.to_owned()).filter(|text| !text.is_empty());
+    given.ok_or("no key is empty: leave it out for all keys")
+}
+
+fn filled(text: &str) -> Option<String> {
+    (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+fn token(text: &str) -> Result<FencingToken, &'static str> {
+    let number = text.parse::<i64>().ok();
+    let token = number.and_then(|number| FencingToken::try_from(number).ok());
+    token.ok_or("a token is a number such as 1795413408968292, as `lockctl inspect` shows it")
+}
+
+fn hash(text: &str) -> Result<RecordHash, &'static str> {
+    let hash = text.parse().ok();
+    hash.ok_or("a hash has sixteen hexadecimal digits, as `lockctl inspect` shows it")
 }
 
 /// A duration with its unit: `10m`, `1h 30m`, `500ms`.
@@ -305,32 +400,4 @@ impl Deref for Span {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    #[test]
-    fn arguments_are_consistent() {
-        Args::command().debug_assert();
-    }
-
-    #[test]
-    fn url_of_the_environment_is_not_in_the_help() {
-        let help = Args::command().render_long_help().to_string();
-        assert!(help.contains("[env: LOCK_URL]"), "{help}");
-    }
-
-    #[test]
-    fn command_follows_two_dashes() {
-        let parse = |text: &str| Args::try_parse_from(text.split(' '));
-        assert!(parse("lockctl run import echo").is_err());
-        let args = parse("lockctl run import --wait 1m30s -- echo --skip").unwrap();
-        let Command::Run(run) = args.command else {
-            panic!("another command");
-        };
-        assert_eq!(run.command, ["echo", "--skip"]);
-        assert_eq!(*run.wait, Duration::from_secs(90));
-        assert!(!run.skip);
-    }
-}
+mod tests;

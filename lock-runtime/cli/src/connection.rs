@@ -35,13 +35,18 @@ impl Connection {
     /// Refuses locks that only this process knows, for a command that excludes others.
     pub(crate) fn exclude_others(&self) -> Result<(), Failure> {
         let scheme = self.url.split("://").next().unwrap_or_default();
-        match scheme.eq_ignore_ascii_case("memory") {
-            true => Err(Failure::new(
+        if scheme.eq_ignore_ascii_case("memory") {
+            return Err(Failure::new(
                 Exit::USAGE,
                 "locks of memory:// are known to this process alone, and exclude no other: name a server",
-            )),
-            false => Ok(()),
+            ));
         }
+        Ok(())
+    }
+
+    /// Refuses what no client can be built with. Connects to nothing.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        Ok(self.builder("").build().map(drop)?)
     }
 
     fn builder(&self, label: &str) -> LockClientBuilder {
@@ -61,6 +66,9 @@ impl Connection {
         }
         if let Some((certificate, key)) = self.cert_file.as_ref().zip(self.key_file.as_ref()) {
             builder = builder.client_certificate_files(certificate, key);
+        }
+        if let Some(file) = &self.password_file {
+            builder = builder.credentials_file(file);
         }
         builder
     }

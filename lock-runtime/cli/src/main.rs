@@ -14,19 +14,18 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use self::args::Args;
 use self::exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let args = match Args::parse(std::env::args_os()) {
         Ok(args) => args,
         Err(asked) => {
             // Help and the version are no mistakes.
-            let exit = match asked.use_stderr() {
-                true => Exit::USAGE,
-                false => Exit::DONE,
+            let exit = if asked.use_stderr() {
+                Exit::USAGE
+            } else {
+                Exit::DONE
             };
             // The reader may be gone.
             let _ = asked.print();

@@ -2,13 +2,30 @@
 
 use std::env;
 
-/// `user@host`, as far as this machine says. It is a courtesy to others and no proof.
-pub(crate) fn name() -> String {
+use nix::unistd::{Uid, User};
+
+use crate::args::Connection;
+
+impl Connection {
+    /// The operator: the one that was named, or `user@host` as far as this machine says. It is a courtesy to others and no proof.
+    pub(crate) fn operator(&self) -> String {
+        self.by.clone().unwrap_or_else(here)
+    }
+}
+
+fn here() -> String {
     let user = ["SUDO_USER", "USER", "LOGNAME"]
         .iter()
         .find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
-    let user = user.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string());
     let host = rustix::system::uname();
     let host = host.nodename().to_string_lossy().into_owned();
-    format!("{user}@{host}")
+    format!("{}@{host}", user.unwrap_or_else(of_process))
+}
+
+/// The user of this process, as in a container or a unit of systemd, which have no variables for it. A container may have a
+/// user that has no name.
+fn of_process() -> String {
+    let id = Uid::current();
+    let user = User::from_uid(id).ok().flatten();
+    user.map_or_else(|| format!("uid {id}"), |user| user.name)
 }

@@ -20,14 +20,19 @@ pub(crate) enum Form {
 
 /// Prints one finding, as words or as a line of JSON, and at once: a reader may wait for it.
 pub(crate) fn print<T: Serialize + fmt::Display>(form: Form, finding: &T) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
     match form {
-        Form::Text => writeln!(out, "{finding}")?,
+        Form::Text => say(finding),
         Form::Json => {
             let json = serde_json::to_string(finding).map_err(io::Error::from)?;
-            writeln!(out, "{}", PlainJson(&json))?;
+            say(&PlainJson(&json))
         }
     }
+}
+
+/// Prints a line, and at once.
+pub(crate) fn say(line: &impl fmt::Display) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
     out.flush()?;
     Ok(())
 }
@@ -54,6 +59,19 @@ impl fmt::Display for Plain<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A holder in words, by its label.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whom<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Whom<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => f.write_str("a holder without a label"),
+            label => write!(f, "{}", Plain(label)),
+        }
     }
 }
 

@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use crate::args::{Audit, Connection};
 use crate::exit::{Exit, Failure};
-use crate::operator;
-use crate::output::{Form, Plain, print};
+use crate::output::{Form, Plain, Whom, print};
 
 /// A line of the audit.
 #[derive(Debug, Serialize)]
@@ -25,6 +24,8 @@ struct Line<'a> {
     holder: &'a str,
     reason: &'a str,
     outcome: &'a str,
+    #[serde(skip)]
+    outcome_in_words: &'a str,
 }
 
 impl<'a> Line<'a> {
@@ -40,6 +41,7 @@ impl<'a> Line<'a> {
             holder: &entry.label,
             reason: &entry.reason,
             outcome: &entry.outcome,
+            outcome_in_words: entry.outcome_in_words(),
         }
     }
 }
@@ -62,21 +64,23 @@ impl fmt::Display for Line<'_> {
             token,
             holder,
             reason,
-            outcome,
+            outcome: _,
+            outcome_in_words,
         } = self;
         let token = token.map_or_else(|| "-".to_owned(), |token| token.to_string());
-        write!(
-            f,
-            "{at} {} `{}` {token} of {}: {} by {} (user {}), {} [{}]",
-            Plain(action),
-            Plain(key),
-            Plain(holder),
-            Plain(outcome),
-            Plain(by),
-            Plain(user),
-            Plain(reason),
-            Plain(operation)
-        )
+        write!(f, "{at} {} `{}` {token}", Plain(action), Plain(key))?;
+        write!(f, " of {}", Whom(holder))?;
+        if !by.is_empty() {
+            write!(f, ", by {}", Plain(by))?;
+        }
+        if !user.is_empty() {
+            write!(f, " (user {})", Plain(user))?;
+        }
+        write!(f, ": {}", Plain(outcome_in_words))?;
+        if !reason.is_empty() {
+            write!(f, "; {}", Plain(reason))?;
+        }
+        write!(f, " [{}]", Plain(operation))
     }
 }
 
@@ -85,7 +89,7 @@ pub(crate) async fn audit(
     audit: Audit,
     form: Form,
 ) -> Result<Exit, Failure> {
-    let client = connection.connect(&operator::name()).await?;
+    let client = connection.connect(&connection.operator()).await?;
     let mut pages = client.audit();
     if let Some(since) = audit.since {
         pages = pages.since(*since);

@@ -13,7 +13,6 @@ use crate::doctor::finding::{Finding, Verdict};
 use crate::doctor::info::Info;
 use crate::doctor::{clock, settings, transport};
 use crate::exit::{Exit, Failure};
-use crate::operator;
 use crate::output::{Form, print};
 use crate::rights::Kind;
 
@@ -45,7 +44,7 @@ pub(crate) async fn doctor(
         form,
         worst: Verdict::Ok,
     };
-    let client = match connection.connect(&operator::name()).await {
+    let client = match connection.connect(&connection.operator()).await {
         Ok(client) => client,
         Err(failure) => {
             let change = "look at the URL, the network and the server's log";

@@ -7,15 +7,14 @@ use serde::Serialize;
 
 use crate::args::{Connection, Inspect};
 use crate::exit::{Exit, Failure};
-use crate::operator;
-use crate::output::{Brief, Form, Plain, millis, print};
+use crate::output::{Brief, Form, Plain, Whom, millis, print};
 
 pub(crate) async fn inspect(
     connection: &Connection,
     inspect: Inspect,
     form: Form,
 ) -> Result<Exit, Failure> {
-    let client = connection.connect(&operator::name()).await?;
+    let client = connection.connect(&connection.operator()).await?;
     let lock = client.inspect(inspect.key.as_str()).await?;
     print(form, &Report::of(&lock))?;
     client.shutdown().await;
@@ -183,10 +182,7 @@ impl fmt::Display for Report<'_> {
 
 impl fmt::Display for HolderReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.holder {
-            "" => f.write_str("  by a holder without a label")?,
-            holder => write!(f, "  by {}", Plain(holder))?,
-        }
+        write!(f, "  by {}", Whom(self.holder))?;
         if self.takes != 1 {
             write!(f, ", {} permits", self.takes)?;
         }

@@ -9,8 +9,7 @@ use serde::Serialize;
 use crate::args::{Connection, List};
 use crate::connection::PAGE;
 use crate::exit::{Exit, Failure};
-use crate::operator;
-use crate::output::{Brief, Form, Plain, millis, print};
+use crate::output::{Brief, Form, Plain, millis, print, say};
 
 /// A lock in one line.
 #[derive(Debug, Serialize)]
@@ -83,14 +82,14 @@ impl fmt::Display for Line<'_> {
 }
 
 pub(crate) async fn list(connection: &Connection, list: List, form: Form) -> Result<Exit, Failure> {
-    let client = connection.connect(&operator::name()).await?;
+    let client = connection.connect(&connection.operator()).await?;
     let mut pages = client.locks().page(PAGE);
     if let Some(pattern) = &list.pattern {
         pages = pages.matching(pattern);
     }
     let mut left = list.limit.unwrap_or(usize::MAX);
     if form == Form::Text && io::stdout().is_terminal() {
-        println(&Heads)?;
+        say(&Heads)?;
     }
     while left > 0
         && let Some(page) = pages.next().await?
@@ -103,11 +102,6 @@ pub(crate) async fn list(connection: &Connection, list: List, form: Form) -> Res
     }
     client.shutdown().await;
     Ok(Exit::DONE)
-}
-
-fn println(line: &impl fmt::Display) -> Result<(), Failure> {
-    use std::io::Write;
-    Ok(writeln!(io::stdout(), "{line}")?)
 }
 
 impl List {

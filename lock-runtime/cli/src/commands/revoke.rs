@@ -1,19 +1,18 @@
-//! `revoke`: takes a lock from its holder.
+//! `revoke`: takes a lock from its holder, or all locks of one.
+
+mod holder;
 
 use std::fmt;
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use lock_runtime::FencingToken;
-use lock_runtime::inspect::{
-    HolderKind, LockState, Receipt, RecordHash, Revocation, Revoked, Seen,
-};
+use lock_runtime::LockClient;
+use lock_runtime::inspect::{HolderKind, LockState, Receipt, Revocation, Revoked, Seen};
 use serde::Serialize;
 
 use super::inspect::Report;
 use crate::args::{Connection, Revoke};
 use crate::exit::{Exit, Failure};
-use crate::operator;
-use crate::output::{Form, Plain, print};
+use crate::output::{Form, Plain, Whom, print};
 
 const WARNING: &str = "\
 The old holder may write until it notices. Only a resource that checks tokens is safe from that.";
@@ -30,9 +29,26 @@ struct Done<'a> {
     nodes: Option<usize>,
 }
 
+impl<'a> Done<'a> {
+    fn of(key: &'a str, receipt: &'a Receipt) -> Done<'a> {
+        Done {
+            key,
+            outcome: if receipt.is_handed_on {
+                "handed_on"
+            } else {
+                "freed"
+            },
+            operation: &receipt.operation,
+            former_holder: &receipt.label,
+            audited: receipt.is_audited,
+            nodes: receipt.nodes,
+        }
+    }
+}
+
 impl fmt::Display for Done<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (key, former) = (Plain(self.key), Plain(self.former_holder));
+        let (key, former) = (Plain(self.key), Whom(self.former_holder));
         write!(f, "took lock `{key}` from {former}: ")?;
         f.write_str(match self.outcome {
             "handed_on" => "a waiter has it now",
@@ -42,10 +58,10 @@ impl fmt::Display for Done<'_> {
             write!(f, " ({nodes} nodes)")?;
         }
         write!(f, "\noperation {}", self.operation)?;
-        match self.audited {
-            true => Ok(()),
-            false => f.write_str(", whose outcome is not in the audit"),
+        if !self.audited {
+            f.write_str(", whose outcome is not in the audit")?;
         }
+        Ok(())
     }
 }
 
@@ -54,9 +70,28 @@ pub(crate) async fn revoke(
     revoke: Revoke,
     form: Form,
 ) -> Result<Exit, Failure> {
-    let client = connection.connect(&operator::name()).await?;
-    let key = revoke.key.as_str();
-    let seen = match revoke.seen()? {
+    let client = connection.connect(&connection.operator()).await?;
+    let mut revocation = Revocation::new(connection.operator(), &revoke.reason);
+    if revoke.no_audit {
+        revocation = revocation.without_audit();
+    }
+    let exit = match (&revoke.key, &revoke.holder) {
+        (_, Some(label)) => holder::all(&client, &revoke, label, &revocation, form).await?,
+        (Some(key), None) => one(&client, &revoke, key, revocation, form).await?,
+        (None, None) => return Err(Failure::new(Exit::USAGE, "which lock is meant?")),
+    };
+    client.shutdown().await;
+    Ok(exit)
+}
+
+async fn one(
+    client: &LockClient,
+    revoke: &Revoke,
+    key: &str,
+    revocation: Revocation,
+    form: Form,
+) -> Result<Exit, Failure> {
+    let seen = match revoke.seen() {
         Some(seen) if revoke.yes => seen,
         seen => {
             let lock = client.inspect(key).await?;
@@ -66,39 +101,14 @@ pub(crate) async fn revoke(
             }
         }
     };
-    let mut revocation = Revocation::new(operator::name(), &revoke.reason);
-    if revoke.no_audit {
-        revocation = revocation.without_audit();
-    }
     let revoked = client.revoke(key, seen, revocation).await?;
-    client.shutdown().await;
     tell(key, &revoked, form)
 }
 
 fn tell(key: &str, revoked: &Revoked, form: Form) -> Result<Exit, Failure> {
     match revoked {
         Revoked::Done(receipt) => {
-            let Receipt {
-                operation,
-                label,
-                is_handed_on,
-                nodes,
-                is_audited,
-                ..
-            } = receipt;
-            let outcome = match is_handed_on {
-                true => "handed_on",
-                false => "freed",
-            };
-            let done = Done {
-                key,
-                outcome,
-                operation,
-                former_holder: label,
-                audited: *is_audited,
-                nodes: *nodes,
-            };
-            print(form, &done)?;
+            print(form, &Done::of(key, receipt))?;
             Ok(Exit::DONE)
         }
         Revoked::Changed(lock) => {
@@ -113,10 +123,14 @@ fn tell(key: &str, revoked: &Revoked, form: Form) -> Result<Exit, Failure> {
     }
 }
 
+/// Whether there is a person to ask.
+fn is_attended(form: Form) -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal() && form == Form::Text
+}
+
 /// Shows the lock to a person, and has its key typed. `None` if the person thinks better of it.
 fn choose(lock: &LockState, seen: Option<Seen>, form: Form) -> Result<Option<Seen>, Failure> {
-    let is_asked = io::stdin().is_terminal() && io::stderr().is_terminal() && form == Form::Text;
-    if !is_asked {
+    if !is_attended(form) {
         let message = "without a terminal, --yes and --token (or --hash) are needed: `lockctl inspect` shows them";
         return Err(Failure::new(Exit::USAGE, message));
     }
@@ -140,18 +154,22 @@ fn choose(lock: &LockState, seen: Option<Seen>, form: Form) -> Result<Option<See
     if is_shared(lock) {
         writeln!(out, "All who share the lock lose it.")?;
     }
-    write!(
-        out,
-        "{WARNING}\nType the key to take the lock from its holder: "
-    )?;
+    let question = "Type the key to take the lock from its holder: ";
+    Ok(is_typed(key, question)?.then_some(holder))
+}
+
+/// Whether a person types a text, as it is shown, after a warning.
+fn is_typed(text: &str, question: &str) -> Result<bool, Failure> {
+    let mut out = io::stderr();
+    write!(out, "{WARNING}\n{question}")?;
     out.flush()?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed)?;
-    if typed.trim_end_matches(['\n', '\r']) != Plain(key).to_string() {
+    let is_same = typed.trim_end_matches(['\n', '\r']) == Plain(text).to_string();
+    if !is_same {
         writeln!(out, "Nothing was done.")?;
-        return Ok(None);
     }
-    Ok(Some(holder))
+    Ok(is_same)
 }
 
 /// Whether others may hold the lock by the same record.
@@ -163,20 +181,8 @@ fn is_shared(lock: &LockState) -> bool {
 
 impl Revoke {
     /// The holder as the operator saw it.
-    fn seen(&self) -> Result<Option<Seen>, Failure> {
-        let wrong = |what: &str| Failure::new(Exit::USAGE, format!("`{what}` is none"));
-        match (self.token, &self.hash) {
-            (Some(token), _) => {
-                let token = i64::try_from(token).ok();
-                let token = token.and_then(|token| FencingToken::try_from(token).ok());
-                let token = token.ok_or_else(|| wrong("--token"))?;
-                Ok(Some(Seen::Token(token)))
-            }
-            (None, Some(hash)) => {
-                let hash: RecordHash = hash.parse().map_err(|_| wrong("--hash"))?;
-                Ok(Some(Seen::Record(hash)))
-            }
-            (None, None) => Ok(None),
-        }
+    fn seen(&self) -> Option<Seen> {
+        let token = self.token.map(Seen::Token);
+        token.or(self.hash.map(Seen::Record))
     }
 }

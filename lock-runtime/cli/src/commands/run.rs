@@ -11,7 +11,6 @@ use tokio::process::Command;
 use crate::args::{Connection, Run};
 use crate::exit::{Exit, Failure};
 use crate::job::Job;
-use crate::operator;
 use crate::output::complain;
 use crate::signals::{Signals, exit_of};
 
@@ -19,12 +18,13 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
     connection.exclude_others()?;
     // From before the child exists: a signal that comes a moment later must not end this process alone.
     let mut signals = Signals::listen()?;
-    let label = format!("{} run {}", operator::name(), run.command[0].display());
+    let (key, program, arguments) = run.parts()?;
+    let label = format!("{} run {}", connection.operator(), program.display());
     let client = match connection.connect_or_end(&label, &mut signals).await? {
         Ok(client) => client,
         Err(exit) => return Ok(exit),
     };
-    let lock = client.lock(run.key.as_str()).ttl(*run.ttl).wait(*run.wait);
+    let lock = client.lock(key).ttl(*run.ttl).wait(*run.wait);
     let acquired = tokio::select! {
         acquired = lock.acquire() => acquired,
         exit = signals.end() => {
@@ -44,7 +44,9 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
         }
         Err(error) => return Err(error.into()),
     };
-    let exit = under(&guard, &run, &mut signals).await;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let exit = under(&guard, command, &mut signals).await;
     // Also if the command cannot be started.
     let released = guard.release().await;
     client.shutdown().await;
@@ -64,11 +66,15 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
     }
 }
 
-async fn under(guard: &LockGuard, run: &Run, signals: &mut Signals) -> Result<Exit, Failure> {
+async fn under(
+    guard: &LockGuard,
+    command: Command,
+    signals: &mut Signals,
+) -> Result<Exit, Failure> {
     // A stop of this process is one of the command too: the lock is not renewed meanwhile.
     signals.hear(Signal::TSTP)?;
     signals.hear(Signal::CONT)?;
-    let mut job = start(guard, run)?;
+    let mut job = start(guard, command)?;
     let mut is_told = false;
     let ended = loop {
         tokio::select! {
@@ -98,13 +104,9 @@ async fn lost(job: &mut Job) -> Result<Exit, Failure> {
     Ok(Exit::LOST)
 }
 
-fn start(guard: &LockGuard, run: &Run) -> Result<Job, Failure> {
-    let [program, arguments @ ..] = &run.command[..] else {
-        return Err(Failure::new(Exit::USAGE, "no command is given"));
-    };
-    let mut command = Command::new(program);
+fn start(guard: &LockGuard, mut command: Command) -> Result<Job, Failure> {
+    let program = command.as_std().get_program().display().to_string();
     command
-        .args(arguments)
         .env("LOCK_TOKEN", guard.fencing_token().to_string())
         .env("LOCK_KEY", guard.key())
         .stdin(Stdio::inherit());
@@ -113,7 +115,7 @@ fn start(guard: &LockGuard, run: &Run) -> Result<Job, Failure> {
             io::ErrorKind::NotFound => Exit::NOT_FOUND,
             _ => Exit::NOT_EXECUTABLE,
         };
-        Failure::new(exit, format!("{}: {error}", program.display()))
+        Failure::new(exit, format!("{program}: {error}"))
     })
 }
 

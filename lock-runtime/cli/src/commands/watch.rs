@@ -17,7 +17,6 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::inspect::Report;
 use crate::args::{Connection, Watch};
 use crate::exit::{Exit, Failure};
-use crate::operator;
 use crate::output::{Form, Plain, complain, print};
 use crate::signals::Signals;
 use crate::watch::draw::{draw, rows_on};
@@ -32,14 +31,15 @@ pub(crate) async fn watch(
     watch: Watch,
     form: Form,
 ) -> Result<Exit, Failure> {
-    let client = connection.connect(&operator::name()).await?;
+    let operator = connection.operator();
+    let client = connection.connect(&operator).await?;
     let is_shown = form == Form::Text && io::stdout().is_terminal() && io::stdin().is_terminal();
     if !is_shown {
         return lines(&client, &watch, form).await;
     }
     let mut terminal = ratatui::try_init()?;
     let mut unanswered = None;
-    let outcome = shown(&mut terminal, &client, &watch, &mut unanswered).await;
+    let outcome = shown(&mut terminal, &client, &watch, operator, &mut unanswered).await;
     // The terminal is as it was, however this ends.
     ratatui::restore();
     match unanswered {
@@ -123,6 +123,7 @@ async fn shown(
     terminal: &mut DefaultTerminal,
     client: &LockClient,
     watch: &Watch,
+    operator: String,
     unanswered: &mut Option<String>,
 ) -> Result<Exit, Failure> {
     let title = watch.pattern.as_deref().unwrap_or("*");
@@ -155,7 +156,7 @@ async fn shown(
                     Action::Revoke(order) => {
                         view.say(format!("revoking `{}` …", order.key));
                         *unanswered = Some(order.key.clone());
-                        acting = Some(Box::pin(revoked(client, order)));
+                        acting = Some(Box::pin(revoked(client, operator.clone(), order)));
                     }
                 }
             }
@@ -213,11 +214,11 @@ async fn inspected(client: &LockClient, key: String) -> Outcome {
     }
 }
 
-async fn revoked(client: &LockClient, order: Order) -> Outcome {
+async fn revoked(client: &LockClient, operator: String, order: Order) -> Outcome {
     let Order {
         key, seen, reason, ..
     } = order;
-    let revocation = Revocation::new(operator::name(), reason);
+    let revocation = Revocation::new(operator, reason);
     Outcome::Said(match client.revoke(key.as_str(), seen, revocation).await {
         Ok(Revoked::Done(done)) => {
             let (label, operation) = (done.label, done.operation);

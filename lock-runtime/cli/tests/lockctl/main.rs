@@ -33,6 +33,8 @@ fn lockctl(server: &RedisServer, arguments: &[&str]) -> Command {
         .args(arguments)
         .env_remove("LOCK_PREFIX")
         .env_remove("LOCK_RECORD")
+        .env_remove("LOCK_PASSWORD_FILE")
+        .env_remove("LOCK_BY")
         .env("LOCK_URL", server.url())
         .stdin(Stdio::null());
     command

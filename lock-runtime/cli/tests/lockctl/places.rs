@@ -53,7 +53,29 @@ fn works(server: &RedisServer, options: &[&str]) {
     assert_eq!(done(&["inspect", "import"]).0, Some(1));
     let (code, said, complaint) = done(&["audit", "import"]);
     assert_eq!(code, Some(0), "{complaint}");
-    assert!(said.contains(": intended by "), "{said}");
+    assert!(said.contains(": intended; test ["), "{said}");
+
+    // The same by the name of its holder.
+    let run = [
+        "run",
+        "export",
+        "--by",
+        "pod-7",
+        "--",
+        "sh",
+        "-c",
+        "echo in; sleep 600",
+    ];
+    let mut running = Running::start(command(&run));
+    assert_eq!(running.lines().next().as_deref(), Some("in"));
+    let revoke = ["revoke", "--holder", "pod-7", "--yes", "--reason", "test"];
+    let (code, said, complaint) = done(&revoke);
+    assert_eq!(code, Some(0), "{complaint}");
+    assert!(
+        said.starts_with("took lock `export` from pod-7 run sh "),
+        "{said}"
+    );
+    assert_eq!(running.ended().code(), Some(76));
 }
 
 #[test]
@@ -120,6 +142,15 @@ fn locks_in_the_record_of_redisson() {
     assert_eq!((code, said.as_str()), (Some(0), "import\n"));
     assert_eq!(command(&["doctor"]).0, Some(0));
     drop(guard);
+
+    let _guard = runtime.block_on(async { held.lock("export").acquire().await.unwrap() });
+    let line: Value = serde_json::from_str(&command(&["list", "--json"]).1).unwrap();
+    let label = line["holder"].as_str().unwrap();
+    let revoke = ["revoke", "--holder", label, "--yes", "--reason", "test"];
+    let (code, said) = command(&revoke);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("took lock `export` from "), "{said}");
+    assert_eq!(command(&["inspect", "export"]).0, Some(1));
 }
 
 #[tokio::test]

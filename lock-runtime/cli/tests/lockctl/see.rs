@@ -156,8 +156,8 @@ async fn revoke_takes_the_lock_from_the_holder_that_was_seen_and_the_audit_has_i
         .filter(|line| line.contains(operation))
         .collect();
     assert_eq!(of_operation.len(), 2, "{lines:?}");
-    assert!(of_operation[0].contains(": intended by "), "{lines:?}");
-    assert!(of_operation[1].contains(": freed by "), "{lines:?}");
+    assert!(of_operation[0].contains(": intended; stuck ["), "{lines:?}");
+    assert!(of_operation[1].contains(": freed; stuck ["), "{lines:?}");
     assert_eq!(said(&server, &["audit", "other"], 0).len(), 0);
     let json = said(&server, &["audit", "--since", "1h", "--json"], 0);
     let line: serde_json::Value = serde_json::from_str(json.last().unwrap()).unwrap();

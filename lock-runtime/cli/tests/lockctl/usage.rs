@@ -1,6 +1,6 @@
 //! Arguments, exit codes and what is never shown.
 
-use harness::{RedisServer, shows_secret, urls_with_secrets};
+use harness::{RedisServer, ask, shows_secret, urls_with_secrets};
 
 use crate::{done, lockctl, text};
 
@@ -16,6 +16,10 @@ fn wrong_arguments_are_a_mistake_and_help_is_none() {
         (&["run", "import", "--wait", "soon", "--", "true"], 2),
         (&["run", "", "--", "true"], 2),
         (&["hold", "import", "--for", "1s"], 2),
+        (&["inspect", ""], 2),
+        (&["run", "--", "true"], 2),
+        (&["acl", "viewer", "--url", "redis-clutser://a"], 2),
+        (&["list", "--password-file", "/none"], 2),
     ] {
         let output = done(&server, arguments);
         let said = text(&output.stderr);
@@ -60,4 +64,34 @@ fn wrong_password_is_refused() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(!said.contains("s3cret"), "{said}");
+}
+
+#[test]
+fn key_that_begins_with_a_dash_is_locked() {
+    let server = RedisServer::start();
+    let run = ["run", "--", "-x", "--", "sh", "-c", "echo $LOCK_KEY"];
+    let output = done(&server, &run);
+    assert_eq!(text(&output.stdout), "-x\n", "{output:?}");
+}
+
+/// A password is neither among the arguments nor in the environment, which a command under a lock would inherit.
+#[test]
+fn password_comes_from_a_file() {
+    let server = RedisServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("password");
+    let rights = ["on", ">s3cret", "~*", "&*", "+@all"];
+    ask::<()>(
+        &mut server.connection(),
+        &[&["ACL", "SETUSER", "ops"], &rights[..]].concat(),
+    );
+    let url = format!("redis://ops@127.0.0.1:{}", server.port());
+    for (content, code) in [("s3cret\n", 0), ("ops\ns3cret\n", 0), ("other\n", 4)] {
+        std::fs::write(&file, content).unwrap();
+        let mut command = lockctl(&server, &["list", "--url", &url]);
+        let output = command.env("LOCK_PASSWORD_FILE", &file).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{content:?}: {said}");
+        assert!(!said.contains(content.trim()), "{said}");
+    }
 }

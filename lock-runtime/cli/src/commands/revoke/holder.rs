@@ -1,0 +1,201 @@
+//! All locks of one holder, such as a process that hangs.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use lock_runtime::LockClient;
+use lock_runtime::inspect::{LockState, Revocation, Revoked, Seen};
+use serde::Serialize;
+
+use super::{Done, is_attended, is_shared, is_typed};
+use crate::args::Revoke;
+use crate::commands::list::Line;
+use crate::connection::PAGE;
+use crate::exit::{Exit, Failure};
+use crate::output::{Form, Plain, complain, print};
+
+/// A lock that was not taken, or is not the holder's by now.
+#[derive(Debug, Serialize)]
+struct Left<'a> {
+    key: &'a str,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    error: String,
+}
+
+impl fmt::Display for Left<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = Plain(self.key);
+        match self.outcome {
+            "not_held" => write!(f, "lock `{key}` is free by now"),
+            "changed" => write!(
+                f,
+                "lock `{key}` has another holder by now, and nothing was done"
+            ),
+            _ => write!(f, "lock `{key}`: {}", Plain(&self.error)),
+        }
+    }
+}
+
+/// Lists the locks of a holder, and takes them one after the other.
+pub(super) async fn all(
+    client: &LockClient,
+    revoke: &Revoke,
+    label: &str,
+    revocation: &Revocation,
+    form: Form,
+) -> Result<Exit, Failure> {
+    let locks = held_by(client, label).await?;
+    if locks.is_empty() {
+        let message = format!("no lock is held by `{label}`");
+        return Err(Failure::new(Exit::NEGATIVE, message));
+    }
+    if revoke.dry_run {
+        for line in locks.iter().filter_map(|(lock, _)| Line::of(lock)) {
+            print(form, &line)?;
+        }
+        return Ok(Exit::DONE);
+    }
+    if !is_meant(&locks, revoke, label, form)? {
+        return Ok(Exit::NEGATIVE);
+    }
+    let (mut failed, mut exit) = (0, Exit::DONE);
+    for (lock, seen) in &locks {
+        let code = take(client, lock.key.as_str(), *seen, revocation, form).await?;
+        if code != Exit::DONE {
+            failed += 1;
+            exit = if exit == Exit::DONE { code } else { exit };
+        }
+    }
+    if failed > 0 {
+        let all = locks.len();
+        complain(&format!("{failed} of {all} locks were not taken"));
+    }
+    Ok(exit)
+}
+
+/// The locks of a holder, in the order of their keys, each with the name of its holder in a revocation.
+async fn held_by(
+    client: &LockClient,
+    label: &str,
+) -> Result<Vec<(LockState, Option<Seen>)>, Failure> {
+    let (mut pages, mut found) = (client.locks().page(PAGE), Vec::new());
+    while let Some(page) = pages.next().await? {
+        found.extend(page.into_iter().filter_map(|lock| {
+            let mut holders = lock.holders.iter();
+            let seen = holders.find(|holder| is_of(&holder.label, label))?.seen;
+            Some((lock, seen))
+        }));
+    }
+    found.sort_by(|(one, _), (other, _)| one.key.as_str().cmp(other.key.as_str()));
+    // A lock that was shown twice: the last state is the newest, and the sort keeps their order.
+    found.reverse();
+    found.dedup_by(|(one, _), (other, _)| one.key == other.key);
+    found.reverse();
+    Ok(found)
+}
+
+/// Before the label of those who share a lock.
+const SHARED: &str = "shared: ";
+
+/// Whether a holder has this label: it is the whole one or its first words, as it is or as a terminal shows it.
+fn is_of(label: &str, asked: &str) -> bool {
+    let begins = |label: &str| {
+        let rest = label.strip_prefix(asked.trim());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let shown = Plain(label).to_string();
+    let labels = [label, &shown].map(|label| [label, label.strip_prefix(SHARED).unwrap_or(label)]);
+    labels.concat().into_iter().any(begins)
+}
+
+/// Shows the locks, and asks a person unless that was answered before.
+fn is_meant(
+    locks: &[(LockState, Option<Seen>)],
+    revoke: &Revoke,
+    label: &str,
+    form: Form,
+) -> Result<bool, Failure> {
+    if !revoke.yes && !is_attended(form) {
+        let message =
+            "without a terminal, --yes is needed: --dry-run shows which locks would be taken";
+        return Err(Failure::new(Exit::USAGE, message));
+    }
+    if form == Form::Text {
+        let mut out = io::stderr();
+        for line in locks.iter().filter_map(|(lock, _)| Line::of(lock)) {
+            writeln!(out, "{line}")?;
+        }
+        if locks.iter().any(|(lock, _)| is_shared(lock)) {
+            writeln!(out, "All who share one of these locks lose it.")?;
+        }
+    }
+    if revoke.yes {
+        return Ok(true);
+    }
+    let many = match locks.len() {
+        1 => "this lock".to_owned(),
+        many => format!("these {many} locks"),
+    };
+    is_typed(label, &format!("Type the label to take {many}: "))
+}
+
+/// Takes one lock, and tells what came of it.
+async fn take(
+    client: &LockClient,
+    key: &str,
+    seen: Option<Seen>,
+    revocation: &Revocation,
+    form: Form,
+) -> Result<Exit, Failure> {
+    let left = |outcome, error| Left {
+        key,
+        outcome,
+        error,
+    };
+    let Some(seen) = seen else {
+        let error = "its record cannot be revoked".to_owned();
+        print(form, &left("failed", error))?;
+        return Ok(Exit::NEGATIVE);
+    };
+    match client.revoke(key, seen, revocation.clone()).await {
+        Ok(Revoked::Done(receipt)) => {
+            print(form, &Done::of(key, &receipt))?;
+            Ok(Exit::DONE)
+        }
+        Ok(Revoked::Changed(_)) => {
+            print(form, &left("changed", String::new()))?;
+            Ok(Exit::CHANGED)
+        }
+        Ok(_) => {
+            print(form, &left("not_held", String::new()))?;
+            Ok(Exit::DONE)
+        }
+        Err(error) => {
+            let failure = Failure::from(error);
+            print(form, &left("failed", failure.to_string()))?;
+            Ok(failure.exit())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_is_the_whole_or_its_first_words() {
+        const LABEL: &str = "api-7 (pid 4121) ship";
+        for asked in [LABEL, "api-7", "api-7 (pid 4121)", " api-7 "] {
+            assert!(is_of(LABEL, asked), "{asked}");
+        }
+        for asked in ["api", "api-70", "api-7 (pid 41", "ship", "API-7"] {
+            assert!(!is_of(LABEL, asked), "{asked}");
+        }
+        assert!(is_of("a\u{1b} (pid 1)", "a\\u{1b}"));
+        let shared = format!("{SHARED}{LABEL}");
+        assert!(is_of(&shared, "api-7") && is_of(&shared, &shared));
+        assert!(!is_of(&shared, "shared:7"));
+        assert!(!is_of("", "api-7"));
+    }
+}
