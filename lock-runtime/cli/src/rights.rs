@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use lock_runtime::inspect::is_plain;
+
 /// What a user is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Role {
@@ -208,15 +210,40 @@ pub(crate) const CHANNELS: &str = "&lock:*";
 
 /// Patterns in a line. Without a prefix the first is for all keys, and a server takes no other after that.
 fn joined(patterns: &[&str]) -> String {
-    match patterns {
-        [all @ "~*", ..] => (*all).to_owned(),
-        patterns => patterns.join(" "),
+    if let [all @ "~*", ..] = patterns {
+        return (*all).to_owned();
     }
+    let patterns = patterns.iter().map(|pattern| quoted(pattern));
+    patterns.collect::<Vec<_>>().join(" ")
+}
+
+/// A word of a command, as `redis-cli`, an ACL file and the server itself read it. Only a word that they, or a terminal, would
+/// take for something else is in quotes.
+fn quoted(word: &str) -> String {
+    let is_odd = |character| matches!(character, '"' | '\'') || !is_plain(character);
+    if !word.contains(is_odd) {
+        return word.to_owned();
+    }
+    let mut quoted = "\"".to_owned();
+    for character in word.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            _ if is_plain(character) => quoted.push(character),
+            _ => {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    // Writing to a string does not fail.
+                    let _ = write!(quoted, "\\x{byte:02x}");
+                }
+            }
+        }
+    }
+    quoted + "\""
 }
 
 /// The command that makes a user of this role. It asks for the password in a place of its own.
 pub(crate) fn line(role: Role, url: &str, prefix: &str, user: &str) -> String {
     let keys = joined(&[&of_locks(prefix), &of_records(prefix)]);
+    let user = quoted(user);
     let mut line = format!("ACL SETUSER {user} reset on >PASSWORD {keys} resetchannels {CHANNELS}");
     for command in commands(role).iter().chain(&more(url, role)) {
         // Writing to a string does not fail.
@@ -244,6 +271,7 @@ pub(crate) fn line_in_redisson(role: Role, prefix: &str, user: &str) -> String {
         ),
     };
     let (keys, commands) = (joined(&keys), commands.join(" +"));
+    let user = quoted(user);
     format!("ACL SETUSER {user} reset on >PASSWORD {keys} resetchannels{channels} +{commands}")
 }
 

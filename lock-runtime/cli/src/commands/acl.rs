@@ -20,13 +20,26 @@ impl fmt::Display for Line {
     }
 }
 
+/// What the server takes for white space.
+fn is_space(character: char) -> bool {
+    matches!(character, ' ' | '\t'..='\r' | '\0')
+}
+
 /// Asks no server.
 pub(crate) fn acl(connection: &Connection, acl: &Acl, form: Form) -> Result<Exit, Failure> {
+    connection.check()?;
     let user = acl
         .user
         .clone()
         .unwrap_or_else(|| acl.role.name().to_owned());
     let prefix = &connection.prefix;
+    for (what, text) in [("the prefix", prefix), ("the name of a user", &user)] {
+        if text.contains(is_space) {
+            let message =
+                format!("{what} has white space, which a server's ACL cannot have: `{text}`");
+            return Err(Failure::new(Exit::USAGE, message));
+        }
+    }
     let command = match connection.record {
         Kept::Native => line(acl.role, &connection.url, prefix, &user),
         Kept::Redisson => line_in_redisson(acl.role, prefix, &user),

@@ -1,5 +1,8 @@
 //! `lockctl acl`, and what `lockctl doctor` says of a user's rights.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use harness::{
     CLUSTER_RIGHTS, KEY, OPERATOR_RIGHTS, QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS, REPLICA_RIGHTS,
     RIGHTS, RedisServer, Rights, VIEWER_RIGHTS, ask,
@@ -351,4 +354,41 @@ async fn rights_in_the_record_of_redisson_are_enough() {
         );
     }
     drop(guard);
+}
+
+/// The line goes to the server as it is, as `redis-cli` sends what is pasted there.
+#[test]
+fn line_for_any_prefix_is_one_that_the_server_takes_or_none() {
+    let server = fit();
+    for prefix in ["a\"b'c\\:", "it's:", "ü:\u{202e}", "\u{1b}[31m", "*\"?"] {
+        let acl = ["acl", "operator", "--user", "an'n", "--prefix", prefix];
+        let line = line_of(&acl);
+        assert!(!line.contains(['\u{1b}', '\u{202e}']), "{line:?}");
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+        stream
+            .write_all(format!("{}\r\n", line.trim_end()).as_bytes())
+            .unwrap();
+        let mut answer = [0; 5];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"+OK\r\n", "{line}");
+        for (name, may) in [
+            (format!("{prefix}order:42"), true),
+            (format!("{{{prefix}order:42}}:f"), true),
+            ("other:order:42".to_owned(), false),
+        ] {
+            let question = ["ACL", "DRYRUN", "an'n", "PTTL", &name];
+            let answer: String = ask(&mut server.connection(), &question);
+            assert_eq!(answer == "OK", may, "{name:?}: {answer}");
+        }
+    }
+    for arguments in [
+        ["--prefix", "my lock:"],
+        ["--prefix", "a\tb:"],
+        ["--prefix", "{a}:"],
+        ["--user", "ann b"],
+    ] {
+        let output = done(&server, &[&["acl", "viewer"][..], &arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert_eq!(text(&output.stdout), "");
+    }
 }
