@@ -10,10 +10,12 @@ use lock_runtime::{LockClient, LockError};
 
 use crate::args::{Connection, Doctor};
 use crate::doctor::finding::{Finding, Verdict};
+use crate::doctor::group::groups;
 use crate::doctor::info::Info;
+use crate::doctor::summary::Summary;
 use crate::doctor::{clock, settings, transport};
 use crate::exit::{Exit, Failure};
-use crate::output::{Form, print};
+use crate::output::{Form, print, say};
 use crate::rights::Kind;
 
 /// How often a round trip is measured.
@@ -22,16 +24,31 @@ const PINGS: usize = 50;
 /// The slots of a cluster.
 const SLOTS: u64 = 16_384;
 
-/// Prints each finding as soon as it is known, and remembers the worst.
+/// Prints findings as soon as they are known: for a program each by itself, for people those in one that are alike on
+/// several servers, and at last what all of them come to.
 struct Report {
     form: Form,
-    worst: Verdict,
+    /// How many servers are looked at.
+    servers: usize,
+    summary: Summary,
 }
 
 impl Report {
-    fn add(&mut self, finding: &Finding) -> Result<(), Failure> {
-        self.worst = self.worst.max(finding.verdict);
-        print(self.form, finding)
+    fn add(&mut self, findings: &[Finding]) -> Result<(), Failure> {
+        findings.iter().for_each(|found| self.summary.add(found));
+        match self.form {
+            Form::Json => findings
+                .iter()
+                .try_for_each(|found| print(self.form, found)),
+            Form::Text => groups(findings, self.servers).iter().try_for_each(say),
+        }
+    }
+
+    fn end(self) -> Result<Verdict, Failure> {
+        if self.form == Form::Text {
+            say(&self.summary)?;
+        }
+        Ok(self.summary.worst())
     }
 }
 
@@ -42,39 +59,35 @@ pub(crate) async fn doctor(
 ) -> Result<Exit, Failure> {
     let mut report = Report {
         form,
-        worst: Verdict::Ok,
+        servers: 1,
+        summary: Summary::default(),
     };
     let client = match connection.connect(&connection.operator()).await {
         Ok(client) => client,
         Err(failure) => {
             let change = "look at the URL, the network and the server's log";
             let found = Finding::fail("reachable", "no").since(failure.to_string(), change);
-            report.add(&found)?;
+            report.add(&[found])?;
+            report.end()?;
             return Ok(failure.exit());
         }
     };
-    report.add(&round_trips(&client).await)?;
-    report.add(&transport::finding(&connection.url))?;
-    for found in servers(&client, connection).await? {
-        report.add(&found)?;
-    }
-    for found in permissions::findings(&client, connection, doctor.role).await? {
-        report.add(&found)?;
-    }
+    report.add(&[round_trips(&client).await])?;
+    report.add(&[transport::finding(&connection.url)])?;
+    let servers = servers(&client, connection).await?;
+    report.servers = servers.len();
+    report.add(&servers.concat())?;
+    report.add(&permissions::findings(&client, connection, doctor.role).await?)?;
     let sampled = keys::sample(&client, connection, &doctor).await?;
-    for found in &sampled.findings {
-        report.add(found)?;
-    }
+    report.add(&sampled.findings)?;
     let records = keys::records(&client, connection, &doctor).await?;
-    for found in &records.findings {
-        report.add(found)?;
-    }
+    report.add(&records.findings)?;
     let newest = [sampled.newest, records.newest].concat();
     if let Some(found) = clock::beside_tokens(&newest) {
-        report.add(&found)?;
+        report.add(&[found])?;
     }
     client.shutdown().await;
-    Ok(match report.worst {
+    Ok(match report.end()? {
         Verdict::Ok | Verdict::Warn => Exit::DONE,
         Verdict::Fail => Exit::NEGATIVE,
     })
@@ -92,13 +105,13 @@ async fn round_trips(client: &LockClient) -> Finding {
     took.sort_unstable();
     let (p50, p99) = (took[PINGS / 2], took[PINGS * 99 / 100]);
     let shown = format!("p50 {} µs, p99 {} µs", p50.as_micros(), p99.as_micros());
-    match p50 > Duration::from_millis(10) {
-        false => Finding::ok("reachable", shown),
-        true => Finding::warn("reachable", shown).since(
-            "each lock costs two of these round trips",
-            "keep locks on a server near their callers",
-        ),
+    if p50 <= Duration::from_millis(10) {
+        return Finding::ok("reachable", shown);
     }
+    Finding::warn("reachable", shown).since(
+        "each lock costs two of these round trips",
+        "keep locks on a server near their callers",
+    )
 }
 
 /// A question that was not answered: one that the user may not ask is no fault of the servers.
@@ -112,7 +125,11 @@ fn unanswered(check: &'static str, error: &LockError) -> Finding {
     }
 }
 
-async fn servers(client: &LockClient, connection: &Connection) -> Result<Vec<Finding>, Failure> {
+/// The findings about each server.
+async fn servers(
+    client: &LockClient,
+    connection: &Connection,
+) -> Result<Vec<Vec<Finding>>, Failure> {
     let questions: [Vec<String>; 3] = [
         words(&["TIME"]),
         words(&["INFO", "all"]),
@@ -130,7 +147,8 @@ async fn servers(client: &LockClient, connection: &Connection) -> Result<Vec<Fin
                     .since(error.to_string(), "look at the server's log"),
             ],
         };
-        findings.extend(found.into_iter().map(|found| found.on(&server)));
+        let found = found.into_iter().map(|found| found.on(&server));
+        findings.push(found.collect());
     }
     Ok(findings)
 }

@@ -87,22 +87,35 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Finding {
+    /// Writes the verdict and the check.
+    pub(super) fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = match self.verdict {
             Verdict::Ok => "ok  ",
             Verdict::Warn => "warn",
             Verdict::Fail => "FAIL",
         };
-        write!(f, "{verdict} {:<12} {}", self.check, Plain(&self.value))?;
-        if !self.server.is_empty() {
-            write!(f, "  ({})", Plain(&self.server))?;
-        }
+        write!(f, "{verdict} {:<12} ", self.check)
+    }
+
+    /// Writes why it matters, and what to change.
+    pub(super) fn write_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for text in [&self.reason, &self.change] {
             if !text.is_empty() {
                 write!(f, "\n       {}", Plain(text))?;
             }
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_head(f)?;
+        write!(f, "{}", Plain(&self.value))?;
+        if !self.server.is_empty() {
+            write!(f, "  ({})", Plain(&self.server))?;
+        }
+        self.write_rest(f)
     }
 }

@@ -78,6 +78,9 @@ fn fit_server_has_no_complaint() {
     assert_eq!(code, Some(0));
     let words = text(&done(&server, &["doctor"]).stdout);
     assert!(words.starts_with("ok   reachable    p50 "), "{words}");
+    let checks: std::collections::BTreeSet<_> = checks.iter().collect();
+    let summary = format!("\nfit for locks: {} ok\n", checks.len());
+    assert!(words.ends_with(&summary), "{words}");
 }
 
 #[test]
@@ -252,4 +255,35 @@ fn nodes_of_a_quorum_are_each_looked_at() {
         "{evict:?}"
     );
     assert_eq!(code, Some(1));
+
+    // People read what is alike on all nodes once, and which node is not.
+    let output = lockctl(&quorum.nodes[0], &["doctor"])
+        .env("LOCK_URL", quorum.url())
+        .output()
+        .unwrap();
+    let words = text(&output.stdout);
+    let of = |check: &str| -> Vec<&str> {
+        let lines = words.lines().filter(|line| line.contains(check));
+        lines.collect()
+    };
+    let version = of("version  ");
+    assert!(
+        version.len() == 1 && version[0].ends_with("(all 3 servers)"),
+        "{words}"
+    );
+    let eviction = of(" eviction  ");
+    assert!(
+        eviction[0].starts_with("ok ") && !eviction[0].contains(&port),
+        "{words}"
+    );
+    assert!(
+        eviction[1].starts_with("FAIL ") && eviction[1].contains(&port),
+        "{words}"
+    );
+    assert!(words.lines().count() <= 35, "{words}");
+    let last = words.lines().last().unwrap();
+    assert!(
+        last.starts_with("not fit for locks: 1 FAIL (eviction), "),
+        "{words}"
+    );
 }
