@@ -5,5 +5,6 @@ pub(crate) mod draw;
 pub(crate) mod look;
 pub(crate) mod pace;
 pub(crate) mod row;
+pub(crate) mod text;
 pub(crate) mod update;
 pub(crate) mod view;

@@ -17,14 +17,14 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::inspect::Report;
 use crate::args::{Connection, Watch};
 use crate::exit::{Exit, Failure};
-use crate::output::{Form, Plain, complain, print};
+use crate::output::{Form, Plain, Whom, complain, print};
 use crate::signals::Signals;
 use crate::watch::draw::{draw, rows_on};
 use crate::watch::look::{self, cpu_time};
 use crate::watch::pace::Pace;
-use crate::watch::row::{Change, changes};
+use crate::watch::row::{Change, Row, changes};
 use crate::watch::update::Update;
-use crate::watch::view::{Action, Order, Press, View};
+use crate::watch::view::{Action, Inspected, Order, Press, View};
 
 pub(crate) async fn watch(
     connection: &Connection,
@@ -112,8 +112,8 @@ type GoingOn<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// What came of an action.
 enum Outcome {
-    /// A text to show over the list.
-    Text(String),
+    /// What is known of a lock, to show over the list.
+    Inspected(Inspected),
     /// A line to say.
     Said(String),
 }
@@ -164,9 +164,9 @@ async fn shown(
             outcome = finished(&mut acting) => {
                 (acting, *unanswered) = (None, None);
                 match outcome {
-                    Outcome::Text(text) => {
+                    Outcome::Inspected(inspected) => {
                         view.say(String::new());
-                        view.show(text);
+                        view.show(inspected);
                     }
                     Outcome::Said(text) => view.say(text),
                 }
@@ -209,7 +209,10 @@ async fn finished<F: Future + Unpin>(going_on: &mut Option<F>) -> F::Output {
 
 async fn inspected(client: &LockClient, key: String) -> Outcome {
     match client.inspect(key.as_str()).await {
-        Ok(lock) => Outcome::Text(Report::of(&lock).to_string()),
+        Ok(lock) => Outcome::Inspected(Inspected {
+            text: Report::of(&lock).to_string(),
+            row: Row::of(lock),
+        }),
         Err(error) => Outcome::Said(error.to_string()),
     }
 }
@@ -221,8 +224,8 @@ async fn revoked(client: &LockClient, operator: String, order: Order) -> Outcome
     let revocation = Revocation::new(operator, reason);
     Outcome::Said(match client.revoke(key.as_str(), seen, revocation).await {
         Ok(Revoked::Done(done)) => {
-            let (label, operation) = (done.label, done.operation);
-            format!("took `{key}` from {label} (operation {operation})")
+            let (holder, operation) = (Whom(&done.label), &done.operation);
+            format!("took `{key}` from {holder} (operation {operation})")
         }
         Ok(Revoked::Changed(_)) => {
             format!("`{key}` has another holder by now: nothing was done")

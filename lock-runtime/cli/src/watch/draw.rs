@@ -6,9 +6,10 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row as TableRow, Table, Wrap};
+use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row as TableRow, Table};
 
 use super::row::Row;
+use super::text::{cut, folded};
 use super::view::{Mode, Order, View};
 use crate::output::{Brief, Plain};
 
@@ -16,26 +17,50 @@ const KEYS: &str = "↑↓ choose  enter inspect  r revoke  s sort  / filter  q 
 
 /// Draws the view. Only rows that fit are made into text.
 pub(crate) fn draw(frame: &mut Frame<'_>, view: &View, title: &str, now: Instant) {
+    let (width, height) = (frame.area().width.into(), frame.area().height.into());
+    let message = last_lines(&Plain(view.message()).to_string(), width, height);
+    let prompt = last_lines(&prompt(view), width, height);
+    let lines = |lines: &[Line<'_>]| Constraint::Length(lines.len().try_into().unwrap_or(1));
     let areas = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(3),
-        Constraint::Length(1),
-        Constraint::Length(1),
+        lines(&message),
+        lines(&prompt),
     ]);
-    let [top, middle, message, bottom] = areas.areas(frame.area());
-    frame.render_widget(Line::from(head(view, title, now)), top);
+    let [top, middle, below, bottom] = areas.areas(frame.area());
+    frame.render_widget(Line::from(cut(&head(view, title, now), width)), top);
     list(frame, middle, view);
-    frame.render_widget(Line::from(Plain(view.message()).to_string()), message);
-    frame.render_widget(Line::from(prompt(view)), bottom);
-    if let Mode::Text(text) = view.mode() {
-        let block = Block::bordered().title("any key closes this");
-        // Lines are made by this program; what is in them was escaped.
-        let text = Paragraph::new(text.as_str())
-            .block(block)
-            .wrap(Wrap { trim: false });
+    frame.render_widget(Paragraph::new(message), below);
+    frame.render_widget(Paragraph::new(prompt), bottom);
+    if let Mode::Inspected(inspected) = view.mode() {
+        let block = Block::bordered().title("r revokes, any other key closes this");
+        let inside = block.inner(middle);
+        let text = first_lines(&inspected.text, inside.width.into(), inside.height.into());
         frame.render_widget(Clear, middle);
-        frame.render_widget(text, middle);
+        frame.render_widget(Paragraph::new(text).block(block), middle);
     }
+}
+
+/// A text in as many lines as it needs, or the last of them if it needs more than a third of the screen: there one types.
+fn last_lines(text: &str, width: usize, height: usize) -> Vec<Line<'static>> {
+    let mut lines = folded(text, width);
+    let more = lines.len().saturating_sub((height / 3).max(1));
+    lines.drain(..more);
+    lines.into_iter().map(Line::from).collect()
+}
+
+/// A text in as many lines as there are. What does not fit is counted in the last one.
+fn first_lines(text: &str, width: usize, height: usize) -> Vec<Line<'static>> {
+    let mut lines = folded(text, width);
+    if lines.len() > height {
+        let more = lines.len() + 1 - height;
+        lines.truncate(height.saturating_sub(1));
+        lines.push(cut(
+            &format!("… {more} more lines: `lockctl inspect` shows all"),
+            width,
+        ));
+    }
+    lines.into_iter().map(Line::from).collect()
 }
 
 /// How many rows a screen of this size has.
@@ -60,7 +85,7 @@ fn head(view: &View, title: &str, now: Instant) -> String {
 
 fn prompt(view: &View) -> String {
     match view.mode() {
-        Mode::List | Mode::Text(_) => match view.filter() {
+        Mode::List | Mode::Inspected(_) => match view.filter() {
             "" => KEYS.to_owned(),
             filter => format!("filter: {}   {KEYS}", Plain(filter)),
         },
@@ -69,9 +94,10 @@ fn prompt(view: &View) -> String {
             format!("revoke `{}`, reason: {}▏", Plain(key), Plain(reason))
         }
         Mode::Confirm { order, typed } => {
-            let who = match order.is_shared {
-                true => "all who share it lose it, and may write until they notice",
-                false => "the holder may write until it notices",
+            let who = if order.is_shared {
+                "all who share it lose it, and may write until they notice"
+            } else {
+                "the holder may write until it notices"
             };
             let (key, typed) = (Plain(&order.key), Plain(typed));
             format!("{who}; type `{key}` to revoke: {typed}▏")
@@ -83,13 +109,6 @@ fn list(frame: &mut Frame<'_>, area: Rect, view: &View) {
     // A line is the head.
     let height = usize::from(area.height).saturating_sub(1);
     let chosen = view.place();
-    let rows = view.on(height).map(|(place, row)| {
-        let style = match Some(place) == chosen {
-            true => Style::new().add_modifier(Modifier::REVERSED),
-            false => Style::new(),
-        };
-        cells(row).style(style)
-    });
     let widths = [
         Constraint::Fill(3),
         Constraint::Length(7),
@@ -97,18 +116,29 @@ fn list(frame: &mut Frame<'_>, area: Rect, view: &View) {
         Constraint::Length(7),
         Constraint::Fill(4),
     ];
+    // As the table has them, which cuts a text that is too long and does not show that.
+    let [keys, .., holders] = Layout::horizontal(widths).spacing(1).areas::<5>(area);
+    let rows = view.on(height).map(|(place, row)| {
+        let cells = cells(row, keys.width.into(), holders.width.into());
+        if Some(place) != chosen {
+            return cells;
+        }
+        cells.style(Style::new().add_modifier(Modifier::REVERSED))
+    });
     let head = TableRow::new(["KEY", "AGE", "REMAINING", "WAITERS", "HOLDER"])
         .style(Style::new().add_modifier(Modifier::BOLD));
-    frame.render_widget(Table::new(rows, widths).header(head), area);
+    let table = Table::new(rows, widths).column_spacing(1).header(head);
+    frame.render_widget(table, area);
 }
 
-fn cells(row: &Row) -> TableRow<'static> {
+/// A row with so many columns for its key and for its holder.
+fn cells(row: &Row, key: usize, holder: usize) -> TableRow<'static> {
     TableRow::new([
-        Cell::new(Plain(&row.key).to_string()),
+        Cell::new(cut(&Plain(&row.key).to_string(), key)),
         Cell::new(Brief(row.age_ms).to_string()),
         Cell::new(Brief(row.remaining_ms).to_string()),
         Cell::new(row.waiters.to_string()),
-        Cell::new(Plain(&row.holder).to_string()),
+        Cell::new(cut(&Plain(&row.holder).to_string(), holder)),
     ])
 }
 
@@ -124,7 +154,7 @@ mod tests {
 
     use super::super::row::row;
     use super::super::update::Update;
-    use super::super::view::Press;
+    use super::super::view::{Inspected, Press};
     use super::*;
 
     fn screen(view: &View) -> String {
@@ -187,9 +217,48 @@ mod tests {
         }
         assert!(screen(&view).contains("filter: api"));
         view.press(Press::Enter);
-        view.show("lock `order:42` is held".to_owned());
-        let shown = screen(&view);
+        let show = |view: &mut View, text: &str| {
+            view.show(Inspected {
+                text: text.to_owned(),
+                row: None,
+            });
+            screen(view)
+        };
+        let shown = show(&mut view, "lock `order:42` is held");
         assert!(shown.contains("lock `order:42` is held"), "{shown}");
+        let shown = show(&mut view, "1\n2\n3\n4\n5");
+        assert!(shown.contains("… 3 more lines"), "{shown}");
+    }
+
+    #[test]
+    fn what_is_too_long_for_its_place_ends_with_an_ellipsis() {
+        let (key, holder) = ("k".repeat(70), "h".repeat(70));
+        let mut view = View::new();
+        let seen = Some(Seen::Token(FencingToken::try_from(16_u64).unwrap()));
+        let held = Row {
+            seen,
+            ..row(&key, &holder, 16)
+        };
+        view.see(Update::All(vec![held]), Instant::now());
+        let shown = screen(&view);
+        assert!(shown.contains("k… ") && shown.contains("h…"), "{shown}");
+        // What is typed after it is on the screen.
+        for letter in "rstuck".chars() {
+            view.press(Press::Char(letter));
+        }
+        let shown = screen(&view);
+        assert!(shown.contains("reason: stuck▏"), "{shown}");
+        view.press(Press::Enter);
+        for letter in "typed".chars() {
+            view.press(Press::Char(letter));
+        }
+        let shown = screen(&view);
+        assert!(shown.contains("typed▏"), "{shown}");
+        view.press(Press::Escape);
+        view.fail(format!("{} and why", "é".repeat(120)));
+        let shown = screen(&view);
+        assert_eq!(shown.matches('é').count(), 120, "{shown}");
+        assert!(shown.contains("and why"), "{shown}");
     }
 
     #[test]

@@ -53,14 +53,23 @@ impl Order {
     }
 }
 
+/// What is known of a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Inspected {
+    /// Lines that are fit for a terminal.
+    pub(crate) text: String,
+    /// The lock as the text has it; `None` if it is free.
+    pub(crate) row: Option<Row>,
+}
+
 /// What the lower part of the screen is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     List,
     /// The filter is being typed.
     Filter,
-    /// A text is shown until a key is pressed.
-    Text(String),
+    /// What is known of a lock is shown until a key is pressed.
+    Inspected(Inspected),
     /// The reason for a revocation is being typed.
     Reason(Order),
     /// The key of the lock that is to be revoked is being typed.
@@ -217,10 +226,10 @@ impl View {
         self.message = message;
     }
 
-    /// Shows a text over the list, unless something is being typed by now.
-    pub(crate) fn show(&mut self, text: String) {
-        if matches!(self.mode, Mode::List | Mode::Text(_)) {
-            self.mode = Mode::Text(text);
+    /// Shows a lock over the list, unless something is being typed by now.
+    pub(crate) fn show(&mut self, inspected: Inspected) {
+        if matches!(self.mode, Mode::List | Mode::Inspected(_)) {
+            self.mode = Mode::Inspected(inspected);
         }
     }
 
@@ -272,8 +281,17 @@ impl View {
                 self.in_filter(press);
                 Action::None
             }
-            // Any key closes it.
-            Mode::Text(_) => Action::None,
+            // Any key closes it. The holder that was shown is the one to revoke, whoever has the lock by now.
+            Mode::Inspected(Inspected { row, .. }) => {
+                match (press, row) {
+                    (Press::Char('r'), Some(row)) => self.begin_revocation(&row),
+                    (Press::Char('r'), None) => {
+                        self.message = "The lock is free: there is nothing to revoke.".to_owned();
+                    }
+                    _ => {}
+                }
+                Action::None
+            }
             Mode::Reason(mut order) => {
                 match press {
                     Press::Escape => return Action::None,
@@ -306,7 +324,12 @@ impl View {
     fn in_list(&mut self, press: Press) -> Action {
         let place = self.place().unwrap_or(0);
         match press {
-            Press::Char('q') | Press::Escape => return Action::Quit,
+            Press::Char('q') => return Action::Quit,
+            // Elsewhere it leaves what is being typed, and a press too many must not end the view.
+            Press::Escape if self.filter.is_empty() => {
+                self.message = "q quits".to_owned();
+            }
+            Press::Escape => self.in_filter(press),
             Press::Char('s') => {
                 self.sort = self.sort.next();
                 self.arrange();
@@ -323,14 +346,17 @@ impl View {
                     return Action::Inspect(row.key.clone());
                 }
             }
-            Press::Char('r') => self.begin_revocation(),
+            Press::Char('r') => {
+                if let Some(row) = self.chosen_row().cloned() {
+                    self.begin_revocation(&row);
+                }
+            }
             _ => {}
         }
         Action::None
     }
 
-    fn begin_revocation(&mut self) {
-        let Some(row) = self.chosen_row() else { return };
+    fn begin_revocation(&mut self, row: &Row) {
         match row.seen {
             Some(seen) => {
                 self.mode = Mode::Reason(Order {

@@ -161,15 +161,72 @@ fn lock_that_cannot_be_seen_is_told_and_hides_no_other() {
     assert_eq!(view.message(), "");
 }
 
+/// What is known of a lock with this row.
+fn inspected(row: Option<Row>) -> Inspected {
+    let text = "lock `a` is held".to_owned();
+    Inspected { text, row }
+}
+
 #[test]
 fn text_is_not_shown_over_what_is_typed() {
     let mut view = view();
     type_in(&mut view, "/x");
-    view.show("lock `a` is held".to_owned());
+    view.show(inspected(None));
     assert_eq!((view.mode(), view.filter()), (&Mode::Filter, "x"));
     view.press(Press::Enter);
-    view.show("lock `a` is held".to_owned());
-    assert!(matches!(view.mode(), Mode::Text(_)));
+    view.show(inspected(None));
+    assert!(matches!(view.mode(), Mode::Inspected(_)));
+}
+
+#[test]
+fn holder_that_was_shown_is_revoked_whoever_has_the_lock_by_then() {
+    let mut view = view();
+    let seen = Some(Seen::Token(FencingToken::try_from(16_u64).unwrap()));
+    let shown = Row {
+        seen,
+        ..row("a", "y", 16)
+    };
+    view.show(inspected(Some(shown)));
+    set_rows(&mut view, vec![row("a", "z", 32), row("b", "x", 3)]);
+    view.press(Press::Char('r'));
+    let Mode::Reason(order) = view.mode() else {
+        panic!("{view:?}");
+    };
+    assert_eq!((&*order.key, Some(order.seen)), ("a", seen));
+    view.press(Press::Escape);
+    // A lock without a holder, one whose record cannot be revoked, and a key that only closes the text.
+    for (row, press, message) in [
+        (None, 'r', "The lock is free: there is nothing to revoke."),
+        (
+            Some(row("a", "y", 1)),
+            'r',
+            "This record cannot be revoked.",
+        ),
+        (
+            Some(row("a", "y", 1)),
+            'x',
+            "This record cannot be revoked.",
+        ),
+    ] {
+        view.show(inspected(row));
+        assert_eq!(view.press(Press::Char(press)), Action::None);
+        assert_eq!((view.mode(), view.message()), (&Mode::List, message));
+    }
+}
+
+#[test]
+fn escape_leaves_what_is_open_and_never_the_view() {
+    let mut view = view();
+    type_in(&mut view, "/x");
+    view.press(Press::Enter);
+    for (filter, message) in [("", ""), ("", "q quits")] {
+        assert_eq!(view.press(Press::Escape), Action::None);
+        assert_eq!((view.filter(), view.message()), (filter, message));
+    }
+    assert_eq!(keys(&view), "abc");
+    view.show(inspected(None));
+    assert_eq!(view.press(Press::Escape), Action::None);
+    assert_eq!(view.press(Press::Char('q')), Action::Quit);
 }
 
 #[test]
