@@ -11,8 +11,10 @@ pub(crate) struct Failure {
     pub(crate) title: &'static str,
     /// May have text from elsewhere.
     pub(crate) detail: String,
-    /// The key of a lock that may be revoked all the same.
-    pub(crate) maybe_revoked: Option<String>,
+    /// The key of the lock that it is about, to which its page leads back.
+    pub(crate) lock: Option<String>,
+    /// Whether that lock may be revoked all the same.
+    pub(crate) may_be_revoked: bool,
 }
 
 impl Failure {
@@ -25,19 +27,24 @@ impl Failure {
             status,
             title,
             detail: detail.into(),
-            maybe_revoked: None,
+            lock: None,
+            may_be_revoked: false,
         }
     }
 
-    /// A revocation of this lock ended with an error, after which it may have been carried out.
-    pub(crate) fn of_revocation(error: LockError, key: String) -> Failure {
+    /// A revocation ended with an error, after which it may have been carried out.
+    pub(crate) fn of_revocation(error: LockError) -> Failure {
         let failure = Failure::from(error);
-        // A key that no lock can have is refused before anything is sent.
-        let is_sent = !failure.status.is_client_error();
         Failure {
-            maybe_revoked: is_sent.then_some(key),
+            // A key that no lock can have is refused before anything is sent.
+            may_be_revoked: !failure.status.is_client_error(),
             ..failure
         }
+    }
+
+    pub(crate) fn about(self, key: String) -> Failure {
+        let lock = Some(key);
+        Failure { lock, ..self }
     }
 
     pub(crate) fn bad_request(detail: impl Into<String>) -> Failure {

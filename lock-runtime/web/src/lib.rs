@@ -39,6 +39,8 @@
 //! | `/audit` | `/api/audit` | `key` |
 //! | `/revoke` (POST) | | `key`, `seen`; a form with `reason` and `confirm` |
 //!
+//! Another field, or a value that a field cannot have, is refused (400).
+//!
 //! An address with a query fits any key, also one with slashes. Links are relative, so the path of the nesting does not matter.
 //! Where a proxy gives that path another last part, begin with `/list`.
 //!

@@ -176,11 +176,14 @@ pub(crate) struct AuditLine {
     pub(crate) holder: String,
     pub(crate) reason: String,
     pub(crate) outcome: String,
+    #[serde(skip)]
+    pub(crate) outcome_in_words: String,
 }
 
 impl AuditLine {
     pub(crate) fn of(entry: AuditEntry) -> AuditLine {
         AuditLine {
+            outcome_in_words: entry.outcome_in_words().to_owned(),
             at: rfc3339(entry.at),
             operation: entry.operation,
             by: entry.by,

@@ -16,7 +16,9 @@ pub(crate) fn page(base: &Base, key: Option<&str>, report: &AuditReport) -> Html
         @if let Some(key) = key {
             p { "Of the lock " span.key { (Plain(key)) } ". " a href=(Link::new(base, "audit")) { "Of all locks" } }
         }
-        @if report.lines.is_empty() { p.empty { "No operator has revoked a lock." } }
+        @if report.lines.is_empty() {
+            p.empty { "No operator has revoked " @if key.is_some() { "this" } @else { "a" } " lock, as far as the audit goes back." }
+        }
         @else {
             table.cards {
                 thead {
@@ -43,7 +45,7 @@ fn row(base: &Base, line: &AuditLine) -> Markup {
             td.time data-name="When" { time datetime=(line.at) { (time(&line.at)) } }
             td.key data-name="Lock" { a href=(link::to_lock(base, &line.key)) { (Plain(&line.key)) } }
             td data-name="What" {
-                span { (Plain(&line.action)) ": " strong { (Plain(&line.outcome)) }
+                span { (Plain(&line.action)) ": " strong { (Plain(&line.outcome_in_words)) }
                 @if let Some(token) = line.token { " " span.below { "token " (token) } } }
             }
             td.label data-name="By" {

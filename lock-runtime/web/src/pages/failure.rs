@@ -12,16 +12,18 @@ pub(crate) fn page(base: &Base, failure: &Failure) -> Html<String> {
     let content = html! {
         h1 { (failure.title) }
         p.notice role="alert" { (Plain(&failure.detail)) }
-        @if let Some(key) = &failure.maybe_revoked {
+        @if failure.may_be_revoked {
             p.warning {
                 "The revocation may have been carried out, unless it says that nothing was done. Look at the lock and its audit before you repeat it."
             }
+        } @else if failure.status.is_server_error() {
+            p { "Nothing is known of the locks until it answers. Load the page again to ask once more." }
+        }
+        @if let Some(key) = &failure.lock {
             p.links {
                 a href=(link::to_lock(base, key)) { "The lock now" }
                 a href=(Link::new(base, "audit").with("key", key)) { "Audit of this lock" }
             }
-        } @else if failure.status.is_server_error() {
-            p { "Nothing is known of the locks until it answers. Load the page again to ask once more." }
         }
     };
     super::page(base, None, failure.title, &content)

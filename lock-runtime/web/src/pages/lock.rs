@@ -51,6 +51,11 @@ pub(crate) fn page(
             @if lock.held { span.state.held { "held" } } @else { span.state.free { "free" } }
             @if let Some(votes) = lock.votes { " " (vote(votes, lock.held)) }
         }
+        @if is_unknown(lock) {
+            p.empty {
+                "No such lock: nobody holds it or waits for it, and the server remembers no token of it. Is the key spelled right?"
+            }
+        }
         @for holder in &lock.holders { (one(holder)) }
         @if lock.more_holders > 0 { p { "and " (count(lock.more_holders, "more holder", "more holders")) } }
         (waiters(lock))
@@ -63,6 +68,12 @@ pub(crate) fn page(
         @if let Some(operator) = operator { (revocations(base, lock, operator)) }
     };
     super::page(base, None, &Plain(&lock.key).to_string(), &content)
+}
+
+/// Whether nothing tells that there ever was such a lock.
+fn is_unknown(lock: &LockReport) -> bool {
+    let waiting = lock.waiters.len() + lock.more_waiters;
+    !lock.held && waiting == 0 && lock.last_token.is_none()
 }
 
 fn vote(votes: VotesReport, is_held: bool) -> Markup {

@@ -20,6 +20,7 @@ pub(crate) fn page(base: &Base, wanted: &Wanted, is_first: bool, part: &Part) ->
         (search(base, wanted))
         @if part.lines.is_empty() {
             p.empty { (nothing(wanted, is_first, next.is_some())) }
+            @if let Some(key) = &wanted.pattern && is_one_key(key) && next.is_none() { (one_key(base, key)) }
         } @else {
             (table(base, &part.lines))
         }
@@ -46,6 +47,22 @@ fn search(base: &Base, wanted: &Wanted) -> Markup {
             label.check { input type="checkbox" name="waiting" value="1" checked[wanted.is_awaited]; "with waiters" }
             button { "Show" }
             @if !wanted.is_all() { a href=(Link::new(base, "list")) { "all" } }
+        }
+    }
+}
+
+/// Whether a pattern is the key of one lock, and can be a part of another pattern.
+fn is_one_key(pattern: &str) -> bool {
+    !pattern.contains(['*', '?', '[', '\\']) && pattern.len() <= 250
+}
+
+/// What a reader may have meant who typed a key, or a part of one, instead of a pattern.
+fn one_key(base: &Base, key: &str) -> Markup {
+    html! {
+        p {
+            "Without `*`, this is the whole key of one lock. "
+            a href=(link::to_lock(base, key)) { "Look at this lock" } " or "
+            a href=(Link::new(base, "list").with("match", &format!("*{key}*"))) { "search for the text in all keys" } "."
         }
     }
 }

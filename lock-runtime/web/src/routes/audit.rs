@@ -31,6 +31,7 @@ pub(crate) struct AuditReport {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Asked {
     key: Option<String>,
 }

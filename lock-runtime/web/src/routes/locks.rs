@@ -25,6 +25,7 @@ const LONGEST_PATTERN: usize = 256;
 const STARS: usize = 4;
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Asked {
     #[serde(rename = "match")]
     pattern: Option<String>,
@@ -47,9 +48,17 @@ fn asked(uri: &Uri) -> Result<(Wanted, Option<ListingPosition>), Failure> {
     let wanted = Wanted {
         pattern,
         holder: some(asked.holder),
-        is_awaited: some(asked.waiting).is_some(),
+        is_awaited: is_awaited(some(asked.waiting).as_deref())?,
     };
     Ok((wanted, from))
+}
+
+fn is_awaited(waiting: Option<&str>) -> Result<bool, Failure> {
+    match waiting {
+        None => Ok(false),
+        Some("1") => Ok(true),
+        Some(_) => Err(Failure::bad_request("`waiting` is `1`, or left out.")),
+    }
 }
 
 /// Refuses a pattern that may cost the server much.

@@ -15,11 +15,18 @@ use crate::failure::Failure;
 
 /// The query of an address that is about one lock.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct OfKey {
     pub(crate) key: String,
 }
 
-/// What the query of an address asks for.
+/// The query of an address that has none.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// What the query of an address asks for. A field that the address does not have is refused: a search without it would show
+/// other locks than those that were asked for.
 fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Failure> {
     let query = Query::try_from_uri(uri);
     let query = query.map_err(|error| Failure::bad_request(error.body_text()))?;

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::Uri;
 use axum::response::IntoResponse;
 use lock_runtime::LockClient;
 use serde::Serialize;
 
+use super::{Nothing, query};
 use crate::base::Base;
+use crate::failure::Failure;
 use crate::pages;
 use crate::report::HeldReport;
 use crate::site::Site;
@@ -35,10 +38,20 @@ impl ProcessReport {
     }
 }
 
-pub(crate) async fn page(State(site): State<Arc<Site>>, base: Base) -> impl IntoResponse {
-    pages::process::page(&base, &ProcessReport::of(&site.client))
+pub(crate) async fn page(
+    State(site): State<Arc<Site>>,
+    base: Base,
+    uri: Uri,
+) -> Result<impl IntoResponse, Failure> {
+    let Nothing {} = query(&uri)?;
+    let report = ProcessReport::of(&site.client);
+    Ok(pages::process::page(&base, &report))
 }
 
-pub(crate) async fn json(State(site): State<Arc<Site>>) -> impl IntoResponse {
-    Json(ProcessReport::of(&site.client))
+pub(crate) async fn json(
+    State(site): State<Arc<Site>>,
+    uri: Uri,
+) -> Result<impl IntoResponse, Failure> {
+    let Nothing {} = query(&uri)?;
+    Ok(Json(ProcessReport::of(&site.client)))
 }

@@ -21,6 +21,7 @@ use crate::site::Site;
 
 /// What the page of a lock had in the form's address. A key has no line ends there that browsers would change.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Meant {
     key: String,
     seen: String,
@@ -48,13 +49,27 @@ pub(crate) async fn page(
     };
     let base = Base::of(&parts);
     let Meant { key, seen } = query(&parts.uri)?;
+    let request = Request::from_parts(parts, body);
+    let revoked = revoke(&site, &base, &operator, &key, &seen, request).await;
+    revoked.map_err(|failure| failure.about(key))
+}
+
+/// Does what the form asks for, once it is known that an operator has sent it.
+async fn revoke(
+    site: &Site,
+    base: &Base,
+    operator: &str,
+    key: &str,
+    seen: &str,
+    request: Request,
+) -> Result<Response, Failure> {
     let seen: Seen = seen
         .parse()
         .map_err(|error: ParseSeenError| Failure::bad_request(error.to_string()))?;
-    let typed = Form::from_request(Request::from_parts(parts, body), &()).await;
+    let typed = Form::from_request(request, &()).await;
     let Form(Typed { reason, confirm }) = typed
         .map_err(|error| Failure::new(error.status(), "This cannot be asked", error.body_text()))?;
-    if !is_confirmed(&key, &confirm) {
+    if !is_confirmed(key, &confirm) {
         return Err(Failure::bad_request(
             "The key that was typed is another one. Nothing was done.",
         ));
@@ -64,14 +79,14 @@ pub(crate) async fn page(
             "A reason is needed: the former holder and the audit get it. Nothing was done.",
         ));
     }
-    let revocation = Revocation::new(&operator, reason.trim());
-    let revoked = site.client.revoke(key.as_str(), seen, revocation).await;
-    let lock = match revoked.map_err(|error| Failure::of_revocation(error, key.clone()))? {
+    let revocation = Revocation::new(operator, reason.trim());
+    let revoked = site.client.revoke(key, seen, revocation).await;
+    let lock = match revoked.map_err(Failure::of_revocation)? {
         Revoked::Done(receipt) => {
-            return Ok(pages::revoked::page(&base, &key, &receipt).into_response());
+            return Ok(pages::revoked::page(base, key, &receipt).into_response());
         }
         Revoked::Changed(lock) => *lock,
-        _ => match site.client.inspect(key.as_str()).await {
+        _ => match site.client.inspect(key).await {
             Ok(lock) => lock,
             // What is known for sure is the answer, though not what the lock is now.
             Err(_) => return Err(not_held()),
@@ -80,7 +95,7 @@ pub(crate) async fn page(
     let lock = LockReport::of(&lock);
     // Another caller may have taken it since, and the page shows the lock as it is now.
     let notice = Notice::of(lock.held);
-    let page = pages::lock::page(&base, &lock, Some(&operator), Some(notice));
+    let page = pages::lock::page(base, &lock, Some(operator), Some(notice));
     Ok((StatusCode::CONFLICT, page).into_response())
 }
 

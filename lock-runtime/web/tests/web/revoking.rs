@@ -142,6 +142,13 @@ async fn waiter_gets_the_lock_that_is_revoked() {
     answer.has("A waiter has it now.");
     let next = harness::served(waiting).await;
     assert!(next.fencing_token() > guard.fencing_token());
+    // Words for people, and the name for programs.
+    let service = with_operators(client(server.url()));
+    let page = get(&service, "/locks/audit").await;
+    page.has("handed to a waiter");
+    page.has_not("handed_on");
+    let json = get(&service, "/locks/api/audit").await.json();
+    assert_eq!(json["lines"][0]["outcome"], "handed_on");
 }
 
 #[tokio::test]
@@ -237,10 +244,12 @@ async fn form_that_is_not_filled_in_does_nothing() {
     ] {
         let answer = Form::new("import", token).body(body).send(&service).await;
         assert!(answer.status.is_client_error(), "{body}: {answer:?}");
-        answer.has("</html>");
+        // Back to the form.
+        answer.has("<a href=\"./lock?key=import\">The lock now</a>");
     }
     let answer = Form::new("import", "x").send(&service).await;
     assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+    answer.has("lock?key=import");
     let long = format!("confirm=import&reason={}", "x".repeat(100_000));
     let answer = Form::new("import", token).body(&long).send(&service).await;
     assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
