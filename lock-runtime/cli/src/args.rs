@@ -63,7 +63,7 @@ fn parser() -> Parser {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Connection {
     /// Where the locks are, such as redis://user@host:6379, rediss://, redis-sentinel://, redis-cluster:// or redlock://.
-    /// Other users of this machine see arguments: a password is better kept in LOCK_URL
+    /// Other users of this machine see arguments: keep a password in LOCK_URL, or in a file (--password-file)
     #[arg(
         long,
         global = true,
@@ -161,8 +161,8 @@ pub(crate) struct List {
 
 /// Watch the locks that are held
 ///
-/// A live view in a terminal: arrows choose a lock, enter inspects it, r revokes it, s sorts, / filters, escape goes back, q ends. Elsewhere a
-/// line for each change.
+/// A live view in a terminal: arrows choose a lock, enter inspects it, r revokes it, s sorts, / filters, escape goes back, q
+/// ends. Elsewhere a line for each change.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Watch {
     /// Which keys, as Redis matches them: `order:*`; all if not given
@@ -192,11 +192,10 @@ pub(crate) struct Inspect {
 /// In a terminal, the lock is shown and its key has to be typed. Elsewhere, --yes and --token (or --hash) are needed. Nothing is done
 /// if the lock has another holder than the one that was seen: the exit code is 5 then, and 1 if the lock is free.
 ///
-/// With --holder, all its locks are listed and then taken, one after the other, each with its own lines in the audit. In a terminal
-/// the label has to be typed before; elsewhere --yes is needed. A lock that the holder has released meanwhile is left as it is, and
-/// one that it takes meanwhile is not among them. A failure with one lock does not keep the others from being taken. The exit code
-/// is 0 if each listed lock was taken or had been released, 1 if there was none, and otherwise that of the first failure, such as 5
-/// for a lock that has another holder by now.
+/// With --holder, lockctl lists all its locks and then takes them one by one; each gets its own lines in the audit. In a terminal
+/// you type the label first; elsewhere --yes is needed. Locks that the holder releases meanwhile are left alone, and locks that it
+/// takes meanwhile are missed. A failure with one lock does not stop the others. The exit code is 0 if each listed lock was taken or
+/// had been released, 1 if there was none, and otherwise that of the first failure, such as 5 if a lock has another holder by now.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "lockctl revoke [OPTIONS] --reason <TEXT> <KEY>
        lockctl revoke [OPTIONS] --reason <TEXT> --holder <LABEL>")]
@@ -205,7 +204,7 @@ pub(crate) struct Revoke {
     #[arg(required_unless_present = "holder", conflicts_with = "holder")]
     pub(crate) key: Option<String>,
     /// All locks of this holder: its label as `list` shows it, whole or its beginning up to a space, such as "api-7" or
-    /// "api-7 (pid 4121)" of "api-7 (pid 4121) ship". A lock that is shared has the label of the one who shared it first
+    /// "api-7 (pid 4121)" of "api-7 (pid 4121) ship". A shared lock has the label of the caller that shared it first
     #[arg(long, value_name = "LABEL", value_parser = name)]
     pub(crate) holder: Option<String>,
     /// The holder's token, as `inspect` shows it
@@ -289,9 +288,10 @@ pub(crate) struct Hold {
 
 /// Look whether the servers are fit for locks
 ///
-/// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change: once for all servers
-/// on which it is alike. The last line sums up; with --json each server has its own lines. What the user may not look at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers cannot be reached. It changes
-/// nothing, unless the server cannot say what the user may do: then it takes the lock `doctor` for a moment.
+/// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change: once for all
+/// servers on which it is alike. The last line sums up; with --json each server has its own lines. What the user may not look
+/// at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers cannot be reached. It changes nothing,
+/// unless the server cannot say what the user may do: then it takes the lock `doctor` for a moment.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
     /// The role whose rights the user is to have; the one that it is nearest to if not given
