@@ -2,6 +2,7 @@
 
 pub(crate) mod column;
 pub(crate) mod draw;
+pub(crate) mod inspected;
 pub(crate) mod look;
 pub(crate) mod pace;
 pub(crate) mod row;

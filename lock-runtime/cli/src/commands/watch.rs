@@ -20,11 +20,12 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Form, Plain, Whom, complain, print};
 use crate::signals::Signals;
 use crate::watch::draw::{draw, rows_on};
+use crate::watch::inspected::Inspected;
 use crate::watch::look::{self, cpu_time};
 use crate::watch::pace::Pace;
 use crate::watch::row::{Change, Row, changes};
 use crate::watch::update::Update;
-use crate::watch::view::{Action, Inspected, Order, Press, View};
+use crate::watch::view::{Action, Order, Press, View};
 
 pub(crate) async fn watch(
     connection: &Connection,

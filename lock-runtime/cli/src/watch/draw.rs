@@ -152,9 +152,10 @@ mod tests {
     use lock_runtime::FencingToken;
     use lock_runtime::inspect::{HolderKind, Seen};
 
+    use super::super::inspected::Inspected;
     use super::super::row::row;
     use super::super::update::Update;
-    use super::super::view::{Inspected, Press};
+    use super::super::view::Press;
     use super::*;
 
     fn screen(view: &View) -> String {

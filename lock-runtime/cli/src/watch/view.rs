@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use lock_runtime::inspect::Seen;
 
 use super::column::Column;
+use super::inspected::Inspected;
 use super::row::Row;
 use super::update::Update;
 use crate::output::Plain;
@@ -51,15 +52,6 @@ impl Order {
     fn is_named(&self, typed: &str) -> bool {
         typed == self.key || typed == Plain(&self.key).to_string()
     }
-}
-
-/// What is known of a lock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Inspected {
-    /// Lines that are fit for a terminal.
-    pub(crate) text: String,
-    /// The lock as the text has it; `None` if it is free.
-    pub(crate) row: Option<Row>,
 }
 
 /// What the lower part of the screen is for.
