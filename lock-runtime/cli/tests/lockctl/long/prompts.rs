@@ -1,6 +1,7 @@
 //! `lockctl revoke`, which asks in a terminal, and `lockctl run`, whose command has it.
 
 use harness::{LONG, RedisServer, client};
+use lock_runtime::LockClient;
 
 use super::terminal::Terminal;
 
@@ -48,6 +49,34 @@ async fn sharers_are_told_of_before_and_lose_the_lock_together() {
     terminal.press(&["Enter"]);
     terminal.shows("ended 0");
     for guard in [one, other] {
+        tokio::time::timeout(LONG, guard.lost()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn label_is_typed_before_all_locks_of_a_holder_are_taken() {
+    let server = RedisServer::start();
+    let service = LockClient::builder().url(server.url()).label("api-7");
+    let service = service.build().unwrap();
+    let guard = service.lock("order:42").acquire().await.unwrap();
+    let other = service.lock("order:43").acquire().await.unwrap();
+    let program = env!("CARGO_BIN_EXE_lockctl");
+    let line = r#""$0" revoke --holder api-7 --reason stuck; echo "ended $?"; read a"#;
+    for (typed, said, ended) in [
+        ("api-70", "Nothing was done.", "ended 1"),
+        ("api-7", "took lock `order:43` from api-7 (pid ", "ended 0"),
+    ] {
+        assert!(guard.is_valid() && other.is_valid());
+        let terminal = Terminal::of(&server, &["sh", "-c", line, program]);
+        terminal.shows("order:42 ");
+        terminal.shows("order:43 ");
+        terminal.shows("Type the label to take these 2 locks:");
+        terminal.press(&["-l", typed]);
+        terminal.press(&["Enter"]);
+        terminal.shows(said);
+        terminal.shows(ended);
+    }
+    for guard in [guard, other] {
         tokio::time::timeout(LONG, guard.lost()).await.unwrap();
     }
 }
