@@ -16,4 +16,4 @@ pub use lock_key::LockKey;
 pub(crate) use lock_name::{ByLock, LockName};
 pub(crate) use lock_set::{Lock, LockSet};
 pub(crate) use name_set::NameSet;
-pub(crate) use record_names::{NameOf, RecordKind, RecordNames};
+pub(crate) use record_names::{CommonRecord, NameOf, RecordKind, RecordNames};
