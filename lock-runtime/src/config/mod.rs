@@ -4,6 +4,7 @@ pub(crate) mod address_map;
 #[cfg(feature = "tls")]
 pub(crate) mod certificates;
 pub(crate) mod credentials;
+pub(crate) mod label;
 mod record;
 
 use std::ops::RangeInclusive;
@@ -54,7 +55,7 @@ pub(crate) struct Options {
     pub(crate) record: Record,
     pub(crate) ttl: Duration,
     pub(crate) wait: Duration,
-    /// The service's name in holder labels; `None` for no label at all.
+    /// Service and host in holder labels; `None` for no label at all.
     pub(crate) label: Option<String>,
     pub(crate) command_timeout: Duration,
     pub(crate) require_tls: bool,
@@ -89,7 +90,7 @@ impl Default for Options {
             record: Record::Native,
             ttl: DEFAULT_TTL,
             wait: DEFAULT_WAIT,
-            label: Some(default_label()),
+            label: Some(label::default_label()),
             command_timeout: DEFAULT_COMMAND_TIMEOUT,
             require_tls: false,
             #[cfg(feature = "tls")]
@@ -233,32 +234,6 @@ pub(crate) fn bounded_wait(wait: Duration) -> Duration {
     wait.min(MAX_WAIT)
 }
 
-/// A label as it is stored: short, on one line.
-pub(crate) fn clean_label(label: &str) -> String {
-    label
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(64)
-        .collect()
-}
-
-/// `program@host`, or what is known of the two.
-fn default_label() -> String {
-    let program = std::env::current_exe().ok();
-    let program = program
-        .as_deref()
-        .and_then(|path| path.file_stem())
-        .map_or_else(|| "unknown".into(), |name| name.to_string_lossy());
-    #[cfg(unix)]
-    let host = rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned();
-    #[cfg(not(unix))]
-    let host = std::env::var("COMPUTERNAME").unwrap_or_default();
-    clean_label(&format!("{program}@{host}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,11 +296,5 @@ mod tests {
             check_retain(retain, ttl).unwrap();
         }
         check_retain(Duration::from_millis(1001), ttl).unwrap_err();
-    }
-
-    #[test]
-    fn label_is_short_and_without_control_characters() {
-        assert_eq!(clean_label("a\nb\u{1b}c"), "a b c");
-        assert_eq!(clean_label(&"é".repeat(65)), "é".repeat(64));
     }
 }

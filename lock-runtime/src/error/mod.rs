@@ -110,7 +110,7 @@ impl LockError {
         self.0.key.as_ref().map(LockKey::as_str)
     }
 
-    /// The holder of the lock at the last attempt, in words: `api-7 (pid 4121) ship`. The function is that of
+    /// The holder of the lock at the last attempt, in words: `checkout@host-7 (pid 4121) ship`. The function is that of
     /// the caller that acquired it from the server: the lease may have been handed over inside its client
     /// since.
     pub fn holder(&self) -> Option<&str> {
