@@ -313,8 +313,8 @@ impl LockClientBuilder {
                 "a client needs a `url`, such as redis://127.0.0.1:6379 or memory://",
             )
         })?;
-        let backend = AnyBackend::open(url, &self.options)?;
-        Ok(LockClient::new(backend, self.options))
+        let (backend, limits) = AnyBackend::open(url, &self.options)?;
+        Ok(LockClient::new(backend, limits, self.options))
     }
 
     /// Creates the client and checks with one PING that its server answers. A server that is slow or away at

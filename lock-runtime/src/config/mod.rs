@@ -5,12 +5,16 @@ pub(crate) mod address_map;
 pub(crate) mod certificates;
 pub(crate) mod credentials;
 pub(crate) mod label;
+mod limits;
 mod record;
+mod topology;
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+pub(crate) use self::limits::{DEFAULT_RESTART_DELAY, Limits};
 pub use self::record::Record;
+pub use self::topology::Topology;
 use crate::config::address_map::AddressMap;
 use crate::config::credentials::CredentialsSource;
 use crate::error::LockError;
@@ -138,6 +142,11 @@ impl Options {
                 self.fence_memory
             )));
         }
+        if self.record == Record::Redisson && self.replicas().is_some() {
+            return Err(LockError::invalid_options(
+                "Redisson's record waits for no replicas",
+            ));
+        }
         let timeouts = Duration::from_millis(1)..=self.command_timeout / 2;
         match self.replicas() {
             Some((_, timeout)) if !timeouts.contains(&timeout) => {
@@ -154,21 +163,6 @@ impl Options {
             )));
         }
         Ok(())
-    }
-
-    /// Refuses what a quorum cannot do.
-    pub(crate) fn check_quorum(&self) -> Result<(), LockError> {
-        if self.record == Record::Redisson {
-            return Err(LockError::invalid_options(
-                "Redisson's record is for one server or Sentinel, and the URL names a quorum",
-            ));
-        }
-        match self.replicas() {
-            Some(_) => Err(LockError::invalid_options(
-                "wait_replicas is for a primary with replicas, and the nodes of a quorum have none that count",
-            )),
-            None => Ok(()),
-        }
     }
 
     /// The replicas that must have a lock before its caller has it, and how long they may take; `None` for none.

@@ -8,6 +8,7 @@ mod lock_name;
 mod lock_set;
 mod name_set;
 mod record_names;
+mod slot;
 mod values;
 
 pub(crate) use key_set::KeySet;
@@ -17,3 +18,4 @@ pub(crate) use lock_name::{ByLock, LockName};
 pub(crate) use lock_set::{Lock, LockSet};
 pub(crate) use name_set::NameSet;
 pub(crate) use record_names::{CommonRecord, NameOf, RecordKind, RecordNames};
+pub(crate) use slot::{SLOTS, slot_of};

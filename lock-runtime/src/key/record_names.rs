@@ -144,9 +144,7 @@ impl<'a> NameOf<'a> {
         let lock = &*self.names.lock;
         match (self.record, self.record.suffix()) {
             // Redisson adds no braces to a name that has one.
-            (RecordKind::FairQueue, _) if lock.contains('{') => {
-                [FAIR_QUEUE, lock, "", ""]
-            }
+            (RecordKind::FairQueue, _) if lock.contains('{') => [FAIR_QUEUE, lock, "", ""],
             (RecordKind::FairQueue, _) => ["redisson_lock_queue:{", lock, "}", ""],
             (_, None) => ["", lock, "", ""],
             (_, Some(suffix)) if self.names.is_tagged => ["", lock, "", suffix],

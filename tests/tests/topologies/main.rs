@@ -21,8 +21,10 @@
 //! | what operators see while slots move, nodes are away, another primary takes over | `cluster::operators`, `quorum::operators`, `sentinel::operators` |
 //! | what each role may do with the rights that are printed for it | `cluster::rights`, `quorum::rights`, `sentinel::rights` |
 //! | URLs that name something else | `urls` |
+//! | memory clients that refuse what a cluster or a quorum refuses | `like` |
 
 mod cluster;
+mod like;
 mod quorum;
 mod replicas;
 mod sentinel;

@@ -10,9 +10,9 @@ use super::address::Address;
 use super::login;
 use super::sentinel::Sentinels;
 use super::tls::{self, Tls};
-use crate::config::Options;
+use crate::config::{Limits, Options};
 use crate::error::LockError;
-pub(crate) use quorum_url::{QuorumTarget, check_ttl};
+pub(crate) use quorum_url::{QuorumTarget, restart_delay_of};
 use sentinel_url::SentinelUrl;
 
 /// The port of a Sentinel.
@@ -71,6 +71,13 @@ impl QuorumTarget {
 }
 
 impl Target {
+    pub(crate) fn limits(&self) -> Limits {
+        match self.servers {
+            Servers::One(_) | Servers::Sentinels(_) => Limits::None,
+            Servers::Cluster(_) => Limits::OneSlot,
+        }
+    }
+
     /// Parses one of
     ///
     /// - `redis://[user[:password]@]host[:port][/database]`,

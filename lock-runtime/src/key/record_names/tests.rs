@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::*;
-use crate::key::KeyWriter;
+use crate::key::{KeyWriter, slot_of};
 
 fn names(key: &str) -> Result<RecordNames, KeyProblem> {
     RecordNames::new("lock:", &LockKey::from(key))
@@ -11,35 +11,9 @@ fn written(names: &RecordNames) -> [String; 4] {
     RecordKind::ALL.map(|record| names.of(record).to_string())
 }
 
-/// The slot of a key as the cluster specification defines it: CRC16/XMODEM of the hash tag, or
-/// of everything, modulo 16384.
-fn slot(name: &str) -> u16 {
-    let hashed = match name
-        .split_once('{')
-        .and_then(|(_, rest)| rest.split_once('}'))
-    {
-        Some((tag, _)) if !tag.is_empty() => tag,
-        _ => name,
-    };
-    let crc = hashed.bytes().fold(0_u16, |crc, byte| {
-        (0..8).fold(crc ^ (u16::from(byte) << 8), |crc, _| {
-            (crc << 1) ^ if crc & 0x8000 == 0 { 0 } else { 0x1021 }
-        })
-    });
-    crc % 16384
-}
-
 fn assert_one_slot(names: &RecordNames) {
-    let [lock, beside @ ..] = written(names).map(|name| slot(&name));
+    let [lock, beside @ ..] = written(names).map(|name| slot_of(&name));
     assert!(beside.iter().all(|&slot| slot == lock), "{names:?}");
-}
-
-#[test]
-fn slot_function_is_that_of_redis() {
-    // Figures of the cluster specification and of `CLUSTER KEYSLOT`.
-    assert_eq!(slot("123456789"), 0x31C3);
-    assert_eq!(slot("foo"), 12182);
-    assert_eq!(slot("{foo}.x"), 12182);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::cluster_node::ClusterNode;
 use super::node_name::NodeName;
-use super::slot::slot_of;
 use super::slot_map::{MovedSlots, SlotMap};
 use super::slots_reply::SlotsReply;
 use crate::backend::redis::address::Address;
@@ -20,7 +19,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::notice::is_notice;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::sync::Mutex;
-use crate::key::LockName;
+use crate::key::{LockName, slot_of};
 use crate::lease::owner_id::OwnerId;
 
 /// A connection to a node without slots is closed when no command was sent on it for this long.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::node_name::NodeName;
-use super::slot::SLOTS;
 use super::slots_reply::SlotsReply;
+use crate::key::SLOTS;
 
 /// The primary of each slot.
 #[derive(Debug)]

@@ -6,10 +6,8 @@ use redis::RedisConnectionInfo;
 
 use super::replica_parameters::duration_of;
 use crate::backend::redis::address::Address;
+use crate::config::{DEFAULT_RESTART_DELAY, Limits};
 use crate::error::LockError;
-
-/// For how long a node that may have lost data has no vote, unless the URL says.
-const DEFAULT_RESTART_DELAY: Duration = Duration::from_secs(60);
 
 const RESTART_DELAY: &str =
     "restart_delay in a URL is a whole number with ms or s, such as restart_delay=60s";
@@ -21,21 +19,11 @@ pub(crate) struct QuorumTarget {
 }
 
 impl QuorumTarget {
-    /// As [`check_ttl`], for this quorum.
-    pub(crate) fn check_ttl(&self, ttl: Duration) -> Result<(), LockError> {
-        check_ttl(ttl, self.restart_delay)
+    pub(crate) fn limits(&self) -> Limits {
+        Limits::Quorum {
+            restart_delay: self.restart_delay,
+        }
     }
-}
-
-/// Refuses a lease that lasts longer than nodes have no vote after a restart: a node that lost it could vote for another
-/// owner meanwhile. Without a delay no node ever loses a lease.
-pub(crate) fn check_ttl(ttl: Duration, restart_delay: Duration) -> Result<(), LockError> {
-    if restart_delay.is_zero() || ttl <= restart_delay {
-        return Ok(());
-    }
-    Err(LockError::invalid_options(format!(
-        "a ttl on a quorum must not be longer than its restart_delay, {restart_delay:?}, and is {ttl:?}"
-    )))
 }
 
 /// Parses what follows `redlock://`: `[user[:password]@]host[:port],…[/database][?restart_delay=60s]`. A node may have a
@@ -85,12 +73,16 @@ fn restart_delay(parameters: &str) -> Result<Duration, LockError> {
         let value = parameter.strip_prefix("restart_delay=").ok_or_else(|| {
             LockError::invalid_options("a redlock:// URL takes the parameter restart_delay alone")
         })?;
-        let value = duration_of(value).ok_or_else(|| LockError::invalid_options(RESTART_DELAY))?;
-        if delay.replace(value).is_some() {
+        if delay.replace(restart_delay_of(value)?).is_some() {
             return Err(LockError::invalid_options(
                 "the URL has the parameter restart_delay twice",
             ));
         }
     }
     Ok(delay.unwrap_or(DEFAULT_RESTART_DELAY))
+}
+
+/// The restart delay that a parameter of a URL gives.
+pub(crate) fn restart_delay_of(value: &str) -> Result<Duration, LockError> {
+    duration_of(value).ok_or_else(|| LockError::invalid_options(RESTART_DELAY))
 }
