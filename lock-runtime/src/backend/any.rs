@@ -53,7 +53,7 @@ impl AnyBackend {
         match url.split_once("://") {
             Some(("memory", rest)) => {
                 let limits = memory_url::limits(rest)?;
-                limits.check(options)?;
+                options.check_limits(limits)?;
                 Ok((AnyBackend::Memory(Memory::new()), limits))
             }
             _ => {
@@ -61,7 +61,7 @@ impl AnyBackend {
                 let options = &options;
                 if let Some(target) = QuorumTarget::parse(&url, options)? {
                     let limits = target.limits();
-                    limits.check(options)?;
+                    options.check_limits(limits)?;
                     let remote = remote::open(options, CLOCK, |background, events| {
                         Ok(QuorumWire::new(target, options, background, events))
                     })?;
@@ -69,7 +69,7 @@ impl AnyBackend {
                 }
                 let target = Target::parse(&url, options)?;
                 let limits = target.limits();
-                limits.check(options)?;
+                options.check_limits(limits)?;
                 let backend = match options.record {
                     Record::Native => remote::open(options, CLOCK, |background, events| {
                         Ok(RedisWire::new(target, options, background, events))

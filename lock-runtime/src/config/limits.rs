@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::{Options, Record, Topology};
+use super::topology::Topology;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockSet, slot_of};
 
@@ -23,27 +23,6 @@ pub(crate) enum Limits {
 }
 
 impl Limits {
-    /// Refuses settings of a client.
-    pub(crate) fn check(self, options: &Options) -> Result<(), LockError> {
-        let is_redissons = options.record == Record::Redisson;
-        match self {
-            Limits::None => Ok(()),
-            Limits::OneSlot if is_redissons => Err(LockError::invalid_options(
-                "Redisson's record is kept on one server; the URL must not name a cluster",
-            )),
-            Limits::OneSlot => Ok(()),
-            Limits::Quorum { .. } if is_redissons => Err(LockError::invalid_options(
-                "Redisson's record is for one server or Sentinel, and the URL names a quorum",
-            )),
-            Limits::Quorum { .. } if options.replicas().is_some() => {
-                Err(LockError::invalid_options(
-                    "wait_replicas is for a primary with replicas, and the nodes of a quorum have none that count",
-                ))
-            }
-            Limits::Quorum { .. } => self.check_ttl(options.ttl),
-        }
-    }
-
     /// Refuses an option of a call.
     pub(crate) fn require(self, feature: &str) -> Result<(), LockError> {
         match self {

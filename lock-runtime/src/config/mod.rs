@@ -165,6 +165,24 @@ impl Options {
         Ok(())
     }
 
+    /// Refuses what servers with these limits cannot do.
+    pub(crate) fn check_limits(&self, limits: Limits) -> Result<(), LockError> {
+        let is_redissons = self.record == Record::Redisson;
+        let refusal = match limits {
+            Limits::OneSlot if is_redissons => {
+                "Redisson's record is kept on one server; the URL must not name a cluster"
+            }
+            Limits::Quorum { .. } if is_redissons => {
+                "Redisson's record is for one server or Sentinel, and the URL names a quorum"
+            }
+            Limits::Quorum { .. } if self.replicas().is_some() => {
+                "wait_replicas is for a primary with replicas, and the nodes of a quorum have none that count"
+            }
+            _ => return limits.check_ttl(self.ttl),
+        };
+        Err(LockError::invalid_options(refusal))
+    }
+
     /// The replicas that must have a lock before its caller has it, and how long they may take; `None` for none.
     pub(crate) fn replicas(&self) -> Option<(u32, Duration)> {
         let replicas = self.wait_replicas.filter(|&replicas| replicas > 0)?;
