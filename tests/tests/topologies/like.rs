@@ -21,7 +21,9 @@ const PAIRS: [(&str, &str); 4] = [
     ),
 ];
 
-const SETTINGS: [(&str, fn(LockClientBuilder) -> LockClientBuilder); 6] = [
+type Setting = fn(LockClientBuilder) -> LockClientBuilder;
+
+const SETTINGS: [(&str, Setting); 6] = [
     ("defaults", |builder| builder),
     ("ttl 60s", |builder| builder.ttl(Duration::from_secs(60))),
     ("ttl 61s", |builder| builder.ttl(Duration::from_secs(61))),
@@ -30,7 +32,9 @@ const SETTINGS: [(&str, fn(LockClientBuilder) -> LockClientBuilder); 6] = [
     ("redisson", |builder| builder.record(Record::Redisson)),
 ];
 
-const CALLS: [(&str, fn(&LockClient) -> Acquire); 6] = [
+type Call = fn(&LockClient) -> Acquire;
+
+const CALLS: [(&str, Call); 6] = [
     ("one", |client| client.lock(KEY)),
     ("none", |client| client.lock_all([""; 0])),
     ("one of several", |client| client.lock_all([KEY])),
@@ -65,10 +69,7 @@ fn refusal<T>(outcome: Result<T, LockError>) -> Option<(LockErrorKind, String)> 
     }
 }
 
-fn built(
-    url: &str,
-    set: fn(LockClientBuilder) -> LockClientBuilder,
-) -> Result<LockClient, LockError> {
+fn built(url: &str, set: Setting) -> Result<LockClient, LockError> {
     set(LockClient::builder().url(url).command_timeout(ms(10))).build()
 }
 
