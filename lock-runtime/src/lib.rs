@@ -79,6 +79,8 @@
 //! - `redis-cluster://host,host`: on a cluster; one node that answers is enough to find the others.
 //! - `redlock://host,host,host`: on a [majority](docs::quorum) of these servers; likewise `redlocks://`.
 //! - `memory://`: in this process.
+//! - `memory://?like=cluster`, `?like=quorum`: there too, with the
+//!   [options](docs::where_locks_are#which-options-work-where) of a cluster or a quorum alone, for tests.
 //!
 //! A host may have a port, 6379 unless it is named, or 26379 for a sentinel. `user:password@` stands before the first
 //! host, and `/database` after the last: `redis://user:password@host:6379/0`. A socket has them as parameters,
@@ -155,8 +157,8 @@ mod telemetry;
 pub use call_tree::{InCurrentHold, in_current_hold};
 pub use client::testing;
 pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard};
-pub use config::Record;
 pub use config::credentials::Credentials;
+pub use config::{Record, Topology};
 pub use error::{LockError, LockErrorKind};
 pub use key::{KeyPart, KeyWriter, LockKey};
 pub use lease::fencing_token::FencingToken;

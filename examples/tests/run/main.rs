@@ -177,7 +177,7 @@ fn stale_writer_is_refused() {
 #[test]
 fn second_request_is_answered_with_the_holder() {
     let expected = [
-        "the second: 409 busy: held by warehouse-1 (pid ",
+        "the second: 409 busy: held by warehouse-1@",
         ", again in 5 s",
         "the first:  200 order 42 is on its way",
         "the third:  200 order 42",

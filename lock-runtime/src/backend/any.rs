@@ -1,5 +1,7 @@
 //! The backend of a client, of whatever kind.
 
+mod memory_url;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +13,11 @@ use crate::backend::redis::{
 };
 use crate::backend::remote::{self, Remote};
 use crate::backend::undelivered::{Abandon, Undelivered};
-use crate::backend::wire::Wire as _;
 use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::clock::Clock;
 use crate::background::{Background, block_on};
-use crate::config::{Options, Record};
+use crate::config::{Limits, Options, Record};
 use crate::error::LockError;
-use crate::key::LockSet;
 use crate::lease::Lease;
 
 /// The backend of one client.
@@ -48,29 +48,30 @@ macro_rules! each {
 pub(crate) use each;
 
 impl AnyBackend {
-    /// The backend that `url` names.
-    pub(crate) fn open(url: &str, options: &Options) -> Result<AnyBackend, LockError> {
+    /// The backend that `url` names, and what it cannot do.
+    pub(crate) fn open(url: &str, options: &Options) -> Result<(AnyBackend, Limits), LockError> {
         let url = redis::trim(url)?;
         match url.split_once("://") {
-            Some((scheme, "")) if scheme.eq_ignore_ascii_case("memory") => {
-                Ok(AnyBackend::Memory(Memory::new()))
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("memory") => {
+                let limits = memory_url::limits(rest)?;
+                options.check_limits(limits)?;
+                Ok((AnyBackend::Memory(Memory::new()), limits))
             }
-            Some((scheme, _)) if scheme.eq_ignore_ascii_case("memory") => Err(
-                LockError::invalid_options("a memory client takes nothing after `memory://`"),
-            ),
             _ => {
                 let url = Parts::of(url)?;
                 let options = &url.apply_to(options)?;
                 if let Some(target) = QuorumTarget::of(&url, options)? {
-                    options.check_quorum()?;
-                    target.check_ttl(options.ttl)?;
-                    return remote::open(options, CLOCK, |background, events| {
+                    let limits = target.limits();
+                    options.check_limits(limits)?;
+                    let remote = remote::open(options, CLOCK, |background, events| {
                         Ok(QuorumWire::new(target, options, background, events))
-                    })
-                    .map(AnyBackend::Quorum);
+                    })?;
+                    return Ok((AnyBackend::Quorum(remote), limits));
                 }
                 let target = Target::of(&url, options)?;
-                match options.record {
+                let limits = target.limits();
+                options.check_limits(limits)?;
+                let backend = match options.record {
                     Record::Native => remote::open(options, CLOCK, |background, events| {
                         Ok(RedisWire::new(target, options, background, events))
                     })
@@ -79,7 +80,8 @@ impl AnyBackend {
                         RedissonWire::new(target, options, background, events)
                     })
                     .map(AnyBackend::Redisson),
-                }
+                }?;
+                Ok((backend, limits))
             }
         }
     }
@@ -165,32 +167,6 @@ impl AnyBackend {
 
     pub(crate) fn abandon(&self, lease: Arc<Lease>) {
         each!(self, backend => backend.clone().abandon(lease));
-    }
-
-    /// Refuses what a quorum has no room for.
-    pub(crate) fn require(&self, feature: &str) -> Result<(), LockError> {
-        match self {
-            AnyBackend::Quorum(_) => Err(LockError::invalid_options(format!(
-                "a quorum has no {feature}: use a client of one server, a cluster or Sentinel, with keys of its own"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses a lease that could outlast the time for which a node of a quorum has no vote after a restart.
-    pub(crate) fn check_ttl(&self, ttl: Duration) -> Result<(), LockError> {
-        match self {
-            AnyBackend::Quorum(remote) => remote.wire.check_ttl(ttl),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether these locks can be acquired together.
-    pub(crate) fn are_together(&self, locks: &LockSet) -> bool {
-        each!(self,
-            Memory(_) => true,
-            Remote(remote) => remote.wire.are_together(&locks.names())
-        )
     }
 
     /// Retains no lease any more, and releases those that are retained.

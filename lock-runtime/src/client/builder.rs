@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::backend::any::AnyBackend;
 use crate::client::lock_client::LockClient;
 use crate::config::address_map::AddressMap;
-use crate::config::{Options, Record, bounded_wait, clean_label};
+use crate::config::label::label_of;
+use crate::config::{Options, Record, bounded_wait};
 use crate::error::LockError;
 
 /// Settings of a [`LockClient`].
@@ -128,15 +129,18 @@ impl LockClientBuilder {
         self
     }
 
-    /// The name of this service, as it appears in the busy errors of other processes and in Redis. Default:
-    /// the program and the host. Process id and function are added. At most 64 characters. [Redisson's
-    /// record](Record::Redisson) has no room for it.
+    /// The name of this service, as it appears in the busy errors of other processes and in Redis. Default: the name of
+    /// the program. At most 64 characters. [Redisson's record](Record::Redisson) has no room for it.
+    ///
+    /// The host, the process id and the function are added: `checkout` becomes `checkout@host-7 (pid 4121) ship`. In
+    /// containers, where each process has the id 1, instances differ by their host. A name with an `@` in it is taken
+    /// as it is, and no host is added: `checkout@eu-1`.
     pub fn label(mut self, label: impl AsRef<str>) -> LockClientBuilder {
-        self.options.label = Some(clean_label(label.as_ref()));
+        self.options.label = Some(label_of(label.as_ref()));
         self
     }
 
-    /// Stores nothing that names this service in Redis.
+    /// Stores nothing that names this service or its host in Redis.
     pub fn without_label(mut self) -> LockClientBuilder {
         self.options.label = None;
         self
@@ -308,8 +312,8 @@ impl LockClientBuilder {
                 "a client needs a `url`, such as redis://127.0.0.1:6379 or memory://",
             )
         })?;
-        let backend = AnyBackend::open(url, &self.options)?;
-        Ok(LockClient::new(backend, self.options))
+        let (backend, limits) = AnyBackend::open(url, &self.options)?;
+        Ok(LockClient::new(backend, limits, self.options))
     }
 
     /// Creates the client and checks with one PING that its server answers. A server that is slow or away at

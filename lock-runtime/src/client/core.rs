@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
 use crate::client::holder_labels::Labels;
-use crate::config::Options;
+use crate::config::{Limits, Options};
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
 use crate::lease::LossReason;
@@ -19,19 +19,21 @@ pub(crate) struct Core {
     /// Distinguishes clients in a call tree: unique in this process.
     pub(crate) number: u64,
     pub(crate) options: Options,
+    pub(crate) limits: Limits,
     pub(crate) labels: Labels,
     pub(crate) backend: AnyBackend,
     pub(crate) admission: Arc<Admission>,
 }
 
 impl Core {
-    pub(crate) fn new(backend: AnyBackend, options: Options) -> Core {
+    pub(crate) fn new(backend: AnyBackend, limits: Limits, options: Options) -> Core {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         telemetry::describe();
         Core {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             labels: Labels::new(options.label.as_deref()),
             options,
+            limits,
             backend,
             admission: Arc::default(),
         }
@@ -50,7 +52,7 @@ impl Core {
     /// Refuses what the record of a lock, or the servers that keep it, have no room for.
     pub(crate) fn require(&self, feature: &str) -> Result<(), LockError> {
         self.options.record.require_native(feature)?;
-        self.backend.require(feature)
+        self.limits.require(feature)
     }
 
     /// Refuses new calls and waits for those in flight, first as long as bodies may take, then until

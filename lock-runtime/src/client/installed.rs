@@ -38,17 +38,25 @@ impl LockClient {
     ///
     /// # Errors
     ///
-    /// `NotInstalled` if no client was installed. There is no silent default: a lock that only this process sees
-    /// would look just like one that all processes respect.
+    /// `NotInstalled` if no client was installed. There is no silent default: a lock that only this process sees would
+    /// look just like one that all processes respect.
     pub fn installed() -> Result<LockClient, LockError> {
         if let Some(client) = scoped() {
             return Ok(client);
         }
-        INSTALLED
-            .get()
-            .cloned()
-            .ok_or_else(|| LockError::new(LockErrorKind::NotInstalled))
+        INSTALLED.get().cloned().ok_or_else(not_installed)
     }
+}
+
+fn not_installed() -> LockError {
+    let error = LockError::new(LockErrorKind::NotInstalled);
+    // Only tests have had a client for one future. This is most likely a task that one of them has spawned.
+    if IS_SCOPED.load(Ordering::Relaxed) {
+        return error.with_detail(
+            "a task that a test spawns needs `testing::with_installed` around its own future",
+        );
+    }
+    error
 }
 
 fn scoped() -> Option<LockClient> {

@@ -7,7 +7,7 @@ use crate::backend::any::AnyBackend;
 use crate::backend::memory::Memory;
 use crate::client::acquire::Acquire;
 use crate::client::core::Core;
-use crate::config::Options;
+use crate::config::{Limits, Options, Topology};
 use crate::key::LockKey;
 
 /// Access to the locks of one server or of this process. Cheap to clone; clones are the same client.
@@ -37,12 +37,34 @@ impl LockClient {
     /// Clones share the store; two calls of `memory()` do not. Asynchronous calls stay on their caller's runtime
     /// and use its clock, so that paused time works. Synchronous calls use the real clock.
     pub fn memory() -> LockClient {
-        LockClient::new(AnyBackend::Memory(Memory::new()), Options::default())
+        LockClient::memory_like(Topology::Server)
     }
 
-    pub(super) fn new(backend: AnyBackend, options: Options) -> LockClient {
+    /// Like [`memory`](LockClient::memory), but refuses what servers of this kind refuse, with the same errors: for
+    /// [tests](crate::docs::testing) of a service whose locks are on a cluster or a quorum.
+    ///
+    /// As a URL, it is `memory://?like=cluster` or `memory://?like=quorum`. A quorum whose restart delay is not 60 s is
+    /// `memory://?like=quorum&restart_delay=300s`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use lock_runtime::{LockClient, Topology};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let client = LockClient::memory_like(Topology::Quorum);
+    /// let error = client.lock("report").read().acquire().await.unwrap_err();
+    /// assert!(error.to_string().contains("a quorum has no readers"));
+    /// # }
+    /// ```
+    pub fn memory_like(topology: Topology) -> LockClient {
+        let backend = AnyBackend::Memory(Memory::new());
+        LockClient::new(backend, topology.into(), Options::default())
+    }
+
+    pub(super) fn new(backend: AnyBackend, limits: Limits, options: Options) -> LockClient {
         LockClient {
-            core: Arc::new(Core::new(backend, options)),
+            core: Arc::new(Core::new(backend, limits, options)),
         }
     }
 

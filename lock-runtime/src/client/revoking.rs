@@ -10,7 +10,7 @@ use crate::background::random;
 use crate::client::core::Core;
 use crate::control::is_removed;
 use crate::error::LockError;
-use crate::key::LockKey;
+use crate::key::{CommonRecord, LockKey};
 use crate::lease::revoked_by::RevokedBy;
 use crate::state::{
     AuditEntry, Holder, INTENDED, LockState, Receipt, Revocation, Revoked, Seen, bounded,
@@ -20,9 +20,8 @@ use crate::state::{
 const LONGEST: usize = 512;
 
 impl Core {
-    /// The name of the audit. It is in braces, so no name of a lock with this prefix is like it.
     pub(super) fn audit_stream(&self) -> String {
-        format!("{{{}}}:audit", self.options.prefix)
+        CommonRecord::Audit.name(&self.options.prefix)
     }
 }
 

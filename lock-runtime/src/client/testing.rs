@@ -18,6 +18,9 @@ use crate::key::{LockKey, RecordNames};
 
 /// Occupies a lock for `holder`: calls for it wait, or find it busy and held by `holder`.
 ///
+/// The holder renews its lease all the time, so [`retry_after`](LockError::retry_after) of each error is the
+/// [ttl](crate::LockClientBuilder::ttl) of `client`.
+///
 /// # Errors
 ///
 /// `Busy` if the lock is held already, also by the caller's own call tree; `InvalidKey`;
@@ -27,6 +30,7 @@ use crate::key::{LockKey, RecordNames};
 ///
 /// ```
 /// use lock_runtime::{LockClient, LockError, distributed_lock, testing};
+/// use std::time::Duration;
 ///
 /// #[distributed_lock(key = "order:<id>", wait = "0s", client = locks)]
 /// async fn ship(locks: &LockClient, id: u64) -> Result<(), LockError> {
@@ -38,6 +42,7 @@ use crate::key::{LockKey, RecordNames};
 /// let elsewhere = testing::occupy(&locks, "order:42", "api-7")?;
 /// let error = ship(&locks, 42).await.unwrap_err();
 /// assert_eq!(error.holder(), Some("api-7"));
+/// assert_eq!(error.retry_after(), Some(Duration::from_secs(30)));
 ///
 /// drop(elsewhere);
 /// ship(&locks, 42).await
@@ -51,7 +56,7 @@ pub fn occupy(
     let key = key.into();
     let memory = memory_with(client, &key)?;
     let test_holder = memory
-        .occupy(key.as_str(), holder)
+        .occupy(key.as_str(), holder, client.core().options.ttl)
         .map_err(|error| error.with_key(&key))?;
     Ok(Occupied {
         key,

@@ -4,12 +4,17 @@ pub(crate) mod address_map;
 #[cfg(feature = "tls")]
 pub(crate) mod certificates;
 pub(crate) mod credentials;
+pub(crate) mod label;
+mod limits;
 mod record;
+mod topology;
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+pub(crate) use self::limits::{DEFAULT_RESTART_DELAY, Limits};
 pub use self::record::Record;
+pub use self::topology::Topology;
 use crate::config::address_map::AddressMap;
 use crate::config::credentials::CredentialsSource;
 use crate::error::LockError;
@@ -54,7 +59,7 @@ pub(crate) struct Options {
     pub(crate) record: Record,
     pub(crate) ttl: Duration,
     pub(crate) wait: Duration,
-    /// The service's name in holder labels; `None` for no label at all.
+    /// Service and host in holder labels; `None` for no label at all.
     pub(crate) label: Option<String>,
     pub(crate) command_timeout: Duration,
     pub(crate) require_tls: bool,
@@ -89,7 +94,7 @@ impl Default for Options {
             record: Record::Native,
             ttl: DEFAULT_TTL,
             wait: DEFAULT_WAIT,
-            label: Some(default_label()),
+            label: Some(label::default_label()),
             command_timeout: DEFAULT_COMMAND_TIMEOUT,
             require_tls: false,
             #[cfg(feature = "tls")]
@@ -137,6 +142,11 @@ impl Options {
                 self.fence_memory
             )));
         }
+        if self.record == Record::Redisson && self.replicas().is_some() {
+            return Err(LockError::invalid_options(
+                "Redisson's record waits for no replicas",
+            ));
+        }
         let timeouts = Duration::from_millis(1)..=self.command_timeout / 2;
         match self.replicas() {
             Some((_, timeout)) if !timeouts.contains(&timeout) => {
@@ -155,19 +165,22 @@ impl Options {
         Ok(())
     }
 
-    /// Refuses what a quorum cannot do.
-    pub(crate) fn check_quorum(&self) -> Result<(), LockError> {
-        if self.record == Record::Redisson {
-            return Err(LockError::invalid_options(
-                "Redisson's record is for one server or Sentinel, and the URL names a quorum",
-            ));
-        }
-        match self.replicas() {
-            Some(_) => Err(LockError::invalid_options(
-                "wait_replicas is for a primary with replicas, and the nodes of a quorum have none that count",
-            )),
-            None => Ok(()),
-        }
+    /// Refuses what servers with these limits cannot do.
+    pub(crate) fn check_limits(&self, limits: Limits) -> Result<(), LockError> {
+        let is_redissons = self.record == Record::Redisson;
+        let refusal = match limits {
+            Limits::OneSlot if is_redissons => {
+                "Redisson's record is kept on one server; the URL must not name a cluster"
+            }
+            Limits::Quorum { .. } if is_redissons => {
+                "Redisson's record is for one server or Sentinel, and the URL names a quorum"
+            }
+            Limits::Quorum { .. } if self.replicas().is_some() => {
+                "wait_replicas is for a primary with replicas, and the nodes of a quorum have none that count"
+            }
+            _ => return limits.check_ttl(self.ttl),
+        };
+        Err(LockError::invalid_options(refusal))
     }
 
     /// The replicas that must have a lock before its caller has it, and how long they may take; `None` for none.
@@ -233,32 +246,6 @@ pub(crate) fn bounded_wait(wait: Duration) -> Duration {
     wait.min(MAX_WAIT)
 }
 
-/// A label as it is stored: short, on one line.
-pub(crate) fn clean_label(label: &str) -> String {
-    label
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(64)
-        .collect()
-}
-
-/// `program@host`, or what is known of the two.
-fn default_label() -> String {
-    let program = std::env::current_exe().ok();
-    let program = program
-        .as_deref()
-        .and_then(|path| path.file_stem())
-        .map_or_else(|| "unknown".into(), |name| name.to_string_lossy());
-    #[cfg(unix)]
-    let host = rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned();
-    #[cfg(not(unix))]
-    let host = std::env::var("COMPUTERNAME").unwrap_or_default();
-    clean_label(&format!("{program}@{host}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,11 +308,5 @@ mod tests {
             check_retain(retain, ttl).unwrap();
         }
         check_retain(Duration::from_millis(1001), ttl).unwrap_err();
-    }
-
-    #[test]
-    fn label_is_short_and_without_control_characters() {
-        assert_eq!(clean_label("a\nb\u{1b}c"), "a b c");
-        assert_eq!(clean_label(&"é".repeat(65)), "é".repeat(64));
     }
 }

@@ -110,7 +110,7 @@ impl LockError {
         self.0.key.as_ref().map(LockKey::as_str)
     }
 
-    /// The holder of the lock at the last attempt, in words: `api-7 (pid 4121) ship`. The function is that of
+    /// The holder of the lock at the last attempt, in words: `checkout@host-7 (pid 4121) ship`. The function is that of
     /// the caller that acquired it from the server: the lease may have been handed over inside its client
     /// since.
     pub fn holder(&self) -> Option<&str> {
@@ -123,8 +123,10 @@ impl LockError {
     /// A hint. Most holders are done earlier, one that renews may hold for longer, and other callers may wait for the
     /// lock. It comes with the answer that the lock is held, and costs no command.
     ///
-    /// `None` if nothing limits the holder or no limit is known: the lease has no end (a lock in memory that renews, a
-    /// foreign record without expiry), or the lock had just been handed to the next waiter. `None` for each error that is not [`Busy`](LockErrorKind::Busy).
+    /// In memory, a lease that renews has no end. It counts as if it had just been renewed, which leaves its ttl.
+    ///
+    /// `None` if nothing limits the holder or no limit is known: a foreign record has no expiry, or the lock had just been
+    /// handed to the next waiter. `None` for each error that is not [`Busy`](LockErrorKind::Busy).
     ///
     /// # Examples
     ///

@@ -23,6 +23,10 @@ pub(crate) enum KeyProblem {
     EmptyTag,
     CloseWithoutTag,
     ReservedSuffix(&'static str),
+    /// With the prefix, the key is a hash tag and nothing else.
+    TagAlone,
+    /// With the prefix, the key is the name of a record that is not one lock's.
+    ReservedName,
     /// Text, not a template, that contains this `<placeholder>`.
     Template(Box<str>),
 }
@@ -57,6 +61,12 @@ impl fmt::Display for KeyProblem {
             KeyProblem::ReservedSuffix(suffix) => write!(
                 f,
                 "a key with a hash tag cannot end in `{suffix}`, which names a record beside another lock"
+            ),
+            KeyProblem::TagAlone => f.write_str(
+                "the key is a hash tag alone, and would share its records with the key without the braces; give the client a prefix, or write something beside the tag",
+            ),
+            KeyProblem::ReservedName => f.write_str(
+                "with the client's prefix, the key is the name of an audit, of a quorum's marker or of Redisson's queue; choose another",
             ),
             KeyProblem::Template(name) => write!(
                 f,

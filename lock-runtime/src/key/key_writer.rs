@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 
 use super::key_problem::KeyProblem;
 use super::lock_key::LockKey;
-use super::record_names::is_reserved;
+use super::record_names::has_reserved_end;
 
 /// A value that a lock's key can be made of.
 ///
@@ -72,8 +72,8 @@ pub struct KeyWriter {
     placeholder: Option<&'static str>,
     /// How many `part` calls are open: inside one, all text is escaped.
     depth: usize,
-    /// Where the last value begins.
-    value: usize,
+    /// Where the last value ends.
+    value_end: usize,
 }
 
 impl KeyWriter {
@@ -85,7 +85,7 @@ impl KeyWriter {
             problem: None,
             placeholder: None,
             depth: 0,
-            value: 0,
+            value_end: 0,
         }
     }
 
@@ -118,7 +118,7 @@ impl KeyWriter {
         self.depth += 1;
         value.write_to(self);
         self.depth -= 1;
-        self.value = start;
+        self.value_end = self.text.len();
         if self.text.len() == start {
             self.problem.get_or_insert(KeyProblem::EmptyValue {
                 placeholder: self.placeholder,
@@ -170,13 +170,13 @@ impl KeyWriter {
 
     /// The key. Its problems are reported when a lock is acquired with it.
     ///
-    /// A key with a hash tag must not end in `:f` or `:w`, the suffixes of records beside a lock. If its last
-    /// value makes it end so, that letter is escaped: `{order}:%66`.
+    /// A key with a hash tag must not end as [the name of another record](LockKey#which-keys-are-refused). If its last
+    /// value makes it end so, the last letter is escaped: `{order}:%66` for `{order}:f`.
     pub fn finish(mut self) -> LockKey {
-        let ends_in_value = self.value > 0 && self.value + 1 == self.text.len();
-        if ends_in_value && is_reserved(&self.text) {
-            let letter = self.text.pop().expect("the value is one letter");
-            // The letter is ASCII, or the value would be longer.
+        let ends_in_value = self.value_end == self.text.len();
+        if ends_in_value && has_reserved_end(&self.text) {
+            let letter = self.text.pop().expect("a suffix has letters");
+            // Suffixes are ASCII.
             self.push_escaped(letter as u8);
         }
         LockKey::new(self.text, self.problem)

@@ -11,8 +11,7 @@ const SHOWN: usize = 128;
 /// The name of a lock, without the client's prefix.
 ///
 /// Building a key never fails. The key is checked when a lock is acquired, which fails with
-/// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey) if the key is empty or has more than 512
-/// bytes. It also fails if Redis Cluster would read the key's braces in another way than its author.
+/// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey) if it [cannot be used](#which-keys-are-refused).
 ///
 /// A key is used exactly as it is: nothing is trimmed, folded or normalised. To build one from values, use the
 /// attribute's template or a [`KeyWriter`](crate::KeyWriter): a plain `format!("{a}:{b}")` gives the same key
@@ -27,6 +26,24 @@ const SHOWN: usize = 128;
 /// assert_eq!(key.as_str(), "order:42");
 /// assert_eq!(key, LockKey::from(String::from("order:42")));
 /// ```
+///
+/// # Which keys are refused
+///
+/// An empty key, and one of more than 512 bytes.
+///
+/// A key whose braces Redis Cluster reads in another way than its author: with an empty hash tag, `order:{}`, or with a
+/// `}` and no tag, `order}`.
+///
+/// A key whose lock would share a record with another lock. Redis knows a lock by its *name*, which is the prefix of the
+/// client and the key. Records beside it are named after it, as its fence `{lock:order:42}:f`, so a name must not be one of
+/// theirs:
+///
+/// - with a tag, it does not end in `:f`, `:w` or `:r`;
+/// - it is not a tag alone, `{a}`, nor a tag with `:n` or `:audit` behind it. Only a client with an empty prefix can have
+///   such a name: `lock:{a}` and `lock:{a}:audit` are locks;
+/// - it does not begin with `redisson_lock_queue:`.
+///
+/// A memory client refuses the same keys.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct LockKey {
     /// Shared by the call, its lease and its errors.

@@ -8,6 +8,7 @@ mod lock_name;
 mod lock_set;
 mod name_set;
 mod record_names;
+mod slot;
 mod values;
 
 pub(crate) use key_set::KeySet;
@@ -16,4 +17,5 @@ pub use lock_key::LockKey;
 pub(crate) use lock_name::{ByLock, LockName};
 pub(crate) use lock_set::{Lock, LockSet};
 pub(crate) use name_set::NameSet;
-pub(crate) use record_names::{NameOf, RecordKind, RecordNames};
+pub(crate) use record_names::{CommonRecord, NameOf, RecordKind, RecordNames};
+pub(crate) use slot::{SLOTS, slot_of};

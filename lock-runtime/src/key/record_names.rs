@@ -40,14 +40,48 @@ impl RecordKind {
     }
 }
 
+/// A record that all locks of a prefix have in common. Its name is the prefix as a hash tag, and a suffix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommonRecord {
+    /// Since when a node of a quorum votes.
+    Marker,
+    /// What operators did.
+    Audit,
+}
+
+impl CommonRecord {
+    pub(crate) const ALL: [CommonRecord; 2] = [CommonRecord::Marker, CommonRecord::Audit];
+
+    const fn suffix(self) -> &'static str {
+        match self {
+            CommonRecord::Marker => ":n",
+            CommonRecord::Audit => ":audit",
+        }
+    }
+
+    /// The name of the record for the locks of this prefix.
+    pub(crate) fn name(self, prefix: &str) -> String {
+        format!("{{{prefix}}}{}", self.suffix())
+    }
+}
+
+/// How the names of Redisson's queues of fair locks begin.
+const FAIR_QUEUE: &str = "redisson_lock_queue:";
+
 /// The names of the records of one lock, all in the same cluster slot. A clone costs no memory.
 ///
 /// A name with a hash tag hashes by the tag, so a suffix does not move it. Any other name hashes as
 /// a whole, and becomes the tag of the records beside it: `{lock:order:42}:f`.
 ///
-/// Names of fences and queues therefore always have a tag. Only a lock whose own name has a tag can be
-/// mistaken for one, which is why the suffixes are reserved there alone: `user:<name>` must work for a user
-/// called `f`.
+/// No two locks share a record, since these names are refused:
+///
+/// - a tagged name that ends in `:f`, `:w` or `:r`. Every record beside a lock has a tag, so the suffixes are free
+///   elsewhere: `user:<name>` must work for a user called `f`;
+/// - a tag and nothing else, since `{a}:f` would be the fence of `{a}` and of `a`;
+/// - a tag and the suffix of a [`CommonRecord`];
+/// - a name of a queue that Redisson keeps.
+///
+/// A prefix has no braces, so only a client with an empty prefix meets the second and the third rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordNames {
     pub(crate) lock: LockName,
@@ -78,7 +112,10 @@ impl RecordNames {
     pub(crate) fn of_lock(name: String) -> Result<RecordNames, KeyProblem> {
         let is_tagged = is_tagged(&name)?;
         if is_tagged {
-            refuse_reserved(&name)?;
+            refuse_end(&name)?;
+        }
+        if name.starts_with(FAIR_QUEUE) {
+            return Err(KeyProblem::ReservedName);
         }
         Ok(RecordNames {
             lock: LockName::new(&name),
@@ -107,9 +144,7 @@ impl<'a> NameOf<'a> {
         let lock = &*self.names.lock;
         match (self.record, self.record.suffix()) {
             // Redisson adds no braces to a name that has one.
-            (RecordKind::FairQueue, _) if lock.contains('{') => {
-                ["redisson_lock_queue:", lock, "", ""]
-            }
+            (RecordKind::FairQueue, _) if lock.contains('{') => [FAIR_QUEUE, lock, "", ""],
             (RecordKind::FairQueue, _) => ["redisson_lock_queue:{", lock, "}", ""],
             (_, None) => ["", lock, "", ""],
             (_, Some(suffix)) if self.names.is_tagged => ["", lock, "", suffix],
@@ -139,16 +174,27 @@ fn is_tagged(name: &str) -> Result<bool, KeyProblem> {
     }
 }
 
-/// Whether a key without a prefix is refused since it ends as the name of a record beside a lock does.
-pub(crate) fn is_reserved(key: &str) -> bool {
-    is_tagged(key) == Ok(true) && refuse_reserved(key).is_err()
+/// Whether a key is refused for its end, by a client with some prefix.
+pub(crate) fn has_reserved_end(key: &str) -> bool {
+    is_tagged(key) == Ok(true) && refuse_end(key).is_err()
 }
 
-fn refuse_reserved(name: &str) -> Result<(), KeyProblem> {
+/// Refuses a tagged name that ends as the name of another record does.
+fn refuse_end(name: &str) -> Result<(), KeyProblem> {
     let mut suffixes = RecordKind::ALL.into_iter().filter_map(RecordKind::suffix);
-    match suffixes.find(|suffix| name.ends_with(suffix)) {
-        Some(suffix) => Err(KeyProblem::ReservedSuffix(suffix)),
-        None => Ok(()),
+    if let Some(suffix) = suffixes.find(|suffix| name.ends_with(suffix)) {
+        return Err(KeyProblem::ReservedSuffix(suffix));
+    }
+    let behind_the_first = name
+        .strip_prefix('{')
+        .and_then(|rest| rest.split_once('}'))
+        .map(|(_, end)| end);
+    match behind_the_first {
+        Some("") => Err(KeyProblem::TagAlone),
+        Some(end) if CommonRecord::ALL.iter().any(|it| it.suffix() == end) => {
+            Err(KeyProblem::ReservedName)
+        }
+        _ => Ok(()),
     }
 }
 

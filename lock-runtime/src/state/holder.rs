@@ -9,7 +9,7 @@ use crate::FencingToken;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Holder {
-    /// The holder in words, such as `api-7 (pid 4121) ship`: the caller that acquired the lock from its server. Records of
+    /// The holder in words, such as `checkout@host-7 (pid 4121) ship`: the caller that acquired the lock from its server. Records of
     /// readers and permits have the label of the first of them alone, which may have left. Empty for another program.
     ///
     /// Other clients write it, so it may have any characters: escape it where it is shown.

@@ -23,9 +23,11 @@
 //! | what each role may do with the rights that are printed for it | `cluster::rights`, `quorum::rights`, `sentinel::rights` |
 //! | URLs that name something else | `urls` |
 //! | servers that give one answer to everything, for ever | `answers` |
+//! | memory clients that refuse what a cluster or a quorum refuses | `like` |
 
 mod answers;
 mod cluster;
+mod like;
 mod quorum;
 mod replicas;
 mod sentinel;

@@ -55,7 +55,7 @@ async fn list_shows_a_line_for_each_lock_that_is_asked_for() {
         line.starts_with("order:42 ") && line.contains(&token),
         "{line}"
     );
-    assert!(line.contains("  api-7 (pid "), "{line}");
+    assert!(line.contains("  api-7@"), "{line}");
     // Nothing that a terminal would obey.
     let all = said(&server, &["list"], 0).concat();
     assert!(
@@ -89,7 +89,7 @@ async fn inspect_says_what_a_record_means() {
     let (_client, guard) = holder(&server, "order:42").await;
     let lines = said(&server, &["inspect", "order:42"], 0);
     assert_eq!(lines[0], "lock `order:42` is held");
-    assert!(lines[1].starts_with("  by api-7 (pid "), "{lines:?}");
+    assert!(lines[1].starts_with("  by api-7@"), "{lines:?}");
     assert!(
         lines[1].ends_with(&format!("token {}", guard.fencing_token())),
         "{lines:?}"

@@ -20,9 +20,9 @@ impl Refusal {
         let Refusal::Busy(held) = self else {
             return reach::away();
         };
-        let expires_at = Some(held.expires_at).filter(|&expires_at| expires_at < Moment::NEVER);
+        let left = held.expires_at.since(now).min(held.ttl);
         LockError::new(LockErrorKind::Busy)
             .with_holder(held.holder.describe())
-            .with_retry_after(expires_at.map(|expires_at| expires_at.since(now)))
+            .with_retry_after(Some(left))
     }
 }

@@ -89,10 +89,15 @@ impl<H, W: Clone> Store<H, W> {
             lock.holders.admit(holder, ask.share, now);
             return effects.with(Ok(grant));
         }
+        let in_the_way = lock.in_the_way(ask.share);
+        let (expires_at, ttl) = in_the_way.map_or((Moment::FIRST, Duration::ZERO), |holder| {
+            (holder.expires_at, holder.ttl)
+        });
         effects.with(Err(Busy {
             owner: lock.enqueue(ask, &mut self.owner_ids, now),
             holder: lock.holders.seen_by(ask.share, now),
-            expires_at: lock.frees_at(ask.share),
+            expires_at,
+            ttl,
         }))
     }
 
@@ -209,7 +214,7 @@ impl<H, W: Clone> Store<H, W> {
         let Some(lock) = self.locks.get_mut(holder.key) else {
             return effects.with(false);
         };
-        let rest = |holder: &mut Holder<H>| holder.rest(nobody, until);
+        let rest = |holder: &mut Holder<H>| holder.rest(nobody, time, now);
         let Some(handle) = lock.holders.change(holder.id, rest) else {
             return effects.with(false);
         };
@@ -310,11 +315,11 @@ impl<H, W: Clone> LockState<H, W> {
         self.queue.first().map(|waiter| waiter.handle.clone())
     }
 
-    /// When there may be room for the first in the queue, or for this caller if it does not queue. All waiters
-    /// behind the first wait for that moment too: its own thread may be blocked then.
-    fn frees_at(&self, share: Option<Share>) -> Moment {
+    /// The holder in the way of the first in the queue, or of this caller if it does not queue. All waiters behind the
+    /// first wait for its end too: the first one's own thread may be blocked then.
+    fn in_the_way(&self, share: Option<Share>) -> Option<&Holder<H>> {
         let first = self.queue.first().map_or(share, |waiter| waiter.share);
-        self.holders.frees_at(first)
+        self.holders.in_the_way(first)
     }
 
     /// The place of a caller that waits; a new one at the back unless it has one.

@@ -7,33 +7,34 @@ use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::refusal::Refusal;
 use crate::backend::memory::store::request::{Ask, LockOwner};
 use crate::background::clock::Clock;
-use crate::config::DEFAULT_TTL;
 use crate::error::LockError;
 use crate::lease::LossReason;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::LeaseTerms;
-
-/// The terms of a holder that holds until its test releases the lock.
-const ENDLESS: LeaseTerms = LeaseTerms {
-    ttl: DEFAULT_TTL,
-    renew: true,
-    max_hold: None,
-    retain: Duration::ZERO,
-    hold_at_least_ms: 0,
-};
 
 /// A holder without a lease.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestHolder(OwnerId);
 
 impl Memory {
-    /// Grants a free lock to a test holder.
-    pub(crate) fn occupy(&self, key: &str, label: &str) -> Result<TestHolder, LockError> {
+    /// Grants a free lock to a test holder, which holds and renews it until its test releases it.
+    pub(crate) fn occupy(
+        &self,
+        key: &str,
+        label: &str,
+        ttl: Duration,
+    ) -> Result<TestHolder, LockError> {
         let ask = Ask {
             key,
             label: &label.into(),
             share: None,
-            terms: ENDLESS,
+            terms: LeaseTerms {
+                ttl,
+                renew: true,
+                max_hold: None,
+                retain: Duration::ZERO,
+                hold_at_least_ms: 0,
+            },
             owner: None,
             queue_with: None,
         };

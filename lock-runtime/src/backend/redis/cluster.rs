@@ -16,7 +16,6 @@ mod refresh;
 mod renewing;
 mod route;
 mod router;
-mod slot;
 mod slot_map;
 mod slots_reply;
 
@@ -28,7 +27,6 @@ use redis::Value;
 use self::cluster_node::ClusterNode;
 use self::route::{Next, Route, unsettled};
 use self::router::{Router, left};
-pub(super) use self::slot::slot_of;
 use super::address::Address;
 use super::clock::CLOCK;
 use super::connect::Settings;
@@ -38,7 +36,7 @@ use super::side_by_side::side_by_side;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
-use crate::key::{LockName, NameSet};
+use crate::key::{LockName, slot_of};
 use crate::lease::record::Grant;
 
 /// How long a caller that waits for replicas waits for its slot to move, before it looks again.
@@ -219,12 +217,6 @@ impl Cluster {
     /// Visits every node with which there may be a connection.
     pub(super) fn each_node(&self, visit: impl FnMut(&Node)) {
         self.router.nodes.each(visit);
-    }
-
-    /// Whether one script can name all these locks.
-    pub(super) fn are_together(names: &NameSet) -> bool {
-        let first = slot_of(&names.first().lock);
-        names.iter().all(|names| slot_of(&names.lock) == first)
     }
 }
 

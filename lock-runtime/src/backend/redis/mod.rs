@@ -56,4 +56,4 @@ pub(crate) use quorum::QuorumWire;
 pub(crate) use redis_wire::RedisWire;
 pub(crate) use redisson::RedissonWire;
 pub(crate) use transport::block_on;
-pub(crate) use url::{Parts, QuorumTarget, Target, trim};
+pub(crate) use url::{Parts, QuorumTarget, Target, restart_delay_of, trim};

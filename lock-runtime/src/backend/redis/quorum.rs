@@ -35,7 +35,7 @@ use super::clock::CLOCK;
 use super::connect::Settings;
 use super::hello::ServerMode;
 use super::side_by_side::side_by_side;
-use super::url::{QuorumTarget, check_ttl};
+use super::url::QuorumTarget;
 use crate::backend::wire::ballot::progress::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
@@ -47,8 +47,7 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::config::Options;
-use crate::error::LockError;
-use crate::key::{LockName, NameSet};
+use crate::key::LockName;
 
 /// Stands for the connections to all nodes, each of which has commands of its own.
 const ALL: ConnectionId = ConnectionId(0);
@@ -78,11 +77,6 @@ impl QuorumWire {
             user: user.unwrap_or("default").to_owned(),
             nodes: Nodes::new(target, settings, options, events),
         }
-    }
-
-    /// Refuses a ttl for which a node of a lost lease could vote again too soon.
-    pub(crate) fn check_ttl(&self, ttl: Duration) -> Result<(), LockError> {
-        check_ttl(ttl, self.nodes.restart_delay)
     }
 
     /// Ends an owner on all nodes.
@@ -180,10 +174,6 @@ impl Wire for QuorumWire {
         self.nodes
             .each()
             .for_each(super::node::Node::keep_reading_messages);
-    }
-
-    fn are_together(&self, names: &NameSet) -> bool {
-        names.is_one()
     }
 
     async fn settled(&self) {

@@ -21,7 +21,7 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::{LockName, NameSet};
+use crate::key::LockName;
 use crate::lease::schedule::Extension;
 
 /// A wire to Redis or Valkey.
@@ -242,10 +242,6 @@ impl Wire for RedisWire {
 
     fn keep_reading_messages(&self) {
         self.topology.each_node(Node::keep_reading_messages);
-    }
-
-    fn are_together(&self, names: &NameSet) -> bool {
-        self.topology.are_together(names)
     }
 
     async fn ping(&self) -> Result<(), WireError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use redis::Value;
 
-use super::cluster::{Cluster, slot_of};
+use super::cluster::Cluster;
 use super::connect::{Settings, Setup};
 use super::inspection::scan::{self, Found, Look};
 use super::node::asking::{Ask, Command};
@@ -20,7 +20,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Listing, Position, ServerReply};
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
-use crate::key::{LockName, NameSet};
+use crate::key::{LockName, slot_of};
 use crate::lease::record::Grant;
 use crate::state::LockState;
 
@@ -180,14 +180,6 @@ impl Topology {
         match self {
             Topology::Single { node, .. } => visit(node),
             Topology::Cluster(cluster) => cluster.each_node(visit),
-        }
-    }
-
-    /// Whether one script can name all these locks.
-    pub(super) fn are_together(&self, names: &NameSet) -> bool {
-        match self {
-            Topology::Single { .. } => true,
-            Topology::Cluster(_) => Cluster::are_together(names),
         }
     }
 }

@@ -13,13 +13,13 @@ use redis::RedisConnectionInfo;
 use super::address::Address;
 use super::login;
 use super::sentinel::Sentinels;
-use crate::config::Options;
+use crate::config::{Limits, Options};
 use crate::error::LockError;
 use endpoint::{PORT, addresses, check_tls, connection_login, database, login_of_first};
 use form::Form;
 use parts::Login;
 pub(crate) use parts::{Parts, trim};
-pub(crate) use quorum_url::{QuorumTarget, check_ttl};
+pub(crate) use quorum_url::{QuorumTarget, restart_delay_of};
 use sentinel_url::SentinelUrl;
 
 /// The port of a Sentinel.
@@ -41,6 +41,13 @@ pub(super) enum Servers {
 }
 
 impl Target {
+    pub(crate) fn limits(&self) -> Limits {
+        match self.servers {
+            Servers::One(_) | Servers::Sentinels(_) => Limits::None,
+            Servers::Cluster(_) => Limits::OneSlot,
+        }
+    }
+
     /// The target of one of
     ///
     /// - `redis://[user[:password]@]host[:port][/database]`,

@@ -14,7 +14,7 @@ use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
     AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest,
 };
-use crate::key::{Lock, LockKey, LockName, LockSet, NameSet, RecordNames};
+use crate::key::{Lock, LockKey, LockName, LockSet, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
@@ -72,10 +72,6 @@ impl Wire for SilentWire {
     }
 
     fn keep_reading_messages(&self) {}
-
-    fn are_together(&self, _: &NameSet) -> bool {
-        true
-    }
 
     async fn ping(&self) -> Result<(), WireError> {
         pending().await

@@ -149,9 +149,6 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Has messages read from now on although no command is sent, since one of them ends a retained lease.
     fn keep_reading_messages(&self);
 
-    /// Whether one command can name all these locks: in a cluster, they may be on several nodes.
-    fn are_together(&self, names: &NameSet) -> bool;
-
     /// Completes when no command that nothing else waits for is under way.
     fn settled(&self) -> impl Future<Output = ()> + Send {
         ready(())

@@ -194,7 +194,7 @@ impl Acquire {
     pub(super) fn terms(&self) -> Result<LeaseTerms, LockError> {
         let ttl = self.ttl.unwrap_or(self.core.options.ttl);
         check_ttl(ttl)
-            .and_then(|()| self.core.backend.check_ttl(ttl))
+            .and_then(|()| self.core.limits.check_ttl(ttl))
             .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
             .and_then(|()| {
                 self.retain

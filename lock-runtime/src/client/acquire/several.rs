@@ -106,10 +106,7 @@ impl Acquire {
                 "`keys` are locked exclusively; `mode` and `permits` are for one key",
             ));
         }
-        if !self.core.backend.are_together(&locks) {
-            return Err(LockError::new(LockErrorKind::InvalidKey)
-                .with_detail("the keys are in different slots: give them one hash tag"));
-        }
+        self.core.limits.check_slots(&locks)?;
         let mut held: Vec<(LockKey, EnclosingFrame)> = Vec::new();
         let mut rest: Vec<Lock> = Vec::new();
         for lock in locks.iter() {

@@ -24,6 +24,11 @@ fn value_never_makes_a_key_end_like_a_record_beside_a_lock() {
     };
     assert_eq!(key("{order}:", "f"), "{order}:%66");
     assert_eq!(key("{order}:", "w"), "{order}:%77");
+    // Also one that only a client with an empty prefix refuses: a key has one text for all clients.
+    assert_eq!(key("{order}:", "audit"), "{order}:audi%74");
+    assert_eq!(key("{order}:au", "dit"), "{order}:audi%74");
+    assert_eq!(key("{order}:", "n"), "{order}:%6E");
+    assert_eq!(key("{order}:", "audits"), "{order}:audits");
     // A key that cannot be mistaken for one stays as it is.
     assert_eq!(key("{order}:", "g"), "{order}:g");
     assert_eq!(key("{order}:", "ff"), "{order}:ff");

@@ -1,5 +1,7 @@
+use std::collections::{HashMap, HashSet};
+
 use super::*;
-use crate::key::KeyWriter;
+use crate::key::{KeyWriter, slot_of};
 
 fn names(key: &str) -> Result<RecordNames, KeyProblem> {
     RecordNames::new("lock:", &LockKey::from(key))
@@ -9,35 +11,9 @@ fn written(names: &RecordNames) -> [String; 4] {
     RecordKind::ALL.map(|record| names.of(record).to_string())
 }
 
-/// The slot of a key as the cluster specification defines it: CRC16/XMODEM of the hash tag, or
-/// of everything, modulo 16384.
-fn slot(name: &str) -> u16 {
-    let hashed = match name
-        .split_once('{')
-        .and_then(|(_, rest)| rest.split_once('}'))
-    {
-        Some((tag, _)) if !tag.is_empty() => tag,
-        _ => name,
-    };
-    let crc = hashed.bytes().fold(0_u16, |crc, byte| {
-        (0..8).fold(crc ^ (u16::from(byte) << 8), |crc, _| {
-            (crc << 1) ^ if crc & 0x8000 == 0 { 0 } else { 0x1021 }
-        })
-    });
-    crc % 16384
-}
-
 fn assert_one_slot(names: &RecordNames) {
-    let [lock, beside @ ..] = written(names).map(|name| slot(&name));
+    let [lock, beside @ ..] = written(names).map(|name| slot_of(&name));
     assert!(beside.iter().all(|&slot| slot == lock), "{names:?}");
-}
-
-#[test]
-fn slot_function_is_that_of_redis() {
-    // Figures of the cluster specification and of `CLUSTER KEYSLOT`.
-    assert_eq!(slot("123456789"), 0x31C3);
-    assert_eq!(slot("foo"), 12182);
-    assert_eq!(slot("{foo}.x"), 12182);
 }
 
 #[test]
@@ -113,42 +89,96 @@ fn random_names_share_a_slot_or_are_refused() {
     assert!(tagged > 10_000 && plain > 10_000, "{tagged} {plain}");
 }
 
-#[test]
-fn tag_may_be_in_the_prefix() {
-    let names = RecordNames::new("{shop}:", &LockKey::from("order:42")).unwrap();
-    assert_eq!(names.of(RecordKind::Fence).to_string(), "{shop}:order:42:f");
-    assert_eq!(slot(&names.lock), slot("shop"));
+/// Whose a record is. A lock is known by its name: two keys of two prefixes with the same name are one lock.
+#[derive(Clone, Debug, PartialEq)]
+enum Owner {
+    Lock(String),
+    Prefix(String),
+}
+
+/// Each key of up to five of these pieces, with each of the prefixes.
+fn keys_with_prefixes() -> impl Iterator<Item = (&'static str, String)> {
+    const PIECES: [&str; 9] = ["{", "}", "a", ":", ":f", ":w", ":r", ":n", ":audit"];
+    const PREFIXES: [&str; 4] = ["", "a", "a:", "redisson_lock_queue:"];
+    let keys = (0..=5).flat_map(|length| {
+        (0..PIECES.len().pow(length)).map(move |mut number| {
+            let mut key = String::new();
+            for _ in 0..length {
+                key.push_str(PIECES[number % PIECES.len()]);
+                number /= PIECES.len();
+            }
+            key
+        })
+    });
+    keys.flat_map(|key| PREFIXES.map(|prefix| (prefix, key.clone())))
 }
 
 #[test]
-fn lock_never_has_the_name_of_a_record_beside_another() {
-    // Every accepted name, compared with the records beside every other.
-    let keys = [
-        "a",
-        "a:f",
-        "a:w",
-        "{a}",
-        "{a}:f",
-        "{a}:w",
-        "{lock:a}:f",
-        "{lock:{a}:f",
-        "a:f:f",
-        "{a}b",
-        "{a}b:w",
-    ];
-    for prefix in ["", "lock:", "{t}"] {
-        let named: Vec<_> = keys
-            .iter()
-            .filter_map(|key| RecordNames::new(prefix, &LockKey::from(*key)).ok())
-            .collect();
-        for one in &named {
-            for other in &named {
-                let [_, beside @ ..] = written(other);
-                assert!(!beside.contains(&one.lock.to_string()), "{one:?} {other:?}");
+fn no_two_locks_share_a_record_or_a_channel() {
+    let mut owners: HashMap<String, (Owner, &str)> = HashMap::new();
+    let mut has = |name: String, owner: &Owner, record: &'static str| {
+        let is = (owner.clone(), record);
+        let was = owners.entry(name).or_insert_with(|| is.clone());
+        assert_eq!(*was, is, "both have one name");
+    };
+    let mut refused = HashMap::new();
+    let mut locks = HashSet::new();
+    for (prefix, key) in keys_with_prefixes() {
+        let common = Owner::Prefix(prefix.to_owned());
+        has(CommonRecord::Marker.name(prefix), &common, "marker");
+        has(CommonRecord::Audit.name(prefix), &common, "audit");
+        let names = match RecordNames::new(prefix, &LockKey::from(&key)) {
+            Ok(names) => names,
+            Err(problem) => {
+                *refused.entry(problem.to_string()).or_insert(0) += 1;
+                continue;
             }
+        };
+        let lock = names.lock.to_string();
+        if !locks.insert(lock.clone()) {
+            continue;
         }
+        let owner = Owner::Lock(lock);
+        for record in RecordKind::ALL.into_iter().chain([RecordKind::FairQueue]) {
+            let kind = match record {
+                RecordKind::Lock => "lock",
+                RecordKind::Fence => "fence",
+                RecordKind::Queue => "queue",
+                RecordKind::Shares => "shares",
+                RecordKind::FairQueue => "fair queue",
+            };
+            has(names.of(record).to_string(), &owner, kind);
+        }
+        // Redisson's release announces on a channel that is named as the queue is. Ours have no brace.
+        let queue = names.of(RecordKind::FairQueue).to_string();
+        let channel = queue.replacen("_queue", "__channel", 1);
+        assert!(channel.contains('{'), "{channel}");
+        has(channel, &owner, "channel");
     }
-    assert!(names("user:f").is_ok(), "a user may be called `f`");
+    assert!(locks.len() > 50_000, "{}", locks.len());
+    // Empty, empty tag, `}` without a tag, three suffixes, a tag alone, a common record or a fair queue.
+    assert_eq!(refused.len(), 8, "{refused:#?}");
+}
+
+#[test]
+fn names_that_could_be_mistaken_are_locks_where_they_cannot() {
+    for (prefix, key) in [
+        ("lock:", "user:f"),
+        ("", "user:audit"),
+        ("lock:", "{a}"),
+        ("lock:", "{a}:n"),
+        ("lock:", "{a}:audit"),
+        ("", "{a}:audits"),
+        ("", "{a}b"),
+        ("", "{a}{b}"),
+        ("", "{a}:b:audit"),
+        ("lock:", "redisson_lock_queue:{a}"),
+    ] {
+        assert!(
+            RecordNames::new(prefix, &LockKey::from(key)).is_ok(),
+            "{prefix} {key}"
+        );
+    }
 }
 
 #[test]
@@ -166,6 +196,16 @@ fn bad_keys_are_refused() {
         ("{order}:w", KeyProblem::ReservedSuffix(":w")),
     ] {
         assert_eq!(names(key), Err(problem), "{key}");
+    }
+    for (key, problem) in [
+        ("{a}", KeyProblem::TagAlone),
+        ("{a{b}", KeyProblem::TagAlone),
+        ("{lock:}:n", KeyProblem::ReservedName),
+        ("{lock:}:audit", KeyProblem::ReservedName),
+        ("redisson_lock_queue:{a}", KeyProblem::ReservedName),
+    ] {
+        let named = RecordNames::new("", &LockKey::from(key));
+        assert_eq!(named, Err(problem), "{key}");
     }
 }
 

@@ -18,7 +18,7 @@ async fn list_has_a_line_for_each_lock_that_is_asked_for() {
     let service = service(lock_web::router(client(server.url())));
     let all = get(&service, "/locks").await;
     assert_eq!(all.status, StatusCode::OK);
-    for text in ["order:42", "stock:1", "api-7 (pid ", "api-8 (pid "] {
+    for text in ["order:42", "stock:1", "api-7@", "api-8@"] {
         all.has(text);
     }
     all.has(&order.fencing_token().to_string());
@@ -53,11 +53,11 @@ async fn lock_is_shown_with_its_holder_and_its_waiters_in_their_order() {
     let service = service(lock_web::router(client(server.url())));
     let page = get(&service, "/locks/lock?key=order:42").await;
     assert_eq!(page.status, StatusCode::OK);
-    for text in ["held", "api-7 (pid ", "2 clients wait"] {
+    for text in ["held", "api-7@", "2 clients wait"] {
         page.has(text);
     }
     page.has(&guard.fencing_token().to_string());
-    let places = ["first-in-line (pid ", "second-in-line (pid "].map(|text| page.body.find(text));
+    let places = ["first-in-line@", "second-in-line@"].map(|text| page.body.find(text));
     assert!(places[0].is_some() && places[0] < places[1], "{places:?}");
     // Nobody may revoke it here.
     page.has_not("<form method=\"post\"");
@@ -205,5 +205,5 @@ async fn permissions_of_a_viewer_are_enough_to_look() {
         let page = get(&service, &format!("/locks{path}")).await;
         assert_eq!(page.status, StatusCode::OK, "{path}: {page:?}");
     }
-    get(&service, "/locks").await.has("api-7 (pid ");
+    get(&service, "/locks").await.has("api-7@");
 }

@@ -1,6 +1,6 @@
 //! The installed client of a process. It is global, so a single test covers it from its beginning.
 
-use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
+use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock, testing};
 
 #[distributed_lock(key = "order:<id>")]
 async fn ship(id: u64) -> Result<u64, LockError> {
@@ -21,8 +21,17 @@ async fn without_a_client_nothing_runs_and_the_first_one_stays() {
     ];
     for error in missing {
         assert_eq!(error.kind(), LockErrorKind::NotInstalled);
-        assert!(error.to_string().contains("install()"), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("install()"), "{text}");
+        assert!(!text.contains("testing::"), "no test has a client: {text}");
     }
+    // A task that a test spawns has not the client of the test's future.
+    let memory = LockClient::memory();
+    let spawned = testing::with_installed(&memory, async { tokio::spawn(ship(1)).await });
+    let error = spawned.await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::NotInstalled);
+    let words = "needs `testing::with_installed` around its own future";
+    assert!(error.to_string().contains(words), "{error}");
 
     LockClient::memory().install().unwrap();
     let error = LockClient::memory().install().unwrap_err();

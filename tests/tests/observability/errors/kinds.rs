@@ -18,9 +18,9 @@ async fn busy_names_the_holder_the_wait_and_when_to_try_again() {
     assert!(error.is_busy() && !error.is_lost() && !error.is_unavailable());
     assert_reads(&error);
     let pid = std::process::id();
-    assert_eq!(error.holder(), Some(&*format!("api-7 (pid {pid})")));
+    assert_eq!(error.holder(), Some(&*format!("api-7@here (pid {pid})")));
     let text = error.to_string();
-    let begin = format!("lock `order:42` is busy: held by api-7 (pid {pid}), waited ");
+    let begin = format!("lock `order:42` is busy: held by api-7@here (pid {pid}), waited ");
     assert!(text.starts_with(&begin), "{text}");
     assert!(error.waited().unwrap() >= ms(80));
     guard.release().await.unwrap();

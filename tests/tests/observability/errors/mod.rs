@@ -14,7 +14,7 @@ use lock_runtime::{LockClient, LockError};
 
 /// A client with a label.
 fn client(url: impl Into<String>) -> LockClient {
-    let builder = LockClient::builder().url(url).label("api-7");
+    let builder = LockClient::builder().url(url).label("api-7@here");
     builder.build().expect("the settings are valid")
 }
 

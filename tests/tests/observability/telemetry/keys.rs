@@ -136,14 +136,14 @@ async fn several_locks_are_the_first_and_the_number_of_the_others() {
 async fn name_takes_the_place_of_the_template() {
     crate::record();
     let server = RedisServer::start();
-    let locks = LockClient::builder().url(server.url()).label("api-7");
+    let locks = LockClient::builder().url(server.url()).label("api-7@here");
     let locks = locks.build().unwrap();
     let other = super::client(server.url());
     let guard = locks.lock(KEY).name("by-hand").acquire().await.unwrap();
     let busy = other.lock(KEY).name("by-hand").try_acquire().await.unwrap();
     assert!(busy.is_none());
     let error = other.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
-    let holder = format!("api-7 (pid {}) by-hand", std::process::id());
+    let holder = format!("api-7@here (pid {}) by-hand", std::process::id());
     assert_eq!(error.holder(), Some(&*holder));
     guard.release().await.unwrap();
     let both = locks.lock_all(["a", "b"]).name("both-by-hand");

@@ -57,21 +57,23 @@ pub(crate) async fn a_busy_error_names_the_holder(store: Store) {
 pub(crate) async fn busy_caller_is_told_when_the_lease_ends(store: Store) {
     let (holder, other) = (store.client(), store.client());
     let ttl = store.longest_ttl();
-    let lease = || holder.lock(KEY).ttl(ttl).renew(false).wait(LONG);
-    let guard = lease().acquire().await.unwrap();
-    for (client, wait) in [
-        (&other, Duration::ZERO),
-        (&other, ms(30)),
-        (&holder, Duration::ZERO),
-    ] {
-        let attempt = client.lock(KEY).wait(wait).acquire();
-        // A spawned task belongs to no call tree.
-        let error = tokio::spawn(attempt).await.unwrap().unwrap_err();
-        assert!(error.is_busy(), "{error}");
-        let left = error.retry_after().expect("the lease has an end");
-        assert!(ttl / 2 < left && left <= ttl, "{left:?} after {wait:?}");
+    for renew in [false, true] {
+        let lease = holder.lock(KEY).ttl(ttl).renew(renew).wait(LONG);
+        let guard = lease.acquire().await.unwrap();
+        for (client, wait) in [
+            (&other, Duration::ZERO),
+            (&other, ms(30)),
+            (&holder, Duration::ZERO),
+        ] {
+            let attempt = client.lock(KEY).wait(wait).acquire();
+            // A spawned task belongs to no call tree.
+            let error = tokio::spawn(attempt).await.unwrap().unwrap_err();
+            assert!(error.is_busy(), "{error}");
+            let left = error.retry_after().expect("the lease has an end");
+            assert!(ttl / 2 < left && left <= ttl, "{left:?} after {wait:?}");
+        }
+        guard.release().await.unwrap();
     }
-    guard.release().await.unwrap();
 }
 
 pub(crate) async fn every_end_of_a_hold_frees_the_lock(store: Store) {

@@ -59,8 +59,25 @@ pub(crate) async fn a_key_must_be_usable(store: Store) {
     refused(client.lock("order:{}"), kind, "hash tag").await;
     refused(client.lock("order}"), kind, "hash tag").await;
     refused(client.lock("{order}:f"), kind, "`:f`").await;
-    for key in ["x".repeat(512), "{order}:42".into(), "größe 鍵 \n\0".into()] {
-        let guard = client.lock(key.as_str()).acquire().await.unwrap();
+    // With an empty prefix, these are names of records of other locks.
+    let bare = store.builder().prefix("").build().unwrap();
+    for (key, words) in [
+        ("{order}", "a hash tag alone"),
+        ("{lock:}:n", "a quorum's marker"),
+        ("{lock:}:audit", "an audit"),
+        ("redisson_lock_queue:{order}", "Redisson's queue"),
+    ] {
+        refused(bare.lock(key), kind, words).await;
+    }
+    let longest = "x".repeat(512);
+    for key in [
+        &longest,
+        "{order}:42",
+        "{order}",
+        "{order}:audit",
+        "größe 鍵 \n\0",
+    ] {
+        let guard = client.lock(key).acquire().await.unwrap();
         assert_eq!(guard.key(), key);
         guard.release().await.unwrap();
     }
@@ -75,6 +92,7 @@ pub(crate) async fn a_builder_checks_its_settings(store: Store) {
         (builder().url("http://127.0.0.1"), "redis://"),
         (builder().url(""), "redis://"),
         (builder().url("memory://somewhere"), "memory://"),
+        (builder().url("memory://?like=sentinel"), "?like=quorum"),
     ] {
         let error = builder.build().unwrap_err();
         assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
@@ -101,7 +119,9 @@ pub(crate) async fn defaults_come_from_the_client(store: Store) {
     let error = client.lock(KEY).acquire().await.unwrap_err();
     assert!(error.waited().is_some_and(|waited| waited < ms(5_000)));
     let holder = error.holder().expect("there is one");
-    assert!(holder.starts_with("checkout (pid "), "{holder}");
+    assert!(holder.starts_with("checkout@"), "{holder}");
+    let pid = format!(" (pid {})", std::process::id());
+    assert!(holder.contains(&pid), "{holder}");
     guard.release().await.unwrap();
     assert!(!is_held(&client).await);
 }

@@ -13,11 +13,15 @@ fn attempt(client: &LockClient) -> Result<Option<LockGuard>, LockError> {
 
 #[test]
 fn an_occupied_lock_is_busy_until_its_stranger_goes_away() {
-    let client = LockClient::memory();
+    let ttl = ms(8_000);
+    let builder = LockClient::builder().url("memory://").ttl(ttl);
+    let client = builder.build().unwrap();
     let stranger = occupy(&client, KEY, "api-7").unwrap();
-    let acquire = client.lock(KEY).wait(ms(0));
-    let busy = acquire.acquire_blocking().unwrap_err();
-    assert_eq!((busy.is_busy(), busy.holder()), (true, Some("api-7")));
+    for acquire in [client.lock(KEY), client.lock(KEY).read()] {
+        let busy = acquire.wait(ms(0)).acquire_blocking().unwrap_err();
+        assert_eq!((busy.is_busy(), busy.holder()), (true, Some("api-7")));
+        assert_eq!(busy.retry_after(), Some(ttl));
+    }
     let again = occupy(&client, KEY, "api-8").unwrap_err();
     assert_eq!((again.is_busy(), again.key()), (true, Some(KEY)));
     drop(stranger);

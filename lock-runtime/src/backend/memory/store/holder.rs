@@ -50,6 +50,8 @@ pub(crate) struct Holder<H> {
     pub(crate) at: Moment,
     /// When the store takes the lock away.
     pub(crate) expires_at: Moment,
+    /// How long its lease lasts without a renewal.
+    pub(crate) ttl: Duration,
     pub(crate) handle: Option<H>,
     state: State,
     /// Its caller is done, and the lock stays taken.
@@ -94,6 +96,7 @@ impl<H> Holder<H> {
             label,
             at,
             expires_at: at + terms.first_ttl(),
+            ttl: terms.ttl,
             handle: None,
             state: State::Claimed(terms),
             is_resting: false,
@@ -126,6 +129,7 @@ impl<H> Holder<H> {
     }
 
     fn begin(&mut self, terms: &LeaseTerms) -> Grant {
+        self.ttl = terms.ttl;
         self.expires_at = span_of(terms).map_or(Moment::NEVER, |span| self.at + span);
         self.state = if terms.renew {
             State::Renewed
@@ -135,10 +139,11 @@ impl<H> Holder<H> {
         Grant::new(self, terms)
     }
 
-    /// Holds until then although its caller is done, by an id that no caller has. Returns the handle.
-    pub(crate) fn rest(&mut self, owner: OwnerId, until: Moment) -> Option<H> {
+    /// Holds from now for a time although its caller is done, by an id that no caller has. Returns the handle.
+    pub(crate) fn rest(&mut self, owner: OwnerId, time: Duration, now: Moment) -> Option<H> {
         self.owner = owner;
-        self.expires_at = until;
+        self.expires_at = now + time;
+        self.ttl = time;
         self.label = format!("{}, at rest", self.label).into();
         self.state = State::Renewed;
         self.is_resting = true;

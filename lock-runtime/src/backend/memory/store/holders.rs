@@ -142,18 +142,19 @@ impl<H> Holders<H> {
         (now >= expires_at).then_some(owner)
     }
 
-    /// When there may be room for a waiter, unless a holder leaves or is extended. A share with a limit may fit
-    /// as soon as one share has lapsed, any other waiter when all have.
-    pub(crate) fn frees_at(&self, share: Option<Share>) -> Moment {
-        let lapse = match self {
-            Holders::None => None,
-            Holders::Exclusive(holder) => return holder.expires_at,
-            Holders::Shared(phase) => match share.and_then(Share::limit) {
-                Some(_) => phase.first_lapse(),
-                None => phase.last_lapse(),
-            },
+    /// The holder after whose lease there may be room for a waiter, unless a holder leaves or is extended. A share with a
+    /// limit may fit as soon as one share has lapsed, any other waiter when all have.
+    pub(crate) fn in_the_way(&self, share: Option<Share>) -> Option<&Holder<H>> {
+        let (phase, limit) = match self {
+            Holders::None => return None,
+            Holders::Exclusive(holder) => return Some(holder),
+            Holders::Shared(phase) => (phase, share.and_then(Share::limit)),
         };
-        lapse.map_or(Moment::FIRST, |(at, _)| at)
+        let (_, owner) = match limit {
+            Some(_) => phase.first_lapse()?,
+            None => phase.last_lapse()?,
+        };
+        phase.get(owner)
     }
 
     /// The holders as a waiter for this share sees them.

@@ -1,6 +1,7 @@
 //! What callers ask of a store, and how it answers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::background::moment::Moment;
 use crate::lease::Share;
@@ -29,6 +30,8 @@ pub(crate) struct Busy {
     pub(crate) holder: record::Holder,
     /// When the leases in the way end, unless they are extended.
     pub(crate) expires_at: Moment,
+    /// The ttl of that lease. One that is renewed has no end here, and on a server this at most.
+    pub(crate) ttl: Duration,
     /// The owner that the caller is in the queue.
     pub(crate) owner: Option<OwnerId>,
 }

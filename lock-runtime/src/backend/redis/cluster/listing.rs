@@ -12,13 +12,13 @@ use redis::Value;
 
 use super::Cluster;
 use super::cluster_node::ClusterNode;
-use super::slot::slot_of;
 use crate::backend::redis::command::Argument;
 use crate::backend::redis::inspection::scan::{self, Found, Look};
 use crate::backend::redis::inspection::snapshot::Snapshot;
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Listing, Position};
+use crate::key::slot_of;
 use crate::state::LockState;
 
 /// After a pass in which keys moved, one that finds them.

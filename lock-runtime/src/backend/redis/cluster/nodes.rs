@@ -11,7 +11,6 @@ use tokio::time::sleep;
 use super::cluster_node::ClusterNode;
 use super::node_name::NodeName;
 use super::placement::{Placement, SlotsMoved};
-use super::slot::slot_of;
 use super::slot_map::{MovedSlots, SlotMap};
 use super::slots_reply::SlotsReply;
 use crate::backend::redis::address::Address;
@@ -24,7 +23,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::notice::is_notice;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::sync::Mutex;
-use crate::key::LockName;
+use crate::key::{LockName, slot_of};
 use crate::lease::owner_id::OwnerId;
 use crate::telemetry;
 

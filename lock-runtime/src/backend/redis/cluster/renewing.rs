@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use super::cluster_node::ClusterNode;
 use super::route::{Next, Route, unsettled};
 use super::router::{Router, left};
-use super::slot::slot_of;
 use crate::backend::redis::node::ScriptCall;
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::redirect::Redirect;
@@ -16,6 +15,7 @@ use crate::backend::redis::side_by_side::side_by_side;
 use crate::backend::wire::Renewal;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
+use crate::key::slot_of;
 use crate::lease::record::Grant;
 
 /// Rounds in which renewals are sent: to the nodes that had the locks, and to those that these named.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::node_name::NodeName;
 use super::placement::{NONE, Placement};
-use super::slot::SLOTS;
 use super::slots_reply::SlotsReply;
+use crate::key::SLOTS;
 
 /// The primary of each slot.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use redis::Value;
 
 use super::node_name::NodeName;
-use super::slot::SLOTS;
+use crate::key::SLOTS;
 
 /// A range of slots, its primary, and the replicas of that.
 #[derive(Debug, PartialEq, Eq)]

@@ -34,7 +34,7 @@ use crate::background::in_flight::InFlight;
 use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
 use crate::config::Options;
-use crate::key::LockName;
+use crate::key::{CommonRecord, LockName};
 use crate::lease::owner_id::OwnerId;
 use crate::telemetry;
 
@@ -148,7 +148,7 @@ impl Nodes {
             nodes,
             boots,
             background: background.expect("a quorum has nodes"),
-            marker: format!("{{{}}}:n", options.prefix),
+            marker: CommonRecord::Marker.name(&options.prefix),
             scripts: QuorumScripts::with(FenceMemory::of(options.fence_memory)),
             restart_delay: target.restart_delay,
             candidates: candidates.clone(),

@@ -39,7 +39,7 @@ use crate::backend::wire::{
 use crate::background::{Background, random};
 use crate::config::Options;
 use crate::error::LockError;
-use crate::key::{LockName, NameSet};
+use crate::key::LockName;
 
 /// A wire to Redis or Valkey whose locks are in Redisson's record.
 pub(crate) struct RedissonWire {
@@ -64,17 +64,8 @@ impl RedissonWire {
             Servers::Sentinels(sentinels) => {
                 (Locator::from(Arc::new(sentinels)), ServerMode::Primary)
             }
-            Servers::Cluster(_) => {
-                return Err(LockError::invalid_options(
-                    "Redisson's record is kept on one server; the URL must not name a cluster",
-                ));
-            }
+            Servers::Cluster(_) => unreachable!("the limits of a cluster refuse this record"),
         };
-        if options.replicas().is_some() {
-            return Err(LockError::invalid_options(
-                "Redisson's record waits for no replicas",
-            ));
-        }
         let user = login.username().unwrap_or("default").to_owned();
         let settings = Settings::new(login, expected, options, background);
         let client = Builder::from_random_bytes(random::bytes()?).into_uuid();
@@ -218,11 +209,6 @@ impl Wire for RedissonWire {
     /// A client that waits for replicas has another record.
     async fn replicated(&self, _: &Owner, _: Duration) -> Result<(), WireError> {
         Ok(())
-    }
-
-    /// A call for several locks was refused before.
-    fn are_together(&self, names: &NameSet) -> bool {
-        names.is_one()
     }
 
     fn read_messages(&self, _: &LockName) {

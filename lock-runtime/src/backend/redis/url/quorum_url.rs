@@ -10,11 +10,8 @@ use super::parts::{Host, Parts};
 use super::replica_parameters::duration_of;
 use crate::backend::redis::address::Address;
 use crate::backend::redis::login;
-use crate::config::Options;
+use crate::config::{DEFAULT_RESTART_DELAY, Limits, Options};
 use crate::error::LockError;
-
-/// For how long a node that may have lost data has no vote, unless the URL says.
-const DEFAULT_RESTART_DELAY: Duration = Duration::from_secs(60);
 
 const RESTART_DELAY: &str =
     "restart_delay in a URL is a whole number with ms or s, such as restart_delay=60s";
@@ -26,21 +23,11 @@ pub(crate) struct QuorumTarget {
 }
 
 impl QuorumTarget {
-    /// As [`check_ttl`], for this quorum.
-    pub(crate) fn check_ttl(&self, ttl: Duration) -> Result<(), LockError> {
-        check_ttl(ttl, self.restart_delay)
+    pub(crate) fn limits(&self) -> Limits {
+        Limits::Quorum {
+            restart_delay: self.restart_delay,
+        }
     }
-}
-
-/// Refuses a lease that lasts longer than nodes have no vote after a restart: a node that lost it could vote for another
-/// owner meanwhile. Without a delay no node ever loses a lease.
-pub(crate) fn check_ttl(ttl: Duration, restart_delay: Duration) -> Result<(), LockError> {
-    if restart_delay.is_zero() || ttl <= restart_delay {
-        return Ok(());
-    }
-    Err(LockError::invalid_options(format!(
-        "a ttl on a quorum must not be longer than its restart_delay, {restart_delay:?}, and is {ttl:?}"
-    )))
 }
 
 impl QuorumTarget {
@@ -95,6 +82,11 @@ fn check_nodes(nodes: &[(Address, RedisConnectionInfo)]) -> Result<(), LockError
 fn restart_delay(url: &Parts) -> Result<Duration, LockError> {
     match url.parameter("restart_delay") {
         None => Ok(DEFAULT_RESTART_DELAY),
-        Some(value) => duration_of(value).ok_or_else(|| LockError::invalid_options(RESTART_DELAY)),
+        Some(value) => restart_delay_of(value),
     }
+}
+
+/// The restart delay that a parameter of a URL gives.
+pub(crate) fn restart_delay_of(value: &str) -> Result<Duration, LockError> {
+    duration_of(value).ok_or_else(|| LockError::invalid_options(RESTART_DELAY))
 }

@@ -1,14 +1,14 @@
-//! The slot of a key, which decides the node that keeps it.
+//! The slot of a record's name, which decides the node of a cluster that keeps it.
 
 /// The number of slots of a cluster.
-pub(super) const SLOTS: usize = 16_384;
+pub(crate) const SLOTS: usize = 16_384;
 
 /// The slot of a key.
 ///
 /// If the key has a hash tag, which is what stands between its first `{` and the next `}`, that alone counts, so that
 /// all records of a lock are on one node. An empty tag is none. The algorithm is
 /// [the cluster specification's](https://valkey.io/topics/cluster-spec/).
-pub(in crate::backend::redis) fn slot_of(key: &str) -> u16 {
+pub(crate) fn slot_of(key: &str) -> u16 {
     crc16(hash_tag(key).unwrap_or(key).as_bytes()) % SLOTS as u16
 }
 
@@ -82,23 +82,5 @@ mod tests {
         );
         assert_eq!(slot_of("{{foo}}"), slot_of("{foo"), "up to the first brace");
         assert_eq!(slot_of("}{foo}"), slot_of("foo"));
-    }
-
-    #[test]
-    fn records_of_a_lock_are_in_one_slot() {
-        use crate::key::{LockKey, RecordKind, RecordNames};
-        for (prefix, key) in [
-            ("lock:", "order:42"),
-            ("lock:", "a{b}c"),
-            ("", "{x"),
-            ("{p}:", "order{42}"),
-            ("lock:", "é{é}"),
-        ] {
-            let names = RecordNames::new(prefix, &LockKey::from(key)).unwrap();
-            for record in RecordKind::ALL {
-                let name = names.of(record).to_string();
-                assert_eq!(slot_of(&name), slot_of(&names.lock), "{name}");
-            }
-        }
     }
 }

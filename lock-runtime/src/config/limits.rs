@@ -1,0 +1,71 @@
+//! What the servers of a client cannot do.
+
+use std::time::Duration;
+
+use super::topology::Topology;
+use crate::error::{LockError, LockErrorKind};
+use crate::key::{LockSet, slot_of};
+
+/// For how long a node of a quorum that may have lost data has no vote, unless the URL says.
+pub(crate) const DEFAULT_RESTART_DELAY: Duration = Duration::from_secs(60);
+
+/// What the servers of a client cannot do, and refuse before anything is sent. A memory client may have the same limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limits {
+    None,
+    /// The locks of one call must be on one node of a cluster.
+    OneSlot,
+    /// One lock for one holder, as Redlock has it.
+    Quorum {
+        /// For how long a node that may have lost data has no vote.
+        restart_delay: Duration,
+    },
+}
+
+impl Limits {
+    /// Refuses an option of a call.
+    pub(crate) fn require(self, feature: &str) -> Result<(), LockError> {
+        match self {
+            Limits::None | Limits::OneSlot => Ok(()),
+            Limits::Quorum { .. } => Err(LockError::invalid_options(format!(
+                "a quorum has no {feature}: use a client of one server, a cluster or Sentinel, with keys of its own"
+            ))),
+        }
+    }
+
+    /// Refuses a lease that lasts longer than nodes have no vote after a restart: a node that lost it could vote for
+    /// another owner meanwhile. Without a delay no node ever loses a lease.
+    pub(crate) fn check_ttl(self, ttl: Duration) -> Result<(), LockError> {
+        match self {
+            Limits::Quorum { restart_delay } if !restart_delay.is_zero() && ttl > restart_delay => {
+                Err(LockError::invalid_options(format!(
+                    "a ttl on a quorum must not be longer than its restart_delay, {restart_delay:?}, and is {ttl:?}"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses locks that one script could not name.
+    pub(crate) fn check_slots(self, locks: &LockSet) -> Result<(), LockError> {
+        let slot = slot_of(&locks.first().names.lock);
+        let is_one_slot = locks.iter().all(|lock| slot_of(&lock.names.lock) == slot);
+        if self == Limits::OneSlot && !is_one_slot {
+            return Err(LockError::new(LockErrorKind::InvalidKey)
+                .with_detail("the keys are in different slots: give them one hash tag"));
+        }
+        Ok(())
+    }
+}
+
+impl From<Topology> for Limits {
+    fn from(topology: Topology) -> Limits {
+        match topology {
+            Topology::Server => Limits::None,
+            Topology::Cluster => Limits::OneSlot,
+            Topology::Quorum => Limits::Quorum {
+                restart_delay: DEFAULT_RESTART_DELAY,
+            },
+        }
+    }
+}
