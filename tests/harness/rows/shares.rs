@@ -6,12 +6,17 @@ use super::pause::{followed, is_lost};
 use super::{CLAIM, KEPT, LONG, TTL, intrude};
 use crate::rounds::Round;
 use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
 
 rows! {
     E reader_killed;
     E permit_holder_killed;
     E many_shares_killed;
     E waiting_reader_killed, of 2;
+    E waiting_writer_killed;
+    E waiting_writer_paused;
+    E crowd_killed;
+    E crowd_paused;
     F reader_paused;
     E shares_evicted;
     F lock_deleted_under_readers;
@@ -108,6 +113,70 @@ fn waiting_reader_killed(round: &mut Round<'_>) {
     round.let_in(&mut next, released, Duration::ZERO);
     round.let_in(&mut writer, released, CLAIM);
     round.retire_all([holder, next, writer]);
+}
+
+/// kill -9 of a writer that waits while a reader is inside: a reader behind it goes in, and so does one that comes.
+fn waiting_writer_killed(round: &mut Round<'_>) {
+    let inside = round.holder_in("read", LONG);
+    let mut dead = round.waiter_in("write", LONG);
+    let behind = round.waiter_in("read", LONG);
+    let late = round.worker_in("read");
+    dead.kill9();
+    go_in(round, behind, late, Duration::ZERO);
+    round.leave(inside);
+}
+
+/// The same writer is stopped: it is skipped after the time of a claim, and goes on from its place.
+fn waiting_writer_paused(round: &mut Round<'_>) {
+    let inside = round.holder_in("read", LONG);
+    let mut sleeper = round.waiter_in("write", LONG);
+    let behind = round.waiter_in("read", LONG);
+    let late = round.worker_in("read");
+    sleeper.stop();
+    go_in(round, behind, late, CLAIM);
+    sleeper.cont();
+    round.leave(inside);
+    round.granted(&sleeper);
+    round.visit(&mut sleeper);
+    round.leave(sleeper);
+}
+
+/// A reader that waits, and then one that has just come, go in beside another.
+fn go_in(round: &mut Round<'_>, behind: Worker, mut late: Worker, limit: Duration) {
+    round.joined_next(&behind, Instant::now(), limit);
+    let asked = Instant::now();
+    round.ask(&mut late, LONG, PATIENCE);
+    round.joined_next(&late, asked, Duration::ZERO);
+    round.leave(behind);
+    round.leave(late);
+}
+
+/// kill -9 of a process with a permit and more waiters than a script lets in at once, while the other permits are held: the
+/// waiter behind them has the permit when the lease ends.
+fn crowd_killed(round: &mut Round<'_>) {
+    behind_a_crowd(round, Worker::kill9, TTL);
+}
+
+/// The same process is stopped. Those of its waiters that have just polled are granted the permit for a claim.
+fn crowd_paused(round: &mut Round<'_>) {
+    behind_a_crowd(round, |crowd| crowd.stop(), 2 * CLAIM);
+}
+
+fn behind_a_crowd(round: &mut Round<'_>, is_gone: fn(&mut Worker), limit: Duration) {
+    const WAITERS: usize = 40;
+    let other = round.holder_in("permits 5 take 4", LONG);
+    let mut crowd = round.sharer_in("permits 5", TTL);
+    let begin = round.command("begin", TTL, PATIENCE, "");
+    for _ in 0..WAITERS {
+        assert_eq!(crowd.ask(&begin, PATIENCE), "begun");
+    }
+    round.wait_for_queue(WAITERS);
+    let next = round.waiter_in("permits 5", LONG);
+    is_gone(&mut crowd);
+    round.joined_next(&next, Instant::now(), limit);
+    crowd.kill9();
+    round.leave(next);
+    round.leave(other);
 }
 
 /// A reader is stopped past its lease, in the middle of its body, and then continues.

@@ -3,7 +3,7 @@
 
 mod shares;
 
-use crate::server::{Answer, Command, Fence, Lock, Mode, OwnerId, Records, Token, Value};
+use crate::server::{Answer, Command, Fence, Lock, Mode, OwnerId, Records, Ticks, Token, Value};
 
 macro_rules! breaches {
     ($($breach:ident: $rule:literal;)+) => {
@@ -73,6 +73,10 @@ pub(crate) struct AuditedRun<'a> {
     pub(crate) mode: Mode,
     /// One bit for each client that announcements reach.
     pub(crate) receivers: u8,
+    /// A waiter that counts as alive for no longer has not polled within a claim's time.
+    pub(crate) silent: Ticks,
+    /// How many waiters a script looks at.
+    pub(crate) walk: usize,
     /// The highest token that was ever granted; `turns` is how far a grant must be above it.
     pub(crate) last: Token,
     pub(crate) turns: Token,

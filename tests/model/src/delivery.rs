@@ -134,6 +134,8 @@ impl World {
             after: &self.records,
             mode,
             receivers: site.receivers,
+            silent: rules.live - rules.claim,
+            walk: rules.shares.walk,
             last: self.known_to(server),
             turns: rules.turns,
         };

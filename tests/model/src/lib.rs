@@ -24,6 +24,8 @@
 //!   may change; states are compared with the invariants.
 //! - `recovery`: every 64th state is run on without faults. Every call must then be served, and no record
 //!   be left. (A checker that sees each state once cannot see that all histories end well.)
+//! - `admission`: every 64th state in which the lock is shared is run on while those inside stay there, with each client
+//!   paused, and with none. Whoever could be inside must be let in by the end of a lease, or of two claims.
 //! - [`several`]: callers that acquire several locks together. It is a model of its own, since what a client does for one
 //!   lock is the same for several, and one more lock for every configuration would multiply its states.
 //! - [`quorum`]: a lock on a majority of nodes, with the scripts of a node and the ballot of an owner. It is a model of its
@@ -113,6 +115,7 @@ macro_rules! budget {
     };
 }
 
+mod admission;
 mod audit;
 mod canonical;
 mod choices;

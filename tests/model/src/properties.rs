@@ -1,5 +1,6 @@
 //! The properties that must hold in every state.
 
+use crate::admission;
 use crate::audit::Breach;
 use crate::client::{Body, Client, Lease};
 use crate::configuration::{Class, Configuration};
@@ -40,6 +41,9 @@ pub const NOTICED: &str = "no client uses a server for longer than it takes to n
 pub const BROUGHT_BACK: &str = "what a failover brought back is over after its time";
 /// Every fault is recovered from without help.
 pub const RECOVERY: &str = "without further faults every call is served and no record is left";
+
+/// Nobody stands in the way of those that could be inside, dead or paused.
+pub const LET_IN: &str = "whoever could be inside gets in within a bounded time";
 
 /// A configuration without exclusion shows two bodies at once.
 pub(crate) const UNFENCED: &str = "two bodies run, and only their tokens tell them apart";
@@ -133,6 +137,9 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     }));
     if configuration.recovers.is_some() {
         properties.push(Property::always(RECOVERY, recovery::recovers));
+    }
+    if configuration.has_shares() && is_exclusion && configuration.recovers.is_some() {
+        properties.push(Property::always(LET_IN, admission::lets_in));
     }
     let mut rules = Breach::ALL.to_vec();
     if !is_exclusion {

@@ -9,11 +9,22 @@ use crate::client::{Body, EndStep, Phase};
 use crate::configuration::Configuration;
 use crate::moves::Source;
 use crate::seeded::Seeded;
-use crate::server::{Lock, Mode};
+use crate::server::{Lock, Mode, OwnerId};
 use crate::world::{Action, World};
 
 /// More ticks than any recovery takes: leases, claims and heartbeats of all clients, one after another.
 const RECOVERY_TICKS: usize = 60;
+
+/// Who does what is due.
+#[derive(Default)]
+pub(crate) struct Course {
+    /// This client does nothing, and what it has sent arrives.
+    pub(crate) paused: Option<u8>,
+    /// These owners stay as they are.
+    pub(crate) stay: Vec<OwnerId>,
+    /// Nobody comes any more.
+    pub(crate) is_closed: bool,
+}
 
 /// Whether a state recovers. Only a share of the states is checked, chosen by their fingerprints.
 pub(crate) fn recovers(configuration: &Configuration, world: &World, fingerprint: u64) -> bool {
@@ -40,7 +51,7 @@ pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
         if is_over(&world) {
             return true;
         }
-        one_tick(&mut world, configuration);
+        one_tick(&mut world, configuration, &Course::default());
         canonical::reduce(&mut world, configuration.turns);
     }
     false
@@ -53,10 +64,10 @@ fn is_over(world: &World) -> bool {
         && world.records.queue.entries().is_empty()
 }
 
-/// Every client does what is due, then time passes.
-fn one_tick(world: &mut World, configuration: &Configuration) {
+/// Every client of the course does what is due, then time passes.
+pub(crate) fn one_tick(world: &mut World, configuration: &Configuration, course: &Course) {
     let mut polled = Vec::new();
-    while let Some(action) = next(world, configuration, &polled) {
+    while let Some(action) = next(world, configuration, course, &polled) {
         if matches!(action, Action::Poll(..) | Action::EndAgain(..)) {
             polled.push(action);
         }
@@ -66,9 +77,15 @@ fn one_tick(world: &mut World, configuration: &Configuration) {
 }
 
 /// The next action that is due; each waiter polls once in a tick.
-fn next(world: &World, configuration: &Configuration, polled: &[Action]) -> Option<Action> {
+fn next(
+    world: &World,
+    configuration: &Configuration,
+    course: &Course,
+    polled: &[Action],
+) -> Option<Action> {
     for (id, client) in (0..).zip(&world.clients) {
-        if client.alive && world.may_notice(client) {
+        let is_paused = course.paused == Some(id);
+        if client.alive && !is_paused && world.may_notice(client) {
             return Some(Action::NoticeTakeover(id));
         }
         if !client.connection.stray.is_empty() {
@@ -83,11 +100,17 @@ fn next(world: &World, configuration: &Configuration, polled: &[Action]) -> Opti
             }
             continue;
         }
+        if is_paused {
+            continue;
+        }
         if !client.connection.down.is_empty() {
             return Some(Action::Receive(id));
         }
         for owner in &client.owners {
             let number = owner.number;
+            if course.stay.contains(&OwnerId { client: id, number }) {
+                continue;
+            }
             let due = match &owner.phase {
                 Phase::Competing { .. } if !owner.awaits_reply => Action::Poll(id, number),
                 Phase::Ending {
@@ -117,6 +140,9 @@ fn next(world: &World, configuration: &Configuration, polled: &[Action]) -> Opti
             if !polled.contains(&due) {
                 return Some(due);
             }
+        }
+        if course.is_closed {
+            continue;
         }
         if client.calls_left > 0 {
             return Some(Action::Arrive(id));

@@ -62,6 +62,10 @@ mistakes! {
         RetainedTorn,
         /// A share joins although a waiter queues.
         JoinsPastWaiters,
+        /// A waiter counts as there until it counts as dead.
+        AbsentKeepsPlace,
+        /// A waiter with a window of others before it leaves the queue to them, dead or not.
+        DeadCountForPlace,
         /// A share goes in whatever is taken.
         LimitIgnored,
         /// Every share counts as one, whatever it takes.

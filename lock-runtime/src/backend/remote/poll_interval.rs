@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::backend::wire::reply::Waiting;
 use crate::lease::record::Holder;
 
-/// The longest time between two polls. A waiter counts as alive for ten times as long.
+/// The longest time between two polls. A waiter counts as alive for ten times as long. Where a lock is shared, it is skipped
+/// after two and a half times, until it polls again.
 pub(crate) const LONGEST: Duration = Duration::from_millis(600);
 
 /// The longest time between two polls of a foreign lock, whose holder hands nothing over.

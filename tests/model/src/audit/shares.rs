@@ -1,7 +1,7 @@
 //! The rules of shares.
 
 use super::{AuditedRun, Breach, Breaches};
-use crate::server::{Answer, Command, Mode, OwnerId, Shares};
+use crate::server::{Answer, Command, Mode, OwnerId, QueueEntry, Shares};
 
 impl AuditedRun<'_> {
     /// The owner that the command ends.
@@ -74,15 +74,14 @@ impl AuditedRun<'_> {
         let mut members = self.after.members().iter();
         let mut goes_in = members.any(|member| member.is_live() && !self.was_inside(member.owner));
         goes_in |= self.after.lock.is_some() && !is_shared;
-        let mut live = self
-            .after
-            .queue
-            .entries()
-            .iter()
-            .filter(|entry| entry.is_live());
-        let Some(first) = live.next() else {
+        let mut waiting = self.after.queue.entries().iter();
+        let Some(first) = waiting.find(|entry| self.is_there(entry)) else {
             return;
         };
+        let mut looked_at = self.before.queue.entries().iter().take(self.walk);
+        if !looked_at.any(|entry| entry.owner == first.owner) {
+            return;
+        }
         let taken = self.after.shares.as_ref().map(Shares::taken);
         let fits = match (self.after.lock, taken, first.share) {
             (None, ..) => true,
@@ -91,7 +90,7 @@ impl AuditedRun<'_> {
             }
             _ => false,
         };
-        if fits && !goes_in && self.receivers & 1 << first.owner.client != 0 {
+        if fits && !goes_in {
             breaches.add(Breach::Unserved);
         }
     }
@@ -100,7 +99,13 @@ impl AuditedRun<'_> {
         self.before.holder() == Some(owner) || self.before.share(owner).is_some()
     }
 
-    /// Nobody goes in before a waiter that came earlier, is alive, and can be reached.
+    /// Whether a waiter has polled within a claim's time, and can be reached.
+    fn is_there(&self, entry: &QueueEntry) -> bool {
+        let has_polled = entry.live.is_some_and(|live| live > self.silent);
+        has_polled && self.receivers & 1 << entry.owner.client != 0
+    }
+
+    /// Nobody goes in before a waiter that came earlier, and is there.
     fn audit_order(&self, breaches: &mut Breaches) {
         let stays = |owner: OwnerId| {
             let mut entries = self.after.queue.entries().iter();
@@ -119,8 +124,8 @@ impl AuditedRun<'_> {
         for owner in owners.filter(|&owner| !self.was_inside(owner)) {
             let before = self.before.queue.entries().iter();
             let earlier = before.take_while(|entry| entry.owner != owner);
-            let mut waiting = earlier.filter(|entry| entry.is_live() && stays(entry.owner));
-            if waiting.any(|entry| self.receivers & 1 << entry.owner.client != 0) {
+            let mut waiting = earlier.filter(|entry| stays(entry.owner));
+            if waiting.any(|entry| self.is_there(entry)) {
                 breaches.add(Breach::Overtook);
             }
         }

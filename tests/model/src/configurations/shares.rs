@@ -32,6 +32,10 @@ pub(super) fn all() -> Vec<Configuration> {
         "a process ends that shares the lock, or waits":
             shares("shares, crash", &[0, 0, 0], &[&[permit(1, 2)], &[permit(1, 2)], &[permit(1, 2)]],
                 &[(Crash, 1)]);
+        "a process ends, or is paused, that waits for the lock alone between readers. A window of one share, and a waiter \
+            counts as alive for longer than others wait for one that is absent":
+            shares("readers and an absent writer", &[0, 1, 0], &[&[READ], &[], &[READ]], &[(Crash, 1)])
+                { ttl: 2, live: 5, share_window: 1, recovers: Some(16) };
         "commands, answers and announcements of shares are lost":
             shares("shares, lost", &[1, 0], &[&[], &[READ]], &[(Lose, 1)]);
         "each command of a share doubled":

@@ -78,7 +78,7 @@ branches! {
     ShareWalkFillsTheWindow
     ShareWalkStopsAtAShare
     ShareWalkStopsAtALock
-    ShareWalkSkipsTheUnreachable
+    ShareWalkSkipsTheAbsent
     ShareOfASpoiledLock
     ShareOfSpoiledShares
     ShareWithASpoiledFence

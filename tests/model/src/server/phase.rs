@@ -2,8 +2,8 @@
 
 use super::script::Script;
 use super::{
-    Answer, Branch, Fence, Lock, Member, Mode, OwnerId, Queue, Refusal, Share, Shares, Ticks,
-    Token, Value,
+    Answer, Branch, Fence, Lock, Member, Mode, OwnerId, Queue, QueueEntry, Refusal, Share, Shares,
+    Ticks, Token, Value,
 };
 use crate::seeded::Seeded;
 
@@ -146,12 +146,23 @@ impl Script<'_> {
         }
     }
 
-    /// Chooses the waiters to serve, from the head: at most `batch` shares beside `me`, which needs no
-    /// announcement. The first that does not fit ends it. The entry of `ended` is dropped.
+    /// Whether a waiter is there to go in, now or as soon as it fits: it has polled within the time of a claim, and its
+    /// process can be reached.
+    fn is_there(&self, entry: &QueueEntry) -> bool {
+        let silent = self.rules.live - self.rules.claim;
+        let is_there =
+            entry.live.is_some_and(|live| live > silent) && self.site.has_receiver(entry.owner);
+        is_there || self.is_seeded(Seeded::AbsentKeepsPlace)
+    }
+
+    /// Chooses the waiters to serve, from the head: at most `batch` shares, and `me` beyond them, which needs no
+    /// announcement. From its `place`, it leaves shares a window before it to the waiters in between. The first that is
+    /// there and cannot go in ends the walk. The entry of `ended` is dropped.
     pub(super) fn walk(
         &mut self,
         room: Room,
         me: Option<OwnerId>,
+        place: Option<usize>,
         ended: Option<OwnerId>,
         batch: usize,
     ) -> Walked {
@@ -165,18 +176,24 @@ impl Script<'_> {
         }
         let entries = self.records.queue.entries().to_vec();
         let walk = self.rules.shares.walk;
-        for entry in entries.iter().take(walk) {
+        let window = self.rules.shares.window;
+        for (checked, &entry) in entries.iter().take(walk).enumerate() {
             let is_mine = Some(entry.owner) == me;
             if Some(entry.owner) == ended || !is_mine && !entry.is_live() {
                 self.taken.insert(Branch::ShareWalkDrops);
                 walked.gone.push(entry.owner);
                 continue;
             }
+            if !is_mine && !self.is_there(&entry) {
+                self.taken.insert(Branch::ShareWalkSkipsTheAbsent);
+                continue;
+            }
             let fits = match entry.share {
                 Some(share) => self.fits(room, walked.sum, share),
                 None => room == Room::Free && walked.sum == 0,
             };
-            if !fits || !is_mine && walked.shares.len() >= batch {
+            let is_far = place.is_some_and(|place| place.saturating_sub(checked) >= window);
+            if !fits || !is_mine && (is_far || walked.shares.len() >= batch) {
                 self.taken.insert(match (fits, entry.share) {
                     (true, _) => Branch::ShareWalkFillsTheWindow,
                     (false, Some(_)) => Branch::ShareWalkStopsAtAShare,
@@ -186,10 +203,6 @@ impl Script<'_> {
                 return walked;
             }
             if !is_mine {
-                if !self.site.has_receiver(entry.owner) {
-                    self.taken.insert(Branch::ShareWalkSkipsTheUnreachable);
-                    continue;
-                }
                 self.announced.push(entry.owner);
             }
             walked.gone.push(entry.owner);

@@ -36,7 +36,7 @@ impl Script<'_> {
         }
         let told = self.holders(holder);
         let ended = (!is_phase).then_some(holder);
-        let walked = self.walk(Room::Free, None, ended, self.rules.shares.window);
+        let walked = self.walk(Room::Free, None, None, ended, self.rules.shares.window);
         if token > self.token() && !self.is_seeded(Seeded::RevokeForgets) {
             self.taken.insert(Branch::RevokeRaisesTheFence);
             self.set_fence(token);

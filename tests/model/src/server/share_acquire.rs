@@ -62,7 +62,7 @@ impl Script<'_> {
         self.taken.insert(Branch::ShareConfirms);
         let is_readable = self.records.queue != Queue::WrongType;
         if is_readable && matches!(self.held(), Answer::Held { flagged: true, .. }) {
-            let walked = self.walk(phase.room, None, Some(me), 1 + phase.freed());
+            let walked = self.walk(phase.room, None, None, Some(me), 1 + phase.freed());
             let is_queue_empty = self.records.queue == Queue::default();
             if (!walked.gone.is_empty() || !phase.lapsed.is_empty() || is_queue_empty)
                 && let Err(answer) = self.settle(&walked, &phase.lapsed, None, None)
@@ -102,7 +102,7 @@ impl Script<'_> {
             return self.refuse(Branch::ShareOfSpoiledShares, Refusal::WrongType);
         }
         let taken = Room::Taken(self.counted(share));
-        let mut walked = self.walk(taken, None, Some(me), self.rules.shares.window);
+        let mut walked = self.walk(taken, None, None, Some(me), self.rules.shares.window);
         walked.shares.push((me, share));
         self.taken.insert(match is_granted {
             true => Branch::ShareBeginsWithAGrant,
@@ -164,9 +164,10 @@ impl Script<'_> {
         let window = self.rules.shares.window;
         let place = self.place(me);
         let is_free = self.records.lock.is_none() || phase.is_some_and(Phase::is_over);
-        // A waiter that stands further behind leaves it to those in front.
         let is_known = phase.is_some_and(|phase| phase.room != Room::Unknown);
-        let may_serve = is_free || is_known && place.is_none_or(|place| place < window);
+        let is_behind = place.is_some_and(|place| place >= window);
+        let leaves_it = is_behind && self.is_seeded(Seeded::DeadCountForPlace);
+        let may_serve = is_free || is_known && !leaves_it;
         let room = match phase {
             _ if is_free => Room::Free,
             Some(phase) => phase.room,
@@ -180,7 +181,8 @@ impl Script<'_> {
             } else {
                 1
             };
-            walked = self.walk(room, Some(me), None, batch);
+            let place = place.filter(|_| !is_free);
+            walked = self.walk(room, Some(me), place, None, batch);
             inside = walked.serves(me);
             if place.is_none() && !walked.blocked && self.fits(room, walked.sum, share) {
                 walked.shares.push((me, share));

@@ -172,7 +172,7 @@ impl Script<'_> {
         let walked = if is_unreadable {
             Walked::default()
         } else {
-            self.walk(room, None, ended, batch)
+            self.walk(room, None, None, ended, batch)
         };
         self.drop_entries(ended.as_slice());
         if let (Some(mine), Some(Shares::Counted { members, sum, .. })) =

@@ -2,8 +2,8 @@
 
 use libtest_mimic::Trial;
 use lock_model::properties::{
-    AS_LONG, CONNECTED, COUNTED, DEADLINE, EXCLUSION, FENCED, INFORMED, MINIMUM, NOTICED, PHANTOM,
-    RECOVERY, UNBROKEN, UNCONTENDED,
+    AS_LONG, CONNECTED, COUNTED, DEADLINE, EXCLUSION, FENCED, INFORMED, LET_IN, MINIMUM, NOTICED,
+    PHANTOM, RECOVERY, UNBROKEN, UNCONTENDED,
 };
 use lock_model::quorum::{self, Mistake as OfQuorum};
 use lock_model::server::KeysMistake as OfKeys;
@@ -80,6 +80,8 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     RangeUnbounded in "retained" breaks TOKEN_A_BODY;
     TurnUnfit in "retained, mixed ttls" breaks TWO_THIRDS;
     JoinsPastWaiters in "readers and a writer" breaks OVERTAKEN;
+    AbsentKeepsPlace in "readers and an absent writer" breaks LET_IN;
+    DeadCountForPlace in "readers and an absent writer" breaks LET_IN;
     LimitIgnored in "permits" breaks EXCLUSION;
     TakeCountedAsOne in "permits" breaks COUNTED, EXCLUSION;
     RenewalKeepsExpiry in "readers, renewal" breaks AS_LONG, DEADLINE;

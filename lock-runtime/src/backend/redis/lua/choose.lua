@@ -1,8 +1,15 @@
 -- Part of acquire and end, after grant.lua: the next holder of a lock that is held by one owner at a time.
 
+local RECENT_US = 1000000 -- a poll that is not older shows that the waiter's process is subscribed
+
 -- The entries of `count` waiters from the place `first` on, where the head is at '0', or the error of Q.
 local function read_queue(first, count)
   return redis.pcall('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', first, count)
+end
+
+-- Notifies a waiter of its grant. Returns whether its process is there to confirm it.
+local function accepts(owner, alive)
+  return (alive > LIVE_US - RECENT_US or is_subscribed(owner)) and notify(owner)
 end
 
 -- The head alone.

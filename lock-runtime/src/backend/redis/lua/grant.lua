@@ -10,7 +10,6 @@
 local K, F, Q = KEYS[1], KEYS[2], KEYS[3]
 local CLAIM_MS = '1500'     -- how long a waiter has to confirm its grant
 local LIVE_US = 6000000     -- how long a waiter counts as alive after its last poll
-local RECENT_US = 1000000   -- a poll that is not older shows that the waiter's process is subscribed
 local QUEUE_MS = '7000'     -- Q expires a little after its last heartbeat
 local FENCE_MS = 86400000   -- F expires a day after its token's time
 local TURNS = 16            -- tokens that belong to one grant, for local turns
@@ -62,11 +61,6 @@ end
 local function alive_for(owner)
   local heartbeat = call('ZSCORE', Q, owner)
   return heartbeat and -heartbeat - now or 0
-end
-
--- Notifies a waiter of its grant. Returns whether its process is there to confirm it.
-local function accepts(owner, alive)
-  return (alive > LIVE_US - RECENT_US or is_subscribed(owner)) and notify(owner)
 end
 
 -- Stores a new token and returns it.

@@ -77,34 +77,50 @@ local function add_share(choice, entry, take)
   end
 end
 
+-- Whether a waiter is there to go in, now or as soon as it fits: it has polled within the time of a claim, and its process
+-- is subscribed. Waiters poll every 0.6 s.
+local function is_there(owner, alive)
+  return alive > LIVE_US - CLAIM_US and is_subscribed(owner)
+end
+
 -- Checks the waiters from the head on, and adds those that go in now to the choice: shares, or as `head` the one that
--- is granted the lock alone. At most `most` shares beside that of `sender`, which needs no message. Stops at the first
--- waiter that does not fit: none is overtaken. `is_blocked` says that a waiter which stays comes before newcomers.
--- Waiters that are dead, and the owner `ended`, are to be removed from the queue. Writes nothing.
-local function choose_shares(choice, most, sender, ended)
+-- is granted the lock alone. At most `most` shares, except that `sender` may always be one more. It needs no message. If it
+-- stands at `place`, it leaves shares that are MAX_UNCONFIRMED places before it to the waiters in between. Stops at the
+-- first waiter that is there and cannot go in: none is overtaken. `is_blocked` says that a waiter which stays comes before
+-- newcomers. Waiters that are dead, and the owner `ended`, are to be removed from the queue. Writes nothing.
+local function choose_shares(choice, most, sender, ended, place)
+  local checked = 0
   -- Mostly the first two decide. Together MAX_CHECKED.
   for _, part in ipairs({ { '0', '2' }, { '2', '126' } }) do
     local waiters = call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', part[1], part[2])
     for _, entry in ipairs(waiters) do
+      checked = checked + 1
       local owner = owner_of(entry)
       local take, limit = share_of(entry)
       local alive = owner == sender and LIVE_US or alive_for(owner)
+      local may_go_in = owner == sender
+        or #choice.shares < most and not (place and place - checked >= MAX_UNCONFIRMED)
+      if take then
+        may_go_in = may_go_in and fits(choice.taken, take, limit)
+      else
+        may_go_in = may_go_in and not choice.beside and #choice.shares == 0
+      end
       if owner == ended or alive <= 0 then
         add_members(choice.removed, entry)
-      elseif take and not fits(choice.taken, take, limit)
-        or not take and (choice.beside or #choice.shares > 0)
-        or owner ~= sender and #choice.shares >= most
-      then
-        choice.is_blocked = true
-        return
-      elseif owner == sender or accepts(owner, alive) then
-        add_members(choice.removed, entry)
-        if not take then
-          choice.head, choice.is_blocked = entry, true
+      elseif owner == sender or is_there(owner, alive) then
+        if not may_go_in then
+          choice.is_blocked = true
           return
         end
-        add_share(choice, entry, take)
-        choice.has_sender = choice.has_sender or owner == sender
+        if owner == sender or notify(owner) then
+          add_members(choice.removed, entry)
+          if not take then
+            choice.head, choice.is_blocked = entry, true
+            return
+          end
+          add_share(choice, entry, take)
+          choice.has_sender = choice.has_sender or owner == sender
+        end
       end
     end
     if #waiters < tonumber(part[2]) then

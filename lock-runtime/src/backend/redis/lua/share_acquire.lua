@@ -64,11 +64,11 @@ end
 
 local is_free = not value or taken and taken <= 0
 local choice
--- A waiter further behind leaves it to those before it.
-if is_free or taken and not (ticket and call('ZCOUNT', Q, '0', ticket) > MAX_UNCONFIRMED) then
+if is_free or taken then
   choice = new_choice(not is_free and taken or nil)
   if members > 0 then
-    choose_shares(choice, (is_free or ticket) and MAX_UNCONFIRMED or 1, owner)
+    local place = not is_free and ticket and call('ZCOUNT', Q, '0', ticket)
+    choose_shares(choice, (is_free or ticket) and MAX_UNCONFIRMED or 1, owner, nil, place)
   end
   if not ticket and not choice.is_blocked and fits(choice.taken, take, limit) then
     add_share(choice, entry, take)

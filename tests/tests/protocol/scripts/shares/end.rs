@@ -44,7 +44,7 @@ silent_waiters_leave_the_lock_free_for_their_polls = "
     W acquire w         | held w"
 
 waiter_that_gives_up_lets_those_behind_it_in = "
-    BC listen
+    BCW listen
     A acquire 2/4
     W acquire w         | waits 1
     B acquire 2/4       | waits 2

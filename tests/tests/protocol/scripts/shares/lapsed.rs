@@ -50,9 +50,9 @@ waiters_go_in_when_a_share_lapses = "
     A acquire 2/3 10s
     B acquire 1/3
     CDE acquire 1/3
-    pass 5000ms
+    pass 9500ms
     CDE acquire 1/3
-    pass 5001ms
+    pass 501ms
     C acquire 1/3       | held+             | inside BCD, queue E"
 
 /// As if K had no expiry: the shares decide.
@@ -85,7 +85,7 @@ own_share_that_lapsed_behind_many_others_counts_once = "
     z $step             |                   | inside ?, sum $sum"
 
 waiter_whose_share_lapsed_behind_many_others_counts_once = "
-    z listen
+    zW listen
     X acquire r
     z acquire r 10s
     crash 300 with:z

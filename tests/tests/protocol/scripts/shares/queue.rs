@@ -4,6 +4,7 @@ use super::transcripts;
 
 transcripts! { Lock;
 writer_that_waits_keeps_later_readers_out = "
+    W listen
     A acquire r
     W acquire w         | waits 1
     B try r             | waits 0           | same
@@ -20,6 +21,7 @@ writer_goes_in_after_those_inside_and_before_those_that_came_later = "
     W end w             | handed            | inside B, told B"
 
 small_share_does_not_overtake_a_large_one = "
+    B listen
     A acquire 2/4
     B acquire 3/4       | waits 1
     C acquire 1/4       | waits 2
@@ -69,6 +71,7 @@ dead_waiters_are_dropped_and_silent_ones_skipped = "
     A end w             | handed            | inside D, queue CE"
 
 reader_does_not_overtake_a_writer_whose_flag_was_lost = "
+    W listen
     A acquire r
     W acquire w
     unflag
@@ -80,6 +83,39 @@ dead_writer_keeps_no_reader_out = "
     W dies
     B acquire r         | held a            | inside AB, queue -"
 
+writer_whose_process_is_gone_keeps_its_entry_and_no_reader_out = "
+    A acquire r
+    W acquire w
+    B try r             | held+             | inside AB
+    C acquire r         | held+             | inside ABC, queue W"
+
+large_share_whose_process_is_gone_keeps_no_small_one_out = "
+    A acquire 2/4
+    B acquire 3/4       | waits 1
+    C acquire 1/4       | held+             | inside AC, queue B"
+
+/// Waiters poll every 0.6 s.
+writer_that_has_not_polled_for_the_time_of_a_claim_keeps_no_reader_out = "
+    W listen
+    A acquire r
+    W acquire w
+    pass 1400ms
+    B try r             | waits 0           | inside A
+    pass 200ms
+    B try r             | held+             | inside AB, queue W, untold W
+    # It goes on, and nobody comes before it any more.
+    W acquire w         | waits 1
+    C try r             | waits 0           | inside AB"
+
+readers_behind_a_paused_writer_go_in_by_each_script_that_looks = "
+    for step inside in X_acquire_r XYb, Y_end_r Xb, Z_try_r XYZb, b_acquire_r XYb
+    bW listen
+    XY acquire r
+    W acquire w
+    b acquire r         | waits 2           | inside XY
+    W silent
+    $step               |                   | inside $inside, queue W, untold W"
+
 flag_without_a_waiter_is_taken_back = "
     for who in A, C
     AB acquire r
@@ -88,12 +124,18 @@ flag_without_a_waiter_is_taken_back = "
     $who acquire r      | held              | inside ?"
 
 /// A monitor's subscription to a pattern counts as a receiver of each message.
-waiter_that_is_silent_for_a_second_needs_a_subscription_of_its_own = "
+waiter_needs_a_subscription_of_its_own = "
     monitor
     A acquire w
     BC acquire r
+    A end w             | freed             | free, queue BC"
+
+waiter_that_has_not_polled_for_the_time_of_a_claim_is_skipped = "
+    BC listen
+    A acquire w
+    BC acquire r
     B silent
-    A end w             | handed            | inside C, queue B"
+    A end w             | handed            | inside C, queue B, untold B"
 
 /// As after a failover that restores an old queue.
 owner_that_shares_the_lock_and_queues_counts_once = "

@@ -1,0 +1,120 @@
+//! Admission: what follows a state while a phase goes on.
+//!
+//! Recovery lets all calls end, so that each waiter is served at last. Here, those that share the lock stay inside and
+//! renew their leases. Whoever could be inside beside them must get in within a bounded time, also behind waiters whose
+//! process has ended, or does nothing from now on.
+
+use crate::client::{Client, Owner, Phase};
+use crate::configuration::Configuration;
+use crate::recovery::{Course, one_tick};
+use crate::server::{Command, Mode, OwnerId, Share, Site, Ticks};
+use crate::world::World;
+
+/// Whether all are let in that could be inside, with any of the clients paused, and with none. Only a share of the states is
+/// checked, as by [`recovers`](crate::recovery::recovers).
+pub(crate) fn lets_in(configuration: &Configuration, world: &World, fingerprint: u64) -> bool {
+    let every = configuration.recovers.unwrap_or(1);
+    if !fingerprint.is_multiple_of(every) || world.mode != Mode::Normal {
+        return true;
+    }
+    let clients = (0..).zip(&world.clients).map(|(id, _)| Some(id));
+    let mut paused = std::iter::once(None).chain(clients);
+    paused.all(|paused| lets_in_beside(configuration, world, paused))
+}
+
+/// A share of an owner.
+type OfOwner = (OwnerId, Share);
+
+fn lets_in_beside(configuration: &Configuration, world: &World, paused: Option<u8>) -> bool {
+    let inside = shares(world, paused, |world, name, owner| {
+        owner.lease().is_some_and(|lease| lease.is_valid()) && world.records.share(name).is_some()
+    });
+    let waiting = shares(world, paused, |_, _, owner| is_competing(owner));
+    if inside.is_empty() || !could_be_inside(world, paused, &inside, &waiting) {
+        return true;
+    }
+    let course = Course {
+        paused,
+        stay: inside.iter().map(|&(name, _)| name).collect(),
+        is_closed: true,
+    };
+    let mut world = world.clone();
+    for _ in 0..longest(configuration) {
+        for &(name, share) in &inside {
+            renew(&mut world, name, share, configuration);
+        }
+        one_tick(&mut world, configuration, &course);
+    }
+    let waits = |&(name, _): &OfOwner| {
+        let client = &world.clients[usize::from(name.client)];
+        let owner = client.find(name.number).map(|index| &client.owners[index]);
+        owner.is_some_and(is_competing)
+    };
+    !waiting.iter().any(waits)
+}
+
+/// How long that may take: a lease of one that does nothing any more, or the time until its waiters are skipped and the last
+/// claim that one of them was granted; and a poll.
+fn longest(configuration: &Configuration) -> Ticks {
+    configuration.longest().max(2 * configuration.claim) + 1
+}
+
+fn is_competing(owner: &Owner) -> bool {
+    matches!(owner.phase, Phase::Competing { once: false, .. })
+}
+
+/// The clients that go on.
+fn going(world: &World, paused: Option<u8>) -> impl Iterator<Item = (u8, &Client)> {
+    let clients = (0..).zip(&world.clients);
+    clients.filter(move |&(id, client)| client.alive && Some(id) != paused)
+}
+
+/// The shares of these owners of clients that go on.
+fn shares(
+    world: &World,
+    paused: Option<u8>,
+    is_one: impl Fn(&World, OwnerId, &Owner) -> bool,
+) -> Vec<OfOwner> {
+    let owners = going(world, paused).flat_map(|(client, state)| {
+        let name = move |owner: &Owner| OwnerId {
+            client,
+            number: owner.number,
+        };
+        state.owners.iter().map(move |owner| (name(owner), owner))
+    });
+    let owners = owners.filter(|&(name, owner)| is_one(world, name, owner));
+    owners
+        .filter_map(|(name, owner)| Some((name, owner.share?)))
+        .collect()
+}
+
+/// Whether each of those that wait could be inside: there is room for it, and no client that goes on wants the lock alone.
+fn could_be_inside(
+    world: &World,
+    paused: Option<u8>,
+    inside: &[OfOwner],
+    waiting: &[OfOwner],
+) -> bool {
+    let taken: u8 = inside.iter().map(|(_, share)| share.take).sum();
+    let has_room = |share: Share| share.limit == 0 || taken + share.take <= share.limit;
+    let mut owners = going(world, paused).flat_map(|(_, client)| &client.owners);
+    waiting.iter().all(|&(_, share)| has_room(share)) && owners.all(|owner| owner.share.is_some())
+}
+
+/// Renews a share, and the lease that its holder relies on.
+fn renew(world: &mut World, name: OwnerId, share: Share, configuration: &Configuration) {
+    let client = world.client(name.client);
+    let index = client.find(name.number).expect("it stays");
+    let owner = &mut client.owners[index];
+    let (take, ttl) = (share.take, owner.ttl);
+    if let Phase::Held(lease) = &mut owner.phase {
+        lease.deadline = ttl;
+    }
+    let command = Command::ShareRenew {
+        owner: name,
+        take,
+        ttl,
+    };
+    let (rules, site) = (configuration.rules(), Site::default());
+    world.records.run(command, &rules, &site);
+}
