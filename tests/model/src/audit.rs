@@ -44,6 +44,7 @@ breaches! {
     PhaseToken: "a phase's token is above those of all locks before it and below those after it";
     ShareTaken: "a share ends only by its owner's end or by its lapse";
     Unserved: "a share that goes in or leaves lets in the first waiter that fits";
+    OneReader: "a writer's end lets in all readers that are next, and not one of them";
     FreedEarly: "no end frees a lock before its minimum is over";
     WronglyLost: "a renewal fails only if its owner does not have the lock";
     WronglyRevoked: "a revocation takes the grant that its operator saw, or changes nothing";
@@ -77,6 +78,8 @@ pub(crate) struct AuditedRun<'a> {
     pub(crate) silent: Ticks,
     /// How many waiters a script looks at.
     pub(crate) walk: usize,
+    /// Exclusive owners are writers.
+    pub(crate) writes: bool,
     /// The highest token that was ever granted; `turns` is how far a grant must be above it.
     pub(crate) last: Token,
     pub(crate) turns: Token,

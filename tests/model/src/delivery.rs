@@ -136,6 +136,7 @@ impl World {
             receivers: site.receivers,
             silent: rules.live - rules.claim,
             walk: rules.shares.walk,
+            writes: configuration.writes,
             last: self.known_to(server),
             turns: rules.turns,
         };

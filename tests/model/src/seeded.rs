@@ -66,6 +66,8 @@ mistakes! {
         AbsentKeepsPlace,
         /// A waiter with a window of others before it leaves the queue to them, dead or not.
         DeadCountForPlace,
+        /// The end of a writer names a successor, as that of any other lock does.
+        WriterNamesSuccessor,
         /// A share goes in whatever is taken.
         LimitIgnored,
         /// Every share counts as one, whatever it takes.

@@ -204,9 +204,12 @@ async fn first_end<W: Wire>(
     } = entry;
     let mut failures = 0;
     let rests = owner.rests_until.is_some();
+    // The end that names a successor grants the lock to one waiter. A writer's lets all readers in that are next.
+    let lets_readers_in = owner.mode == Mode::Write;
     if W::HAS_SUCCESSORS
         && *heads_queue
         && !rests
+        && !lets_readers_in
         && let Some(handing_on) = hand_on(context, owner)
     {
         // The queue goes to the successor, whatever the outcome.

@@ -1,7 +1,7 @@
 //! The rules of shares.
 
 use super::{AuditedRun, Breach, Breaches};
-use crate::server::{Answer, Command, Mode, OwnerId, QueueEntry, Shares};
+use crate::server::{Answer, Command, Mode, OwnerId, QueueEntry, Shares, Value};
 
 impl AuditedRun<'_> {
     /// The owner that the command ends.
@@ -29,6 +29,7 @@ impl AuditedRun<'_> {
 
     pub(super) fn audit_shares(&self, breaches: &mut Breaches) {
         self.audit_service(breaches);
+        self.audit_end_of_writer(breaches);
         if self.before.holder() != Some(OwnerId::PHASE)
             && self.after.holder() != Some(OwnerId::PHASE)
         {
@@ -92,6 +93,25 @@ impl AuditedRun<'_> {
         };
         if fits && !goes_in {
             breaches.add(Breach::Unserved);
+        }
+    }
+
+    /// A reader that is granted the whole lock lets the others in only when it confirms that.
+    fn audit_end_of_writer(&self, breaches: &mut Breaches) {
+        let is_end = matches!(
+            self.command,
+            Command::End { .. } | Command::ShareEnd { share: None, .. }
+        );
+        let was_writer = self
+            .before
+            .holder()
+            .is_some_and(|holder| self.ended() == Some(holder));
+        let is_of_one_reader = matches!(
+            self.after.lock.map(|lock| lock.value),
+            Some(Value::Ours { share: Some(_), .. })
+        );
+        if self.writes && is_end && was_writer && is_of_one_reader {
+            breaches.add(Breach::OneReader);
         }
     }
 

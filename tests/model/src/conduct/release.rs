@@ -26,10 +26,10 @@ impl Client {
         } else {
             0
         };
-        // The end of a share names no successor, and a lock at rest has none.
+        // The end of a share or of a writer names no successor, since it lets in all that are next. A lock at rest has none.
         let may_name = owner.heads_queue
             && owner.share.is_none()
-            && !rules.writes
+            && (!rules.writes || rules.seeded == Some(Seeded::WriterNamesSuccessor))
             && (rests == 0 || rules.seeded == Some(Seeded::RestHandedOver));
         let next_ttl = next_ttl.filter(|_| may_name);
         let deletes = rules.deletes && owner.share.is_none();

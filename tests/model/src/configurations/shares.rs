@@ -18,6 +18,8 @@ pub(super) fn all() -> Vec<Configuration> {
         "a writer whose end serves the readers behind it; a window of one share":
             shares("readers and a writer's end", &[1, 0, 0], &[&[], &[READ], &[READ]], &[])
                 { writes: true, share_window: 1 };
+        "the same while another caller of the writer's process waits: it comes behind the readers":
+            shares("readers behind two writers", &[2, 0, 0], &[&[], &[READ], &[READ]], &[]) { writes: true };
         "renewals of shares": shares("readers, renewal", &[0, 0], &[&[READ], &[READ]], &[(Renew, 2)]);
         "a share with a longer lease than the others leaves first":
             shares("readers of mixed ttls", &[0, 0], &[&[READ, READ], &[READ]], &[]) { mixed: 1 };

@@ -23,6 +23,7 @@ const HALF_DONE: &str = "a script that fails changes nothing";
 const IN_TIME: &str = "a retained lease is taken in its time or not at all";
 const OVERTAKEN: &str = "waiters queue in order of arrival";
 const OWN_END: &str = "a share ends only by its owner's end or by its lapse";
+const ALL_READERS: &str = "a writer's end lets in all readers that are next, and not one of them";
 const NOT_ENDED: &str = "an ended owner neither holds nor queues";
 const WRONGLY_LOST: &str = "a renewal fails only if its owner does not have the lock";
 const FREED_EARLY: &str = "no end frees a lock before its minimum is over";
@@ -82,6 +83,7 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     JoinsPastWaiters in "readers and a writer" breaks OVERTAKEN;
     AbsentKeepsPlace in "readers and an absent writer" breaks LET_IN;
     DeadCountForPlace in "readers and an absent writer" breaks LET_IN;
+    WriterNamesSuccessor in "readers behind two writers" breaks ALL_READERS;
     LimitIgnored in "permits" breaks EXCLUSION;
     TakeCountedAsOne in "permits" breaks COUNTED, EXCLUSION;
     RenewalKeepsExpiry in "readers, renewal" breaks AS_LONG, DEADLINE;

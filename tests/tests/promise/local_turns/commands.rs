@@ -1,6 +1,8 @@
 //! The cost of local turns, and their tokens.
 
-use harness::{KEY, LONG, RedisServer, client_without_turns, hold, patient};
+use harness::{
+    KEY, LONG, Listener, READ, RawLock, RedisServer, client_without_turns, hold, patient, soon,
+};
 use lock_runtime::LockClient;
 
 use super::line::{Line, Visits};
@@ -79,4 +81,28 @@ async fn a_guard_that_is_dropped_passes_its_lease_too_also_by_a_panic() {
     assert_eq!(third.fencing_token().get(), token + 2);
     assert_eq!(monitor.take().len(), 1, "to acquire it");
     third.release().await.unwrap();
+}
+
+/// The readers are waiters that confirm nothing: one command has to let all of them in.
+#[tokio::test]
+async fn a_writer_lets_all_readers_in_before_the_next_writer_of_its_client() {
+    let server = RedisServer::start();
+    let client = with_turns(&server, 1).await;
+    let mut readers = RawLock::new(&server, KEY);
+    let _alive = ['B', 'C', 'D'].map(|reader| Listener::new(&server, reader));
+    let write = || client.lock(KEY).write().wait(LONG).acquire();
+    let writer = write().await.unwrap();
+    let next = tokio::spawn(write());
+    tokio::task::yield_now().await;
+    for reader in ['B', 'C', 'D'] {
+        readers.share(reader, READ, 60_000).unwrap();
+    }
+    writer.release().await.unwrap();
+    assert_eq!(readers.owners(), 3, "{:?}", readers.shares());
+
+    for reader in ['B', 'C', 'D'] {
+        readers.end_share(reader, READ).unwrap();
+    }
+    let next = soon(next).await.unwrap().unwrap();
+    next.release().await.unwrap();
 }
