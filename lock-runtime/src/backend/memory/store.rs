@@ -6,7 +6,8 @@
 //!
 //! A lock is in the map while it has holders: one alone, or several that share it. A waiter is in a queue only
 //! behind holders, and the first in a queue never fits beside them. Waiters are served first come first
-//! served, and no share overtakes one. A waiter that is granted a lock confirms that by its next attempt.
+//! served, and no share overtakes one. A waiter that is granted a lock confirms that by its next attempt. A waiter whose wait
+//! is over is in nobody's way: on a server it has left the queue, whether its caller is polled or not.
 
 pub(crate) mod decision;
 pub(crate) mod holder;
@@ -98,6 +99,7 @@ impl<H, W: Clone> Store<H, W> {
             holder: lock.holders.seen_by(ask.share, now),
             expires_at,
             ttl,
+            first_leaves_at: lock.queue.first_leaves_at().unwrap_or(Moment::NEVER),
         }))
     }
 
@@ -250,19 +252,20 @@ impl<H, W: Clone> Store<H, W> {
         self.locks.values().flat_map(|lock| lock.holders.handles())
     }
 
-    /// Ends the holders of `key` whose leases have expired.
+    /// Ends the holders of `key` whose leases have expired, and the wait of those that have no time left.
     fn expire(&mut self, key: &str, now: Moment) -> Effects<H, W> {
         let mut effects = Effects::none();
         let Some(lock) = self.locks.get_mut(key) else {
             return effects;
         };
-        let mut has_lapsed = false;
+        let leaves_at = lock.queue.first_leaves_at();
+        let mut has_changed = leaves_at.is_some_and(|leaves_at| leaves_at <= now);
         while let Some(owner) = lock.holders.lapsed(now) {
             let ended = lock.holders.remove(owner);
             effects.expired.extend(ended.and_then(|ended| ended.handle));
-            has_lapsed = true;
+            has_changed = true;
         }
-        if has_lapsed {
+        if has_changed {
             self.admit_waiters(key, now, &mut effects);
         }
         effects
@@ -274,7 +277,7 @@ impl<H, W: Clone> Store<H, W> {
         let Some(lock) = self.locks.get_mut(key) else {
             return;
         };
-        while let Some(waiter) = lock.next_to_admit() {
+        while let Some(waiter) = lock.next_to_admit(now, effects) {
             let token = lock.token(&mut self.last_token);
             let (owner, label) = (waiter.owner, waiter.label);
             let holder = Holder::claimant(owner, token, label, waiter.terms, now);
@@ -303,8 +306,16 @@ impl<H, W: Clone> LockState<H, W> {
         self.holders.shared_token().unwrap_or_else(|| mint(last))
     }
 
-    /// Takes the first waiter out of the queue if there is room for it.
-    fn next_to_admit(&mut self) -> Option<QueuedWaiter<W>> {
+    /// Takes the first waiter out of the queue if there is room for it. Those whose wait is over leave the queue. They are
+    /// woken, since their clocks may differ from the caller's.
+    fn next_to_admit(
+        &mut self,
+        now: Moment,
+        effects: &mut Effects<H, W>,
+    ) -> Option<QueuedWaiter<W>> {
+        while let Some(over) = self.queue.pop_over(now) {
+            effects.wake.push(over.handle);
+        }
         let first = self.queue.first()?;
         let is_next = self.holders.has_room_for(first.share);
         is_next.then(|| self.queue.pop()).flatten()
@@ -334,7 +345,7 @@ impl<H, W: Clone> LockState<H, W> {
         {
             return Some(owner);
         }
-        let handle = ask.queue_with?.clone();
+        let (handle, until) = ask.queue_with?;
         let owner = owner_ids.next();
         self.queue.push(QueuedWaiter {
             owner,
@@ -342,7 +353,8 @@ impl<H, W: Clone> LockState<H, W> {
             share: ask.share,
             terms: ask.terms,
             since: now,
-            handle,
+            until,
+            handle: handle.clone(),
         });
         Some(owner)
     }

@@ -55,8 +55,8 @@ impl<'a> Waiter<'a> {
                 Box::pin(self.wait_for_mend(until)).await?;
             }
             let now = self.timer.now();
-            let next = match self.attempt(now) {
-                Err(busy) if now < until => until.min(busy.expires_at),
+            let next = match self.attempt(now, until) {
+                Err(busy) if now < until => until.min(busy.expires_at).min(busy.first_leaves_at),
                 outcome => return outcome.map_err(Refusal::Busy),
             };
             tokio::select! {
@@ -86,10 +86,10 @@ impl<'a> Waiter<'a> {
         }
     }
 
-    fn attempt(&mut self, now: Moment) -> Result<Grant, Busy> {
+    fn attempt(&mut self, now: Moment, until: Moment) -> Result<Grant, Busy> {
         let ask = Ask {
             owner: self.owner,
-            queue_with: Some(&self.notify),
+            queue_with: Some((&self.notify, until)),
             ..Ask::from(self.request)
         };
         let outcome = self.store.decide(|store| store.acquire(&ask, now));

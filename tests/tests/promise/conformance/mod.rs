@@ -47,7 +47,7 @@ macro_rules! suite {
                 writer_goes_in_before_readers_that_came_later, one_permit_does_not_overtake_three,
                 readers_behind_a_writer_go_in_together, readers_behind_a_plain_lock_go_in_together,
                 permits_that_fit_go_in_together, waiter_that_gives_up_admits_those_behind_it,
-                waiting_share_ends_in_time,
+                waiting_share_ends_in_time, writer_that_is_not_polled_keeps_readers_out_for_its_wait_alone,
             }
             share_leases {
                 lapsed_share_frees_its_part_alone, lost_share_drops_its_body_alone,

@@ -1,6 +1,8 @@
 //! The order in which shares and writers are served: nobody overtakes.
 
+use std::future::Future;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::time::Instant;
 
 use lock_runtime::{Acquire, LockError, LockGuard};
@@ -175,5 +177,19 @@ pub(crate) async fn waiting_share_ends_in_time(store: Store) {
         }
     }
     guard.release().await.unwrap();
+    assert!(store.is_empty().await);
+}
+
+/// As a future that its task keeps while it does other things.
+pub(crate) async fn writer_that_is_not_polled_keeps_readers_out_for_its_wait_alone(store: Store) {
+    let (one, other) = (store.client(), store.client());
+    let inside = at_once(one.lock(KEY).read()).await;
+    let mut writer = Box::pin(other.lock(KEY).write().wait(ms(1_500)).acquire());
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(writer.as_mut().poll(&mut context).is_pending());
+    becomes_refused(one.lock(KEY).read()).await;
+    let behind = one.lock(KEY).read().wait(LONG).acquire().await.unwrap();
+    assert!(writer.await.unwrap_err().is_busy());
+    release_all(vec![inside, behind]).await;
     assert!(store.is_empty().await);
 }

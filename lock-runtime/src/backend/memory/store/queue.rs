@@ -18,6 +18,8 @@ pub(crate) struct QueuedWaiter<W> {
     pub(crate) terms: LeaseTerms,
     /// When it began to wait.
     pub(crate) since: Moment,
+    /// When its wait is over.
+    pub(crate) until: Moment,
     pub(crate) handle: W,
 }
 
@@ -32,6 +34,17 @@ impl<W> Queue<W> {
 
     pub(crate) fn push(&mut self, waiter: QueuedWaiter<W>) {
         self.0.push_back(waiter);
+    }
+
+    /// Removes the first waiter if its wait is over.
+    pub(crate) fn pop_over(&mut self, now: Moment) -> Option<QueuedWaiter<W>> {
+        let is_over = self.first_leaves_at()? <= now;
+        is_over.then(|| self.pop()).flatten()
+    }
+
+    /// When the wait of the first waiter is over.
+    pub(crate) fn first_leaves_at(&self) -> Option<Moment> {
+        self.first().map(|first| first.until)
     }
 
     pub(crate) fn pop(&mut self) -> Option<QueuedWaiter<W>> {

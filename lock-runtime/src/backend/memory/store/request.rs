@@ -19,8 +19,8 @@ pub(crate) struct Ask<'a, W> {
     pub(crate) terms: LeaseTerms,
     /// The owner that the previous attempt was answered with, for a caller that is queued.
     pub(crate) owner: Option<OwnerId>,
-    /// The handle to queue with; `None` for a caller that does not wait.
-    pub(crate) queue_with: Option<&'a W>,
+    /// The handle to queue with, and when the caller's wait is over; `None` for a caller that does not wait.
+    pub(crate) queue_with: Option<(&'a W, Moment)>,
 }
 
 /// The answer to an attempt at a lock that other callers hold, or queue for.
@@ -32,6 +32,8 @@ pub(crate) struct Busy {
     pub(crate) expires_at: Moment,
     /// The ttl of that lease. One that is renewed has no end here, and on a server this at most.
     pub(crate) ttl: Duration,
+    /// When the wait of the first in the queue is over, which may never be polled again.
+    pub(crate) first_leaves_at: Moment,
     /// The owner that the caller is in the queue.
     pub(crate) owner: Option<OwnerId>,
 }

@@ -119,7 +119,7 @@ impl Scene {
             share: share.into(),
             terms: FIXED,
             owner: self.ids.get(&waiter).copied(),
-            queue_with: Some(&waiter),
+            queue_with: Some((&waiter, Moment::NEVER)),
         };
         let decision = self.store.acquire(&ask, at(now));
         let outcome = self.note(decision);
