@@ -44,7 +44,8 @@
 //!    shortens a lease. (A node of a quorum that lost its record gets it again while a majority has the lock.)
 //! 7. **Fencing tokens rise** with every outermost acquisition of a key, also across restarts
 //!    without persistence, and across failover while server clocks do not run behind the last
-//!    token.
+//!    token. Readers, or holders of permits, that are inside together have one token; one that joins them after
+//!    a failover may have a lower token than a writer that the new server does not know of.
 //! 8. **Busy is not broken.** Contention, outage, loss, refusal and misuse are different kinds of errors;
 //!    see [`LockErrorKind`].
 //! 9. **`wait` bounds everything**: connecting, queueing and I/O take no longer than `wait` and one
