@@ -167,12 +167,16 @@ impl LockClientBuilder {
     }
 
     /// How many callers of this client, 1 to 16, may have a lock in turn before another process that waits for
-    /// it gets it. Default: 16. With 1 the order of arrival is strict.
+    /// it gets it. Default: 16. With 1, a caller that is done leaves the lock to the next process that waits.
     ///
     /// Such a turn costs no command: the lease is handed over inside the process, with a fencing token of its
     /// own. That happens in the order of arrival, between callers with the same ttl, while two thirds of the
     /// lease are left. While other processes wait, it goes on for no longer than a second.
     /// In [Redisson's record](Record::Redisson) there are no such turns.
+    ///
+    /// Whatever the number, only one caller of a client that wants the lock alone queues on the server. The next one
+    /// queues when that one is done, behind the other processes that wait by then. Each reader and each holder of permits
+    /// queues for itself, so it may go in before a writer of its own client that came earlier.
     pub fn local_turns(mut self, turns: u32) -> LockClientBuilder {
         self.options.local_turns = turns;
         self
