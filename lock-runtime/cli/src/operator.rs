@@ -13,13 +13,25 @@ impl Connection {
     }
 }
 
+/// The beginning of a label that names the operator: with the host, which the label would have at its end otherwise.
+pub(crate) fn at_host(operator: String) -> String {
+    if operator.contains('@') {
+        operator
+    } else {
+        format!("{operator}@{}", host())
+    }
+}
+
+fn host() -> String {
+    let host = rustix::system::uname();
+    host.nodename().to_string_lossy().into_owned()
+}
+
 fn here() -> String {
     let user = ["SUDO_USER", "USER", "LOGNAME"]
         .iter()
         .find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
-    let host = rustix::system::uname();
-    let host = host.nodename().to_string_lossy().into_owned();
-    format!("{}@{host}", user.unwrap_or_else(of_process))
+    format!("{}@{}", user.unwrap_or_else(of_process), host())
 }
 
 /// The user of this process, as in a container or a unit of systemd, which have no variables for it. A container may have a

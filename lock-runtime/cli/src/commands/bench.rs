@@ -12,6 +12,7 @@ use tokio::time::sleep;
 
 use crate::args::{Bench, Connection};
 use crate::exit::{Exit, Failure};
+use crate::operator;
 use crate::output::{Form, print};
 
 /// What was measured, and how often.
@@ -46,7 +47,7 @@ pub(crate) async fn bench(
     bench: Bench,
     form: Form,
 ) -> Result<Exit, Failure> {
-    let label = format!("{} bench", connection.operator());
+    let label = format!("{} bench", operator::at_host(connection.operator()));
     let client = connection.connect(&label).await?;
     let time = *bench.time / 3;
     let name = key();

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::args::{Connection, Hold};
 use crate::exit::{Exit, Failure};
+use crate::operator;
 use crate::output::{Form, Plain, complain, print};
 use crate::signals::Signals;
 
@@ -30,7 +31,11 @@ impl fmt::Display for Held<'_> {
 pub(crate) async fn hold(connection: &Connection, hold: Hold, form: Form) -> Result<Exit, Failure> {
     connection.exclude_others()?;
     let mut signals = Signals::listen()?;
-    let label = format!("{}: {}", connection.operator(), hold.reason);
+    let label = format!(
+        "{}: {}",
+        operator::at_host(connection.operator()),
+        hold.reason
+    );
     let client = match connection.connect_or_end(&label, &mut signals).await? {
         Ok(client) => client,
         Err(exit) => return Ok(exit),

@@ -11,6 +11,7 @@ use tokio::process::Command;
 use crate::args::{Connection, Run};
 use crate::exit::{Exit, Failure};
 use crate::job::Job;
+use crate::operator;
 use crate::output::complain;
 use crate::signals::{Signals, exit_of};
 
@@ -19,7 +20,11 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
     // From before the child exists: a signal that comes a moment later must not end this process alone.
     let mut signals = Signals::listen()?;
     let (key, program, arguments) = run.parts()?;
-    let label = format!("{} run {}", connection.operator(), program.display());
+    let label = format!(
+        "{} run {}",
+        operator::at_host(connection.operator()),
+        program.display()
+    );
     let client = match connection.connect_or_end(&label, &mut signals).await? {
         Ok(client) => client,
         Err(exit) => return Ok(exit),

@@ -60,7 +60,7 @@ fn works(server: &RedisServer, options: &[&str]) {
         "run",
         "export",
         "--by",
-        "pod-7",
+        "pod@7",
         "--",
         "sh",
         "-c",
@@ -68,11 +68,11 @@ fn works(server: &RedisServer, options: &[&str]) {
     ];
     let mut running = Running::start(command(&run));
     assert_eq!(running.lines().next().as_deref(), Some("in"));
-    let revoke = ["revoke", "--holder", "pod-7", "--yes", "--reason", "test"];
+    let revoke = ["revoke", "--holder", "pod@7", "--yes", "--reason", "test"];
     let (code, said, complaint) = done(&revoke);
     assert_eq!(code, Some(0), "{complaint}");
     assert!(
-        said.starts_with("took lock `export` from pod-7 run sh "),
+        said.starts_with("took lock `export` from pod@7 run sh "),
         "{said}"
     );
     assert_eq!(running.ended().code(), Some(76));

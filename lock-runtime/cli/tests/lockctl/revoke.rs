@@ -89,7 +89,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
         let builder = LockClient::builder().url(server.url()).label(label);
         builder.build().unwrap()
     };
-    let (hung, other) = (labelled("api-7"), labelled("api-70"));
+    let (hung, other) = (labelled("api@7"), labelled("api@70"));
     let plain = hung.lock("a").acquire().await.unwrap();
     let broken = hung.lock("b").acquire().await.unwrap();
     let shared = hung.lock("c").read().acquire().await.unwrap();
@@ -104,7 +104,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     let connection = &mut server.connection();
     ask::<()>(connection, &["SET", "{lock:b}:w", "no queue"]);
 
-    let revoke = ["revoke", "--reason", "hangs", "--holder", "api-7"];
+    let revoke = ["revoke", "--reason", "hangs", "--holder", "api@7"];
     let run = |options: &[&str]| {
         let output = done(&server, &[&revoke[..], options].concat());
         let lines = text(&output.stdout);
@@ -126,9 +126,9 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     assert_eq!(code, Some(4), "{lines:?} {complaint}");
     let said = lines.join("\n");
     for text in [
-        "took lock `a` from api-7 (pid ",
-        "took lock `c` from shared: api-7 (pid ",
-        "took lock `d` from api-7 (pid ",
+        "took lock `a` from api@7 (pid ",
+        "took lock `c` from shared: api@7 (pid ",
+        "took lock `d` from api@7 (pid ",
         "a waiter has it now",
         "lock `b`: ",
     ] {
@@ -177,7 +177,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     let (code, lines, complaint) = run(&["--yes"]);
     assert_eq!((code, lines.len()), (Some(1), 0));
     assert!(
-        complaint.contains("no lock is held by `api-7`"),
+        complaint.contains("no lock is held by `api@7`"),
         "{complaint}"
     );
 }

@@ -56,15 +56,15 @@ async fn sharers_are_told_of_before_and_lose_the_lock_together() {
 #[tokio::test]
 async fn label_is_typed_before_all_locks_of_a_holder_are_taken() {
     let server = RedisServer::start();
-    let service = LockClient::builder().url(server.url()).label("api-7");
+    let service = LockClient::builder().url(server.url()).label("api@7");
     let service = service.build().unwrap();
     let guard = service.lock("order:42").acquire().await.unwrap();
     let other = service.lock("order:43").acquire().await.unwrap();
     let program = env!("CARGO_BIN_EXE_lockctl");
-    let line = r#""$0" revoke --holder api-7 --reason stuck; echo "ended $?"; read a"#;
+    let line = r#""$0" revoke --holder api@7 --reason stuck; echo "ended $?"; read a"#;
     for (typed, said, ended) in [
-        ("api-70", "Nothing was done.", "ended 1"),
-        ("api-7", "took lock `order:43` from api-7 (pid ", "ended 0"),
+        ("api@70", "Nothing was done.", "ended 1"),
+        ("api@7", "took lock `order:43` from api@7 (pid ", "ended 0"),
     ] {
         assert!(guard.is_valid() && other.is_valid());
         let terminal = Terminal::of(&server, &["sh", "-c", line, program]);
