@@ -27,7 +27,7 @@ impl RedisQuorum {
     /// The default of the restart delay.
     pub const DELAY: Duration = Duration::from_secs(60);
 
-    /// Starts three nodes, whose votes count at once.
+    /// Starts three nodes, which vote at once.
     pub fn start() -> Self {
         Self::with(3)
     }
@@ -37,7 +37,7 @@ impl RedisQuorum {
         Self::of((0..nodes).map(|_| RedisServer::builder()), Self::DELAY)
     }
 
-    /// Nodes with these options, whose votes count at once, and with this restart delay in their
+    /// Nodes with these options, which vote at once, and with this restart delay in their
     /// [URL](RedisQuorum::url).
     pub fn of(nodes: impl IntoIterator<Item = Builder>, delay: Duration) -> Self {
         let nodes = nodes
@@ -70,7 +70,7 @@ impl RedisQuorum {
         for node in &self.nodes {
             let connection = &mut node.connection();
             let delay = self.delay.as_millis();
-            let marker = format!("{} {delay} {:016}", boot(connection), 1);
+            let marker = format!("{} {delay}", boot(connection));
             ask::<()>(connection, &["SET", &marker_name(prefix), &marker]);
         }
     }

@@ -13,9 +13,6 @@ safety_lines! {
     confirmation_of_a_grant:
         "the confirmation of a grant: a waiter enters when a message says that it was served",
         [push_doubled], "double entry";
-    early_votes:
-        "the time in which a node that may have lost data has no vote",
-        [quorum_node_wiped, quorum_minority_wiped, quorum_old_data], "double entry";
     hold_for_absent_keys:
         "the check that no other owner has the node on which a holder writes its record again",
         [quorum_key_deleted], "unexpected: the node was taken from its owner";
@@ -55,6 +52,9 @@ safety_lines! {
     renewal_after_a_move:
         "the renewal of leases that were confirmed on a connection that is gone",
         [name_moves, renewal_not_replicated], "double entry";
+    restart_delay:
+        "the time in which a node that may have lost data gives nothing",
+        [quorum_node_wiped, quorum_minority_wiped, quorum_old_data, quorum_clock_late_at_a_restart], "double entry";
     retained_after_a_move:
         "the end of a retained lease with its connection, and the check before a caller takes it",
         [name_moves_while_retained], "double entry";

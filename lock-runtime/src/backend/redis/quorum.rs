@@ -10,6 +10,7 @@
 mod attempt;
 pub(super) mod boots;
 mod clocks;
+mod counting;
 mod election;
 mod health;
 mod in_flight;
@@ -183,7 +184,8 @@ impl Wire for QuorumWire {
     /// Connects to all nodes, and marks them. A majority must answer.
     async fn ping(&self) -> Result<(), WireError> {
         let until = self.nodes.until();
-        let marks = (0..self.nodes.len()).map(|node| marking::mark(&self.nodes, node, until));
+        let marks =
+            (0..self.nodes.len()).map(|node| marking::mark_and_count(&self.nodes, node, until));
         let marked = side_by_side(marks).await;
         self.nodes.boots.check_all()?;
         self.nodes.compare_clocks();

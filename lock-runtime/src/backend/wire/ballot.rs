@@ -21,6 +21,7 @@ use std::time::Duration;
 use crate::backend::wire::ballot::command::{Command, NodeReply, Proposal};
 use crate::backend::wire::ballot::patience::{LOOKS, Patience};
 use crate::backend::wire::ballot::place::{Place, Standing};
+use crate::backend::wire::ballot::progress::Reason;
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::control::is_removed;
@@ -202,13 +203,10 @@ impl Ballot {
                     let token = grant.token;
                     Some(Command::Cede { token })
                 }
-                Standing::Held {
-                    grant, early_until, ..
-                } => {
-                    let is_ripe = early_until.is_some_and(|until| until <= now);
+                Standing::Held { grant, .. } => {
                     let is_less =
                         matches!(verdict, Verdict::Unequal(largest) if grant.token < largest);
-                    (is_ripe || is_less).then(|| self.acquire(node, queue))
+                    is_less.then(|| self.acquire(node, queue))
                 }
                 Standing::Waiting { .. } => {
                     (place.is_notified || looks).then(|| self.acquire(node, queue))
@@ -251,38 +249,32 @@ impl Ballot {
         let Some(sent) = place.sent.take() else {
             return;
         };
-        place.error = None;
-        if matches!(reply, NodeReply::Held { .. }) {
+        place.failure = None;
+        if matches!(reply, NodeReply::Held(_)) {
             place.note_held();
         }
         place.expect_nothing();
         self.patience.note(now.since(at));
         let is_cede = matches!(sent.command, Command::Cede { .. });
-        // A `cede` that is kept raises no expiry, and gives no new token to an early vote.
-        let (at, was_early) = match place.standing {
-            Standing::Held {
-                at, early_until, ..
-            } if is_cede => (at, early_until),
-            _ => (at, None),
+        // A `cede` that is kept raises no expiry.
+        let at = match place.standing {
+            Standing::Held { at, .. } if is_cede => at,
+            _ => at,
         };
         place.standing = match reply {
             // The node that an unanswered `cede` named may still go.
-            NodeReply::Held { grant, .. } if grant.token.get() <= place.void => {
+            NodeReply::Held(grant) if grant.token.get() <= place.void => {
                 place.asks_again = true;
                 Standing::Unknown
             }
-            NodeReply::Held { grant, early } => {
+            NodeReply::Held(grant) => {
                 self.largest = self.largest.max(grant.token.get());
                 self.had_a_node = true;
-                let early_until = match early.is_zero() || is_removed!(early_votes) {
-                    true => was_early,
-                    false => Some(now + early),
-                };
-                Standing::Held {
-                    grant,
-                    at,
-                    early_until,
-                }
+                Standing::Held { grant, at }
+            }
+            NodeReply::Early(left) => {
+                place.failure = Some(Reason::Early(left));
+                Standing::Unknown
             }
             NodeReply::Absent => {
                 place.asks_again = true;
@@ -310,9 +302,9 @@ impl Ballot {
     }
 
     /// There is no answer to the command under way, which may yet be carried out.
-    pub(crate) fn unanswered(&mut self, node: usize, error: WireError) {
+    pub(crate) fn unanswered(&mut self, node: usize, error: &WireError) {
         let place = &mut self.places[node];
-        place.error = Some(error);
+        place.failure = Some(Reason::of(error));
         place.is_notified = false;
         place.expect_nothing();
         let Some(sent) = place.sent.take() else {
@@ -334,19 +326,15 @@ impl Ballot {
     }
 
     /// A vote that was given does not count any more.
-    pub(crate) fn drop_vote(&mut self, node: usize, error: WireError) {
+    pub(crate) fn drop_vote(&mut self, node: usize, error: &WireError) {
         let place = &mut self.places[node];
-        place.error = Some(error);
+        place.failure = Some(Reason::of(error));
         place.standing = Standing::Unknown;
     }
 
     /// A renewal has written the record of a holder again.
     pub(crate) fn restored(&mut self, node: usize, grant: Grant, at: Moment) {
-        self.places[node].standing = Standing::Held {
-            grant,
-            at,
-            early_until: None,
-        };
+        self.places[node].standing = Standing::Held { grant, at };
     }
 
     /// What the votes amount to.
@@ -377,8 +365,8 @@ impl Ballot {
     /// The votes that count, and when each was asked for.
     fn votes(&self, now: Moment) -> impl Iterator<Item = (Grant, Moment)> {
         self.places.iter().filter_map(move |place| {
-            let (grant, at, early_until) = place.held()?;
-            let counts = early_until.is_none() && !place.is_ceding() && !place.is_clock_unknown;
+            let (grant, at) = place.held()?;
+            let counts = !place.is_ceding() && !place.is_clock_unknown;
             (counts && is_fresh(now, at, self.ttl)).then_some((grant, at))
         })
     }

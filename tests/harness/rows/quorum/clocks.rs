@@ -2,16 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use super::{QuorumRound, follow, go_on, hold, roles};
+use super::wipes::LEASE;
+use super::{QuorumRound, ends_before, follow, go_on, hold, roles};
 use crate::clock::Clock;
-use crate::quorum::RedisQuorum;
-use crate::rows::LONG;
+use crate::quorum::{RedisQuorum, marker_name};
+use crate::rows::{LONG, persist};
+use crate::scene::exists;
 use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 
 rows! {
     E quorum_clock_of_a_node on with_a_clock, of 2;
     F quorum_clock_set_and_back on with_a_clock;
+    E quorum_clock_late_at_a_restart on with_a_clock, of 3;
     E quorum_clock_of_a_waiter on RedisQuorum::start, of 2;
     E quorum_node_ahead_killed on RedisQuorum::start;
 }
@@ -79,6 +82,34 @@ fn quorum_clock_set_and_back(round: &mut QuorumRound<'_>) {
     round.told(&mut holder, end);
     round.release(&mut next);
     round.retire_all([holder, next]);
+}
+
+/// The lock is held on two of three nodes. One of them restarts without its data, its clock behind by half a minute, a
+/// minute or an hour, and the clock is set right while another process asks for the lock.
+fn quorum_clock_late_at_a_restart(round: &mut QuorumRound<'_>) {
+    let behind = [MINUTE / 2, MINUTE, HOUR][round.variant];
+    let kept = round.number % CLOCKED;
+    let third = CLOCKED - 1 - kept;
+    round.look_at(|quorum| &quorum.nodes[kept]);
+    let ways = [(); 2].map(|()| round.server.proxies());
+    ways[0][third].refuse(true);
+    let urls = ways.each_ref().map(|ways| round.server.url_through(ways));
+    let [mut old, mut next] = urls.map(|url| round.worker_at(&url));
+    next.ask("idle", PATIENCE);
+    persist(round, &mut old, LEASE);
+    let clocked = &mut round.server.nodes[CLOCKED];
+    clocked.back(behind);
+    clocked.restart_empty();
+    let since = Instant::now();
+    round.ask(&mut next, LONG, PATIENCE);
+    let clocked = &round.server.nodes[CLOCKED];
+    let (connection, marker) = (&mut clocked.connection(), marker_name("lock:"));
+    wait_until("marker", PATIENCE, || exists(connection, &marker));
+    clocked.forward(behind);
+    round.granted_next(&next, since, LEASE);
+    ends_before(round, &old, &mut next);
+    ways[0][third].refuse(false);
+    round.retire_all([old, next]);
 }
 
 /// The clock of a waiter is an hour off, in turn ahead and behind: waiters are served in the order in which they came.

@@ -252,7 +252,7 @@ fn quorum_majority_killed(round: &mut QuorumRound<'_>) {
     }
     let back = Instant::now();
     round.ask(&mut next, LEASE, PATIENCE);
-    // Their votes count when the restart delay is over.
+    // They vote when the restart delay is over.
     round.let_in(&mut next, back, LEASE);
     round.retire_all([old, waiter, hasty, next]);
 }

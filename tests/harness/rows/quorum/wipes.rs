@@ -1,4 +1,4 @@
-//! Nodes that lose their data. Their votes do not count until every lease that they may have lost is over.
+//! Nodes that lose their data. They do not vote until every lease that they may have lost is over.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ fn durable_and_patient() -> RedisQuorum {
 }
 
 /// A lease that lasts for the rest of a round, however busy the machine is.
-const LEASE: Duration = Duration::from_secs(2);
+pub(super) const LEASE: Duration = Duration::from_secs(2);
 
 /// The restart delay where a round waits for its end.
 const DELAY: Duration = LEASE;
@@ -263,7 +263,8 @@ fn quorum_restart_while_held(round: &mut QuorumRound<'_>) {
     });
     let record = round.lock.value().expect("it is held");
     assert_eq!(label_and_token(&record).1, token);
-    // Earlier it might have had the node first.
+    // Without a vote the node has no queue either.
+    round.look_at(|quorum| &quorum.nodes[stays]);
     let waiter = round.queued(waiter, LONG, PATIENCE);
     let mut workers = [holder, waiter, newcomer];
     go_on(round, &mut workers);

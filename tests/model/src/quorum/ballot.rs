@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::mistake::Mistake;
-use super::records::{Owner, Ticks, Token};
+use super::records::{Count, Owner, Ticks, Token};
 use super::scripts::{Answer, Command, Proposal, token_of};
 
 /// What an owner knows of each node, and what it does next.
@@ -13,6 +13,8 @@ pub(super) struct Ballot {
     /// The place in the order of all waiters.
     stamp: Token,
     ttl: Ticks,
+    /// How long a node gives nothing after it lost data.
+    delay: Ticks,
     /// The largest token of a node.
     largest: Token,
     pub(super) phase: Phase,
@@ -46,12 +48,12 @@ pub(super) struct Place {
 pub(super) enum Standing {
     /// Nothing, or nothing that still counts.
     Unknown,
-    /// The owner has K. The vote counts from `early_until` until a ttl after `sent_at`.
-    Held {
-        token: Token,
-        sent_at: Ticks,
-        early_until: Ticks,
-    },
+    /// The owner has K. The vote counts until a ttl after `sent_at`.
+    Held { token: Token, sent_at: Ticks },
+    /// The node does not vote yet. It had waited for `count.waited` at `at`.
+    Early { count: Count, at: Ticks },
+    /// The node has said that it votes.
+    Votes,
     /// Another owner has K. `is_fresh`: the request was sent while this owner had a node.
     Waiting {
         holder: Option<Owner>,
@@ -75,7 +77,7 @@ pub(super) enum Verdict {
 }
 
 impl Ballot {
-    pub(super) fn new(nodes: usize, stamp: Token, ttl: Ticks) -> Ballot {
+    pub(super) fn new(nodes: usize, stamp: Token, (ttl, delay): (Ticks, Ticks)) -> Ballot {
         let place = Place {
             standing: Standing::Unknown,
             sent: None,
@@ -87,6 +89,7 @@ impl Ballot {
             nodes: vec![place; nodes],
             stamp,
             ttl,
+            delay,
             largest: 0,
             phase: Phase::Acquires,
         }
@@ -113,17 +116,10 @@ impl Ballot {
         let Some((command, sent_at)) = place.sent.take() else {
             return;
         };
-        // A `cede` that was kept leaves the vote as it was. It raises no expiry, and gives no new token to an early lock.
-        let (sent_at, was_early) = match (command, place.standing) {
-            (
-                Command::Cede { .. },
-                Standing::Held {
-                    sent_at,
-                    early_until,
-                    ..
-                },
-            ) => (sent_at, early_until),
-            _ => (sent_at, 0),
+        // A `cede` that was kept leaves the vote as it was. It raises no expiry.
+        let sent_at = match (command, place.standing) {
+            (Command::Cede { .. }, Standing::Held { sent_at, .. }) => sent_at,
+            _ => sent_at,
         };
         let sent_at = if mistake == Some(Mistake::DeadlineFromReply) {
             now
@@ -133,15 +129,13 @@ impl Ballot {
         let voids = mistake != Some(Mistake::VoidTokenCounts);
         place.standing = match answer {
             // The claim that the unanswered `cede` named may still go.
-            Answer::Held { token, .. } if voids && token <= place.void => Standing::Unknown,
-            Answer::Held { token, early } => {
+            Answer::Held { token } if voids && token <= place.void => Standing::Unknown,
+            Answer::Held { token } => {
                 self.largest = self.largest.max(token);
-                Standing::Held {
-                    token,
-                    sent_at,
-                    early_until: if early == 0 { was_early } else { now + early },
-                }
+                Standing::Held { token, sent_at }
             }
+            Answer::Marked(Some(count)) => Standing::Early { count, at: now },
+            Answer::Marked(None) => Standing::Votes,
             Answer::Waiting { holder, .. } => Standing::Waiting {
                 holder,
                 is_fresh: place.looks,
@@ -152,7 +146,8 @@ impl Ballot {
             | Answer::Contended
             | Answer::HandedOn
             | Answer::Left
-            | Answer::Nothing => Standing::Unknown,
+            | Answer::Nothing
+            | Answer::Early { .. } => Standing::Unknown,
         };
         place.looks = false;
         if matches!(command, Command::Cede { .. }) {
@@ -175,7 +170,7 @@ impl Ballot {
                 place.void = place.void.max(token);
                 place.standing = Standing::Unknown;
             }
-            Some((Command::Acquire { .. }, _))
+            Some((Command::Acquire { .. } | Command::Mark { .. }, _))
                 if !matches!(place.standing, Standing::Held { .. }) =>
             {
                 place.standing = Standing::Unknown;
@@ -231,26 +226,36 @@ impl Ballot {
                     stamp: self.stamp,
                 })
             }
-            Standing::Held {
-                token, early_until, ..
-            } => {
-                let is_due = early_until > 0 && early_until <= now;
+            Standing::Held { token, .. } => {
                 let is_less = matches!(
                     self.verdict(now, mistake),
                     Verdict::Unequal(largest) if token < largest
                 );
-                (is_due || is_less).then(|| self.acquire(place, mistake))
+                is_less.then(|| self.acquire(place, mistake))
             }
+            Standing::Early { count, at } => {
+                let is_over = count.waited + (now - at) >= self.delay;
+                is_over.then(|| mark(count, now - at))
+            }
+            Standing::Votes => Some(self.acquire(place, mistake)),
             Standing::Waiting { .. } => place.pushed.then(|| self.acquire(place, mistake)),
             Standing::Unknown | Standing::Absent | Standing::Anothers => None,
         }
     }
 
     /// The request of a first round, of a poll or of a repetition.
-    pub(super) fn poll(&self, node: usize, mistake: Option<Mistake>) -> Option<Command> {
+    pub(super) fn poll(
+        &self,
+        node: usize,
+        now: Ticks,
+        mistake: Option<Mistake>,
+    ) -> Option<Command> {
         let place = &self.nodes[node];
         let may_ask = place.sent.is_none() && self.phase == Phase::Acquires;
-        may_ask.then(|| self.acquire(place, mistake))
+        may_ask.then(|| match place.standing {
+            Standing::Early { count, at } => mark(count, now - at),
+            _ => self.acquire(place, mistake),
+        })
     }
 
     fn acquire(&self, place: &Place, mistake: Option<Mistake>) -> Command {
@@ -308,7 +313,7 @@ impl Ballot {
 
     /// What the votes amount to.
     pub(super) fn verdict(&self, now: Ticks, mistake: Option<Mistake>) -> Verdict {
-        let votes = self.votes(now, mistake, false);
+        let votes = self.votes(now, mistake);
         let majority = self.majority(mistake);
         if votes.len() < majority {
             return Verdict::Open;
@@ -348,27 +353,16 @@ impl Ballot {
     }
 
     fn has_majority(&self, now: Ticks, mistake: Option<Mistake>) -> bool {
-        let counts_early = matches!(self.phase, Phase::Holds(_));
-        self.votes(now, mistake, counts_early).len() >= self.majority(mistake)
+        self.votes(now, mistake).len() >= self.majority(mistake)
     }
 
     /// The token and the request's time of each vote.
-    fn votes(
-        &self,
-        now: Ticks,
-        mistake: Option<Mistake>,
-        counts_early: bool,
-    ) -> Vec<(Token, Ticks)> {
+    fn votes(&self, now: Ticks, mistake: Option<Mistake>) -> Vec<(Token, Ticks)> {
         let votes = self.nodes.iter().filter_map(|place| match place.standing {
-            Standing::Held {
-                token,
-                sent_at,
-                early_until,
-            } => {
-                let counts = counts_early || early_until == 0;
+            Standing::Held { token, sent_at } => {
                 let goes = matches!(place.sent, Some((Command::Cede { .. }, _)))
                     && mistake != Some(Mistake::CededVoteCounts);
-                (counts && !goes && sent_at + self.ttl > now).then_some((token, sent_at))
+                (!goes && sent_at + self.ttl > now).then_some((token, sent_at))
             }
             _ => None,
         });
@@ -434,5 +428,14 @@ impl Ballot {
             _ => None,
         });
         all_known && holds(None) < majority && others.map(Some).all(|owner| holds(owner) < majority)
+    }
+}
+
+/// A node that does not vote yet is told for how long it has waited.
+fn mark(count: Count, since: Ticks) -> Command {
+    let waited = count.waited + since;
+    Command::Mark {
+        new: 0,
+        known: Some(Count { waited, ..count }),
     }
 }

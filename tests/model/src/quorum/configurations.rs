@@ -12,6 +12,7 @@ const NOTHING: Budget = Budget {
     flushes: 0,
     restarts: 0,
     saves: 0,
+    corrections: 0,
 };
 
 const LEVEL: &[Ticks] = &[0, 0, 0];
@@ -28,6 +29,7 @@ const fn quorum(name: &'static str, ttl: Ticks, horizon: Ticks, budget: Budget) 
     Quorum {
         name,
         clocks: LEVEL,
+        restart_clocks: &[],
         stamps: TWO,
         ttl,
         horizon,
@@ -66,9 +68,23 @@ pub const CONFIGURATIONS: &[Quorum] = &[
         budget!(restarts: 1, saves: 1),
     ),
     Quorum {
+        clocks: &[3, 3, 3],
+        restart_clocks: &[0, 6],
+        ..quorum(
+            "quorum, restarted with a wrong clock",
+            1,
+            2,
+            budget!(restarts: 1, corrections: 1),
+        )
+    },
+    Quorum {
         clocks: &[0, 0, 2],
         lost: Some(7),
         ..quorum("quorum, after a loss", 2, 1, NOTHING)
+    },
+    Quorum {
+        lost: Some(7),
+        ..quorum("quorum, flushed after a loss", 2, 1, budget!(flushes: 1))
     },
 ];
 

@@ -7,10 +7,12 @@ mistakes! {
         NoWriteBack,
         /// A holder takes the token of its first vote instead of the largest.
         FirstToken,
-        /// The votes of a node that lost its data count at once.
+        /// A node that lost its data votes at once.
         VotesAtOnce,
-        /// A token that a node gave before its votes counted stays.
-        EarlyTokenKept,
+        /// A node that lost its data votes when the delay is over by its own clock.
+        DelayByOwnClock,
+        /// What a client has measured counts although the node lost its data in between.
+        CountOfAnother,
         /// `cede` moves the lock whatever its token is.
         CedeWithoutToken,
         /// A vote counts while its `cede` is under way.

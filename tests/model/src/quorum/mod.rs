@@ -62,6 +62,8 @@ pub struct Budget {
     pub restarts: u8,
     /// A node saves its records.
     pub saves: u8,
+    /// The clock of a node that restarted with a wrong one is set right.
+    pub corrections: u8,
 }
 
 /// A configuration.
@@ -71,6 +73,8 @@ pub struct Quorum {
     pub name: &'static str,
     /// How far the clock of each node is ahead.
     pub clocks: &'static [Ticks],
+    /// How far the clock may be ahead with which a node restarts.
+    pub restart_clocks: &'static [Ticks],
     /// The stamp of each owner.
     pub stamps: &'static [Token],
     /// How long a lease is.
@@ -124,6 +128,10 @@ pub enum Step {
     Save(u8),
     /// A node restarts.
     Restart(u8),
+    /// A node restarts, and its clock is so far ahead then.
+    RestartAt(u8, Ticks),
+    /// The clock of a node is set right.
+    Correct(u8),
 }
 
 impl Quorum {

@@ -49,13 +49,22 @@ pub struct Entry {
     pub live_until: Ticks,
 }
 
-/// M: the boot that the node was last seen with, and until when its votes do not count.
+/// M: the boot that the node was last seen with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Marker {
     /// The boot.
     pub boot: u8,
-    /// The time from which on votes count.
-    pub until: Ticks,
+    /// For how long the node has waited; `None` if it votes.
+    pub count: Option<Count>,
+}
+
+/// How long a node that may have lost data has waited, as clients have measured it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Count {
+    /// Tells the counts of a node apart.
+    pub name: u8,
+    /// So much time has passed for certain since it began.
+    pub waited: Ticks,
 }
 
 impl Records {

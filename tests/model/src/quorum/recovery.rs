@@ -5,7 +5,7 @@ use super::records::{Owner, Ticks};
 use super::world::World;
 use super::{Quorum, Step};
 
-/// Two owners, each with its time of a claim, of an early node and of a dead owner's lease, are served in less.
+/// Two owners, each with its time of a claim, of a node without a vote and of a dead owner's lease, are served in less.
 const ROUNDS: usize = 40;
 /// More messages in one tick are a livelock.
 const MESSAGES: usize = 100;

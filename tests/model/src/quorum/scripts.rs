@@ -1,7 +1,7 @@
 //! The scripts of one node, as pure functions of its records and its clock.
 
 use super::mistake::Mistake;
-use super::records::{Entry, Lock, Marker, Owner, Records, Ticks, Token, UNIT};
+use super::records::{Count, Entry, Lock, Marker, Owner, Records, Ticks, Token, UNIT};
 
 /// The scripts' constants.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub struct Rules {
     pub claim: Ticks,
     /// How long a queue entry outlives its last heartbeat.
     pub live: Ticks,
-    /// How long the votes of a node do not count after it lost data.
+    /// How long a node gives nothing after it lost data.
     pub delay: Ticks,
     /// How far a guess may be ahead of the clock.
     pub ahead: Token,
@@ -40,6 +40,13 @@ pub enum Command {
         stamp: Token,
         /// The token that the client proposes.
         proposal: Proposal,
+    },
+    /// Begins the count of a node that may have lost data, or has it go on.
+    Mark {
+        /// The name of a new count.
+        new: u8,
+        /// What the client knows of the count, and has measured.
+        known: Option<Count>,
     },
     /// Gives K to a waiter with a better stamp, and queues.
     Cede {
@@ -72,13 +79,18 @@ pub enum Command {
 /// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Answer {
-    /// The owner has K. Its vote counts once `early` is over.
+    /// The owner has K.
     Held {
         /// The token of K.
         token: Token,
-        /// How long the vote does not count.
-        early: Ticks,
     },
+    /// The node does not vote yet, and gives nothing.
+    Early {
+        /// How long it does not.
+        left: Ticks,
+    },
+    /// `mark`: what the marker has of the count; `None` if the node votes.
+    Marked(Option<Count>),
     /// The owner does not have K, or asked in vain for it.
     Waiting {
         /// K's owner.
@@ -128,6 +140,7 @@ pub fn run(
             stamp,
             proposal,
         } => script.acquire(ttl, queues, stamp, proposal),
+        Command::Mark { new, known } => script.mark(new, known),
         Command::Cede { token, stamp } => script.cede(token, stamp),
         Command::Hold { ttl, token } => script.hold(ttl, token),
         Command::Renew { ttl } => script.renew(ttl),
@@ -147,18 +160,13 @@ struct Script<'a> {
 
 impl Script<'_> {
     fn acquire(&mut self, ttl: Ticks, queues: bool, stamp: Token, proposal: Proposal) -> Answer {
-        let until = self.until();
-        self.records.marker = Some(Marker {
-            boot: self.boot,
-            until,
-        });
+        if let Some(early) = self.early() {
+            return early;
+        }
         if let Some(lock) = self.mine() {
             let expires_at = lock.expires_at.max(self.now + ttl);
-            let is_early_token = lock.token < token_of(until) && until <= self.now;
             let proposed = self.accepted(proposal);
-            let token = if is_early_token && !self.makes(Mistake::EarlyTokenKept) {
-                self.mint(proposed)
-            } else if proposed > lock.token {
+            let token = if proposed > lock.token {
                 self.raise_fence(proposed);
                 proposed
             } else {
@@ -169,7 +177,7 @@ impl Script<'_> {
                 expires_at,
                 ..lock
             });
-            return self.held(token);
+            return Answer::Held { token };
         }
         if self.records.lock.is_none() {
             let first = self.records.queue.first().copied();
@@ -178,7 +186,7 @@ impl Script<'_> {
                 Some(first) => self.claim(first.owner, self.accepted(proposal)),
                 None => {
                     let token = self.grant(self.me, ttl, self.accepted(proposal));
-                    return self.held(token);
+                    return Answer::Held { token };
                 }
             }
         }
@@ -197,6 +205,9 @@ impl Script<'_> {
     }
 
     fn cede(&mut self, token: Token, stamp: Token) -> Answer {
+        if let Some(early) = self.early() {
+            return early;
+        }
         let Some(lock) = self.mine() else {
             return self.waiting();
         };
@@ -204,7 +215,7 @@ impl Script<'_> {
         let first = self.records.queue.first().copied();
         let first = first.filter(|first| (first.stamp, first.owner) < (stamp, self.me));
         let Some(first) = first.filter(|_| is_named) else {
-            return self.held(lock.token);
+            return Answer::Held { token: lock.token };
         };
         self.enqueue(stamp);
         self.claim(first.owner, 0);
@@ -212,11 +223,6 @@ impl Script<'_> {
     }
 
     fn hold(&mut self, ttl: Ticks, token: Token) -> Answer {
-        let until = self.until();
-        self.records.marker = Some(Marker {
-            boot: self.boot,
-            until,
-        });
         let expires_at = self.now + ttl;
         let lock = match self.records.lock {
             None => {
@@ -237,7 +243,7 @@ impl Script<'_> {
             Some(_) => return Answer::Anothers,
         };
         self.records.lock = Some(lock);
-        self.held(lock.token)
+        Answer::Held { token: lock.token }
     }
 
     fn renew(&mut self, ttl: Ticks) -> Answer {
@@ -246,7 +252,7 @@ impl Script<'_> {
         };
         let expires_at = lock.expires_at.max(self.now + ttl);
         self.records.lock = Some(Lock { expires_at, ..lock });
-        self.held(lock.token)
+        Answer::Held { token: lock.token }
     }
 
     fn release(&mut self) -> Answer {
@@ -271,19 +277,73 @@ impl Script<'_> {
         }
         self.records.lock = None;
         match self.records.queue.first().copied() {
-            None => Answer::Freed,
-            Some(first) => {
+            Some(first) if self.left() == 0 => {
                 self.claim(first.owner, self.accepted(Proposal::Guess(proposal)));
                 Answer::HandedOn
             }
+            // A node that does not vote gives nothing.
+            _ => Answer::Freed,
         }
     }
 
-    /// Until when votes of this node do not count. A node without marker, or of another boot, may have lost data.
-    fn until(&self) -> Ticks {
+    fn mark(&mut self, new: u8, known: Option<Count>) -> Answer {
+        let own_clock = self.makes(Mistake::DelayByOwnClock);
+        if self.left() > 0 {
+            let begun = self.marker().and_then(|marker| marker.count);
+            let mut count = begun.unwrap_or(Count {
+                name: new,
+                // By its own clock it has the time at which that began.
+                waited: if own_clock { self.now } else { 0 },
+            });
+            let any = self.makes(Mistake::CountOfAnother);
+            let known = known.filter(|known| any || known.name == count.name && begun.is_some());
+            if let Some(known) = known.filter(|_| !own_clock) {
+                count.waited = count.waited.max(known.waited);
+            }
+            self.records.marker = Some(Marker {
+                boot: self.boot,
+                count: Some(count),
+            });
+        }
+        if self.left() == 0 {
+            self.records.marker = Some(Marker {
+                boot: self.boot,
+                count: None,
+            });
+        }
+        Answer::Marked(self.marker().and_then(|marker| marker.count))
+    }
+
+    /// M, unless it is of another boot.
+    fn marker(&self) -> Option<Marker> {
         let marker = self.records.marker;
-        let marker = marker.filter(|marker| marker.boot == self.boot);
-        marker.map_or(self.now + self.rules.delay, |marker| marker.until)
+        marker.filter(|marker| marker.boot == self.boot)
+    }
+
+    /// How long the node does not vote. A node without marker, or of another boot, may have lost data.
+    fn left(&self) -> Ticks {
+        let delay = self.rules.delay;
+        if self.makes(Mistake::VotesAtOnce) {
+            return 0;
+        }
+        match self.marker() {
+            None => delay,
+            Some(Marker { count: None, .. }) => 0,
+            Some(Marker {
+                count: Some(count), ..
+            }) if self.makes(Mistake::DelayByOwnClock) => {
+                (count.waited + delay).saturating_sub(self.now)
+            }
+            Some(Marker {
+                count: Some(count), ..
+            }) => delay.saturating_sub(count.waited),
+        }
+    }
+
+    /// The answer of a node that does not vote.
+    fn early(&self) -> Option<Answer> {
+        let left = self.left();
+        (left > 0).then_some(Answer::Early { left })
     }
 
     /// A new token, above the last one, the clock and `proposed`.
@@ -353,15 +413,6 @@ impl Script<'_> {
     fn place_of_me(&self) -> Option<Entry> {
         let place = self.records.place(self.me)?;
         Some(self.records.queue[place])
-    }
-
-    fn held(&self, token: Token) -> Answer {
-        let early = self.until().saturating_sub(self.now);
-        let votes_at_once = self.makes(Mistake::VotesAtOnce);
-        Answer::Held {
-            token,
-            early: if votes_at_once { 0 } else { early },
-        }
     }
 
     fn waiting(&self) -> Answer {

@@ -40,6 +40,11 @@ impl World {
             }
             if self.budget.restarts > 0 {
                 steps.push(Step::Restart(node));
+                let clocks = model.restart_clocks.iter();
+                steps.extend(clocks.map(|&ahead| Step::RestartAt(node, ahead)));
+            }
+            if self.budget.corrections > 0 && site.may_be_corrected(self.now, model) {
+                steps.push(Step::Correct(node));
             }
             if self.budget.saves > 0 && site.saved.is_none() {
                 steps.push(Step::Save(node));
@@ -51,7 +56,7 @@ impl World {
                 Phase::Acquires if begun => {
                     if self.budget.polls > 0 {
                         let asks = (0..self.nodes.len())
-                            .filter(|&node| owner.poll(node, model.mistake).is_some());
+                            .filter(|&node| owner.poll(node, self.now, model.mistake).is_some());
                         steps.extend(asks.map(|node| Step::Poll(id, node as u8)));
                     }
                     if self.budget.give_ups > 0 {
@@ -137,7 +142,9 @@ impl World {
             }
             Step::Flush(node) => {
                 self.budget.flushes -= 1;
-                self.nodes[usize::from(node)].records = Records::default();
+                let site = &mut self.nodes[usize::from(node)];
+                site.records = Records::default();
+                site.losses += 1;
             }
             Step::Save(node) => {
                 self.budget.saves -= 1;
@@ -147,6 +154,15 @@ impl World {
             Step::Restart(node) => {
                 self.budget.restarts -= 1;
                 self.restart(node);
+            }
+            Step::RestartAt(node, ahead) => {
+                self.budget.restarts -= 1;
+                self.restart(node);
+                self.nodes[usize::from(node)].ahead = ahead;
+            }
+            Step::Correct(node) => {
+                self.budget.corrections -= 1;
+                self.nodes[usize::from(node)].ahead = model.clocks[0];
             }
         }
         self.decide(model);
@@ -187,7 +203,7 @@ impl World {
     }
 
     pub(super) fn poll(&mut self, owner: Owner, node: usize, model: &Quorum) {
-        let command = self.owners[usize::from(owner)].poll(node, model.mistake);
+        let command = self.owners[usize::from(owner)].poll(node, self.now, model.mistake);
         if let Some(command) = command {
             self.send(owner, node, command);
         }
@@ -232,13 +248,28 @@ impl World {
         let site = &mut self.nodes[node];
         let clock = (self.now + site.ahead, site.boot);
         let mut pushes = Vec::new();
-        let answer = run(
-            &mut site.records,
-            clock,
-            &model.rules(),
-            (owner, command),
-            &mut pushes,
-        );
+        let mut run = |command| {
+            let command = (owner, command);
+            run(
+                &mut site.records,
+                clock,
+                &model.rules(),
+                command,
+                &mut pushes,
+            )
+        };
+        let mark = |known| Command::Mark {
+            new: site.losses,
+            known,
+        };
+        let answer = match command {
+            Command::Mark { known, .. } => run(mark(known)),
+            command => match run(command) {
+                // A client that finds an early node marks it.
+                Answer::Early { .. } => run(mark(None)),
+                answer => answer,
+            },
+        };
         for pushed in pushes {
             let is_asking = self.owners[usize::from(pushed)].phase == Phase::Acquires;
             site.links[usize::from(pushed)].push |= is_asking;
@@ -264,6 +295,7 @@ impl World {
     fn restart(&mut self, node: u8) {
         let site = &mut self.nodes[usize::from(node)];
         site.boot += 1;
+        site.losses += 1;
         site.records = site.saved.take().unwrap_or_default();
         self.stray.retain(|&(_, to, _)| to != node);
         for owner in 0..self.owners.len() {

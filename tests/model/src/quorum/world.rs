@@ -1,7 +1,7 @@
 //! The whole state: the nodes, the owners, and what is under way between them.
 
 use super::ballot::{Ballot, Phase};
-use super::records::{Marker, Owner, Records, Ticks, Token};
+use super::records::{Count, Lock, Marker, Owner, Records, Ticks, Token};
 use super::scripts::{Answer, Command};
 use super::{Budget, Quorum};
 
@@ -29,9 +29,19 @@ pub(super) struct Node {
     /// How far the clock is ahead.
     pub(super) ahead: Ticks,
     pub(super) boot: u8,
+    /// How often it may have lost data.
+    pub(super) losses: u8,
     /// The records that a restart brings back.
     pub(super) saved: Option<Records>,
     pub(super) links: Vec<Link>,
+}
+
+impl Node {
+    /// Its clock was wrong when it restarted, and no lease on it counts by that clock.
+    pub(super) fn may_be_corrected(&self, now: Ticks, model: &Quorum) -> bool {
+        let has_lease = |lock: Lock| lock.expires_at > now + self.ahead;
+        self.ahead != model.clocks[0] && !self.records.lock.is_some_and(has_lease)
+    }
 }
 
 /// A connection: one command at a time, and an `end` behind it.
@@ -50,11 +60,15 @@ impl World {
         let owners = model.stamps.len();
         let nodes = model.clocks.iter().map(|&ahead| Node {
             records: Records {
-                marker: Some(Marker { boot: 0, until: 0 }),
+                marker: Some(Marker {
+                    boot: 0,
+                    count: None,
+                }),
                 ..Records::default()
             },
             ahead,
             boot: 0,
+            losses: 0,
             saved: None,
             links: vec![Link::default(); owners],
         });
@@ -63,7 +77,10 @@ impl World {
             now: 0,
             nodes: nodes.collect(),
             owners: ballots
-                .map(|&stamp| Ballot::new(model.clocks.len(), stamp, model.ttl))
+                .map(|&stamp| {
+                    let times = (model.ttl, model.rules().delay);
+                    Ballot::new(model.clocks.len(), stamp, times)
+                })
                 .collect(),
             absent: (0..owners as Owner).collect(),
             stray: Vec::new(),
@@ -74,7 +91,11 @@ impl World {
         if let Some(token) = model.lost {
             world.highest = token;
             world.nodes[2].records.fence = token;
-            world.nodes[0].records.marker = Some(Marker { boot: 0, until: 1 });
+            let waited = model.rules().delay - 1;
+            world.nodes[0].records.marker = Some(Marker {
+                boot: 0,
+                count: Some(Count { name: 0, waited }),
+            });
         }
         world.reduce();
         world

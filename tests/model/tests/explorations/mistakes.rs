@@ -136,7 +136,9 @@ const OF_QUORUM: Shows<OfQuorum> = shows! { OfQuorum:
     FirstToken in "quorum, two owners" breaks quorum::TOKENS_RISE;
     VotesAtOnce in "quorum, flushed" breaks quorum::EXCLUSION;
     VotesAtOnce in "quorum, restarted" breaks quorum::EXCLUSION;
-    EarlyTokenKept in "quorum, after a loss" breaks quorum::TOKENS_RISE;
+    VotesAtOnce in "quorum, after a loss" breaks quorum::TOKENS_RISE;
+    DelayByOwnClock in "quorum, restarted with a wrong clock" breaks quorum::EXCLUSION;
+    CountOfAnother in "quorum, flushed after a loss" breaks quorum::EXCLUSION;
     CedeWithoutToken in "quorum, a break and a poll" breaks quorum::BACKED;
     CededVoteCounts in "quorum, a slow answer" breaks quorum::BACKED;
     VoidTokenCounts in "quorum, a break and a poll" breaks quorum::BACKED;

@@ -1,7 +1,7 @@
 -- Follows quorum_take.lua, grant.lua, choose.lua, queue.lua, quorum_node.lua and quorum_queue.lua: K is taken, a waiter
 -- queues, or the node may have lost data. Also the poll of a waiter, and of an owner whose token is to rise.
 -- Sent twice, it has the effect of one. p is the token that the client proposes, see `proposed_token`.
--- Answers as `held` if the caller has K, else as `waits`.
+-- Answers as `held` if the caller has K, as `early` if the node has no vote, else as `waits`.
 local marker = read_marker(M, boot, delay)
 if marker.err then
   return marker
@@ -11,27 +11,30 @@ if not proposed then
   return failure
 end
 
+local votes = true
+votes = marker.left == 0 -- control: restart_delay
+if not votes then
+  return early(marker)
+end
+
 local fence
 local value = call('GET', K)
 if value and owner_of(value) == owner then
-  local token = tonumber(value:sub(24, 39))
-  -- A token of the time when votes did not count may be below one that this node has lost.
-  local is_early = token < marker.till and marker.till <= now
   -- Reads neither F nor Q, unless the token rises: else a vote can be confirmed in any state of these.
-  if is_early or proposed > token then
+  local rises = proposed > tonumber(value:sub(24, 39))
+  if rises then
     fence, failure = read_fence()
     if not fence then
       return failure
     end
   end
   raise_expiry(ttl)
-  write_marker(M, boot, delay, marker)
-  if fence then
-    local digits = is_early and mint(fence, proposed) or raise_fence(fence, proposed)
+  if rises then
+    local digits = raise_fence(fence, proposed)
     call('SETRANGE', K, '23', digits)
     value = value:sub(1, 23) .. digits
   end
-  return held(value, marker)
+  return held(value)
 end
 
 -- Read even if K is held, so that a waiter that could never be granted the lock fails now.
@@ -49,7 +52,6 @@ if not ticket and (stamp < now - MAX_BEHIND_US or stamp > now + MAX_AHEAD_US) th
 end
 
 -- What is written first needs memory, here and below: a server without it refuses before anything is written.
-write_marker(M, boot, delay, marker)
 local granted, removed, token
 if not value then
   local head
@@ -58,7 +60,7 @@ if not value then
   add_members(removed, granted)
   token = mint(fence, proposed)
   if granted == entry then
-    return held(grant(entry, ttl, token, members - call('ZREM', Q, unpack(removed))), marker)
+    return held(grant(entry, ttl, token, members - call('ZREM', Q, unpack(removed))))
   end
 end
 

@@ -9,13 +9,15 @@ local owner = owner_of(entry)
 local marker = read_marker(KEYS[4], ARGV[4], ARGV[5])
 if marker.err then
   return marker
+elseif marker.left > 0 then
+  return early(marker)
 end
 local value = call('GET', K)
 if value and owner_of(value) == owner then
   local is_named = true
   is_named = value:sub(24, 39) == ARGV[2] -- control: token_of_a_cede
   if not is_named then
-    return held(value, marker)
+    return held(value)
   end
   local fence, failure = read_fence()
   if not fence then
@@ -27,7 +29,7 @@ if value and owner_of(value) == owner then
   end
   local head, removed = choose(waiters_before(entry, stamp))
   if not head then
-    return held(value, marker)
+    return held(value)
   end
   -- SET comes first: a server out of memory refuses it before anything is written.
   local token = new_token(fence)

@@ -1,4 +1,4 @@
--- Follows grant.lua, choose.lua and quorum_node.lua. KEYS K F Q, ARGV owner+label, p, delay in ms.
+-- Follows grant.lua, choose.lua and quorum_node.lua. KEYS K F Q M, ARGV owner+label, p, boot, delay in ms.
 -- Afterwards the owner neither holds nor queues. p is proposed for the token of the next owner, so that all nodes give
 -- it the same one. A successor is not named: it queues by its own stamp.
 -- Answers, if K was the owner's: 1 freed, 2 handed off to the head of the queue. Otherwise: 3 left the queue, 0 K is
@@ -12,9 +12,9 @@ if not value or owner_of(value) ~= owner then
   return removed > 0 and 3 or value and -1 or 0
 end
 
--- Without a fence or a queue the lock cannot be granted, but K must not stay.
-local fence, first = read_fence(), read_head()
-if not fence or first.err then
+-- Without a vote, a fence or a queue the lock cannot be granted, but K must not stay.
+local marker, fence, first = read_marker(KEYS[4], ARGV[3], ARGV[4]), read_fence(), read_head()
+if marker.left ~= 0 or not fence or first.err then
   call('DEL', K)
   return 1
 end
@@ -29,5 +29,5 @@ if not head then
 end
 add_members(removed, head)
 local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(removed))
-grant(head, CLAIM_MS, mint(fence, proposed_token(ARGV[2], ARGV[3]) or 0), remaining)
+grant(head, CLAIM_MS, mint(fence, proposed_token(ARGV[2], ARGV[4]) or 0), remaining)
 return 2

@@ -1,7 +1,8 @@
 -- Follows grant.lua and quorum_node.lua. KEYS K F Q M, ARGV owner+label, ttl in ms, token (16 digits), boot, delay in
 -- ms.
 -- The renewal of a holder that a majority has just confirmed: it also writes K on a node that has lost it, with the
--- holder's token. Answers as acquire does, or nil if another owner has K.
+-- holder's token. It does so on a node without a vote, too: no other owner can have the lock.
+-- Answers as acquire does, or nil if another owner has K.
 local entry, ttl, boot, delay = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
 local owner = owner_of(entry)
 
@@ -14,14 +15,12 @@ local is_own = value and owner_of(value) == owner
 local may_hold = true
 may_hold = is_own or not value -- control: hold_for_absent_keys
 if not may_hold then
-  write_marker(KEYS[4], boot, delay, marker)
   return nil
 end
 -- Reads neither F nor Q: a lease can be renewed in any state of these and of the server.
 if is_own then
   raise_expiry(ttl)
-  write_marker(KEYS[4], boot, delay, marker)
-  return held(value, marker)
+  return held(value)
 end
 
 local fence, failure = read_fence()
@@ -29,8 +28,7 @@ if not fence then
   return failure
 end
 local members = call('ZCARD', Q)
-write_marker(KEYS[4], boot, delay, marker)
 -- First, so that a server out of memory refuses it before anything is written.
 local token = raise_fence(fence, tonumber(ARGV[3]))
 local removed = members > 0 and call('ZREM', Q, entry, owner) or 0
-return held(grant(entry, ttl, token, members - removed), marker)
+return held(grant(entry, ttl, token, members - removed))

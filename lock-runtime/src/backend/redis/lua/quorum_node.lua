@@ -1,41 +1,44 @@
 -- Part of the scripts of a quorum's node, after grant.lua.
 --
--- M, the node's marker: `boot delay until`, without expiry. A server that was started again has another boot, and one
---   that lost its data has no M. It may have lost locks. So its votes do not count before `until` (µs), when every
---   lease that it may have lost is over: no lease is longer than the delay (ms).
+-- M, the node's marker, without expiry: `boot delay` of a node that votes, and else `boot delay count waited`. A server
+--   that was started again has another boot, and one that lost its data has no M. It may have lost locks, so it gives
+--   nothing before every lease that it may have lost is over: none is longer than the delay (ms). Clients measure that
+--   time, since no clock of the server is known to run evenly. `waited` (ms) has passed for certain since the count began.
 -- Q: the ticket is the stamp that the client chose. So waiters have one order on all nodes: stamp, then entry.
 -- F: as on one server. A grant's token is not below the one that the client proposes, so that nodes agree on it.
 
--- M as { till, is_new }, or an error: M's, or that clients have different delays. Writes nothing.
+-- How long (ms) a node that has waited for so long does not vote yet. With a margin for a client's clock, which may be
+-- faster than the one by which a lease ends.
+local function left_of(delay, waited)
+  return delay == '0' and 0 or math.max(0, delay + math.ceil(delay / 100) + 2 - waited)
+end
+
+-- M as { votes, count, waited, left }, or an error: M's, or that clients have different delays.
 local function read_marker(M, boot, delay)
   local text = redis.pcall('GET', M)
   if type(text) == 'table' then
     return text
   end
-  local known, of_node, till = (text or ''):match('^(%S+) (%d+) (%d+)$')
+  local known, of_node, rest = (text or ''):match('^(%S+) (%d+)(.*)$')
   -- Also of another boot: of clients that disagree, one with a shorter delay must not be the first after a restart.
   if of_node and of_node ~= delay then
     return redis.error_reply(
       'LOCKDELAY the restart delay is ' .. of_node .. ' ms on this node and ' .. delay .. ' ms in this client')
   end
-  if known ~= boot then
-    local ms = tonumber(delay)
-    -- With a margin for this clock, which may be faster than the one by which a lease ends.
-    return { till = ms == 0 and now or now + ms * 1010 + 2000, is_new = true }
+  if known == boot and rest == '' then
+    return { votes = true, waited = 0, left = 0 }
   end
-  return { till = tonumber(till), is_new = false }
+  local count, waited
+  if known == boot then
+    count, waited = rest:match('^ (%S+) (%d+)$')
+  end
+  waited = tonumber(waited or 0)
+  return { votes = false, count = count, waited = waited, left = left_of(delay, waited) }
 end
 
--- Stores M, unless it is stored.
-local function write_marker(M, boot, delay, marker)
-  if marker.is_new then
-    call('SET', M, string.format('%s %s %016.0f', boot, delay, marker.till))
-  end
-end
-
--- How long (ms) votes do not count yet.
+-- The answer of a node without a vote: { ms until it votes, time (µs) }.
 local function early(marker)
-  return math.max(0, math.ceil((marker.till - now) / 1000))
+  return { marker.left, now }
 end
 
 -- The token that a client proposes: `=T` was given by a node, and all else is a guess, 0 if it is far ahead of this
@@ -73,7 +76,7 @@ local function raise_expiry(ttl)
   call('PEXPIRE', K, left < tonumber(ttl) and ttl or left)
 end
 
--- The answer to an owner that has K: { flag+token, ms until the vote counts, time (µs) }.
-local function held(value, marker)
-  return { value:sub(23, 39), early(marker), now }
+-- The answer to an owner that has K: { flag+token, time (µs) }.
+local function held(value)
+  return { value:sub(23, 39), now }
 end

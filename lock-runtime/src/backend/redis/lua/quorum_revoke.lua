@@ -1,8 +1,8 @@
--- Follows grant.lua, choose.lua and quorum_node.lua. KEYS K F Q, ARGV the first bytes of K's value, its length (-1: any,
--- those bytes are an owner), the token for the next owner, delay in ms, and a notice for the holder.
+-- Follows grant.lua, choose.lua and quorum_node.lua. KEYS K F Q M, ARGV the first bytes of K's value, its length (-1:
+-- any, those bytes are an owner), the token for the next owner, boot, delay in ms, and a notice for the holder.
 -- Takes K from its holder on this node, as `end` does. A majority had this owner a moment ago.
 -- Answers 1 freed, 2 granted to the head of the queue. Otherwise nothing is written: 0 K is absent, -1 another owner has K.
-local record, length, notice = ARGV[1], tonumber(ARGV[2]), ARGV[5]
+local record, length, notice = ARGV[1], tonumber(ARGV[2]), ARGV[6]
 local value = call('GET', K)
 if not value then
   return 0
@@ -17,12 +17,14 @@ if not fence then
   return failure
 end
 local proposed
-proposed, failure = proposed_token('=' .. ARGV[3], ARGV[4])
+proposed, failure = proposed_token('=' .. ARGV[3], ARGV[5])
 if not proposed then
   return failure
 end
-local waiters = call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', '0', MAX_CHECKED)
 local owner = owner_of(value)
+-- A node without a vote gives nothing.
+local marker = read_marker(KEYS[4], ARGV[4], ARGV[5])
+local waiters = marker.left == 0 and call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', '0', MAX_CHECKED) or {}
 local head, removed = choose(waiters, nil, owner)
 
 -- The first write is one that a server out of memory allows. It then allows the rest of the script.

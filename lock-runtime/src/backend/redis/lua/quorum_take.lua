@@ -12,19 +12,16 @@ local call = redis.call
 -- A key that does not exist has no wrong type either.
 local is_free = call('EXISTS', K, Q) == 0
 local value = not is_free and call('GET', K)
-if is_free or value and value:sub(1, 22) == owner then
-  local marker, time = call('GET', M), call('TIME')
+if (is_free or value and value:sub(1, 22) == owner) and call('GET', M) == boot .. ' ' .. delay then
+  local time = call('TIME')
   -- As in take.lua.
   local micros = time[2]
   while #micros < 6 do
     micros = '0' .. micros
   end
   local token = time[1] .. micros
-  local known = boot .. ' ' .. delay .. ' '
-  local till = marker and #marker == #known + 16 and marker:sub(1, #known) == known and marker:sub(-16)
-  local proposed = till and ARGV[4]:match('^=?(%d+)$')
-  -- Texts of sixteen digits are in the order of their numbers.
-  if proposed and #token == 16 and till <= token then
+  local proposed = ARGV[4]:match('^=?(%d+)$')
+  if proposed and #token == 16 then
     local now = tonumber(token)
     if is_free then
       local ahead, fence = proposed - now, call('GET', F)
@@ -38,15 +35,15 @@ if is_free or value and value:sub(1, 22) == owner then
           -- A day, and how far the token may be ahead.
           call('SET', F, token, 'PX', '86401000')
           call('SET', K, owner .. granted .. entry:sub(23), 'PX', ttl)
-          return { granted, 0, now }
+          return { granted, now }
         end
       end
-    elseif #proposed == 16 and proposed <= value:sub(24, 39) and till <= value:sub(24, 39) then
-      -- The token neither is to rise, which F must follow, nor is of the time when votes did not count.
-      -- The expiry is never lowered: see quorum_node.lua.
+    -- Texts of sixteen digits are in the order of their numbers.
+    elseif #proposed == 16 and proposed <= value:sub(24, 39) then
+      -- The token is not to rise, which F must follow. The expiry is never lowered: see quorum_node.lua.
       local left = call('PTTL', K)
       call('PEXPIRE', K, left < tonumber(ttl) and ttl or left)
-      return { value:sub(23, 39), 0, now }
+      return { value:sub(23, 39), now }
     end
   end
 end

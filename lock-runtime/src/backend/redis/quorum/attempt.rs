@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::clocks::Judgement;
+use super::counting;
 use super::in_flight::{InFlight, NodeTask};
 use super::nodes::{Nodes, clock_is_off};
 use super::scripts::parse_reply;
@@ -72,7 +73,7 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
         if let Judgement::Off(off) = judgement
             && ballot.place(node).held().is_some()
         {
-            ballot.drop_vote(node, clock_is_off(off));
+            ballot.drop_vote(node, &clock_is_off(off));
         }
     }
     let progress = ballot.progress(now, is_over);
@@ -95,10 +96,7 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
             let answer = AcquireReply::Waiting(waiting);
             Next::Done(Ok(Answered { at: now, answer }))
         }
-        Progress::TooFew => {
-            let (votes, reasons) = (ballot.counted(now), ballot.reasons(now));
-            Next::Done(Err(nodes.without_majority(votes, &reasons)))
-        }
+        Progress::TooFew => Next::Done(Err(nodes.too_few(&ballot.reasons()))),
         Progress::Granted { .. } | Progress::Open => Next::Ask(Vec::new()),
     }
 }
@@ -219,6 +217,10 @@ fn task(
             nodes.health(node).failed(error);
         }
         let replied = replied.and_then(|(at, reply, node_now)| {
+            // Whatever its clock is: clients count the time.
+            if matches!(reply, NodeReply::Early(_)) {
+                counting::begin(&nodes, node);
+            }
             nodes.check_clock(node, at, now, node_now)?;
             nodes.health(node).answered(at);
             Ok((at, reply))
@@ -226,7 +228,7 @@ fn task(
         let mut ballot = candidate.ballot.lock();
         match replied {
             Ok((at, reply)) => ballot.answered(node, at, reply, now),
-            Err(error) => ballot.unanswered(node, error),
+            Err(error) => ballot.unanswered(node, &error),
         }
         let phase = ballot.phase();
         let has_more = ballot.verdict(now) != Verdict::Open || ballot.has_message(now);

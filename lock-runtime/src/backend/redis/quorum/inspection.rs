@@ -141,9 +141,11 @@ impl Nodes {
             script: &self.scripts.revoke,
             names,
             arguments: &[
+                Argument::Text(&self.marker),
                 Argument::Bytes(&elected.owner),
                 Argument::Number(length),
                 Argument::Number(number(proposed)),
+                Argument::Boot,
                 Argument::Number(self.delay_ms()),
                 Argument::Text(notice),
             ],

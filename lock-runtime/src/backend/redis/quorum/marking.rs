@@ -1,19 +1,25 @@
 //! The first command to each node: marks it, and learns what time it is there.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use super::counting;
 use super::in_flight::InFlight;
 use super::majority::LAST;
 use super::nodes::Nodes;
 use super::scripts::{MARK, parse_mark};
 use crate::backend::redis::clock::CLOCK;
-use crate::backend::redis::command::{self, Argument};
+use crate::backend::redis::command::{self, Argument, millis};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::wire::error::WireError;
 
-/// Marks a node: from then on it is known whether it has lost data.
-pub(super) async fn mark(nodes: &Nodes, node: usize, until: Instant) -> Result<(), WireError> {
+/// Marks a node: from then on it is known whether it has lost data. A node that does not vote yet counts until it does.
+/// Returns how long that takes.
+pub(super) async fn mark(
+    nodes: &Arc<Nodes>,
+    node: usize,
+    until: Instant,
+) -> Result<Duration, WireError> {
     let marked = try_mark(nodes, node, until).await;
     if let Err(error) = &marked {
         nodes.health(node).failed(error);
@@ -21,12 +27,21 @@ pub(super) async fn mark(nodes: &Nodes, node: usize, until: Instant) -> Result<(
     marked
 }
 
-async fn try_mark(nodes: &Nodes, node: usize, until: Instant) -> Result<(), WireError> {
+async fn try_mark(nodes: &Arc<Nodes>, node: usize, until: Instant) -> Result<Duration, WireError> {
     if let Some(error) = nodes.node(node).put_off() {
         return Err(error);
     }
     let connected = nodes.node(node).connect(until).await;
     let connection = connected.map_err(NodeError::into_wire)?;
+    let new = counting::new_name()?;
+    let sent = CLOCK.now();
+    let (known, waited) = {
+        let counting = nodes.counts[node].lock();
+        let claim = counting.claim(sent);
+        claim.map_or((String::new(), 0), |(name, waited)| {
+            (name.to_owned(), millis(waited))
+        })
+    };
     let command = [
         Argument::Text("EVAL"),
         Argument::Text(MARK),
@@ -34,14 +49,31 @@ async fn try_mark(nodes: &Nodes, node: usize, until: Instant) -> Result<(), Wire
         Argument::Text(&nodes.marker),
         Argument::Text(connection.boot()),
         Argument::Number(nodes.delay_ms()),
+        Argument::Text(&new),
+        Argument::Text(&known),
+        Argument::Number(waited),
     ];
     let write = |output: &mut Vec<u8>| command::write(output, &command);
-    let sent = CLOCK.now();
     let answer = nodes.node(node).send_on(&connection, write, until).await;
-    let (_, node_now) = parse_mark(&answer.map_err(NodeError::into_wire)?)?;
+    let marked = parse_mark(&answer.map_err(NodeError::into_wire)?)?;
+    let now = CLOCK.now();
+    nodes.counts[node].lock().note(&marked, now);
     // Whether a clock is off is judged once others were heard.
-    if nodes.check_clock(node, sent, CLOCK.now(), node_now).is_ok() {
+    if nodes.check_clock(node, sent, now, marked.now).is_ok() {
         nodes.health(node).is_reached();
+    }
+    Ok(marked.left)
+}
+
+/// The same, and the background sees to it that the node votes as soon as it may.
+pub(super) async fn mark_and_count(
+    nodes: &Arc<Nodes>,
+    node: usize,
+    until: Instant,
+) -> Result<(), WireError> {
+    let left = mark(nodes, node, until).await?;
+    if !left.is_zero() {
+        counting::begin(nodes, node);
     }
     Ok(())
 }
@@ -56,7 +88,7 @@ pub(super) async fn hear(nodes: &Arc<Nodes>, until: Instant) {
     let mut in_flight = InFlight::default();
     for node in 0..nodes.len() {
         let nodes = nodes.clone();
-        let marking = async move { drop(mark(&nodes, node, until).await) };
+        let marking = async move { drop(mark_and_count(&nodes, node, until).await) };
         in_flight.push(node, Box::pin(marking));
     }
     let timers = nodes.background.timers();

@@ -8,6 +8,7 @@ use foldhash::HashMap;
 
 use super::boots::Boots;
 use super::clocks::{Clocks, Judgement};
+use super::counting::Counting;
 use super::health::NodeHealth;
 use super::late::LateAnswers;
 use super::late_claims::{self, LateClaims};
@@ -51,6 +52,8 @@ pub(super) struct Nodes {
     pub(super) marker: String,
     /// For how long a node that may have lost data has no vote.
     pub(super) restart_delay: Duration,
+    /// What is known of the time that nodes without a vote have waited.
+    pub(super) counts: Box<[Mutex<Counting>]>,
     pub(super) clocks: Mutex<Clocks>,
     /// Whether the operator knows of clocks that are apart.
     is_spread_told: AtomicBool,
@@ -145,6 +148,7 @@ impl Nodes {
         let nodes = Arc::new(Nodes {
             clocks: Mutex::new(Clocks::new(nodes.len())),
             is_spread_told: AtomicBool::new(false),
+            counts: nodes.iter().map(|_| Mutex::default()).collect(),
             nodes,
             boots,
             background: background.expect("a quorum has nodes"),
@@ -319,15 +323,8 @@ impl Nodes {
 
     /// The error of a call for which there is no majority, by the nodes that did not answer it as they should.
     pub(super) fn too_few(&self, reasons: &[(usize, Reason)]) -> WireError {
-        self.without_majority(self.len() - reasons.len(), reasons)
-    }
-
-    /// The error of a call that has so many votes, by the nodes of which something else is known than that another owner
-    /// has them.
-    pub(super) fn without_majority(&self, votes: usize, reasons: &[(usize, Reason)]) -> WireError {
         let too_few = TooFew {
             nodes: self.len(),
-            votes,
             restart_delay: self.restart_delay,
             reasons,
         };

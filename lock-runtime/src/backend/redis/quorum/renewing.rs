@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::attempt::note;
+use super::counting;
 use super::nodes::Nodes;
 use super::scripts::parse_hold;
 use super::settling;
@@ -251,6 +252,8 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
     if !is_fresh(CLOCK.now(), at, ttl) {
         return;
     }
+    // It may have lost more than this.
+    counting::begin(nodes, node);
     let token = format!("{:0digits$}", token.get(), digits = FencingToken::DIGITS);
     let call = ScriptCall {
         script: &nodes.scripts.hold,

@@ -57,24 +57,27 @@ impl QuorumScripts {
             acquire: Script::of_node(OF_QUEUE, &memory.source(acquire)),
             cede: Script::of_node(OF_QUEUE, &memory.source(cede)),
             hold: Script::of_node(OF_QUEUE, &memory.source(hold)),
-            end: Script::new(OF_QUEUE, &memory.source(end)),
-            revoke: Script::new(OF_QUEUE, &memory.source(revoke)),
+            end: Script::of_node(OF_QUEUE, &memory.source(end)),
+            revoke: Script::of_node(OF_QUEUE, &memory.source(revoke)),
         }
     }
 }
 
-/// The script that marks a node: from then on it is known whether it has lost data.
+/// The script that marks a node, and has it count the time until it votes.
 pub(super) const MARK: &str = lua!("grant", "quorum_node", "quorum_mark");
 
 /// The answer of a node, and its time (µs).
 pub(super) fn parse_reply(value: Value, script: &str) -> Result<(NodeReply, u64), WireError> {
     let reply = match &value {
         Value::Array(parts) => match &parts[..] {
-            [
-                grant @ Value::BulkString(_),
-                Value::Int(early),
-                Value::Int(now),
-            ] => parse_held(grant, *early).zip(u64::try_from(*now).ok()),
+            [grant @ Value::BulkString(_), Value::Int(now)] => {
+                let held = parse_grant(grant).map(NodeReply::Held);
+                held.zip(u64::try_from(*now).ok())
+            }
+            [Value::Int(left), Value::Int(now)] => {
+                let early = millis(*left).map(NodeReply::Early);
+                early.zip(u64::try_from(*now).ok())
+            }
             [position @ .., Value::Int(now)] => {
                 parse_position(position).zip(u64::try_from(*now).ok())
             }
@@ -97,26 +100,43 @@ pub(super) fn parse_hold(value: &Value) -> Result<Option<Grant>, WireError> {
     }
 }
 
-/// The time of a node that was marked, and for how long its votes do not count.
-pub(super) fn parse_mark(value: &Value) -> Result<(Duration, u64), WireError> {
-    let marked = match value {
-        Value::Array(parts) => match parts[..] {
-            [Value::Int(early), Value::Int(now)] => {
-                u64::try_from(early).ok().zip(u64::try_from(now).ok())
-            }
-            _ => None,
-        },
+/// What a node says that was marked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Marked {
+    /// How long it does not vote yet.
+    pub(super) left: Duration,
+    /// Its time (µs).
+    pub(super) now: u64,
+    /// The name of its count, and how long that has gone on; `None` if it votes.
+    pub(super) count: Option<(String, Duration)>,
+}
+
+pub(super) fn parse_mark(value: &Value) -> Result<Marked, WireError> {
+    let parts = match value {
+        Value::Array(parts) => &parts[..],
+        _ => &[],
+    };
+    let marked = match parts {
+        [Value::Int(left), Value::Int(now), count @ ..] => {
+            let count = match count {
+                [] => Some(None),
+                [Value::BulkString(name), Value::Int(waited)] => {
+                    let name = String::from_utf8(name.clone()).ok();
+                    name.zip(millis(*waited)).map(Some)
+                }
+                _ => None,
+            };
+            let times = millis(*left).zip(u64::try_from(*now).ok());
+            times.zip(count)
+        }
         _ => None,
     };
-    let marked = marked.map(|(early, now)| (Duration::from_millis(early), now));
+    let marked = marked.map(|((left, now), count)| Marked { left, now, count });
     marked.ok_or_else(|| unknown_answer("mark"))
 }
 
-fn parse_held(grant: &Value, early: i64) -> Option<NodeReply> {
-    Some(NodeReply::Held {
-        grant: parse_grant(grant)?,
-        early: Duration::from_millis(u64::try_from(early).ok()?),
-    })
+fn millis(number: i64) -> Option<Duration> {
+    u64::try_from(number).ok().map(Duration::from_millis)
 }
 
 fn parse_position(parts: &[Value]) -> Option<NodeReply> {
@@ -152,19 +172,39 @@ mod tests {
     }
 
     #[test]
-    fn vote_has_a_token_and_says_how_early_it_is() {
-        let value = Value::Array(vec![
-            bulk("+0001234567890123"),
-            Value::Int(7),
-            Value::Int(99),
-        ]);
+    fn vote_has_a_token_and_a_node_without_one_says_how_long() {
+        let value = Value::Array(vec![bulk("+0001234567890123"), Value::Int(99)]);
         let (reply, now) = parse_reply(value, "acquire").unwrap();
-        let NodeReply::Held { grant, early } = reply else {
+        let NodeReply::Held(grant) = reply else {
             panic!("{reply:?}");
         };
         assert_eq!(grant.token, FencingToken::new(1_234_567_890_123));
         assert!(grant.contended);
-        assert_eq!((early, now), (Duration::from_millis(7), 99));
+        assert_eq!(now, 99);
+        let value = Value::Array(vec![Value::Int(7), Value::Int(99)]);
+        let (reply, now) = parse_reply(value, "acquire").unwrap();
+        assert!(
+            matches!(reply, NodeReply::Early(left) if left == Duration::from_millis(7)),
+            "{reply:?}"
+        );
+        assert_eq!(now, 99);
+    }
+
+    #[test]
+    fn mark_says_how_long_the_count_has_gone_on() {
+        let counts = [
+            Value::Int(7),
+            Value::Int(99),
+            bulk("count"),
+            Value::Int(1_000),
+        ];
+        let marked = parse_mark(&Value::Array(counts.to_vec())).unwrap();
+        let left = Duration::from_millis(7);
+        let count = Some(("count".to_owned(), Duration::from_secs(1)));
+        let now = 99;
+        assert_eq!(marked, Marked { left, now, count });
+        let votes = Value::Array(vec![Value::Int(0), Value::Int(99)]);
+        assert_eq!(parse_mark(&votes).unwrap().count, None);
     }
 
     #[test]
@@ -192,12 +232,8 @@ mod tests {
             Value::Int(1),
             Value::Array(vec![]),
             Value::Array(vec![Value::Int(5)]),
-            Value::Array(vec![bulk("x"), Value::Int(0), Value::Int(1)]),
-            Value::Array(vec![
-                bulk("+0001234567890123"),
-                Value::Int(-1),
-                Value::Int(1),
-            ]),
+            Value::Array(vec![bulk("x"), Value::Int(1)]),
+            Value::Array(vec![Value::Int(-1), Value::Int(1)]),
             Value::Array(vec![
                 Value::Int(5),
                 Value::Int(1),
@@ -209,6 +245,13 @@ mod tests {
             assert!(parse_reply(value, "acquire").is_err(), "{text}");
         }
         assert!(parse_hold(&Value::Int(1)).is_err());
-        assert!(parse_mark(&Value::Nil).is_err());
+        let parts = |parts: &[Value]| Value::Array(parts.to_vec());
+        for value in [
+            Value::Nil,
+            parts(&[Value::Int(1), Value::Int(1), bulk("count")]),
+            parts(&[Value::Int(1), Value::Int(1), bulk("count"), Value::Int(-1)]),
+        ] {
+            assert!(parse_mark(&value).is_err(), "{value:?}");
+        }
     }
 }

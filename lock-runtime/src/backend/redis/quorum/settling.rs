@@ -183,7 +183,7 @@ async fn end_at(
         }
     };
     let (entry, names, until) = (&candidate.entry, &candidate.names, nodes.until());
-    let node = nodes.node(node);
+    let (node, marker) = (nodes.node(node), &nodes.marker);
     match ending {
         Ending::Release(grant) => {
             let call = ScriptCall {
@@ -200,8 +200,10 @@ async fn end_at(
                 script: &nodes.scripts.end,
                 names,
                 arguments: &[
+                    Argument::Text(marker),
                     Argument::Entry(entry),
                     Argument::Number(i64::try_from(proposal).unwrap_or(0)),
+                    Argument::Boot,
                     Argument::Number(nodes.delay_ms()),
                 ],
                 holder: None,

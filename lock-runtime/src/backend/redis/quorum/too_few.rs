@@ -8,10 +8,8 @@ use crate::backend::wire::error::WireError;
 /// A call for which there is no majority.
 pub(super) struct TooFew<'a> {
     pub(super) nodes: usize,
-    /// How many nodes have given it a vote that counts.
-    pub(super) votes: usize,
     pub(super) restart_delay: Duration,
-    /// The nodes of which something else is known than that another owner has them: by number, and why.
+    /// The nodes without a vote that counts, by number, and why. The others have given theirs, to this caller or another.
     pub(super) reasons: &'a [(usize, Reason)],
 }
 
@@ -39,21 +37,25 @@ impl TooFew<'_> {
             })
             .collect();
         early.sort_unstable();
-        let needed = majority.saturating_sub(self.votes).max(1);
-        WireError::unavailable(match early.get(needed - 1) {
-            _ if reasons.is_empty() => "the nodes did not agree in time".to_owned(),
-            Some(left) if failed + unknown == 0 => format!(
+        if failed + unknown > 0 {
+            // A refusal is an answer, too.
+            let answered = nodes - failed + refused;
+            return WireError::unavailable(format!(
+                "{answered} of {nodes} nodes answered ({})",
+                why()
+            ));
+        }
+        let voting = nodes - reasons.len();
+        let last = majority.checked_sub(voting + 1);
+        WireError::unavailable(match last.and_then(|last| early.get(last)) {
+            Some(left) => format!(
                 "{} of {nodes} nodes are new or restarted less than {:?} ago, and a majority votes in {} s",
                 early.len(),
                 self.restart_delay,
                 left.as_secs() + 1
             ),
-            // A refusal is an answer, too.
-            _ => format!(
-                "{} of {nodes} nodes answered ({})",
-                nodes - failed + refused,
-                why()
-            ),
+            None if reasons.is_empty() => "the nodes did not agree in time".to_owned(),
+            None => format!("the nodes did not agree in time ({})", why()),
         })
     }
 }
@@ -72,10 +74,9 @@ fn describe(name: &str, why: &Reason) -> String {
 mod tests {
     use super::*;
 
-    fn error(votes: usize, reasons: &[(usize, Reason)]) -> WireError {
+    fn error(reasons: &[(usize, Reason)]) -> WireError {
         let too_few = TooFew {
             nodes: 3,
-            votes,
             restart_delay: Duration::from_secs(60),
             reasons,
         };
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn nodes_that_do_not_answer_refuse_nothing() {
-        let error = error(0, &[(0, refused()), (1, refused()), (2, failed())]);
+        let error = error(&[(0, refused()), (1, refused()), (2, failed())]);
         assert!(matches!(error, WireError::Refused(_)));
         let text = "2 of 3 nodes refuse it (a: OOM; b: OOM; c: timed out)";
         assert_eq!(error.to_string(), text);
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn nodes_that_refuse_have_answered() {
-        let error = error(1, &[(1, refused()), (2, failed())]);
+        let error = error(&[(1, refused()), (2, failed())]);
         assert!(matches!(error, WireError::Unavailable(_)));
         let text = "2 of 3 nodes answered (b: OOM; c: timed out)";
         assert_eq!(error.to_string(), text);
@@ -112,10 +113,7 @@ mod tests {
 
     #[test]
     fn nodes_whose_clocks_cannot_be_compared_have_answered() {
-        let error = error(
-            0,
-            &[(0, Reason::ClockUnknown), (1, failed()), (2, failed())],
-        );
+        let error = error(&[(0, Reason::ClockUnknown), (1, failed()), (2, failed())]);
         let text = error.to_string();
         assert!(
             text.starts_with("1 of 3 nodes answered (a: its clock is not known"),
@@ -125,10 +123,18 @@ mod tests {
 
     #[test]
     fn majority_votes_when_enough_early_nodes_do() {
-        let early = [(0, early(10)), (1, early(40))];
-        let begin = "2 of 3 nodes are new or restarted less than 60s ago, and a majority votes in";
-        assert_eq!(error(1, &early).to_string(), format!("{begin} 10 s"));
-        let of_another = error(0, &early).to_string();
-        assert_eq!(of_another, format!("{begin} 40 s"), "that is no vote");
+        let begin = "nodes are new or restarted less than 60s ago, and a majority votes in";
+        let two = [(0, early(40)), (1, early(10))];
+        assert_eq!(error(&two).to_string(), format!("2 of 3 {begin} 10 s"));
+        let all = [(0, early(40)), (1, early(10)), (2, early(50))];
+        assert_eq!(error(&all).to_string(), format!("3 of 3 {begin} 40 s"));
+    }
+
+    #[test]
+    fn majority_that_votes_is_not_announced() {
+        let text = "the nodes did not agree in time";
+        assert_eq!(error(&[]).to_string(), text);
+        let of_one = error(&[(2, early(55))]).to_string();
+        assert_eq!(of_one, format!("{text} (c: restarted, and votes in 55 s)"));
     }
 }

@@ -27,8 +27,10 @@ pub(crate) enum Proposal {
 /// The answer of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum NodeReply {
-    /// The owner has the node. Its vote does not count for `early`: the node may have lost data.
-    Held { grant: Grant, early: Duration },
+    /// The owner has the node.
+    Held(Grant),
+    /// The node may have lost data, and gives nothing for this long.
+    Early(Duration),
     /// No owner has it.
     Absent,
     /// Another owner has it.

@@ -12,7 +12,7 @@ impl Ballot {
     pub(super) fn is_held(&self, place: &Place, now: Moment) -> bool {
         place
             .held()
-            .is_some_and(|(_, at, _)| is_fresh(now, at, self.ttl))
+            .is_some_and(|(_, at)| is_fresh(now, at, self.ttl))
     }
 
     pub(super) fn has_a_node(&self, now: Moment) -> bool {

@@ -4,6 +4,7 @@ use std::mem;
 use std::time::Duration;
 
 use crate::backend::wire::ballot::command::{Command, HolderId};
+use crate::backend::wire::ballot::progress::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
 use crate::backend::wire::reply::{EndReply, Waiting};
@@ -28,8 +29,8 @@ pub(crate) struct Place {
     was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
     pub(super) void: u64,
-    /// Why the last command has no answer.
-    pub(super) error: Option<WireError>,
+    /// Why the last command gave nothing, if no other owner has the node.
+    pub(super) failure: Option<Reason>,
     /// The acquires and ends here.
     pub(crate) outstanding: Outstanding,
     /// The owner has the lock, and is going to confirm this node, which was given to it after that.
@@ -50,13 +51,8 @@ pub(super) enum Standing {
     /// Nothing, or nothing that still counts.
     #[default]
     Unknown,
-    /// The owner has the node. The vote was asked for at `at`. One that is early does not count: after `early_until` it
-    /// is to be asked for again.
-    Held {
-        grant: Grant,
-        at: Moment,
-        early_until: Option<Moment>,
-    },
+    /// The owner has the node. The vote was asked for at `at`.
+    Held { grant: Grant, at: Moment },
     /// Another owner has the node. `is_fresh`: the request was sent while this owner had one.
     Waiting {
         holder: HolderId,
@@ -142,14 +138,10 @@ impl Place {
         forgotten.is_none()
     }
 
-    /// The grant of this node, when it was asked for, and until when it is early.
-    pub(crate) fn held(&self) -> Option<(Grant, Moment, Option<Moment>)> {
+    /// The grant of this node, and when it was asked for.
+    pub(crate) fn held(&self) -> Option<(Grant, Moment)> {
         match self.standing {
-            Standing::Held {
-                grant,
-                at,
-                early_until,
-            } => Some((grant, at, early_until)),
+            Standing::Held { grant, at } => Some((grant, at)),
             _ => None,
         }
     }
@@ -179,9 +171,9 @@ impl Place {
         matches!(command, Some(Command::Cede { .. }))
     }
 
-    /// Whether a command may be sent now. One that failed is repeated with the next attempt, after a pause.
+    /// Whether a command may be sent now. One that failed, or came early, is repeated with the next attempt, after a pause.
     pub(super) fn may_repeat(&self) -> bool {
-        self.sent.is_none() && self.error.is_none()
+        self.sent.is_none() && self.failure.is_none()
     }
 
     /// The node has not answered a command for longer than `patience`.

@@ -12,7 +12,7 @@ use crate::lease::record::Grant;
 /// Why a node has no vote that counts.
 #[derive(Clone, Debug)]
 pub(crate) enum Reason {
-    /// It may have lost data, and its votes count after this time.
+    /// It may have lost data, and votes after this time.
     Early(Duration),
     /// It has answered, and too few others to compare its clock with.
     ClockUnknown,
@@ -78,7 +78,7 @@ impl Ballot {
         }
         let is_kept = |place: &&Place| self.is_held(place, now) && !place.is_ceding();
         let kept = self.places.iter().filter(is_kept).count();
-        // A majority of early votes is none for now.
+        // They are not known to count: too few clocks were heard.
         if answered < majority || kept >= majority {
             return Progress::TooFew;
         }
@@ -123,13 +123,11 @@ impl Ballot {
     pub(crate) fn next_time(&self, now: Moment) -> Option<Moment> {
         let silence = self.patience.with_silence;
         let places = self.places.iter();
-        let silent = places.clone().filter_map(|place| place.silent_at(silence));
-        let early = places.filter_map(|place| place.held()?.2);
+        let silent = places.filter_map(|place| place.silent_at(silence));
         let look = self.next_look.filter(|_| self.looks < self.most_looks);
         let kept = self.kept_at.map(|kept| kept + silence);
         let doubt = self.lost_since.and_then(|_| self.doubts_until(now));
         silent
-            .chain(early)
             .chain(look)
             .chain(kept)
             .chain(doubt)
@@ -138,28 +136,20 @@ impl Ballot {
     }
 
     /// Which nodes have no vote that counts, by number, and why.
-    pub(crate) fn reasons(&self, now: Moment) -> Vec<(usize, Reason)> {
+    pub(crate) fn reasons(&self) -> Vec<(usize, Reason)> {
         let reason = |place: &Place| {
             if place.held().is_some() && place.is_clock_unknown {
                 return Some(Reason::ClockUnknown);
             }
-            if let Some((_, _, early_until)) = place.held() {
-                return Some(Reason::Early(early_until?.since(now)));
-            }
-            if place.is_of_another() {
+            if place.held().is_some() || place.is_of_another() {
                 return None;
             }
-            let error = place.error.as_ref().map(Reason::of);
-            Some(error.unwrap_or_else(|| Reason::Failed("no answer".to_owned())))
+            let no_answer = || Reason::Failed("no answer".to_owned());
+            Some(place.failure.clone().unwrap_or_else(no_answer))
         };
         let places = self.places.iter().enumerate();
         places
             .filter_map(|(node, place)| Some((node, reason(place)?)))
             .collect()
-    }
-
-    /// How many votes count.
-    pub(crate) fn counted(&self, now: Moment) -> usize {
-        self.votes(now).count()
     }
 }

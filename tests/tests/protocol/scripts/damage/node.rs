@@ -33,12 +33,12 @@ const DAMAGES: &str =
 const EXPECTED: &str = "\
 free     mmmmm==mm====== wwwwwwwwwwwwww= wwwww==ww====== nnnnn==nn====== wwwwwwwww==ww== wwwwwwwww==ww== wwwwwwwww=====w ssssssssssssss=
 held     ==mm=========== wwwwwwwwwwwwww= =wwwww=======w= =nnnnn=======n= ==wwwww=====ww= =wwwwww=====ww= wwwwwwwww=====w sssssssss==sss=
-contend. ==mm=m========= wwwwwwwwwwwwww= =wwwww=====f=w= =nnnnn=====f=n= ==wwwww====fww= =wwwwww====fww= wwwwwwwww=====w ===============
-deaf     ==mm=========== wwwwwwwwwwwwww= =wwwww=====f=w= =nnnnn=====f=n= ==wwwww=====ww= =wwwwww=====ww= wwwwwwwww=====w ===============
+contend. ==mm=m========= wwwwwwwwwwwwww= =wwwww=====f=w= =nnnnn=====f=n= ==wwwww====fww= =wwwwww====fww= wwwwwwwww==f=fw ===============
+deaf     ==mm=========== wwwwwwwwwwwwww= =wwwww=====f=w= =nnnnn=====f=n= ==wwwww=====ww= =wwwwww=====ww= wwwwwwwww==f=fw ===============
 waited   mmmmm==mm====== wwwwwwwwwwwwww= wwwww==ww====== nnnnn==nn====== wwwwwwwww==ww== wwwwwwwww==ww== wwwwwwwww=====w ssssssssssssss=
 claimed  mm=m=========== wwwwwwwwwwwwww= ww=ww=w======== nn=nn=n======== ww=wwww====w=== ww=wwww====w=== wwwwwwwww=====w ===============
-unmarked ==mmm===m=====m wwwwwwwwwwwwww= =wwwww=======w= =nnnnn=======n= ==wwwww=====ww= =wwwwww=====ww= wwwwwwwww=====w sssssssss=====s
-new      mmmmm==mm=====m wwwwwwwwwwwwww= wwwww==ww====== nnnnn==nn====== wwwwwwwww==ww== wwwwwwwww==ww== wwwwwwwww=====w sssssssssssssss
+unmarked ==============m wwwww==wwwwwww= =============w= =============n= ============w== ============ww= wwwwwwwww=====w sssssssss==ssss
+new      =======mm=====m wwwww==wwwwwww= =======ww====== =======nn====== =======ww==ww== =======ww==ww== wwwwwwwww=====w sssssssssssssss
 foreign  mmmm=========== wwwwwwwwwwwwww= wwwww========== nnnnn========== wwwwwww====ww== wwwwwww====ww== wwwwwwwww=====w sssssssss==sss=
 ";
 

@@ -76,10 +76,4 @@ stamp_ahead_of_the_clock_becomes_the_time = "
     C acquire 0         | held c
     B acquire -10000
     C cede c +3600s     | waits 1 B         | stamp C now"
-
-early_token_is_not_replaced = "
-    lose M
-    C acquire 30 120s   | held c early=60602ms
-    pass 61s
-    C cede c 30         | held c            | same"
 }

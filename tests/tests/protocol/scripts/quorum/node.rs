@@ -6,7 +6,7 @@ use harness::{RawLock, RedisServer, entry, owner};
 use redis::{RedisResult, Script, Value};
 
 use super::super::NOTICE;
-use super::{COUNTED_ON_MS, DELAY, TTL};
+use super::{DELAY, TTL};
 
 macro_rules! lua {
     ($($name:literal),+) => {
@@ -66,7 +66,11 @@ pub(crate) enum Reply {
     Held {
         flag: char,
         token: i64,
-        early: i64,
+        now: i64,
+    },
+    /// The node does not vote for so long (ms).
+    Early {
+        left: i64,
         now: i64,
     },
     Waiting {
@@ -103,10 +107,11 @@ impl Node {
     /// `revoke` of the owner whose record begins so; a length of -1 is any.
     pub(crate) fn revoke(&mut self, record: &str, length: i64, token: i64) -> RedisResult<i64> {
         let mut call = REVOKE.key(&self.lock.k);
-        call.key(&self.lock.f).key(&self.lock.q);
+        call.key(&self.lock.f).key(&self.lock.q).key(&self.m);
         call.arg(record)
             .arg(length)
             .arg(token)
+            .arg(&self.boot)
             .arg(self.delay)
             .arg(NOTICE);
         call.invoke(&mut self.lock.connection)
@@ -124,10 +129,9 @@ impl Node {
         }
     }
 
-    /// Votes count.
+    /// The node votes.
     pub(crate) fn mark_as_voting(&mut self) {
-        let till = self.zero - 1_000 * COUNTED_ON_MS;
-        let marker = format!("{} {} {till:016}", self.boot, self.delay);
+        let marker = format!("{} {}", self.boot, self.delay);
         let m = self.m.clone();
         let _: () = self.lock.command(&["SET", &m, &marker]);
     }
@@ -154,16 +158,26 @@ impl Node {
 
     pub(crate) fn end(&mut self, who: char, proposal: impl ToString) -> RedisResult<i64> {
         let mut call = END.key(&self.lock.k);
-        call.key(&self.lock.f).key(&self.lock.q);
+        call.key(&self.lock.f).key(&self.lock.q).key(&self.m);
         call.arg(entry(who)).arg(proposal.to_string());
-        call.arg(self.delay).invoke(&mut self.lock.connection)
-    }
-
-    /// Until when votes do not count (ms), and the time (µs).
-    pub(crate) fn mark(&mut self) -> RedisResult<(i64, i64)> {
-        let mut call = MARK.key(&self.m);
         call.arg(&self.boot).arg(self.delay);
         call.invoke(&mut self.lock.connection)
+    }
+
+    /// Marks the node, with the name of a new count, and the count that the client knows and its time (ms).
+    pub(crate) fn mark(&mut self, new: &str, (known, waited): (&str, i64)) -> RedisResult<Marked> {
+        let mut call = MARK.key(&self.m);
+        call.arg(&self.boot).arg(self.delay);
+        call.arg(new).arg(known).arg(waited);
+        let parts: Vec<Value> = call.invoke(&mut self.lock.connection)?;
+        let mut parts = parts.into_iter();
+        let (left, now) = (parts.next(), parts.next());
+        let number = |part: Option<Value>| redis::from_redis_value(part.expect("two numbers"));
+        let (left, now) = (number(left)?, number(now)?);
+        let count = parts.next().map(redis::from_redis_value).transpose()?;
+        let waited = parts.next().map(redis::from_redis_value).transpose()?;
+        let count = count.zip(waited);
+        Ok(Marked { left, now, count })
     }
 
     fn call(&mut self, script: &Script, arguments: &[&String]) -> RedisResult<Reply> {
@@ -185,20 +199,26 @@ impl Node {
         let m = self.m.clone();
         self.lock.command(&["GET", &m])
     }
+}
 
-    /// M's last part.
-    pub(crate) fn till(&mut self) -> i64 {
-        let marker = self.marker().expect("the node is marked");
-        let (_, till) = marker.rsplit_once(' ').expect("three parts");
-        till.parse().expect("digits")
-    }
+/// The answer of a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Marked {
+    /// How long the node does not vote (ms).
+    pub(crate) left: i64,
+    /// The time (µs).
+    pub(crate) now: i64,
+    /// The name of its count, and for how long that has gone on (ms).
+    pub(crate) count: Option<(String, i64)>,
 }
 
 impl Reply {
     /// The server's clock (µs), where the answer has it.
     pub(crate) fn now(&self) -> Option<i64> {
         match self {
-            Reply::Held { now, .. } | Reply::Waiting { now, .. } => Some(*now),
+            Reply::Held { now, .. } | Reply::Early { now, .. } | Reply::Waiting { now, .. } => {
+                Some(*now)
+            }
             Reply::Nil => None,
         }
     }
@@ -208,21 +228,20 @@ impl Reply {
             Value::Nil => return Ok(Reply::Nil),
             value => value,
         };
-        let count = match &parts {
-            Value::Array(parts) => parts.len(),
+        let (count, is_early) = match &parts {
+            Value::Array(parts) => (parts.len(), matches!(parts[0], Value::Int(_))),
             other => panic!("an answer of another shape: {other:?}"),
         };
-        if count == 3 {
-            let (text, early, now): (String, i64, i64) = redis::from_redis_value(parts)?;
+        if count == 2 && is_early {
+            let (left, now) = redis::from_redis_value(parts)?;
+            return Ok(Reply::Early { left, now });
+        }
+        if count == 2 {
+            let (text, now): (String, i64) = redis::from_redis_value(parts)?;
             assert_eq!(text.len(), 17, "flag and token: {text:?}");
             let flag = if text.starts_with('+') { '+' } else { ' ' };
             let token = text[1..].parse().expect("digits");
-            return Ok(Reply::Held {
-                flag,
-                token,
-                early,
-                now,
-            });
+            return Ok(Reply::Held { flag, token, now });
         }
         let (remaining, position, value, now) = redis::from_redis_value(parts)?;
         Ok(Reply::Waiting {

@@ -70,8 +70,7 @@ fence_above_a_proposal_for_an_own_lock_stays = "
 /// The seconds since 1970 have ten digits since September 2001.
 clock_of_fewer_digits_gives_a_token_of_as_many = "
     back 946080000s
-    lose M
-    A acquire 0         | held a early=60602ms | A a, fence now
+    A acquire 0         | held a            | A a, fence now
     pass 61s
     A end
     A acquire 0         | held now          | A now, fence now

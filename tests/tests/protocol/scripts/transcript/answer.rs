@@ -20,12 +20,11 @@ pub(crate) const CODES: &[(&str, i64)] = &[
     ("another", -1),
 ];
 
-/// An answer to an owner that has the lock. A quorum's node also says for how long (ms) its vote does not count.
+/// An answer to an owner that has the lock.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) flag: char,
     pub(crate) token: i64,
-    pub(crate) early: i64,
 }
 
 #[derive(Debug, Default)]
@@ -43,6 +42,8 @@ pub(crate) enum Got {
     /// An effect from outside.
     Nothing,
     Held(Held),
+    /// A quorum's node does not vote for so long (ms).
+    Early(i64),
     Waits(Waits),
     Code(i64),
     Nil,
@@ -53,11 +54,7 @@ impl From<Answer> for Got {
     fn from(answer: Answer) -> Got {
         let token = matches!(answer, Answer::Held { .. }).then(|| answer.token());
         match (answer, token) {
-            (Answer::Held { flag, .. }, Some(token)) => Got::Held(Held {
-                flag,
-                token,
-                early: 0,
-            }),
+            (Answer::Held { flag, .. }, Some(token)) => Got::Held(Held { flag, token }),
             (
                 Answer::Waiting {
                     remaining,
@@ -94,9 +91,8 @@ impl From<i64> for Got {
 impl From<Reply> for Got {
     fn from(reply: Reply) -> Got {
         match reply {
-            Reply::Held {
-                flag, token, early, ..
-            } => Got::Held(Held { flag, token, early }),
+            Reply::Held { flag, token, .. } => Got::Held(Held { flag, token }),
+            Reply::Early { left, .. } => Got::Early(left),
             Reply::Waiting {
                 remaining,
                 position,
@@ -159,20 +155,13 @@ impl World {
             }
             (_, Got::Failed(error)) => super::expect(false, text, error),
             ("", _) => Ok(()),
-            ("held" | "held+", &Got::Held(Held { flag, token, early })) => {
+            ("held" | "held+", &Got::Held(Held { flag, token })) => {
                 super::expect((flag == '+') == (words[0] == "held+"), text, got)?;
-                let mut expected_early = "0";
-                for word in &words[1..] {
-                    match word.strip_prefix("early=") {
-                        Some(early) => expected_early = early,
-                        None => self.check_token(word, token)?,
-                    }
-                }
-                match expected_early {
-                    "0" => super::expect(early == 0, "a vote that counts", early),
-                    expected => self.check_near(expected, early, 1_000),
-                }
+                let mut tokens = words[1..].iter();
+                tokens.try_for_each(|word| self.check_token(word, token))
             }
+            ("early", &Got::Early(left)) => super::expect(ms(words[1]) == Some(left), text, got),
+            ("votes", &Got::Early(0)) => Ok(()),
             ("waits", Got::Waits(waits)) => self.check_waiting(&words[1..], waits),
             ("nil", Got::Nil) => Ok(()),
             (_, &Got::Code(code)) if named(code) => Ok(()),

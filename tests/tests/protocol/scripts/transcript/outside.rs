@@ -6,10 +6,11 @@ use harness::{Listener, owner};
 use redis::ToRedisArgs;
 
 use super::super::spoil;
-use super::answer::{Got, Held};
+use super::answer::Got;
 use super::number::ms;
 use super::redisson::{field, pair};
 use super::world::World;
+use crate::scripts::quorum::node::Marked;
 
 const SECOND: i64 = 1_000_000;
 
@@ -17,14 +18,18 @@ impl World {
     pub(crate) fn happen(&mut self, step: &[&str]) -> Got {
         match *step {
             ["revoke", ref words @ ..] => return self.revoke(words),
-            ["mark"] => {
-                let marked = self.node().mark();
-                let (flag, token) = (' ', 0);
-                let held = |(early, now)| {
-                    self.times.push(now);
-                    Got::Held(Held { flag, token, early })
+            // As a client that has measured a count for so long.
+            ["mark", ref known @ ..] => {
+                let known = match *known {
+                    [name, waited] => (name, ms(waited).expect("a span")),
+                    _ => ("", 0),
                 };
-                return marked.map_or_else(Got::Failed, held);
+                let marked = self.node().mark("new", known);
+                let early = |marked: Marked| {
+                    self.times.push(marked.now);
+                    Got::Early(marked.left)
+                };
+                return marked.map_or_else(Got::Failed, early);
             }
             ["monitor"] => self.monitors.push(Listener::to_pattern(&self.server, "*")),
             ["expire"] => self.lose("K"),

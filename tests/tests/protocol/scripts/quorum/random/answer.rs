@@ -5,7 +5,7 @@ use redis::RedisResult;
 
 use super::super::node::Reply;
 use super::node::{Modelled, letter};
-use super::scale::{self, ticks};
+use super::scale::ticks;
 use crate::scripts::random::stage::agree;
 
 impl Modelled<'_> {
@@ -18,18 +18,13 @@ impl Modelled<'_> {
     ) -> Result<(), String> {
         let reply = reply.map_err(|error| error.to_string())?;
         match (reply, answer) {
-            (
-                Reply::Held {
-                    token, early, now, ..
-                },
-                Answer::Held {
-                    token: expected,
-                    early: expected_early,
-                },
-            ) => {
+            (Reply::Held { token, now, .. }, Answer::Held { token: expected }) => {
                 self.scale.check("time", now, self.now)?;
-                agree("early", scale::early(early), expected_early)?;
                 self.scale.check_token("answer", token, expected)
+            }
+            (Reply::Early { left, now }, Answer::Early { left: expected }) => {
+                self.scale.check("time", now, self.now)?;
+                agree("early", ticks(left), expected)
             }
             (
                 Reply::Waiting {

@@ -1,7 +1,7 @@
 //! A node and its model, side by side.
 
 use harness::RedisServer;
-use lock_model::quorum::records::{Entry, Marker, Owner, Records, Ticks, Token};
+use lock_model::quorum::records::{Entry, Owner, Records, Ticks, Token};
 use lock_model::quorum::scripts::{Answer, Command, Rules, run, token_of};
 
 use super::super::forward;
@@ -22,6 +22,8 @@ pub(super) struct Modelled<'a> {
     pub(super) rules: Rules,
     pub(super) now: Ticks,
     pub(super) boot: u8,
+    /// The name of the last count that a mark brought.
+    pub(super) counts: u8,
     pub(super) records: Records,
     /// Entries that are dead and still on the server. The model drops these at once.
     pub(super) dead: Vec<Entry>,
@@ -44,6 +46,7 @@ impl Modelled<'_> {
             rules: scale::rules(if keeps_all { 0 } else { scale::DELAY }),
             now: START,
             boot: 1,
+            counts: 0,
             records: Records::default(),
             dead: Vec::new(),
             queue_until: 0,
@@ -66,8 +69,8 @@ impl Modelled<'_> {
         self.settle();
     }
 
-    /// A clock that counts on may be back before what was written with the time: a stamp that was far off, or a marker
-    /// without delay, which is compared with the token of K. So no other command is in the tick of these.
+    /// A clock that counts on may be back before what was written with the time: a stamp that was far off. So no other
+    /// command is in the tick of one.
     pub(super) fn leave_an_ambiguous_tick(&mut self) -> Result<(), String> {
         while self.is_in_an_ambiguous_tick() {
             self.pass_to(self.now + 1);
@@ -77,12 +80,8 @@ impl Modelled<'_> {
     }
 
     fn is_in_an_ambiguous_tick(&self) -> bool {
-        let (lock, marker) = (self.records.lock, self.records.marker);
-        let is_of_token = lock.is_some_and(|lock| scale::tick_after(lock.token) == self.now + 1);
-        let is_of_marker = marker.is_some_and(|marker| marker.until == self.now);
         let mut queue = self.records.queue.iter();
-        let is_of_stamp = queue.any(|entry| entry.stamp == token_of(self.now));
-        is_of_stamp || self.rules.delay == 0 && (is_of_token || is_of_marker)
+        queue.any(|entry| entry.stamp == token_of(self.now))
     }
 
     /// The clock is set back, to the second tick at most.
@@ -137,14 +136,6 @@ impl Modelled<'_> {
         pushed.dedup();
         self.pushed = pushed.into_iter().map(letter).collect();
         answer
-    }
-
-    /// What M says, or would say.
-    pub(super) fn marker(&self) -> Marker {
-        let (boot, until) = (self.boot, self.now + self.rules.delay);
-        let marker = self.records.marker;
-        let marker = marker.filter(|marker| marker.boot == boot);
-        marker.unwrap_or(Marker { boot, until })
     }
 
     /// The server is started again, with all its records.

@@ -1,12 +1,12 @@
 //! The server's records beside the model's.
 
 use harness::{entry, owner};
-use lock_model::quorum::records::{Entry, Lock, Marker};
+use lock_model::quorum::records::{Count, Entry, Lock, Marker};
 
 use super::super::SECOND;
 use super::super::node::value;
 use super::node::{Modelled, letter, number};
-use super::scale::ticks;
+use super::scale::{self, ticks};
 use crate::scripts::random::stage::agree;
 
 /// Reads all records in one command.
@@ -63,19 +63,19 @@ impl Modelled<'_> {
     }
 
     fn compare_marker(&self, text: String, rest: i64) -> Result<(), String> {
-        let Some(Marker { boot, until }) = self.records.marker else {
+        let Some(Marker { boot, count }) = self.records.marker else {
             return agree("marker", text, String::new());
         };
-        let delay = self.node.delay;
-        let known = format!("boot-{boot} {delay} ");
-        let till = text.strip_prefix(&known).unwrap_or_default();
-        let till = till.parse().map_err(|_| format!("a marker of {text:?}"))?;
-        let (marked_at, after) = match delay {
-            0 => (until, 0),
-            delay => (until - self.rules.delay, delay * 1_010 + 2_000),
-        };
-        agree("expiry of the marker", rest, -1)?;
-        self.scale.check_after("until", till, marked_at, after)
+        let count = count.map(|Count { name, waited }| {
+            format!(" {} {}", scale::count(name), scale::waited(waited))
+        });
+        let expected = format!(
+            "boot-{boot} {}{}",
+            self.node.delay,
+            count.unwrap_or_default()
+        );
+        agree("marker", text, expected)?;
+        agree("expiry of the marker", rest, -1)
     }
 
     fn compare_queue(&mut self, members: Members, rest: i64) -> Result<(), String> {

@@ -49,9 +49,14 @@ pub(super) fn ticks(ms: i64) -> Ticks {
     ticks.try_into().expect("a sequence is that short")
 }
 
-/// How long a vote does not count, where the clock may have counted on at the marker.
-pub(super) fn early(ms: i64) -> Ticks {
-    ticks((ms - COUNTED_ON_MS).max(0))
+/// How long a node has waited (ms).
+pub(super) fn waited(ticks: Ticks) -> i64 {
+    i64::from(ticks) * TICK_MS
+}
+
+/// The name of a count.
+pub(super) fn count(name: u8) -> String {
+    format!("count-{name}")
 }
 
 /// The times and tokens of one sequence.

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use harness::Answer as Raw;
-use lock_model::quorum::records::{Ticks, Token};
+use lock_model::quorum::records::{Count, Ticks, Token};
 use lock_model::quorum::scripts::{Answer, Command, Proposal, token_of};
 use proptest::bool::weighted;
 use proptest::prelude::{Just, Strategy, prop_oneof};
@@ -33,7 +33,8 @@ pub(super) enum Step {
     Renew(Who, Ticks),
     Release(Who),
     End(Who, Proposed),
-    Mark,
+    /// By a client that knows the count so many names ago, and has measured so much of it.
+    Mark(u8, Ticks),
     // Effects from outside.
     TimePasses(Ticks),
     ClockGoesBack(Ticks),
@@ -83,7 +84,7 @@ impl Step {
             1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             2 => who().prop_map(Step::Release),
             5 => (mostly_holder(), proposed()).prop_map(|(who, token)| Step::End(who, token)),
-            1 => Just(Step::Mark),
+            3 => (0..3_u8, select(&[0, 5, 32, 33, 40][..])).prop_map(|(ago, waited)| Step::Mark(ago, waited)),
             8 => select(&[1, 1, 1, 2, 3, 5, 8, 21][..]).prop_map(Step::TimePasses),
             1 => select(&[1, 3, 20][..]).prop_map(Step::ClockGoesBack),
             1 => Just(Step::Restart),
@@ -103,7 +104,7 @@ impl Step {
             Step::LoseLock => node.lose_lock(),
             Step::LoseQueue => node.lose_queue(),
             Step::Flush => node.flush(),
-            Step::Mark => return mark(node),
+            Step::Mark(ago, waited) => return mark(node, ago, waited),
             command => return command.command(node, tally),
         }
         Ok(())
@@ -220,14 +221,24 @@ enum Seen {
     End(RedisResult<i64>),
 }
 
-/// The model has no command for it: a client marks a node before its first one.
-fn mark(node: &mut Modelled<'_>) -> Result<(), String> {
-    let marker = node.marker();
-    node.records.marker = Some(marker);
-    let (early, now) = node.node.mark().map_err(|error| error.to_string())?;
-    let expected = marker.until.saturating_sub(node.now);
-    agree("early", scale::early(early), expected)?;
-    node.scale.check("time", now, node.now)
+fn mark(node: &mut Modelled<'_>, ago: u8, waited: Ticks) -> Result<(), String> {
+    node.counts += 1;
+    let new = node.counts;
+    let marker = node.records.marker.and_then(|marker| marker.count);
+    let name = marker.map_or(0, |count| count.name).saturating_sub(ago);
+    let known = Count { name, waited };
+    let sent = (&scale::count(name)[..], scale::waited(waited));
+    let marked = node.node.mark(&scale::count(new), sent);
+    let marked = marked.map_err(|error| error.to_string())?;
+    let known = Some(known);
+    let Answer::Marked(count) = node.run('A', Command::Mark { new, known }) else {
+        return Err("the model has no mark".to_owned());
+    };
+    node.scale.check("time", marked.now, node.now)?;
+    let left = count.map_or(0, |count| node.rules.delay - count.waited);
+    agree("early", scale::ticks(marked.left), left)?;
+    let count = count.map(|count| (scale::count(count.name), scale::waited(count.waited)));
+    agree("count", marked.count, count)
 }
 
 /// The name of a variant.
@@ -284,20 +295,13 @@ fn away(now: Ticks, ticks: i16) -> Token {
 
 impl Proposed {
     fn token(self, node: &Modelled<'_>) -> Token {
-        let token = match self {
+        match self {
             Proposed::Nothing => 0,
             Proposed::Last(more) => node.token() + more,
             Proposed::Away(ticks, more) => {
                 let token = scale::away(node.now, ticks) + more;
                 token.min(scale::LAST_PROPOSAL)
             }
-        };
-        // Without delay, a token of the marker's tick may be before or after it. The same command may write the marker.
-        let is_of = |tick| scale::tick_after(token) == tick + 1;
-        let mut ticks = [node.now, node.marker().until].into_iter();
-        match ticks.find(|tick| node.rules.delay == 0 && is_of(*tick)) {
-            Some(tick) => token_of(tick + 1),
-            None => token,
         }
     }
 }

@@ -1,0 +1,160 @@
+//! The time for which a node that may have lost data gives nothing.
+//!
+//! No clock of a server is known to run evenly, so clients measure that time by their own: each says how long the node has
+//! waited for certain, and the node's marker keeps the longest. So the count goes on when a client ends and another one is
+//! there.
+
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::marking;
+use super::nodes::Nodes;
+use super::scripts::Marked;
+use crate::backend::wire::error::WireError;
+use crate::background::moment::Moment;
+use crate::background::random;
+
+/// The time between two words of a client to a node: what is lost of the count if the client ends.
+const STEP: Duration = Duration::from_secs(1);
+
+/// What a client knows of the count of one node.
+#[derive(Debug, Default)]
+pub(super) struct Counting {
+    count: Option<Count>,
+    /// The background sees to it.
+    is_running: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Count {
+    name: String,
+    /// The node had waited for this long at `at`.
+    waited: Duration,
+    at: Moment,
+}
+
+impl Counting {
+    /// The name of the count that is known, and for how long it has gone on for certain.
+    pub(super) fn claim(&self, now: Moment) -> Option<(&str, Duration)> {
+        let count = self.count.as_ref()?;
+        Some((&count.name, count.waited_by(now)))
+    }
+
+    fn starts(&mut self) -> bool {
+        !mem::replace(&mut self.is_running, true)
+    }
+
+    /// The node's answer, read at `now`.
+    pub(super) fn note(&mut self, marked: &Marked, now: Moment) {
+        let Some((name, waited)) = &marked.count else {
+            self.count = None;
+            return;
+        };
+        // What this client has measured itself is not begun anew, so that no reading of the clock adds to another.
+        let is_ahead = |own: &Count| own.name == *name && own.waited_by(now) >= *waited;
+        if !self.count.as_ref().is_some_and(is_ahead) {
+            self.count = Some(Count {
+                name: name.clone(),
+                waited: *waited,
+                at: now,
+            });
+        }
+    }
+}
+
+impl Count {
+    fn waited_by(&self, now: Moment) -> Duration {
+        self.waited + now.since(self.at)
+    }
+}
+
+/// Has a node count until it votes, unless the background sees to it already.
+pub(super) fn begin(nodes: &Arc<Nodes>, node: usize) {
+    if !nodes.counts[node].lock().starts() {
+        return;
+    }
+    let (nodes, background) = (Arc::downgrade(nodes), nodes.background.clone());
+    background.clone().spawn(async move {
+        while let Some(nodes) = nodes.upgrade() {
+            // A node that does not answer is asked to count again by the next caller that it has nothing for.
+            let marked = marking::mark(&nodes, node, nodes.until()).await;
+            let left = marked.ok().filter(|left| !left.is_zero());
+            let Some(left) = left else {
+                nodes.counts[node].lock().is_running = false;
+                break;
+            };
+            drop(nodes);
+            background.sleep(left.min(STEP)).await;
+        }
+    });
+}
+
+/// The name of a new count, unlike any other: what was measured of another one says nothing about it.
+pub(super) fn new_name() -> Result<String, WireError> {
+    let bytes: [u8; 8] =
+        random::bytes().map_err(|error| WireError::unavailable(error.to_string()))?;
+    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Moment {
+        Moment::from_nanos(ms * 1_000_000)
+    }
+
+    fn counts(name: &str, waited: u64) -> Marked {
+        let count = Some((name.to_owned(), Duration::from_millis(waited)));
+        Marked {
+            left: Duration::from_secs(60),
+            now: 1,
+            count,
+        }
+    }
+
+    fn claim(counting: &Counting, ms: u64) -> Option<(String, u128)> {
+        let claim = counting.claim(at(ms));
+        claim.map(|(name, waited)| (name.to_owned(), waited.as_millis()))
+    }
+
+    fn known(name: &str, waited: u128) -> Option<(String, u128)> {
+        Some((name.to_owned(), waited))
+    }
+
+    #[test]
+    fn count_goes_on_by_the_clients_clock_from_what_the_node_said() {
+        let mut counting = Counting::default();
+        assert_eq!(claim(&counting, 5), None);
+        counting.note(&counts("a", 300), at(1_000));
+        assert_eq!(claim(&counting, 1_000), known("a", 300));
+        assert_eq!(claim(&counting, 1_700), known("a", 1_000));
+        // Less than what it has measured itself.
+        counting.note(&counts("a", 900), at(2_000));
+        assert_eq!(claim(&counting, 2_000), known("a", 1_300));
+        // Another client has measured more.
+        counting.note(&counts("a", 5_000), at(3_000));
+        assert_eq!(claim(&counting, 3_100), known("a", 5_100));
+    }
+
+    #[test]
+    fn count_of_another_name_begins_where_the_node_says() {
+        let mut counting = Counting::default();
+        counting.note(&counts("a", 50_000), at(1_000));
+        counting.note(&counts("b", 0), at(2_000));
+        assert_eq!(claim(&counting, 2_500), known("b", 500));
+        let votes = Marked {
+            left: Duration::ZERO,
+            now: 1,
+            count: None,
+        };
+        counting.note(&votes, at(3_000));
+        assert_eq!(claim(&counting, 4_000), None);
+    }
+
+    #[test]
+    fn names_of_counts_differ() {
+        assert_ne!(new_name().unwrap(), new_name().unwrap());
+    }
+}
