@@ -1,9 +1,15 @@
-//! Nodes that are new. Those that lose their data are rows of the fault table.
+//! Nodes that are new or restart. That none of them helps a second holder is for rows of the fault table.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use harness::{
-    KEY, LONG, RedisQuorum, ask, client_without_turns, cycle, eventually, failed, marker_name, ms,
+    KEY, LONG, RedisQuorum, SLACK, ask, boot, client_without_turns, cycle, eventually, failed,
+    marker_name, ms,
 };
 use lock_runtime::{LockClient, LockErrorKind};
+use tokio::task::{JoinSet, spawn_blocking};
 
 use super::nothing_is_left_on;
 
@@ -34,8 +40,103 @@ async fn connecting_marks_new_nodes() {
     for node in &quorum.nodes {
         let mut connection = node.connection();
         let marker: String = ask(&mut connection, &["GET", &marker_name("lock:")]);
-        let boot = harness::boot(&mut connection);
+        let boot = boot(&mut connection);
         assert!(marker.starts_with(&format!("{boot} 60000 ")), "{marker}");
+    }
+}
+
+/// A client measures for how long a new node has waited. When it ends, the next one goes on with the count.
+#[tokio::test]
+async fn new_nodes_vote_after_the_delay_although_clients_end() {
+    let quorum = RedisQuorum::unmarked(3);
+    let url = quorum.url_with("?restart_delay=4s");
+    let builder = || LockClient::builder().url(&url).ttl(ms(1_000));
+    let first = builder().connect().await.expect("they answer");
+    // The name of a count, and its time; none once the node votes.
+    let counted = |quorum: &RedisQuorum| {
+        let node = &mut quorum.nodes[0].connection();
+        let marker: String = ask(node, &["GET", &marker_name("lock:")]);
+        let mut parts = marker.split(' ').skip(2);
+        let (name, waited) = parts.next().zip(parts.next())?;
+        Some((name.to_owned(), waited.parse::<u64>().expect("a number")))
+    };
+    let mut begun = None;
+    eventually("count that goes on", LONG, async || {
+        begun = counted(&quorum);
+        begun.as_ref().is_some_and(|(_, waited)| *waited >= 1_000)
+    })
+    .await;
+    first.shutdown().await;
+    let second = builder().build().expect("the settings are valid");
+    let asked = second.lock(KEY).wait(LONG).acquire().await;
+    let (name, waited) = begun.expect("it has begun");
+    if let Some((goes_on, longer)) = counted(&quorum) {
+        assert_eq!(goes_on, name, "another count");
+        assert!(longer >= waited);
+    }
+    let guard = asked.expect("they vote");
+    guard.release().await.expect("it is held");
+}
+
+const KEYS: u32 = 10;
+const TASKS: u32 = 8;
+const RESTARTS: usize = 6;
+
+/// One of three nodes restarts without its data again and again. The other two vote, and the callers that have one of
+/// them each agree.
+#[tokio::test(flavor = "multi_thread")]
+async fn restarts_of_a_minority_hold_up_no_call() {
+    let mut quorum = RedisQuorum::start();
+    let clients = [(); 2].map(|()| client_without_turns(quorum.url()));
+    let (served, is_over) = (
+        Arc::new(AtomicU32::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let inside: Arc<[AtomicU32]> = (0..KEYS).map(|_| AtomicU32::new(0)).collect();
+    let mut calls = JoinSet::new();
+    for (client, task) in clients
+        .iter()
+        .flat_map(|client| (0..TASKS).map(move |task| (client, task)))
+    {
+        let (client, inside) = (client.clone(), inside.clone());
+        let (served, is_over) = (served.clone(), is_over.clone());
+        calls.spawn(async move {
+            let mut slowest = Duration::ZERO;
+            for call in 0.. {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let number = (task + call) % KEYS;
+                let (asked, key) = (Instant::now(), format!("order:{number}"));
+                let guard = client.lock(key).wait(LONG).acquire().await;
+                let guard = guard.expect("two nodes vote");
+                slowest = slowest.max(asked.elapsed());
+                let inside = &inside[number as usize];
+                assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "double entry");
+                tokio::time::sleep(ms(2)).await;
+                inside.fetch_sub(1, Ordering::SeqCst);
+                guard.release().await.expect("it is held");
+                served.fetch_add(1, Ordering::Relaxed);
+            }
+            slowest
+        });
+    }
+    for _ in 0..RESTARTS {
+        let restarted = spawn_blocking(move || {
+            quorum.nodes[2].restart_empty();
+            quorum
+        });
+        quorum = restarted.await.expect("the node starts");
+        let before = served.load(Ordering::Relaxed);
+        eventually("calls after the restart", LONG, async || {
+            served.load(Ordering::Relaxed) > before + 20 * KEYS
+        })
+        .await;
+    }
+    is_over.store(true, Ordering::Relaxed);
+    while let Some(slowest) = calls.join_next().await {
+        let slowest = slowest.expect("no call fails");
+        assert!(slowest < Duration::from_secs(1) + SLACK, "{slowest:?}");
     }
 }
 
