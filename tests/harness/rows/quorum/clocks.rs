@@ -14,7 +14,7 @@ use crate::wait::{PATIENCE, wait_until};
 rows! {
     E quorum_clock_of_a_node on with_a_clock, of 2;
     F quorum_clock_set_and_back on with_a_clock;
-    E quorum_clock_late_at_a_restart on with_a_clock, of 3;
+    E quorum_clock_late_at_a_restart on with_a_short_delay, of 3;
     E quorum_clock_of_a_waiter on RedisQuorum::start, of 2;
     E quorum_node_ahead_killed on RedisQuorum::start;
 }
@@ -46,9 +46,18 @@ fn quorum_clock_of_a_node(round: &mut QuorumRound<'_>) {
 }
 
 fn with_a_clock() -> RedisQuorum {
+    clocked(RedisQuorum::DELAY)
+}
+
+/// The least of the steps of a clock is longer than the delay, so that it would be over at once.
+fn with_a_short_delay() -> RedisQuorum {
+    clocked(MINUTE / 2 - LEASE)
+}
+
+fn clocked(delay: Duration) -> RedisQuorum {
     let nodes = [(); CLOCKED].map(|()| RedisServer::builder());
     let clocked = RedisServer::builder().own_clock();
-    RedisQuorum::of(nodes.into_iter().chain([clocked]), RedisQuorum::DELAY)
+    RedisQuorum::of(nodes.into_iter().chain([clocked]), delay)
 }
 
 /// The lock is held on two of three nodes. The clock of one of them jumps a minute ahead, so that its record is gone, and
@@ -94,6 +103,8 @@ fn quorum_clock_late_at_a_restart(round: &mut QuorumRound<'_>) {
     let ways = [(); 2].map(|()| round.server.proxies());
     ways[0][third].refuse(true);
     let urls = ways.each_ref().map(|ways| round.server.url_through(ways));
+    // Not longer than the restart delay.
+    let urls = urls.map(|url| format!("{url} ttl={}", LEASE.as_millis()));
     let [mut old, mut next] = urls.map(|url| round.worker_at(&url));
     next.ask("idle", PATIENCE);
     persist(round, &mut old, LEASE);
