@@ -56,6 +56,17 @@ pub(super) enum SendEvent {
     /// The command was not sent after all, and will be sent on another connection.
     Unsent(ConnectionId),
     Answered(ConnectionId),
+    /// The answer is an error: the command has done nothing.
+    Refused(ConnectionId),
+}
+
+impl SendEvent {
+    fn of_answer(on: ConnectionId, answer: &Result<Value, RedisError>) -> SendEvent {
+        match answer {
+            Ok(_) => SendEvent::Answered(on),
+            Err(_) => SendEvent::Refused(on),
+        }
+    }
 }
 
 /// A call of a script.
@@ -133,12 +144,13 @@ impl Node {
                 }
                 Err(error) => return Err(self.describe(error)),
             };
-            note(SendEvent::Answered(connection.id));
             let at = match is_removed!(lease_from_before_the_acquire) {
                 true => CLOCK.now(),
                 false => at,
             };
-            match value.extract_error() {
+            let answer = value.extract_error();
+            note(SendEvent::of_answer(connection.id, &answer));
+            match answer {
                 Ok(answer) => return Ok(Answered { at, answer }),
                 Err(error) => match self.classify(&connection, &error) {
                     // The caller gets the answer to the script, even if that is refused as well.
@@ -184,13 +196,13 @@ impl Node {
                 }
                 Err(error) => return Err(self.describe(error)),
             };
-            note(SendEvent::Answered(connection.id));
             let answer = answers.pop().unwrap_or(Value::Nil);
             // Without the permission to ask, the script is only redirected.
             let permission = answers.pop().unwrap_or(Value::Nil);
             let answer = permission
                 .extract_error()
                 .and_then(|_| answer.extract_error());
+            note(SendEvent::of_answer(connection.id, &answer));
             return match answer {
                 Ok(answer) => Ok(Answered { at, answer }),
                 Err(error) => {

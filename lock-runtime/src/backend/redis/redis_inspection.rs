@@ -89,7 +89,7 @@ impl Inspection for RedisWire {
         let note = |event: SendEvent| {
             match event {
                 SendEvent::Sending(_) => unanswered.fetch_add(1, Ordering::Relaxed),
-                SendEvent::Unsent(_) | SendEvent::Answered(_) => {
+                SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
                     unanswered.fetch_sub(1, Ordering::Relaxed)
                 }
             };

@@ -13,6 +13,7 @@ use super::scripts::{self, ScriptSet, Scripts};
 use super::topology::Topology;
 use super::url::{Servers, Target};
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
@@ -90,11 +91,7 @@ impl Wire for RedisWire {
             arguments: &[Argument::Entry(entry), Argument::Number(signed)],
             holder: None,
         };
-        let note = |event: SendEvent| match event {
-            SendEvent::Sending(on) => outstanding.sending(on, ttl, queue),
-            SendEvent::Unsent(on) => outstanding.unsent(on),
-            SendEvent::Answered(on) => outstanding.answered(on),
-        };
+        let note = noting_acquire(outstanding, ttl, queue);
         let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
         let answer = scripts::parse_acquire_reply(answer, *mode, names)?;
         Ok(Answered { at, answer })
@@ -132,7 +129,9 @@ impl Wire for RedisWire {
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => outstanding.ending(on),
-            SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
+            SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
+                outstanding.ending_is_known();
+            }
         };
         let answered = self.topology.run(Purpose::End, &call, note).await?;
         scripts::parse_release_reply(&answered.answer)
@@ -157,7 +156,9 @@ impl Wire for RedisWire {
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => outstanding.ending(on),
-            SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
+            SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
+                outstanding.ending_is_known();
+            }
         };
         let answered = self.topology.run(Purpose::End, &call, note).await?;
         scripts::parse_rest_reply(&answered.answer)
@@ -216,6 +217,12 @@ impl Wire for RedisWire {
                     outstanding.answered(on);
                 }
             }
+            SendEvent::Refused(on) => {
+                outstanding.ending_is_known();
+                if let Some((_, outstanding, _)) = &mut successor {
+                    outstanding.refused(on);
+                }
+            }
         };
         let Answered { at, answer } = self.topology.run(Purpose::End, &call, note).await?;
         let answer = scripts::parse_end_reply(&answer)?;
@@ -246,5 +253,19 @@ impl Wire for RedisWire {
 
     async fn ping(&self) -> Result<(), WireError> {
         self.topology.ping().await
+    }
+}
+
+/// Notes what happens to an acquire of an owner.
+fn noting_acquire(
+    outstanding: &mut Outstanding,
+    ttl: Duration,
+    queue: bool,
+) -> impl FnMut(SendEvent) {
+    move |event| match event {
+        SendEvent::Sending(on) => outstanding.sending(on, ttl, queue),
+        SendEvent::Unsent(on) => outstanding.unsent(on),
+        SendEvent::Answered(on) => outstanding.answered(on),
+        SendEvent::Refused(on) => outstanding.refused(on),
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Outstanding {
     is_repeated: bool,
     /// An acquire on an earlier connection is not answered, and never will be.
     unanswered_before: bool,
+    /// An acquire was carried out whose answer was not read, and the one after it was refused: what it did is unknown.
+    is_unclear: bool,
     /// The owner may hold the lock or be in its queue.
     may_be_stored: bool,
     /// An acquire asked for a place in the queue.
@@ -53,7 +55,7 @@ impl Outstanding {
     /// way.
     pub(crate) fn unsent(&mut self, on: ConnectionId) {
         if !self.is_repeated {
-            self.answered(on);
+            self.unanswered.take_if(|connection| *connection == on);
         }
     }
 
@@ -61,6 +63,14 @@ impl Outstanding {
     /// out as well.
     pub(crate) fn answered(&mut self, on: ConnectionId) {
         self.unanswered.take_if(|connection| *connection == on);
+        self.is_unclear = false;
+    }
+
+    /// The last acquire on this connection was refused, and has done nothing. Those before it were carried out, and may
+    /// have been granted the lock.
+    pub(crate) fn refused(&mut self, on: ConnectionId) {
+        let answered = self.unanswered.take_if(|connection| *connection == on);
+        self.is_unclear |= answered.is_some() && self.is_repeated;
     }
 
     /// The owner's `end` or `release` is about to be sent.
@@ -112,10 +122,10 @@ impl Outstanding {
         self.unanswered.is_some() || self.unanswered_before
     }
 
-    /// The last acquire was answered, and the owner does not hold the lock. Unless it ever queued, nothing of it is
-    /// left.
+    /// The last acquire was answered, and the owner does not hold the lock, as far as that answer tells. Unless it ever
+    /// queued, nothing of it is left.
     pub(crate) fn note_not_held(&mut self) {
-        self.may_hold = self.may_arrive();
+        self.may_hold = self.may_arrive() || self.is_unclear;
         self.may_be_stored = self.asked_to_queue || self.may_hold;
     }
 
@@ -172,6 +182,34 @@ mod tests {
         outstanding.answered(FIRST);
         outstanding.ending(SECOND);
         assert!(!outstanding.is_tainted());
+    }
+
+    #[test]
+    fn refusal_leaves_open_what_an_acquire_before_it_did() {
+        let mut outstanding = Outstanding::default();
+        outstanding.sending(FIRST, TTL, false);
+        outstanding.refused(FIRST);
+        outstanding.note_not_held();
+        assert!(!outstanding.may_be_stored(), "it was the only one");
+        outstanding.sending(FIRST, TTL, false);
+        outstanding.sending(FIRST, TTL, false);
+        outstanding.refused(FIRST);
+        outstanding.note_not_held();
+        assert!(
+            outstanding.may_hold(),
+            "the first one may have been granted"
+        );
+        outstanding.sending(FIRST, TTL, false);
+        outstanding.refused(FIRST);
+        outstanding.sending(SECOND, TTL, false);
+        outstanding.unsent(SECOND);
+        outstanding.note_not_held();
+        assert!(outstanding.may_hold(), "neither of these knew more");
+        assert!(!outstanding.may_arrive(), "all were carried out");
+        outstanding.sending(FIRST, TTL, false);
+        outstanding.answered(FIRST);
+        outstanding.note_not_held();
+        assert!(!outstanding.may_be_stored());
     }
 
     #[test]

@@ -329,5 +329,6 @@ pub(super) fn note(
         }
         SendEvent::Unsent(on) => place.unwritten(on),
         SendEvent::Answered(on) => place.outstanding.answered(on),
+        SendEvent::Refused(on) => place.outstanding.refused(on),
     }
 }

@@ -179,7 +179,9 @@ async fn end_at(
         let outstanding = &mut ballot.place_mut(node).outstanding;
         match event {
             SendEvent::Sending(on) => outstanding.ending(on),
-            SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
+            SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
+                outstanding.ending_is_known();
+            }
         }
     };
     let (entry, names, until) = (&candidate.entry, &candidate.names, nodes.until());

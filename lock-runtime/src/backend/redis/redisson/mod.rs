@@ -109,7 +109,9 @@ impl RedissonWire {
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => outstanding.ending(on),
-            SendEvent::Unsent(_) | SendEvent::Answered(_) => outstanding.ending_is_known(),
+            SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
+                outstanding.ending_is_known();
+            }
         };
         let purpose = Purpose::End;
         let Answered { at, answer } = self.run(purpose, &call, note).await?;
@@ -157,6 +159,7 @@ impl Wire for RedissonWire {
             SendEvent::Sending(on) => outstanding.sending(on, ttl, false),
             SendEvent::Unsent(on) => outstanding.unsent(on),
             SendEvent::Answered(on) => outstanding.answered(on),
+            SendEvent::Refused(on) => outstanding.refused(on),
         };
         let purpose = Purpose::Acquire;
         let Answered { at, answer } = self.run(purpose, &call, note).await?;
