@@ -102,7 +102,7 @@ pub(crate) async fn settle<W: Wire>(
     mut is_unanswered: bool,
     counted: Option<Counted>,
 ) {
-    let settling = Settling::begin(&owner.outstanding, Instant::now());
+    let mut settling = Settling::begin(&owner.outstanding, Instant::now());
     // A shutdown waits for an answer and no longer: a tainted owner is ended again for seconds, but it is not
     // known to hold the lock.
     let mut counted = counted.filter(|_| is_unanswered);

@@ -4,7 +4,11 @@ use std::time::{Duration, Instant};
 
 use crate::backend::wire::outstanding::Outstanding;
 
-/// The time between two ends of one owner.
+/// The time to the second end of an owner, which doubles with each one that is not answered. A broken connection is
+/// replaced at once, and waiters want the lock.
+const AT_FIRST: Duration = Duration::from_millis(10);
+
+/// The time between two later ends.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// The same once an owner has been ended for [`SETTLING_TIME`], as one with a long ttl may have to be.
@@ -21,6 +25,8 @@ pub(crate) struct Settling {
     until: Instant,
     /// Nothing stored by one can outlive this.
     gone: Instant,
+    /// How many ends in a row were not answered.
+    unanswered: u32,
 }
 
 impl Settling {
@@ -32,13 +38,14 @@ impl Settling {
             start: now,
             until,
             gone: until + settling_time,
+            unanswered: 0,
         }
     }
 
     /// The time to the next end; `None` if no more is needed. `jitter` is asked for a number between 0 and 1 only if one
     /// is: that is a system call.
     pub(crate) fn pause(
-        &self,
+        &mut self,
         outstanding: &Outstanding,
         is_unanswered: bool,
         now: Instant,
@@ -53,7 +60,16 @@ impl Settling {
             return None;
         }
         let is_early = now.saturating_duration_since(self.start) < SETTLING_TIME;
-        let interval = if is_early { INTERVAL } else { LATER_INTERVAL };
+        let interval = if !is_early {
+            LATER_INTERVAL
+        } else if is_unanswered {
+            let doubled = AT_FIRST.saturating_mul(1 << self.unanswered.min(10));
+            self.unanswered += 1;
+            doubled.min(INTERVAL)
+        } else {
+            self.unanswered = 0;
+            INTERVAL
+        };
         // Spread, so that owners that failed together are not ended together again.
         Some(interval.mul_f64(0.8 + 0.4 * jitter()))
     }
@@ -62,5 +78,37 @@ impl Settling {
     /// of its answer: the process may be stopped in between, for longer than any command was under way.
     pub(crate) fn is_last(&self, now: Instant) -> bool {
         now >= self.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::wire::outstanding::ConnectionId;
+
+    /// The times to the next ends, for owners whose ends are answered so.
+    fn pauses(answers: &[bool]) -> Vec<u128> {
+        let mut outstanding = Outstanding::default();
+        // One that is tainted is ended again whatever is answered.
+        outstanding.sending(ConnectionId(1), Duration::from_secs(30), true);
+        outstanding.ending(ConnectionId(2));
+        let start = Instant::now();
+        let mut settling = Settling::begin(&outstanding, start);
+        let pause = |&is_answered: &bool| {
+            let pause = settling.pause(&outstanding, !is_answered, start, || 0.5);
+            pause.expect("it is ended again").as_millis()
+        };
+        answers.iter().map(pause).collect()
+    }
+
+    #[test]
+    fn end_without_an_answer_is_sent_again_at_once_and_then_more_rarely() {
+        assert_eq!(pauses(&[false; 8]), [10, 20, 40, 80, 160, 320, 500, 500]);
+    }
+
+    #[test]
+    fn owner_whose_end_was_answered_is_ended_again_in_a_while() {
+        assert_eq!(pauses(&[true, true]), [500, 500]);
+        assert_eq!(pauses(&[false, true, false]), [10, 500, 10]);
     }
 }
