@@ -109,6 +109,18 @@ impl RawLock {
         self.share(who, share, -ttl)
     }
 
+    /// `share_acquire` of a holder that becomes a reader: flag and token, or none if it holds nothing.
+    pub fn downgrade(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Option<String>> {
+        let script = remembering(SHARE_ACQUIRE_SOURCE, (self.memory_of)(who));
+        let mut call = script.prepare_invoke();
+        call.key(&[&self.k, &self.f, &self.q, &self.r]).arg(&[
+            &share.entry(who),
+            &(-ttl).to_string(),
+            "held",
+        ]);
+        call.invoke(&mut self.connection)
+    }
+
     /// `share_renew`: flag and token, or none if there is no such share.
     pub fn renew_share(
         &mut self,

@@ -206,8 +206,8 @@ impl LockGuard {
     ///
     /// # Errors
     ///
-    /// After an error the guard is gone, and the lock given back. `Lost` if the lock was lost, or no answer came before
-    /// its deadline. `Reentered` if other guards, bodies or carried futures share the hold: they rely on its being
+    /// After an error the guard is gone, and the lock given back. `Lost` if the lock was lost, even if it is free by now, or
+    /// no answer came before its deadline. `Reentered` if other guards, bodies or carried futures share the hold: they rely on its being
     /// exclusive, and keep it. `InvalidOptions` if the guard holds permits or several locks, or its
     /// lock is in [Redisson's record](crate::Record::Redisson). `Rejected` if the server refuses.
     ///

@@ -166,6 +166,7 @@ impl AuditedRun<'_> {
             Command::Acquire { .. }
                 | Command::End { .. }
                 | Command::ShareAcquire { .. }
+                | Command::Downgrade { .. }
                 | Command::ShareEnd { .. }
         );
         if let (true, Some(lock)) = (queues, after)

@@ -29,7 +29,7 @@ impl World {
             Reception::Refuses => None,
         };
         let script = match request.kind {
-            Kind::Acquire { .. } => 1,
+            Kind::Acquire { .. } | Kind::Downgrade { .. } => 1,
             Kind::Renew { .. } => 2,
             Kind::Release => 4,
             Kind::End { .. } => 8,
@@ -79,6 +79,7 @@ impl World {
                 Command::ShareEnd { owner, share: None }
             }
             Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
+            Kind::Downgrade { .. } => unreachable!("its owner asks for a share"),
             Kind::Renew { ttl } => Command::Renew { owner, ttl },
             Kind::Release => Command::Release { owner },
             Kind::Rest { ttl } => Command::Rest { owner, ttl },
@@ -188,12 +189,7 @@ impl World {
 
     /// Notes if a lock that should become a share is taken anew, since it was lost.
     fn note_taken_anew(&mut self, before: &Records, command: Command, answer: Answer) {
-        let Command::ShareAcquire {
-            owner,
-            queue: false,
-            ..
-        } = command
-        else {
+        let Command::Downgrade { owner, .. } = command else {
             return;
         };
         let had_it = before.holder() == Some(owner) || before.share(owner).is_some();
@@ -229,6 +225,7 @@ fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
             ttl,
             queue,
         },
+        Kind::Downgrade { ttl } => Command::Downgrade { owner, share, ttl },
         Kind::Renew { ttl } => Command::ShareRenew { owner, take, ttl },
         Kind::Release | Kind::Delete { .. } => Command::ShareRelease { owner, take },
         Kind::Rest { .. } => unreachable!("a share has no minimum"),

@@ -22,6 +22,10 @@ pub(crate) enum Kind {
         ttl: Ticks,
         queue: bool,
     },
+    /// Makes a share of the sender's lock.
+    Downgrade {
+        ttl: Ticks,
+    },
     Renew {
         ttl: Ticks,
     },

@@ -117,7 +117,7 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
             properties.push(sometimes(SHARED, is_shared));
         }
     }
-    if allows(Fault::Downgrade) && is_exclusion {
+    if allows(Fault::Downgrade) {
         properties.push(always(UNBROKEN, is_unbroken));
         properties.push(sometimes(DOWNGRADED, |world| {
             leases(world).any(|(_, lease)| lease.is_downgraded())

@@ -96,8 +96,8 @@ mistakes! {
         SharesNamedAgain,
         /// A lock that becomes a share keeps its token.
         DowngradeKeepsToken,
-        /// A downgrade counts although its answer comes after the deadline of the lock.
-        DowngradeLate,
+        /// A downgrade takes a lock that is free, as the acquire of a share does.
+        DowngradeTakes,
         /// A lock that becomes a share is renewed as a lock until the answer.
         DowngradeRenewsAlone,
         /// Leases are not confirmed when their server may be another.

@@ -97,6 +97,30 @@ impl Wire for RedisWire {
         Ok(Answered { at, answer })
     }
 
+    async fn downgrade(&self, owner: &mut Owner, ttl: Duration) -> RenewalOutcome {
+        let Owner {
+            entry,
+            names,
+            mode,
+            outstanding,
+            ..
+        } = owner;
+        let call = ScriptCall {
+            script: &self.scripts.of(*mode, names).acquire,
+            names,
+            arguments: &[
+                Argument::Entry(entry),
+                Argument::Number(-millis(ttl)),
+                Argument::Text("held"),
+            ],
+            holder: None,
+        };
+        let note = noting_acquire(outstanding, ttl, false);
+        let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
+        let answer = scripts::parse_renew_reply(&answer)?;
+        Ok(Answered { at, answer })
+    }
+
     async fn renew(
         &self,
         renewals: &[Renewal],

@@ -12,9 +12,9 @@ use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::remote::poll_interval::backoff;
 use crate::backend::remote::{pass_head, reaper};
 use crate::backend::undelivered::Undelivered;
+use crate::backend::wire::Wire;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::reply::{AcquireReply, Answered};
-use crate::backend::wire::{AcquireRequest, Wire};
+use crate::backend::wire::reply::Answered;
 use crate::background::random;
 use crate::error::LockError;
 use crate::key::LockSet;
@@ -22,8 +22,8 @@ use crate::lease::record::Grant;
 use crate::lease::schedule::{LeaseTerms, is_fresh};
 use crate::lease::{Lease, LossReason, Request};
 
-/// Makes the holder of a lease a reader, which a share's acquire does for an owner that holds the lock alone. Repeated
-/// until it is answered or the lease is over; then the lock is given back.
+/// Makes the holder of a lease a reader, if it still holds the lock. Repeated until it is answered or the lease is over;
+/// then the lock is given back.
 ///
 /// The lease is not renewed meanwhile: each attempt confirms it.
 pub(crate) async fn downgrade<W: Wire>(
@@ -78,24 +78,20 @@ async fn attempt<W: Wire>(
     owner: &mut RegisteredOwner,
 ) -> Result<Answered<Grant>, LockError> {
     let ttl = lease.terms.first_ttl();
-    let request = AcquireRequest { ttl, queue: false };
     let mut failures = 0;
     loop {
-        match context.wire.acquire(owner, request).await {
+        match context.wire.downgrade(owner, ttl).await {
             Ok(Answered {
                 at,
-                answer: AcquireReply::Granted(answer),
+                answer: Some(answer),
             }) if is_fresh(context.now(), at, ttl) => {
-                // The same answer comes if the lock was lost and free, and another writer may have come and gone.
+                // A lease whose deadline has passed stays lost, whatever the server still has.
                 return match lease.loss() {
                     None => Ok(Answered { at, answer }),
                     Some(loss) => Err(lease.lost_error(loss)),
                 };
             }
-            Ok(Answered {
-                answer: AcquireReply::Waiting(_),
-                ..
-            }) => {
+            Ok(Answered { answer: None, .. }) => {
                 owner.outstanding.note_not_held();
                 return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
             }

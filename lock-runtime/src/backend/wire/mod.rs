@@ -19,6 +19,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
+use crate::background::moment::Moment;
 use crate::error::LockError;
 use crate::key::{LockName, NameSet};
 use crate::lease::Mode;
@@ -48,7 +49,7 @@ pub(crate) struct Renewal {
     pub(crate) extension: Extension,
 }
 
-/// The answer to a renewal; `None` means that the owner does not hold the lock.
+/// The answer to a renewal or a downgrade; `None` means that the owner does not hold the lock.
 pub(crate) type RenewalOutcome = Result<Answered<Option<Grant>>, WireError>;
 
 /// Frees a lock for which no waiter queues.
@@ -103,6 +104,17 @@ pub(crate) trait Wire: Send + Sync + 'static {
         owner: &mut Owner,
         request: AcquireRequest,
     ) -> impl Future<Output = Result<Answered<AcquireReply>, WireError>> + Send;
+
+    /// Turns the lock that the owner holds alone into its share. `None`: it neither holds nor shares the lock, and gets
+    /// nothing, even if the lock is free. Repeating it does no harm. A wire without shares has no writers that ask.
+    fn downgrade(
+        &self,
+        _owner: &mut Owner,
+        _ttl: Duration,
+    ) -> impl Future<Output = RenewalOutcome> + Send {
+        let (at, answer) = (Moment::FIRST, None);
+        ready(Ok(Answered { at, answer }))
+    }
 
     /// Waits until enough replicas have the lock that the owner was granted, if the client waits for any.
     fn replicated(

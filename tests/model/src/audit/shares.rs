@@ -16,6 +16,7 @@ impl AuditedRun<'_> {
             Command::Acquire { .. }
             | Command::Renew { .. }
             | Command::ShareAcquire { .. }
+            | Command::Downgrade { .. }
             | Command::ShareRenew { .. }
             | Command::Revoke { .. } => None,
         }
@@ -24,7 +25,11 @@ impl AuditedRun<'_> {
     /// Whether the sender asks for a share of the lock that is its own.
     pub(super) fn downgrades(&self) -> bool {
         let holder = self.before.holder();
-        matches!(self.command, Command::ShareAcquire { owner, .. } if holder == Some(owner))
+        matches!(
+            self.command,
+            Command::ShareAcquire { owner, .. } | Command::Downgrade { owner, .. }
+                if holder == Some(owner)
+        )
     }
 
     pub(super) fn audit_shares(&self, breaches: &mut Breaches) {
@@ -60,7 +65,7 @@ impl AuditedRun<'_> {
     fn audit_service(&self, breaches: &mut Breaches) {
         let is_in = matches!(self.answer, Answer::Held { .. });
         let serves = match self.command {
-            Command::ShareAcquire { .. } => is_in,
+            Command::ShareAcquire { .. } | Command::Downgrade { .. } => is_in,
             Command::ShareRelease { .. } => self.answer == Answer::Code(1),
             Command::ShareEnd { .. } => matches!(self.answer, Answer::Code(1..)),
             _ => false,

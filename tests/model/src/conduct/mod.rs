@@ -66,6 +66,10 @@ impl Client {
                 owner.outstanding.sending(queue);
                 owner.awaits_reply = true;
             }
+            Kind::Downgrade { .. } => {
+                owner.outstanding.sending(false);
+                owner.awaits_reply = true;
+            }
             Kind::Renew { .. } => {}
             Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. } => {
                 owner.outstanding.ending();
@@ -140,7 +144,7 @@ impl Client {
         if let Kind::Renew { ttl } = reply.kind {
             return self.renewal_answered(index, ttl, reply, rules);
         }
-        if matches!(reply.kind, Kind::Acquire { .. }) {
+        if matches!(reply.kind, Kind::Acquire { .. } | Kind::Downgrade { .. }) {
             self.owners[index].outstanding.answered();
         }
         if let Kind::End {

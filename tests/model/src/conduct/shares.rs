@@ -2,13 +2,13 @@
 //!
 //! # A lock becomes a share
 //!
-//! The owner of a lock sends a share's acquire that does not queue.
+//! The owner of a lock sends a downgrade. The server refuses it unless the lock is the owner's, or the owner shares it
+//! already: a lock that was lost is not taken anew, since another writer may have come and gone.
 //!
-//! - From then on every command of the owner is that of a share. A plain renewal that arrives after the acquire
+//! - From then on every command of the owner is that of a share. A plain renewal that arrives after the downgrade
 //!   would find that the lock is not the owner's. The scripts of shares also know an owner that has the lock alone.
-//! - The answer counts if it is read before the deadline that the lock had. Later, the server may have lost the
-//!   lock, given it to another owner, and taken it anew for this one: the answer is the same.
-//! - Without an answer the acquire is sent again. The share is relied on when an answer comes.
+//! - The answer counts if it is read before the deadline that the lock had: a lease that is over stays lost.
+//! - Without an answer the downgrade is sent again. The share is relied on when an answer comes.
 //! - An end of the owner removes its share and its queue entry: a late plain acquire queues an owner that shares
 //!   the lock.
 
@@ -29,22 +29,21 @@ impl Client {
     }
 
     /// The lock becomes a share. From now on every command of its owner is that of a share: a renewal as a
-    /// lock would find that the lock is not the owner's. It does not queue if the lock is lost.
+    /// lock would find that the lock is not the owner's.
     pub(crate) fn downgrade(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         let ttl = self.owners[index].ttl;
         self.owners[index].share = Some(Share::READ);
         if let Phase::Held(lease) = &mut self.owners[index].phase {
             lease.downgrades = Downgrade::Asked;
         }
-        let verdict = self.send(index, Kind::Acquire { ttl, queue: false }, false);
+        let verdict = self.send(index, Kind::Downgrade { ttl }, false);
         if rules.seeded == Some(Seeded::DowngradeRenewsAlone) {
             self.owners[index].share = None;
         }
         verdict
     }
 
-    /// The lock is a share if the answer is read before its deadline. Later, the lock may have been lost
-    /// in between, and taken anew.
+    /// The lock is a share if the answer is read before its deadline.
     pub(super) fn downgrade_answered(
         &mut self,
         index: usize,
@@ -58,9 +57,7 @@ impl Client {
             unreachable!("the lock is held");
         };
         match answer {
-            Answer::Held { flagged, token }
-                if lease.is_valid() || rules.seeded == Some(Seeded::DowngradeLate) =>
-            {
+            Answer::Held { flagged, token } if lease.is_valid() => {
                 owner.share = Some(Share::READ);
                 lease.downgrades = Downgrade::Done;
                 lease.token = token;

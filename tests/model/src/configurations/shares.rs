@@ -94,6 +94,9 @@ pub(super) fn all() -> Vec<Configuration> {
             shares("downgrade, turns", &[2, 0], &[&[], &[READ]], &[(Downgrade, 1)]) { local_turns: Some(2) };
         "a lock becomes a share later than its lease lasts, with another writer in between":
             shares("downgrade, writers", &[1, 1], &[&[], &[]], &[(Downgrade, 1)]) { delay: 2, writes: true };
+        "a lock is deleted, and another writer comes and goes, before its holder becomes a reader":
+            shares("downgrade, deleted", &[1, 1], &[&[], &[]], &[(Downgrade, 1), (Delete, 1)])
+                { writes: true, class: Class::Fenced };
     }
 }
 

@@ -87,6 +87,7 @@ branches! {
     ShareConfirms
     ShareBeginsWithAGrant
     ShareDowngrades
+    ShareDowngradeOfALost
     ShareWithoutMemory
     ShareJoinsAtOnce
     ShareServesTheHead

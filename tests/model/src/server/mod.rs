@@ -241,7 +241,7 @@ pub enum Command {
         /// For how long.
         ttl: Ticks,
     },
-    /// Takes a share, confirms one, polls, or makes a share of the sender's lock.
+    /// Takes a share, confirms one, or polls.
     ShareAcquire {
         /// The owner that asks.
         owner: OwnerId,
@@ -251,6 +251,15 @@ pub enum Command {
         ttl: Ticks,
         /// Whether to queue if there is no room.
         queue: bool,
+    },
+    /// Makes a share of the lock that the sender holds.
+    Downgrade {
+        /// The holder.
+        owner: OwnerId,
+        /// What it keeps.
+        share: Share,
+        /// The lease's length.
+        ttl: Ticks,
     },
     /// Lengthens a share.
     ShareRenew {
@@ -396,7 +405,10 @@ impl Records {
                 Answer::Unavailable
             }
             (
-                Command::ShareAcquire { .. } | Command::ShareEnd { .. } | Command::Revoke { .. },
+                Command::ShareAcquire { .. }
+                | Command::Downgrade { .. }
+                | Command::ShareEnd { .. }
+                | Command::Revoke { .. },
                 Mode::Migrating,
             ) if !script.has_all_keys() || script.records.shares.is_none() => Answer::Unavailable,
             (Command::ShareRenew { .. } | Command::ShareRelease { .. }, Mode::Migrating)
@@ -419,6 +431,7 @@ impl Records {
                 },
                 _,
             ) => script.share_acquire(owner, share, ttl, queue),
+            (Command::Downgrade { owner, share, ttl }, _) => script.downgrade(owner, share, ttl),
             (Command::ShareRenew { owner, take, ttl }, _) => script.share_renew(owner, take, ttl),
             (Command::ShareRelease { owner, take }, _) => script.share_release(owner, take),
             (Command::ShareEnd { owner, share }, _) => script.share_end(owner, share),

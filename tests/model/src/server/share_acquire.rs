@@ -15,23 +15,10 @@ impl Script<'_> {
         ttl: Ticks,
         queues: bool,
     ) -> Answer {
-        if self.is_lock_wrong() {
-            return self.refuse(Branch::ShareOfASpoiledLock, Refusal::WrongType);
-        }
-        let phase = match self.phase(me, share.take) {
+        let phase = match self.of_holder(me, share, ttl) {
             Ok(phase) => phase,
-            Err(refusal) => return self.refuse(Branch::ShareOfSpoiledShares, refusal),
+            Err(answer) => return answer,
         };
-        if let Some(phase) = &phase {
-            if self
-                .member(me, share.take)
-                .is_some_and(|mine| mine.is_live())
-            {
-                return self.confirm_share(me, share, ttl, phase);
-            }
-        } else if self.records.holder() == Some(me) {
-            return self.begin_with_holder(me, share, ttl);
-        }
         if let Some(phase) = &phase
             && self.joins_at_once(me, share, phase)
         {
@@ -53,6 +40,44 @@ impl Script<'_> {
             return self.refuse(Branch::ShareOfSpoiledShares, Refusal::WrongType);
         }
         self.share_from_the_queue(me, share, ttl, queues, phase.as_ref())
+    }
+
+    /// Makes a share of the lock that the sender holds; nothing of a lock that it has lost.
+    pub(super) fn downgrade(&mut self, me: OwnerId, share: Share, ttl: Ticks) -> Answer {
+        if self.is_seeded(Seeded::DowngradeTakes) {
+            return self.share_acquire(me, share, ttl, false);
+        }
+        match self.of_holder(me, share, ttl) {
+            Ok(_) => self.answer(Branch::ShareDowngradeOfALost, Answer::Nil),
+            Err(answer) => answer,
+        }
+    }
+
+    /// The answer to an owner that holds the lock or shares it, or for one that does neither the phase.
+    fn of_holder(
+        &mut self,
+        me: OwnerId,
+        share: Share,
+        ttl: Ticks,
+    ) -> Result<Option<Phase>, Answer> {
+        if self.is_lock_wrong() {
+            return Err(self.refuse(Branch::ShareOfASpoiledLock, Refusal::WrongType));
+        }
+        let phase = match self.phase(me, share.take) {
+            Ok(phase) => phase,
+            Err(refusal) => return Err(self.refuse(Branch::ShareOfSpoiledShares, refusal)),
+        };
+        if let Some(phase) = &phase {
+            if self
+                .member(me, share.take)
+                .is_some_and(|mine| mine.is_live())
+            {
+                return Err(self.confirm_share(me, share, ttl, phase));
+            }
+        } else if self.records.holder() == Some(me) {
+            return Err(self.begin_with_holder(me, share, ttl));
+        }
+        Ok(phase)
     }
 
     /// A share that is there: a confirmation, or a command sent twice. It goes on serving where the

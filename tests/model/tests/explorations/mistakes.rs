@@ -103,7 +103,7 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     SharesNamedAgain in "shares, migration" breaks HALF_DONE;
     DowngradeKeepsToken in "downgrade" breaks TOKENS_RISE;
     DowngradeKeepsToken in "downgrade, turns" breaks TOKENS_RISE;
-    DowngradeLate in "downgrade, writers" breaks UNBROKEN;
+    DowngradeTakes in "downgrade, deleted" breaks UNBROKEN;
     DowngradeRenewsAlone in "downgrade, lost" breaks WRONGLY_LOST;
     SettleUntilAnswered in "shares, torn" breaks PHANTOM;
     RestKeepsOwner in "rest" breaks MINIMUM, PHANTOM;

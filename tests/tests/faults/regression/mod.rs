@@ -4,6 +4,7 @@ mod claims;
 mod crowds;
 mod destructors;
 mod distance;
+mod downgrade;
 mod memory;
 mod messages;
 mod nesting;

@@ -1,8 +1,8 @@
 -- Follows share_take.lua, grant.lua, queue.lua and share.lua: an owner confirms its share, or has to look at the queue,
 -- at shares that have lapsed, or at a lock that is held alone.
--- Also the poll of a waiter. Sent twice, it has the effect of one.
+-- Also the poll of a waiter, and the downgrade of a holder. Sent twice, it has the effect of one.
 -- Answers flag+token if the caller shares K, else as `waiting` does. If the share has a limit, what remains is the time
--- until the first share lapses.
+-- until the first share lapses. A downgrade answers nil instead if the lock was lost, even if K is free by now.
 local ends = now + ttl * 1000
 
 if phase then
@@ -50,6 +50,8 @@ then
   local remaining = type(members) == 'number' and remove_waiters(choice.removed) or 1
   return begin_phase(choice, token, remaining, owner, ends):sub(23, 39)
 end
+-- Another writer may have come and gone since.
+if is_downgrade then return nil end
 
 local fence, failure = read_fence()
 if not fence then

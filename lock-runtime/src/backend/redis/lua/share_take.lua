@@ -1,4 +1,4 @@
--- KEYS K F Q R, ARGV owner+tag+label, ttl in ms (negative: do not queue).
+-- KEYS K F Q R, ARGV owner+tag+label, ttl in ms (negative: do not queue) [, `held`: only if the owner holds K].
 -- The first part of share_acquire: begins to share a free lock, or joins those that share it, while no waiter queues.
 -- Most calls end here. The records are described in grant.lua and share.lua, the answers in share_acquire.lua.
 local K, F, Q, R = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -8,10 +8,11 @@ local take, limit, label = entry:match('^\31(%d+)/(%d+)\31(.*)', 24)
 local member = take == '1' and owner or owner .. '*' .. take
 take, limit = tonumber(take), tonumber(limit)
 local ttl = ARGV[2]:match('%d+')
+local is_downgrade = ARGV[3] == 'held'
 local call = redis.call
 
 -- A key that does not exist has no wrong type either.
-if call('EXISTS', K, Q, R) == 0 then
+if not is_downgrade and call('EXISTS', K, Q, R) == 0 then
   local fence, time = call('GET', F), call('TIME')
   -- As in take.lua.
   local micros = time[2]
@@ -29,7 +30,7 @@ if call('EXISTS', K, Q, R) == 0 then
     call('PEXPIREAT', R, expires)
     return granted
   end
-else
+elseif not is_downgrade then
   local shared = call('GET', K)
   if shared and shared:match('^shared%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d ') and call('EXISTS', Q) == 0 then
     local sum = call('ZSCORE', R, '=')

@@ -63,9 +63,9 @@ const MOVES: &str = "\
 
 /// The commands of an owner, and those of nobody.
 const COMMANDS: &str = "\
-acquire; try; renew 120s; release; rest; end; end w; end next E; delete";
+acquire; try; renew 120s; release; rest; end; end w; end next E; delete; downgrade";
 const OTHERS: &str = "\
-revoke; downgrade";
+revoke";
 
 /// A holder, a waiter and a stranger in most of the states.
 const OWNERS: &str = "ABCD";
@@ -163,7 +163,6 @@ fn step(text: &str) -> Step {
         ["persist"] => Step::LeaseIsLifted,
         ["holder", "queues"] => Step::HolderIsBackInTheQueue,
         ["stranger"] => Step::StrangerTakes(None),
-        ["downgrade"] => Step::Downgrade(TTL),
         ["revoke"] => Step::Revoke(0),
         ["pass", _] => Step::TimePasses(Span(2 * ttl.unsigned_abs() / 1_000)),
         ["lose", key] => Step::IsLost(record(key)),
@@ -178,6 +177,7 @@ fn step(text: &str) -> Step {
         [owner, "end"] => Step::End(who(owner)),
         [owner, "end", "w"] => Step::EndWrite(who(owner)),
         [owner, "end", "next", next] => Step::EndWithNext(who(owner), who(next), ttl),
+        [owner, "downgrade"] => Step::Downgrade(who(owner), TTL),
         [owner, "dies"] => Step::HeartIsLost(who(owner)),
         ref other => panic!("no step {other:?}"),
     }

@@ -153,6 +153,7 @@ fn sender(command: &Command) -> Option<OwnerId> {
         | Command::End { owner, .. }
         | Command::Rest { owner, .. }
         | Command::ShareAcquire { owner, .. }
+        | Command::Downgrade { owner, .. }
         | Command::ShareRenew { owner, .. }
         | Command::ShareRelease { owner, .. }
         | Command::ShareEnd { owner, .. } => owner,

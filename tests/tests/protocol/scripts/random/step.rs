@@ -30,7 +30,7 @@ pub(crate) enum Step {
     /// Those that wait for the whole lock leave the queue, by the script that serves none.
     WritersGiveUp,
     /// A holder becomes a reader.
-    Downgrade(i64),
+    Downgrade(Who, i64),
     /// An operator takes the lock from the holder with a token so far from that of the record.
     Revoke(i64),
     // Effects from outside.
@@ -87,7 +87,7 @@ impl Step {
         }
         match self {
             // The rest are steps of scripts that have nothing to send.
-            Step::EndWithNext(..) | Step::Delete(..) | Step::Downgrade(_) => Ok(()),
+            Step::EndWithNext(..) | Step::Delete(..) => Ok(()),
             Step::WritersGiveUp => {
                 let entries = model.records.queue.entries().iter();
                 let writers = entries.filter(|entry| entry.share.is_none());
@@ -142,9 +142,14 @@ impl Step {
         Some(match self {
             Step::Acquire(who, ttl) => acquire(lock, is(who), ttl),
             Step::Try(who, ttl) => acquire(lock, is(who), -ttl),
-            Step::Downgrade(ttl) => {
-                let (who, owner, share) = is(Who::Any(model.holder()?));
-                acquire(lock, (who, owner, share.or(Some(Share::READ))), ttl)
+            Step::Downgrade(who, ms) => {
+                let ((who, owner, share), ttl) = (is(who), ticks(ms));
+                let share = share.unwrap_or(Share::READ);
+                let answer = lock.downgrade(who, harness_share(share), ms);
+                (
+                    Command::Downgrade { owner, share, ttl },
+                    Seen::Renewal(answer),
+                )
             }
             Step::Renew(who, lease) => {
                 let ((who, owner, share), ttl) = (is(who), ticks(lease));

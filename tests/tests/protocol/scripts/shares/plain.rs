@@ -48,8 +48,8 @@ holder_becomes_a_reader_with_a_higher_token = "
     BC acquire r
     D acquire w
     # Its turns have used tokens.
-    A acquire r         | held+ r           | shared+ r, fence r, inside ABC, queue D
-    A acquire r         | held+ r           | inside ABC
+    A downgrade         | held+ r           | shared+ r, fence r, inside ABC, queue D
+    A downgrade         | held+ r           | inside ABC
     # What is late of the lock that it held finds nothing.
     A renew             | nil               | same
     A release           | another           | same
@@ -59,7 +59,25 @@ holder_that_becomes_a_reader_keeps_nothing_of_an_earlier_phase = "
     X acquire 5/9 120s
     expire
     A acquire w
-    A acquire r         | held              | inside A"
+    A downgrade         | held              | inside A"
+
+holder_that_lost_the_lock_becomes_no_reader = "
+    A acquire w
+    lose K
+    A downgrade         | nil               | same
+    B acquire w
+    A downgrade         | nil               | same
+    B end w
+    A downgrade         | nil               | same
+    C acquire r
+    A downgrade         | nil               | same"
+
+reader_that_lapsed_does_not_become_one_again = "
+    A acquire w
+    A downgrade 2s      | held              | inside A
+    B acquire r 60s     | held              | inside AB
+    pass 3s
+    A downgrade         | nil               | same"
 }
 
 /// What any program sees of a lock that is shared.

@@ -12,8 +12,21 @@ use super::redisson;
 use super::world::{Kind, World};
 
 const OF_OWNERS: &[&str] = &[
-    "acquire", "try", "renew", "release", "rest", "end", "delete", "cede", "hold", "revoked",
-    "listen", "dies", "silent", "enters",
+    "acquire",
+    "try",
+    "downgrade",
+    "renew",
+    "release",
+    "rest",
+    "end",
+    "delete",
+    "cede",
+    "hold",
+    "revoked",
+    "listen",
+    "dies",
+    "silent",
+    "enters",
 ];
 
 pub(crate) fn is_of_owner(verb: &str) -> bool {
@@ -75,6 +88,7 @@ impl World {
                 let answer = all.acquire(who, ttl);
                 of_all(answer, all.holds_later)
             }
+            ("downgrade", _) => lock.downgrade(who, READ, ttl).into(),
             ("renew", Mode::Share(share)) => lock.renew_share(who, *share, ttl).into(),
             ("renew", Mode::All) => all.renew(who, ttl).into(),
             ("renew", _) => lock.renew(who, ttl).into(),
