@@ -104,6 +104,41 @@ async fn lock_that_too_few_replicas_have_is_given_back() {
     hold(&client).await.release().await.unwrap();
 }
 
+/// The record that a caller finds is of another one, of its own client or not, that is about to give the lock back. `Busy`
+/// would have `on_busy = "skip"` skip the work that nobody does.
+#[tokio::test]
+async fn no_caller_is_told_that_the_lock_is_busy_while_replicas_are_away() {
+    let (primary, replicas) = replicated(1).await;
+    let clients = [(); 2].map(|()| waiting_client(primary.url(), 1));
+    let all = |wait: u64| {
+        let mut callers = JoinSet::new();
+        for client in &clients {
+            for _ in 0..8 {
+                callers.spawn(client.lock(KEY).wait(ms(wait)).acquire());
+            }
+            callers.spawn(client.lock(KEY).read().wait(ms(wait)).acquire());
+            callers.spawn(client.lock_all([KEY, "another"]).wait(ms(wait)).acquire());
+        }
+        callers.join_all()
+    };
+    hold(&clients[0]).await.release().await.unwrap();
+    replicas[0].pause();
+    for wait in [0, 400] {
+        for outcome in all(wait).await {
+            let error = outcome.unwrap_err();
+            assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
+            assert!(error.to_string().contains("0 of 1 replicas"), "{error}");
+        }
+    }
+    replicas[0].resume();
+    let guard = hold(&clients[0]).await;
+    for outcome in all(0).await {
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), LockErrorKind::Busy, "{error}");
+    }
+    guard.release().await.unwrap();
+}
+
 /// Two of three are asked for; the third may lack the lock.
 #[tokio::test]
 async fn replica_that_is_not_needed_may_be_away() {

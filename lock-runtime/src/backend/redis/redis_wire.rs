@@ -22,7 +22,8 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::LockName;
+use crate::key::{LockName, NameSet};
+use crate::lease::Mode;
 use crate::lease::schedule::Extension;
 
 /// A wire to Redis or Valkey.
@@ -259,6 +260,20 @@ impl Wire for RedisWire {
             names: owner.names.clone(),
             mode: owner.mode,
             extension: Extension { ttl, extends: true },
+        };
+        self.topology.replicated(renewal).await
+    }
+
+    async fn has_replicas(&self, owner: &Owner) -> Result<(), WireError> {
+        // Of an owner that asks for a share, too: what it writes is not its share.
+        let renewal = Renewal {
+            owner_id: owner.entry.owner_id,
+            names: owner.names.clone(),
+            mode: Mode::Exclusive,
+            extension: Extension {
+                ttl: Duration::ZERO,
+                extends: false,
+            },
         };
         self.topology.replicated(renewal).await
     }

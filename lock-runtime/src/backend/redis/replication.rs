@@ -58,12 +58,14 @@ impl Replication {
         }))
     }
 
-    /// Waits until enough replicas have a lock. An error if they do not in time, or if the owner no longer has it.
+    /// Waits until enough replicas have a lock. An error if they do not in time, or if the owner no longer has it; one that
+    /// extends nothing need not have it.
     pub(super) async fn confirm(
         self: &Arc<Replication>,
         renewal: Renewal,
         until: Instant,
     ) -> Result<(), NodeError> {
+        let is_held = renewal.extension.extends;
         let (reply, outcome) = oneshot::channel();
         let is_first = {
             let mut waiting = self.waiting.lock();
@@ -78,7 +80,7 @@ impl Replication {
             }
         }
         match self.node.timers().timeout_at(until, outcome).await {
-            Ok(Ok(Ok(answered))) if answered.answer.is_some() => Ok(()),
+            Ok(Ok(Ok(answered))) if answered.answer.is_some() || !is_held => Ok(()),
             Ok(Ok(Ok(_))) => Err(unavailable("the lock was lost before replicas had it")),
             Ok(Ok(Err(error))) => Err(error),
             Ok(Err(_)) => Err(unavailable("the wait for replicas was given up")),

@@ -114,8 +114,9 @@ impl Scripts {
 
     /// The script that writes the records of locks once more, so that replicas can be waited for.
     pub(super) fn rewrite() -> &'static Script {
-        static REWRITE: LazyLock<Script> =
-            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("rewrite")));
+        static REWRITE: LazyLock<Script> = LazyLock::new(|| {
+            Script::of_several(&[RecordKind::Lock, RecordKind::Fence], lua!("rewrite"))
+        });
         &REWRITE
     }
 }

@@ -246,12 +246,28 @@ impl<W: Wire> Acquisition<W> {
                     pause = pause.min(ttl / 3);
                 }
                 self.in_the_way = waiting.lock;
-                let now = self.context.now();
-                self.learn(LastKnown::held_elsewhere(
-                    waiting.holder,
-                    waiting.remaining,
-                    now,
-                ));
+                // Boxed, as above.
+                let has_replicas = if self.context.waits_for_replicas {
+                    Box::pin(self.context.wire.has_replicas(owner)).await
+                } else {
+                    Ok(())
+                };
+                let (last_known, is_refused) = match has_replicas {
+                    Ok(()) => {
+                        let (holder, now) = (waiting.holder, self.context.now());
+                        let known = LastKnown::held_elsewhere(holder, waiting.remaining, now);
+                        (known, false)
+                    }
+                    // Nobody can have the lock now. Who seems to have it may be about to give it back.
+                    Err(error) => {
+                        let is_refused = matches!(error, WireError::Refused(_));
+                        (LastKnown::failed(error), is_refused)
+                    }
+                };
+                self.learn(last_known);
+                if is_refused {
+                    return NextStep::GiveUp;
+                }
                 if has_lost {
                     return self.begin_anew();
                 }

@@ -123,6 +123,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
         ttl: Duration,
     ) -> impl Future<Output = Result<(), WireError>> + Send;
 
+    /// Whether enough replicas acknowledge a write now, if the client waits for any. The error says what is missing.
+    fn has_replicas(&self, _owner: &Owner) -> impl Future<Output = Result<(), WireError>> + Send {
+        ready(Ok(()))
+    }
+
     /// Extends leases, all in one pipeline. Each outcome is reported once, with the number of its renewal, as soon as it is
     /// known: one lease must not hold up another.
     fn renew(
