@@ -26,6 +26,12 @@ no_late_command_of_the_owner_finds_the_lock_its_own = "
     A acquire           | waits 1 rested
     A end               | left              | resting+ a, 180s"
 
+lock_stays_at_rest_longer_by_as_much_as_the_clock_is_set_back = "
+    A acquire           | held a
+    A rest 180s         | resting           | 180s
+    back 60s
+    B acquire           | waits 1 rested    | resting+ a, 240s"
+
 rest_leaves_the_lock_of_another = "
     A rest              | another           | same
     B acquire
