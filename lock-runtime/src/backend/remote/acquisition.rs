@@ -25,6 +25,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::pace::Pace;
 use crate::backend::wire::reply::{AcquireReply, Answered};
 use crate::backend::wire::{AcquireRequest, Wire};
+use crate::background::in_flight::Counted;
 use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
@@ -97,7 +98,9 @@ impl<W: Wire> Acquisition<W> {
 
     /// The task that makes the first attempt and goes on until the outcome is delivered or the caller is gone.
     pub(crate) fn begin(self, reply: oneshot::Sender<Outcome>) -> Task {
-        self.into_task(NextStep::Attempt, reply)
+        // Counted here and not in the task: a shutdown may look before the task is run.
+        let counted = self.context.unsettled.one();
+        self.into_task(NextStep::Attempt, reply, counted)
     }
 
     /// Takes over what the last head of the local queue had reached, and what it knew.
@@ -137,10 +140,12 @@ impl<W: Wire> Acquisition<W> {
         }
     }
 
-    fn into_task(mut self, mut step: NextStep, mut reply: oneshot::Sender<Outcome>) -> Task {
-        let context = self.context.clone();
-        // Counted here and not in the task: a shutdown may look before the task is run.
-        let counted = context.unsettled.one();
+    fn into_task(
+        mut self,
+        mut step: NextStep,
+        mut reply: oneshot::Sender<Outcome>,
+        counted: Counted,
+    ) -> Task {
         Box::pin(async move {
             let outcome = tokio::select! {
                 biased;

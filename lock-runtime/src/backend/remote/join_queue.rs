@@ -134,6 +134,7 @@ fn enter_or_wait<W: Wire>(
         reply,
         task: runner.offloaded().clone(),
         acquisitions: context.clone(),
+        counted: context.unsettled.one(),
     });
     Joined::Waits(QueuePosition {
         context: context.clone(),

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::undelivered::Undelivered;
+use crate::background::in_flight::Counted;
 use crate::background::offload::OffloadedTask;
 use crate::error::LockError;
 use crate::lease::Request;
@@ -25,6 +26,8 @@ pub(crate) struct LocalWaiter {
     pub(crate) task: Arc<OffloadedTask>,
     /// What makes an acquisition of this waiter.
     pub(crate) acquisitions: Arc<dyn Acquisitions>,
+    /// A shutdown waits for it, here and once it is a head.
+    pub(crate) counted: Counted,
 }
 
 /// Begins acquisitions for waiters. The acquisition is above the hand-off that calls this, and implements it in

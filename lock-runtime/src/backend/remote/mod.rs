@@ -119,7 +119,6 @@ impl<W: Wire> Backend for Remote<W> {
     /// for one whose runtime is busy.
     async fn acquire(self: Arc<Self>, request: Request) -> Outcome {
         self.check_process()?;
-        let _counted = self.unsettled.one();
         let until = Instant::now() + request.wait;
         let (request, heads_queue) = match join_queue::join(&self, request, until) {
             Joined::Head(request) => (request, true),

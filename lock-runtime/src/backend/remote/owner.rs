@@ -2,10 +2,10 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::wire::owner::Owner;
+use crate::background::moment::Moment;
 use crate::error::LockError;
 use crate::key::{NameSet, RecordNames};
 use crate::lease::Mode;
@@ -20,7 +20,7 @@ pub(crate) struct RegisteredOwner {
     notifier: GrantNotifier,
     /// Until when the lock is to stay taken, if its holder is done before. `None` once the server has confirmed that.
     /// Boxed, since hardly any owner has it.
-    pub(crate) rests_until: Option<Box<Instant>>,
+    pub(crate) rests_until: Option<Box<Moment>>,
 }
 
 impl RegisteredOwner {

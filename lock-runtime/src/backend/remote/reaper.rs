@@ -72,7 +72,7 @@ pub(crate) async fn end_or_rest<W: Wire>(
     owner: &mut RegisteredOwner,
 ) -> Result<EndReply, WireError> {
     let until = owner.rests_until.as_deref();
-    let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
+    let rest = until.map(|until| until.since(context.now()));
     let Some(time) = rest.filter(|rest| *rest >= SHORTEST_REST) else {
         let ended = context.wire.end(owner, EndRequest::default()).await;
         return ended.map(|answered| answered.answer);

@@ -295,12 +295,11 @@ impl LeaseRegistry {
     }
 
     /// A renewal out of turn.
-    pub(crate) fn renewal(&self, owner_id: OwnerId, now: Moment) -> Option<Renewal> {
-        let entry = self.entries.get(&owner_id.acquisition())?;
-        Some(entry.renewal(Extension {
-            ttl: entry.schedule.extension(now),
-            extends: true,
-        }))
+    pub(crate) fn renewal(&mut self, owner_id: OwnerId, now: Moment) -> Option<Renewal> {
+        let entry = self.entries.get_mut(&owner_id.acquisition())?;
+        entry.unanswered += 1;
+        let (ttl, extends) = (entry.schedule.extension(now), true);
+        Some(entry.renewal(Extension { ttl, extends }))
     }
 
     /// A renewal was confirmed. Returns the lease that was extended; a lost lease stays lost.

@@ -109,7 +109,7 @@ fn release_task<W: Wire>(
         .has_minimum()
         .then(|| entry.lease.rest(context.now()));
     let rest = rest.filter(|rest| !rest.is_zero());
-    entry.owner.rests_until = rest.map(|rest| Box::new(Instant::now() + rest));
+    entry.owner.rests_until = rest.map(|rest| Box::new(context.now() + rest));
     let until = Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT);
     let mut report = Report {
         // Captured before the release is sent: a lease that expires while the release is unanswered is not a

@@ -22,6 +22,7 @@ impl<W: Wire> Acquisitions for Context<W> {
             until,
             reply,
             task,
+            counted,
             ..
         } = waiter;
         let mut acquisition = Acquisition::new(&self, request, until, true);
@@ -30,7 +31,7 @@ impl<W: Wire> Acquisitions for Context<W> {
                 let undelivered = acquisition.register_lease(acquired);
                 catch_panics(|| drop(reply.send(Ok(undelivered))));
             }
-            step => self.offload(&task, acquisition.into_task(step, reply)),
+            step => self.offload(&task, acquisition.into_task(step, reply, counted)),
         }
     }
 }

@@ -222,6 +222,20 @@ fn failed_renewal_is_not_reported_as_late_as_well() {
 }
 
 #[test]
+fn renewal_out_of_turn_counts_until_it_is_answered() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    registry.insert(leased(1, start));
+    registry.due(start + TTL / 3, MANY);
+    for _ in 0..2 {
+        registry.renewal(owner_id(1), start + TTL / 3).unwrap();
+    }
+    registry.unanswered(owner_id(1), start + TTL / 3, 0.5);
+    registry.unanswered(owner_id(1), start + TTL / 3, 0.5);
+    assert_eq!(remove(&mut registry, 1).unwrap().unanswered, 1);
+}
+
+#[test]
 fn renewal_whose_hold_was_given_back_is_dropped() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
