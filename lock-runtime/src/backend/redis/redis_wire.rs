@@ -22,7 +22,7 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::{LockName, NameSet};
+use crate::key::LockName;
 use crate::lease::Mode;
 use crate::lease::schedule::Extension;
 

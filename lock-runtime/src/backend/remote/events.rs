@@ -110,7 +110,7 @@ impl<W: Wire> WireEvents for Events<W> {
         // is found here.
         let retained = context.registry().retained.remove_owner(owner_id);
         if let Some(entry) = retained {
-            release::release_retained(&context, entry);
+            release::release_unawaited(&context, entry);
         }
     }
 

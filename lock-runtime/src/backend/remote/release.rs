@@ -55,9 +55,11 @@ pub(crate) async fn release<W: Wire>(
     outcome.unwrap_or(ReleaseOutcome::Unconfirmed)
 }
 
-/// As [`release`], without waiting for the answer. Never blocks.
+/// As [`release`], without waiting for the answer; also the end of a retained lease. Never blocks. What renewals have begun
+/// in the background may come first or last, since nothing is reported.
 ///
-/// The command is queued when this returns, and the caller's next command comes after it. There are three exceptions:
+/// The local queue ends now if it is empty, so that the next caller need not wait for the answer: it is the head of a new
+/// one. The command is queued when this returns, and the caller's next command comes after it. There are three exceptions:
 /// no connection, a server that has forgotten the script, and one that refuses to compare and delete. Then the
 /// caller's next acquire may come first, and waits in Redis's queue.
 pub(crate) fn release_unawaited<W: Wire>(
@@ -73,12 +75,6 @@ pub(crate) fn release_unawaited<W: Wire>(
     }
     begin_here(context, release_task(context, entry, None));
     ReleaseOutcome::NotAwaited
-}
-
-/// Releases a retained lease. Never blocks. With a connection the command is sent when this returns: a waiter
-/// has asked for the lock, and should not wait for another thread to wake up.
-pub(crate) fn release_retained<W: Wire>(context: &Arc<Context<W>>, entry: Box<LeaseEntry>) {
-    begin_here(context, release_task(context, entry, None));
 }
 
 /// Polls `task` once on this thread, and leaves the rest to the background.

@@ -15,9 +15,10 @@ use crate::backend::wire::{
     AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest,
 };
 use crate::key::{Lock, LockKey, LockName, LockSet, RecordNames};
-use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
+use crate::lease::{LossReason, Mode};
 use crate::telemetry::CallLabels;
 
 /// A wire to a server that never answers.
@@ -104,23 +105,8 @@ fn request(wait: Duration) -> Request {
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     let client = open(&Options::default(), Clock::Boot, |_, _| Ok(SilentWire)).unwrap();
     let request = request(Duration::from_secs(9));
-    let Lock { names, .. } = request.lock().clone();
-    let granted_at = client.now();
-    let schedule = RenewalSchedule::granted(granted_at, &request.terms);
-    let owner = client
-        .new_owner(&Arc::default(), names.clone().into(), Mode::Exclusive)
-        .unwrap();
-    let token = FencingToken::new(1600);
-    let lease = Arc::new(Lease::new(
-        &request,
-        owner.id(),
-        token,
-        Clock::Boot,
-        &schedule,
-    ));
-    assert!(client.queues().enter(&names.lock).is_none());
-    let mut entry = LeaseEntry::new(lease.clone(), owner, schedule, granted_at);
-    entry.heads_queue = true;
+    let entry = head_with_the_lock(&client, &request);
+    let lease = entry.lease.clone();
     client.registry().insert(entry);
     let until = Instant::now() + request.wait;
     let Joined::Waits(position) = join_queue::join(&client, request, until) else {
@@ -132,6 +118,53 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
         Some(ReleaseOutcome::HandedOver)
     );
     assert_eq!(client.registry().entries().count(), 0, "no caller holds it");
+}
+
+/// Its end is not answered for long: the next caller does not wait for that.
+#[test]
+fn local_queue_ends_with_a_retained_lease_however_that_ends() {
+    let request = request(Duration::ZERO);
+    let lock = &request.lock().names.lock;
+    type End = fn(&Arc<Remote<SilentWire>>, OwnerId);
+    let endings: [End; 3] = [
+        |client, owner_id| watchdog::declare_lost(client, owner_id, Some(LossReason::NotOurs)),
+        |client, owner_id| {
+            let retained = client.registry().retained.remove_owner(owner_id);
+            release::release_unawaited(client, retained.expect("it is retained"));
+        },
+        |client, _| client.stop_retaining(),
+    ];
+    for end in endings {
+        let client = open(&Options::default(), Clock::Boot, |_, _| Ok(SilentWire)).unwrap();
+        let entry = head_with_the_lock(&client, &request);
+        let (owner_id, until) = (entry.owner.id(), client.now() + Duration::from_secs(9));
+        client.registry().retained.insert(Box::new(entry), until);
+        assert!(client.queues().enter(lock).is_some(), "it has a head");
+        end(&client, owner_id);
+        assert!(client.queues().enter(lock).is_none(), "it is a new one");
+    }
+}
+
+/// The lock of this request, held by the head of its local queue.
+fn head_with_the_lock(client: &Arc<Remote<SilentWire>>, request: &Request) -> LeaseEntry {
+    let Lock { names, .. } = request.lock().clone();
+    let granted_at = client.now();
+    let schedule = RenewalSchedule::granted(granted_at, &request.terms);
+    let owner = client
+        .new_owner(&Arc::default(), names.clone().into(), Mode::Exclusive)
+        .unwrap();
+    let token = FencingToken::new(1600);
+    let lease = Arc::new(Lease::new(
+        request,
+        owner.id(),
+        token,
+        Clock::Boot,
+        &schedule,
+    ));
+    assert!(client.queues().enter(&names.lock).is_none());
+    let mut entry = LeaseEntry::new(lease, owner, schedule, granted_at);
+    entry.heads_queue = true;
+    entry
 }
 
 /// Takes the queues' mutex on another thread as soon as it is woken.

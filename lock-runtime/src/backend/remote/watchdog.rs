@@ -214,7 +214,7 @@ pub(crate) fn declare_lost<W: Wire>(
         (registry.lost(owner_id), retained)
     };
     if let Some(entry) = retained {
-        release::release_retained(context, entry);
+        release::release_unawaited(context, entry);
     }
     let Some((lease, queue)) = lost else { return };
     lease.lose(reason.unwrap_or_else(|| lease.expiry()));
