@@ -96,14 +96,20 @@ const OTHERS: &[(&str, Answer)] = &[
         busy(0, 1, "abcdefghABCDEFGH012345 0000000000000016 api-7")
     }),
     ("busy by nobody, as a quorum's node has it", |_| {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now = since.expect("it is after 1970").as_micros();
+        let now = wall_clock();
         format!("*4\r\n:0\r\n:0\r\n{}:{now}\r\n", bulk(""))
     }),
     ("a part of several locks is lost", |_| {
         format!("*4\r\n:-2\r\n:1000\r\n:1\r\n{}", bulk("someone else"))
     }),
 ];
+
+/// In µs.
+#[expect(clippy::disallowed_methods, reason = "a node answers its clock")]
+fn wall_clock() -> u128 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.expect("it is after 1970").as_micros()
+}
 
 fn busy(remaining: u64, position: u64, holder: &str) -> String {
     format!("*3\r\n:{remaining}\r\n:{position}\r\n{}", bulk(holder))
@@ -225,7 +231,10 @@ fn after_a_grant(answer: &AnyAnswer) -> AnyAnswer {
     })
 }
 
-const TOPOLOGIES: [(&str, fn(&AnyAnswer) -> Scene); 6] = [
+/// The name of a topology, and a client of one whose servers give this answer.
+type Scenery = (&'static str, fn(&AnyAnswer) -> Scene);
+
+const TOPOLOGIES: [Scenery; 6] = [
     ("one server", one),
     ("a cluster", cluster),
     ("a cluster without a map", ignorant_cluster),
@@ -285,10 +294,7 @@ async fn all_keep_the_bound<F>(
     assert!(asked, "a server was not asked at all");
 }
 
-fn scenes(
-    topologies: &[(&'static str, fn(&AnyAnswer) -> Scene)],
-    change: fn(&AnyAnswer) -> AnyAnswer,
-) -> Vec<(String, Scene)> {
+fn scenes(topologies: &[Scenery], change: fn(&AnyAnswer) -> AnyAnswer) -> Vec<(String, Scene)> {
     let mut scenes = Vec::new();
     for (topology, scene) in topologies {
         for (what, answer) in answers() {
