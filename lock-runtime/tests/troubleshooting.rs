@@ -62,12 +62,17 @@ const NO_MESSAGES: &[&str] = &[
     "its answer is not RESP3",
     "its client is gone",
     "its server is the primary no more",
+    "its server redirects to itself, or in a circle",
     "its setup failed",
     "it is silent, and others have its slots",
     "the connection is not used any more",
     "the node has no slots",
     "the sentinel is not asked any more",
     "… is silent, and another node has its slots",
+    // Outcomes of revocations, for people.
+    "handed to a waiter",
+    "not done, another holder had it",
+    "not done, it was free",
     // What an error says besides its message, and a server's text.
     "lock `…` …",
     "waited …",

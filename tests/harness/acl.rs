@@ -35,6 +35,7 @@ pub const RIGHTS: &[&str] = &[
     // Only for readers, permits and `mode = "write"`.
     "+pexpireat",
     "+zremrangebyscore",
+    "+pubsub|numsub",
 ];
 
 /// The minimal permissions of a user who looks at locks and changes nothing. The page prints them as well.
@@ -73,6 +74,7 @@ pub const OPERATOR_RIGHTS: &[&str] = &[
     "+zscore",
     "+zrevrange",
     "+zremrangebyscore",
+    "+pubsub|numsub",
     "+xadd",
 ];
 

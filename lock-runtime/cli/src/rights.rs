@@ -59,6 +59,7 @@ const SERVICE: &[&str] = &[
     "zrevrange",
     "pexpireat",
     "zremrangebyscore",
+    "pubsub|numsub",
 ];
 
 /// What a viewer sends.
@@ -93,6 +94,7 @@ const OPERATOR: &[&str] = &[
     "zscore",
     "zrevrange",
     "zremrangebyscore",
+    "pubsub|numsub",
     "xadd",
 ];
 

@@ -42,7 +42,7 @@ pub(crate) fn names_no_test_that_is_not_there() {
             Some((file, name))
         })
         .collect();
-    assert_eq!(named.len(), 24, "{named:?}");
+    assert_eq!(named.len(), 30, "{named:?}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (file, name) in named {
         // In this package, in one of its own, or beside the code.

@@ -124,6 +124,7 @@ fn arguments(command: &str, name: &str) -> Vec<String> {
     match command {
         "ping" | "time" | "multi" | "exec" | "asking" | "info" => words(&[command]),
         "cluster|slots" => words(&["cluster", "slots"]),
+        "pubsub|numsub" => words(&["pubsub", "numsub", "lock:doctor00"]),
         "scan" => words(&[command, "0"]),
         "wait" => words(&[command, "1", "1"]),
         "subscribe" => words(&[command, "lock:doctor00"]),

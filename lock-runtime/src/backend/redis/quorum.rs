@@ -37,7 +37,7 @@ use super::connect::Settings;
 use super::hello::ServerMode;
 use super::side_by_side::side_by_side;
 use super::url::QuorumTarget;
-use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;

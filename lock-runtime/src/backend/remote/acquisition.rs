@@ -391,25 +391,3 @@ impl<W: Wire> Acquisition<W> {
         pass_head::to_next(&self.context, *mode, &locks.first().names.lock, handoff);
     }
 }
-
-impl<W: Wire> Drop for Acquisition<W> {
-    fn drop(&mut self) {
-        if !self.heads_queue && self.owner.is_none() || self.context.check_process().is_err() {
-            return;
-        }
-        let owner = self.owner.take();
-        let handoff = owner
-            .filter(|owner| owner.outstanding.may_be_stored())
-            .map_or(Handoff::Fresh, Handoff::Queued);
-        // An owner is for the share that it asked for, which the next caller may not want.
-        let is_inherited = self.heads_queue && self.request.mode.share().is_none();
-        let (inherited, unneeded) = match is_inherited {
-            true => (handoff, Handoff::Fresh),
-            false => (Handoff::Fresh, handoff),
-        };
-        pass_head::end_unneeded(&self.context, unneeded);
-        if self.heads_queue {
-            self.pass_head(inherited);
-        }
-    }
-}

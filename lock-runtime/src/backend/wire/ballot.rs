@@ -15,13 +15,14 @@ mod late_claims;
 pub(crate) mod patience;
 pub(crate) mod place;
 pub(crate) mod progress;
+pub(crate) mod reason;
 
 use std::time::Duration;
 
 use crate::backend::wire::ballot::command::{Command, NodeReply, Proposal};
 use crate::backend::wire::ballot::patience::{LOOKS, Patience};
 use crate::backend::wire::ballot::place::{Place, Standing};
-use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::control::is_removed;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::clocks::Judgement;
-use super::counting;
 use super::in_flight::{InFlight, NodeTask};
+use super::marking;
 use super::nodes::{Nodes, clock_is_off};
 use super::scripts::parse_reply;
 use super::settling;
@@ -219,7 +219,7 @@ fn task(
         let replied = replied.and_then(|(at, reply, node_now)| {
             // Whatever its clock is: clients count the time.
             if matches!(reply, NodeReply::Early(_)) {
-                counting::begin(&nodes, node);
+                marking::count(&nodes, node);
             }
             nodes.check_clock(node, at, now, node_now)?;
             nodes.health(node).answered(at);

@@ -5,18 +5,12 @@
 //! there.
 
 use std::mem;
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::marking;
-use super::nodes::Nodes;
 use super::scripts::Marked;
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::background::random;
-
-/// The time between two words of a client to a node: what is lost of the count if the client ends.
-const STEP: Duration = Duration::from_secs(1);
 
 /// What a client knows of the count of one node.
 #[derive(Debug, Default)]
@@ -41,8 +35,14 @@ impl Counting {
         Some((&count.name, count.waited_by(now)))
     }
 
-    fn starts(&mut self) -> bool {
+    /// Whether the background is to see to it from now on.
+    pub(super) fn starts(&mut self) -> bool {
         !mem::replace(&mut self.is_running, true)
+    }
+
+    /// The background sees to it no longer.
+    pub(super) fn stops(&mut self) {
+        self.is_running = false;
     }
 
     /// The node's answer, read at `now`.
@@ -67,27 +67,6 @@ impl Count {
     fn waited_by(&self, now: Moment) -> Duration {
         self.waited + now.since(self.at)
     }
-}
-
-/// Has a node count until it votes, unless the background sees to it already.
-pub(super) fn begin(nodes: &Arc<Nodes>, node: usize) {
-    if !nodes.counts[node].lock().starts() {
-        return;
-    }
-    let (nodes, background) = (Arc::downgrade(nodes), nodes.background.clone());
-    background.clone().spawn(async move {
-        while let Some(nodes) = nodes.upgrade() {
-            // A node that does not answer is asked to count again by the next caller that it has nothing for.
-            let marked = marking::mark(&nodes, node, nodes.until()).await;
-            let left = marked.ok().filter(|left| !left.is_zero());
-            let Some(left) = left else {
-                nodes.counts[node].lock().is_running = false;
-                break;
-            };
-            drop(nodes);
-            background.sleep(left.min(STEP)).await;
-        }
-    });
 }
 
 /// The name of a new count, unlike any other: what was measured of another one says nothing about it.

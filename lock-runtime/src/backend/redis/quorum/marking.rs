@@ -13,6 +13,9 @@ use crate::backend::redis::command::{self, Argument, millis};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::wire::error::WireError;
 
+/// The time between two words of a client to a node: what is lost of the count if the client ends.
+const STEP: Duration = Duration::from_secs(1);
+
 /// Marks a node: from then on it is known whether it has lost data. A node that does not vote yet counts until it does.
 /// Returns how long that takes.
 pub(super) async fn mark(
@@ -73,9 +76,30 @@ pub(super) async fn mark_and_count(
 ) -> Result<(), WireError> {
     let left = mark(nodes, node, until).await?;
     if !left.is_zero() {
-        counting::begin(nodes, node);
+        count(nodes, node);
     }
     Ok(())
+}
+
+/// Keeps a node counting until it votes, unless the background sees to that already.
+pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
+    if !nodes.counts[node].lock().starts() {
+        return;
+    }
+    let (nodes, background) = (Arc::downgrade(nodes), nodes.background.clone());
+    background.clone().spawn(async move {
+        while let Some(nodes) = nodes.upgrade() {
+            // A node that does not answer is asked to count again by the next caller that it has nothing for.
+            let marked = mark(&nodes, node, nodes.until()).await;
+            let left = marked.ok().filter(|left| !left.is_zero());
+            let Some(left) = left else {
+                nodes.counts[node].lock().stops();
+                break;
+            };
+            drop(nodes);
+            background.sleep(left.min(STEP)).await;
+        }
+    });
 }
 
 /// Marks all nodes, and waits until a majority has said what time it is, if it does. A caller then has a place in the order

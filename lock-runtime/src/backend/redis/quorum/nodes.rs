@@ -23,7 +23,7 @@ use crate::backend::redis::node::Node;
 use crate::backend::redis::push::PushEvent;
 use crate::backend::redis::renewals::write_renewals;
 use crate::backend::redis::url::QuorumTarget;
-use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::ballot::reason::Reason;
 use crate::backend::wire::ballot::{Ballot, GUESS_AHEAD, Phase};
 use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::attempt::note;
-use super::counting;
+use super::marking;
 use super::nodes::Nodes;
 use super::scripts::parse_hold;
 use super::settling;
@@ -16,7 +16,7 @@ use crate::backend::redis::node::{Purpose, ScriptCall};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::renewals::write_renewals;
 use crate::backend::wire::ballot::Phase;
-use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{Renewal, RenewalOutcome};
@@ -253,7 +253,7 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
         return;
     }
     // It may have lost more than this.
-    counting::begin(nodes, node);
+    marking::count(nodes, node);
     let token = format!("{:0digits$}", token.get(), digits = FencingToken::DIGITS);
     let call = ScriptCall {
         script: &nodes.scripts.hold,

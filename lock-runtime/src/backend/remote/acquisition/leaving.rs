@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use super::{Acquisition, NextStep};
+use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
+use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::backoff;
 use crate::backend::remote::reaper;
 use crate::backend::wire::Wire;
@@ -51,5 +53,28 @@ impl<W: Wire> Acquisition<W> {
             let _ = self.context.timers().timeout_at(until, ended).await;
         }
         error
+    }
+}
+
+impl<W: Wire> Drop for Acquisition<W> {
+    fn drop(&mut self) {
+        if !self.heads_queue && self.owner.is_none() || self.context.check_process().is_err() {
+            return;
+        }
+        let owner = self.owner.take();
+        let handoff = owner
+            .filter(|owner| owner.outstanding.may_be_stored())
+            .map_or(Handoff::Fresh, Handoff::Queued);
+        // An owner is for the share that it asked for, which the next caller may not want.
+        let is_inherited = self.heads_queue && self.request.mode.share().is_none();
+        let (inherited, unneeded) = if is_inherited {
+            (handoff, Handoff::Fresh)
+        } else {
+            (Handoff::Fresh, handoff)
+        };
+        pass_head::end_unneeded(&self.context, unneeded);
+        if self.heads_queue {
+            self.pass_head(inherited);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::mem;
 use std::time::Duration;
 
 use crate::backend::wire::ballot::command::{Command, HolderId};
-use crate::backend::wire::ballot::progress::Reason;
+use crate::backend::wire::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
 use crate::backend::wire::reply::{EndReply, Waiting};

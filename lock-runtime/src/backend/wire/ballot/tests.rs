@@ -1,6 +1,7 @@
 use super::command::{HolderId, NodeReply, Proposal};
 use super::ending::Ending;
-use super::progress::{Progress, Reason};
+use super::progress::Progress;
+use super::reason::Reason;
 use super::*;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::reply::{EndReply, Waiting};
