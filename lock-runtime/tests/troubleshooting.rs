@@ -62,7 +62,7 @@ const NO_MESSAGES: &[&str] = &[
     "its answer is not RESP3",
     "its client is gone",
     "its server is the primary no more",
-    "its server redirects to itself, or in a circle",
+    "its server redirects to itself",
     "its setup failed",
     "it is silent, and others have its slots",
     "the connection is not used any more",

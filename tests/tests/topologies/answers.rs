@@ -103,6 +103,9 @@ const OTHERS: &[(&str, Answer)] = &[
         let now = wall_clock();
         format!("*4\r\n:0\r\n:0\r\n{}:{now}\r\n", bulk(""))
     }),
+    ("without a vote for a moment", |_| {
+        format!("*2\r\n:1\r\n:{}\r\n", wall_clock())
+    }),
     ("a part of several locks is lost", |_| {
         format!("*4\r\n:-2\r\n:1000\r\n:1\r\n{}", bulk("someone else"))
     }),

@@ -317,7 +317,13 @@ impl Ballot {
                 place.standing = Standing::Unknown;
             }
             Command::Acquire { .. } if matches!(place.standing, Standing::Held { .. }) => {}
-            Command::Acquire { .. } => place.standing = Standing::Unknown,
+            Command::Acquire { .. } => {
+                if matches!(error, WireError::Refused(_)) {
+                    // It was answered: what the node refused, it has not stored.
+                    place.outstanding.note_not_held();
+                }
+                place.standing = Standing::Unknown;
+            }
         }
     }
 

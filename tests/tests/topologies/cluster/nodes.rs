@@ -22,7 +22,7 @@ fn subscribers(cluster: &RedisCluster, node: usize) -> usize {
 async fn lock_is_on_the_node_that_has_its_slot_and_is_renewed_there() {
     let cluster = RedisCluster::with(3, 0);
     let client = LockClient::connect(&cluster.url()).await.unwrap();
-    let ttl = ms(2_000);
+    let ttl = ms(6_000);
     let mut held = Vec::new();
     for (node, keys) in keys_of_each(&cluster).into_iter().enumerate() {
         for key in keys {

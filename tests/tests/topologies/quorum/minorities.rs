@@ -66,13 +66,13 @@ async fn holder_goes_on_while_a_node_is_away_and_another_one_is_slow() {
     let ways = proxies(&quorum);
     let client = client_without_turns(url_behind(&ways, ""));
     let other = client_without_turns(quorum.url());
-    let lock = client.lock(KEY).ttl(ms(1_200)).acquire();
+    let lock = client.lock(KEY).ttl(ms(4_000)).acquire();
     let guard = lock.await.expect("it is free");
     is_on_all_nodes(&guard, &quorum).await;
     ways[1].replies(Mode::Delay(ms(200)));
     quorum.nodes[2].kill9();
     // Longer than two leases: each is confirmed by the first node at once, and by the second one late.
-    let refused = other.lock(KEY).wait(ms(3_000)).acquire().await;
+    let refused = other.lock(KEY).wait(ms(9_000)).acquire().await;
     let refused = refused.expect_err("it is held");
     assert_eq!(refused.kind(), LockErrorKind::Busy, "{refused}");
     guard.renew().await.expect("both confirm it");

@@ -47,7 +47,7 @@ impl ClusterNode {
 
     /// Closes the connection on which a server answered that it is not this node.
     pub(super) fn reject(&self, on: ConnectionId) {
-        const REASON: &str = "its server redirects to itself, or in a circle";
+        const REASON: &str = "its server redirects to itself";
         self.node.reject(on, REASON);
         if let Some(replication) = &self.replication {
             replication.reject(on, REASON);

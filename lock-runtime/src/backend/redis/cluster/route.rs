@@ -59,12 +59,6 @@ impl Route {
         }
     }
 
-    /// Whether nodes go on saying that the slot is another one's. One of them is not what the client takes it for: a
-    /// connection through a proxy may lead to a former primary.
-    pub(super) fn goes_in_circles(&self) -> bool {
-        self.moves >= AT_ONCE
-    }
-
     /// The pause before the last redirection is followed.
     fn redirected(&mut self, jitter: f64) -> Duration {
         if self.moves + self.asks <= AT_ONCE {
@@ -114,23 +108,6 @@ mod tests {
             let pauses: Vec<_> = pauses.collect();
             assert_eq!(pauses, [0, 0, 0, 0, 5, 10, 20, 40, 50, 50]);
         }
-    }
-
-    #[test]
-    fn slot_that_is_said_to_have_moved_again_and_again_goes_in_circles() {
-        let mut route = Route::default();
-        for _ in 0..10 {
-            route.after(redirected(false), 0.0);
-        }
-        assert!(
-            !route.goes_in_circles(),
-            "it moves, and keys come one by one"
-        );
-        for _ in 0..AT_ONCE {
-            assert!(!route.goes_in_circles());
-            route.after(redirected(true), 0.0);
-        }
-        assert!(route.goes_in_circles());
     }
 
     #[test]

@@ -96,7 +96,8 @@ impl Router {
     /// What comes next for a command after an error of a node.
     ///
     /// A node that redirects to itself is not the one that the client takes it for: through a proxy or a virtual address, a
-    /// connection may lead to a primary of before. A new connection leads where the address leads now.
+    /// connection may lead to a primary of before. A new connection leads where the address leads now. Nodes that name each
+    /// other may both be healthy, as while a slot moves: their connections serve the other slots, and stay.
     pub(super) fn after(
         &self,
         route: &mut Route,
@@ -104,10 +105,7 @@ impl Router {
         error: NodeError,
     ) -> Next {
         let error = match error {
-            NodeError::Redirected(redirect, on)
-                if self.nodes.leads_back(&redirect, node)
-                    || redirect.is_moved && route.goes_in_circles() =>
-            {
+            NodeError::Redirected(redirect, on) if self.nodes.leads_back(&redirect, node) => {
                 node.reject(on);
                 NodeError::Gone(unsettled(redirect.slot))
             }

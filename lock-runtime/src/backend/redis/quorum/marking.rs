@@ -16,6 +16,9 @@ use crate::backend::wire::error::WireError;
 /// The time between two words of a client to a node: what is lost of the count if the client ends.
 const STEP: Duration = Duration::from_secs(1);
 
+/// Whatever a node answers, it is not asked sooner than this.
+const SHORTEST_STEP: Duration = Duration::from_millis(50);
+
 /// Marks a node: from then on it is known whether it has lost data. A node that does not vote yet counts until it does.
 /// Returns how long that takes.
 pub(super) async fn mark(
@@ -89,15 +92,17 @@ pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
     let (nodes, background) = (Arc::downgrade(nodes), nodes.background.clone());
     background.clone().spawn(async move {
         while let Some(nodes) = nodes.upgrade() {
-            // A node that does not answer is asked to count again by the next caller that it has nothing for.
-            let marked = mark(&nodes, node, nodes.until()).await;
-            let left = marked.ok().filter(|left| !left.is_zero());
-            let Some(left) = left else {
-                nodes.counts[node].lock().stops();
-                break;
+            let pause = match mark(&nodes, node, nodes.until()).await {
+                Ok(left) if left.is_zero() => {
+                    nodes.counts[node].lock().stops();
+                    break;
+                }
+                Ok(left) => left.clamp(SHORTEST_STEP, STEP),
+                // It may have restarted once more, and goes on counting when it is back.
+                Err(_) => STEP,
             };
             drop(nodes);
-            background.sleep(left.min(STEP)).await;
+            background.sleep(pause).await;
         }
     });
 }

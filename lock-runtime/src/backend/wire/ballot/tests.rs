@@ -344,8 +344,12 @@ fn busy_lock_is_unknown_once_a_majority_is_silent() {
 #[test]
 fn nodes_that_refuse_are_told_from_those_that_do_not_answer() {
     let mut ballot = asked(3);
+    ballot.place_mut(0).outstanding.refused(ON);
     ballot.unanswered(0, &WireError::refused("no right"));
     ballot.unanswered(1, &unavailable());
+    // What a node has refused need not be ended there again and again.
+    let may_hold = [0, 1].map(|node| ballot.place_mut(node).outstanding.may_hold());
+    assert_eq!(may_hold, [false, true]);
     let reasons = ballot.reasons();
     assert!(
         matches!(
