@@ -38,7 +38,7 @@ impl Need {
                     return Ok(Some(format!("+{}", self.words.concat())));
                 };
                 Ok(Some(match first.as_str() {
-                    "cluster" => format!("+{first}|{second}"),
+                    "cluster" | "pubsub" => format!("+{first}|{second}"),
                     _ => format!("+{first}"),
                 }))
             }
@@ -156,15 +156,23 @@ pub(crate) fn lacks(needs: &[Need], answers: &[Answer]) -> Result<Vec<String>, N
     Ok(lacks)
 }
 
+/// The right that no lock needs: a script that may not ask takes each waiter's process for one that is there.
+const OPTIONAL: &str = "+pubsub|numsub";
+
 /// What the user may do, by what it lacks for each of these roles.
 pub(crate) fn finding(user: &str, lacks: &[(Role, Vec<String>)]) -> Option<Finding> {
     let (role, lacks) = nearest(lacks)?;
+    let needs_more = lacks.iter().any(|lack| lack != OPTIONAL);
     let all = format!("user {user} may do all that {} does", role.with_article());
     if lacks.is_empty() {
         return Some(Finding::ok("rights", all));
     }
     let lacks = format!("user {user} lacks {}", lacks.join(" "));
     let command = format!("`lockctl acl {}` prints what it needs", role.name());
+    if !needs_more {
+        let reason = "no lock is refused, but waiters whose process is gone may delay others by some seconds";
+        return Some(Finding::warn("rights", lacks).since(reason, command));
+    }
     let reason = match role {
         Role::Service => "locks are refused (NOPERM)",
         Role::Operator => "it can look at locks, or revoke them, in part (NOPERM)",
@@ -304,5 +312,15 @@ mod tests {
         );
         let viewer = of(&["+evalsha", "+set"], &["+evalsha", "+set"], &["+scan"]);
         assert_eq!(viewer, fails("+scan"));
+        // No lock is refused without this one.
+        let numsub = "+pubsub|numsub";
+        assert_eq!(
+            of(&[numsub], &[numsub, "+xadd"], &[]),
+            (Verdict::Warn, format!("user app lacks {numsub}"))
+        );
+        assert_eq!(
+            of(&["+zscore", numsub], &["+zscore", numsub, "+xadd"], &[]),
+            fails("+zscore +pubsub|numsub")
+        );
     }
 }

@@ -144,6 +144,19 @@ fn missing_right_is_named() {
     }
 }
 
+/// A user with the rights that services had before. Each lock is granted to it.
+#[test]
+fn service_that_lacks_only_the_right_to_count_subscribers_is_warned() {
+    let server = fit();
+    let rights = RIGHTS.iter().filter(|right| **right != "+pubsub|numsub");
+    let rights: Vec<&str> = rights.chain(TO_ASK).copied().collect();
+    let (said, code) = told(&server, &user(&server, &rights));
+    let found = of(&said, "rights");
+    assert_eq!(found["verdict"], "warn", "{found}");
+    assert_eq!(found["value"], "user app lacks +pubsub|numsub");
+    assert_eq!(code, Some(0), "{said:?}");
+}
+
 #[test]
 fn user_without_the_channels_is_told() {
     let server = fit();
