@@ -72,25 +72,68 @@ pub(crate) async fn doctor(
             return Ok(failure.exit());
         }
     };
-    report.add(&[round_trips(&client).await])?;
+    let examined = examine(&client, connection, &doctor, &mut report).await;
+    client.shutdown().await;
+    match examined {
+        Ok(()) => Ok(match report.end()? {
+            Verdict::Ok | Verdict::Warn => Exit::DONE,
+            Verdict::Fail => Exit::NEGATIVE,
+        }),
+        Err(Stop::Unanswered(error)) => {
+            report.add(&[unfinished(&error)])?;
+            report.end()?;
+            Ok(Failure::from(error).exit())
+        }
+        Err(Stop::Unprinted(failure)) => Err(failure),
+    }
+}
+
+/// A question without which the doctor cannot go on was not answered.
+fn unfinished(error: &LockError) -> Finding {
+    let change = "look at the network and the server's log, and run the doctor again";
+    Finding::fail("unfinished", "not all was looked at").since(error.to_string(), change)
+}
+
+/// Why not all was looked at.
+enum Stop {
+    Unanswered(LockError),
+    Unprinted(Failure),
+}
+
+impl From<LockError> for Stop {
+    fn from(error: LockError) -> Stop {
+        Stop::Unanswered(error)
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Stop {
+        Stop::Unprinted(failure)
+    }
+}
+
+/// Looks at everything, and reports it.
+async fn examine(
+    client: &LockClient,
+    connection: &Connection,
+    doctor: &Doctor,
+    report: &mut Report,
+) -> Result<(), Stop> {
+    report.add(&[round_trips(client).await])?;
     report.add(&[transport::finding(&connection.url)])?;
-    let servers = servers(&client, connection).await?;
+    let servers = servers(client, connection).await?;
     report.servers = servers.len();
     report.add(&servers.concat())?;
-    report.add(&permissions::findings(&client, connection, doctor.role).await?)?;
-    let sampled = keys::sample(&client, connection, &doctor).await?;
+    report.add(&permissions::findings(client, connection, doctor.role).await?)?;
+    let sampled = keys::sample(client, connection, doctor).await?;
     report.add(&sampled.findings)?;
-    let records = keys::records(&client, connection, &doctor).await?;
+    let records = keys::records(client, connection, doctor).await?;
     report.add(&records.findings)?;
     let newest = [sampled.newest, records.newest].concat();
     if let Some(found) = clock::beside_tokens(&newest) {
         report.add(&[found])?;
     }
-    client.shutdown().await;
-    Ok(match report.end()? {
-        Verdict::Ok | Verdict::Warn => Exit::DONE,
-        Verdict::Fail => Exit::NEGATIVE,
-    })
+    Ok(())
 }
 
 async fn round_trips(client: &LockClient) -> Finding {
@@ -129,7 +172,7 @@ fn unanswered(check: &'static str, error: &LockError) -> Finding {
 async fn servers(
     client: &LockClient,
     connection: &Connection,
-) -> Result<Vec<Vec<Finding>>, Failure> {
+) -> Result<Vec<Vec<Finding>>, LockError> {
     let questions: [Vec<String>; 3] = [
         words(&["TIME"]),
         words(&["INFO", "all"]),
@@ -235,6 +278,16 @@ fn micros(time: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn servers_that_were_not_all_looked_at_are_unfit() {
+        let error = LockClient::builder().url("tcp://a").build().err();
+        let mut summary = Summary::default();
+        summary.add(&Finding::ok("tls", "on"));
+        summary.add(&unfinished(&error.expect("no client has this URL")));
+        let line = summary.to_string();
+        assert_eq!(line, "not fit for locks: 1 FAIL (unfinished), 1 ok");
+    }
 
     #[test]
     fn cluster_without_some_slots_is_unfit_whatever_its_state() {

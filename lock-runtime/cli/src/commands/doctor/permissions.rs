@@ -9,7 +9,6 @@ use super::ask;
 use crate::args::{Connection, Kept};
 use crate::doctor::finding::Finding;
 use crate::doctor::rights;
-use crate::exit::Failure;
 use crate::rights::Role;
 
 /// The key of a lock that no service has.
@@ -19,7 +18,7 @@ pub(super) async fn findings(
     client: &LockClient,
     connection: &Connection,
     role: Option<Role>,
-) -> Result<Vec<Finding>, Failure> {
+) -> Result<Vec<Finding>, LockError> {
     let mut findings = Vec::new();
     // In Redisson's record a service sends other commands.
     if connection.record == Kept::Native {
