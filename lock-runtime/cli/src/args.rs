@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{Arg, Command as Parser, CommandFactory, FromArgMatches, Subcommand};
 use lock_runtime::FencingToken;
 use lock_runtime::inspect::RecordHash;
@@ -36,7 +37,9 @@ impl Args {
     pub(crate) fn parse<T: Into<OsString> + Clone>(
         words: impl IntoIterator<Item = T>,
     ) -> Result<Args, clap::Error> {
+        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
         let mut parser = parser();
+        refuse_swallowed(&mut parser, &words)?;
         let matches = parser.try_get_matches_from_mut(words)?;
         Args::from_arg_matches(&matches).map_err(|error| error.format(&mut parser))
     }
@@ -57,6 +60,47 @@ fn parser() -> Parser {
     };
     let parser = Args::command().mut_args(value);
     parser.mut_subcommands(|command| command.mut_args(value))
+}
+
+/// Refuses an option that is followed by another one, or by `--`, where its value must be: `--reason $WHY --dry-run` with an
+/// empty variable would revoke with the reason `--dry-run`. A value that is meant is written `--reason=--dry-run`.
+fn refuse_swallowed(parser: &mut Parser, words: &[OsString]) -> Result<(), clap::Error> {
+    // It gives each command its help and the options of all.
+    parser.build();
+    let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
+    let mut command = parser;
+    while let Some(word) = words.next() {
+        if word == "--" {
+            break;
+        }
+        let takes_next = |arg: &&Arg| is_named(arg, &word) && arg.get_action().takes_values();
+        if !command.get_arguments().any(|arg| takes_next(&arg)) {
+            // The command stands before all values without an option.
+            if !word.starts_with('-') && command.find_subcommand(&*word).is_some() {
+                command = command.find_subcommand_mut(&*word).expect("it is there");
+            }
+            continue;
+        }
+        let Some(value) = words.next() else { break };
+        let name = value.split('=').next().unwrap_or_default();
+        if value == "--" || command.get_arguments().any(|arg| is_named(arg, name)) {
+            let message = format!(
+                "the value of '{word}' is missing before '{value}'; if that is the value, write '{word}={value}'"
+            );
+            return Err(command.error(ErrorKind::InvalidValue, message));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a word is the long or the short name of an option.
+fn is_named(arg: &Arg, word: &str) -> bool {
+    let long = word.strip_prefix("--");
+    let short = word.strip_prefix('-').and_then(|rest| {
+        let mut letters = rest.chars();
+        letters.next().filter(|_| letters.next().is_none())
+    });
+    (long.is_some() && arg.get_long() == long) || (short.is_some() && arg.get_short() == short)
 }
 
 /// Where the locks are.
@@ -203,9 +247,9 @@ pub(crate) struct Revoke {
     /// The lock's key
     #[arg(required_unless_present = "holder", conflicts_with = "holder")]
     pub(crate) key: Option<String>,
-    /// All locks of this holder: its label as `list` shows it, whole or its beginning up to a space, such as "api-7" or
-    /// "api-7 (pid 4121)" of "api-7 (pid 4121) ship". A shared lock has the label of the caller that shared it first
-    #[arg(long, value_name = "LABEL", value_parser = name)]
+    /// All locks of this holder: its label as `list` shows it, whole or its beginning up to a space, such as "api-7@host" or
+    /// "api-7@host (pid 4121)" of "api-7@host (pid 4121) ship". A shared lock has the label of the caller that shared it first
+    #[arg(long, value_name = "LABEL", value_parser = label)]
     pub(crate) holder: Option<String>,
     /// The holder's token, as `inspect` shows it
     #[arg(long, value_name = "N", value_parser = token, conflicts_with_all = ["hash", "holder"])]
@@ -289,8 +333,8 @@ pub(crate) struct Hold {
 /// Look whether the servers are fit for locks
 ///
 /// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change: once for all
-/// servers on which it is alike. The last line sums up; with --json each server has its own lines. What the user may not look
-/// at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers cannot be reached. It changes nothing,
+/// servers on which it is alike. The last line begins with `fit for locks` or `not fit for locks`; with --json each server has
+/// its own lines. What the user may not look at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers cannot be reached. It changes nothing,
 /// unless the server cannot say what the user may do: then it takes the lock `doctor` for a moment.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
@@ -356,6 +400,17 @@ fn reason(text: &str) -> Result<String, &'static str> {
 
 fn name(text: &str) -> Result<String, &'static str> {
     filled(text).ok_or("an empty text names nobody")
+}
+
+/// Before the label of those who share a lock.
+pub(crate) const SHARED: &str = "shared: ";
+
+/// The label of one holder, or its first words.
+fn label(text: &str) -> Result<String, &'static str> {
+    match name(text)?.trim() == SHARED.trim() {
+        true => Err("the label of every shared lock begins so: name its holder"),
+        false => Ok(text.to_owned()),
+    }
 }
 
 /// A key, or a pattern of keys, where all are meant if none is given.

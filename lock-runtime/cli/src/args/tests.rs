@@ -119,6 +119,56 @@ fn values_may_begin_with_a_dash() {
     }
 }
 
+/// As where a variable of a shell is empty and not quoted.
+#[test]
+fn option_without_its_value_does_not_take_the_next_one() {
+    for (line, option) in [
+        (
+            "lockctl revoke --holder pod-7 --yes --reason --dry-run",
+            "--reason",
+        ),
+        ("lockctl revoke --reason --yes --holder pod-7", "--reason"),
+        ("lockctl revoke --reason x --holder --yes", "--holder"),
+        (
+            "lockctl revoke --holder a --yes --reason --by=ann",
+            "--reason",
+        ),
+        ("lockctl revoke --holder a --reason --json", "--reason"),
+        ("lockctl revoke --holder a --reason -h", "--reason"),
+        ("lockctl revoke --reason -- -x", "--reason"),
+        ("lockctl --by --json revoke k --reason x", "--by"),
+        (
+            "lockctl --url redis://a list --holder --waiting",
+            "--holder",
+        ),
+        (
+            "lockctl hold revoke --for 1s --reason --wait 1s",
+            "--reason",
+        ),
+    ] {
+        let error = parse(line).unwrap_err();
+        let text = error.to_string();
+        let missing = format!("the value of '{option}' is missing");
+        assert!(text.contains(&missing), "{line}: {text}");
+        assert_eq!(error.exit_code(), 2, "{line}");
+    }
+    for (line, reason) in [
+        ("lockctl revoke k --reason=--yes", "--yes"),
+        ("lockctl revoke k --reason=--", "--"),
+        ("lockctl revoke k --reason --stuck", "--stuck"),
+        // An option of another command.
+        ("lockctl revoke k --reason --waiting", "--waiting"),
+        ("lockctl revoke k --reason 'for --yes'", "for --yes"),
+    ] {
+        let Command::Revoke(revoke) = parse(line).unwrap().command else {
+            panic!("another command");
+        };
+        assert_eq!((&*revoke.reason, revoke.yes), (reason, false), "{line}");
+    }
+    // What follows the dashes is no option.
+    assert!(parse("lockctl run import -- env --reason --json").is_ok());
+}
+
 #[test]
 fn values_that_mean_nothing_are_refused_with_what_is_expected() {
     for (line, expected) in [
@@ -137,6 +187,14 @@ fn values_that_mean_nothing_are_refused_with_what_is_expected() {
             "sixteen hexadecimal digits",
         ),
         ("lockctl revoke --reason x --holder ''", "names nobody"),
+        (
+            "lockctl revoke --reason x --holder shared:",
+            "every shared lock begins so",
+        ),
+        (
+            "lockctl revoke --reason x --holder ' shared: '",
+            "every shared lock begins so",
+        ),
         ("lockctl revoke k --reason x --by ' '", "names nobody"),
         ("lockctl list --holder ''", "names nobody"),
         ("lockctl acl viewer --user ''", "names nobody"),

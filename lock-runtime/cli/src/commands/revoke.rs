@@ -128,7 +128,7 @@ fn is_attended(form: Form) -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal() && form == Form::Text
 }
 
-/// Shows the lock to a person, and has its key typed. `None` if the person thinks better of it.
+/// Shows the lock to a person, and asks for its key. `None` if the person thinks better of it.
 fn choose(lock: &LockState, seen: Option<Seen>, form: Form) -> Result<Option<Seen>, Failure> {
     if !is_attended(form) {
         let message = "without a terminal, --yes and --token (or --hash) are needed: `lockctl inspect` shows them";

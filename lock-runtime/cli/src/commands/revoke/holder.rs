@@ -8,7 +8,7 @@ use lock_runtime::inspect::{LockState, Revocation, Revoked, Seen};
 use serde::Serialize;
 
 use super::{Done, is_attended, is_shared, is_typed};
-use crate::args::Revoke;
+use crate::args::{Revoke, SHARED};
 use crate::commands::list::Line;
 use crate::connection::PAGE;
 use crate::exit::{Exit, Failure};
@@ -94,9 +94,6 @@ async fn held_by(
     found.reverse();
     Ok(found)
 }
-
-/// Before the label of those who share a lock.
-const SHARED: &str = "shared: ";
 
 /// Whether a holder has this label: it is the whole one or its first words, as it is or as a terminal shows it.
 fn is_of(label: &str, asked: &str) -> bool {
@@ -185,17 +182,24 @@ mod tests {
 
     #[test]
     fn label_is_the_whole_or_its_first_words() {
-        const LABEL: &str = "api-7 (pid 4121) ship";
-        for asked in [LABEL, "api-7", "api-7 (pid 4121)", " api-7 "] {
+        const LABEL: &str = "api-7@host (pid 4121) ship";
+        for asked in [LABEL, "api-7@host", "api-7@host (pid 4121)", " api-7@host "] {
             assert!(is_of(LABEL, asked), "{asked}");
         }
-        for asked in ["api", "api-70", "api-7 (pid 41", "ship", "API-7"] {
+        for asked in [
+            "api-7",
+            "api-7@hos",
+            "api-7@host0",
+            "api-7@host (pid 41",
+            "ship",
+            "API-7@host",
+        ] {
             assert!(!is_of(LABEL, asked), "{asked}");
         }
         assert!(is_of("a\u{1b} (pid 1)", "a\\u{1b}"));
         let shared = format!("{SHARED}{LABEL}");
-        assert!(is_of(&shared, "api-7") && is_of(&shared, &shared));
+        assert!(is_of(&shared, "api-7@host") && is_of(&shared, &shared));
         assert!(!is_of(&shared, "shared:7"));
-        assert!(!is_of("", "api-7"));
+        assert!(!is_of("", "api-7@host"));
     }
 }
