@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 
+use crate::item::Shape;
 use crate::model::Call;
 use crate::tokens;
 
@@ -43,9 +44,10 @@ fn has_item(statements: &TokenStream) -> bool {
 }
 
 /// A `return` that never runs, by which every `return` of the body gets the function's type. There is
-/// none for `_`.
+/// none for `_`, and none for a closure that is `-> !`.
 fn typed_return(call: &Call) -> TokenStream {
-    if call.output.inferred {
+    let is_never = call.output.never && matches!(call.shape, Shape::Sync);
+    if call.output.inferred || is_never {
         return TokenStream::new();
     }
     let ty = &call.output.tokens;

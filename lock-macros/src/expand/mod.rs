@@ -183,16 +183,16 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
             let guard = guard(quote_spanned!(place=> &__lock_held));
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
-            // A closure cannot be `-> !`, and clippy would blame a loop in it that never ends.
-            let allow = call
-                .output
-                .never
-                .then(|| quote_spanned!(glue=> #[allow(clippy::infinite_loop)]));
+            // Clippy blames a loop that never ends, unless the closure around it is `-> !`. What this one returns is a type
+            // of its own, or the compiler would blame the code after the call.
+            let body = match call.output.never {
+                true => quote_spanned!(glue=> { (#closure -> ! #body)() }),
+                false => body.into_token_stream(),
+            };
             quote_spanned! {glue=>
                 let __lock_outcome = match __lock_acquired {
                     ::core::result::Result::Ok(__lock_held) => {
                         #guard
-                        #allow
                         let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
                         let __lock_ended = match &__lock_output { __lock_output => #failed };
                         match __lock_rt::release_after_blocking(#held, #on_lost, __lock_ended) {
