@@ -53,7 +53,8 @@ pub(crate) fn page(
         }
         @if is_unknown(lock) {
             p.empty {
-                "No such lock: nobody holds it or waits for it, and the server remembers no token of it. Is the key spelled right?"
+                "Nothing is known of this lock: nobody holds it or waits for it, and the server remembers no token of it. So it is free, "
+                "or its key is spelled differently."
             }
         }
         @for holder in &lock.holders { (one(holder)) }
@@ -70,7 +71,7 @@ pub(crate) fn page(
     super::page(base, None, &Plain(&lock.key).to_string(), &content)
 }
 
-/// Whether nothing tells that there ever was such a lock.
+/// Whether nothing tells that there ever was such a lock: a token is remembered for a while only, and none of Redisson's record.
 fn is_unknown(lock: &LockReport) -> bool {
     let waiting = lock.waiters.len() + lock.more_waiters;
     !lock.held && waiting == 0 && lock.last_token.is_none()

@@ -91,7 +91,7 @@ async fn lock_that_nobody_holds_is_free() {
     let page = get(&service, "/locks/lock?key=order:42").await;
     assert_eq!(page.status, StatusCode::OK);
     page.has("free");
-    page.has("No such lock");
+    page.has("Nothing is known of this lock");
     get(&service, "/locks").await.has("No lock is held.");
     // A key without a `*` is a search that finds nothing, unless the lock is held.
     let page = get(&service, "/locks?match=order:42").await;
@@ -106,7 +106,7 @@ async fn lock_that_nobody_holds_is_free() {
     guard.release().await.unwrap();
     let page = get(&service, "/locks/lock?key=order:42").await;
     page.has("free");
-    page.has_not("No such lock");
+    page.has_not("Nothing is known of this lock");
 }
 
 #[distributed_lock(key = "report:<day>", client = client)]
