@@ -81,7 +81,7 @@
 //! - `redlock://host,host,host`: on a [majority](docs::quorum) of these servers; likewise `redlocks://`.
 //! - `memory://`: in this process.
 //! - `memory://?like=cluster`, `?like=quorum`: there too, with the
-//!   [options](docs::where_locks_are#which-options-work-where) of a cluster or a quorum alone, for tests.
+//!   [options](docs::where_locks_are#which-options-work-where) of a cluster or a quorum only, for tests.
 //!
 //! A host may have a port, 6379 unless it is named, or 26379 for a sentinel. `user:password@` stands before the first
 //! host, and `/database` after the last: `redis://user:password@host:6379/0`. A socket has them as parameters,
@@ -89,9 +89,11 @@
 //!
 //! In a user, a password or a parameter, write `@` as `%40`, `/` as `%2F`, `?` as `%3F`, `#` as `%23`, `,` as `%2C`, `&` as
 //! `%26`, `%` as `%25` and a space as `%20`; in a user also `:` as `%3A`. A URL that could be read in two ways is refused,
-//! so that no part of a password is taken for a host, which would be looked up, logged and shown. Errors repeat no part of
-//! a URL. White space around it does not count, such as the line feed at the end of a file, and a scheme may be in capital
-//! letters.
+//! so that no part of a password is taken for a host, which would be looked up, logged and shown. Errors contain no
+//! user or password of a URL. These are refused as well: a `%` that is not followed by two hexadecimal digits, a
+//! parameter that is unknown or given twice, port 0, and a quorum with a login for all nodes and another for some of
+//! them. White space around a URL does not count, such as the line feed at the end of a file, and a scheme may be in
+//! capital letters.
 //!
 //! `valkey://` is another name for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
 //! `unix://` for `redis+unix://`; a cluster over TLS is `rediss-cluster://`. Likewise `valkey-cluster://`,

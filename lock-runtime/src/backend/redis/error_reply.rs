@@ -75,7 +75,7 @@ fn sentence(text: &str) -> Option<&'static str> {
     }
     if text.split(' ').next() == Some("DENIED") {
         return Some(
-            "the server is in protected mode, and lets in programs of its own machine alone: give it a password or a \
+            "the server is in protected mode, and only lets in programs of its own machine: give it a password or a \
              user, or an address to bind to",
         );
     }

@@ -15,7 +15,7 @@ use crate::backend::wire::error::{Detail, WireError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     Url,
-    /// A cluster or sentinels announce it.
+    /// A cluster or sentinels announce it, or a map has it in place of what they announce.
     Announced,
 }
 
@@ -68,8 +68,8 @@ fn describe_certificate(problem: &CertificateError, origin: Origin) -> String {
         Problem::NotValidForNameContext { expected, .. } if origin == Origin::Announced => {
             let host = expected.to_str();
             return format!(
-                "the server's certificate is for another name than {host}, by which the cluster or the sentinels \
-                 announce it: let them announce the certificate's name, or give a cluster's client an address_map"
+                "the server's certificate is for another name than {host}, which the cluster, the sentinels or an \
+                 address_map name: let them name the certificate's host"
             );
         }
         Problem::NotValidForName | Problem::NotValidForNameContext { .. } => {
@@ -140,6 +140,8 @@ fn classify_alert(alert: AlertDescription) -> (bool, String) {
 
 #[cfg(test)]
 mod tests {
+    use tokio_rustls::rustls::pki_types::ServerName;
+
     use super::*;
 
     fn refused(error: Error) -> String {
@@ -173,6 +175,25 @@ mod tests {
         assert!(text.ends_with("asks for a client certificate"), "{text}");
         let text = refused(Error::AlertReceived(AlertDescription::UnknownCA));
         assert!(text.contains("the client's certificate"), "{text}");
+    }
+
+    /// The name may have been announced, or come from an `address_map`.
+    #[test]
+    fn name_that_is_not_the_urls_is_shown_with_all_that_may_have_given_it() {
+        let expected = ServerName::try_from("10.0.0.5").expect("it is an address");
+        let presented = vec!["DNS:node".to_owned()];
+        let problem = CertificateError::NotValidForNameContext {
+            expected,
+            presented,
+        };
+        let error = wire_error(&Error::InvalidCertificate(problem), Origin::Announced);
+        let WireError::Refused(detail) = error else {
+            panic!("an outage");
+        };
+        let text = detail.to_string();
+        for words in ["10.0.0.5", "cluster", "sentinels", "address_map"] {
+            assert!(text.contains(words), "{text}");
+        }
     }
 
     #[test]

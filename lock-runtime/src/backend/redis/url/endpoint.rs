@@ -18,12 +18,14 @@ pub(super) fn check_tls(url: &Parts, options: &Options) -> Result<(), LockError>
         return Ok(());
     }
     if options.require_tls {
-        return Err(LockError::invalid_options(match url.form {
-            Form::Quorum => {
-                "the client requires TLS, and the URL begins with redlock:// instead of redlocks://"
-            }
-            _ => "the client requires TLS, and the URL begins with redis:// instead of rediss://",
-        }));
+        let scheme = &url.scheme;
+        let encrypted = match scheme.split_once('-') {
+            Some((servers, kind)) => format!("{servers}s-{kind}"),
+            None => format!("{scheme}s"),
+        };
+        return Err(LockError::invalid_options(format!(
+            "the client requires TLS, and the URL begins with {scheme}:// instead of {encrypted}://"
+        )));
     }
     tls::refuse_unused(options)
 }

@@ -1,8 +1,8 @@
 //! The parts of a URL, by rules that all forms share.
 //!
 //! A character that separates parts is refused in a user or a password unless it is percent-encoded. So no part of a
-//! password is ever taken for a host, a port or a name, which would be looked up, logged and shown. Errors repeat no part
-//! of the URL.
+//! password is ever taken for a host, a port or a name, which would be looked up, logged and shown. Errors contain no
+//! user and no password.
 
 use super::form::{Form, PRIMARY};
 use super::percent::decode;
@@ -21,6 +21,8 @@ const ENCODING: &str = "in a user or password, `@` is written %40, `:` %3A, `/` 
 /// The parts of a URL of servers, decoded. No `Debug`, since some are passwords.
 pub(crate) struct Parts {
     pub(super) form: Form,
+    /// In small letters, up to the colon.
+    pub(super) scheme: String,
     pub(super) is_encrypted: bool,
     /// At least one, but for a socket, which has none.
     pub(super) hosts: Vec<Host>,
@@ -46,10 +48,22 @@ pub(super) struct Login {
     pub(super) password: Option<String>,
 }
 
-/// The URL without the white space around it, such as the line feed at the end of a file.
+/// The URL without the white space around it, such as the line feed at the end of a file. The path of a socket may have
+/// spaces: nothing in it is a password.
 pub(crate) fn trim(url: &str) -> Result<&str, LockError> {
     let url = url.trim();
-    if url.contains(|c: char| c.is_whitespace() || !is_plain(c)) {
+    let end_of_path = url.find(['?', '#']).unwrap_or(url.len());
+    let path = match url.split_once(":///") {
+        Some((scheme, _)) if matches!(Form::of_scheme(scheme), Some((Form::Socket, _))) => {
+            scheme.len()..end_of_path
+        }
+        _ => 0..0,
+    };
+    let is_wrong = |(at, c): (usize, char)| match c {
+        ' ' => !path.contains(&at),
+        c => c.is_whitespace() || !is_plain(c),
+    };
+    if url.char_indices().any(is_wrong) {
         return Err(LockError::invalid_options(BLANK));
     }
     Ok(url)
@@ -75,12 +89,13 @@ impl Parts {
         }
         Ok(Parts {
             form,
+            scheme: scheme.to_ascii_lowercase(),
             is_encrypted,
-            hosts: hosts(form, authority)?,
+            hosts: hosts(form, scheme, authority)?,
             parameters: self::parameters(form, parameters)?,
             path: match form {
                 Form::Socket => socket(path)?,
-                _ => path.strip_prefix('/').unwrap_or_default().to_owned(),
+                _ => database(path).to_owned(),
             },
             name,
         })
@@ -133,7 +148,16 @@ fn primary(name: &str) -> Result<String, LockError> {
     Ok(decoded)
 }
 
-fn hosts(form: Form, authority: &str) -> Result<Vec<Host>, LockError> {
+/// The database in a path, which may end with a slash.
+fn database(path: &str) -> &str {
+    let path = path.strip_prefix('/').unwrap_or_default();
+    match path.strip_suffix('/') {
+        Some(database) if !database.is_empty() => database,
+        _ => path,
+    }
+}
+
+fn hosts(form: Form, scheme: &str, authority: &str) -> Result<Vec<Host>, LockError> {
     if form == Form::Socket {
         return Ok(Vec::new());
     }
@@ -159,9 +183,10 @@ fn hosts(form: Form, authority: &str) -> Result<Vec<Host>, LockError> {
         return Err(malformed(form));
     }
     if form == Form::Server && hosts.contains(',') {
-        return Err(LockError::invalid_options(
-            "a redis:// URL names one server; redis-cluster://, redis-sentinel:// and redlock:// name several",
-        ));
+        let scheme = scheme.to_ascii_lowercase();
+        return Err(LockError::invalid_options(format!(
+            "a {scheme}:// URL names one server; redis-cluster://, redis-sentinel:// and redlock:// name several"
+        )));
     }
     all.map(|host| self::host(form, host)).collect()
 }
@@ -191,7 +216,7 @@ fn host(form: Form, text: &str) -> Result<Host, LockError> {
         }
     };
     let port = match port {
-        "" => None,
+        "" | ":" => None,
         port => {
             let port = port.strip_prefix(':').and_then(digits::<u16>);
             let port = port.filter(|&port| port != 0);
@@ -219,7 +244,7 @@ fn login(text: &str) -> Result<Login, LockError> {
 
 /// The path of a socket, whose parameters are behind a `?`.
 fn socket(path: &str) -> Result<String, LockError> {
-    let is_clear = path.starts_with('/') && !path.contains(['&', '=']);
+    let is_clear = path.starts_with('/') && !path.contains('&');
     let path = decode(path)?;
     if !is_clear || !path.chars().all(is_plain) {
         return Err(malformed(Form::Socket));

@@ -40,6 +40,41 @@ fn url_names_host_port_user_and_database() {
     );
 }
 
+/// What other clients write, and nobody reads in two ways.
+#[test]
+fn harmless_forms_of_a_url_are_accepted() {
+    for (url, address, database) in [
+        ("redis://h/2/", "h:6379", 2),
+        ("redis://h/", "h:6379", 0),
+        ("redis://h:/0", "h:6379", 0),
+        ("redis://app:x@[::1]:/1/", "[::1]:6379", 1),
+    ] {
+        let target = parse(url).expect(url);
+        assert_eq!(addresses(&target), [address], "{url}");
+        assert_eq!(target.login.db(), database, "{url}");
+    }
+    #[cfg(unix)]
+    for (url, path) in [
+        (
+            "redis+unix:///run/my redis/r.sock?db=1",
+            "/run/my redis/r.sock",
+        ),
+        ("unix:///run/a=b.sock", "/run/a=b.sock"),
+    ] {
+        assert_eq!(addresses(&parse(url).expect(url)), [path]);
+    }
+    for url in [
+        "redis://h/2//",
+        "redis://h//",
+        "redis://h::/0",
+        "redis://h/2 /",
+        "redis+unix:///run/a\tb.sock",
+        "redis+unix:///run/r.sock?pass=a b",
+    ] {
+        assert!(parse(url).is_err(), "{url}");
+    }
+}
+
 #[test]
 fn cluster_url_names_some_of_its_nodes() {
     let target = parse("redis-cluster://app:s3cr%40t@10.0.0.7:7000,node-b,[::1]:7001/2").unwrap();
@@ -291,7 +326,8 @@ fn refusal_names_the_mistake() {
         ),
         ("rediss://host#insecure", "always verified"),
         ("tcp://host", "must begin with redis://"),
-        ("redis://one,two", "redis-cluster://"),
+        ("redis://one,two", "a redis:// URL names one server"),
+        ("VALKEYS://one,two", "a valkeys:// URL names one server"),
         ("rediss://app:x@one:1,two:2", "redlock:// name several"),
         ("redis://", "must read redis://["),
         ("redis://app:2024/w@host", "`/` %2F"),
@@ -341,14 +377,17 @@ fn plain_tcp_is_refused_for_every_host_if_tls_is_required() {
         require_tls: true,
         ..Options::default()
     };
-    for url in [
-        "redis://127.0.0.1",
-        "redis://host",
-        "valkey://host",
-        "redis-sentinel://host#name",
+    for (url, encrypted) in [
+        ("redis://127.0.0.1", "rediss://"),
+        ("VALKEY://host", "valkeys://"),
+        ("redis-cluster://host", "rediss-cluster://"),
+        ("redis-sentinel://host#name", "rediss-sentinel://"),
     ] {
-        let error = target(url, &strict).err().expect(url);
-        assert!(error.to_string().contains("requires TLS"), "{error}");
+        let error = target(url, &strict).err().expect(url).to_string();
+        let (scheme, _) = url.split_once("://").expect("it has a scheme");
+        let scheme = scheme.to_ascii_lowercase();
+        let words = format!("begins with {scheme}:// instead of {encrypted}");
+        assert!(error.contains(&words), "{error}");
     }
     #[cfg(unix)]
     assert!(target("redis+unix:///run/redis.sock", &strict).is_ok());
