@@ -334,8 +334,9 @@ pub(crate) struct Hold {
 ///
 /// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change: once for all
 /// servers on which it is alike. The last line begins with `fit for locks` or `not fit for locks`; with --json each server has
-/// its own lines. What the user may not look at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers cannot be reached. It changes nothing,
-/// unless the server cannot say what the user may do: then it takes the lock `doctor` for a moment.
+/// its own lines. What the user may not look at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers
+/// cannot be reached. It changes nothing, unless the server cannot say what the user may do: then it takes the lock `doctor`
+/// for a moment.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
     /// The role whose rights the user is to have; the one that it is nearest to if not given
