@@ -327,6 +327,7 @@ impl RedisServer {
 impl Drop for RedisServer {
     fn drop(&mut self) {
         process::kill9(&mut self.child);
+        port::release(self.port);
     }
 }
 
