@@ -153,7 +153,12 @@ async fn node_of_a_quorum_that_is_down_is_tried_ever_less_often() {
     let more = told("connection_failed", &name).len() - attempts;
     assert!(more <= FEW, "{more} attempts");
     quorum.nodes[1].restart();
-    connected(&name, 2).await;
+    // Callers find it: an idle client asks no node.
+    eventually("connection", LONG, async || {
+        cycle(&locks).await;
+        told("connected", &name).len() >= 2
+    })
+    .await;
 }
 
 #[tokio::test]
