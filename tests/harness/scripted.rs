@@ -81,6 +81,11 @@ impl ScriptedServer {
     pub fn commands(&self) -> u64 {
         self.shared.commands.load(Ordering::Relaxed)
     }
+
+    /// The number of connections that were made to it.
+    pub fn connections(&self) -> usize {
+        self.shared.clients().len()
+    }
 }
 
 impl Drop for ScriptedServer {

@@ -244,6 +244,13 @@ type Scenery = (&'static str, fn(&AnyAnswer) -> Scene);
 /// The place of the cluster, where most answers cause most.
 const CLUSTER: usize = 1;
 
+/// The place of the quorum, and the answers that only its nodes give.
+const QUORUM: usize = 5;
+const OF_QUORUMS: [&str; 2] = [
+    "busy by nobody, as a quorum's node has it",
+    "without a vote for a moment",
+];
+
 static TOPOLOGIES: [Scenery; 6] = [
     ("one server", one),
     ("a cluster", cluster),
@@ -258,13 +265,16 @@ struct Outcome {
     what: String,
     commands: u64,
     most: f64,
+    /// To the server that was connected to most often.
+    connections: usize,
 }
 
 /// Plays a call in each scene. None of them may send more commands than the bound.
 async fn all_keep_the_bound<F>(
     scenes: impl IntoIterator<Item = (String, Box<dyn FnOnce() -> Scene>)>,
     call: impl Fn(LockClient) -> F,
-) where
+) -> Vec<Outcome>
+where
     F: Future<Output = ()> + Send + 'static,
 {
     let (mut playing, places) = (JoinSet::new(), Arc::new(Semaphore::new(AT_ONCE)));
@@ -279,10 +289,12 @@ async fn all_keep_the_bound<F>(
             call.await;
             let most = AT_FIRST + IN_A_SECOND * began.elapsed().as_secs_f64();
             let commands = servers.iter().map(ScriptedServer::commands).max();
+            let connections = servers.iter().map(ScriptedServer::connections);
             Outcome {
                 what,
                 commands: commands.unwrap_or_default(),
                 most,
+                connections: connections.max().unwrap_or_default(),
             }
         });
     }
@@ -292,6 +304,7 @@ async fn all_keep_the_bound<F>(
         what,
         commands,
         most,
+        ..
     } in outcomes.iter().take(5)
     {
         println!("{commands} of {most:.0}: {what}");
@@ -305,6 +318,7 @@ async fn all_keep_the_bound<F>(
     assert!(beyond.is_empty(), "{beyond:#?}");
     let asked = outcomes.iter().all(|outcome| outcome.commands > 0);
     assert!(asked, "a server was not asked at all");
+    outcomes
 }
 
 /// Each answer on each of these topologies; in the short form on one of them, every other one on a cluster.
@@ -315,10 +329,10 @@ fn scenes(
     let mut scenes: Vec<(String, Box<dyn FnOnce() -> Scene>)> = Vec::new();
     for (number, (what, answer)) in answers().into_iter().enumerate() {
         for (place, (topology, scene)) in topologies.iter().enumerate() {
-            let turn = if number % 2 == 0 {
-                CLUSTER
-            } else {
-                number % topologies.len()
+            let turn = match number % 2 {
+                _ if OF_QUORUMS.contains(&what) => QUORUM.min(topologies.len() - 1),
+                0 => CLUSTER,
+                _ => number % topologies.len(),
             };
             if place == turn || Form::of_this_run() == Form::Long {
                 let answer = change(&answer);
@@ -355,7 +369,7 @@ async fn holder_keeps_the_bound_until_its_lease_is_over_and_after_it() {
     .await;
 }
 
-/// Two nodes of which each says that the other one has the slot.
+/// Two nodes of which each says that the other one has the slot. Their connections serve other slots, and stay.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn circles_of_redirections_keep_the_bound() {
     let scenes = ["MOVED", "ASK"].map(|word| {
@@ -382,11 +396,13 @@ async fn circles_of_redirections_keep_the_bound() {
         let scene: Box<dyn FnOnce() -> Scene> = Box::new(move || scene);
         (format!("{word} in a circle"), scene)
     });
-    all_keep_the_bound(scenes, |client| async move {
+    let outcomes = all_keep_the_bound(scenes, |client| async move {
         let refused = client.lock(KEY).wait(TIME).acquire().await;
         refused.expect_err("nobody grants it");
     })
     .await;
+    let connections: Vec<_> = outcomes.iter().map(|outcome| outcome.connections).collect();
+    assert_eq!(connections, [1, 1]);
 }
 
 /// The same of other calls, which take as long again.

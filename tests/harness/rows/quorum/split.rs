@@ -1,8 +1,6 @@
 //! Processes that each have a part of the nodes.
 
-use std::time::Instant;
-
-use super::{QuorumRound, follow, lock_at, roles};
+use super::{QuorumRound, lock_at, roles};
 use crate::proxy::{Mode, Proxy};
 use crate::quorum::RedisQuorum;
 use crate::raw::RawLock;
@@ -12,7 +10,6 @@ use crate::worker::Worker;
 
 rows! {
     E quorum_split_vote_killed on RedisQuorum::start;
-    E quorum_split_after_a_restart on RedisQuorum::start;
 }
 
 /// A process, and what is between it and each node.
@@ -87,26 +84,6 @@ fn quorum_split_vote_killed(round: &mut QuorumRound<'_>) {
         }
         let visited = side.worker.line(PATIENCE);
         assert_eq!(visited.as_deref(), Some("written"));
-        side.retire(round);
-    }
-}
-
-/// Two processes have one node each, and the third has just restarted without its data: it does not decide between them,
-/// and the one that came first goes in.
-fn quorum_split_after_a_restart(round: &mut QuorumRound<'_>) {
-    let nodes: [usize; 3] = roles(round);
-    round.server.nodes[nodes[2]].restart_empty();
-    round.look_at(|quorum| &quorum.nodes[nodes[0]]);
-    let [mut first, mut second] = [(); 2].map(|()| Side::new(round));
-    split(round, [&mut first, &mut second], nodes);
-    let healed = Instant::now();
-    for side in [&first, &second] {
-        side.proxies.iter().for_each(Proxy::heal);
-    }
-    for side in [&mut first, &mut second] {
-        follow(round, &mut side.worker, healed);
-    }
-    for side in [first, second] {
         side.retire(round);
     }
 }
