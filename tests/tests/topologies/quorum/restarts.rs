@@ -46,6 +46,16 @@ async fn connecting_marks_new_nodes() {
     }
 }
 
+/// The name of the first node's count, and its time; none once the node votes.
+fn counted(quorum: &RedisQuorum) -> Option<(String, u64)> {
+    let node = &mut quorum.nodes[0].connection();
+    let marker: Option<String> = ask(node, &["GET", &marker_name("lock:")]);
+    let marker = marker.unwrap_or_else(|| "boot delay unmarked 0".to_owned());
+    let mut parts = marker.split(' ').skip(2);
+    let (name, waited) = parts.next().zip(parts.next())?;
+    Some((name.to_owned(), waited.parse().expect("a number")))
+}
+
 /// A client measures for how long a new node has waited. When it ends, the next one goes on with the count.
 #[tokio::test]
 async fn new_nodes_vote_after_the_delay_although_clients_end() {
@@ -53,14 +63,6 @@ async fn new_nodes_vote_after_the_delay_although_clients_end() {
     let url = quorum.url_with("?restart_delay=4s");
     let builder = || LockClient::builder().url(&url).ttl(ms(1_000));
     let first = builder().connect().await.expect("they answer");
-    // The name of a count, and its time; none once the node votes.
-    let counted = |quorum: &RedisQuorum| {
-        let node = &mut quorum.nodes[0].connection();
-        let marker: String = ask(node, &["GET", &marker_name("lock:")]);
-        let mut parts = marker.split(' ').skip(2);
-        let (name, waited) = parts.next().zip(parts.next())?;
-        Some((name.to_owned(), waited.parse::<u64>().expect("a number")))
-    };
     let mut begun = None;
     eventually("count that goes on", LONG, async || {
         begun = counted(&quorum);
@@ -77,6 +79,21 @@ async fn new_nodes_vote_after_the_delay_although_clients_end() {
     }
     let guard = asked.expect("they vote");
     guard.release().await.expect("it is held");
+}
+
+/// The client measures on, although nobody calls it, and the node did not answer for a while.
+#[tokio::test]
+async fn new_node_that_was_away_votes_after_the_delay_although_nobody_calls() {
+    let mut quorum = RedisQuorum::unmarked(3);
+    let url = quorum.url_with("?restart_delay=4s");
+    let client = LockClient::builder().url(url).ttl(ms(1_000));
+    let _client = client.connect().await.expect("they answer");
+    assert!(counted(&quorum).is_some(), "it votes at once");
+    quorum.nodes[0].kill9();
+    // Longer than the time between two questions of the client.
+    tokio::time::sleep(ms(2_000)).await;
+    quorum.nodes[0].restart_empty();
+    eventually("vote", LONG, async || counted(&quorum).is_none()).await;
 }
 
 const KEYS: u32 = 10;
