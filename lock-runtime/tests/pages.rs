@@ -64,7 +64,7 @@ fn table_of_options_has_each_option_of_the_attribute_before_its_section() {
     assert_eq!(rows, sections);
 }
 
-/// The attribute's table and that of `where_locks_are` name the same places where an option is missing.
+/// Two tables name the same places where an option is missing: the attribute's, and the table of `where_locks_are`.
 #[test]
 fn tables_of_options_agree_about_where_they_work() {
     let (_, places) = pages()

@@ -185,9 +185,10 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
             let returns = body::closure_returns(call, glue);
             // Clippy blames a loop that never ends, unless the closure around it is `-> !`. What this one returns is a type
             // of its own, or the compiler would blame the code after the call.
-            let body = match call.output.never {
-                true => quote_spanned!(glue=> { (#closure -> ! #body)() }),
-                false => body.into_token_stream(),
+            let body = if call.output.never {
+                quote_spanned!(glue=> { (#closure -> ! #body)() })
+            } else {
+                body.into_token_stream()
             };
             quote_spanned! {glue=>
                 let __lock_outcome = match __lock_acquired {

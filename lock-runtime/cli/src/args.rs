@@ -239,7 +239,7 @@ pub(crate) struct Inspect {
 /// With --holder, lockctl lists all its locks and then takes them one by one; each gets its own lines in the audit. In a terminal
 /// you type the label first; elsewhere --yes is needed. Locks that the holder releases meanwhile are left alone, and locks that it
 /// takes meanwhile are missed. A failure with one lock does not stop the others. The exit code is 0 if each listed lock was taken or
-/// had been released, 1 if there was none, and otherwise that of the first failure, such as 5 if a lock has another holder by now.
+/// had been released, 1 if there was none, and otherwise the code of the first failure, such as 5 if a lock has another holder by now.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "lockctl revoke [OPTIONS] --reason <TEXT> <KEY>
        lockctl revoke [OPTIONS] --reason <TEXT> --holder <LABEL>")]
@@ -408,10 +408,10 @@ pub(crate) const SHARED: &str = "shared: ";
 
 /// The label of one holder, or its first words.
 fn label(text: &str) -> Result<String, &'static str> {
-    match name(text)?.trim() == SHARED.trim() {
-        true => Err("the label of every shared lock begins so: name its holder"),
-        false => Ok(text.to_owned()),
+    if name(text)?.trim() == SHARED.trim() {
+        return Err("the label of every shared lock begins so: name its holder");
     }
+    Ok(text.to_owned())
 }
 
 /// A key, or a pattern of keys, where all are meant if none is given.

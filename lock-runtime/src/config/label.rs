@@ -6,9 +6,10 @@ const LONGEST: usize = 64;
 /// `service@host`. A name that contains an `@` has its place already.
 pub(crate) fn label_of(service: &str) -> String {
     let service = clean(service);
-    match service.contains('@') {
-        true => service,
-        false => format!("{service}@{}", clean(&host())),
+    if service.contains('@') {
+        service
+    } else {
+        format!("{service}@{}", clean(&host()))
     }
 }
 

@@ -63,7 +63,7 @@ impl fmt::Display for KeyProblem {
                 "a key with a hash tag cannot end in `{suffix}`, which names a record beside another lock"
             ),
             KeyProblem::TagAlone => f.write_str(
-                "the key is a hash tag alone, and would share its records with the key without the braces; give the client a prefix, or write something beside the tag",
+                "the key is a hash tag alone, and would share its records with the key without the braces; give the client a prefix, or write something outside the tag",
             ),
             KeyProblem::ReservedName => f.write_str(
                 "with the client's prefix, the key is the name of an audit, of a quorum's marker or of Redisson's queue; choose another",

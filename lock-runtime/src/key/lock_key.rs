@@ -35,7 +35,7 @@ const SHOWN: usize = 128;
 /// `}` and no tag, `order}`.
 ///
 /// A key whose lock would share a record with another lock. Redis knows a lock by its *name*, which is the prefix of the
-/// client and the key. Records beside it are named after it, as its fence `{lock:order:42}:f`, so a name must not be one of
+/// client and the key. Its other records are named after it, such as its fence `{lock:order:42}:f`, so a name must not be one of
 /// theirs:
 ///
 /// - with a tag, it does not end in `:f`, `:w` or `:r`;

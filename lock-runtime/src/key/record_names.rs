@@ -75,7 +75,7 @@ const FAIR_QUEUE: &str = "redisson_lock_queue:";
 ///
 /// No two locks share a record, since these names are refused:
 ///
-/// - a tagged name that ends in `:f`, `:w` or `:r`. Every record beside a lock has a tag, so the suffixes are free
+/// - a tagged name that ends in `:f`, `:w` or `:r`. The other records of a lock have a tag, so the suffixes are free
 ///   elsewhere: `user:<name>` must work for a user called `f`;
 /// - a tag and nothing else, since `{a}:f` would be the fence of `{a}` and of `a`;
 /// - a tag and the suffix of a [`CommonRecord`];

@@ -141,7 +141,7 @@ fn waiting_writer_paused(round: &mut Round<'_>) {
     round.leave(sleeper);
 }
 
-/// A reader that waits, and then one that has just come, go in beside another.
+/// A reader that waits joins another one, and so does a reader that has just come.
 fn go_in(round: &mut Round<'_>, behind: Worker, mut late: Worker, limit: Duration) {
     round.joined_next(&behind, Instant::now(), limit);
     let asked = Instant::now();

@@ -66,7 +66,7 @@ mistakes! {
         AbsentKeepsPlace,
         /// A waiter with a window of others before it leaves the queue to them, dead or not.
         DeadCountForPlace,
-        /// The end of a writer names a successor, as that of any other lock does.
+        /// The end of a writer names a successor, as the end of any other lock does.
         WriterNamesSuccessor,
         /// A share goes in whatever is taken.
         LimitIgnored,

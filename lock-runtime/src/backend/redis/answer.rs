@@ -7,6 +7,15 @@ use redis::Value;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::RecvError;
 
+/// A text in an answer.
+pub(super) fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::SimpleString(text) => Some(text),
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
 /// Why there is no answer.
 #[derive(Clone, Debug)]
 pub(super) struct ConnectionLost {

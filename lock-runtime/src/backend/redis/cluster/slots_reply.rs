@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use redis::Value;
 
 use super::node_name::NodeName;
+use crate::backend::redis::answer::text;
 use crate::key::SLOTS;
 
 /// A range of slots, its primary, and the replicas of that.
@@ -98,14 +99,6 @@ fn slot(value: &Value) -> Option<u16> {
 fn list(value: &Value) -> Option<&[Value]> {
     match value {
         Value::Array(values) => Some(values),
-        _ => None,
-    }
-}
-
-fn text(value: &Value) -> Option<&str> {
-    match value {
-        Value::SimpleString(text) => Some(text),
-        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
         _ => None,
     }
 }

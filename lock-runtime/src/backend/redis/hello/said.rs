@@ -3,6 +3,7 @@
 use redis::Value;
 
 use crate::backend::redis::address::Address;
+use crate::backend::redis::answer::text;
 use crate::backend::wire::error::WireError;
 
 /// What a server says of itself. Each word is one that Redis, Valkey or a service with their protocol says, in any case.
@@ -79,14 +80,6 @@ fn value<'a>(answer: &'a Value, name: &str) -> Option<&'a Value> {
     let mut fields = fields.iter();
     let named = fields.find(|(key, _)| text(key) == Some(name));
     named.map(|(_, value)| value)
-}
-
-fn text(value: &Value) -> Option<&str> {
-    match value {
-        Value::SimpleString(text) => Some(text),
-        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ impl Counting {
             self.count = None;
             return;
         };
-        // What this client has measured itself is not begun anew, so that no reading of the clock adds to another.
+        // What this client has measured itself is not begun again, so that no reading of the clock adds to another.
         let is_ahead = |own: &Count| own.name == *name && own.waited_by(now) >= *waited;
         if !self.count.as_ref().is_some_and(is_ahead) {
             self.count = Some(Count {

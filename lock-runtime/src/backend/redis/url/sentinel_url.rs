@@ -7,7 +7,7 @@ use super::form::PRIMARY;
 use super::parts::{Login, Parts};
 use crate::error::LockError;
 
-/// What a URL of sentinels names beside its servers.
+/// The primary's name, and the sentinels' own login.
 pub(super) struct SentinelUrl {
     /// The name of the primary.
     pub(super) name: String,

@@ -73,7 +73,7 @@ node_without_a_vote_has_a_holders_record_written_again = "
     A renew             | held zero+1s
     A end               | freed             | free"
 
-/// Its queue is that of before the restart.
+/// Its queue is the one from before the restart.
 node_without_a_vote_hands_nothing_off = "
     for loss in lose_M, boot_boot-2
     for end in end, revoked_a+16

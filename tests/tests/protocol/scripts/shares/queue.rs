@@ -103,7 +103,7 @@ writer_that_has_not_polled_for_the_time_of_a_claim_keeps_no_reader_out = "
     B try r             | waits 0           | inside A
     pass 200ms
     B try r             | held+             | inside AB, queue W, untold W
-    # It goes on, and nobody comes before it any more.
+    # It goes on, and nobody comes before it.
     W acquire w         | waits 1
     C try r             | waits 0           | inside AB"
 
