@@ -62,7 +62,7 @@ async fn sell(client: &LockClient, path: &Path) -> Result<(), Box<dyn Error>> {
     let seen = ann.pieces("apple")?;
     println!(
         "Ann  has the lock, token {}, and sees {seen}.",
-        anns.fencing_token()
+        anns.fencing_token().await.unwrap()
     );
     println!("Ann  sleeps for longer than her lease, as in a pause of the whole process.");
     // A body under the attribute is stopped before its lease ends. A paused process cannot be stopped,
@@ -73,12 +73,12 @@ async fn sell(client: &LockClient, path: &Path) -> Result<(), Box<dyn Error>> {
     let now = bob.pieces("apple")?;
     println!(
         "Bob  has the lock, token {}, and sees {now}.",
-        bobs.fencing_token()
+        bobs.fencing_token().await.unwrap()
     );
-    let written = bob.write("apple", now - 30, bobs.fencing_token())?;
+    let written = bob.write("apple", now - 30, bobs.fencing_token().await.unwrap())?;
     println!("Bob  sells 30: {}.", word(written));
 
-    let written = ann.write("apple", seen - 1, anns.fencing_token())?;
+    let written = ann.write("apple", seen - 1, anns.fencing_token().await.unwrap())?;
     println!(
         "Ann  wakes up and sells 1 of those that she saw: {}.",
         word(written)

@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let guard = report().wait(Duration::from_secs(2)).acquire().await?;
     println!("Acquired `{}`.", guard.key());
-    println!("  Write with token {}.", guard.fencing_token());
+    println!("  Write with token {}.", guard.fencing_token().await.unwrap());
     println!("  Still held, by the local clock: {}.", guard.is_valid());
 
     // For `try_acquire`, contention is a result and not an error.
@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let second = report().acquire().await?;
     println!(
         "The next holder writes with token {}.",
-        second.fencing_token()
+        second.fencing_token().await.unwrap()
     );
     drop(second);
 

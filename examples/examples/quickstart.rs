@@ -31,13 +31,13 @@ struct Receipt {
 }
 
 /// The business function. It runs under a lock that every process on the same server respects.
-#[distributed_lock(key = "order:<id>", ttl = "10s", wait = "90s", guard = lock)]
+#[distributed_lock(key = "order:<id>", ttl = "10s", wait = "90s", token = token)]
 async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
     let at_the_same_time = shipping.fetch_add(1, Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(50)).await;
     shipping.fetch_sub(1, Ordering::SeqCst);
     Ok(Receipt {
-        token: lock.fencing_token(),
+        token,
         at_the_same_time,
     })
 }

@@ -19,12 +19,12 @@ static BOOKING: AtomicU32 = AtomicU32::new(0);
 async fn close(account: u64) -> Result<(), LockError> {
     println!(
         "close  has account {account} with token {}",
-        held.fencing_token()
+        held.fencing_token().await.unwrap()
     );
 
     // The same key in a nested call: it enters the lock at once, without a command to the server.
     let token = book(account, "interest").await?;
-    assert_eq!(token, held.fencing_token(), "it is the same hold");
+    assert_eq!(token, held.fencing_token().await.unwrap(), "it is the same hold");
 
     // Two concurrent calls are siblings: one runs at a time.
     println!("close  books two at once:");
@@ -53,7 +53,7 @@ async fn book(account: u64, what: &str) -> Result<FencingToken, LockError> {
     );
     tokio::time::sleep(Duration::from_millis(20)).await;
     BOOKING.fetch_sub(1, Ordering::SeqCst);
-    Ok(held.fencing_token())
+    Ok(held.fencing_token().await.unwrap())
 }
 
 /// Returns `None` if the account is busy. An unreachable server is an error, since the answer is then

@@ -42,6 +42,7 @@ async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
         __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
         __lock_rt::Spec::ttl(&mut __lock_spec, Duration::new(10u64, 0u32));
         __lock_rt::Spec::wait(&mut __lock_spec, Duration::new(90u64, 0u32));
+        __lock_rt::Spec::fenced(&mut __lock_spec);
         __lock_rt::Spec::acquire_installed(__lock_spec)
     } {
         mut __lock_call => {
@@ -49,7 +50,7 @@ async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
             {
                 Ok(()) => {
                     let __lock_outcome = {
-                        let lock = __lock_rt::Call::guard(&__lock_call);
+                        let token = __lock_rt::Call::token(&__lock_call);
                         let __lock_body = std::pin::pin!(
                             Some(async move {
                                 if let Some(__lock_output) = None::<
@@ -63,10 +64,7 @@ async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
                                     .fetch_add(1, Ordering::SeqCst);
                                 tokio::time::sleep(Duration::from_millis(50)).await;
                                 shipping.fetch_sub(1, Ordering::SeqCst);
-                                Ok(Receipt {
-                                    token: lock.fencing_token(),
-                                    at_the_same_time,
-                                })
+                                Ok(Receipt { token, at_the_same_time })
                             }),
                         );
                         let __lock_outcome = __lock_rt::Call::drive(

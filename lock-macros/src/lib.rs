@@ -12,6 +12,7 @@ mod key_part;
 mod mode_options;
 mod model;
 mod suggest;
+mod token_use;
 mod tokens;
 mod validate;
 
@@ -57,7 +58,7 @@ fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     refuse_second_lock(&mut item, &mut errors);
-    let untouched = item.with_names_used(expand::absent_guard(&args));
+    let untouched = item.with_names_used(expand::absent_names(&args));
     match validate::validate(args, item, &mut errors) {
         Some(call) if errors.is_empty() => expand::expand(call),
         _ => {

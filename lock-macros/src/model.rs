@@ -36,6 +36,8 @@ pub(crate) struct Options {
     pub(crate) on_lost: OnLost,
     pub(crate) or_else: Option<Expr>,
     pub(crate) guard: Option<Ident>,
+    /// The name of the fencing token in the body.
+    pub(crate) token: Option<Ident>,
     pub(crate) client: Option<Expr>,
 }
 

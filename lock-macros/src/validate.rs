@@ -1,6 +1,8 @@
 //! Turns the parsed arguments and function into a [`Call`]. Reports every mistake: none stops the
 //! search for more.
 
+use proc_macro2::Ident;
+
 use crate::args::{self, Args};
 use crate::duration::{Allowed, Length};
 use crate::errors::Errors;
@@ -8,6 +10,7 @@ use crate::item::{Item, Names, Shape};
 use crate::key::KeyList;
 use crate::mode_options::ModeOptions;
 use crate::model::{Call, OnBusy, OnLost, Options};
+use crate::token_use;
 
 /// Checks the whole attribute. Returns `None` if nothing can be expanded; then `errors` has the reason.
 pub(crate) fn validate(mut args: Args, item: Item, errors: &mut Errors) -> Option<Call> {
@@ -23,6 +26,7 @@ pub(crate) fn validate(mut args: Args, item: Item, errors: &mut Errors) -> Optio
     let keys = KeyList::read(args.key.take(), args.keys.take(), &names, errors);
     let options = options(args, has_keys, &names, errors);
     let shape = shape?;
+    token_use::check(&options, &shape, &item.body, errors);
     Some(Call {
         output: item.output(&shape),
         item,
@@ -42,6 +46,22 @@ fn names(item: &Item, shape: Option<&Shape>) -> Names {
         return prelude.names.clone();
     }
     Names::of(&item.signature)
+}
+
+/// The names that the body sees must differ.
+fn check_token(token: &Ident, guard: Option<&Ident>, names: &Names, errors: &mut Errors) {
+    if guard == Some(token) {
+        errors.add(
+            token.span(),
+            format_args!("the guard is called `{token}` already; give the token another name"),
+        );
+    }
+    if names.find(&token.to_string()).is_some() {
+        errors.add(
+            token.span(),
+            format_args!("an argument is called `{token}` already; give the token another name"),
+        );
+    }
 }
 
 fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Options {
@@ -99,6 +119,12 @@ fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Op
             format_args!("an argument is called `{guard}` already; give the guard another name"),
         );
     }
+    let token = args
+        .token
+        .and_then(|value| args::identifier("token", &value, errors));
+    if let Some(token) = &token {
+        check_token(token, guard.as_ref(), names, errors);
+    }
     Options {
         ttl,
         wait,
@@ -112,6 +138,7 @@ fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Op
         on_lost: on_lost.unwrap_or_default(),
         or_else,
         guard,
+        token,
         client: args.client,
     }
 }

@@ -35,6 +35,7 @@ pub(crate) struct Args {
     pub(crate) on_lost: Option<Expr>,
     pub(crate) or_else: Option<Expr>,
     pub(crate) guard: Option<Expr>,
+    pub(crate) token: Option<Expr>,
     pub(crate) client: Option<Expr>,
     pub(crate) krate: Option<Expr>,
 }
@@ -76,6 +77,12 @@ impl Args {
         identifier("guard", value, &mut Errors::default())
     }
 
+    /// The token's name, if it is a valid one.
+    pub(crate) fn token(&self) -> Option<Ident> {
+        let value = self.token.as_ref()?;
+        identifier("token", value, &mut Errors::default())
+    }
+
     /// Renames `self` to `name` in every value, for a body in which the receiver has that name.
     pub(crate) fn rename_self(&mut self, name: &Ident) {
         let values = [
@@ -114,6 +121,7 @@ impl Args {
             "on_lost" => &mut self.on_lost,
             "or_else" => &mut self.or_else,
             "guard" => &mut self.guard,
+            "token" => &mut self.token,
             "client" => &mut self.client,
             "crate" => &mut self.krate,
             _ => return None,
@@ -256,6 +264,7 @@ fn sample(name: &str) -> &'static str {
         "on_lost" => "\"finish\"",
         "or_else" => "|error| …",
         "guard" => "lock",
+        "token" => "token",
         "client" => "self.locks",
         _ => "path::to::lock_runtime",
     }

@@ -20,6 +20,7 @@ const OPTIONS: &[&str] = &[
     "on_lost",
     "or_else",
     "guard",
+    "token",
     "client",
     "crate",
 ];
@@ -73,6 +74,9 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("skip_if_locked", "on_busy"),
     ("fallback", "or_else"),
     ("on_fail", "or_else"),
+    ("fencing_token", "token"),
+    ("fence", "token"),
+    ("fenced", "token"),
     ("locks", "client"),
     ("redis", "client"),
     ("url", "client"),

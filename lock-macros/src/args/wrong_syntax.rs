@@ -71,17 +71,20 @@ pub(crate) fn unnamed_keys(input: ParseStream<'_>) -> syn::Error {
     instead("keys", &value(input), "")
 }
 
-/// Reports `guard = mut held`: a guard needs no `mut`.
+/// Reports `guard = mut held` and `token = mut token`: neither needs a `mut`.
 pub(crate) fn mutable(name: &str, input: ParseStream<'_>) -> Option<syn::Error> {
     let ahead = input.fork();
     let word = ahead.parse::<Token![mut]>().ok()?;
     let guard = ahead.parse::<Ident>().ok()?;
-    (name == "guard").then(|| {
-        syn::Error::new(
-            word.span,
-            format_args!("a guard is a reference and needs no `mut`: write `guard = {guard}`"),
-        )
-    })
+    let reason = match name {
+        "guard" => "a guard is a reference",
+        "token" => "a token is a number",
+        _ => return None,
+    };
+    Some(syn::Error::new(
+        word.span,
+        format_args!("{reason} and needs no `mut`: write `{name} = {guard}`"),
+    ))
 }
 
 /// Reports `key = "order:{}", id` at the first argument after the key, and consumes all arguments

@@ -74,7 +74,7 @@ mod closures;
 mod failure;
 mod spec;
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use crate::args::Args;
@@ -105,16 +105,23 @@ pub(crate) fn expand(mut call: Call) -> TokenStream {
     call.item.into_token_stream()
 }
 
-/// Defines the guard's name in a function whose attribute has a mistake. The function never runs, and
-/// without the definition the name would be a second error.
-pub(crate) fn absent_guard(args: &Args) -> Option<TokenStream> {
-    let name = args.guard()?;
+/// Defines the names of guard and token in a function whose attribute has a mistake. The function never runs, and
+/// without the definitions each name would be a second error.
+pub(crate) fn absent_names(args: &Args) -> Option<TokenStream> {
     let runtime = args.runtime(&mut Errors::default())?;
-    let glue = glue_at(name.span());
-    Some(quote_spanned! {glue=>
-        let #name = #runtime::__private::v1::absent_guard();
-        let _ = #name;
-    })
+    let absent = |name: Option<Ident>, function: &str| {
+        name.map(|name| {
+            let glue = glue_at(name.span());
+            let function = Ident::new(function, glue);
+            quote_spanned! {glue=>
+                let #name = #runtime::__private::v1::#function();
+                let _ = #name;
+            }
+        })
+    };
+    let guard = absent(args.guard(), "absent_guard");
+    let token = absent(args.token(), "absent_token");
+    Some(quote!(#guard #token))
 }
 
 /// How the call waits for the lock.
@@ -150,15 +157,24 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
     let name = call.options.guard.as_ref();
     let place = name.map_or(glue, |name| glue_at(name.span()));
     let guard = |held: TokenStream| name.map(|name| quote_spanned!(place=> let #name = #held;));
+    let token = |minted: fn(Span) -> TokenStream| {
+        call.options.token.as_ref().map(|name| {
+            let place = glue_at(name.span());
+            let minted = minted(place);
+            quote_spanned!(place=> let #name = #minted;)
+        })
+    };
     let outcome = match waiting {
         Waiting::Async => {
             let guard = guard(quote_spanned!(place=> __lock_rt::Call::guard(&__lock_call)));
+            let token = token(|place| quote_spanned!(place=> __lock_rt::Call::token(&__lock_call)));
             let released = quote_spanned!(place=> __lock_rt::Call::released(&mut __lock_call, #on_lost, __lock_ended));
             quote_spanned! {glue=>
                 let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
                     ::core::result::Result::Ok(()) => {
                         let __lock_outcome = {
                             #guard
+                            #token
                             let __lock_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronously #body));
                             let __lock_outcome =
                                 __lock_rt::Call::drive(&__lock_call, #on_lost, __lock_body).await;
@@ -181,6 +197,7 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
         }
         Waiting::Blocking => {
             let guard = guard(quote_spanned!(place=> &__lock_held));
+            let token = token(|place| quote_spanned!(place=> __lock_rt::token(&__lock_held)));
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
             // Clippy blames a loop that never ends, unless the closure around it is `-> !`. What this one returns is a type
@@ -194,6 +211,7 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
                 let __lock_outcome = match __lock_acquired {
                     ::core::result::Result::Ok(__lock_held) => {
                         #guard
+                        #token
                         let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
                         let __lock_ended = match &__lock_output { __lock_output => #failed };
                         match __lock_rt::release_after_blocking(#held, #on_lost, __lock_ended) {

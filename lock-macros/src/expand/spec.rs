@@ -58,6 +58,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
     let retain = options.retain.iter();
     let renew = options.renew.iter();
     let reentrant = options.reentrant.iter();
+    let fenced = options.token.iter().map(|_| quote_spanned!(glue=> __lock_rt::Spec::fenced));
     let acquired = match (&options.client, waiting) {
         (None, Waiting::Async) => {
             quote_spanned!(glue=> __lock_rt::Spec::acquire_installed(__lock_spec))
@@ -95,6 +96,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
             #(__lock_rt::Spec::retain(&mut __lock_spec, #retain);)*
             #(__lock_rt::Spec::renew(&mut __lock_spec, #renew);)*
             #(__lock_rt::Spec::reentrant(&mut __lock_spec, #reentrant);)*
+            #(#fenced(&mut __lock_spec);)*
             #acquired
         }
     }

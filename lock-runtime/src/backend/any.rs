@@ -19,6 +19,7 @@ use crate::background::{Background, block_on};
 use crate::config::{Limits, Options, Record};
 use crate::error::LockError;
 use crate::lease::Lease;
+use crate::lease::fencing_token::FencingToken;
 
 /// The backend of one client.
 #[derive(Clone)]
@@ -138,6 +139,18 @@ impl AnyBackend {
 
     pub(crate) async fn renew(&self, lease: Arc<Lease>) -> Result<(), LockError> {
         each!(self, backend => backend.clone().renew(lease).await)
+    }
+
+    pub(crate) async fn token(&self, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
+        each!(self, backend => backend.clone().token(lease).await)
+    }
+
+    /// As [`token`](AnyBackend::token), for callers that block their thread.
+    pub(crate) fn token_blocking(&self, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
+        each!(self,
+            Memory(memory) => block_on(memory.clone().token(lease)),
+            Remote(remote) => redis::block_on(remote.clone().token(lease))
+        )
     }
 
     pub(crate) async fn downgrade(&self, lease: Arc<Lease>) -> Result<Arc<Lease>, LockError> {

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::background::clock::Clock;
 use crate::error::LockError;
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Request};
 
 /// The outcome of a release.
@@ -58,6 +59,12 @@ pub(crate) trait Backend: Abandon + Sized {
     /// The caller has the lease from now on. Before, the lease is not extended, since the caller may never be polled
     /// again.
     fn delivered(&self, lease: &Lease);
+
+    /// The fencing token of a lease, which the store gives it if it has none.
+    fn token(
+        self: Arc<Self>,
+        lease: Arc<Lease>,
+    ) -> impl Future<Output = Result<FencingToken, LockError>> + Send;
 
     /// Confirms the lease with the store and extends it.
     fn renew(

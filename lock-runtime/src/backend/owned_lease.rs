@@ -9,6 +9,7 @@ use crate::backend::any::AnyBackend;
 use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::error::LockError;
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, LossReason, Request};
 use crate::telemetry::LeaseSpan;
 
@@ -31,10 +32,17 @@ impl OwnedLease {
     ) -> Result<OwnedLease, LockError> {
         let in_flight = admission.enter(&request.locks.first().key)?;
         let key = request.locks.first().key.clone();
+        let fenced = request.fenced;
         let lease = admission
             .unless_closed(&key, backend.acquire(request))
             .await?;
-        Ok(OwnedLease::new(backend, in_flight, lease))
+        let lease = OwnedLease::new(backend, in_flight, lease);
+        // A lease that was handed over, or retained, may have none.
+        if fenced {
+            // Boxed, or it would be part of each acquisition.
+            Box::pin(lease.token()).await?;
+        }
+        Ok(lease)
     }
 
     /// For callers that block their thread, inside or outside a runtime.
@@ -44,8 +52,13 @@ impl OwnedLease {
         request: Request,
     ) -> Result<OwnedLease, LockError> {
         let in_flight = admission.enter(&request.locks.first().key)?;
+        let fenced = request.fenced;
         let lease = backend.acquire_blocking(admission, request)?;
-        Ok(OwnedLease::new(backend, in_flight, lease))
+        let lease = OwnedLease::new(backend, in_flight, lease);
+        if fenced {
+            lease.token_blocking()?;
+        }
+        Ok(lease)
     }
 
     fn new(backend: &AnyBackend, in_flight: Counted, lease: Arc<Lease>) -> OwnedLease {
@@ -61,6 +74,22 @@ impl OwnedLease {
     pub(crate) fn delivered(&mut self, now: Moment) {
         self.backend.delivered(self);
         self.span = Some(LeaseSpan::begin(&self.trace, now));
+    }
+
+    /// The fencing token, which the store is asked for if there is none yet.
+    pub(crate) async fn token(&self) -> Result<FencingToken, LockError> {
+        match self.known_token() {
+            Some(token) => Ok(token),
+            None => self.backend.token(self.shared()).await,
+        }
+    }
+
+    /// As [`token`](OwnedLease::token), blocking the thread.
+    pub(crate) fn token_blocking(&self) -> Result<FencingToken, LockError> {
+        match self.known_token() {
+            Some(token) => Ok(token),
+            None => self.backend.token_blocking(self.shared()),
+        }
     }
 
     pub(crate) async fn renew(&self) -> Result<(), LockError> {

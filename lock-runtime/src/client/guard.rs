@@ -103,11 +103,40 @@ impl LockGuard {
         }
     }
 
-    /// The number to send along with every write; see [`FencingToken`]. A nested guard has the token of the
-    /// outermost guard. Several locks that were acquired together have one token. If the call tree held some of them
-    /// before, it is that of the others.
-    pub fn fencing_token(&self) -> FencingToken {
-        self.frame.lease().token()
+    /// Returns the number to send along with every write; see [`FencingToken`].
+    ///
+    /// The first call asks the server for it, with one command, unless the lock came with a token: one that was acquired
+    /// with [`fenced`](crate::Acquire::fenced), or handed over by the server to a caller that waited, and those of readers,
+    /// writers, permits, several keys and a quorum. Every later call sends nothing.
+    ///
+    /// A nested guard has the token of the outermost guard. Several locks that were acquired together have one token. If
+    /// the call tree held some of them before, the guard has the token of the others.
+    ///
+    /// # Errors
+    ///
+    /// `Lost` if the lock was lost before there was a token: a holder that is late gets none. `Unavailable` if the server
+    /// did not answer for the time of a command, and `Rejected` if it refused: the lease then runs on as it was. `Shutdown`
+    /// in a forked child.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future may be dropped and created again at any time.
+    pub async fn fencing_token(&self) -> Result<FencingToken, LockError> {
+        self.frame.lease().token().await
+    }
+
+    /// Like [`fencing_token`](LockGuard::fencing_token), but blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// As [`fencing_token`](LockGuard::fencing_token).
+    pub fn fencing_token_blocking(&self) -> Result<FencingToken, LockError> {
+        self.frame.lease().token_blocking()
+    }
+
+    /// The token, if there is one already.
+    pub(crate) fn known_token(&self) -> Option<FencingToken> {
+        self.frame.lease().known_token()
     }
 
     /// How long the lock may still be relied on without another renewal; zero once it is lost.
@@ -224,7 +253,7 @@ impl LockGuard {
     /// let writing = client.lock("report").write().acquire().await?;
     /// let reading = writing.downgrade().await?;
     /// let another = client.lock("report").read().acquire().await?;
-    /// assert_eq!(reading.fencing_token(), another.fencing_token());
+    /// assert_eq!(reading.fencing_token().await?, another.fencing_token().await?);
     /// # Ok(()) }
     /// ```
     pub async fn downgrade(self) -> Result<LockGuard, LockError> {
@@ -363,7 +392,7 @@ impl fmt::Debug for LockGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LockGuard")
             .field("key", &self.key())
-            .field("fencing_token", &self.fencing_token())
+            .field("fencing_token", &self.known_token())
             .field("remaining", &self.remaining())
             .field("is_valid", &self.is_valid())
             .finish_non_exhaustive()

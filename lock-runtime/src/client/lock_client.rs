@@ -77,7 +77,7 @@ impl LockClient {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
     /// # let client = LockClient::memory();
     /// match client.lock("report:daily").try_acquire().await? {
-    ///     Some(guard) => println!("ours, token {}", guard.fencing_token()),
+    ///     Some(guard) => println!("ours, token {}", guard.fencing_token().await.unwrap()),
     ///     None => println!("another process is doing it"),
     /// }
     /// # Ok(()) }

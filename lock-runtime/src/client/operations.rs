@@ -87,7 +87,7 @@ impl LockClient {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
     /// let client = LockClient::memory();
     /// let guard = client.lock("order:42").acquire().await?;
-    /// assert_eq!(client.held()[0].token, guard.fencing_token());
+    /// assert_eq!(client.held()[0].token, guard.fencing_token().await.unwrap());
     /// # Ok(()) }
     /// ```
     pub fn held(&self) -> Vec<HeldHere> {

@@ -27,8 +27,8 @@ use std::num::TryFromIntError;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let guard = LockClient::memory().lock("order:42").acquire().await?;
-/// let column: i64 = guard.fencing_token().into();
-/// assert_eq!(FencingToken::try_from(column)?, guard.fencing_token());
+/// let column: i64 = guard.fencing_token().await.unwrap().into();
+/// assert_eq!(FencingToken::try_from(column)?, guard.fencing_token().await.unwrap());
 /// assert!(FencingToken::try_from(-1_i64).is_err());
 /// # Ok(()) }
 /// ```
@@ -39,6 +39,12 @@ impl FencingToken {
     /// Digits of a token in Redis.
     pub(crate) const DIGITS: usize = 16;
 
+    /// The first token that a server gives: its clock in µs had this number in 2001. Lower numbers stand for none.
+    const FIRST: u64 = 1_000_000_000_000_000;
+
+    /// A record without a token has the time in milliseconds, which stays below [`FIRST`](Self::FIRST) for 30 000 years.
+    const ABSENT_UNIT: u64 = 1_000;
+
     /// The distance of the tokens of two grants; the numbers between belong to the first.
     pub(crate) const STEP: u32 = 16;
 
@@ -46,20 +52,40 @@ impl FencingToken {
         FencingToken(number)
     }
 
-    /// The token of the next caller in the same grant.
-    pub(crate) const fn next(self) -> FencingToken {
-        FencingToken(self.0 + 1)
+    /// The number in the record of a lock that was taken at this time (µs since 1970) without a token.
+    pub(crate) const fn absent(taken_at: u64) -> FencingToken {
+        let number = taken_at / FencingToken::ABSENT_UNIT;
+        if number < FencingToken::FIRST {
+            FencingToken(number)
+        } else {
+            FencingToken(0)
+        }
+    }
+
+    /// Whether a server gave this number as a token. If not, it is the time at which the holder took the lock, by its own
+    /// clock.
+    pub(crate) const fn is_minted(self) -> bool {
+        self.0 >= FencingToken::FIRST
+    }
+
+    /// When the record with this number was written, in µs since 1970.
+    pub(crate) const fn time(self) -> u64 {
+        if self.is_minted() {
+            self.0
+        } else {
+            self.0 * FencingToken::ABSENT_UNIT
+        }
+    }
+
+    /// The token of the caller that is `turn` turns behind the first one of the same grant.
+    pub(crate) const fn of_turn(self, turn: u32) -> FencingToken {
+        FencingToken(self.0 + turn as u64)
     }
 
     /// Whether this is the token of a grant, or of one of its turns.
     pub(crate) fn is_turn_of(self, grant: FencingToken) -> bool {
         let turns = self.0.checked_sub(grant.0);
         turns.is_some_and(|turns| turns < u64::from(FencingToken::STEP))
-    }
-
-    /// The token of the grant that has served `turns` callers before the one with this token.
-    pub(crate) fn of_grant(self, turns: u32) -> FencingToken {
-        FencingToken(self.0 - u64::from(turns))
     }
 
     /// The number: below 2⁶³, so it fits a signed 64-bit column.

@@ -54,7 +54,7 @@ impl Lease {
     pub(crate) fn new(
         request: &Request,
         owner_id: OwnerId,
-        token: FencingToken,
+        token: Option<FencingToken>,
         clock: Clock,
         schedule: &RenewalSchedule,
     ) -> Lease {
@@ -75,20 +75,18 @@ impl Lease {
             is_delivered: AtomicBool::new(false),
             is_doubted: AtomicBool::new(false),
             references: AtomicU32::new(0),
-            trace: LeaseTrace::new(request.labels.clone(), token.get()),
+            trace: LeaseTrace::new(request.labels.clone(), token),
         }
     }
 
-    /// The lease of the caller to which this one is handed over, under the same owner id and with the
-    /// next of its tokens.
-    pub(crate) fn for_next_turn(&self, request: &Request, schedule: &RenewalSchedule) -> Lease {
-        Lease::new(
-            request,
-            self.owner_id,
-            self.token().next(),
-            self.clock,
-            schedule,
-        )
+    /// The lease of the caller to which this one is handed over, under the same owner id and with this token.
+    pub(crate) fn for_next_turn(
+        &self,
+        request: &Request,
+        token: Option<FencingToken>,
+        schedule: &RenewalSchedule,
+    ) -> Lease {
+        Lease::new(request, self.owner_id, token, self.clock, schedule)
     }
 
     /// The lease of the same owner under another token. What is left of it, and of `max_hold`, stays.
@@ -108,13 +106,18 @@ impl Lease {
             is_delivered: AtomicBool::new(self.is_delivered()),
             is_doubted: AtomicBool::new(self.is_doubted()),
             references: AtomicU32::new(0),
-            trace: LeaseTrace::new(self.trace.labels.clone(), token.get()),
+            trace: LeaseTrace::new(self.trace.labels.clone(), Some(token)),
         }
     }
 
-    /// The token of the grant, or of the local turn.
-    pub(crate) fn token(&self) -> FencingToken {
-        FencingToken::new(self.trace.token)
+    /// The token of the grant, or of the local turn; `None` if nobody has asked for one.
+    pub(crate) fn known_token(&self) -> Option<FencingToken> {
+        self.trace.token()
+    }
+
+    /// The holder asked for a token, and this is the one that was minted.
+    pub(crate) fn minted(&self, token: FencingToken) {
+        self.trace.minted(token);
     }
 
     /// The clock that its deadline is measured by.
@@ -273,7 +276,7 @@ impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lease")
             .field("keys", &self.keys)
-            .field("token", &self.token())
+            .field("token", &self.known_token())
             .field("remaining", &self.remaining())
             .field("loss", &self.loss.get())
             .finish_non_exhaustive()

@@ -12,6 +12,7 @@ use super::owner_id::OwnerId;
 pub(crate) struct Grant {
     /// Whether waiters queue for the lock, so that its release is a hand-off.
     pub(crate) contended: bool,
+    /// The number in the record, which is a token if it [was minted](FencingToken::is_minted).
     pub(crate) token: FencingToken,
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Request {
     pub(crate) terms: LeaseTerms,
     /// Zero: one attempt, and no queue entry.
     pub(crate) wait: Duration,
+    /// Whether the caller wants a fencing token with the lock.
+    pub(crate) fenced: bool,
     /// The holder in words, as other clients read it.
     pub(crate) label: Arc<str>,
     pub(crate) labels: CallLabels,

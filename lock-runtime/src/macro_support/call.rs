@@ -11,6 +11,7 @@ use crate::call_tree::body::{BodyDriver, Drive};
 use crate::client::LockGuard;
 use crate::client::body_end::{BodyEnd, release_after};
 use crate::error::LockError;
+use crate::lease::fencing_token::FencingToken;
 
 /// The lock of one call, from the first request until it is released.
 ///
@@ -19,6 +20,17 @@ use crate::error::LockError;
 #[derive(Debug)]
 #[must_use = "a call drives its body"]
 pub struct Call(State);
+
+/// The token of a guard that was acquired together with one.
+///
+/// # Panics
+///
+/// Without one; no expansion asks then.
+#[inline(never)]
+pub fn token(guard: &LockGuard) -> FencingToken {
+    let token = guard.known_token();
+    token.expect("a call that asks for a token has one before its body")
+}
 
 enum State {
     /// Boxed, since it would add some 2 KB to the future of every locked function. In a mutex that is never
@@ -58,6 +70,16 @@ impl Call {
             State::Held(guard) => guard,
             _ => unreachable!("the body of a call runs between its acquisition and its release"),
         }
+    }
+
+    /// The token of a call that asked for one, between acquisition and release.
+    ///
+    /// # Panics
+    ///
+    /// At any other time; no expansion calls it then.
+    #[inline(never)]
+    pub fn token(&self) -> FencingToken {
+        token(self.guard())
     }
 
     /// Runs `body` under the lock. `Err` means that the lock was lost and the body dropped.

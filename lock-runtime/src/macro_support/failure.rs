@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use super::body_error::{Refused, Returned};
 use crate::client::LockGuard;
 use crate::error::LockError;
+use crate::lease::fencing_token::FencingToken;
 
 /// A return type that can carry a failure of the lock. `G` is whether it has to; see [`Failing`].
 ///
@@ -70,5 +71,14 @@ pub fn or_else<R, F: FnOnce(LockError) -> R>(error: LockError, answer: F) -> R {
 ///
 /// Always: no program that calls it is ever built.
 pub fn absent_guard<'a>() -> &'a LockGuard {
+    unreachable!("the attribute of this function was refused")
+}
+
+/// The token in a function whose attribute is wrong, as [`absent_guard`].
+///
+/// # Panics
+///
+/// Always: no program that calls it is ever built.
+pub fn absent_token() -> FencingToken {
     unreachable!("the attribute of this function was refused")
 }

@@ -24,9 +24,9 @@ pub mod v1 {
     pub use super::body_error::{
         BodyResult, Failing, FutureResult, NoFuture, NotAFuture, NotAResult, Refused, Returned,
     };
-    pub use super::call::Call;
+    pub use super::call::{Call, token};
     pub use super::client_ref::ClientRef;
-    pub use super::failure::{FromLockError, LockFailure, absent_guard, or_else};
+    pub use super::failure::{FromLockError, LockFailure, absent_guard, absent_token, or_else};
     pub use super::key_expr::{IntoKey, KeyText, NotText, key};
     pub use super::key_list::{IntoKeyList, KeyListText, NotTextList, key_list};
     pub use super::skip::Skip;

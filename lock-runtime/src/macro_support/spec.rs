@@ -36,6 +36,7 @@ pub struct Spec {
     hold_at_least: Option<Duration>,
     retain: Option<Duration>,
     reentrant: Option<bool>,
+    fenced: bool,
 }
 
 impl Spec {
@@ -59,6 +60,7 @@ impl Spec {
             hold_at_least: None,
             retain: None,
             reentrant: None,
+            fenced: false,
         }
     }
 
@@ -176,6 +178,12 @@ impl Spec {
         self.reentrant = Some(reentrant);
     }
 
+    /// `token = …`
+    #[inline(never)]
+    pub fn fenced(&mut self) {
+        self.fenced = true;
+    }
+
     /// Acquires from the client of `client = …`.
     pub fn acquire<C: ClientRef + ?Sized>(self, client: &C) -> Call {
         self.acquire_from(client.client())
@@ -248,6 +256,9 @@ impl Spec {
         }
         if let Some(reentrant) = self.reentrant {
             acquire = acquire.reentrant(reentrant);
+        }
+        if self.fenced {
+            acquire = acquire.fenced();
         }
         acquire
     }

@@ -13,8 +13,8 @@ pub struct HeldHere {
     pub keys: Vec<LockKey>,
     /// The function with the attribute; empty for a lock that was taken by hand.
     pub function: &'static str,
-    /// The fencing token.
-    pub token: FencingToken,
+    /// The fencing token; `None` if its holder has not asked for one.
+    pub token: Option<FencingToken>,
     /// How long this process has had the lock. Its callers may have handed it on meanwhile.
     pub age: Duration,
     /// What is left of the lease, which is renewed.

@@ -14,7 +14,7 @@ const RECORD: &str = "record:";
 pub enum Seen {
     /// The token of a holder of this crate, or of a turn of it.
     Token(FencingToken),
-    /// The record of another program, which has no token.
+    /// The record of a holder without a token: of another program, or of a holder that asked for none.
     Record(RecordHash),
 }
 
@@ -75,7 +75,8 @@ impl Seen {
     }
 }
 
-/// Distinguishes the records of another program. The record itself is not shown, since it releases the lock.
+/// Distinguishes holders without a token, by the record of another program or by the owner in a record of this crate. The
+/// record itself is not shown, since it releases the lock.
 ///
 /// Its text is sixteen hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use super::call_labels::CallLabels;
-use super::emit::{mark_as_error, millis, number, report_and_end, safely, span};
+use super::emit::{mark_as_error, millis, report_and_end, safely, span};
 use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::background::clock::Clock;
@@ -72,7 +72,7 @@ impl Acquiring {
                 template = labels.template,
                 function = labels.function,
                 key = labels.key(),
-                token = number(lease.token),
+                token = lease.token_field(),
                 waited_ms = millis(waited),
                 "lock_acquired"
             );

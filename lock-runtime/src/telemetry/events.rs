@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::call_labels::CallLabels;
-use super::emit::{millis, number, safely};
+use super::emit::{millis, safely};
 use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::error::LockError;
@@ -17,7 +17,7 @@ pub(crate) fn release_unconfirmed(lease: &LeaseTrace) {
             target: "lock_runtime",
             template = lease.labels.template,
             key = lease.labels.key(),
-            token = number(lease.token),
+            token = lease.token_field(),
             "release_unconfirmed"
         );
     });
@@ -68,7 +68,7 @@ pub(crate) fn lost(lease: &LeaseTrace, reason: &'static str, description: &str) 
             template = lease.labels.template,
             function = lease.labels.function,
             key = lease.labels.key(),
-            token = number(lease.token),
+            token = lease.token_field(),
             reason = description,
             "lock_lost"
         );

@@ -3,7 +3,7 @@
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::emit::{mark_as_error, millis, number, report_and_end, safely, span};
+use super::emit::{mark_as_error, millis, report_and_end, safely, span};
 use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::background::moment::Moment;
@@ -24,7 +24,7 @@ impl LeaseSpan {
                 template = trace.labels.template,
                 function = trace.labels.function,
                 key = trace.labels.key(),
-                token = number(trace.token),
+                token = trace.token_field(),
                 outcome = Empty,
                 held_ms = Empty,
                 otel.status_code = Empty,

@@ -1,10 +1,13 @@
 //! The labels of a lease, and the span that its events are in.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use tracing::Span;
 
 use super::call_labels::CallLabels;
-use super::emit::{report_and_end, safely, span};
+use super::emit::{number, report_and_end, safely, span};
 use crate::background::sync::Mutex;
+use crate::lease::fencing_token::FencingToken;
 
 /// The labels of a lease, and the span that its events are in.
 ///
@@ -14,18 +17,40 @@ use crate::background::sync::Mutex;
 #[derive(Debug)]
 pub(crate) struct LeaseTrace {
     pub(crate) labels: CallLabels,
-    pub(crate) token: u64,
+    /// Zero before a token is minted.
+    token: AtomicU64,
     /// Boxed, since most programs have no subscriber for it.
     pub(super) span: Mutex<Option<Box<Span>>>,
 }
 
 impl LeaseTrace {
-    pub(crate) fn new(labels: CallLabels, token: u64) -> LeaseTrace {
+    pub(crate) fn new(labels: CallLabels, token: Option<FencingToken>) -> LeaseTrace {
         LeaseTrace {
             labels,
-            token,
+            token: AtomicU64::new(token.map_or(0, FencingToken::get)),
             span: Mutex::default(),
         }
+    }
+
+    /// The holder's token, once there is one.
+    pub(crate) fn token(&self) -> Option<FencingToken> {
+        match self.token.load(Ordering::Acquire) {
+            0 => None,
+            token => Some(FencingToken::new(token)),
+        }
+    }
+
+    /// The same for a field, which is left out without one.
+    pub(super) fn token_field(&self) -> Option<i64> {
+        self.token().map(|token| number(token.get()))
+    }
+
+    /// The holder has this token from now on, and so has the span.
+    pub(crate) fn minted(&self, token: FencingToken) {
+        self.token.store(token.get(), Ordering::Release);
+        self.scope(|| {
+            Span::current().record("token", number(token.get()));
+        });
     }
 
     /// Reports something inside the span, if there is one.

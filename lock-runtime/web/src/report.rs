@@ -142,7 +142,7 @@ pub(crate) struct HeldReport {
     pub(crate) keys: Vec<String>,
     /// Empty for a lock that was taken by hand.
     pub(crate) function: &'static str,
-    pub(crate) token: u64,
+    pub(crate) token: Option<u64>,
     pub(crate) age_ms: u64,
     pub(crate) remaining_ms: u64,
     /// How many callers of this client wait behind it.
@@ -154,7 +154,7 @@ impl HeldReport {
         HeldReport {
             keys: held.keys.iter().map(|key| key.as_str().into()).collect(),
             function: held.function,
-            token: held.token.get(),
+            token: held.token.map(|token| token.get()),
             age_ms: millis(held.age),
             remaining_ms: millis(held.remaining),
             callers: held.waiting,

@@ -245,14 +245,14 @@ pub async fn guarded(locks: &LockClient) -> Answer<u64> {
     #[cfg(not(feature = "locked"))]
     let guard = &locks.lock("guard").acquire().await?;
     pause().await;
-    Ok(guard.fencing_token().get())
+    Ok(guard.fencing_token().await?.get())
 }
 
 #[cfg_attr(feature = "locked", distributed_lock(key = "guard", guard = guard, client = locks))]
 pub fn guarded_blocking(locks: &LockClient) -> Answer<u64> {
     #[cfg(not(feature = "locked"))]
     let guard = &locks.lock("guard").acquire_blocking()?;
-    Ok(guard.fencing_token().get())
+    Ok(guard.fencing_token_blocking()?.get())
 }
 
 impl Shop {

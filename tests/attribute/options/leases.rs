@@ -178,7 +178,7 @@ async fn guard_is_the_lock() {
     #[distributed_lock(key = "token", client = locks, guard = lock)]
     async fn token(locks: &LockClient) -> Result<u64, LockError> {
         assert!(lock.is_valid());
-        Ok(lock.fencing_token().get())
+        Ok(lock.fencing_token().await.unwrap().get())
     }
 
     let locks = LockClient::memory();

@@ -123,7 +123,7 @@ fn while_retained(url: &str) {
     let client = client.expect("the URL is well formed");
     let visit = || {
         let guard = client.lock("order:42").acquire_blocking()?;
-        let token = guard.fencing_token().get();
+        let token = guard.fencing_token_blocking()?.get();
         guard.release_blocking().map(|()| token)
     };
     let token = visit().expect("the lock is free");

@@ -31,6 +31,11 @@ impl Ours {
             true => self.client.lock_all(key.split('+')),
             false => self.client.lock(key),
         };
+        // Half of the keys ask for their token with the lock, and half of them after it.
+        let lock = match key.bytes().last().is_some_and(|last| last % 2 == 0) {
+            true => lock.fenced(),
+            false => lock,
+        };
         let lock = lock.ttl(ttl).wait(wait);
         match self.mode {
             Mode::Plain => lock,
@@ -43,7 +48,7 @@ impl Ours {
 }
 
 impl Locks for Ours {
-    type Held = LockGuard;
+    type Held = Holding;
 
     fn in_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
@@ -53,9 +58,8 @@ impl Locks for Ours {
         self.mode
     }
 
-    async fn acquire(&self, key: &str, ttl: Duration, wait: Duration) -> Result<LockGuard, String> {
-        let acquire = self.lock(key, ttl, wait).acquire();
-        acquire.await.map_err(|error| words(&error))
+    async fn acquire(&self, key: &str, ttl: Duration, wait: Duration) -> Result<Holding, String> {
+        held(self.lock(key, ttl, wait)).await
     }
 
     async fn acquire_all(
@@ -63,9 +67,8 @@ impl Locks for Ours {
         keys: [&str; 2],
         ttl: Duration,
         wait: Duration,
-    ) -> Result<LockGuard, String> {
-        let locks = self.client.lock_all(keys).ttl(ttl).wait(wait);
-        locks.await.map_err(|error| words(&error))
+    ) -> Result<Holding, String> {
+        held(self.client.lock_all(keys).ttl(ttl).wait(wait)).await
     }
 
     async fn acquire_retained(
@@ -74,9 +77,8 @@ impl Locks for Ours {
         ttl: Duration,
         wait: Duration,
         retain: Duration,
-    ) -> Result<LockGuard, String> {
-        let lock = self.lock(key, ttl, wait).retain(retain);
-        lock.await.map_err(|error| words(&error))
+    ) -> Result<Holding, String> {
+        held(self.lock(key, ttl, wait).retain(retain)).await
     }
 
     async fn run(
@@ -87,8 +89,12 @@ impl Locks for Ours {
         visit: Visit,
     ) -> Result<RedisResult<bool>, String> {
         let acquire = self.lock(key, ttl, wait);
-        let body = async |guard: &LockGuard| visit.make(guard.fencing_token().get()).await;
-        acquire.run(body).await.map_err(|error| words(&error))
+        let body = async |guard: &LockGuard| {
+            let token = guard.fencing_token().await.map_err(|error| words(&error))?;
+            Ok(visit.make(token.get()).await)
+        };
+        let ran = acquire.run(body).await;
+        ran.map_err(|error| words(&error))?
     }
 
     async fn shutdown(&self) {
@@ -96,13 +102,34 @@ impl Locks for Ours {
     }
 }
 
-impl Held for LockGuard {
+/// A lock that is held, and its token.
+pub(crate) struct Holding {
+    guard: LockGuard,
+    token: u64,
+}
+
+impl Holding {
+    async fn of(guard: Result<LockGuard, LockError>) -> Result<Holding, String> {
+        let holding = async {
+            let guard = guard?;
+            let token = guard.fencing_token().await?.get();
+            Ok(Holding { guard, token })
+        };
+        holding.await.map_err(|error: LockError| words(&error))
+    }
+}
+
+async fn held(lock: Acquire) -> Result<Holding, String> {
+    Holding::of(lock.acquire().await).await
+}
+
+impl Held for Holding {
     fn token(&self) -> u64 {
-        self.fencing_token().get()
+        self.token
     }
 
     fn is_valid(&self) -> bool {
-        LockGuard::is_valid(self)
+        self.guard.is_valid()
     }
 
     async fn stall(&self, time: Duration) -> Result<(), String> {
@@ -110,21 +137,21 @@ impl Held for LockGuard {
             wait::block(time);
             pending().await
         };
-        self.run(body).await.map_err(|error| words(&error))
+        let ran = self.guard.run(body).await;
+        ran.map_err(|error| words(&error))
     }
 
     async fn renew(&mut self) -> Result<(), String> {
-        let renewed = LockGuard::renew(self).await;
+        let renewed = self.guard.renew().await;
         renewed.map_err(|error| words(&error))
     }
 
     async fn downgrade(self) -> Result<Self, String> {
-        let downgraded = LockGuard::downgrade(self).await;
-        downgraded.map_err(|error| words(&error))
+        Holding::of(self.guard.downgrade().await).await
     }
 
     async fn release(self) -> Result<(), String> {
-        let released = LockGuard::release(self).await;
+        let released = self.guard.release().await;
         released.map_err(|error| words(&error))
     }
 }

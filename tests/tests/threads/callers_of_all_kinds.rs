@@ -30,7 +30,7 @@ fn a_lease_passes_between_callers_of_all_kinds() {
 async fn pass_around() {
     let (_server, client) = server_and_client();
     let first = hold(&client).await;
-    let token = first.fencing_token().get();
+    let token = first.fencing_token().await.unwrap().get();
     let blocking = Builder::new().name(BLOCKED.to_owned()).spawn({
         let client = client.clone();
         move || client.lock(KEY).wait(LONG).acquire_blocking()
@@ -40,7 +40,7 @@ async fn pass_around() {
     eventually("thread that sleeps", LONG, async || is_asleep(BLOCKED)).await;
     first.release().await.unwrap();
     let second = blocking.join().unwrap().unwrap();
-    assert_eq!(second.fencing_token().get(), token + 1);
+    assert_eq!(second.fencing_token().await.unwrap().get(), token + 1);
     let third = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     tokio::task::yield_now().await;
     tokio::task::spawn_blocking(move || second.release_blocking())
@@ -48,6 +48,6 @@ async fn pass_around() {
         .unwrap()
         .unwrap();
     let third = third.await.unwrap().unwrap();
-    assert_eq!(third.fencing_token().get(), token + 2);
+    assert_eq!(third.fencing_token().await.unwrap().get(), token + 2);
     third.release().await.unwrap();
 }

@@ -201,7 +201,7 @@ async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
     let mut replica = replicas[0].connection();
     for is_silent in [false, true] {
         let first = hold(holder).await;
-        let token = first.fencing_token();
+        let token = first.fencing_token().await.unwrap();
         let wait = if is_silent { ms(1_500) } else { LONG };
         let waiting = tokio::spawn(next.lock(KEY).wait(wait).acquire());
         sees_waiters(operator, KEY, 1).await;
@@ -217,9 +217,9 @@ async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
             replicas[0].resume();
         } else {
             let second = granted.unwrap();
-            assert!(second.fencing_token() > token);
+            assert!(second.fencing_token().await.unwrap() > token);
             let record: String = harness::ask(&mut replica, &["GET", LOCK]);
-            let own = format!("{:016}", second.fencing_token().get());
+            let own = format!("{:016}", second.fencing_token().await.unwrap().get());
             assert_eq!(record.get(23..39), Some(own.as_str()), "{record}");
             second.release().await.unwrap();
         }

@@ -51,7 +51,7 @@ pub(crate) async fn hold(connection: &Connection, hold: Hold, form: Form) -> Res
     };
     let held = Held {
         key: guard.key(),
-        token: guard.fencing_token().get(),
+        token: guard.fencing_token().await.unwrap().get(),
         hold_ms: u64::try_from(hold.time.as_millis()).unwrap_or(u64::MAX),
     };
     let printed = print(form, &held);

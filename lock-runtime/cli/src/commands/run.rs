@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 
-use lock_runtime::{LockErrorKind, LockGuard};
+use lock_runtime::{FencingToken, LockErrorKind, LockGuard};
 use rustix::process::Signal;
 use tokio::process::Command;
 
@@ -29,7 +29,7 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
         Ok(client) => client,
         Err(exit) => return Ok(exit),
     };
-    let lock = client.lock(key).ttl(*run.ttl).wait(*run.wait);
+    let lock = client.lock(key).ttl(*run.ttl).wait(*run.wait).fenced();
     let acquired = tokio::select! {
         acquired = lock.acquire() => acquired,
         exit = signals.end() => {
@@ -79,7 +79,8 @@ async fn under(
     // A stop of this process is one of the command too: the lock is not renewed meanwhile.
     signals.hear(Signal::TSTP)?;
     signals.hear(Signal::CONT)?;
-    let mut job = start(guard, command)?;
+    let token = guard.fencing_token().await?;
+    let mut job = start(guard, token, command)?;
     let mut is_told = false;
     let ended = loop {
         tokio::select! {
@@ -109,10 +110,10 @@ async fn lost(job: &mut Job) -> Result<Exit, Failure> {
     Ok(Exit::LOST)
 }
 
-fn start(guard: &LockGuard, mut command: Command) -> Result<Job, Failure> {
+fn start(guard: &LockGuard, token: FencingToken, mut command: Command) -> Result<Job, Failure> {
     let program = command.as_std().get_program().display().to_string();
     command
-        .env("LOCK_TOKEN", guard.fencing_token().to_string())
+        .env("LOCK_TOKEN", token.to_string())
         .env("LOCK_KEY", guard.key())
         .stdin(Stdio::inherit());
     Job::start(command).map_err(|error| {

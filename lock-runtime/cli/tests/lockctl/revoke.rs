@@ -12,7 +12,7 @@ async fn revocation_without_audit_leaves_no_line_and_is_an_object_for_a_program(
     let service = client(server.url());
     for (options, lines) in [(&["--no-audit"][..], 0), (&[], 2)] {
         let guard = service.lock("import").acquire().await.unwrap();
-        let token = guard.fencing_token().to_string();
+        let token = guard.fencing_token().await.unwrap().await.unwrap().to_string();
         let arguments = [
             "revoke", "import", "--yes", "--json", "--reason", "stuck", "--token",
         ];
@@ -48,7 +48,7 @@ async fn operator_is_the_one_who_is_named_or_else_the_user_of_the_process() {
         (Some("bob"), &[("USER", "ann"), ("LOCK_BY", "ci 7")]),
     ] {
         let guard = service.lock("import").acquire().await.unwrap();
-        let token = guard.fencing_token().to_string();
+        let token = guard.fencing_token().await.unwrap().to_string();
         let revoke = [
             "revoke", "import", "--yes", "--reason", "x", "--token", &token,
         ];

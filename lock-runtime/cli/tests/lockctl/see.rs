@@ -50,7 +50,7 @@ async fn list_shows_a_line_for_each_lock_that_is_asked_for() {
     let [line] = &lines[..] else {
         panic!("{lines:?}")
     };
-    let token = order.fencing_token().to_string();
+    let token = order.fencing_token().await.unwrap().to_string();
     assert!(
         line.starts_with("order:42 ") && line.contains(&token),
         "{line}"
@@ -69,7 +69,7 @@ async fn list_shows_a_line_for_each_lock_that_is_asked_for() {
     };
     let line: serde_json::Value = serde_json::from_str(line).unwrap();
     assert_eq!(line["key"], "order:42");
-    assert_eq!(line["token"], order.fencing_token().get());
+    assert_eq!(line["token"], order.fencing_token().await.unwrap().get());
     assert_eq!(
         (&line["waiters"], &line["kind"]),
         (&1.into(), &"lock".into())
@@ -91,7 +91,7 @@ async fn inspect_says_what_a_record_means() {
     assert_eq!(lines[0], "lock `order:42` is held");
     assert!(lines[1].starts_with("  by api-7@"), "{lines:?}");
     assert!(
-        lines[1].ends_with(&format!("token {}", guard.fencing_token())),
+        lines[1].ends_with(&format!("token {}", guard.fencing_token().await.unwrap())),
         "{lines:?}"
     );
 
@@ -115,14 +115,14 @@ async fn inspect_says_what_a_record_means() {
     );
     let json = said(&server, &["inspect", "order:42", "--json"], 0);
     let json: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
-    assert_eq!(json["holders"][0]["token"], guard.fencing_token().get());
+    assert_eq!(json["holders"][0]["token"], guard.fencing_token().await.unwrap().get());
 }
 
 #[tokio::test]
 async fn revoke_takes_the_lock_from_the_holder_that_was_seen_and_the_audit_has_it() {
     let server = RedisServer::start();
     let (_client, guard) = holder(&server, "import").await;
-    let token = guard.fencing_token().to_string();
+    let token = guard.fencing_token().await.unwrap().to_string();
     let revoke = ["revoke", "import", "--reason", "stuck", "--token"];
 
     // Without a terminal, nothing is asked.

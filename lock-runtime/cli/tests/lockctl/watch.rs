@@ -33,7 +33,7 @@ async fn changes_are_objects_for_a_program() {
         (
             &"taken".into(),
             &"order:42".into(),
-            &guard.fencing_token().get().into()
+            &guard.fencing_token().await.unwrap().get().into()
         )
     );
 }

@@ -47,6 +47,7 @@ use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
 use crate::error::LockError;
 use crate::lease::schedule::RenewalSchedule;
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, LossReason, Request};
 use crate::state::AuditEntry;
 
@@ -119,7 +120,7 @@ impl Memory {
         let lease = Arc::new(Lease::new(
             request,
             grant.owner,
-            grant.token,
+            Some(grant.token),
             clock,
             &RenewalSchedule::granted(grant.at, &request.terms),
         ));
@@ -185,6 +186,12 @@ impl Backend for Memory {
 
     fn delivered(&self, lease: &Lease) {
         lease.delivered();
+    }
+
+    /// Each grant has one here.
+    async fn token(self: Arc<Memory>, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
+        let token = lease.known_token();
+        Ok(token.expect("the store gives each holder a token"))
     }
 
     async fn renew(self: Arc<Memory>, lease: Arc<Lease>) -> Result<(), LockError> {

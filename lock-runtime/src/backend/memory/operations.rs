@@ -97,7 +97,7 @@ impl Memory {
             held.push(HeldHere {
                 keys: lease.keys.iter().cloned().collect(),
                 function: lease.trace.labels.function,
-                token: lease.token(),
+                token: lease.known_token(),
                 age: lease.now().since(since),
                 remaining: lease.remaining(),
                 waiting,

@@ -74,7 +74,13 @@ impl Memory {
         drop(held);
         let token = token.expect("a request has a lock");
         let schedule = RenewalSchedule::granted(clock.now(), &request.terms);
-        let lease = Arc::new(Lease::new(&request, owners[0].id, token, clock, &schedule));
+        let lease = Arc::new(Lease::new(
+            &request,
+            owners[0].id,
+            Some(token),
+            clock,
+            &schedule,
+        ));
         self.several.insert(&owners);
         let undelivered = Undelivered::new(self.clone(), lease.clone());
         let now = clock.now();

@@ -126,6 +126,7 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
             hold_at_least_ms: 0,
         },
         wait: Duration::ZERO,
+        fenced: false,
         label: "a caller".into(),
         labels: CallLabels::new("", ""),
     };
@@ -153,7 +154,7 @@ fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
     let guard = terms.acquire_blocking().unwrap();
     let memory = store(&client);
     let reader = downgrade(&client, &guard);
-    assert!(reader.token() > guard.fencing_token());
+    assert!(reader.known_token() > guard.known_token());
     assert!(memory.live().iter().all(|live| Arc::ptr_eq(live, &reader)));
     assert_eq!(reader.deadline(), guard.frame().lease().deadline());
     let before = reader.deadline();
@@ -164,7 +165,7 @@ fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
         "it is replaced, not lost"
     );
     let other = client.lock(KEY).read().acquire_blocking().unwrap();
-    assert_eq!(other.fencing_token(), reader.token());
+    assert_eq!(other.known_token(), reader.known_token());
     assert!(memory.revoke(KEY));
     assert!(reader.is_known_lost());
     assert!(!other.is_valid(), "all that share the lock lose it");

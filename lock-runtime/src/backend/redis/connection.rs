@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 
 use super::command::Argument;
-use super::deletion::Deletion;
+use super::shortcut::Deletion;
 use super::sentinel::{Primary, Watch};
 use super::transport::Transport;
 use crate::backend::wire::outstanding::ConnectionId;

@@ -7,7 +7,7 @@ use redis::{RedisConnectionInfo, Value};
 use self::said::{Mode, Role, field, plain};
 use super::address::Address;
 use super::command::{self, Argument};
-use super::deletion::Deletion;
+use super::shortcut::Deletion;
 use crate::backend::wire::error::WireError;
 
 /// The versions of Redis that know this command and not all others that the scripts call. A server that knows it and

@@ -13,22 +13,20 @@ use super::command::{self, Argument};
 use super::concurrency_limit::ConcurrencyLimit;
 use super::connect::Setup;
 use super::connection::{Connection, SendError};
-use super::deletion::{self, Deletion};
 use super::error_reply::{self, ErrorClass, classify};
 use super::node_error::NodeError;
 use super::push::OnPush;
 use super::reconnect_pause::SHORTEST_PAUSE;
 use super::scripts::Script;
 use super::shared_connection::SharedConnection;
+use super::shortcut::{self, Shortcut};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::backend::wire::queue_entry::QueueEntry;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::timers::Timers;
 use crate::control::is_removed;
 use crate::key::NameSet;
-use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 
 /// One server that keeps locks.
@@ -75,8 +73,8 @@ pub(super) struct ScriptCall<'a> {
     pub(super) names: &'a NameSet,
     /// The arguments of the script, besides its keys.
     pub(super) arguments: &'a [Argument<'a>],
-    /// The holder's entry and token if this is a release, for a server that can compare and delete.
-    pub(super) holder: Option<(&'a QueueEntry, FencingToken)>,
+    /// The plain command to try first.
+    pub(super) shortcut: Option<Shortcut<'a>>,
 }
 
 impl Node {
@@ -121,22 +119,18 @@ impl Node {
         };
         let (mut by_source, mut unsent, mut by_script) = (false, 0, false);
         loop {
-            let holder = call.holder.filter(|_| !by_script);
-            let deletion = holder.zip(connection.deletion());
-            let is_script = deletion.is_none();
+            let shortcut = call.shortcut.filter(|_| !by_script);
+            let plain = shortcut.and_then(|shortcut| shortcut.on(connection.deletion()));
             let of_this_boot = connection.with_boot(call.arguments);
             let arguments = of_this_boot.as_deref().unwrap_or(call.arguments);
-            let write = |output: &mut Vec<u8>| match deletion {
-                Some(((entry, token), deletion)) => {
-                    deletion.write(output, &call.names.first().lock, entry, token);
-                }
+            let write = |output: &mut Vec<u8>| match plain {
+                Some(plain) => plain.write(output, &call.names.first().lock),
                 None => call.script.write(output, by_source, call.names, arguments),
             };
             note(SendEvent::Sending(connection.id));
             let at = CLOCK.now();
             let value = match self.connection.send(&connection, write, until).await {
-                Ok(value) if is_script => value,
-                Ok(value) => Deletion::release_answer(value),
+                Ok(value) => value,
                 Err(SendError::Unsent) => {
                     note(SendEvent::Unsent(connection.id));
                     connection = self.reconnect(&mut unsent, until).await?;
@@ -151,18 +145,24 @@ impl Node {
             let answer = value.extract_error();
             note(SendEvent::of_answer(connection.id, &answer));
             match answer {
-                Ok(answer) => return Ok(Answered { at, answer }),
-                Err(error) => match self.classify(&connection, &error) {
+                Ok(answer) => match plain {
+                    None => return Ok(Answered { at, answer }),
+                    Some(plain) => match plain.answer(answer) {
+                        Some(answer) => return Ok(Answered { at, answer }),
+                        None => by_script = true,
+                    },
+                },
+                Err(error) => match (self.classify(&connection, &error), plain) {
                     // The caller gets the answer to the script, even if that is refused as well.
-                    Some(NodeError::Final(WireError::Refused(_))) if !is_script => {
+                    (Some(NodeError::Final(WireError::Refused(_))), Some(plain)) => {
                         by_script = true;
-                        if deletion::is_unusable(&error) {
+                        if plain.is_deletion() && shortcut::is_unusable(&error) {
                             connection.note_refused_deletion();
                         }
                     }
-                    None if !by_source => by_source = true,
-                    None => return Err(NodeError::Final(script_lost())),
-                    Some(error) => return Err(error),
+                    (None, _) if !by_source => by_source = true,
+                    (None, _) => return Err(NodeError::Final(script_lost())),
+                    (Some(error), _) => return Err(error),
                 },
             }
         }

@@ -113,7 +113,7 @@ impl Wire for QuorumWire {
         owner: &mut Owner,
         request: AcquireRequest,
     ) -> Result<Answered<AcquireReply>, WireError> {
-        let AcquireRequest { ttl, queue } = request;
+        let AcquireRequest { ttl, queue, .. } = request;
         let until = self.nodes.until();
         if !self.nodes.clocks.lock().is_heard() {
             marking::hear(&self.nodes, until).await;

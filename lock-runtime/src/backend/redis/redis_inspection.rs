@@ -82,7 +82,7 @@ impl Inspection for RedisWire {
             script: self.scripts.revoke(),
             names: &names,
             arguments: &compared.arguments(&order.notice),
-            holder: None,
+            shortcut: None,
         };
         // In a cluster it is sent again after an answer that was lost. Then the lock may be someone else's because of this.
         let unanswered = AtomicUsize::new(0);

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::command::{Argument, millis};
 use super::connect::Settings;
@@ -10,6 +10,7 @@ use super::fence_memory::FenceMemory;
 use super::hello::ServerMode;
 use super::node::{Node, Purpose, ScriptCall, SendEvent};
 use super::scripts::{self, ScriptSet, Scripts};
+use super::shortcut::Shortcut;
 use super::topology::Topology;
 use super::url::{Servers, Target};
 use crate::backend::wire::error::WireError;
@@ -17,13 +18,15 @@ use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
-    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
+    AcquireRequest, EndRequest, FirstCommand, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
     WireEvents,
 };
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::LockName;
+use crate::key::{LockName, NameSet};
 use crate::lease::Mode;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::Extension;
 
 /// A wire to Redis or Valkey.
@@ -58,6 +61,13 @@ impl RedisWire {
     }
 }
 
+/// The time in µs since 1970, for those who look at a record that has it in place of a token.
+#[expect(clippy::disallowed_methods, reason = "no lease is counted by it")]
+fn wall_clock() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| u64::try_from(now.as_micros()).unwrap_or(0))
+}
+
 impl Wire for RedisWire {
     const HAS_QUEUE: bool = true;
     const HAS_SUCCESSORS: bool = true;
@@ -77,7 +87,7 @@ impl Wire for RedisWire {
         owner: &mut Owner,
         request: AcquireRequest,
     ) -> Result<Answered<AcquireReply>, WireError> {
-        let AcquireRequest { ttl, queue } = request;
+        let AcquireRequest { ttl, queue, first } = request;
         let Owner {
             entry,
             names,
@@ -90,7 +100,11 @@ impl Wire for RedisWire {
             script: &self.scripts.of(*mode, names).acquire,
             names,
             arguments: &[Argument::Entry(entry), Argument::Number(signed)],
-            holder: None,
+            shortcut: (first == FirstCommand::Take).then(|| Shortcut::Take {
+                entry,
+                number: FencingToken::absent(wall_clock()),
+                ttl: millis(ttl),
+            }),
         };
         let note = noting_acquire(outstanding, ttl, queue);
         let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
@@ -114,12 +128,27 @@ impl Wire for RedisWire {
                 Argument::Number(-millis(ttl)),
                 Argument::Text("held"),
             ],
-            holder: None,
+            shortcut: None,
         };
         let note = noting_acquire(outstanding, ttl, false);
         let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
         let answer = scripts::parse_renew_reply(&answer)?;
         Ok(Answered { at, answer })
+    }
+
+    async fn mint(
+        &self,
+        owner_id: OwnerId,
+        names: &NameSet,
+    ) -> Result<Option<FencingToken>, WireError> {
+        let call = ScriptCall {
+            script: self.scripts.mint(),
+            names,
+            arguments: &[Argument::Text(owner_id.as_str())],
+            shortcut: None,
+        };
+        let Answered { answer, .. } = self.topology.run(Purpose::Acquire, &call, |_| {}).await?;
+        scripts::parse_mint_reply(&answer)
     }
 
     async fn renew(
@@ -150,7 +179,10 @@ impl Wire for RedisWire {
             names,
             arguments: &[Argument::Member(&entry.owner_id, *mode)],
             // The record of a lock that is shared does not name the owner.
-            holder: (mode.share().is_none() && names.is_one()).then_some((entry, request.token)),
+            shortcut: (mode.share().is_none() && names.is_one()).then_some(Shortcut::Release {
+                entry,
+                number: request.number,
+            }),
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => outstanding.ending(on),
@@ -177,7 +209,7 @@ impl Wire for RedisWire {
                 // A part of a millisecond counts as one.
                 Argument::Number(millis(request.time) + 1),
             ],
-            holder: None,
+            shortcut: None,
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => outstanding.ending(on),
@@ -221,7 +253,7 @@ impl Wire for RedisWire {
             script,
             names,
             arguments,
-            holder: None,
+            shortcut: None,
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => {

@@ -14,6 +14,8 @@ use crate::state::{HolderKind, Seen};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compared<'a> {
     Token(FencingToken),
+    /// The id of the owner, which has no token.
+    Owner(&'a [u8]),
     /// The first bytes of a value, and its length.
     Whole(&'a [u8], u64),
 }
@@ -27,9 +29,14 @@ impl<'a> Compared<'a> {
                 let Held::Alone(holder) = record.held() else {
                     return None;
                 };
-                let is_foreign = holder.kind == HolderKind::Foreign && hash == record.hash();
-                let value = record.value.as_deref().filter(|_| is_foreign)?;
-                Some(Compared::Whole(value, record.length))
+                let value = record.value.as_deref()?;
+                if holder.seen != Some(Seen::Record(hash)) {
+                    return None;
+                }
+                Some(match holder.kind {
+                    HolderKind::Foreign => Compared::Whole(value, record.length),
+                    _ => Compared::Owner(record.owner()?),
+                })
             }
         }
     }
@@ -39,6 +46,7 @@ impl<'a> Compared<'a> {
         let number = |number: u64| Argument::Number(i64::try_from(number).unwrap_or(i64::MAX));
         let (token, value, length) = match self {
             Compared::Token(token) => (token.get(), &b""[..], Argument::Number(-1)),
+            Compared::Owner(owner) => (0, owner, Argument::Number(-2)),
             Compared::Whole(value, length) => (0, value, number(length)),
         };
         [

@@ -30,11 +30,12 @@ pub(crate) fn register<W: Wire>(
     acquired: GrantedOwner,
 ) -> Arc<Lease> {
     let granted_at = acquired.grant.at;
+    let number = acquired.grant.answer.token;
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);
     let lease = Arc::new(Lease::new(
         request,
         acquired.owner.id(),
-        acquired.grant.answer.token,
+        number.is_minted().then_some(number),
         context.clock,
         &schedule,
     ));
@@ -42,7 +43,7 @@ pub(crate) fn register<W: Wire>(
         let holder = LastKnown::held_here(&lease);
         context.announce(request.mode, &request.lock().names.lock, holder);
     }
-    let mut entry = LeaseEntry::new(lease.clone(), acquired.owner, schedule, granted_at);
+    let mut entry = LeaseEntry::new(lease.clone(), acquired.owner, schedule, number, granted_at);
     entry.contended = acquired.contended;
     entry.heads_queue = acquired.heads_queue;
     let mut registry = context.registry();

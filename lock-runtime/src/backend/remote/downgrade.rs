@@ -53,6 +53,7 @@ pub(crate) async fn downgrade<W: Wire>(
                     ..lease.terms
                 },
                 wait: Duration::ZERO,
+                fenced: false,
                 label: Arc::default(),
                 labels: lease.trace.labels.clone(),
             };

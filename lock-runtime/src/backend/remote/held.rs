@@ -27,7 +27,7 @@ impl<W: Wire> Context<W> {
                 held.push(HeldHere {
                     keys: lease.keys.iter().cloned().collect(),
                     function: lease.trace.labels.function,
-                    token: lease.token(),
+                    token: lease.known_token(),
                     age: now.since(entry.granted_at),
                     remaining: lease.remaining(),
                     waiting: 0,

@@ -8,6 +8,7 @@ use crate::backend::wire::Renewal;
 use crate::background::moment::Moment;
 use crate::lease::Lease;
 use crate::lease::Request;
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::AcquisitionId;
 use crate::lease::schedule::{Extension, LeaseTerms, RenewalSchedule};
 
@@ -26,6 +27,8 @@ pub(crate) struct LeaseEntry {
     pub(crate) heads_queue: bool,
     /// How many callers had the grant before this holder.
     pub(crate) turn: u32,
+    /// The number in the record, as far as is known. A caller's token is this and its turn.
+    pub(crate) number: FencingToken,
     /// The time before the acquire was sent that was answered with the grant.
     pub(crate) granted_at: Moment,
     /// Renewals that were sent and not answered.
@@ -51,6 +54,7 @@ impl LeaseEntry {
         lease: Arc<Lease>,
         owner: RegisteredOwner,
         schedule: RenewalSchedule,
+        number: FencingToken,
         granted_at: Moment,
     ) -> LeaseEntry {
         LeaseEntry {
@@ -60,6 +64,7 @@ impl LeaseEntry {
             contended: false,
             heads_queue: false,
             turn: 0,
+            number,
             granted_at,
             unanswered: 0,
             doubt: Doubt::None,
@@ -87,8 +92,16 @@ impl LeaseEntry {
     pub(crate) fn hand_over(&mut self, request: &Request, now: Moment) -> Arc<Lease> {
         self.turn += 1;
         self.schedule = self.schedule.handed_over(now, &request.terms);
-        self.lease = Arc::new(self.lease.for_next_turn(request, &self.schedule));
+        let token = self.token();
+        self.lease = Arc::new(self.lease.for_next_turn(request, token, &self.schedule));
         self.lease.clone()
+    }
+
+    /// The token of the holder's turn, if its grant has tokens.
+    pub(crate) fn token(&self) -> Option<FencingToken> {
+        self.number
+            .is_minted()
+            .then(|| self.number.of_turn(self.turn))
     }
 
     /// How long the lease of a holder that is done may be retained; zero is not at all. No caller could have it

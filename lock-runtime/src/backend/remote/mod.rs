@@ -30,6 +30,7 @@ pub(crate) mod lease_entry;
 pub(crate) mod local_queue;
 pub(crate) mod local_turns;
 pub(crate) mod local_waiter;
+pub(crate) mod minting;
 pub(crate) mod owner;
 pub(crate) mod pass_head;
 pub(crate) mod poll_interval;
@@ -62,6 +63,7 @@ use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
 use crate::lease::Lease;
 use crate::lease::Request;
+use crate::lease::fencing_token::FencingToken;
 
 /// The locks of one client on the servers behind `W`.
 pub(crate) type Remote<W> = Context<W>;
@@ -141,6 +143,10 @@ impl<W: Wire> Backend for Remote<W> {
             self.registry().confirm_soon(lease);
             self.wake_watchdog();
         }
+    }
+
+    async fn token(self: Arc<Self>, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
+        minting::token(&self, &lease).await
     }
 
     async fn renew(self: Arc<Self>, lease: Arc<Lease>) -> Result<(), LockError> {

@@ -11,7 +11,8 @@ use crate::backend::wire::Renewal;
 use crate::backend::wire::reply::Answered;
 use crate::background::moment::Moment;
 use crate::control::is_removed;
-use crate::key::LockName;
+use crate::key::{LockName, NameSet};
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::{AcquisitionId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::{Due, Extension};
@@ -141,7 +142,20 @@ impl LeaseRegistry {
     /// The entry of a lease, unless the grant was handed over to another one.
     fn entry(&mut self, lease: &Lease) -> Option<&mut LeaseEntry> {
         let entry = self.entries.get_mut(&lease.owner_id.acquisition())?;
-        Some(&mut **entry).filter(|entry| entry.lease.token() == lease.token())
+        Some(&mut **entry).filter(|entry| std::ptr::eq(&*entry.lease, lease))
+    }
+
+    /// The records of a lease.
+    pub(crate) fn names(&mut self, lease: &Lease) -> Option<NameSet> {
+        self.entry(lease).map(|entry| entry.owner.names.clone())
+    }
+
+    /// The record of a lease has this number from now on. The token of its holder's turn, or `None` if the lease was handed
+    /// over.
+    pub(crate) fn minted(&mut self, lease: &Lease, number: FencingToken) -> Option<FencingToken> {
+        let entry = self.entry(lease)?;
+        entry.number = number;
+        entry.token()
     }
 
     /// The lock whose local queue this holder heads.
@@ -162,7 +176,7 @@ impl LeaseRegistry {
         now: Moment,
     ) -> Option<Arc<Lease>> {
         let entry = self.entries.get_mut(&lease.owner_id.acquisition())?;
-        if entry.lease.token() != lease.token() {
+        if !std::ptr::eq(&*entry.lease, lease) {
             return None;
         }
         if entry.due.is_none() || !entry.may_hand_over(&request.terms, turns, now) {

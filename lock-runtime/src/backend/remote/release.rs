@@ -191,11 +191,10 @@ async fn first_end<W: Wire>(
     until: Instant,
 ) -> Result<EndReply, WireError> {
     let LeaseEntry {
-        lease,
         owner,
         contended,
         heads_queue,
-        turn,
+        number,
         ..
     } = entry;
     let mut failures = 0;
@@ -217,12 +216,12 @@ async fn first_end<W: Wire>(
         }
     }
     let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.first().lock));
-    let token = lease.token().of_grant(*turn);
+    let number = *number;
     loop {
         let ended = if *contended || rests {
             Box::pin(reaper::end_or_rest(context, owner)).await
         } else {
-            context.wire.release(owner, ReleaseRequest { token }).await
+            context.wire.release(owner, ReleaseRequest { number }).await
         };
         match ended {
             Ok(EndReply::Contended) => *contended = true,

@@ -94,6 +94,7 @@ fn request(wait: Duration) -> Request {
             hold_at_least_ms: 0,
         },
         wait,
+        fenced: false,
         label: "".into(),
         labels: CallLabels::new("", "key"),
     }
@@ -153,16 +154,16 @@ fn head_with_the_lock(client: &Arc<Remote<SilentWire>>, request: &Request) -> Le
     let owner = client
         .new_owner(&Arc::default(), names.clone().into(), Mode::Exclusive)
         .unwrap();
-    let token = FencingToken::new(1600);
+    let number = FencingToken::absent(0);
     let lease = Arc::new(Lease::new(
         request,
         owner.id(),
-        token,
+        None,
         Clock::Boot,
         &schedule,
     ));
     assert!(client.queues().enter(&names.lock).is_none());
-    let mut entry = LeaseEntry::new(lease, owner, schedule, granted_at);
+    let mut entry = LeaseEntry::new(lease, owner, schedule, number, granted_at);
     entry.heads_queue = true;
     entry
 }

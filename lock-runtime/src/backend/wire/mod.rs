@@ -38,6 +38,17 @@ pub(crate) struct AcquireRequest {
     pub(crate) ttl: Duration,
     /// Whether the owner queues where it cannot have the lock now.
     pub(crate) queue: bool,
+    pub(crate) first: FirstCommand,
+}
+
+/// What an acquire begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstCommand {
+    /// A plain `SET NX`, where the server has that: the lock is mostly free, and then this is all, without a token. If it is
+    /// taken the script follows.
+    Take,
+    /// The script, whose grants have tokens.
+    Script,
 }
 
 /// The renewal of one of many leases.
@@ -55,8 +66,8 @@ pub(crate) type RenewalOutcome = Result<Answered<Option<Grant>>, WireError>;
 /// Frees a lock for which no waiter queues.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReleaseRequest {
-    /// The token of the grant: a server may be asked to compare the whole record.
-    pub(crate) token: FencingToken,
+    /// The number in the record: a server may be asked to compare the whole of it.
+    pub(crate) number: FencingToken,
 }
 
 /// Keeps a lock taken although its holder is done.
@@ -126,6 +137,18 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Whether enough replicas acknowledge a write now, if the client waits for any. The error says what is missing.
     fn has_replicas(&self, _owner: &Owner) -> impl Future<Output = Result<(), WireError>> + Send {
         ready(Ok(()))
+    }
+
+    /// Gives a token to the holder of a lock that it took without one, or answers the token that it has; `None` if the owner
+    /// does not hold the lock. Repeating it does no harm, and it changes nothing of the lease.
+    ///
+    /// Never called where each grant has a token.
+    fn mint(
+        &self,
+        _: OwnerId,
+        _: &NameSet,
+    ) -> impl Future<Output = Result<Option<FencingToken>, WireError>> + Send {
+        ready(Err(WireError::refused("each grant has a token here")))
     }
 
     /// Extends leases, all in one pipeline. Each outcome is reported once, with the number of its renewal, as soon as it is

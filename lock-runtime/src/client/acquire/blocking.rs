@@ -25,7 +25,13 @@ impl Acquire {
         let core = self.core.clone();
         let frame = match self.enclosing_frame() {
             None => Frame::outermost(self.outermost_blocking(self.lock_set())?, self.mode()?),
-            Some(enclosing) => self.nested_blocking(enclosing)?,
+            Some(enclosing) => {
+                let frame = self.nested_blocking(enclosing)?;
+                if self.fenced {
+                    frame.lease().token_blocking()?;
+                }
+                frame
+            }
         };
         Ok(LockGuard::new(core, frame))
     }

@@ -137,6 +137,7 @@ impl Acquire {
             locks: locks?,
             mode,
             terms,
+            fenced: self.fenced,
             wait: self.bounded_wait(),
             label: self.core.labels.of(self.function_or_name()),
             labels,

@@ -41,7 +41,12 @@ impl Acquire {
             let lease = self.outermost(locks).await?;
             frames.push(Frame::outermost(lease, self.mode()?));
         }
-        self.guard(frames)
+        let fenced = self.fenced;
+        let guard = self.guard(frames)?;
+        if fenced {
+            guard.fencing_token().await?;
+        }
+        Ok(guard)
     }
 
     /// As [`several`](Acquire::several), blocking the thread.
@@ -58,7 +63,12 @@ impl Acquire {
             let lease = self.outermost_blocking(locks)?;
             frames.push(Frame::outermost(lease, self.mode()?));
         }
-        self.guard(frames)
+        let fenced = self.fenced;
+        let guard = self.guard(frames)?;
+        if fenced {
+            guard.fencing_token_blocking()?;
+        }
+        Ok(guard)
     }
 
     /// The same call for one of its locks, which an error names.

@@ -41,7 +41,9 @@ pub(crate) fn page(base: &Base, report: &ProcessReport) -> Html<String> {
                             td.number data-name="Held for" { (Brief(held.age_ms)) }
                             td.number data-name="Left" { (Brief(held.remaining_ms)) }
                             td.number data-name="Callers in line" { (held.callers) }
-                            td.number data-name="Token" { (held.token) }
+                            td.number.quiet[held.token.is_none()] data-name="Token" {
+                                @if let Some(token) = held.token { (token) } @else { span.none { "–" } }
+                            }
                         }
                     }
                 }

@@ -14,7 +14,7 @@ async fn json_has_what_the_pages_show() {
     let waiting = tokio::spawn(waiter.lock("order:42").wait(LONG).acquire());
     queued(&waiter, "order:42", 1).await;
     let service = service(lock_web::router(holder.clone()));
-    let token = guard.fencing_token().get();
+    let token = guard.fencing_token().await.unwrap().get();
 
     let answer = get(&service, "/locks/api/locks?match=order:*").await;
     assert_eq!(answer.status, StatusCode::OK);
@@ -69,7 +69,7 @@ async fn audit_is_shown_from_its_newest_line_on() {
         let (_client, guard) = holder(&server, "api-7", key).await;
         let revocation = Revocation::new("ann@ops-1", "stuck <import>");
         let revoked = operator
-            .revoke(key, guard.fencing_token(), revocation)
+            .revoke(key, guard.fencing_token().await.unwrap(), revocation)
             .await;
         revoked.unwrap();
     }

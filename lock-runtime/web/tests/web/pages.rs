@@ -21,7 +21,7 @@ async fn list_has_a_line_for_each_lock_that_is_asked_for() {
     for text in ["order:42", "stock:1", "api-7@", "api-8@"] {
         all.has(text);
     }
-    all.has(&order.fencing_token().to_string());
+    all.has(&order.fencing_token().await.unwrap().to_string());
     all.has("2 locks");
     for (query, text) in [
         ("match=order:*", "order:42"),
@@ -56,7 +56,7 @@ async fn lock_is_shown_with_its_holder_and_its_waiters_in_their_order() {
     for text in ["held", "api-7@", "2 clients wait"] {
         page.has(text);
     }
-    page.has(&guard.fencing_token().to_string());
+    page.has(&guard.fencing_token().await.unwrap().to_string());
     let places = ["first-in-line@", "second-in-line@"].map(|text| page.body.find(text));
     assert!(places[0].is_some() && places[0] < places[1], "{places:?}");
     // Nobody may revoke it here.
@@ -127,7 +127,7 @@ async fn locks_of_a_memory_client_are_shown_too() {
     get(&service, "/locks").await.has("order:42");
     get(&service, "/locks/lock?key=order:42")
         .await
-        .has(&guard.fencing_token().to_string());
+        .has(&guard.fencing_token().await.unwrap().to_string());
 }
 
 #[tokio::test]

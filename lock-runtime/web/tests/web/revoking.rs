@@ -94,7 +94,7 @@ async fn operator_takes_the_lock_that_was_shown_and_the_audit_names_them() {
     let operator = client(server.url());
     let service = with_operators(operator.clone());
     let page = get_as_operator(&service, "/locks/lock?key=import").await;
-    let token = guard.fencing_token();
+    let token = guard.fencing_token().await.unwrap();
     page.has(&format!(
         "<form method=\"post\" action=\"./revoke?key=import&amp;seen={token}\">"
     ));
@@ -136,12 +136,12 @@ async fn waiter_gets_the_lock_that_is_revoked() {
     let waiter = client(server.url());
     let waiting = tokio::spawn(waiter.lock("import").wait(LONG).acquire());
     crate::queued(&waiter, "import", 1).await;
-    let answer = Form::new("import", guard.fencing_token())
+    let answer = Form::new("import", guard.fencing_token().await.unwrap())
         .send(&with_operators(client(server.url())))
         .await;
     answer.has("A waiter has it now.");
     let next = harness::served(waiting).await;
-    assert!(next.fencing_token() > guard.fencing_token());
+    assert!(next.fencing_token().await.unwrap() > guard.fencing_token().await.unwrap());
     // Words for people, and the name for programs.
     let service = with_operators(client(server.url()));
     let page = get(&service, "/locks/audit").await;
@@ -156,7 +156,7 @@ async fn lock_that_has_another_holder_by_now_is_left_to_it() {
     let server = RedisServer::start();
     let (_client, guard) = holder(&server, "api-7", "import").await;
     let service = with_operators(client(server.url()));
-    let shown = guard.fencing_token();
+    let shown = guard.fencing_token().await.unwrap();
     guard.release().await.unwrap();
     // Tokens of one client's turns are of one grant: it is another client's.
     let (next, guard) = holder(&server, "api-8", "import").await;
@@ -164,7 +164,7 @@ async fn lock_that_has_another_holder_by_now_is_left_to_it() {
     assert_eq!(answer.status, StatusCode::CONFLICT, "{answer:?}");
     answer.has("The lock has another holder by now, and nothing was done.");
     answer.has("api-8@");
-    answer.has(&guard.fencing_token().to_string());
+    answer.has(&guard.fencing_token().await.unwrap().to_string());
     assert!(next.inspect("import").await.unwrap().is_held());
     guard.release().await.unwrap();
 }
@@ -175,7 +175,7 @@ async fn revocation_whose_outcome_is_not_known_is_not_simply_repeated() {
     let (client, guard) = holder(&server, "api-7", "import").await;
     let service = with_operators(client);
     server.kill9();
-    let answer = Form::new("import", guard.fencing_token())
+    let answer = Form::new("import", guard.fencing_token().await.unwrap())
         .send(&service)
         .await;
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{answer:?}");
@@ -198,7 +198,7 @@ async fn request_of_another_sites_page_does_nothing() {
     let server = RedisServer::start();
     let (client, guard) = holder(&server, "api-7", "import").await;
     let service = with_operators(client.clone());
-    let token = guard.fencing_token();
+    let token = guard.fencing_token().await.unwrap();
     for headers in [
         &[("session", "ann")][..],
         &[("session", "ann"), ("sec-fetch-site", "cross-site")],
@@ -233,7 +233,7 @@ async fn form_that_is_not_filled_in_does_nothing() {
     let server = RedisServer::start();
     let (client, guard) = holder(&server, "api-7", "import").await;
     let service = with_operators(client.clone());
-    let token = guard.fencing_token();
+    let token = guard.fencing_token().await.unwrap();
     for body in [
         "",
         "reason=x",
@@ -263,7 +263,7 @@ async fn operator_without_a_name_is_none() {
     let guard = client.lock("import").acquire().await.unwrap();
     let locks = LockWeb::new(client).operator(|_| Some(" ".to_owned()));
     let service = service(locks.into_router());
-    let answer = Form::new("import", guard.fencing_token())
+    let answer = Form::new("import", guard.fencing_token().await.unwrap())
         .send(&service)
         .await;
     assert_eq!(answer.status, StatusCode::FORBIDDEN);
@@ -298,7 +298,7 @@ async fn key_with_line_ends_is_revoked() {
     let key = "import\r\n\u{1b} ";
     let (client, guard) = holder(&server, "api-7", key).await;
     let service = with_operators(client);
-    let form = Form::new(key, guard.fencing_token());
+    let form = Form::new(key, guard.fencing_token().await.unwrap());
     // As the page shows it, since nobody can type it.
     let form = form.body("reason=x&confirm=import%5Cu%7Bd%7D%5Cu%7Ba%7D%5Cu%7B1b%7D+");
     let answer = form.send(&service).await;

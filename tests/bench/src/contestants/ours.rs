@@ -37,6 +37,6 @@ impl Contestant for Ours {
     }
 
     fn token(held: &LockGuard) -> u64 {
-        held.fencing_token().get()
+        held.fencing_token().await.unwrap().get()
     }
 }

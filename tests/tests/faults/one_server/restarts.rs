@@ -12,7 +12,7 @@ async fn a_waiter_outlasts_a_restart() {
     server.restart_empty();
     // The server has forgotten the holder as well, so the waiter may have the lock, with a later token.
     let next = served(waiting).await;
-    assert!(next.fencing_token() > guard.fencing_token());
+    assert!(next.fencing_token().await.unwrap() > guard.fencing_token().await.unwrap());
     assert!(soon(guard.release()).await.unwrap_err().is_lost());
     next.renew().await.expect("the old holder frees nothing");
     next.release().await.unwrap();

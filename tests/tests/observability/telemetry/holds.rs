@@ -141,9 +141,9 @@ async fn hold_says_whether_its_lease_was_dropped_passed_on_retained_or_downgrade
     let lock = locks.lock("downgraded").ttl(LONG).name("downgraded");
     let writing: LockGuard = lock.write().acquire().await.unwrap();
     let number = |token: FencingToken| i64::try_from(token.get()).unwrap();
-    let writer = number(writing.fencing_token());
+    let writer = number(writing.fencing_token().await.unwrap());
     let reading = writing.downgrade().await.unwrap();
-    assert!(number(reading.fencing_token()) > writer);
+    assert!(number(reading.fencing_token().await.unwrap()) > writer);
     reading.release().await.unwrap();
     let hold = told("lock_hold", "downgraded").remove(0);
     assert_eq!(hold.number("token"), writer);

@@ -31,7 +31,7 @@ fn once_around(client: &LockClient) {
     let nested = free().run_blocking(|outer| {
         let inner = client.lock(KEY).acquire_blocking().unwrap();
         (
-            inner.fencing_token() == outer.fencing_token(),
+            inner.fencing_token_blocking().unwrap() == outer.fencing_token_blocking().unwrap(),
             inner.hold_count(),
         )
     });

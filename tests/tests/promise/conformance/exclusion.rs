@@ -123,7 +123,7 @@ pub(crate) async fn tokens_rise_and_a_released_lock_is_free_at_once(store: Store
     let mut last = None;
     for round in 0..20 {
         let guard = hold(&clients[round % 2]).await;
-        let token = Some(guard.fencing_token());
+        let token = Some(guard.fencing_token().await.unwrap());
         assert!(token > last, "{token:?} came after {last:?}");
         last = token;
         guard.release().await.unwrap();

@@ -12,7 +12,7 @@ pub(crate) async fn a_guard_tells_what_it_holds(store: Store) {
     assert!(guard.is_valid());
     assert!(guard.remaining() > Duration::ZERO);
     assert!(guard.remaining() <= Duration::from_secs(30), "the default");
-    let token = guard.fencing_token();
+    let token = guard.fencing_token().await.unwrap();
     assert!(token.get() > 0 && token.get() < 1 << 63);
     assert_eq!(token.to_string(), token.get().to_string());
     guard.renew().await.expect("the lock is ours");
@@ -22,7 +22,7 @@ pub(crate) async fn a_nested_guard_costs_no_new_token(store: Store) {
     let client = store.client();
     let body = async |outer: &lock_runtime::LockGuard| {
         let inner = client.lock(KEY).acquire().await.unwrap();
-        assert_eq!(inner.fencing_token(), outer.fencing_token());
+        assert_eq!(inner.fencing_token().await.unwrap(), outer.fencing_token().await.unwrap());
         assert_eq!((inner.hold_count(), outer.hold_count()), (2, 2));
         inner.release().await.unwrap();
         assert_eq!(outer.hold_count(), 1);

@@ -17,7 +17,7 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
     assert_eq!(state.holders.len(), 2, "{state:?}");
     for holder in &state.holders {
         assert_eq!((holder.kind, holder.takes), (HolderKind::Share, 1));
-        assert_eq!(holder.token, Some(readers[0].fencing_token()));
+        assert_eq!(holder.token, Some(readers[0].fencing_token().await.unwrap()));
     }
     let mut locks = operator.locks();
     let listed = locks.next().await.unwrap().unwrap();
@@ -29,13 +29,13 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
 
     let writer = tokio::spawn(client.lock(KEY).write().ttl(STEADY).wait(LONG).acquire());
     sees_waiters(&operator, KEY, 1).await;
-    let receipt = revoke(&operator, KEY, readers[0].fencing_token()).await;
+    let receipt = revoke(&operator, KEY, readers[0].fencing_token().await.unwrap()).await;
     assert!(receipt.is_handed_on);
     for reader in &readers {
         timeout(LONG, reader.lost()).await.expect("it is told");
     }
     let writer = timeout(LONG, writer).await.unwrap().unwrap().unwrap();
-    assert!(writer.fencing_token() > readers[0].fencing_token());
+    assert!(writer.fencing_token().await.unwrap() > readers[0].fencing_token().await.unwrap());
     for reader in readers {
         let lost = reader.release().await.unwrap_err().to_string();
         assert!(lost.contains("revoked by ann@ops-1"), "{lost}");
@@ -64,7 +64,7 @@ pub(crate) async fn revoked_lock_among_several_ends_the_call(store: Store) {
     let guard = client.lock_all(keys).ttl(STEADY).acquire().await.unwrap();
     let held = client.held();
     assert_eq!((held.len(), held[0].keys.len()), (1, 3), "{held:?}");
-    revoke(&operator, "{account}:2", guard.fencing_token()).await;
+    revoke(&operator, "{account}:2", guard.fencing_token().await.unwrap()).await;
     timeout(LONG, guard.lost()).await.expect("it is told");
     assert!(guard.release().await.unwrap_err().is_lost());
     for key in keys {

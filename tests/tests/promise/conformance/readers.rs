@@ -13,8 +13,8 @@ pub(crate) async fn readers_hold_the_lock_together(store: Store) {
     for reader in 0..6 {
         readers.push(at_once(clients[reader % 2].lock(KEY).read()).await);
     }
-    let token = readers[0].fencing_token();
-    assert!(readers.iter().all(|reader| reader.fencing_token() == token));
+    let token = readers[0].fencing_token().await.unwrap();
+    assert!(readers.iter().all(|reader| reader.fencing_token_blocking().unwrap() == token));
     assert!(readers.iter().all(|reader| reader.hold_count() == 1));
     for reader in readers {
         assert!(reader.is_valid());
@@ -73,22 +73,22 @@ pub(crate) async fn tokens_rise_from_phase_to_phase(store: Store) {
     for round in 0..6 {
         let client = &clients[round % 2];
         let writer = hold(client).await;
-        let before = writer.fencing_token();
+        let before = writer.fencing_token().await.unwrap();
         assert!(Some(before) > last, "{before} came after {last:?}");
         writer.release().await.unwrap();
         let first = at_once(client.lock(KEY).read()).await;
         let second = at_once(clients[0].lock(KEY).permits(4)).await;
         // The phase goes on without the one that began it.
-        let token = first.fencing_token();
+        let token = first.fencing_token().await.unwrap();
         first.release().await.unwrap();
         let third = at_once(clients[1].lock(KEY).read()).await;
         assert!(token > before, "{token} came after {before}");
-        assert_eq!([second.fencing_token(), third.fencing_token()], [token; 2]);
+        assert_eq!([second.fencing_token().await.unwrap(), third.fencing_token().await.unwrap()], [token; 2]);
         second.release().await.unwrap();
         third.release().await.unwrap();
         let next = at_once(client.lock(KEY).read()).await;
-        assert!(next.fencing_token() > token, "this is another phase");
-        last = Some(next.fencing_token());
+        assert!(next.fencing_token().await.unwrap() > token, "this is another phase");
+        last = Some(next.fencing_token().await.unwrap());
         next.release().await.unwrap();
     }
 }

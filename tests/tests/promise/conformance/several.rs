@@ -70,7 +70,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
     let mut last = 0;
     let one = async |key: &str| {
         let guard = client.lock(key).acquire().await.unwrap();
-        let token = guard.fencing_token().get();
+        let token = guard.fencing_token().await.unwrap().get();
         guard.release().await.unwrap();
         token
     };
@@ -78,7 +78,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
         last = last.max(one(key).await);
     }
     let guard = client.lock_all(ACCOUNTS).acquire().await.unwrap();
-    let token = guard.fencing_token().get();
+    let token = guard.fencing_token().await.unwrap().get();
     assert!(token > last);
     guard.release().await.unwrap();
     for key in ACCOUNTS {

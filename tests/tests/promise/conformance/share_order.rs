@@ -47,8 +47,8 @@ async fn together(waiting: Vec<JoinHandle<Result<LockGuard, LockError>>>) -> Vec
     for caller in waiting {
         guards.push(caller.await.unwrap().unwrap());
     }
-    let token = guards[0].fencing_token();
-    assert!(guards.iter().all(|guard| guard.fencing_token() == token));
+    let token = guards[0].fencing_token().await.unwrap();
+    assert!(guards.iter().all(|guard| guard.fencing_token_blocking().unwrap() == token));
     assert!(guards.iter().all(LockGuard::is_valid));
     guards
 }
@@ -153,7 +153,7 @@ pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: Store) {
             let [permit] = <[_; 1]>::try_from(waiting(vec![permits()]).await).unwrap();
             assert!(gives_up.await.unwrap().unwrap_err().is_busy());
             let guard = permit.await.unwrap().unwrap();
-            assert_eq!(guard.fencing_token(), inside.fencing_token());
+            assert_eq!(guard.fencing_token().await.unwrap(), inside.fencing_token().await.unwrap());
             guard.release().await.unwrap();
         }
         inside.release().await.unwrap();

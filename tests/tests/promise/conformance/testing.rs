@@ -57,7 +57,7 @@ async fn a_lost_lock_goes_to_the_next_waiter() {
         .expect("the loss is reported");
     let next = next.await.unwrap().unwrap();
     assert_eq!(started.elapsed(), ms(0));
-    assert!(next.fencing_token() > guard.fencing_token());
+    assert!(next.fencing_token().await.unwrap() > guard.fencing_token().await.unwrap());
     assert!(guard.release().await.unwrap_err().is_lost());
     assert!(
         next.is_valid(),

@@ -49,7 +49,7 @@ pub(crate) async fn a_waiter_is_served_when_the_holder_leaves(store: Store) {
 /// The time from a release to the grant of the waiter.
 async fn hand_over(one: &LockClient, waiter: &LockClient) -> Duration {
     let guard = hold(one).await;
-    let token = guard.fencing_token();
+    let token = guard.fencing_token().await.unwrap();
     let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
     tokio::time::sleep(ms(50)).await;
     assert!(!waiting.is_finished(), "the lock is held");
@@ -57,7 +57,7 @@ async fn hand_over(one: &LockClient, waiter: &LockClient) -> Duration {
     guard.release().await.unwrap();
     let guard = waiting.await.unwrap().unwrap();
     let time = left.elapsed();
-    assert!(guard.fencing_token() > token);
+    assert!(guard.fencing_token().await.unwrap() > token);
     guard.release().await.unwrap();
     time
 }

@@ -40,7 +40,7 @@ async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
         let visits = Visits::default();
         let first = hold(&client).await;
         let line = Line::of(callers - 1, &client, &visits).await;
-        visits.note("first", first.fencing_token().get());
+        visits.note("first", first.fencing_token().await.unwrap().get());
         first.release().await.unwrap();
         line.served().await;
 
@@ -69,7 +69,7 @@ async fn a_guard_that_is_dropped_passes_its_lease_too_also_by_a_panic() {
     let client = with_turns(&server, 16).await;
     let mut monitor = server.monitor();
     let first = hold(&client).await;
-    let token = first.fencing_token().get();
+    let token = first.fencing_token().await.unwrap().get();
     let second = client.lock(KEY).wait(LONG);
     let panics = tokio::spawn(second.run::<()>(async |_| panic!("on purpose")));
     tokio::task::yield_now().await;
@@ -78,7 +78,7 @@ async fn a_guard_that_is_dropped_passes_its_lease_too_also_by_a_panic() {
     drop(first);
     assert!(panics.await.unwrap_err().is_panic());
     let third = third.await.unwrap().unwrap();
-    assert_eq!(third.fencing_token().get(), token + 2);
+    assert_eq!(third.fencing_token().await.unwrap().get(), token + 2);
     assert_eq!(monitor.take().len(), 1, "to acquire it");
     third.release().await.unwrap();
 }

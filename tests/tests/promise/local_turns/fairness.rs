@@ -27,7 +27,7 @@ async fn a_client_has_no_more_turns_in_a_row_than_allowed() {
             tasks.spawn(async move {
                 while !over.load(Ordering::Relaxed) {
                     let guard = client.lock(KEY).wait(LONG).await.unwrap();
-                    visits.note(name, guard.fencing_token().get());
+                    visits.note(name, guard.fencing_token().await.unwrap().get());
                     guard.release().await.unwrap();
                 }
             });

@@ -98,7 +98,7 @@ async fn first_readers_of_many_are_shown_and_all_are_revoked() {
         revoke(&operator).await;
         assert!(!operator.inspect(KEY).await.unwrap().is_held());
         let guard = harness::hold(&operator).await;
-        assert!(Some(guard.fencing_token()) > token);
+        assert!(Some(guard.fencing_token().await.unwrap()) > token);
         guard.release().await.unwrap();
     }
 }

@@ -40,7 +40,7 @@ async fn every_guard_of_a_shared_lease_is_told() {
     let lost = acquire
         .run(async |guard| {
             let nested = holder.lock(KEY).ttl(LEASE).await.unwrap();
-            assert_eq!(nested.fencing_token(), guard.fencing_token());
+            assert_eq!(nested.fencing_token().await.unwrap(), guard.fencing_token().await.unwrap());
             revoke(&operator).await;
             soon(nested.lost()).await;
             soon(guard.lost()).await;
@@ -59,19 +59,19 @@ async fn later_turn_of_a_lease_is_revoked_by_either_token() {
         let first = holder.lock(KEY).ttl(LEASE).await.unwrap();
         let second = tokio::spawn(holder.lock(KEY).ttl(LEASE).wait(LONG).acquire());
         in_line(&holder, 1).await;
-        let token = first.fencing_token();
+        let token = first.fencing_token().await.unwrap();
         first.release().await.unwrap();
         let second = soon(second).await.unwrap().unwrap();
-        assert_eq!(second.fencing_token().get(), token.get() + 1);
+        assert_eq!(second.fencing_token().await.unwrap().get(), token.get() + 1);
         let seen = if by_its_own {
-            second.fencing_token()
+            second.fencing_token().await.unwrap()
         } else {
             token
         };
         harness::revoke(&operator, KEY, seen).await;
         soon(second.lost()).await;
         let third = hold(&holder).await;
-        assert!(third.fencing_token().get() >= token.get() + 16);
+        assert!(third.fencing_token().await.unwrap().get() >= token.get() + 16);
         assert_revoked(&second.release().await.unwrap_err());
         third.release().await.unwrap();
     }
@@ -88,11 +88,11 @@ async fn callers_behind_a_revoked_holder_are_served() {
         .collect();
     in_line(&holder, 3).await;
     revoke(&operator).await;
-    let mut last = guard.fencing_token();
+    let mut last = guard.fencing_token().await.unwrap();
     for waiting in waiting {
         let next = soon(waiting).await.unwrap().unwrap();
-        assert!(next.fencing_token() > last);
-        last = next.fencing_token();
+        assert!(next.fencing_token().await.unwrap() > last);
+        last = next.fencing_token().await.unwrap();
         next.release().await.unwrap();
     }
     assert_revoked(&guard.release().await.unwrap_err());
@@ -105,7 +105,7 @@ async fn retained_lease_that_is_revoked_is_dropped() {
     let (holder, operator) = (client(&server), client(&server));
     let retain = || holder.lock(KEY).ttl(LEASE).retain(Duration::from_secs(200));
     let guard = retain().await.unwrap();
-    let token = guard.fencing_token();
+    let token = guard.fencing_token().await.unwrap();
     guard.release().await.unwrap();
     assert!(
         operator.inspect(KEY).await.unwrap().is_held(),
@@ -123,7 +123,7 @@ async fn retained_lease_that_is_revoked_is_dropped() {
         assert_revoked(&guard.release().await.unwrap_err());
     };
     assert!(
-        guard.fencing_token().get() >= token.get() + 16,
+        guard.fencing_token().await.unwrap().get() >= token.get() + 16,
         "another grant"
     );
     guard.release().await.unwrap();
@@ -160,7 +160,7 @@ async fn revocation_goes_on_although_its_caller_is_gone() {
     let (holder, operator) = (client(&server), client(&server));
     let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
     server.pause();
-    let revoking = operator.revoke(KEY, guard.fencing_token(), super::revocation());
+    let revoking = operator.revoke(KEY, guard.fencing_token().await.unwrap(), super::revocation());
     let left = tokio::time::timeout(ms(50), revoking).await;
     server.resume();
     assert!(left.is_err(), "the server did not answer");

@@ -25,7 +25,7 @@ async fn revoke(operator: &LockClient) -> Receipt {
 
 /// A revocation that is refused.
 async fn is_rejected(operator: &LockClient, guard: &LockGuard) -> LockError {
-    let revoking = operator.revoke(KEY, guard.fencing_token(), revocation());
+    let revoking = operator.revoke(KEY, guard.fencing_token().await.unwrap(), revocation());
     failed(revoking.await, LockErrorKind::Rejected)
 }
 

@@ -17,7 +17,7 @@ async fn a_carried_task_enters_the_lock() {
         let lock = at_once(&client);
         let task = tokio::spawn(in_current_hold(lock.acquire()));
         let nested = task.await.unwrap().unwrap();
-        assert_eq!(nested.fencing_token(), outer.fencing_token());
+        assert_eq!(nested.fencing_token().await.unwrap(), outer.fencing_token().await.unwrap());
     };
     at_once(&client).run(body).await.unwrap();
 }
@@ -31,11 +31,11 @@ async fn a_carried_future_that_outlives_the_body_keeps_the_lock() {
         let carried = in_current_hold(async move {
             goes_on.await.unwrap();
             let nested = at_once(&client).acquire().await.unwrap();
-            nested.fencing_token()
+            nested.fencing_token().await.unwrap()
         });
         let task = tokio::spawn(carried);
         assert_eq!(outer.hold_count(), 2, "the body and the carried future");
-        (outer.fencing_token(), task)
+        (outer.fencing_token().await.unwrap(), task)
     };
     let (token, task) = at_once(&client).run(carried).await.unwrap();
     assert!(is_held(&client).await, "the carried future shares it");

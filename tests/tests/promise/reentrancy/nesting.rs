@@ -59,11 +59,11 @@ async fn the_tree_follows_its_future_from_thread_to_thread() {
                 for _ in 0..50 {
                     tokio::task::yield_now().await;
                     let nested = lock().acquire().await.expect("it is ours");
-                    assert_eq!(nested.fencing_token(), outer.fencing_token());
+                    assert_eq!(nested.fencing_token().await.unwrap(), outer.fencing_token().await.unwrap());
                     // The lock of another key is not in this call tree.
                     let neighbour = format!("order:{}", (order + 1) % 8);
                     if let Some(guard) = client.lock(neighbour).try_acquire().await.unwrap() {
-                        assert_ne!(guard.fencing_token(), outer.fencing_token());
+                        assert_ne!(guard.fencing_token().await.unwrap(), outer.fencing_token().await.unwrap());
                     }
                 }
             };
@@ -121,7 +121,7 @@ async fn another_client_and_another_key_are_not_nested() {
             .unwrap()
             .unwrap();
         assert_eq!((other.hold_count(), outer.hold_count()), (1, 1));
-        assert!(other.fencing_token() > outer.fencing_token());
+        assert!(other.fencing_token().await.unwrap() > outer.fencing_token().await.unwrap());
     };
     at_once(&client).run(body).await.unwrap();
 }

@@ -30,7 +30,7 @@ async fn the_next_calls_cost_no_command() {
 async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
     #[distributed_lock(key = "order:42", ttl = "600s", retain = "200s", client = locks, guard = lock)]
     async fn attribute(locks: &LockClient) -> Result<u64, LockError> {
-        Ok(lock.fencing_token().get())
+        Ok(lock.fencing_token().await.unwrap().get())
     }
 
     let server = RedisServer::start();
@@ -39,25 +39,25 @@ async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
     let mut monitor = server.monitor();
     let token = attribute(&client).await.unwrap();
     assert_eq!(token, first + 1);
-    let token = retaining(&client).run(async |guard| guard.fencing_token().get());
+    let token = retaining(&client).run(async |guard| guard.fencing_token().await.unwrap().get());
     assert_eq!(token.await.unwrap(), first + 2);
     // With a wait of zero.
     let guard = retaining(&client).try_acquire().await.unwrap();
     let guard = guard.expect("it is this client's");
-    assert_eq!(guard.fencing_token().get(), first + 3);
+    assert_eq!(guard.fencing_token().await.unwrap().get(), first + 3);
     drop(guard);
     // On a thread of its own, without a runtime.
     let blocking = client.clone();
     let blocking = std::thread::spawn(move || {
         let guard = retaining(&blocking).acquire_blocking().unwrap();
-        let token = guard.fencing_token().get();
+        let token = guard.fencing_token_blocking().unwrap().get();
         guard.release_blocking().unwrap();
         token
     });
     assert_eq!(blocking.join().unwrap(), first + 4);
     // A caller that does not retain the lease releases it.
     let last = client.lock(KEY).ttl(TTL).await.unwrap();
-    assert_eq!(last.fencing_token().get(), first + 5);
+    assert_eq!(last.fencing_token().await.unwrap().get(), first + 5);
     assert_eq!(monitor.take().len(), 0);
     last.release().await.unwrap();
     assert_eq!(monitor.take().len(), 1);
@@ -96,7 +96,7 @@ async fn a_nested_call_retains_nothing() {
     let client = connected(&server).await;
     let tokens = client.lock(KEY).ttl(TTL).run(async |guard| {
         let nested = visit(&client).await;
-        (guard.fencing_token().get(), nested)
+        (guard.fencing_token().await.unwrap().get(), nested)
     });
     let (outer, nested) = tokens.await.unwrap();
     assert_eq!(outer, nested);
@@ -133,5 +133,5 @@ async fn retain_has_no_effect_in_memory() {
     let client = LockClient::memory();
     let first = visit(&client).await;
     let second = client.lock(KEY).try_acquire().await.unwrap();
-    assert!(second.expect("it is free").fencing_token().get() > first);
+    assert!(second.expect("it is free").fencing_token().await.unwrap().get() > first);
 }

@@ -19,7 +19,7 @@ pub(crate) fn retaining(client: &LockClient) -> Acquire {
 /// Makes one call that retains its lease, and returns its token.
 pub(crate) async fn visit(client: &LockClient) -> u64 {
     let guard = retaining(client).await.expect("the lock can be had");
-    let token = guard.fencing_token().get();
+    let token = guard.fencing_token().await.unwrap().get();
     guard.release().await.expect("it was held throughout");
     token
 }

@@ -31,12 +31,12 @@ async fn lease_that_served_several_callers_is_released_by_one_command() {
     let first = hold(&client).await;
     let second = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     in_line(&client, 1).await;
-    let token = first.fencing_token();
+    let token = first.fencing_token().await.unwrap();
     let mut monitor = server.monitor();
     first.release().await.unwrap();
     let second = served(second).await;
     assert_eq!(
-        second.fencing_token().get(),
+        second.fencing_token().await.unwrap().get(),
         token.get() + 1,
         "a local turn"
     );

@@ -104,7 +104,7 @@ async fn tokens_of(clients: &[&LockClient]) -> Vec<FencingToken> {
     let mut tokens = Vec::new();
     for client in clients {
         let guard = lock(client).await;
-        tokens.push(guard.fencing_token());
+        tokens.push(guard.fencing_token().await.unwrap());
         guard.release().await.unwrap();
     }
     tokens

@@ -217,7 +217,7 @@ async fn those_of_a_viewer_are_enough_and_each_of_them_is_used() {
     let error = viewer.lock("x").try_acquire().await.unwrap_err();
     assert!(error.is_rejected(), "{error}");
     let without = Revocation::new("eve", "").without_audit();
-    let error = viewer.revoke(KEY, guard.fencing_token(), without).await;
+    let error = viewer.revoke(KEY, guard.fencing_token().await.unwrap(), without).await;
     assert!(error.unwrap_err().is_rejected());
     assert!(guard.is_valid());
     reader.release().await.unwrap();
@@ -261,7 +261,7 @@ async fn everything_is_revoked(
         let guard = acquire(&one, is_reader).await.unwrap();
         let waiting = tokio::spawn(acquire(&other, !is_reader).acquire());
         is_awaited(admin).await;
-        let token = guard.fencing_token();
+        let token = guard.fencing_token().await.unwrap();
         let _ = operator.revoke(KEY, token, revocation()).await;
         let _ = guard.release().await;
         let _ = soon(waiting).await.unwrap().unwrap().release().await;
@@ -269,7 +269,7 @@ async fn everything_is_revoked(
     // Without waiters, and without a fence.
     let guard = one.lock(KEY).wait(LONG).await.unwrap();
     let _: i64 = ask(admin, &["DEL", harness::FENCE]);
-    let token = guard.fencing_token();
+    let token = guard.fencing_token().await.unwrap();
     let _ = operator.revoke(KEY, token, revocation()).await;
     let _ = guard.release().await;
 }

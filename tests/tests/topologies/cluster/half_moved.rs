@@ -35,10 +35,10 @@ async fn release_and_hand_off_follow_the_records_of_a_half_moved_slot() {
     for record in ["", ":w", ":f"] {
         cluster.move_named(&format!("{name}{record}"), source, target);
     }
-    let token = guard.fencing_token();
+    let token = guard.fencing_token().await.unwrap();
     guard.release().await.unwrap();
     let guard = first.await.unwrap().unwrap();
-    assert!(guard.fencing_token() > token);
+    assert!(guard.fencing_token().await.unwrap() > token);
     assert!(has(&cluster, target, &name), "the slot moves no more");
 
     while cluster.move_key(slot, source, target) {}

@@ -39,7 +39,7 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
         let state = operator.inspect(key).await.unwrap();
         assert_eq!(
             state.holders[0].token,
-            Some(guard.fencing_token()),
+            Some(guard.fencing_token().await.unwrap()),
             "{record}"
         );
         assert_eq!(state.last_token, before.last_token, "{record}");
@@ -49,7 +49,7 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
     cluster.close_slot(slot, source, target);
     let revocation = Revocation::new("ann", "slot");
     let revoked = operator
-        .revoke(key, guard.fencing_token(), revocation)
+        .revoke(key, guard.fencing_token().await.unwrap(), revocation)
         .await
         .unwrap();
     assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
@@ -66,7 +66,7 @@ async fn revocation_whose_answer_is_lost_is_no_answer() {
     let revoke = async |guard: &LockGuard, key| {
         let revocation = Revocation::new("ann", "stuck").without_audit();
         operator
-            .revoke(key, guard.fencing_token(), revocation)
+            .revoke(key, guard.fencing_token().await.unwrap(), revocation)
             .await
     };
     // Afterwards the node has the script.

@@ -30,7 +30,7 @@ async fn right_to_ask_is_needed_while_a_slot_moves() {
         cluster.move_named(record, source, target);
     }
     let state = users.viewer(None).inspect(KEY).await.expect("it may look");
-    assert_eq!(state.holders[0].token, Some(guard.fencing_token()));
+    assert_eq!(state.holders[0].token, Some(guard.fencing_token().await.unwrap()));
     let refused = users.viewer(Some("+asking")).inspect(KEY).await;
     let error = refused.expect_err("it may not ask");
     assert!(error.is_rejected(), "{error}");

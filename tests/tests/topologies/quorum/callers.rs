@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 /// The tokens of the callers that were inside, in their order.
 type Tokens = Arc<Mutex<Vec<u64>>>;
 
-#[distributed_lock(key = KEY, wait = LONG, client = locks, guard = held)]
+#[distributed_lock(key = KEY, wait = LONG, client = locks, token = token)]
 async fn visit(locks: &LockClient, tokens: &Tokens) -> Result<(), LockError> {
-    tokens.lock().unwrap().push(held.fencing_token().get());
+    tokens.lock().unwrap().push(token.get());
     tokio::task::yield_now().await;
     Ok(())
 }
@@ -94,7 +94,7 @@ async fn lease_is_retained_until_another_client_waits() {
         let token = async || {
             let lock = ours.lock(KEY).ttl(long).retain(long / 3).wait(LONG);
             let guard = soon(lock.acquire()).await.expect("it can be had");
-            let token = guard.fencing_token().get();
+            let token = guard.fencing_token().await.unwrap().get();
             guard.release().await.expect("it was held throughout");
             token
         };
@@ -112,7 +112,7 @@ async fn lease_is_retained_until_another_client_waits() {
         let asked = Instant::now();
         let guard = soon(hold(&other)).await;
         assert!(asked.elapsed() < long / 6, "it was told of the waiter");
-        assert!(guard.fencing_token().get() > last);
+        assert!(guard.fencing_token().await.unwrap().get() > last);
         guard.release().await.expect("it was held throughout");
     }
 }

@@ -97,7 +97,7 @@ async fn visit(client: LockClient, room: Room) {
     let (inside, last) = &*room.0;
     let guard = hold(&client).await;
     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
-    let token = guard.fencing_token().get();
+    let token = guard.fencing_token().await.unwrap().get();
     let before = last.swap(token, Ordering::SeqCst);
     assert!(before < token, "{token} after {before}");
     tokio::task::yield_now().await;

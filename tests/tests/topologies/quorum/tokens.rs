@@ -11,7 +11,7 @@ use super::{nothing_is_left_on, proxies, url_behind};
 async fn token(client: &LockClient) -> u64 {
     let guard = client.lock(KEY).wait(LONG).acquire().await;
     let guard = guard.expect("a majority is there");
-    let token = guard.fencing_token().get();
+    let token = guard.fencing_token().await.unwrap().get();
     // It may be short, and have ended.
     let _ = guard.release().await;
     token

@@ -26,7 +26,7 @@ async fn live_view_sorts_filters_inspects_and_revokes() {
     terminal.shows("order:42");
     terminal.press(&["Enter"]);
     terminal.shows("lock `order:42` is held");
-    terminal.shows(&format!("token {}", guard.fencing_token()));
+    terminal.shows(&format!("token {}", guard.fencing_token().await.unwrap()));
     // Of the lock that is shown.
     terminal.press(&["r"]);
     terminal.shows("revoke `order:42`, reason:");

@@ -117,7 +117,7 @@ async fn renew_asking(
         script,
         names: &renewal.names,
         arguments: &arguments,
-        holder: None,
+        shortcut: None,
     };
     let Answered { at, answer } = node.run_asking(&call, until, |_| ()).await?;
     let answer = scripts::parse_renew_reply(&answer).map_err(NodeError::Final)?;

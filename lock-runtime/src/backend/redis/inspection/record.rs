@@ -127,7 +127,7 @@ impl LockRecord {
     /// What tells the owners of a record apart: the owner's id, or the whole of a foreign value.
     pub(in crate::backend::redis) fn owner(&self) -> Option<&[u8]> {
         let value = self.value.as_deref().filter(|_| !self.is_absent())?;
-        match self.token() {
+        match record::grant_of(value) {
             Some(_) => value.get(..OwnerId::LEN),
             None => Some(value),
         }
@@ -135,10 +135,12 @@ impl LockRecord {
 
     fn of_grant(&self, value: &[u8], label: String, kind: HolderKind) -> Holder {
         let token = token_of(value);
-        let mut holder = self.holder(label, kind, token.map(Seen::Token));
+        let owner = || RecordHash::of(self.owner());
+        let seen = token.map_or_else(|| Seen::Record(owner()), Seen::Token);
+        let mut holder = self.holder(label, kind, Some(seen));
         holder.token = token;
-        holder.age = token
-            .and_then(|token| (self.now + AHEAD).checked_sub(token.get()))
+        holder.age = record::grant_of(value)
+            .and_then(|grant| (self.now + AHEAD).checked_sub(grant.token.time()))
             .map(|age| Duration::from_micros(age.saturating_sub(AHEAD)));
         holder
     }
@@ -158,7 +160,8 @@ impl LockRecord {
 }
 
 fn token_of(value: &[u8]) -> Option<FencingToken> {
-    record::grant_of(value).map(|grant| grant.token)
+    let token = record::grant_of(value).map(|grant| grant.token);
+    token.filter(|token| token.is_minted())
 }
 
 /// The server's time (µs), as TIME answers.

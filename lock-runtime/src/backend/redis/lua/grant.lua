@@ -1,6 +1,7 @@
 -- Part of acquire and end, also of a share: the records, and what grants a lock to a waiter.
 --
--- K, the lock:  owner(22) flag(1) token(16) label. The flag is '+' while a waiter queues, else ' '.
+-- K, the lock:  owner(22) flag(1) token(16) label. The flag is '+' while a waiter queues, else ' '. A holder that asked for
+--   no token has its own time in ms in place of one; only that begins with a zero.
 -- F, the fence: the last token.
 -- Q, the queue: two members for each waiter. Its entry, `owner + label`, is scored with its ticket (µs, in order
 --   of arrival). Its heartbeat, the bare `owner`, is scored with minus the time (µs) until which the waiter counts
@@ -65,7 +66,7 @@ end
 
 -- Stores a new token and returns it.
 local function new_token(fence)
-  local token = math.max(fence + TURNS, now)
+  local token = math.max(fence + TURNS, now, 1e15)
   -- Lua's own conversion to text keeps 14 digits only.
   local digits = string.format('%016.0f', token)
   call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)

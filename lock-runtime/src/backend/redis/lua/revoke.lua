@@ -1,5 +1,6 @@
--- Follows grant.lua and share.lua. KEYS K F Q R, ARGV the token that an operator saw (0 for a record of another program),
--- the first bytes of that record, its length (-1 for a token), and a notice for the holder.
+-- Follows grant.lua and share.lua. KEYS K F Q R, ARGV the token that an operator saw (0 if there was none),
+-- the first bytes of the record of another program and its length (for an owner without a token its id and -2, for a
+-- token -1), and a notice for the holder.
 -- Takes K from its holder, or from all that share it, in favour of the queue. The operator saw the holder a while ago: K
 -- must have its token, or one of its turns. The record of another program is compared whole.
 -- Answers 1 freed, 2 granted to waiters. Otherwise nothing is written: 0 K is absent, -1 another owner has K.
@@ -11,9 +12,12 @@ if not value then
 end
 local owner = owner_of(value)
 local digits = owner:match(OWNER) and value:match('^[ +](' .. TOKEN .. ') ', 23)
-local token = tonumber(digits or nil)
+local number = tonumber(digits or nil)
+local token = number and number >= 1e15 and number
 local is_seen
-if token then
+if length == -2 then
+  is_seen = number and owner == record
+elseif token then
   is_seen = seen >= token and seen < token + TURNS
 else
   is_seen = #value == length and value:sub(1, #record) == record
@@ -37,7 +41,7 @@ end
 local told = {}
 if phase and taken then
   told = call('ZRANGEBYSCORE', R, string.format('(%.0f', now), '+inf', 'LIMIT', '0', MAX_CHECKED)
-elseif token and not phase then
+elseif number and not phase then
   told = { owner }
 end
 local choice = new_choice()

@@ -298,7 +298,7 @@ async fn send(
         script,
         names: &candidate.names,
         arguments,
-        holder: None,
+        shortcut: None,
     };
     let queues = queue || matches!(command, Command::Cede { .. });
     let note = |event: SendEvent| note(candidate, node, ttl, queues, event);

@@ -149,7 +149,7 @@ impl Nodes {
                 Argument::Number(self.delay_ms()),
                 Argument::Text(notice),
             ],
-            holder: None,
+            shortcut: None,
         };
         let answered = self
             .node(node)

@@ -266,7 +266,7 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
             Argument::Boot,
             Argument::Number(nodes.delay_ms()),
         ],
-        holder: None,
+        shortcut: None,
     };
     let note = |event| note(&candidate, node, ttl, false, event);
     let answered = nodes

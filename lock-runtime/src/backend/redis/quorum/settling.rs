@@ -8,6 +8,7 @@ use super::nodes::Nodes;
 use crate::backend::redis::command::Argument;
 use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
 use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::shortcut::Shortcut;
 use crate::backend::redis::scripts::{Scripts, parse_end_reply, parse_release_reply};
 use crate::backend::wire::ballot::ending::Ending;
 use crate::backend::wire::candidate::Candidate;
@@ -192,7 +193,10 @@ async fn end_at(
                 script: &Scripts::of(Mode::Exclusive, names).release,
                 names,
                 arguments: &[Argument::Text(entry.owner_id.as_str())],
-                holder: Some((entry, grant.token)),
+                shortcut: Some(Shortcut::Release {
+                    entry,
+                    number: grant.token,
+                }),
             };
             let answered = node.run(Purpose::End, &call, until, note).await;
             parse_release_reply(&answered.map_err(NodeError::into_wire)?.answer)
@@ -208,7 +212,7 @@ async fn end_at(
                     Argument::Boot,
                     Argument::Number(nodes.delay_ms()),
                 ],
-                holder: None,
+                shortcut: None,
             };
             let answered = node.run(Purpose::End, &call, until, note).await;
             parse_end_reply(&answered.map_err(NodeError::into_wire)?.answer)

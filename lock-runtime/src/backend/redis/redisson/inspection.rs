@@ -251,7 +251,7 @@ impl Inspection for RedissonWire {
             script: &REVOKE,
             names: &names,
             arguments: &arguments,
-            holder: None,
+            shortcut: None,
         };
         let answered = self.run(Purpose::End, &call, |_| {}).await?;
         revoking::parse(&answered.answer)

@@ -105,7 +105,7 @@ impl RedissonWire {
             script: &SCRIPTS.release,
             names,
             arguments: &[Argument::Field(&self.client, &entry.owner_id)],
-            holder: None,
+            shortcut: None,
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => outstanding.ending(on),
@@ -153,7 +153,7 @@ impl Wire for RedissonWire {
                 Argument::Field(&self.client, &entry.owner_id),
                 Argument::Number(millis(ttl)),
             ],
-            holder: None,
+            shortcut: None,
         };
         let note = |event: SendEvent| match event {
             SendEvent::Sending(on) => outstanding.sending(on, ttl, false),

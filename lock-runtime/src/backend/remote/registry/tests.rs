@@ -29,6 +29,9 @@ fn owner_id(number: u16) -> OwnerId {
     OwnerId::from_random(ClientId::from_random([0; 6]), random)
 }
 
+/// The token of every grant.
+const TOKEN: u64 = 1_700_000_000_000_016;
+
 /// A lease of an hour, granted at `at`.
 fn leased(number: u16, at: Moment) -> LeaseEntry {
     let key = LockKey::from(format!("key-{number}"));
@@ -41,16 +44,18 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
         hold_at_least_ms: 0,
     };
     let schedule = RenewalSchedule::granted(at, &terms);
-    let token = FencingToken::new(16);
+    let token = FencingToken::new(TOKEN);
     let request = Request {
         locks: LockSet::one(key, names.clone()),
         mode: Mode::Exclusive,
         terms,
         wait: TTL,
+        fenced: false,
         label: "".into(),
         labels: CallLabels::new("", "key-<n>"),
     };
-    let lease = Lease::new(&request, owner_id(number), token, Clock::Boot, &schedule);
+    let id = owner_id(number);
+    let lease = Lease::new(&request, id, Some(token), Clock::Boot, &schedule);
     lease.delivered();
     let owner = RegisteredOwner::ended_before(
         owner_id(number),
@@ -58,13 +63,13 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
         Mode::Exclusive,
         &GrantNotifier::default(),
     );
-    let mut entry = LeaseEntry::new(Arc::new(lease), owner, schedule, at);
+    let mut entry = LeaseEntry::new(Arc::new(lease), owner, schedule, token, at);
     entry.heads_queue = true;
     entry
 }
 
 fn confirmation(at: Moment, contended: bool) -> Answered<Grant> {
-    let token = FencingToken::new(16);
+    let token = FencingToken::new(TOKEN);
     Answered {
         at,
         answer: Grant { contended, token },
@@ -79,6 +84,7 @@ fn request(terms: LeaseTerms) -> Request {
         mode: Mode::Exclusive,
         terms,
         wait: TTL,
+        fenced: false,
         label: "".into(),
         labels: CallLabels::new("next", "key-<n>"),
     }
@@ -277,7 +283,7 @@ fn confirmation_after_the_deadline_does_not_move_it() {
     let brief = terms(MIN_TTL);
     let mut entry = leased(1, long_ago);
     entry.schedule = RenewalSchedule::granted(long_ago, &brief);
-    entry.lease = Arc::new(entry.lease.for_next_turn(&request(brief), &entry.schedule));
+    entry.lease = Arc::new(entry.lease.for_next_turn(&request(brief), None, &entry.schedule));
     let (lease, deadline) = (entry.lease.clone(), entry.schedule.deadline());
     let mut registry = LeaseRegistry::default();
     registry.insert(entry);
@@ -429,7 +435,7 @@ fn undelivered_lease_is_not_renewed_but_confirmed_at_its_delivery() {
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
     let request = request(terms(TTL));
-    entry.lease = Arc::new(entry.lease.for_next_turn(&request, &entry.schedule));
+    entry.lease = Arc::new(entry.lease.for_next_turn(&request, None, &entry.schedule));
     let lease = entry.lease.clone();
     registry.insert(entry);
     let first = start + TTL / 3;
@@ -469,7 +475,7 @@ fn undelivered_lease_is_lost_when_it_ends() {
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
     let request = request(terms(TTL));
-    entry.lease = Arc::new(entry.lease.for_next_turn(&request, &entry.schedule));
+    entry.lease = Arc::new(entry.lease.for_next_turn(&request, None, &entry.schedule));
     registry.insert(entry);
     let mut agenda = DueWork::default();
     while agenda.lost.is_empty() {
@@ -502,7 +508,10 @@ fn lease_passes_as_it_is_with_a_token_of_its_own() {
         let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);
         let next = next.expect("it may be had");
         assert_eq!(next.owner_id, first.owner_id);
-        assert_eq!(next.token().get(), first.token().get() + u64::from(handoff));
+        assert_eq!(
+            next.known_token().map(FencingToken::get),
+            Some(TOKEN + u64::from(handoff))
+        );
         assert_eq!(next.deadline(), first.deadline());
         assert_eq!(next.trace.labels.function, "next");
         assert!(registry.remove(&lease).is_none(), "its lease was passed on");
@@ -512,6 +521,28 @@ fn lease_passes_as_it_is_with_a_token_of_its_own() {
     assert!(beyond.is_none(), "the grant has no more tokens");
     assert_eq!(registry.next(), due);
     assert!(registry.remove(&lease).is_some());
+}
+
+#[test]
+fn turns_of_a_grant_without_a_token_have_those_that_are_minted_later() {
+    let start = Clock::Boot.now();
+    let mut registry = LeaseRegistry::default();
+    let mut entry = leased(1, start);
+    entry.number = FencingToken::absent(1_700_000_000_000_000);
+    entry.lease = Arc::new(entry.lease.for_next_turn(&request(terms(TTL)), None, &entry.schedule));
+    let first = entry.lease.clone();
+    registry.insert(entry);
+    let next = registry.hand_over(&first, &request(terms(TTL)), TURNS, start);
+    let second = next.unwrap();
+    assert_eq!((first.known_token(), second.known_token()), (None, None));
+    let minted = FencingToken::new(TOKEN);
+    assert_eq!(registry.minted(&first, minted), None, "its turn is over");
+    // The same token comes to whoever asks, so each turn adds its place.
+    let token = registry.minted(&second, minted);
+    assert_eq!(token.map(FencingToken::get), Some(TOKEN + 1));
+    let next = registry.hand_over(&second, &request(terms(TTL)), TURNS, start);
+    let third = next.unwrap().known_token();
+    assert_eq!(third.map(FencingToken::get), Some(TOKEN + 2));
 }
 
 #[test]
@@ -529,7 +560,7 @@ fn renewal_of_one_turn_carries_the_next_one_on() {
     assert!(Arc::ptr_eq(&renewed.unwrap(), &next));
     assert!(next.deadline() > lease.deadline());
     // The server names the holder by the token of the grant, which says nothing about the turn.
-    assert_eq!(next.token().get(), lease.token().get() + 1);
+    assert_eq!(next.known_token().map(FencingToken::get), Some(TOKEN + 1));
 }
 
 #[test]
@@ -580,7 +611,7 @@ fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
         locks: LockSet::one(key, entry.owner.names.first().clone()),
         ..request(terms)
     };
-    let (id, token) = (entry.lease.owner_id, entry.lease.token());
+    let (id, token) = (entry.lease.owner_id, entry.lease.known_token());
     let lease = Lease::new(&request, id, token, Clock::Boot, &entry.schedule);
     lease.delivered();
     entry.lease = Arc::new(lease);
@@ -601,8 +632,8 @@ fn retained_lease_is_the_next_callers_until_its_time_is_over() {
         assert!(registry.due(start + RETAIN, MANY).renewals.is_empty());
         let next = registry.resume(&request(terms), turns, start + at)?;
         assert_eq!(
-            (next.owner_id, next.token()),
-            (lease.owner_id, lease.token().next())
+            (next.owner_id, next.known_token().map(FencingToken::get)),
+            (lease.owner_id, Some(TOKEN + 1))
         );
         assert!(
             registry

@@ -69,7 +69,7 @@ impl Scene {
         ask::<i64>(connection, &["RPUSH", "lock:strange", "mine"]);
         let revocation = Revocation::new("ann@example.com", "stuck since noon, see ticket 4711");
         let (_holder, guard) = holder(&server, "api-7", "import").await;
-        let revoked = client.revoke("import", guard.fencing_token(), revocation);
+        let revoked = client.revoke("import", guard.fencing_token().await.unwrap(), revocation);
         revoked.await.unwrap();
         Scene {
             server,
@@ -226,7 +226,7 @@ async fn form_of_another_site_revokes_nothing() {
     let site = serve(with_operator(client)).await;
     let action = format!(
         "{site}/locks/revoke?key=import&seen={}",
-        guard.fencing_token()
+        guard.fencing_token().await.unwrap()
     );
     let form = format!(
         "<form method=post action='{action}'><input name=reason value=x><input name=confirm value=import>\

@@ -1,4 +1,7 @@
-//! Release by one command instead of a script, on servers that can compare and delete.
+//! Plain commands that do in the common case what a script does, for a third of the server's work.
+//!
+//! A free lock is taken by `SET NX`, and released by a comparison with the whole record, on servers that can compare and
+//! delete. Where the command did nothing, the script follows, and knows why.
 
 use redis::{RedisError, Value};
 
@@ -16,6 +19,78 @@ pub(super) enum Deletion {
     DelEx,
 }
 
+/// What a script is to do, if a plain command can do it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shortcut<'a> {
+    /// To take a lock that is free, for `ttl` ms. The number stands in the record for the token that it has not.
+    Take {
+        entry: &'a QueueEntry,
+        number: FencingToken,
+        ttl: i64,
+    },
+    /// To release a lock for which no waiter queues.
+    Release {
+        entry: &'a QueueEntry,
+        number: FencingToken,
+    },
+}
+
+/// A command of [`Shortcut`] that a server has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlainCommand<'a> {
+    shortcut: Shortcut<'a>,
+    deletion: Option<Deletion>,
+}
+
+impl<'a> Shortcut<'a> {
+    /// The command on a server that has this one to compare and delete.
+    pub(super) fn on(self, deletion: Option<Deletion>) -> Option<PlainCommand<'a>> {
+        match (self, deletion) {
+            (Shortcut::Release { .. }, None) => None,
+            (shortcut, deletion) => Some(PlainCommand { shortcut, deletion }),
+        }
+    }
+}
+
+impl PlainCommand<'_> {
+    pub(super) fn write(&self, output: &mut Vec<u8>, lock: &str) {
+        match (self.shortcut, self.deletion) {
+            (Shortcut::Take { entry, number, ttl }, _) => {
+                let record = uncontended(entry.owner_id, &entry.label, number);
+                let text = Argument::Text;
+                let (record, ttl) = (text(&record), Argument::Number(ttl));
+                let set = [text("SET"), text(lock), record, text("NX"), text("PX"), ttl];
+                command::write(output, &set);
+            }
+            (Shortcut::Release { entry, number }, Some(deletion)) => {
+                deletion.write(output, lock, entry, number);
+            }
+            (Shortcut::Release { .. }, None) => unreachable!("it is made with a deletion"),
+        }
+    }
+
+    /// The answer as the script would give it; `None` if the script has to be asked.
+    pub(super) fn answer(&self, answer: Value) -> Option<Value> {
+        match (self.shortcut, answer) {
+            (Shortcut::Take { number, .. }, Value::Okay) => {
+                let digits = FencingToken::DIGITS;
+                let granted = format!(" {:0digits$}", number.get());
+                Some(Value::BulkString(granted.into_bytes()))
+            }
+            // Somebody has the lock, perhaps this owner by an earlier attempt.
+            (Shortcut::Take { .. }, Value::Nil) => None,
+            // There may be a waiter, another holder, or none. The answer asks for `end`, which handles each case.
+            (Shortcut::Release { .. }, Value::Int(0)) => Some(Value::Int(2)),
+            (_, answer) => Some(answer),
+        }
+    }
+
+    /// Whether this is the server's own command to compare and delete.
+    pub(super) fn is_deletion(&self) -> bool {
+        matches!(self.shortcut, Shortcut::Release { .. })
+    }
+}
+
 impl Deletion {
     /// The command of a server with this name and version, major and minor.
     pub(super) fn of_server(server: &str, version: (u32, u32)) -> Option<Deletion> {
@@ -28,13 +103,7 @@ impl Deletion {
 
     /// Appends the command that deletes the record of `lock` if the owner of `entry` holds it by `token` and no
     /// waiter has set its flag.
-    pub(super) fn write(
-        self,
-        output: &mut Vec<u8>,
-        lock: &str,
-        entry: &QueueEntry,
-        token: FencingToken,
-    ) {
+    fn write(self, output: &mut Vec<u8>, lock: &str, entry: &QueueEntry, token: FencingToken) {
         let record = uncontended(entry.owner_id, &entry.label, token);
         let (lock, record) = (Argument::Text(lock), Argument::Text(&record));
         match self {
@@ -43,17 +112,6 @@ impl Deletion {
                 let condition = Argument::Text("IFEQ");
                 command::write(output, &[Argument::Text("DELEX"), lock, condition, record]);
             }
-        }
-    }
-
-    /// The answer as `release.lua` would give it.
-    ///
-    /// If nothing was deleted, there may be a waiter, another holder, or none. The answer then asks for `end`,
-    /// which handles each of these cases.
-    pub(super) fn release_answer(answer: Value) -> Value {
-        match answer {
-            Value::Int(0) => Value::Int(2),
-            answer => answer,
         }
     }
 }

@@ -1,0 +1,92 @@
+//! Explains a token that the body does not use, and a call of `fencing_token` whose answer is not awaited.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+
+use crate::errors::Errors;
+use crate::item::Shape;
+use crate::model::Options;
+
+/// Looks at the body for both mistakes.
+pub(crate) fn check(options: &Options, shape: &Shape, body: &Group, errors: &mut Errors) {
+    if let Some(token) = &options.token
+        && !is_used(&token.unraw().to_string(), body.stream())
+    {
+        errors.add(
+            token.span(),
+            format_args!(
+                "nothing uses the token `{token}`, which costs the server two thirds of a call: send it along with each \
+                 write, or leave `token = {token}` out"
+            ),
+        );
+    }
+    if let Some(guard) = &options.guard {
+        let right = match shape {
+            Shape::Sync => "fencing_token_blocking()?",
+            Shape::Async | Shape::Future(_) => "fencing_token().await?",
+        };
+        not_awaited(guard, shape, body.stream(), &mut |place| {
+            errors.add(
+                place,
+                format_args!(
+                    "`fencing_token` may ask the server: write `{guard}.{right}`, or bind the token with `token = token`"
+                ),
+            );
+        });
+    }
+}
+
+/// Whether a name that begins with `_`, or that the body has: also in the text of a format, `"{token}"`.
+fn is_used(name: &str, body: TokenStream) -> bool {
+    name.starts_with('_')
+        || body.into_iter().any(|tree| match tree {
+            TokenTree::Ident(ident) => ident.unraw() == name,
+            TokenTree::Literal(literal) => literal.to_string().contains(&format!("{{{name}")),
+            TokenTree::Group(group) => is_used(name, group.stream()),
+            TokenTree::Punct(_) => false,
+        })
+}
+
+/// Reports each `guard.fencing_token()` that is used as if it was the token, and in a function that is not async each one
+/// that is awaited. A future that goes elsewhere is not a mistake.
+fn not_awaited(guard: &Ident, shape: &Shape, body: TokenStream, report: &mut dyn FnMut(Span)) {
+    let trees: Vec<TokenTree> = body.into_iter().collect();
+    let is = |tree: &TokenTree, text: &str| match tree {
+        TokenTree::Ident(ident) => *ident == text,
+        TokenTree::Punct(punct) => text.len() == 1 && text.starts_with(punct.as_char()),
+        TokenTree::Group(_) | TokenTree::Literal(_) => false,
+    };
+    for window in trees.windows(5) {
+        let [held, dot, method, TokenTree::Group(arguments), after] = window else {
+            continue;
+        };
+        let is_call = is(held, &guard.to_string())
+            && is(dot, ".")
+            && is(method, "fencing_token")
+            && arguments.delimiter() == Delimiter::Parenthesis;
+        if is_call && is(after, "?") {
+            report(method.span());
+        }
+    }
+    for window in trees.windows(6) {
+        let [held, dot, method, TokenTree::Group(_), next, then] = window else {
+            continue;
+        };
+        let is_call = is(held, &guard.to_string())
+            && is(dot, ".")
+            && is(method, "fencing_token")
+            && is(next, ".");
+        let is_wrong = match shape {
+            Shape::Sync => is(then, "await") || is(then, "get"),
+            Shape::Async | Shape::Future(_) => is(then, "get"),
+        };
+        if is_call && is_wrong {
+            report(method.span());
+        }
+    }
+    for tree in trees {
+        if let TokenTree::Group(group) = tree {
+            not_awaited(guard, shape, group.stream(), report);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! A fencing token for a holder that took its lock without one.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::backend::remote::context::Context;
+use crate::backend::remote::poll_interval::backoff;
+use crate::backend::remote::watchdog;
+use crate::backend::wire::Wire;
+use crate::backend::wire::error::WireError;
+use crate::background::random;
+use crate::error::LockError;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::{Lease, LossReason};
+
+/// The token of a lease. Without one the server is asked, again for the time of one command where it does not answer.
+///
+/// Dropped at any time, it leaves a lease with or without a token. A token that no caller saw is that of the next one who
+/// asks under the same owner: the server gives an owner one token.
+pub(crate) async fn token<W: Wire>(
+    context: &Arc<Context<W>>,
+    lease: &Lease,
+) -> Result<FencingToken, LockError> {
+    context.check_process()?;
+    let until = Instant::now() + context.command_timeout;
+    let mut failures = 0;
+    loop {
+        if let Some(token) = lease.known_token() {
+            return Ok(token);
+        }
+        if let Some(loss) = lease.loss() {
+            return Err(lease.lost_error(loss));
+        }
+        let names = context.registry().names(lease);
+        let Some(names) = names else {
+            return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
+        };
+        match context.wire.mint(lease.owner_id, &names).await {
+            Ok(Some(number)) => {
+                // Bound first: subscribers see the token, and may block.
+                let token = context.registry().minted(lease, number);
+                if let Some(token) = token {
+                    lease.minted(token);
+                }
+            }
+            Ok(None) => {
+                watchdog::declare_lost(context, lease.owner_id, Some(LossReason::NotOurs));
+            }
+            Err(WireError::Unavailable(_)) if Instant::now() < until => {
+                failures += 1;
+                let pause = Instant::now() + backoff(failures, random::jitter());
+                context.timers().sleep_until(pause.min(until)).await;
+            }
+            Err(error) => return Err(error.into_error().with_key(lease.keys.first())),
+        }
+    }
+}
