@@ -14,6 +14,7 @@ local LIVE_US = 6000000     -- how long a waiter counts as alive after its last 
 local QUEUE_MS = '7000'     -- Q expires a little after its last heartbeat
 local FENCE_MS = 86400000   -- F expires a day after its token's time
 local TURNS = 16            -- tokens that belong to one grant, for local turns
+local FIRST_TOKEN = 1e15    -- the clock of September 2001; what is less stands for no token
 local MAX_CHECKED = '128'   -- waiters; bounds the work of one script
 local call = redis.call
 
@@ -66,7 +67,7 @@ end
 
 -- Stores a new token and returns it.
 local function new_token(fence)
-  local token = math.max(fence + TURNS, now, 1e15)
+  local token = math.max(fence + TURNS, now, FIRST_TOKEN)
   -- Lua's own conversion to text keeps 14 digits only.
   local digits = string.format('%016.0f', token)
   call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)

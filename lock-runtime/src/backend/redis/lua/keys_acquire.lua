@@ -46,7 +46,7 @@ end
 
 local token = 0
 for _, lock in ipairs(locks) do
-  token = math.max(token, lock.token or math.max(lock.fence + TURNS, now))
+  token = math.max(token, lock.token or math.max(lock.fence + TURNS, now, FIRST_TOKEN))
 end
 -- Stores the token of all in F.
 local function store_token()

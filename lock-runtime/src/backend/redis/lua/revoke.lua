@@ -13,7 +13,7 @@ end
 local owner = owner_of(value)
 local digits = owner:match(OWNER) and value:match('^[ +](' .. TOKEN .. ') ', 23)
 local number = tonumber(digits or nil)
-local token = number and number >= 1e15 and number
+local token = number and number >= FIRST_TOKEN and number
 local is_seen
 if length == -2 then
   is_seen = number and owner == record
@@ -46,7 +46,7 @@ elseif number and not phase then
 end
 local choice = new_choice()
 if members > 0 then
-  choose_shares(choice, MAX_UNCONFIRMED, nil, token and owner)
+  choose_shares(choice, MAX_UNCONFIRMED, nil, number and owner)
 end
 
 -- The first write is one that a server out of memory allows. It then allows the rest of the script.
