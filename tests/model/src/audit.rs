@@ -48,6 +48,8 @@ breaches! {
     FreedEarly: "no end frees a lock before its minimum is over";
     WronglyLost: "a renewal fails only if its owner does not have the lock";
     WronglyRevoked: "a revocation takes the grant that its operator saw, or changes nothing";
+    Minted: "a mint gives the holder that asks a token, or changes nothing";
+    Barged: "a plain command takes a lock past a live waiter only after a holder lost it";
     TokenForgotten: "a revocation leaves no fence below the token that it took";
 }
 
@@ -91,6 +93,7 @@ impl AuditedRun<'_> {
         self.audit_queue(breaches);
         self.audit_shares(breaches);
         self.audit_revocation(breaches);
+        self.audit_mint(breaches);
         let failed = matches!(self.answer, Answer::Refused(_) | Answer::Unavailable);
         if failed && self.before != self.after {
             breaches.add(Breach::HalfDone);
@@ -117,7 +120,10 @@ impl AuditedRun<'_> {
         // The end of a waiting share serves the next one, also if the lock is free.
         let may_make = matches!(
             self.command,
-            Command::Acquire { .. } | Command::ShareAcquire { .. } | Command::ShareEnd { .. }
+            Command::Acquire { .. }
+                | Command::Take { .. }
+                | Command::ShareAcquire { .. }
+                | Command::ShareEnd { .. }
         );
         if was.is_none() && is.is_some() && !may_make {
             breaches.add(Breach::MadeAnew);
@@ -143,11 +149,14 @@ impl AuditedRun<'_> {
                 Some(Value::Ours { share: Some(_), .. })
             );
         let rests = is == Some(Some(OwnerId::REST));
-        let is_granted = is != was && !rests || was_shared && token(before) != token(after);
+        let is_minted = self.command_mints() && self.before != self.after;
+        let is_granted =
+            is != was && !rests || was_shared && token(before) != token(after) || is_minted;
         if is.is_some()
             && is_granted
             && !is_confirmed
             && let Some(token) = token(after)
+            && (token > 0 || is_minted)
             && token < self.last + self.turns
         {
             breaches.add(Breach::TokenFell);
@@ -172,6 +181,7 @@ impl AuditedRun<'_> {
         if let (true, Some(lock)) = (queues, after)
             && matches!(lock.value, Value::Ours { flagged: false, .. })
             && !self.after.queue.entries().is_empty()
+            && !self.stays_unflagged()
         {
             breaches.add(Breach::Unflagged);
         }
@@ -180,15 +190,56 @@ impl AuditedRun<'_> {
     /// Whether a lock is taken from its holder by an operator.
     fn revokes(&self) -> bool {
         let is_done = matches!(self.answer, Answer::Code(1..));
-        is_done && matches!(self.command, Command::Revoke { .. })
+        is_done
+            && matches!(
+                self.command,
+                Command::Revoke { .. } | Command::RevokeOwner { .. }
+            )
+    }
+
+    fn command_mints(&self) -> bool {
+        matches!(self.command, Command::Mint { .. })
+    }
+
+    /// Whether the lock was taken past its queue before, and the command leaves that to the next waiter that polls.
+    fn stays_unflagged(&self) -> bool {
+        let is_past = |records: &Records| {
+            let lock = records.lock.map(|lock| lock.value);
+            let is_unflagged = matches!(lock, Some(Value::Ours { flagged: false, .. }));
+            is_unflagged && !records.queue.entries().is_empty()
+        };
+        let polls = matches!(self.answer, Answer::Waiting { position: 1.., .. });
+        is_past(self.before) && self.before.holder() == self.after.holder() && !polls
+    }
+
+    fn audit_mint(&self, breaches: &mut Breaches) {
+        let Command::Mint { owner } = self.command else {
+            return;
+        };
+        let mut expected = self.before.clone();
+        if let Some(Lock {
+            value: Value::Ours { token: given, .. },
+            ..
+        }) = &mut expected.lock
+            && *given == 0
+            && self.before.holder() == Some(owner)
+            && let Some(minted) = token(self.after.lock)
+        {
+            *given = minted;
+            expected.fence = self.after.fence;
+        }
+        if expected != *self.after {
+            breaches.add(Breach::Minted);
+        }
     }
 
     fn audit_revocation(&self, breaches: &mut Breaches) {
-        let Command::Revoke { seen } = self.command else {
-            return;
+        let is_seen = match self.command {
+            Command::Revoke { seen } => token(self.before.lock)
+                .is_some_and(|token| token > 0 && (token..token + self.turns).contains(&seen)),
+            Command::RevokeOwner { owner } => self.before.holder() == Some(owner),
+            _ => return,
         };
-        let is_of = |token: Token| (token..token + self.turns).contains(&seen);
-        let is_seen = token(self.before.lock).is_some_and(is_of);
         if self.revokes() && !is_seen || self.before != self.after && !self.revokes() {
             breaches.add(Breach::WronglyRevoked);
         }
@@ -196,7 +247,8 @@ impl AuditedRun<'_> {
             Some(Fence::Token { token, .. }) => Some(token),
             _ => None,
         };
-        if self.revokes() && fence < token(self.before.lock) {
+        let taken = token(self.before.lock).filter(|&token| token > 0);
+        if self.revokes() && fence < taken {
             breaches.add(Breach::TokenForgotten);
         }
     }

@@ -104,6 +104,10 @@ impl World {
         if inside && lease.is_valid() && downgrades && !owner.awaits_reply {
             actions.push(Action::Downgrade(id, number));
         }
+        let lacks_token = inside && lease.is_valid() && lease.token == 0 && !lease.minting;
+        if lacks_token && self.budget.allows(Fault::Mint) {
+            actions.push(Action::Mint(id, number));
+        }
         // A lease without a body is not renewed: its caller may never take it.
         let due = inside && lease.is_valid() && lease.deadline < owner.ttl && !lease.renewing;
         if due && self.budget.allows(Fault::Renew) {

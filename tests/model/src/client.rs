@@ -68,7 +68,10 @@ pub(crate) enum Phase {
 /// One granted lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Lease {
+    /// Zero is none.
     pub(crate) token: Token,
+    /// A mint is under way.
+    pub(crate) minting: bool,
     /// How long its holder relies on the lease, by the holder's clock.
     pub(crate) deadline: Ticks,
     pub(crate) body: Body,

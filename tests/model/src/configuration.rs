@@ -81,6 +81,8 @@ pub struct Configuration {
     pub forgets: bool,
     /// Bodies cannot be stopped.
     pub synchronous: bool,
+    /// A free lock is taken by a plain command, without a token.
+    pub takes: bool,
     /// An uncontended lock is released by a command that compares and deletes.
     pub deletes: bool,
     /// One in so many states is run on without faults, to check that it recovers.
@@ -122,6 +124,7 @@ impl Configuration {
             at_least: self.at_least,
             forgets: self.forgets,
             synchronous: self.synchronous,
+            takes: self.takes,
             deletes: self.deletes,
             writes: self.writes,
             confirms: self.confirms,

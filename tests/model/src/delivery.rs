@@ -10,8 +10,9 @@ use crate::server::{
 };
 use crate::world::World;
 
-/// The bit of a script, beside those of plain locks and of shares.
+/// The bits of scripts, beside those of plain locks and of shares.
 const RESTS: u16 = 1 << 8;
+const MINTS: u16 = 1 << 9;
 
 impl World {
     /// The server runs a command, and sends the answer and its announcements.
@@ -35,12 +36,13 @@ impl World {
             Kind::End { .. } => 8,
             Kind::Rest { .. } => RESTS,
             // Not a script, so the server always knows it.
-            Kind::Delete { .. } => 0,
+            Kind::Take { .. } | Kind::Delete { .. } => 0,
+            Kind::Mint => MINTS,
         };
         let of_shares = request.share.is_some()
             || configuration.writes && matches!(request.kind, Kind::End { .. });
         // There is one script for that, since a share has no minimum.
-        let script = script << if of_shares && script != RESTS { 4 } else { 0 };
+        let script = script << if of_shares && script < RESTS { 4 } else { 0 };
         if request.has_text {
             self.scripts |= script;
         }
@@ -79,6 +81,8 @@ impl World {
                 Command::ShareEnd { owner, share: None }
             }
             Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
+            Kind::Take { ttl, .. } => Command::Take { owner, ttl },
+            Kind::Mint => Command::Mint { owner },
             Kind::Downgrade { .. } => unreachable!("its owner asks for a share"),
             Kind::Renew { ttl } => Command::Renew { owner, ttl },
             Kind::Release => Command::Release { owner },
@@ -93,6 +97,7 @@ impl World {
         let command = request.share.map_or_else(plain, of_share);
         let (before, answer) = self.run_command(server, command, mode, configuration);
         self.note_taken_anew(&before, command, answer);
+        self.note_barged(&before, command, answer);
         self.note_rest(&before, command, answer);
         if request.awaited && answer == Answer::Nil && self.records.share(owner).is_some() {
             self.breaches.add(Breach::WronglyLost);
@@ -187,6 +192,20 @@ impl World {
         }
     }
 
+    /// Notes if a lock is taken past a live waiter although no holder lost it.
+    fn note_barged(&mut self, before: &Records, command: Command, answer: Answer) {
+        let is_taken = matches!(
+            (command, answer),
+            (Command::Take { .. }, Answer::Held { .. })
+        );
+        let listens = |owner: OwnerId| self.clients[usize::from(owner.client)].subscribed;
+        let mut waiters = before.queue.entries().iter();
+        let is_past = waiters.any(|entry| entry.is_live() && listens(entry.owner));
+        if is_taken && is_past && !self.lapsed {
+            self.breaches.add(Breach::Barged);
+        }
+    }
+
     /// Notes if a lock that should become a share is taken anew, since it was lost.
     fn note_taken_anew(&mut self, before: &Records, command: Command, answer: Answer) {
         let Command::Downgrade { owner, .. } = command else {
@@ -228,6 +247,7 @@ fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
         Kind::Downgrade { ttl } => Command::Downgrade { owner, share, ttl },
         Kind::Renew { ttl } => Command::ShareRenew { owner, take, ttl },
         Kind::Release | Kind::Delete { .. } => Command::ShareRelease { owner, take },
+        Kind::Take { .. } | Kind::Mint => unreachable!("a share has a token"),
         Kind::Rest { .. } => unreachable!("a share has no minimum"),
         Kind::End { .. } => Command::ShareEnd {
             owner,

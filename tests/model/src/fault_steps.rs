@@ -5,7 +5,7 @@ use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::Fault;
 use crate::network::{Incoming, Kind, Server};
-use crate::server::{Command, Fence, Lock, Mode, Queue, Records, Ticks, Token, Value};
+use crate::server::{Command, Fence, Lock, Mode, OwnerId, Queue, Records, Ticks, Token, Value};
 use crate::world::{Action, World};
 
 /// The impairments of the server.
@@ -90,7 +90,7 @@ impl World {
             Fault::Flush => self.scripts != 0,
             Fault::ForeignTake | Fault::ForeignTakeForever => free,
             Fault::Delete => !free,
-            Fault::Revoke => self.token().is_some(),
+            Fault::Revoke => self.grant().is_some(),
             Fault::LoseFence => self.records.fence.is_some(),
             Fault::LoseQueue => !self.records.queue.entries().is_empty(),
             Fault::LoseShares => self.records.shares.is_some(),
@@ -201,11 +201,15 @@ impl World {
         configuration: &Configuration,
     ) -> Verdict {
         let client = self.client(id);
-        if let Kind::Renew { .. } = kind {
+        if let Kind::Renew { .. } | Kind::Mint = kind {
             if let Some(index) = client.find(number)
                 && let Phase::Held(lease) = &mut client.owners[index].phase
+                && awaited
             {
-                lease.renewing = false;
+                match kind {
+                    Kind::Mint => lease.minting = false,
+                    _ => lease.renewing = false,
+                }
             }
             return Ok(());
         }
@@ -282,17 +286,24 @@ impl World {
 
     /// The operator has seen the grant before this one, and then this one.
     fn revoke(&mut self, configuration: &Configuration) {
-        let token = self.token().expect("a lock without a token is not revoked");
-        for seen in [token - configuration.turns, token] {
-            let command = Command::Revoke { seen };
+        let (token, owner) = self.grant().expect("another program's lock is not revoked");
+        let other = OwnerId {
+            number: owner.number + 1,
+            ..owner
+        };
+        let commands = match token {
+            0 => [other, owner].map(|owner| Command::RevokeOwner { owner }),
+            token => [token - configuration.turns, token].map(|seen| Command::Revoke { seen }),
+        };
+        for command in commands {
             self.run_command(Server::Target, command, self.mode, configuration);
         }
     }
 
-    /// The token of the lock.
-    fn token(&self) -> Option<Token> {
+    /// The token and the owner of the lock.
+    fn grant(&self) -> Option<(Token, OwnerId)> {
         match self.records.lock?.value {
-            Value::Ours { token, .. } => Some(token),
+            Value::Ours { token, owner, .. } => Some((token, owner)),
             Value::Foreign | Value::WrongType => None,
         }
     }

@@ -61,9 +61,11 @@ pub enum Fault {
     Renew,
     /// A lock becomes a share; a bound, not a fault.
     Downgrade,
+    /// A body asks for a token; a bound, not a fault.
+    Mint,
 }
 
-const FAULTS: usize = Fault::Downgrade as usize + 1;
+const FAULTS: usize = Fault::Mint as usize + 1;
 
 /// How often each fault may still happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -15,6 +15,8 @@
 //!   queues, owners, polls, outstanding commands and taint, renewal, loss by the local clock, release,
 //!   hand-off to a successor, settling, local turns, retained leases, shares, locks that become shares, and locks that
 //!   stay taken for a minimum.
+//! - `conduct::acquisition` and `conduct::leases` have the plain command that takes a free lock without a token, and the mint of
+//!   a token for a body that asks. A configuration that `takes` begins with that command.
 //! - `network`: one connection for each client, in order both ways. A connection that is torn down loses
 //!   its replies. Its commands are lost or arrive late, in order.
 //! - `faults`, `fault_steps`: the faults and what each of them does.
@@ -65,6 +67,12 @@
 //! Where no lease can exclude (`Class::Fenced`), tokens must rise with every grant. If one server grants, and its clock
 //! is not behind, the server's holder must have the highest token of all holders. A resource that refuses tokens below the highest it has seen
 //! then refuses every stale write. Shares of one phase have one token, so it does not tell them from each other.
+//!
+//! # Locks without a token
+//!
+//! A plain command takes a lock that is free whoever queues. So it may overtake a live waiter, but only after a holder lost
+//! the lock, and until that waiter polls: in every other case the lock of a queue goes from holder to holder. Among the bodies
+//! that asked for a token these rise in the order of holding. One that did not ask has none to be compared.
 //!
 //! # Moves
 //!

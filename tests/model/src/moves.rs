@@ -49,7 +49,11 @@ impl Keys {
     pub(crate) fn named(request: &Request) -> Keys {
         let of_lock = matches!(
             request.kind,
-            Kind::Renew { .. } | Kind::Release | Kind::Delete { .. } | Kind::Rest { .. }
+            Kind::Take { .. }
+                | Kind::Renew { .. }
+                | Kind::Release
+                | Kind::Delete { .. }
+                | Kind::Rest { .. }
         );
         Keys::of(match (of_lock, request.share) {
             (true, None) => &[Key::Lock],

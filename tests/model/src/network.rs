@@ -22,6 +22,13 @@ pub(crate) enum Kind {
         ttl: Ticks,
         queue: bool,
     },
+    /// Takes the lock if it is free, without a script and without a token. If it is taken an acquire follows.
+    Take {
+        ttl: Ticks,
+        queue: bool,
+    },
+    /// Gives the sender, who has the lock without a token, one.
+    Mint,
     /// Makes a share of the sender's lock.
     Downgrade {
         ttl: Ticks,
@@ -117,11 +124,20 @@ impl Connection {
         });
     }
 
-    /// The client no longer waits for answers to this owner, except to its renewals.
+    /// The client no longer waits for answers to this owner, except to its renewals and mints.
     pub(crate) fn stop_awaiting(&mut self, number: u8) {
-        let renewal = |kind| matches!(kind, Kind::Renew { .. });
+        let stays = |kind| matches!(kind, Kind::Renew { .. } | Kind::Mint);
+        self.stop_awaiting_if(number, |kind| !stays(kind));
+    }
+
+    /// The caller that asked for a token is gone.
+    pub(crate) fn stop_awaiting_mint(&mut self, number: u8) {
+        self.stop_awaiting_if(number, |kind| kind == Kind::Mint);
+    }
+
+    fn stop_awaiting_if(&mut self, number: u8, is_it: impl Fn(Kind) -> bool) {
         for request in &mut self.up {
-            if request.number == number && !renewal(request.kind) {
+            if request.number == number && is_it(request.kind) {
                 request.awaited = false;
             }
         }
@@ -131,7 +147,7 @@ impl Connection {
                 Incoming::Redirect { request, .. } => (request.number, request.kind),
                 Incoming::Push(..) => return true,
             };
-            of != number || renewal(kind)
+            of != number || !is_it(kind)
         });
     }
 

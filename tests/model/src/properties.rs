@@ -9,7 +9,7 @@ use crate::faults::Fault;
 use crate::moves::Source;
 use crate::network::{Incoming, Server};
 use crate::recovery;
-use crate::server::{Lock, OwnerId, Shares, Ticks, Token, Value};
+use crate::server::{Lock, OwnerId, QueueEntry, Shares, Ticks, Token, Value};
 use crate::world::{World, inside};
 
 /// Exclusion.
@@ -59,6 +59,8 @@ pub(crate) const SHARED: &str = "two bodies share the lock";
 pub(crate) const RESTED: &str = "a waiter waits for a lock at rest";
 /// A configuration with downgrades contains one that succeeds.
 pub(crate) const DOWNGRADED: &str = "a lock has become a share";
+/// A configuration with plain commands and a crash contains one that overtakes a waiter.
+pub(crate) const PAST_A_WAITER: &str = "a lock was taken past a live waiter";
 /// A configuration with a slot that moves contains a holder meanwhile.
 pub(crate) const HELD_MEANWHILE: &str = "a slot has moved while its lock was held and awaited";
 /// A configuration with a failover contains records that should not be there any more.
@@ -126,6 +128,9 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     if configuration.at_least > 0 && is_exclusion {
         properties.push(always(MINIMUM, keeps_minimum));
         properties.push(sometimes(RESTED, is_awaited_at_rest));
+    }
+    if configuration.takes && allows(Fault::Crash) {
+        properties.push(sometimes(PAST_A_WAITER, is_past_a_waiter));
     }
     if configuration.forgets {
         properties.push(sometimes(UNKNOWN, |world| {
@@ -206,6 +211,14 @@ fn is_unknown_announced(client: &Client) -> bool {
 fn is_taken_again(world: &World) -> bool {
     let mut leases = leases(world);
     leases.any(|(_, lease)| lease.body == Body::Over && lease.turn > 0)
+}
+
+/// Whether a lock has no flag although a live waiter queues, since it was taken without a look at the queue.
+fn is_past_a_waiter(world: &World) -> bool {
+    let lock = world.records.lock.map(|lock| lock.value);
+    let is_unflagged = matches!(lock, Some(Value::Ours { flagged: false, .. }));
+    let mut waiters = world.records.queue.entries().iter();
+    is_unflagged && waiters.any(QueueEntry::is_live)
 }
 
 fn is_exclusive(world: &World) -> bool {
@@ -339,7 +352,7 @@ fn has_no_phantom(world: &World) -> bool {
 /// Whether the present holder's token is above those of all other holders. A resource that refuses tokens
 /// below the highest it has seen then refuses all stale writes, once that holder has written.
 fn is_fenced(world: &World) -> bool {
-    let Some((present, token)) = held(world) else {
+    let Some((present, token)) = held(world).filter(|&(_, token)| token > 0) else {
         return true;
     };
     let has_it = |owner| owner == present || world.records.share(owner).is_some();

@@ -112,6 +112,14 @@ mistakes! {
         RestHandedOver,
         /// A revocation takes the lock whatever its operator saw.
         RevokeUnseen,
+        /// A mint gives a token to whoever has the lock.
+        MintForAnyone,
+        /// A mint takes its token from the clock alone, and lowers the fence.
+        MintLowersFence,
+        /// A caller whose plain command finds the lock taken does not ask whether it is its own.
+        NilIsBusy,
+        /// A plain command of an earlier connection is not waited for when its owner is ended.
+        TakeUnsettled,
         /// A revocation does not raise a fence that was lost to the token that it takes.
         RevokeForgets,
     }

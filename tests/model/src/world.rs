@@ -4,11 +4,11 @@ use std::iter;
 
 use crate::audit::{Breach, Breaches};
 use crate::client::{Body, Client, Lease, Owner};
-use crate::conduct::Verdict;
+use crate::conduct::{ClientRules, Verdict};
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
 use crate::moves::{Key, Replica, Source};
-use crate::server::{Mode, OwnerId, Records, Ticks, Token};
+use crate::server::{Mode, OwnerId, QueueEntry, Records, Ticks, Token, Value};
 
 /// The whole state: server, connections and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +25,8 @@ pub struct World {
     pub(crate) highest: Token,
     /// The highest token under which a body began that has the lock alone.
     pub(crate) highest_alone: Token,
+    /// The lock was lost by a holder, and no waiter has polled since. Counted where locks are taken without a script.
+    pub(crate) lapsed: bool,
     /// The live head of the queue, and how many bodies of other clients began while it waited.
     pub(crate) waiting_head: Option<(OwnerId, u8)>,
     /// For how long a lock that was put to rest has to stay taken.
@@ -62,6 +64,8 @@ pub enum Action {
     EndRetained(u8, u8),
     /// The lease is renewed to this length.
     Renew(u8, u8, Ticks),
+    /// A body asks for the token that its lease lacks.
+    Mint(u8, u8),
     /// The lock becomes a share.
     Downgrade(u8, u8),
     /// A lease is confirmed, since the next server may lack it.
@@ -118,6 +122,7 @@ impl World {
             last: 0,
             highest: 0,
             highest_alone: 0,
+            lapsed: false,
             waiting_head: None,
             minimum: 0,
             replica: None,
@@ -144,6 +149,7 @@ impl World {
     /// Does one step.
     pub(crate) fn step(&mut self, action: Action, configuration: &Configuration) {
         let rules = configuration.client_rules();
+        let was_held = self.records.lock.is_some();
         let verdict = match action {
             Action::Tick => {
                 self.tick(configuration);
@@ -151,11 +157,11 @@ impl World {
             }
             Action::Arrive(id) => self.client(id).arrive(&rules),
             Action::ArriveToShare(id) => self.client(id).arrive_to_share(&rules),
-            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i)),
+            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i, &rules)),
             Action::Start(id, number) => {
                 if configuration.has_shares() {
                     self.note_token(id, number);
-                } else if configuration.local_turns.is_some() {
+                } else if configuration.local_turns.is_some() || configuration.takes {
                     self.note_body(id, number);
                 }
                 self.on(id, number, |client, index| {
@@ -177,6 +183,11 @@ impl World {
                 self.on(id, number, |c, i| c.downgrade(i, &rules))
             }
             Action::EndAgain(id, number) => self.on(id, number, |c, i| c.end_again(i, &rules)),
+            Action::Mint(id, number) => {
+                self.budget.spend(Fault::Mint);
+                self.on(id, number, |c, i| c.mint(i))
+            }
+            Action::Receive(id) if configuration.takes => self.receive_token(id, &rules),
             Action::Receive(id) => self.client(id).receive(&rules),
             Action::Deliver(id) => {
                 let request = self.client(id).connection.up.remove(0);
@@ -207,6 +218,9 @@ impl World {
             fault => self.fault(fault, configuration),
         };
         self.note(verdict);
+        if configuration.takes {
+            self.note_lapse(action, was_held);
+        }
         self.note_head(configuration);
         self.forget_source();
     }
@@ -221,16 +235,61 @@ impl World {
     fn note_body(&mut self, id: u8, number: u8) {
         let client = &self.clients[usize::from(id)];
         let mut leases = client.leases();
-        let (_, lease) = leases.find(|&(of, _)| of == number).expect("it is held");
-        let token = lease.token;
-        if token <= self.highest {
-            self.breaches.add(Breach::TurnToken);
-        }
-        self.highest = self.highest.max(token);
+        let found = leases.find(|&(of, _)| of == number);
+        let token = found.expect("it is held").1.token;
+        drop(leases);
+        self.note_highest(token);
         if let Some((head, bodies)) = &mut self.waiting_head
             && head.client != id
         {
             *bodies += 1;
+        }
+    }
+
+    /// Checks the token of a body. One without a token is compared with none.
+    fn note_highest(&mut self, token: Token) {
+        if token > 0 && token <= self.highest {
+            self.breaches.add(Breach::TurnToken);
+        }
+        self.highest = self.highest.max(token);
+    }
+
+    /// A client reads a message, by which a body that runs may get a token.
+    fn receive_token(&mut self, id: u8, rules: &ClientRules) -> Verdict {
+        let tokens = |client: &Client| -> Vec<(u8, Token)> {
+            let inside = inside(client).map(|(owner, lease)| (owner.number, lease.token));
+            inside.collect()
+        };
+        let before = tokens(&self.clients[usize::from(id)]);
+        let verdict = self.client(id).receive(rules);
+        for (owner, token) in tokens(&self.clients[usize::from(id)]) {
+            if before.contains(&(owner, 0)) && token > 0 {
+                self.note_highest(token);
+            }
+        }
+        verdict
+    }
+
+    /// Notes that the lock was lost by its holder, until the queue is in order again.
+    fn note_lapse(&mut self, action: Action, was_held: bool) {
+        let by_command = matches!(
+            action,
+            Action::Deliver(_) | Action::DeliverStray(_) | Action::Double(_)
+        );
+        self.lapsed |= was_held && self.records.lock.is_none() && !by_command;
+        let is_flagged = matches!(
+            self.records.lock.map(|lock| lock.value),
+            Some(Value::Ours { flagged: true, .. })
+        );
+        let mut entries = self.records.queue.entries().iter();
+        if is_flagged || !entries.any(QueueEntry::is_live) {
+            self.lapsed = false;
+        }
+        // Whoever comes then may take the lock anew, with all the turns of a grant.
+        if self.lapsed
+            && let Some((_, bodies)) = &mut self.waiting_head
+        {
+            *bodies = 0;
         }
     }
 

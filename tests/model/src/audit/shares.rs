@@ -14,11 +14,14 @@ impl AuditedRun<'_> {
             | Command::ShareRelease { owner, .. }
             | Command::ShareEnd { owner, .. } => Some(owner),
             Command::Acquire { .. }
+            | Command::Take { .. }
+            | Command::Mint { .. }
             | Command::Renew { .. }
             | Command::ShareAcquire { .. }
             | Command::Downgrade { .. }
             | Command::ShareRenew { .. }
-            | Command::Revoke { .. } => None,
+            | Command::Revoke { .. }
+            | Command::RevokeOwner { .. } => None,
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::{ClientRules, Verdict, count_from};
 use crate::client::{Client, Handoff, Owner, Phase};
-use crate::network::Kind;
+use crate::network::{Kind, Reply};
+use crate::outstanding::Outstanding;
 use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks};
 
@@ -20,7 +21,7 @@ impl Client {
         }
         self.has_head = true;
         let index = self.begin(ttl, true, false);
-        self.poll(index)
+        self.poll(index, rules)
     }
 
     /// A caller that does not wait comes, and makes one attempt.
@@ -31,7 +32,7 @@ impl Client {
         let heads_queue = !self.has_head;
         self.has_head = true;
         let index = self.begin(rules.ttls[0], heads_queue, true);
-        self.poll(index)
+        self.poll(index, rules)
     }
 
     pub(super) fn begin(&mut self, ttl: Ticks, heads_queue: bool, once: bool) -> usize {
@@ -45,13 +46,40 @@ impl Client {
         self.owners.len() - 1
     }
 
-    pub(crate) fn poll(&mut self, index: usize) -> Verdict {
+    /// An owner of which nothing was sent may begin with a plain command: the lock is mostly free.
+    pub(crate) fn poll(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         let queue = !matches!(
             self.owners[index].phase,
             Phase::Competing { once: true, .. }
         );
         let ttl = self.owners[index].ttl;
-        self.send(index, Kind::Acquire { ttl, queue }, false)
+        let owner = &self.owners[index];
+        if !rules.takes || owner.outstanding != Outstanding::default() || owner.share.is_some() {
+            return self.send(index, Kind::Acquire { ttl, queue }, false);
+        }
+        let verdict = self.send(index, Kind::Take { ttl, queue }, false);
+        if rules.seeded == Some(Seeded::TakeUnsettled) {
+            self.owners[index].outstanding.answered();
+        }
+        verdict
+    }
+
+    /// Somebody has the lock, perhaps this owner by an earlier command. The script knows.
+    pub(super) fn take_answered(
+        &mut self,
+        index: usize,
+        reply: Reply,
+        rules: &ClientRules,
+    ) -> Option<Verdict> {
+        let Kind::Take { ttl, queue } = reply.kind else {
+            return None;
+        };
+        let is_busy = reply.answer == Some(Answer::Nil);
+        let is_refused = matches!(reply.answer, Some(Answer::Refused(_)));
+        if !is_busy && !is_refused || is_busy && rules.seeded == Some(Seeded::NilIsBusy) {
+            return None;
+        }
+        Some(self.send(index, Kind::Acquire { ttl, queue }, false))
     }
 
     pub(super) fn poll_answered(
@@ -73,7 +101,8 @@ impl Client {
                 }
                 Ok(())
             }
-            Answer::Waiting { .. } | Answer::WaitingForShares { .. } => {
+            // Only by mistake is nil an answer here.
+            Answer::Waiting { .. } | Answer::WaitingForShares { .. } | Answer::Nil => {
                 self.owners[index].outstanding.note_not_held();
                 if once {
                     return self.give_up(index, rules);

@@ -16,6 +16,7 @@ impl Client {
     ) -> Lease {
         Lease {
             token,
+            minting: false,
             deadline,
             body: Body::Outside,
             lost: false,
@@ -71,6 +72,39 @@ impl Client {
             _ => {}
         }
         lease.renewing = false;
+        Ok(())
+    }
+
+    /// A body asks for the token that its lease lacks.
+    pub(crate) fn mint(&mut self, index: usize) -> Verdict {
+        if let Phase::Held(lease) = &mut self.owners[index].phase {
+            lease.minting = true;
+        }
+        self.send(index, Kind::Mint, false)
+    }
+
+    pub(super) fn mint_answered(
+        &mut self,
+        index: usize,
+        reply: Reply,
+        rules: &ClientRules,
+    ) -> Verdict {
+        let Phase::Held(lease) = &mut self.owners[index].phase else {
+            return Ok(());
+        };
+        if reply.answer.is_none() && lease.is_valid() {
+            return self.send(index, reply.kind, true);
+        }
+        lease.minting = false;
+        match reply.answer {
+            // The same token comes to whoever asks, so each turn adds its place.
+            Some(Answer::Held { token, .. }) => lease.token = token + Token::from(lease.turn),
+            Some(Answer::Nil) if !lease.lost => {
+                lease.deadline = 0;
+                return self.lose(index, rules);
+            }
+            _ => {}
+        }
         Ok(())
     }
 

@@ -42,6 +42,12 @@
 //! lengthens the lease of the present one, unless that is lost by then. The answer "not yours" loses
 //! the lock for the caller that has it when the answer is read.
 //!
+//! # A grant without a token
+//!
+//! A lock that was taken by a plain command has no token, and neither has a turn of its lease. A body that asks for one has it
+//! minted, and is told the token of the grant plus its own turn. So are the turns after it, without a command. An answer that
+//! comes when the turn is over changes nothing: the next one that asks is told the same token of the grant.
+//!
 //! # Retained leases
 //!
 //! A caller may ask for its lease to be *retained* for a while after its body. Then no caller has the
@@ -114,16 +120,20 @@ impl Client {
             unreachable!("only a held lease is handed over");
         };
         lease.turn += 1;
-        if rules.seeded != Some(Seeded::TokenReused) {
+        // A token that is minted later counts the turn.
+        if lease.token > 0 && rules.seeded != Some(Seeded::TokenReused) {
             lease.token += 1;
         }
+        lease.minting = false;
         (lease.body, lease.retained) = (Body::Outside, 0);
         lease.rests = rules.at_least;
         if rules.seeded == Some(Seeded::LeaseFromTurn) {
             lease.deadline = ttl;
         }
         owner.ttl = ttl;
+        let number = owner.number;
         let is_short = 3 * lease.deadline < 2 * ttl && rules.seeded != Some(Seeded::TurnUnchecked);
+        self.connection.stop_awaiting_mint(number);
         if is_short {
             return Err(Breach::ShortTurn);
         }

@@ -34,6 +34,8 @@ pub(crate) struct ClientRules {
     pub(crate) forgets: bool,
     /// Bodies cannot be stopped.
     pub(crate) synchronous: bool,
+    /// A free lock is taken by a plain command, without a token.
+    pub(crate) takes: bool,
     /// The server compares and deletes.
     pub(crate) deletes: bool,
     /// Exclusive owners are writers: their ends are those of shares.
@@ -59,7 +61,7 @@ impl Client {
         let number = owner.number;
         let mut verdict = Ok(());
         match kind {
-            Kind::Acquire { queue, .. } => {
+            Kind::Acquire { queue, .. } | Kind::Take { queue, .. } => {
                 if owner.outstanding.is_ended {
                     verdict = Err(Breach::AcquiredAfterEnd);
                 }
@@ -70,7 +72,7 @@ impl Client {
                 owner.outstanding.sending(false);
                 owner.awaits_reply = true;
             }
-            Kind::Renew { .. } => {}
+            Kind::Renew { .. } | Kind::Mint => {}
             Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. } => {
                 owner.outstanding.ending();
                 owner.awaits_reply = true;
@@ -144,8 +146,17 @@ impl Client {
         if let Kind::Renew { ttl } = reply.kind {
             return self.renewal_answered(index, ttl, reply, rules);
         }
-        if matches!(reply.kind, Kind::Acquire { .. } | Kind::Downgrade { .. }) {
+        if reply.kind == Kind::Mint {
+            return self.mint_answered(index, reply, rules);
+        }
+        if matches!(
+            reply.kind,
+            Kind::Acquire { .. } | Kind::Take { .. } | Kind::Downgrade { .. }
+        ) {
             self.owners[index].outstanding.answered();
+        }
+        if let Some(verdict) = self.take_answered(index, reply, rules) {
+            return verdict;
         }
         if let Kind::End {
             successor: Some((successor, _)),

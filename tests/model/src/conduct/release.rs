@@ -51,7 +51,7 @@ impl Client {
                 match deletes {
                     // The record has the token of the grant in every turn.
                     true => Kind::Delete {
-                        token: lease.token - Token::from(lease.turn),
+                        token: (lease.token - Token::from(lease.turn)).max(0),
                     },
                     false => Kind::Release,
                 },
@@ -204,7 +204,7 @@ impl Client {
         for owner in &mut self.owners {
             owner.outstanding.note_teardown();
             if let Phase::Held(lease) = &mut owner.phase {
-                lease.renewing = false;
+                (lease.renewing, lease.minting) = (false, false);
                 lease.torn = rules.retain > 0;
             }
         }

@@ -25,7 +25,7 @@ impl Client {
         let ttl = rules.ttls[self.shares_left.len() % 2];
         let index = self.begin(ttl, false, false);
         self.owners[index].share = Some(share);
-        self.poll(index)
+        self.poll(index, rules)
     }
 
     /// The lock becomes a share. From now on every command of its owner is that of a share: a renewal as a

@@ -22,6 +22,7 @@ mod rest;
 mod retained;
 mod server;
 mod shares;
+mod takes;
 mod turns;
 
 use crate::configuration::{Class, Configuration};
@@ -41,6 +42,7 @@ pub fn all() -> Vec<Configuration> {
         retained::all(),
         shares::all(),
         rest::all(),
+        takes::all(),
     ]
     .concat()
 }
@@ -99,6 +101,7 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         skew: 0,
         forgets: false,
         synchronous: false,
+        takes: false,
         deletes: false,
         recovers: Some(64),
         seeded: None,

@@ -63,6 +63,17 @@ branches! {
     EndOfASpoiledLock
     EndWithASpoiledRecord
     EndInASpoiledQueue
+    TakeTakes
+    TakeOfATaken
+    TakeWithoutMemory
+    MintGives
+    MintAgain
+    MintOfNothing
+    MintOfAnothers
+    MintOfASpoiledLock
+    MintWithASpoiledFence
+    MintWithABadFence
+    MintWithoutMemory
     RestKeeps
     RestOfNothing
     RestOfAnothers
@@ -128,6 +139,7 @@ branches! {
     RevokeOfNothing
     RevokeOfAnothers
     RevokeRaisesTheFence
+    RevokeOfAnOwner
     RevokeServes
     RevokeFrees
     ;

@@ -8,6 +8,7 @@
 mod branch;
 mod grant;
 mod keys;
+mod mint;
 mod phase;
 mod revoke;
 mod script;
@@ -17,6 +18,7 @@ mod shares;
 
 pub use self::branch::{Branch, Taken};
 pub use self::keys::{KeysCommand, KeysMistake, KeysRun, run_keys};
+use self::revoke::Seen;
 use self::script::Script;
 pub use self::shares::{Member, Share, ShareRules, Shares};
 use crate::seeded::Seeded;
@@ -89,7 +91,7 @@ pub enum Value {
         owner: OwnerId,
         /// A waiter queues.
         flagged: bool,
-        /// The token of the grant.
+        /// The token of the grant; zero if it has none.
         token: Token,
         /// Used by [`Seeded::RemoteCount`] alone.
         count: u8,
@@ -208,6 +210,18 @@ pub enum Command {
         /// Whether to queue if the lock is taken.
         queue: bool,
     },
+    /// Takes the lock if it is free, by a plain command: without a look at the queue, and without a token.
+    Take {
+        /// The owner that asks.
+        owner: OwnerId,
+        /// The lease's length.
+        ttl: Ticks,
+    },
+    /// Gives the holder a token, if it has none.
+    Mint {
+        /// The holder.
+        owner: OwnerId,
+    },
     /// Lengthens a lease.
     Renew {
         /// The holder.
@@ -289,6 +303,11 @@ pub enum Command {
         /// The token that the operator saw.
         seen: Token,
     },
+    /// Takes the lock from an owner that had no token when the operator saw it.
+    RevokeOwner {
+        /// That owner.
+        owner: OwnerId,
+    },
 }
 
 /// What a script answers.
@@ -298,7 +317,7 @@ pub enum Answer {
     Held {
         /// The flag.
         flagged: bool,
-        /// The token.
+        /// The token; zero if the lock was taken without one.
         token: Token,
     },
     /// Another owner holds the lock.
@@ -319,7 +338,7 @@ pub enum Answer {
         /// What they take.
         taken: i32,
     },
-    /// From `renew`: the lock is not the owner's.
+    /// From `renew` and `mint`: the lock is not the owner's. From the plain command: it is taken.
     Nil,
     /// One of the numbers of `release` and `end`. `Delete` answers as `release` does, with 2 whenever it did
     /// not delete.
@@ -399,16 +418,19 @@ impl Records {
         let mut script = Script::new(self, rules, site);
         let answer = match (command, site.mode) {
             // A script runs only on a node that has all of its keys.
-            (Command::Acquire { .. } | Command::End { .. }, Mode::Migrating)
-                if !script.has_all_keys() =>
-            {
+            (
+                Command::Acquire { .. } | Command::Mint { .. } | Command::End { .. },
+                Mode::Migrating,
+            ) if !script.has_all_keys() => Answer::Unavailable,
+            (Command::Take { .. }, Mode::Migrating) if script.records.lock.is_none() => {
                 Answer::Unavailable
             }
             (
                 Command::ShareAcquire { .. }
                 | Command::Downgrade { .. }
                 | Command::ShareEnd { .. }
-                | Command::Revoke { .. },
+                | Command::Revoke { .. }
+                | Command::RevokeOwner { .. },
                 Mode::Migrating,
             ) if !script.has_all_keys() || script.records.shares.is_none() => Answer::Unavailable,
             (Command::ShareRenew { .. } | Command::ShareRelease { .. }, Mode::Migrating)
@@ -417,6 +439,8 @@ impl Records {
                 Answer::Unavailable
             }
             (Command::Acquire { owner, ttl, queue }, _) => script.acquire(owner, ttl, queue),
+            (Command::Take { owner, ttl }, _) => script.take(owner, ttl),
+            (Command::Mint { owner }, _) => script.mint(owner),
             (Command::Renew { owner, ttl }, _) => script.renew(owner, ttl),
             (Command::Release { owner }, _) => script.release(owner),
             (Command::Delete { owner, token }, _) => script.delete(owner, token),
@@ -435,7 +459,8 @@ impl Records {
             (Command::ShareRenew { owner, take, ttl }, _) => script.share_renew(owner, take, ttl),
             (Command::ShareRelease { owner, take }, _) => script.share_release(owner, take),
             (Command::ShareEnd { owner, share }, _) => script.share_end(owner, share),
-            (Command::Revoke { seen }, _) => script.revoke(seen),
+            (Command::Revoke { seen }, _) => script.revoke(Seen::Token(seen)),
+            (Command::RevokeOwner { owner }, _) => script.revoke(Seen::Owner(owner)),
         };
         let (announced, told, taken) = script.traces();
         Run {

@@ -5,8 +5,16 @@ use super::script::Script;
 use super::{Answer, Branch, Fence, OwnerId, Queue, Refusal, Shares, Token, Value};
 use crate::seeded::Seeded;
 
+/// What an operator saw of a holder.
+#[derive(Clone, Copy)]
+pub(super) enum Seen {
+    Token(Token),
+    /// It had no token.
+    Owner(OwnerId),
+}
+
 impl Script<'_> {
-    pub(super) fn revoke(&mut self, seen: Token) -> Answer {
+    pub(super) fn revoke(&mut self, seen: Seen) -> Answer {
         if self.is_lock_wrong() {
             return self.refuse(Branch::RevokeOfASpoiledLock, Refusal::WrongType);
         }
@@ -19,7 +27,10 @@ impl Script<'_> {
             Some(Value::Ours { token, owner, .. }) => (token, owner),
             Some(_) => return self.answer(Branch::RevokeOfAnothers, Answer::Code(-1)),
         };
-        let is_seen = (token..token + self.rules.turns).contains(&seen);
+        let is_seen = match seen {
+            Seen::Token(seen) => token > 0 && (token..token + self.rules.turns).contains(&seen),
+            Seen::Owner(seen) => seen == holder,
+        };
         if !is_seen && !self.is_seeded(Seeded::RevokeUnseen) {
             return self.answer(Branch::RevokeOfAnothers, Answer::Code(-1));
         }
@@ -33,6 +44,9 @@ impl Script<'_> {
         let is_wrong = is_queue_wrong || is_shares_wrong;
         if let Some(refusal) = refusal.or(is_wrong.then_some(Refusal::WrongType)) {
             return self.refuse(Branch::RevokeBesideASpoiledRecord, refusal);
+        }
+        if matches!(seen, Seen::Owner(_)) {
+            self.taken.insert(Branch::RevokeOfAnOwner);
         }
         let told = self.holders(holder);
         let ended = (!is_phase).then_some(holder);
