@@ -32,6 +32,7 @@ static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua"))
 pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
 /// `rest`, of one lock or of several.
 pub(crate) static REST: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("rest.lua")));
+const MINT_SOURCE: &str = lua!("grant.lua", "mint.lua");
 const END_SOURCE: &str = lua!("grant.lua", "choose.lua", "end.lua");
 
 /// A day, in the sources.
@@ -160,6 +161,29 @@ impl RawLock {
     /// `acquire` without queueing.
     pub fn try_acquire(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
         self.acquire(who, -ttl)
+    }
+
+    /// What a client sends first to a lock that is mostly free: flag and number of the record, which is no token, or none if
+    /// the lock is taken.
+    pub fn take(&mut self, who: char, ttl: i64) -> RedisResult<Option<String>> {
+        let (owner, entry) = (owner(who), entry(who));
+        // For the client's time in ms.
+        let number = format!(" {:016}", self.now() / 1_000);
+        let record = format!("{owner}{number}{}", &entry[owner.len()..]);
+        let mut set = redis::cmd("SET");
+        set.arg(&self.k).arg(record).arg("NX").arg("PX").arg(ttl);
+        let taken: Option<String> = set.query(&mut self.connection)?;
+        Ok(taken.map(|_| number))
+    }
+
+    /// `mint`: flag and token, or none if the lock is not `who`'s.
+    pub fn mint(&mut self, who: char) -> RedisResult<Option<String>> {
+        remembering(MINT_SOURCE, (self.memory_of)(who))
+            .key(&self.k)
+            .key(&self.f)
+            .key(&self.q)
+            .arg(owner(who))
+            .invoke(&mut self.connection)
     }
 
     /// `renew`: flag and token, or none if the lock is not `who`'s.

@@ -29,6 +29,7 @@ mod crowd;
 mod cuts;
 mod failovers;
 mod forgetting;
+mod minting;
 mod mixed;
 mod moves;
 mod nodes;
@@ -61,6 +62,7 @@ pub fn table() -> Vec<Row> {
         cuts::rows(),
         silence::rows(),
         connections::rows(),
+        minting::rows(),
         moves::rows(),
         scripts::rows(),
         forgetting::rows(),

@@ -90,6 +90,11 @@ impl RawLock {
         self.run_revoke(&["0", shown, &length.to_string(), notice])
     }
 
+    /// `revoke` of an owner that had no token when the operator saw it.
+    pub fn revoke_owner(&mut self, who: char, notice: &str) -> RedisResult<i64> {
+        self.run_revoke(&["0", &crate::owner(who), "-2", notice])
+    }
+
     fn run_revoke(&mut self, args: &[&str]) -> RedisResult<i64> {
         let mut call = REVOKE.prepare_invoke();
         call.key(&[&self.k, &self.f, &self.q, &self.r]).arg(args);

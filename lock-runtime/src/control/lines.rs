@@ -34,6 +34,9 @@ safety_lines! {
     owner_compare_on_keys:
         "the owner compare of a renewal of several locks",
         [one_of_two_locks_deleted], "unexpected: no word of the server within";
+    owner_compare_on_mint:
+        "the owner compare of the command that asks for a token",
+        [token_after_a_loss], "unexpected: a token without the lock";
     owner_compare_on_release:
         "the owner compare of a release",
         [holder_paused], "unexpected: the new holder was touched";

@@ -73,6 +73,15 @@ impl<L: Locks> Commands<L> {
                 "ok".to_owned()
             }
             ["acquire", key, ttl, wait] => self.acquire(lock(key, ttl, wait)).await,
+            ["take", key, ttl, wait] => self.take(lock(key, ttl, wait)).await,
+            ["mint"] => {
+                let minted = self.held().guard.mint().await;
+                let token = self.held().guard.token();
+                minted.map_or_else(
+                    |words| format!("failed {words}"),
+                    |()| format!("held {token}"),
+                )
+            }
             ["acquire-all", key, ttl, wait, other] => {
                 self.acquire_all(lock(key, ttl, wait), [key, other]).await
             }
@@ -198,6 +207,11 @@ impl<L: Locks> Commands<L> {
 
     async fn acquire(&mut self, (key, ttl, wait): Lock<'_>) -> String {
         let outcome = self.locks().acquire(key, ttl, wait).await;
+        self.keep(self.visit(key), outcome)
+    }
+
+    async fn take(&mut self, (key, ttl, wait): Lock<'_>) -> String {
+        let outcome = self.locks().take(key, ttl, wait).await;
         self.keep(self.visit(key), outcome)
     }
 

@@ -30,6 +30,16 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         wait: Duration,
     ) -> impl Future<Output = Result<Self::Held, String>> + Send;
 
+    /// The same for a lock without a token, for which the holder may ask later. Other kinds have no tokens.
+    fn take(
+        &self,
+        key: &str,
+        ttl: Duration,
+        wait: Duration,
+    ) -> impl Future<Output = Result<Self::Held, String>> + Send {
+        self.acquire(key, ttl, wait)
+    }
+
     /// The same for several locks together. Other kinds have none of these.
     fn acquire_all(
         &self,
@@ -79,6 +89,11 @@ pub(crate) trait Held: Send + Sync + 'static {
     /// The fencing token; 0 if the lock has none.
     fn token(&self) -> u64 {
         0
+    }
+
+    /// Asks for the token that the lock lacks.
+    fn mint(&mut self) -> impl Future<Output = Result<(), String>> + Send {
+        async { Ok(()) }
     }
 
     /// Whether the client still considers it held.

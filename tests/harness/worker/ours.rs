@@ -26,15 +26,19 @@ impl Ours {
     }
 
     fn lock(&self, key: &str, ttl: Duration, wait: Duration) -> Acquire {
+        let lock = self.unfenced(key, ttl, wait);
+        // Half of the keys ask for their token with the lock, and half of them after it.
+        match key.bytes().last().is_some_and(|last| last % 2 == 0) {
+            true => lock.fenced(),
+            false => lock,
+        }
+    }
+
+    fn unfenced(&self, key: &str, ttl: Duration, wait: Duration) -> Acquire {
         // A `+` separates several keys.
         let lock = match key.contains('+') {
             true => self.client.lock_all(key.split('+')),
             false => self.client.lock(key),
-        };
-        // Half of the keys ask for their token with the lock, and half of them after it.
-        let lock = match key.bytes().last().is_some_and(|last| last % 2 == 0) {
-            true => lock.fenced(),
-            false => lock,
         };
         let lock = lock.ttl(ttl).wait(wait);
         match self.mode {
@@ -60,6 +64,12 @@ impl Locks for Ours {
 
     async fn acquire(&self, key: &str, ttl: Duration, wait: Duration) -> Result<Holding, String> {
         held(self.lock(key, ttl, wait)).await
+    }
+
+    async fn take(&self, key: &str, ttl: Duration, wait: Duration) -> Result<Holding, String> {
+        let guard = self.unfenced(key, ttl, wait).acquire().await;
+        let guard = guard.map_err(|error| words(&error))?;
+        Ok(Holding { guard, token: 0 })
     }
 
     async fn acquire_all(
@@ -126,6 +136,12 @@ async fn held(lock: Acquire) -> Result<Holding, String> {
 impl Held for Holding {
     fn token(&self) -> u64 {
         self.token
+    }
+
+    async fn mint(&mut self) -> Result<(), String> {
+        let token = self.guard.fencing_token().await;
+        self.token = token.map_err(|error| words(&error))?.get();
+        Ok(())
     }
 
     fn is_valid(&self) -> bool {

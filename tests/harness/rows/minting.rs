@@ -1,0 +1,225 @@
+//! Locks that are taken without a token, by a plain command, and holders that ask for one later.
+
+use std::time::{Duration, Instant};
+
+use super::{CLAIM, LONG, TTL};
+use crate::proxy::{Mode, Proxy};
+use crate::rounds::Round;
+use crate::wait::{PATIENCE, wait_until};
+use crate::worker::Worker;
+
+rows! {
+    E killed_before_its_token;
+    E taken_before_the_queue;
+    E taken_and_cut;
+    E taken_late;
+    E taken_twice;
+    E queued_before_the_release;
+    F token_after_a_loss;
+    E token_cut, of 2;
+    E token_late;
+}
+
+/// kill -9 between the command that takes the lock and the one that asks for a token.
+fn killed_before_its_token(round: &mut Round<'_>) {
+    let mut first = round.holder(LONG);
+    round.visit(&mut first);
+    round.release(&mut first);
+    let mut holder = taken(round, round.worker(), TTL);
+    assert!(!has_token(round), "nobody asked for one");
+    holder.kill9();
+    let killed = Instant::now();
+    let lease = round.lock.lease_end();
+    let mut next = round.worker();
+    round.ask(&mut next, TTL, PATIENCE);
+    round.granted_next(&next, killed, TTL);
+    assert!(Instant::now() >= lease, "the lease was not respected");
+    round.finish(next);
+    round.retire(first);
+}
+
+/// A holder is killed, and its waiter does not poll for a while: a caller that comes then has the lock first, and the waiter
+/// after it.
+fn taken_before_the_queue(round: &mut Round<'_>) {
+    let mut holder = round.holder(TTL);
+    let mut newcomer = round.worker();
+    newcomer.ask("idle", PATIENCE);
+    let mut waiter = round.waiter(LONG);
+    waiter.stop();
+    holder.kill9();
+    wait_until("end of the lease", PATIENCE, || {
+        round.lock.value().is_none()
+    });
+    newcomer = taken(round, newcomer, LONG);
+    waiter.cont();
+    wait_until("flag", PATIENCE, || {
+        let value = round.lock.value();
+        value.is_some_and(|value| value.as_bytes()[22] == b'+')
+    });
+    minted(round, &mut newcomer);
+    round.visit(&mut newcomer);
+    let released = round.release(&mut newcomer);
+    round.let_in(&mut waiter, released, CLAIM);
+    round.retire_all([newcomer, waiter]);
+}
+
+/// The command is carried out, and its answer lost: the script that follows finds the same holder.
+fn taken_and_cut(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let mut worker = round.worker_at(&proxy.url());
+    worker.ask("idle", PATIENCE);
+    proxy.cut_next_reply(&round.lock.k);
+    let asked = Instant::now();
+    let mut worker = taken(round, worker, LONG);
+    assert!(asked.elapsed() < LONG, "it waited for its own lease");
+    assert_eq!(proxy.cuts(), 1, "the fault happened");
+    assert!(!has_token(round), "the first command took the lock");
+    minted(round, &mut worker);
+    round.finish(worker);
+}
+
+/// The command arrives when its caller has given up.
+fn taken_late(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let late = round.worker_at(&proxy.url());
+    // It has its connection.
+    let mut late = taken(round, late, LONG);
+    round.release(&mut late);
+    proxy.requests(Mode::Hold);
+    let answer = late.ask(&round.command("take", LONG, Duration::ZERO, ""), PATIENCE);
+    assert!(answer.starts_with("failed Unavailable "), "{answer}");
+    assert!(proxy.has_held("NX"), "the command is on its way");
+    proxy.heal();
+    let healed = Instant::now();
+    let mut next = round.worker();
+    round.ask(&mut next, LONG, PATIENCE);
+    round.let_in(&mut next, healed, Duration::from_secs(1));
+    round.retire_all([late, next]);
+}
+
+/// The command arrives twice: while its owner has the lock, with a token or without, the second time does nothing.
+fn taken_twice(round: &mut Round<'_>) {
+    let mut holder = taken(round, round.worker(), LONG);
+    let record = round.lock.value().expect("it is held");
+    let key = round.lock.k.clone();
+    let again = ["SET", &key, &record, "NX", "PX", "8000"];
+    assert_eq!(round.lock.command::<Option<String>>(&again), None);
+    let token = minted(round, &mut holder);
+    assert_eq!(round.lock.command::<Option<String>>(&again), None);
+    assert_eq!(holder.ask("mint", PATIENCE), format!("held {token}"));
+    let next = round.waiter(LONG);
+    let released = round.release(&mut holder);
+    round.granted_next(&next, released, Duration::from_secs(1));
+    assert_eq!(round.lock.command::<Option<String>>(&again), None);
+    round.finish(next);
+    round.retire(holder);
+}
+
+/// A waiter sets the flag, and the holder releases before it hears of that: the lock is handed on.
+fn queued_before_the_release(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let holder = round.worker_at(&proxy.url());
+    let mut holder = taken(round, holder, LONG);
+    proxy.replies(Mode::Hold);
+    let next = round.waiter(LONG);
+    let mut monitor = round.server.monitor();
+    holder.send("release");
+    let key = round.lock.k.clone();
+    wait_until("release", PATIENCE, || {
+        let mut commands = monitor.take().into_iter();
+        commands.any(|command| {
+            let releases = ["EVALSHA", "EVAL", "DELIFEQ", "DELEX"];
+            releases.contains(&&*command.name)
+                && command.text.contains(&key)
+                && !command.text.contains("host")
+        })
+    });
+    assert!(round.lock.is_held_by(&holder), "it was freed past a waiter");
+    proxy.heal();
+    let released = Instant::now();
+    assert_eq!(holder.line(PATIENCE).as_deref(), Some("ok"));
+    round.granted_next(&next, released, Duration::from_secs(1));
+    round.finish(next);
+    round.retire(holder);
+}
+
+/// A holder whose lock is gone asks for a token: it is told of the loss, and the next holder is not affected.
+fn token_after_a_loss(round: &mut Round<'_>) {
+    let mut old = taken(round, round.worker(), LONG);
+    let key = round.lock.k.clone();
+    assert_eq!(round.lock.command::<i64>(&["DEL", &key]), 1);
+    let mut next = taken(round, round.worker(), LONG);
+    let record = round.lock.value();
+    let answer = old.ask("mint", PATIENCE);
+    assert!(!answer.starts_with("held "), "a token without the lock");
+    assert!(answer.starts_with("failed Lost "), "{answer}");
+    assert_eq!(round.lock.value(), record, "the new holder was touched");
+    minted(round, &mut next);
+    round.visit(&mut next);
+    round.lost(&mut old);
+    round.finish(next);
+    round.retire(old);
+}
+
+/// The command that asks for a token is cut off, or its answer: it is sent again, and the holder has one token.
+fn token_cut(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let worker = round.worker_at(&proxy.url());
+    let mut holder = taken(round, worker, LONG);
+    // The server knows the script, so that its own answer is cut.
+    minted(round, &mut holder);
+    round.release(&mut holder);
+    let mut holder = taken(round, holder, LONG);
+    match round.variant {
+        0 => proxy.cut_next_request(&round.lock.k),
+        _ => proxy.cut_next_reply(&round.lock.k),
+    }
+    minted(round, &mut holder);
+    assert_eq!(proxy.cuts(), 1, "the fault happened");
+    round.finish(holder);
+}
+
+/// The command that asks for a token arrives when its holder has lost the lock, and another one has it.
+fn token_late(round: &mut Round<'_>) {
+    let proxy = Proxy::start(round.server.port());
+    let worker = round.worker_at(&proxy.url());
+    let mut old = taken(round, worker, TTL);
+    proxy.requests(Mode::Hold);
+    old.send("mint");
+    wait_until("request", PATIENCE, || proxy.has_held(&round.lock.k));
+    wait_until("end of the lease", PATIENCE, || {
+        round.lock.value().is_none()
+    });
+    let mut next = taken(round, round.worker(), LONG);
+    let record = round.lock.value();
+    proxy.heal();
+    let answer = old.line(PATIENCE).expect("an answer");
+    assert!(answer.starts_with("failed "), "{answer}");
+    round.lost(&mut old);
+    assert_eq!(round.lock.value(), record, "the new holder was touched");
+    minted(round, &mut next);
+    round.finish(next);
+    round.retire(old);
+}
+
+/// Has this process take the lock without a token.
+fn taken(round: &Round<'_>, mut worker: Worker, ttl: Duration) -> Worker {
+    let answer = worker.ask(&round.command("take", ttl, PATIENCE, ""), PATIENCE);
+    assert_eq!(answer, "held 0");
+    worker
+}
+
+/// Has a holder ask for its token, which is above those of all before.
+fn minted(round: &mut Round<'_>, holder: &mut Worker) -> u64 {
+    holder.send("mint");
+    let token = round.granted(holder);
+    let value = round.lock.value().expect("it is held");
+    assert_eq!(value[23..39].parse(), Ok(token), "the record has it");
+    token
+}
+
+/// Whether the record of the lock has a token.
+fn has_token(round: &mut Round<'_>) -> bool {
+    let value = round.lock.value().expect("it is held");
+    value.as_bytes()[23] != b'0'
+}
