@@ -10,10 +10,16 @@ token_is_the_servers_clock_in_microseconds = "
     pass to 20ms
     A acquire           | held now          | fence now"
 
-/// The seconds since 1970 have ten digits since September 2001.
-clock_of_fewer_digits_gives_a_token_of_as_many = "
+/// The seconds since 1970 have ten digits since September 2001. A number of fewer stands for no token.
+clock_of_fewer_digits_gives_a_token_of_as_many_as_ever = "
     back 946080000s
-    A acquire           | held a            | A a, fence now, remembered
+    A acquire           | held 1000000000s  | A 1000000000s, fence 1000000000s, remembered
+    A release
+    A take              | held none
+    A mint              | held 1000000000s+16 | A 1000000000s+16, fence 1000000000s+16, remembered
+    B acquire r
+    A end w
+    B acquire r         | held 1000000000s+32 | shared 1000000000s+32
     pass 946080000s"
 
 token_is_sixteen_more_when_the_fence_is_ahead_of_the_clock = "

@@ -45,8 +45,13 @@ async fn every_grant_remembers_the_fence_for_its_clients_time() {
     for memory in [HOUR, WEEK, DAY] {
         let clients = [0; 2].map(|_| client(server.url(), memory));
         let [client, other] = &clients;
-        // Of a free lock.
+        // Of a free lock, with the lock and after it.
+        let fenced = client.lock(KEY).wait(LONG).fenced().acquire();
+        fenced.await.unwrap().release().await.unwrap();
+        assert_memory(&server, FENCE, memory);
+        let _: bool = ask(&mut server.connection(), &["PEXPIRE", FENCE, "100000000"]);
         let guard = lock(client).await;
+        guard.fencing_token().await.unwrap();
         assert_memory(&server, FENCE, memory);
         // To a waiter.
         let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());

@@ -14,6 +14,11 @@ token_is_above_those_of_each_lock_before = "
     set F zero+60s @2
     A acquire all       | held zero+60000016 | each A zero+60000016, each fence zero+60000016, each remembered"
 
+clock_of_fewer_digits_gives_a_token_of_as_many_as_ever = "
+    back 946080000s
+    A acquire all       | held 1000000000s  | each A 1000000000s, each fence 1000000000s, each remembered
+    pass 946080000s"
+
 lock_that_was_taken_first_gets_the_token_of_the_last = "
     B acquire @3
     A acquire all       | waits 1 at=3

@@ -11,6 +11,7 @@ mod fence;
 mod fence_memory;
 mod grant;
 mod keys;
+mod mint;
 mod queue;
 mod quorum;
 mod random;

@@ -10,7 +10,7 @@ use super::PAGE;
 const KEYS: u64 = 2_000;
 
 async fn once(locks: &LockClient, name: &str) {
-    let guard = locks.lock(name).acquire().await.unwrap();
+    let guard = locks.lock(name).fenced().acquire().await.unwrap();
     guard.release().await.unwrap();
 }
 
@@ -31,6 +31,15 @@ fn printed() -> u64 {
         .unwrap()
         .parse()
         .unwrap()
+}
+
+#[tokio::test]
+async fn a_key_whose_token_nobody_asked_for_leaves_nothing() {
+    let server = RedisServer::start();
+    let locks = client(server.url());
+    let guard = locks.lock("6b1f0c1e").acquire().await.unwrap();
+    guard.release().await.unwrap();
+    assert_eq!(ask::<u64>(&mut server.connection(), &["DBSIZE"]), 0);
 }
 
 #[tokio::test]

@@ -32,6 +32,10 @@ A acquire, B acquire, C acquire, A end
 A acquire, B acquire, A end next C
 A acquire, B acquire, A rest
 A acquire, B acquire, persist
+A take
+A take, B acquire
+A take, G acquire, A mint
+A acquire, B acquire, lose K, A take
 stranger, B acquire";
 
 /// States of a lock that is shared. A and E want the lock alone, B and F read, and the others take permits: C 1 of 2, D 2
@@ -63,9 +67,9 @@ const MOVES: &str = "\
 
 /// The commands of an owner, and those of nobody.
 const COMMANDS: &str = "\
-acquire; try; renew 120s; release; rest; end; end w; end next E; delete; downgrade";
+acquire; try; take; mint; renew 120s; release; rest; end; end w; end next E; delete; downgrade";
 const OTHERS: &str = "\
-revoke";
+revoke; revoke A";
 
 /// A holder, a waiter and a stranger in most of the states.
 const OWNERS: &str = "ABCD";
@@ -164,11 +168,14 @@ fn step(text: &str) -> Step {
         ["holder", "queues"] => Step::HolderIsBackInTheQueue,
         ["stranger"] => Step::StrangerTakes(None),
         ["revoke"] => Step::Revoke(0),
+        ["revoke", owner] => Step::RevokeOwner(who(owner)),
         ["pass", _] => Step::TimePasses(Span(2 * ttl.unsigned_abs() / 1_000)),
         ["lose", key] => Step::IsLost(record(key)),
         ["spoil", key] => Step::IsSpoiled(record(key)),
         ["text", "F"] => Step::FenceBecomesText,
         [owner, "acquire", ..] => Step::Acquire(who(owner), ttl),
+        [owner, "take"] => Step::Take(who(owner), ttl),
+        [owner, "mint"] => Step::Mint(who(owner)),
         [owner, "try"] => Step::Try(who(owner), ttl),
         [owner, "renew", ..] => Step::Renew(who(owner), ttl),
         [owner, "release"] => Step::Release(who(owner)),

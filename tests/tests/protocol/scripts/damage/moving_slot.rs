@@ -88,15 +88,18 @@ pub(super) fn play(has_shares: bool, states: &str) {
 /// The records that the script of a command names.
 fn keys_of(command: &str, lock: &RawLock, model: &Model) -> Vec<String> {
     let RawLock { k, f, q, r, .. } = lock;
-    let (who, verb) = command.split_once(' ').unwrap_or(("", command));
+    let (who, verb) = match command.split_once(' ') {
+        Some(("revoke", _)) | None => ("", command),
+        Some(split) => split,
+    };
     let is_share = who
         .chars()
         .next()
         .is_some_and(|who| model.share(who).is_some());
     let records = match (verb, is_share) {
-        ("rest" | "delete", _) | ("renew 120s" | "release", false) => vec![k],
+        ("take" | "rest" | "delete", _) | ("renew 120s" | "release", false) => vec![k],
         ("renew 120s" | "release", true) => vec![k, r],
-        ("acquire" | "try" | "end" | "end next E", false) => vec![k, f, q],
+        ("mint", _) | ("acquire" | "try" | "end" | "end next E", false) => vec![k, f, q],
         _ => vec![k, f, q, r],
     };
     records.into_iter().cloned().collect()

@@ -67,13 +67,13 @@ fence_above_a_proposal_for_an_own_lock_stays = "
     set F zero+9s
     A acquire 0 p==zero+5s | held zero+5s   | A zero+5s, fence zero+9s"
 
-/// The seconds since 1970 have ten digits since September 2001.
-clock_of_fewer_digits_gives_a_token_of_as_many = "
+/// The seconds since 1970 have ten digits since September 2001. A number of fewer stands for no token.
+clock_of_fewer_digits_gives_a_token_of_as_many_as_ever = "
     back 946080000s
-    A acquire 0         | held a            | A a, fence now
+    A acquire 0         | held 1000000000s  | A 1000000000s, fence 1000000000s
     pass 61s
     A end
-    A acquire 0         | held now          | A now, fence now
+    A acquire 0         | held 1000000000s+16 | A 1000000000s+16, fence 1000000000s+16
     pass 946080000s"
 
 clock_just_past_the_second_keeps_its_zeros = "

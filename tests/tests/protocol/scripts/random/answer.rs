@@ -5,7 +5,7 @@ use lock_model::server;
 use redis::RedisError;
 
 use super::model::{refusal, ticks};
-use super::records::{near_rest, near_token};
+use super::records::{minted, near_rest, near_token};
 use super::stage::agree;
 
 /// Compares an answer or a refusal with the model's.
@@ -42,7 +42,8 @@ pub(crate) fn renewal(
 pub(crate) fn any(answer: Answer, expected: server::Answer) -> Result<server::Answer, String> {
     Ok(match answer {
         Answer::Held { flag, token } => {
-            let token = token.parse().map_err(|_| format!("no token: {token:?}"))?;
+            let token = token.parse().map(minted);
+            let token = token.map_err(|_| format!("no token in an answer: {flag:?}"))?;
             server::Answer::Held {
                 flagged: flag == '+',
                 token: match expected {

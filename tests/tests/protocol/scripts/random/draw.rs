@@ -18,6 +18,9 @@ impl Step {
         prop_oneof![
             9 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
+            5 => (who(), ttl()).prop_map(|(who, ttl)| Step::Take(who, ttl)),
+            3 => who().prop_map(Step::Mint),
+            2 => letter().prop_map(|who| Step::Mint(Who::Holder(who))),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             3 => release(deletes),
             1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Rest(who, ttl)),
@@ -75,7 +78,11 @@ pub(crate) fn who() -> impl Strategy<Value = Who> {
 
 /// Mostly of the holder that there is.
 fn revoke() -> impl Strategy<Value = Step> {
-    select(&[0, 0, 0, 15, 16, -1][..]).prop_map(Step::Revoke)
+    prop_oneof![
+        2 => select(&[0, 0, 0, 15, 16, -1][..]).prop_map(Step::Revoke),
+        1 => who().prop_map(Step::RevokeOwner),
+        1 => letter().prop_map(|who| Step::RevokeOwner(Who::Holder(who))),
+    ]
 }
 
 fn waiter() -> impl Strategy<Value = Who> {

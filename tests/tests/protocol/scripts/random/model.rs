@@ -147,6 +147,8 @@ const DAY: Ticks = 86_400_000;
 fn sender(command: &Command) -> Option<OwnerId> {
     Some(match *command {
         Command::Acquire { owner, .. }
+        | Command::Take { owner, .. }
+        | Command::Mint { owner }
         | Command::Renew { owner, .. }
         | Command::Release { owner }
         | Command::Delete { owner, .. }
@@ -157,7 +159,7 @@ fn sender(command: &Command) -> Option<OwnerId> {
         | Command::ShareRenew { owner, .. }
         | Command::ShareRelease { owner, .. }
         | Command::ShareEnd { owner, .. } => owner,
-        Command::Revoke { .. } => return None,
+        Command::Revoke { .. } | Command::RevokeOwner { .. } => return None,
     })
 }
 

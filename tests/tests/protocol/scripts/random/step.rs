@@ -17,6 +17,10 @@ use crate::scripts::{NOTICE, spoil};
 pub(crate) enum Step {
     Acquire(Who, i64),
     Try(Who, i64),
+    /// The plain command for a lock that is free.
+    Take(Who, i64),
+    /// A token for a holder that has none.
+    Mint(Who),
     Renew(Who, i64),
     Release(Who),
     /// Keeps the lock taken by no owner any more.
@@ -33,6 +37,8 @@ pub(crate) enum Step {
     Downgrade(Who, i64),
     /// An operator takes the lock from the holder with a token so far from that of the record.
     Revoke(i64),
+    /// An operator takes the lock from an owner that had no token.
+    RevokeOwner(Who),
     // Effects from outside.
     TimePasses(Span),
     ClockGoesBack(Span),
@@ -87,7 +93,7 @@ impl Step {
         }
         match self {
             // The rest are steps of scripts that have nothing to send.
-            Step::EndWithNext(..) | Step::Delete(..) => Ok(()),
+            Step::Take(..) | Step::EndWithNext(..) | Step::Delete(..) => Ok(()),
             Step::WritersGiveUp => {
                 let entries = model.records.queue.entries().iter();
                 let writers = entries.filter(|entry| entry.share.is_none());
@@ -142,6 +148,18 @@ impl Step {
         Some(match self {
             Step::Acquire(who, ttl) => acquire(lock, is(who), ttl),
             Step::Try(who, ttl) => acquire(lock, is(who), -ttl),
+            Step::Take(who, ms) => {
+                let ((who, owner, share), ttl) = (is(who), ticks(ms));
+                if share.is_some() {
+                    return None;
+                }
+                let taken = lock.take(who, ms);
+                (Command::Take { owner, ttl }, Seen::Renewal(taken))
+            }
+            Step::Mint(who) => {
+                let (who, owner, _) = is(who);
+                (Command::Mint { owner }, Seen::Renewal(lock.mint(who)))
+            }
             Step::Downgrade(who, ms) => {
                 let ((who, owner, share), ttl) = (is(who), ticks(ms));
                 let share = share.unwrap_or(Share::READ);
@@ -218,6 +236,11 @@ impl Step {
                     Command::Revoke { seen },
                     Seen::Code(lock.revoke(seen, NOTICE)),
                 )
+            }
+            Step::RevokeOwner(who) => {
+                let (who, owner, _) = is(who);
+                let revoked = lock.revoke_owner(who, NOTICE);
+                (Command::RevokeOwner { owner }, Seen::Code(revoked))
             }
             _ => return None,
         })

@@ -7,6 +7,7 @@
 //! | step | what happens |
 //! |---|---|
 //! | `A acquire`, `try`, `renew`, `release`, `rest`, `end` | a script of a plain lock; a ttl may follow, else it is 60 s |
+//! | `A take`, `mint` | the plain command that takes a free lock without a token, and the token that its holder asks for |
 //! | `A end next N` | the end with a successor of the same process |
 //! | `… r`, `… 2/3`, `… w` | as a reader, for two of three permits, as a writer |
 //! | `… all`, `… @2` | of all three locks together, of the second one alone |
@@ -18,7 +19,7 @@
 //! | `put A1 mode=read`, `push C`, `revoke A1` | fields of Redisson's record, its fair queue, its revocation |
 //! | `pass 5s`, `pass to 20ms` (after the second), `back 5s`, `full`, `deny -pubsub`, `boot b`, `delay 400`, `disagree 400` | the server, and the delay of the client |
 //!
-//! Answers: `held T`, `held+ T` (a waiter queues), `waits 1 A claim`, `nil`, a word of [`answer::CODES`], `refused CODE`
+//! Answers: `held T`, `held+ T` (a waiter queues; T is `none` for a lock without a token), `waits 1 A claim`, `nil`, a word of [`answer::CODES`], `refused CODE`
 //! (and nothing is written), `fails CODE`. A token T is a name, which the first use binds, `now`, `zero` (the time at the
 //! beginning) or a number, and so much more or less: `a+16`, `zero+3s`. Facts are those of [`facts`].
 //!

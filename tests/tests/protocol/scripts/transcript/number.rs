@@ -2,6 +2,9 @@
 
 use super::world::{COUNTED_ON_MS, World};
 
+/// What is less stands for no token.
+const FIRST_TOKEN: i64 = 1_000_000_000_000_000;
+
 /// A span in µs: `5s`, `300ms`, `16`.
 fn micros(text: &str) -> i64 {
     let (digits, unit) = match text.find(|letter: char| !letter.is_ascii_digit()) {
@@ -69,6 +72,9 @@ impl World {
 
     /// Compares a token, or binds a name to it. Tokens of one lock rise by what the turns of a grant may use.
     pub(crate) fn check_token(&mut self, text: &str, token: i64) -> Result<(), String> {
+        if text == "none" {
+            return super::expect(token < FIRST_TOKEN, "a number that is no token", token);
+        }
         if let Some((expected, off)) = self.value(text) {
             let is_near = (token - expected).abs() <= off;
             return super::expect(is_near, &format!("{text}, which is {expected}"), token);

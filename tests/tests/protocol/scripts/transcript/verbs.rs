@@ -14,6 +14,8 @@ use super::world::{Kind, World};
 const OF_OWNERS: &[&str] = &[
     "acquire",
     "try",
+    "take",
+    "mint",
     "downgrade",
     "renew",
     "release",
@@ -88,6 +90,8 @@ impl World {
                 let answer = all.acquire(who, ttl);
                 of_all(answer, all.holds_later)
             }
+            ("take", _) => lock.take(who, ttl).into(),
+            ("mint", _) => lock.mint(who).into(),
             ("downgrade", _) => lock.downgrade(who, READ, ttl).into(),
             ("renew", Mode::Share(share)) => lock.renew_share(who, *share, ttl).into(),
             ("renew", Mode::All) => all.renew(who, ttl).into(),
