@@ -112,6 +112,8 @@ mistakes! {
         RestHandedOver,
         /// A revocation takes the lock whatever its operator saw.
         RevokeUnseen,
+        /// A release frees a lock although a waiter has set its flag.
+        FreedPastWaiters,
         /// A mint gives a token to whoever has the lock.
         MintForAnyone,
         /// A mint takes its token from the clock alone, and lowers the fence.

@@ -147,7 +147,7 @@ impl<'a> Script<'a> {
             None => (Branch::ReleaseOfNothing, 0),
             Some(Value::Ours { owner, flagged, .. }) if owner == me || anyone => {
                 self.fence_by_release();
-                if flagged {
+                if flagged && !self.is_seeded(Seeded::FreedPastWaiters) {
                     (Branch::ReleaseOfAContendedLock, 2)
                 } else {
                     if !self.counts_down() {

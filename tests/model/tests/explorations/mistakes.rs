@@ -29,6 +29,7 @@ const WRONGLY_LOST: &str = "a renewal fails only if its owner does not have the 
 const FREED_EARLY: &str = "no end frees a lock before its minimum is over";
 const AS_SEEN: &str = "a revocation takes the grant that its operator saw, or changes nothing";
 const NOT_FORGOTTEN: &str = "a revocation leaves no fence below the token that it took";
+const BARGED: &str = "a plain command takes a lock past a live waiter only after a holder lost it";
 const MINTED: &str = "a mint gives the holder that asks a token, or changes nothing";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
@@ -112,6 +113,7 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     RestEndedAgain in "rest, torn" breaks FREED_EARLY;
     RestHandedOver in "rest, local queue" breaks FREED_EARLY;
     RevokeUnseen in "revoked" breaks AS_SEEN;
+    FreedPastWaiters in "takes, crash" breaks BARGED;
     MintForAnyone in "takes" breaks MINTED;
     MintLowersFence in "takes, clock behind" breaks TOKENS_RISE;
     NilIsBusy in "takes, doubled" breaks PHANTOM;
