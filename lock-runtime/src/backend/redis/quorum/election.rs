@@ -105,13 +105,16 @@ mod tests {
     const FIRST: &str = "aaaaaaaaABCDEFGH012345";
     const OTHER: &str = "bbbbbbbbABCDEFGH012345";
 
+    /// A time of a server.
+    const BASE: u64 = 1_600_000_000_000_000;
+
     fn record(value: &str, left: i64) -> LockRecord {
         let value = Value::BulkString(value.into());
         LockRecord::new(value, &Value::Int(left), 1_700_000_000_000_000)
     }
 
     fn of(owner: &str, token: u64, left: i64) -> LockRecord {
-        record(&format!("{owner} {token:016} api-7"), left)
+        record(&format!("{owner} {} api-7", BASE + token), left)
     }
 
     fn elected(records: &[LockRecord]) -> Option<Elected> {
@@ -131,7 +134,7 @@ mod tests {
             (elected.votes, elected.owner.as_slice()),
             (2, FIRST.as_bytes())
         );
-        assert_eq!(elected.token, Some(FencingToken::new(21)));
+        assert_eq!(elected.token, Some(FencingToken::new(BASE + 21)));
     }
 
     /// The third node granted it after the owner had a majority.
@@ -139,8 +142,8 @@ mod tests {
     fn token_of_a_holder_is_that_of_a_majority() {
         let records = [of(FIRST, 5, 900), of(FIRST, 21, 900), of(FIRST, 5, 900)];
         let holder = elected(&records).unwrap().holder(2).unwrap();
-        assert_eq!(holder.token, Some(FencingToken::new(5)));
-        let is = |token| holder.is(Seen::Token(FencingToken::new(token)));
+        assert_eq!(holder.token, Some(FencingToken::new(BASE + 5)));
+        let is = |token| holder.is(Seen::Token(FencingToken::new(BASE + token)));
         assert_eq!([4, 5, 20, 21, 37].map(is), [false, true, true, true, false]);
     }
 
