@@ -5,6 +5,7 @@ mod mode_options;
 mod nested;
 mod outermost;
 mod several;
+mod sharing;
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -12,7 +13,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::mode_options::{Access, ModeOptions};
+use self::mode_options::ModeOptions;
 use crate::call_tree::{self, EnclosingFrame, Frame, OnLost};
 use crate::client::body_end::{self, BodyEnd};
 use crate::client::core::Core;
@@ -143,72 +144,11 @@ impl Acquire {
     /// a third of the ttl, or zero for not at all. Default: the client's setting.
     ///
     /// The next caller of the key in this client then takes the lease without a command, also with a `wait` of
-    /// zero, and gets a fencing token of its own. See
+    /// zero, and its fencing token, if it asks for one, is its own. See
     /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process). In
     /// [Redisson's record](crate::Record::Redisson) it is `InvalidOptions`, unless zero.
     pub fn retain(mut self, retain: Duration) -> Acquire {
         self.retain = Some(retain);
-        self
-    }
-
-    /// Shares the lock with other readers: any number of them hold it at once, and no writer beside them.
-    ///
-    /// Waiting readers and writers are served in the order in which they came, so neither starves the other. All
-    /// readers that hold the lock at once have the same [fencing token](crate::FencingToken).
-    ///
-    /// A reader's lease is never retained ([`retain`](Acquire::retain)). [Redisson's record](crate::Record::Redisson)
-    /// has no readers, writers and permits: there they are `InvalidOptions`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lock_runtime::LockClient;
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
-    /// let client = LockClient::memory();
-    /// let one = client.lock("report").read().acquire().await?;
-    /// let another = client.lock("report").read().acquire().await?;
-    /// assert!(client.lock("report").write().try_acquire().await?.is_none());
-    /// # drop((one, another)); Ok(()) }
-    /// ```
-    pub fn read(mut self) -> Acquire {
-        self.mode.access = Some(Access::Read);
-        self
-    }
-
-    /// Holds the lock alone, as without this. Says that others [`read`](Acquire::read) under it: its release
-    /// admits all readers that wait, and [`Busy`](crate::LockErrorKind::Busy) tells how many hold the lock. As
-    /// [`read`](Acquire::read), it is not for Redisson's record.
-    pub fn write(mut self) -> Acquire {
-        self.mode.access = Some(Access::Write);
-        self
-    }
-
-    /// Shares the lock with others as long as no more than `permits` are taken in all; 1 or more. Each call
-    /// takes one, or as many as [`take`](Acquire::take) says.
-    ///
-    /// The limit is the caller's own and is stored nowhere: a caller with a limit of 3 waits where three are
-    /// taken, while one with a limit of 5 goes in. A holder that crashes leaves its own permits to its ttl. As
-    /// [`read`](Acquire::read), it is not for Redisson's record.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lock_runtime::LockClient;
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
-    /// let client = LockClient::memory();
-    /// let small = client.lock("supplier").permits(5).acquire().await?;
-    /// let large = client.lock("supplier").permits(5).take(4).acquire().await?;
-    /// assert!(client.lock("supplier").permits(5).try_acquire().await?.is_none());
-    /// # drop((small, large)); Ok(()) }
-    /// ```
-    pub fn permits(mut self, permits: u32) -> Acquire {
-        self.mode.permits = Some(permits);
-        self
-    }
-
-    /// How many of the [`permits`](Acquire::permits) the call takes. Default: 1.
-    pub fn take(mut self, take: u32) -> Acquire {
-        self.mode.take = Some(take);
         self
     }
 
@@ -219,18 +159,22 @@ impl Acquire {
         self
     }
 
-    /// Acquires the lock together with a [fencing token](crate::FencingToken), by the same command. Without this, a free lock
-    /// is taken at a third of the cost for the server, and [`LockGuard::fencing_token`] asks for a token when it is called.
+    /// Acquires a [fencing token](crate::FencingToken) together with the lock, by the same command. Then
+    /// [`LockGuard::fencing_token`] sends nothing.
+    ///
+    /// Call this if you use the token. Without it, taking a free lock costs the server a third, and a token that is asked
+    /// for later is one command more. If the call joins an outer one that has no token, or takes over a lease without one,
+    /// it asks the server for the token before it returns.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use lock_runtime::LockClient;
+    /// # use lock_runtime::{FencingToken, LockClient};
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
     /// let client = LockClient::memory();
     /// let guard = client.lock("order:42").fenced().acquire().await?;
-    /// let token = guard.fencing_token().await?; // sends nothing
-    /// # drop(token); guard.release().await }
+    /// let token: FencingToken = guard.fencing_token().await?;
+    /// # guard.release().await }
     /// ```
     pub fn fenced(mut self) -> Acquire {
         self.fenced = true;

@@ -1,5 +1,7 @@
 //! A lock that is held.
 
+mod tokens;
+
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -13,18 +15,17 @@ use crate::call_tree::{Frame, OnLost};
 use crate::client::core::Core;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{KeySet, LockKey};
-use crate::lease::fencing_token::FencingToken;
 use crate::lease::{LeaseRef, Mode, Share};
 
 /// A share in a lock that this process holds.
 ///
 /// The lock is released when the last guard, body and carried future that share it are gone. A dropped guard
 /// releases it in the background, at once and without blocking, also while it unwinds from a panic or its
-/// runtime shuts down. [`release`](LockGuard::release) waits for that and returns its result. A process that
-/// exits right after a drop leaves the lock to its ttl.
+/// runtime shuts down. [`release`](LockGuard::release) waits for that and returns its result. If the process exits right
+/// after a drop, the lock may stay taken until its ttl ends.
 ///
 /// Unlike a mutex, a lease can end while it is in use. [`is_valid`](LockGuard::is_valid),
-/// [`lost`](LockGuard::lost) and the result of `release` report that. The
+/// [`lost`](LockGuard::lost) and the result of `release` report that. A
 /// [fencing token](LockGuard::fencing_token) protects the resource where they come too late.
 /// [`run`](LockGuard::run) stops a body by itself.
 #[must_use = "the lock is released as soon as the guard is dropped"]
@@ -101,42 +102,6 @@ impl LockGuard {
             None => &self.frame.lease().keys,
             Some(several) => &several.keys,
         }
-    }
-
-    /// Returns the number to send along with every write; see [`FencingToken`].
-    ///
-    /// The first call asks the server for it, with one command, unless the lock came with a token: one that was acquired
-    /// with [`fenced`](crate::Acquire::fenced), or handed over by the server to a caller that waited, and those of readers,
-    /// writers, permits, several keys and a quorum. Every later call sends nothing.
-    ///
-    /// A nested guard has the token of the outermost guard. Several locks that were acquired together have one token. If
-    /// the call tree held some of them before, the guard has the token of the others.
-    ///
-    /// # Errors
-    ///
-    /// `Lost` if the lock was lost before there was a token: a holder that is late gets none. `Unavailable` if the server
-    /// did not answer for the time of a command, and `Rejected` if it refused: the lease then runs on as it was. `Shutdown`
-    /// in a forked child.
-    ///
-    /// # Cancel safety
-    ///
-    /// The future may be dropped and created again at any time.
-    pub async fn fencing_token(&self) -> Result<FencingToken, LockError> {
-        self.frame.lease().token().await
-    }
-
-    /// Like [`fencing_token`](LockGuard::fencing_token), but blocks the thread.
-    ///
-    /// # Errors
-    ///
-    /// As [`fencing_token`](LockGuard::fencing_token).
-    pub fn fencing_token_blocking(&self) -> Result<FencingToken, LockError> {
-        self.frame.lease().token_blocking()
-    }
-
-    /// The token, if there is one already.
-    pub(crate) fn known_token(&self) -> Option<FencingToken> {
-        self.frame.lease().known_token()
     }
 
     /// How long the lock may still be relied on without another renewal; zero once it is lost.
@@ -227,7 +192,7 @@ impl LockGuard {
     }
 
     /// Makes a writer a reader, without letting the lock go in between: no other writer comes before it, and the
-    /// readers that wait in front of all writers join it. The returned guard has a fencing token of its own, above that
+    /// readers that wait in front of all writers join it. The returned guard has a fencing token of its own, above the token
     /// of the writer. A guard of a reader stays what it is, also one that is nested in a writer. A minimum hold
     /// ([`hold_at_least`](crate::Acquire::hold_at_least)) ends with the writer.
     ///

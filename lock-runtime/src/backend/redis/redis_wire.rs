@@ -148,7 +148,7 @@ impl Wire for RedisWire {
             shortcut: None,
         };
         let Answered { answer, .. } = self.topology.run(Purpose::Acquire, &call, |_| {}).await?;
-        scripts::parse_mint_reply(&answer)
+        scripts::mint::parse_mint_reply(&answer)
     }
 
     async fn renew(

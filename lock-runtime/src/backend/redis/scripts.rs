@@ -1,5 +1,7 @@
 //! The scripts, and the meaning of their answers.
 
+pub(super) mod mint;
+
 use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
@@ -11,7 +13,6 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
 use crate::key::{NameSet, RecordKind};
-use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
 
@@ -85,12 +86,6 @@ impl ScriptSet {
 
     fn exclusive(&self) -> &Scripts {
         self.exclusive.get_or_init(|| exclusive(self.memory))
-    }
-
-    /// The script that gives a holder a token which has none.
-    pub(super) fn mint(&self) -> &Script {
-        let mint = || self.memory.source(lua!("grant", "mint"));
-        self.mint.get_or_init(|| Script::new(OF_QUEUE, &mint()))
     }
 
     /// The script that takes a lock from its holder, in whatever mode it is held.
@@ -348,16 +343,6 @@ pub(super) fn parse_renew_reply(value: &Value) -> Result<Option<Grant>, WireErro
         value => parse_grant(value)
             .map(Some)
             .ok_or_else(|| unknown_answer("renew")),
-    }
-}
-
-pub(super) fn parse_mint_reply(value: &Value) -> Result<Option<FencingToken>, WireError> {
-    match value {
-        Value::Nil => Ok(None),
-        value => parse_grant(value)
-            .filter(|grant| grant.token.is_minted())
-            .map(|grant| Some(grant.token))
-            .ok_or_else(|| unknown_answer("mint")),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Every lease of a client, and when each of them needs attention. Time is an argument.
 
+mod minting;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -11,8 +13,7 @@ use crate::backend::wire::Renewal;
 use crate::backend::wire::reply::Answered;
 use crate::background::moment::Moment;
 use crate::control::is_removed;
-use crate::key::{LockName, NameSet};
-use crate::lease::fencing_token::FencingToken;
+use crate::key::LockName;
 use crate::lease::owner_id::{AcquisitionId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::{Due, Extension};
@@ -145,19 +146,6 @@ impl LeaseRegistry {
         Some(&mut **entry).filter(|entry| std::ptr::eq(&*entry.lease, lease))
     }
 
-    /// The records of a lease.
-    pub(crate) fn names(&mut self, lease: &Lease) -> Option<NameSet> {
-        self.entry(lease).map(|entry| entry.owner.names.clone())
-    }
-
-    /// The record of a lease has this number from now on. The token of its holder's turn, or `None` if the lease was handed
-    /// over.
-    pub(crate) fn minted(&mut self, lease: &Lease, number: FencingToken) -> Option<FencingToken> {
-        let entry = self.entry(lease)?;
-        entry.number = number;
-        entry.token()
-    }
-
     /// The lock whose local queue this holder heads.
     pub(crate) fn headed_queue(&mut self, lease: &Lease) -> Option<LockName> {
         let entry = self.entry(lease)?;
@@ -176,10 +164,8 @@ impl LeaseRegistry {
         now: Moment,
     ) -> Option<Arc<Lease>> {
         let entry = self.entries.get_mut(&lease.owner_id.acquisition())?;
-        if !std::ptr::eq(&*entry.lease, lease) {
-            return None;
-        }
-        if entry.due.is_none() || !entry.may_hand_over(&request.terms, turns, now) {
+        let is_current = std::ptr::eq(&*entry.lease, lease);
+        if !is_current || entry.due.is_none() || !entry.may_hand_over(&request.terms, turns, now) {
             return None;
         }
         let next = entry.hand_over(request, now);

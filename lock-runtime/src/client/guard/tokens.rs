@@ -1,0 +1,54 @@
+//! The fencing token of a lock that is held.
+
+use super::LockGuard;
+use crate::error::LockError;
+use crate::lease::fencing_token::FencingToken;
+
+impl LockGuard {
+    /// Returns the number to send along with every write; see [`FencingToken`].
+    ///
+    /// The first call asks the server for the token, with one command, unless the lock [came with
+    /// one](FencingToken#ask-for-one), as it does after [`fenced`](crate::Acquire::fenced). Later calls send nothing.
+    ///
+    /// A nested guard has the token of the outermost guard. Several locks that were acquired together have one token. If
+    /// the call tree held some of them before, the guard has the token of the others.
+    ///
+    /// # Errors
+    ///
+    /// `Lost` if the lock was lost before it had a token. `Unavailable` if the server did not answer within the
+    /// [`command_timeout`](crate::LockClientBuilder::command_timeout), and `Rejected` if it refused the command; the lock
+    /// is held as before, and you may ask again. `Shutdown` in a forked child.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::{LockClient, LockError};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+    /// let client = LockClient::memory();
+    /// let guard = client.lock("stock:apple").acquire().await?;
+    /// let token = guard.fencing_token().await?; // before the first write
+    /// assert_eq!(guard.fencing_token().await?, token);
+    /// # guard.release().await }
+    /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// The future may be dropped and created again at any time.
+    pub async fn fencing_token(&self) -> Result<FencingToken, LockError> {
+        self.frame.lease().token().await
+    }
+
+    /// Like [`fencing_token`](LockGuard::fencing_token), but blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// The same as those of [`fencing_token`](LockGuard::fencing_token).
+    pub fn fencing_token_blocking(&self) -> Result<FencingToken, LockError> {
+        self.frame.lease().token_blocking()
+    }
+
+    /// The token, if there is one already.
+    pub(crate) fn known_token(&self) -> Option<FencingToken> {
+        self.frame.lease().known_token()
+    }
+}
