@@ -16,9 +16,9 @@
 //! }
 //! ```
 //!
-//! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] is where locks
-//! are; [`Acquire`] acquires one without the attribute, [`LockGuard`] is a lock that is held, [`LockError`]
-//! says why a lock was not acquired. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
+//! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] connects to the store that keeps the
+//! locks; [`Acquire`] acquires one without the attribute, [`LockGuard`] is a lock that is held, [`LockError`] gives the
+//! reason why a lock was not acquired. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
 //! [test](docs::testing) functions that take locks, what they [report](docs::observability) to operators,
 //! and what differs from [other locks](docs::coming_from). [`inspect`] shows locks and their waiters, and takes a lock from
 //! its holder.
@@ -39,13 +39,15 @@
 //! 4. **Only the owner releases**: 132 random bits for each acquisition, compared by the server.
 //! 5. **A crashed holder frees the lock** when its ttl ends. The next waiter has it within a second of
 //!    that. Each waiter before it that is paused, or cut off without its connection ending, takes 1.5 s more.
-//!    Waiters whose connections have ended are skipped at once.
+//!    Waiters whose connections have ended are skipped at once. A caller that arrives before the first waiter has asked
+//!    again may [take the lock first](docs::faults#who-comes-after-a-crash).
 //! 6. **A renewal only compares and extends.** It never re-creates a lock that is gone and never
 //!    shortens a lease. (A node of a quorum that lost its record gets it again while a majority has the lock.)
-//! 7. **Fencing tokens rise** with every outermost acquisition of a key, also across restarts
+//! 7. **Fencing tokens rise in the order of holding** among the holders of a key that ask for one, also across restarts
 //!    without persistence, and across failover while server clocks do not run behind the last
-//!    token. Readers, or holders of permits, that are inside together have one token; one that joins them after
-//!    a failover may have a lower token than a writer that the new server does not know of.
+//!    token. A holder that has lost the lock no longer gets one. Readers, or holders of permits, that are inside
+//!    together have one token; one that joins them after a failover may have a lower token than a writer that the new
+//!    server does not know of.
 //! 8. **Busy is not broken.** Contention, outage, loss, refusal and misuse are different kinds of errors;
 //!    see [`LockErrorKind`].
 //! 9. **`wait` bounds everything**: connecting, queueing and I/O take no longer than `wait` and one
@@ -61,14 +63,14 @@
 //! A lease cannot keep every holder from finishing a write: not a process that is paused beyond its ttl
 //! (SIGSTOP, a frozen virtual machine), a sync body, or a poll that blocks. A lease does not survive an
 //! asynchronous failover, a restart without persistence, an eviction, or a step of the server's clock that
-//! lost the key. The
-//! [fencing token](FencingToken) is for these cases. [`docs::faults`] lists every fault, and the test that
-//! makes it happen.
+//! lost the key. A [fencing token](FencingToken), sent along with every write, protects the resource in these cases.
+//! [`docs::faults`] lists every fault, and the test that makes it happen.
 //!
 //! Work that the body spawned, and transactions that the caller commits later, are outside the lock.
 //! Waiters are served in order between clients, and inside a client. A client that has the lock may serve
-//! up to sixteen of its own callers in a row ([`local_turns`](LockClientBuilder::local_turns)). Clients of
-//! other kinds that poll for the same key may starve while ours queue. Their releases send no message: ours
+//! up to sixteen of its own callers in a row ([`local_turns`](LockClientBuilder::local_turns)). If a lock becomes free
+//! without a release, since its holder crashed or the key was deleted, a new caller may take it before the waiters have
+//! asked again. Clients of other kinds that poll for the same key may starve while ours queue. Their releases send no message: ours
 //! then find the lock free by polling, about five times a second.
 //!
 //! # Where the locks are
@@ -115,8 +117,7 @@
 //! While there is a connection to a primary, the sentinels are asked for another one every half second. After a
 //! failover all held locks are confirmed at once on the new primary. A failover is asynchronous: the new primary may
 //! lack the last locks. Then two holders are possible until the first one learns of its loss. The
-//! [fencing token](FencingToken) of
-//! the second is higher.
+//! [fencing token](FencingToken) of the second is higher.
 //!
 //! # When not to use it
 //!
@@ -135,7 +136,7 @@
 //!
 //! The lock's record is an ordinary `SET NX PX` lock. So redis-py, redsync, rslock, node-redlock and
 //! hand-written clients exclude this one and are excluded by it, given the same key with its prefix. A client with
-//! [`Record::Redisson`] does so with Java services that use Redisson's `RLock`.
+//! [`Record::Redisson`] shares locks with Java services that use Redisson's `RLock`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]

@@ -62,7 +62,7 @@ impl Audit {
     /// let client = LockClient::memory();
     /// let guard = client.lock("import").acquire().await?;
     /// let revocation = Revocation::new("ann@ops-1", "stuck import");
-    /// client.revoke("import", guard.fencing_token().await.unwrap(), revocation).await?;
+    /// client.revoke("import", guard.fencing_token().await?, revocation).await?;
     ///
     /// let lines = client.audit().key("import").next().await?.unwrap_or_default();
     /// let outcomes: Vec<&str> = lines.iter().map(|line| line.outcome.as_str()).collect();

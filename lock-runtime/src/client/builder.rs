@@ -170,7 +170,7 @@ impl LockClientBuilder {
     /// it gets it. Default: 16. With 1, a caller that is done leaves the lock to the next process that waits.
     ///
     /// Such a turn costs no command: the lease is handed over inside the process, with a fencing token of its
-    /// own. That happens in the order of arrival, between callers with the same ttl, while two thirds of the
+    /// own if the lease has tokens. That happens in the order of arrival, between callers with the same ttl, while two thirds of the
     /// lease are left. While other processes wait, it goes on for no longer than a second.
     /// In [Redisson's record](Record::Redisson) there are no such turns.
     ///
@@ -228,7 +228,9 @@ impl LockClientBuilder {
     /// A server answers before its replicas have a write. If it fails then, the replica that takes over may give the
     /// lock to another caller, while the first one learns of its loss only when it is connected again. With this option a body
     /// starts only once that many replicas have acknowledged its lock. That narrows the window and does not close it: where
-    /// there are more replicas, one without the lock may be promoted. A fencing token is the answer to that.
+    /// there are more replicas, one without the lock may be promoted. Only a fencing token protects the resource then. All
+    /// locks of such a client have one, so each acquisition costs the server as much as with
+    /// [`fenced`](crate::Acquire::fenced).
     ///
     /// Each acquisition takes one more round trip, on a second connection to the server, which callers that come
     /// together share. If fewer replicas acknowledge the lock within the
@@ -254,9 +256,9 @@ impl LockClientBuilder {
     /// How long a server remembers the last [fencing token](crate::FencingToken) of a lock, 1 h to 365 days. Default: a
     /// day.
     ///
-    /// That memory is what keeps tokens rising although the server's clock is set back: by less than this. Each different
-    /// key takes [about 170 bytes](crate::docs::security#the-servers-memory) for as long. A shorter memory is for services
-    /// with millions of keys a day, each of which is locked once.
+    /// That memory keeps tokens rising although the server's clock is set back: by less than this. Each different key with a
+    /// token takes [about 170 bytes](crate::docs::security#the-servers-memory) for as long. A shorter memory is for services
+    /// with millions of keys a day, each of which is locked once with a token.
     ///
     /// Set the same in all clients of a [prefix](LockClientBuilder::prefix). Where they differ, tokens still rise, and the
     /// client that had a lock last decides for how long. In memory, and in [Redisson's record](crate::Record::Redisson),

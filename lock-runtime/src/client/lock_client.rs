@@ -77,7 +77,7 @@ impl LockClient {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
     /// # let client = LockClient::memory();
     /// match client.lock("report:daily").try_acquire().await? {
-    ///     Some(guard) => println!("ours, token {}", guard.fencing_token().await.unwrap()),
+    ///     Some(guard) => println!("ours: {}", guard.key()),
     ///     None => println!("another process is doing it"),
     /// }
     /// # Ok(()) }
@@ -87,7 +87,7 @@ impl LockClient {
     }
 
     /// A call for the locks with all of these keys: one guard for all or for none, with one
-    /// [fencing token](crate::FencingToken), above every earlier one of each key.
+    /// [fencing token](crate::FencingToken), above every earlier token of each key.
     ///
     /// Every call acquires its locks in one order, whatever the order of `keys`, so two calls never wait for each other.
     /// Locks that the call tree holds already are entered; the others are acquired while those are held, and so out of

@@ -87,7 +87,7 @@ impl LockClient {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
     /// let client = LockClient::memory();
     /// let guard = client.lock("order:42").acquire().await?;
-    /// assert_eq!(client.held()[0].token, guard.fencing_token().await.unwrap());
+    /// assert_eq!(client.held()[0].token, Some(guard.fencing_token().await?));
     /// # Ok(()) }
     /// ```
     pub fn held(&self) -> Vec<HeldHere> {
@@ -96,10 +96,10 @@ impl LockClient {
 
     /// Takes a lock from its holder, in favour of the next waiter.
     ///
-    /// `seen` is the token of the holder that is meant, as [`inspect`](LockClient::inspect) shows it: if the lock has another
-    /// holder by then, nothing is done. The record of another program has no token, and is named by its
-    /// [hash](crate::inspect::RecordHash) instead. The next holder's [fencing token](crate::FencingToken) is above that of
-    /// the former one.
+    /// `seen` names the holder, as [`inspect`](LockClient::inspect) shows it: by its token, or by a
+    /// [hash](crate::inspect::RecordHash) if it has none, because it asked for none or is another program. If the lock has
+    /// another holder by then, nothing is done. The next holder's [fencing token](crate::FencingToken) is above the token of
+    /// the former holder.
     ///
     /// **The former holder may write until it notices.** One of this crate is told by a message and stops at once: its
     /// call fails with `Lost`, and the error says by whom the lock was taken, and why. If the message does not reach it, or its
@@ -134,7 +134,7 @@ impl LockClient {
     /// let guard = client.lock("import").acquire().await?;
     ///
     /// let state = client.inspect("import").await?;
-    /// let seen = state.holders[0].seen.expect("a lock of this crate has a token");
+    /// let seen = state.holders[0].seen.expect("a lock of this crate can be revoked");
     /// let revocation = Revocation::new("ann@ops-1", "stuck import");
     /// let Revoked::Done(receipt) = client.revoke("import", seen, revocation).await? else {
     ///     panic!("it has another holder");

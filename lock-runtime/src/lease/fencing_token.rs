@@ -3,12 +3,35 @@
 use std::fmt;
 use std::num::TryFromIntError;
 
-/// A number that rises with every outermost acquisition of a key.
+/// A number that rises from one holder of a key to the next, among the holders that ask for one.
 ///
 /// Send it along with each write to the resource that the lock protects, and let the resource refuse a number
 /// lower than the highest it has seen. That covers the case that no lease can: a process that is paused
 /// beyond its ttl and writes when it resumes. See Martin
 /// Kleppmann, [How to do distributed locking](https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html).
+///
+/// # Ask for one
+///
+/// A free lock with a token costs the server three times as much as one without. So a holder has a token only if it asks:
+///
+/// | how | when the server mints it |
+/// |---|---|
+/// | [`token = name`](macro@crate::distributed_lock#token) in the attribute | with the acquisition, before the body |
+/// | [`Acquire::fenced`](crate::Acquire::fenced) | with the acquisition |
+/// | [`LockGuard::fencing_token`](crate::LockGuard::fencing_token) | at the first call, with one command more |
+///
+/// The holder may ask at any time while it holds the lock. The server compares the owner, so a holder that has lost the
+/// lock gets the error [`Lost`](crate::LockErrorKind::Lost) and no token. Therefore the order of tokens is the order of
+/// holding, whenever they are minted.
+///
+/// **Everyone who writes to the resource must send a token.** A holder that asks for none leaves no trace at the resource:
+/// a late write of the holder before it is accepted, since the resource has seen no higher number.
+///
+/// Some holders have a token without asking: those to which the server handed the lock, readers, writers, holders of
+/// permits or of several keys, and all holders on a quorum, in Redisson's record and in memory. So do those of a client
+/// with [`wait_replicas`](crate::LockClientBuilder::wait_replicas).
+///
+/// # Values
 ///
 /// Readers or permits that hold a lock together have the same token: a resource that refuses lower ones must not refuse
 /// one of two rightful holders. It is above every token before them, and below every token after them. So it does not
@@ -19,16 +42,16 @@ use std::num::TryFromIntError;
 ///
 /// # Examples
 ///
-/// A column of a database is mostly a signed integer of 64 bits. A token is one as it is, and what a column holds is a
-/// token again, to be compared:
+/// A column of a database is usually a signed integer of 64 bits. A token converts to one, and back:
 ///
 /// ```
 /// use lock_runtime::{FencingToken, LockClient};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let guard = LockClient::memory().lock("order:42").acquire().await?;
-/// let column: i64 = guard.fencing_token().await.unwrap().into();
-/// assert_eq!(FencingToken::try_from(column)?, guard.fencing_token().await.unwrap());
+/// let guard = LockClient::memory().lock("order:42").fenced().acquire().await?;
+/// let token = guard.fencing_token().await?; // sends nothing: the acquisition has brought the token
+/// let column: i64 = token.into();
+/// assert_eq!(FencingToken::try_from(column)?, token);
 /// assert!(FencingToken::try_from(-1_i64).is_err());
 /// # Ok(()) }
 /// ```
@@ -39,10 +62,11 @@ impl FencingToken {
     /// Digits of a token in Redis.
     pub(crate) const DIGITS: usize = 16;
 
-    /// The first token that a server gives: its clock in µs had this number in 2001. Lower numbers stand for none.
+    /// The lowest token of a server: its clock in µs had this number in 2001. A lower number in a record is no token.
     const FIRST: u64 = 1_000_000_000_000_000;
 
-    /// A record without a token has the time in milliseconds, which stays below [`FIRST`](Self::FIRST) for 30 000 years.
+    /// A record without a token has the time in milliseconds instead, which stays below [`FIRST`](Self::FIRST) for
+    /// 30 000 years.
     const ABSENT_UNIT: u64 = 1_000;
 
     /// The distance of the tokens of two grants; the numbers between belong to the first.
@@ -62,8 +86,7 @@ impl FencingToken {
         }
     }
 
-    /// Whether a server gave this number as a token. If not, it is the time at which the holder took the lock, by its own
-    /// clock.
+    /// Whether a server minted this number. If not, it is the time at which the holder took the lock, by the holder's clock.
     pub(crate) const fn is_minted(self) -> bool {
         self.0 >= FencingToken::FIRST
     }

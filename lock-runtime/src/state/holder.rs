@@ -15,12 +15,14 @@ pub struct Holder {
     /// Other clients write it, so it may have any characters: escape it where it is shown.
     pub label: String,
     /// The fencing token of the grant. A holder that took the lease over inside its client has one of the 15 above it.
-    /// `None` if the holder asked for none, and for the record of another program. On a quorum, the token of most of its records; while nodes are away, that may
-    /// be one that the holder does not know. Each of them names the holder in a revocation.
+    /// `None` if the holder has not asked for one, and for the record of another program. On a quorum, the token of most of
+    /// its records; while nodes are away, that may be one that the holder does not know. Each of them names the holder in a
+    /// revocation.
     pub token: Option<FencingToken>,
-    /// How long ago the lock was granted, by its server's clock: a token is the time of its grant, and a record without one has
-    /// the time of its holder's clock. Of readers and permits, how long the lock has been shared without a break. `None` for
-    /// the record of another program, and for a time that is ahead of the server's clock by more than a second.
+    /// How long ago the lock was granted, by its server's clock. A record without a token has the time of its holder's clock
+    /// instead; a token that was minted later is counted from then. For readers and permits, how long the lock has been
+    /// shared without a break. `None` for the record of another program, and for a time that is ahead of the server's clock by
+    /// more than a second.
     pub age: Option<Duration>,
     /// What is left of the lease, which may be renewed. `None` for a record that never expires.
     pub remaining: Option<Duration>,

@@ -16,7 +16,7 @@ use crate::key::LockKey;
 /// let guard = client.lock("order:42").acquire().await?;
 /// let state = client.inspect("order:42").await?;
 /// assert!(state.is_held());
-/// assert_eq!(state.holders[0].token, Some(guard.fencing_token().await.unwrap()));
+/// assert_eq!(state.holders[0].token, Some(guard.fencing_token().await?));
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]
