@@ -56,29 +56,26 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 async fn sell(client: &LockClient, path: &Path) -> Result<(), Box<dyn Error>> {
     let (ann, bob) = (Stock::open(path)?, Stock::open(path)?);
-    let lock = || client.lock("stock:apple").ttl(LEASE).renew(false);
+    // The token comes with the lock.
+    let lock = || client.lock("stock:apple").ttl(LEASE).renew(false).fenced();
 
     let anns = lock().acquire().await?;
+    let anns_token = anns.fencing_token().await?;
     let seen = ann.pieces("apple")?;
-    println!(
-        "Ann  has the lock, token {}, and sees {seen}.",
-        anns.fencing_token().await.unwrap()
-    );
+    println!("Ann  has the lock, token {anns_token}, and sees {seen}.");
     println!("Ann  sleeps for longer than her lease, as in a pause of the whole process.");
     // A body under the attribute is stopped before its lease ends. A paused process cannot be stopped,
     // and may write as soon as it resumes.
     tokio::time::sleep(LEASE * 2).await;
 
     let bobs = lock().acquire().await?;
+    let bobs_token = bobs.fencing_token().await?;
     let now = bob.pieces("apple")?;
-    println!(
-        "Bob  has the lock, token {}, and sees {now}.",
-        bobs.fencing_token().await.unwrap()
-    );
-    let written = bob.write("apple", now - 30, bobs.fencing_token().await.unwrap())?;
+    println!("Bob  has the lock, token {bobs_token}, and sees {now}.");
+    let written = bob.write("apple", now - 30, bobs_token)?;
     println!("Bob  sells 30: {}.", word(written));
 
-    let written = ann.write("apple", seen - 1, anns.fencing_token().await.unwrap())?;
+    let written = ann.write("apple", seen - 1, anns_token)?;
     println!(
         "Ann  wakes up and sells 1 of those that she saw: {}.",
         word(written)

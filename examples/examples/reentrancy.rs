@@ -17,14 +17,12 @@ static BOOKING: AtomicU32 = AtomicU32::new(0);
 
 #[distributed_lock(key = "account:<account>", guard = held)]
 async fn close(account: u64) -> Result<(), LockError> {
-    println!(
-        "close  has account {account} with token {}",
-        held.fencing_token().await.unwrap()
-    );
+    let own_token = held.fencing_token().await?;
+    println!("close  has account {account} with token {own_token}");
 
     // The same key in a nested call: it enters the lock at once, without a command to the server.
     let token = book(account, "interest").await?;
-    assert_eq!(token, held.fencing_token().await.unwrap(), "it is the same hold");
+    assert_eq!(token, own_token, "it is the same hold");
 
     // Two concurrent calls are siblings: one runs at a time.
     println!("close  books two at once:");
@@ -44,7 +42,8 @@ async fn close(account: u64) -> Result<(), LockError> {
     Ok(())
 }
 
-#[distributed_lock(key = "account:<account>", guard = held)]
+/// The token of a nested call is that of the outermost one.
+#[distributed_lock(key = "account:<account>", guard = held, token = token)]
 async fn book(account: u64, what: &str) -> Result<FencingToken, LockError> {
     assert_eq!(BOOKING.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
     println!(
@@ -53,7 +52,7 @@ async fn book(account: u64, what: &str) -> Result<FencingToken, LockError> {
     );
     tokio::time::sleep(Duration::from_millis(20)).await;
     BOOKING.fetch_sub(1, Ordering::SeqCst);
-    Ok(held.fencing_token().await.unwrap())
+    Ok(token)
 }
 
 /// Returns `None` if the account is busy. An unreachable server is an error, since the answer is then

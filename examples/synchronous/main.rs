@@ -50,7 +50,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Without the attribute, every method has a blocking twin.
     let client = LockClient::installed()?;
     let guard = client.lock("stock:apple").acquire_blocking()?;
-    println!("The manager has the lock, token {}.", guard.fencing_token().await.unwrap());
+    println!(
+        "The manager has the lock, token {}.",
+        guard.fencing_token_blocking()?
+    );
     let busy = client.lock("stock:apple").try_acquire_blocking()?.is_none();
     println!("Another caller finds it busy: {busy}.");
     guard.release_blocking()?;
