@@ -39,6 +39,8 @@ const NO_MESSAGE_UNDER: [&str; 4] = [
 
 /// Texts that are no message of an error, by what they are.
 const NO_MESSAGES: &[&str] = &[
+    // Of a wire that is never asked for a token.
+    "each grant has a token here",
     // The holder, in the message of `is busy`.
     "…, at rest",
     "a client that is not lock-runtime",
