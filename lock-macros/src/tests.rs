@@ -41,7 +41,10 @@ fn function_with_a_mistake_is_emitted_unlocked() {
 }
 
 #[test]
-fn guard_is_defined_beside_a_mistake() {
+fn guard_and_token_are_defined_beside_a_mistake() {
+    let output = expanded("key = \"\", token = number", "fn f() -> R { number }");
+    let named = "let number = :: lock_runtime :: __private :: v1 :: absent_token () ; let _ = number ; number";
+    assert!(output.contains(named), "{output}");
     let output = expanded("key = \"\", guard = held", "fn f() -> R { held.key() }");
     let named = "let held = :: lock_runtime :: __private :: v1 :: absent_guard () ; let _ = held ; held . key ()";
     assert!(output.contains(named), "{output}");

@@ -48,45 +48,53 @@ fn is_used(name: &str, body: TokenStream) -> bool {
 }
 
 /// Reports each `guard.fencing_token()` that is used as if it was the token, and in a function that is not async each one
-/// that is awaited. A future that goes elsewhere is not a mistake.
+/// that is awaited, unless an async block may be around it. A future that goes elsewhere is not a mistake of ours to explain:
+/// the compiler does.
 fn not_awaited(guard: &Ident, shape: &Shape, body: TokenStream, report: &mut dyn FnMut(Span)) {
     let trees: Vec<TokenTree> = body.into_iter().collect();
-    let is = |tree: &TokenTree, text: &str| match tree {
-        TokenTree::Ident(ident) => *ident == text,
-        TokenTree::Punct(punct) => text.len() == 1 && text.starts_with(punct.as_char()),
-        TokenTree::Group(_) | TokenTree::Literal(_) => false,
-    };
-    for window in trees.windows(5) {
-        let [held, dot, method, TokenTree::Group(arguments), after] = window else {
-            continue;
-        };
-        let is_call = is(held, &guard.to_string())
-            && is(dot, ".")
-            && is(method, "fencing_token")
-            && arguments.delimiter() == Delimiter::Parenthesis;
-        if is_call && is(after, "?") {
-            report(method.span());
+    let mut shape = shape;
+    for (place, tree) in trees.iter().enumerate() {
+        if is(tree, "async") {
+            shape = &Shape::Async;
         }
-    }
-    for window in trees.windows(6) {
-        let [held, dot, method, TokenTree::Group(_), next, then] = window else {
-            continue;
-        };
-        let is_call = is(held, &guard.to_string())
-            && is(dot, ".")
-            && is(method, "fencing_token")
-            && is(next, ".");
-        let is_wrong = match shape {
-            Shape::Sync => is(then, "await") || is(then, "get"),
-            Shape::Async | Shape::Future(_) => is(then, "get"),
-        };
-        if is_call && is_wrong {
-            report(method.span());
-        }
-    }
-    for tree in trees {
         if let TokenTree::Group(group) = tree {
             not_awaited(guard, shape, group.stream(), report);
         }
+        // `self.guard` is another one.
+        let is_field = place > 0 && is(&trees[place - 1], ".");
+        let Some(method) = call_of_fencing_token(guard, &trees[place..]).filter(|_| !is_field)
+        else {
+            continue;
+        };
+        let is_wrong = match &trees[place + 4..] {
+            [next, ..] if is(next, "?") => true,
+            [next, then, ..] if is(next, ".") => {
+                is(then, "get") || matches!(shape, Shape::Sync) && is(then, "await")
+            }
+            _ => false,
+        };
+        if is_wrong {
+            report(method);
+        }
+    }
+}
+
+/// The name of the method, if these begin with `guard.fencing_token()`.
+fn call_of_fencing_token(guard: &Ident, trees: &[TokenTree]) -> Option<Span> {
+    let [held, dot, method, TokenTree::Group(arguments), ..] = trees else {
+        return None;
+    };
+    let is_call = matches!(held, TokenTree::Ident(held) if held == guard)
+        && is(dot, ".")
+        && is(method, "fencing_token")
+        && arguments.delimiter() == Delimiter::Parenthesis;
+    is_call.then(|| method.span())
+}
+
+fn is(tree: &TokenTree, text: &str) -> bool {
+    match tree {
+        TokenTree::Ident(ident) => ident == text,
+        TokenTree::Punct(punct) => text.len() == 1 && text.starts_with(punct.as_char()),
+        TokenTree::Group(_) | TokenTree::Literal(_) => false,
     }
 }

@@ -120,7 +120,10 @@ pub(crate) fn absent_names(args: &Args) -> Option<TokenStream> {
         })
     };
     let guard = absent(args.guard(), "absent_guard");
-    let token = absent(args.token(), "absent_token");
+    let token = args
+        .token()
+        .filter(|token| args.guard().as_ref() != Some(token));
+    let token = absent(token, "absent_token");
     Some(quote!(#guard #token))
 }
 

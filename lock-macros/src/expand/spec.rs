@@ -58,7 +58,10 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
     let retain = options.retain.iter();
     let renew = options.renew.iter();
     let reentrant = options.reentrant.iter();
-    let fenced = options.token.iter().map(|_| quote_spanned!(glue=> __lock_rt::Spec::fenced));
+    let fenced = options
+        .token
+        .iter()
+        .map(|_| quote_spanned!(glue=> __lock_rt::Spec::fenced));
     let acquired = match (&options.client, waiting) {
         (None, Waiting::Async) => {
             quote_spanned!(glue=> __lock_rt::Spec::acquire_installed(__lock_spec))

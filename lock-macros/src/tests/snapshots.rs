@@ -37,9 +37,9 @@ fn async_fn_expands_as_recorded() {
 fn blocking_fn_expands_as_recorded() {
     compare(
         "blocking_fn",
-        r#"key = format!("stock-{sku}"), guard = lock, client = self.locks, on_lost = "finish""#,
+        r#"key = format!("stock-{sku}"), guard = lock, token = token, client = self.locks, on_lost = "finish""#,
         r#"fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
-            self.stock.take(sku, lock.fencing_token())
+            self.stock.take(sku, token, lock.remaining())
         }"#,
     );
 }

@@ -48,10 +48,11 @@ impl<T: ?Sized> Blanket for T {}
     max_hold = "1h",
     reentrant = true,
     on_busy = "skip",
-    guard = held
+    guard = held,
+    token = token
 )]
 async fn every_option(id: u8) -> Result<(), LockError> {
-    let _ = held.key();
+    let _ = (held.key(), token);
     pausing().await;
     Ok(())
 }
@@ -66,10 +67,11 @@ async fn every_option(id: u8) -> Result<(), LockError> {
     max_hold = "1h",
     reentrant = true,
     on_busy = "skip",
-    guard = held
+    guard = held,
+    token = token
 )]
 fn every_option_blocking(id: u8) -> Result<(), LockError> {
-    let _ = held.key();
+    let _ = (held.key(), token);
     inside();
     Ok(())
 }

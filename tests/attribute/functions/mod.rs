@@ -29,5 +29,6 @@ mod receivers;
 mod returns;
 mod several;
 mod stacked;
+mod tokens;
 mod traits;
 mod unsafe_functions;

@@ -133,13 +133,20 @@ pub fn never_blocking() -> ! {
     }
 }
 
-#[cfg_attr(feature = "locked", distributed_lock(key = "<_id>:<_name.len()>", hold_at_least = "1s"))]
+#[cfg_attr(
+    feature = "locked",
+    distributed_lock(key = "<_id>:<_name.len()>", hold_at_least = "1s")
+)]
 pub fn underscores(_id: u8, _name: &str) -> Answer<()> {
     Ok(())
 }
 
 #[cfg_attr(feature = "locked", distributed_lock(key = "<order.id>"))]
-pub async fn destructured(order: &Order, (first, second): (u8, u8), [third, ..]: [u8; 3]) -> Answer<usize> {
+pub async fn destructured(
+    order: &Order,
+    (first, second): (u8, u8),
+    [third, ..]: [u8; 3],
+) -> Answer<usize> {
     pause().await;
     Ok(order.lines.len() + usize::from(first) + usize::from(second) + usize::from(third))
 }
@@ -166,7 +173,10 @@ pub fn mutex_blocking(stock: &Mutex<u8>) -> Answer {
 }
 
 #[cfg_attr(feature = "locked", distributed_lock(key = "generic"))]
-pub async fn generic<T: Clone + Send + Sync, const N: usize>(item: &T, _text: impl AsRef<str>) -> Answer<[T; N]> {
+pub async fn generic<T: Clone + Send + Sync, const N: usize>(
+    item: &T,
+    _text: impl AsRef<str>,
+) -> Answer<[T; N]> {
     pause().await;
     Ok(std::array::from_fn(|_| item.clone()))
 }
@@ -255,6 +265,24 @@ pub fn guarded_blocking(locks: &LockClient) -> Answer<u64> {
     Ok(guard.fencing_token_blocking()?.get())
 }
 
+#[cfg_attr(feature = "locked", distributed_lock(key = "token", token = token, client = locks))]
+pub async fn fenced(locks: &LockClient) -> Answer<u64> {
+    #[cfg(not(feature = "locked"))]
+    let token = locks.lock("token").acquire().await?.fencing_token().await?;
+    pause().await;
+    Ok(token.get())
+}
+
+#[cfg_attr(feature = "locked", distributed_lock(key = "token", token = token, client = locks))]
+pub fn fenced_blocking(locks: &LockClient) -> Answer<u64> {
+    #[cfg(not(feature = "locked"))]
+    let token = locks
+        .lock("token")
+        .acquire_blocking()?
+        .fencing_token_blocking()?;
+    Ok(token.get())
+}
+
 impl Shop {
     #[cfg_attr(feature = "locked", distributed_lock(key = "<self.name>", client = self.locks))]
     pub async fn method(&self, id: u8) -> Answer<usize> {
@@ -313,7 +341,10 @@ impl Service for Shop {
 
 #[cfg_attr(feature = "locked", distributed_lock(key = "above instrument:<id>"))]
 #[tracing::instrument]
-#[allow(clippy::implicit_return, reason = "the other attribute hides the user's own from clippy")]
+#[allow(
+    clippy::implicit_return,
+    reason = "the other attribute hides the user's own from clippy"
+)]
 pub async fn above_instrument(id: u8) -> Answer {
     pause().await;
     Ok(id)

@@ -11,6 +11,7 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
             }
         };
         let mut __lock_spec = __lock_rt::Spec::keyed(&["take", "take"], __lock_key);
+        __lock_rt::Spec::fenced(&mut __lock_spec);
         let __lock_asked = __lock_rt::Spec::ask(__lock_spec, &(self.locks));
         __lock_rt::Acquire::acquire_blocking(__lock_asked)
     } {
@@ -18,6 +19,7 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
             let __lock_outcome = match __lock_acquired {
                 ::core::result::Result::Ok(__lock_held) => {
                     let lock = &__lock_held;
+                    let token = __lock_rt::token(&__lock_held);
                     let __lock_output = __lock_rt::run_blocking(
                         &__lock_held,
                         move || -> Result<u32, StockError> {
@@ -30,7 +32,7 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
                             let _ = &_tx;
                             let _ = &sku;
                             let _ = &self;
-                            self.stock.take(sku, lock.fencing_token())
+                            self.stock.take(sku, token, lock.remaining())
                         },
                     );
                     let __lock_ended = match &__lock_output {
