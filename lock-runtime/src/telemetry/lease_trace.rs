@@ -48,21 +48,25 @@ impl LeaseTrace {
     /// The holder has this token from now on, and so has the span.
     pub(crate) fn minted(&self, token: FencingToken) {
         self.token.store(token.get(), Ordering::Release);
-        self.scope(|| {
-            Span::current().record("token", number(token.get()));
+        report_and_end(self.span(), |span| {
+            span.record("token", number(token.get()));
         });
     }
 
     /// Reports something inside the span, if there is one.
     pub(super) fn scope(&self, report: impl FnOnce()) {
+        report_and_end(self.span(), |span| span.in_scope(|| safely(report)));
+    }
+
+    /// The span, if there is one.
+    fn span(&self) -> Span {
         // A subscriber makes the clone, and may panic as well.
-        let span = span(|| {
+        span(|| {
             self.span
                 .lock()
                 .as_deref()
                 .cloned()
                 .unwrap_or_else(Span::none)
-        });
-        report_and_end(span, |span| span.in_scope(|| safely(report)));
+        })
     }
 }

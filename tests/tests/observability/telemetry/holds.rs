@@ -8,7 +8,7 @@ use super::meter::sum;
 use super::{LONG, LockClient, LockError, ask, client, eventually, ms};
 use crate::journal::{Line, only, told};
 
-#[distributed_lock(key = "fails:<id>", ttl = "3s", wait = LONG, client = locks)]
+#[distributed_lock(key = "fails:<id>", ttl = "3s", wait = LONG, client = locks, token = _token)]
 async fn fails(locks: &LockClient, id: u8, body: impl AsyncFnOnce()) -> Result<(), LockError> {
     body().await;
     Ok(())

@@ -13,6 +13,7 @@ mod opentelemetry;
 mod quorum;
 mod revocation;
 mod spans;
+mod tokens;
 
 use harness::{LONG, ask, client, eventually, ms};
 use lock_runtime::{LockClient, LockError};

@@ -34,7 +34,7 @@ fn number(span: &SpanData, name: &str) -> i64 {
     }
 }
 
-#[distributed_lock(key = "exported:<id>", wait = "0s", client = locks)]
+#[distributed_lock(key = "exported:<id>", wait = "0s", client = locks, token = _token)]
 async fn exported_call(
     locks: &LockClient,
     id: u8,

@@ -9,7 +9,7 @@ use super::{LockClient, LockError, client};
 use crate::journal::told;
 
 /// Its next renewal is due in seconds, so the message ends it.
-#[distributed_lock(key = "revoked:<id>", ttl = "50s", client = locks)]
+#[distributed_lock(key = "revoked:<id>", ttl = "50s", client = locks, token = _token)]
 async fn revoked(locks: &LockClient, id: u8, body: impl AsyncFnOnce()) -> Result<(), LockError> {
     body().await;
     std::future::pending().await
