@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::seen::Seen;
+use super::seen::{RecordHash, Seen};
 use crate::FencingToken;
 
 /// A holder of a lock, as far as its record shows.
@@ -34,6 +34,8 @@ pub struct Holder {
     pub seen: Option<Seen>,
     /// The tokens of this holder on other nodes of a quorum, which it may not know.
     pub(crate) other_tokens: Vec<FencingToken>,
+    /// What named it before it had a token, if it is of this crate and holds the lock alone.
+    pub(crate) hash: Option<RecordHash>,
 }
 
 impl Holder {
@@ -44,7 +46,7 @@ impl Holder {
                 let tokens = self.token.iter().chain(&self.other_tokens);
                 tokens.into_iter().any(|&token| seen.is_turn_of(token))
             }
-            Seen::Record(_) => self.seen == Some(seen),
+            Seen::Record(hash) => self.seen == Some(seen) || self.hash == Some(hash),
         }
     }
 }

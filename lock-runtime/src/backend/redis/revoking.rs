@@ -30,13 +30,13 @@ impl<'a> Compared<'a> {
                     return None;
                 };
                 let value = record.value.as_deref()?;
-                if holder.seen != Some(Seen::Record(hash)) {
-                    return None;
+                if holder.kind == HolderKind::Foreign {
+                    let is_seen = hash == record.hash();
+                    return is_seen.then_some(Compared::Whole(value, record.length));
                 }
-                Some(match holder.kind {
-                    HolderKind::Foreign => Compared::Whole(value, record.length),
-                    _ => Compared::Owner(record.owner()?),
-                })
+                // Even if it has asked for a token since.
+                let owner = record.owner().filter(|_| holder.hash == Some(hash));
+                owner.map(Compared::Owner)
             }
         }
     }

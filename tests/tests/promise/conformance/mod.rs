@@ -27,6 +27,7 @@ mod share_order;
 mod shutdown;
 mod store;
 mod testing;
+mod tokens;
 mod tools;
 mod waiting;
 
@@ -48,6 +49,7 @@ macro_rules! suite {
                 readers_behind_a_writer_go_in_together, readers_behind_a_plain_lock_go_in_together,
                 permits_that_fit_go_in_together, waiter_that_gives_up_admits_those_behind_it,
                 waiting_share_ends_in_time, writer_that_is_not_polled_keeps_readers_out_for_its_wait_alone,
+                tokens_rise_among_holders_of_all_kinds,
             }
             share_leases {
                 lapsed_share_frees_its_part_alone, lost_share_drops_its_body_alone,
@@ -110,6 +112,11 @@ macro_rules! suite {
                 a_max_hold_below_the_ttl_ends_the_hold, a_lost_hold_cannot_be_renewed,
                 a_body_is_dropped_when_its_lease_ends, a_body_that_ends_in_time_gives_its_result,
             }
+            tokens {
+                token_is_given_once_and_stays, tokens_rise_among_those_who_ask, callers_in_line_have_a_token_if_they_ask,
+                nested_call_asks_for_the_token_of_the_outermost, holder_that_has_lost_its_lock_gets_no_token,
+                thread_asks_for_a_token,
+            }
             guards {
                 a_guard_tells_what_it_holds, a_nested_guard_costs_no_new_token,
                 the_lock_is_free_when_the_last_guard_has_gone,
@@ -128,6 +135,7 @@ macro_rules! suite {
                 locks_that_are_held_are_listed, listing_has_pages_and_goes_on_from_its_position,
                 locks_of_this_process_are_known_without_the_store, revoked_body_is_dropped_and_told_by_whom,
                 revoked_lock_goes_to_the_next_waiter_with_a_higher_token, lock_of_another_holder_is_not_revoked,
+                holder_that_was_seen_before_it_had_a_token_is_revoked,
                 free_lock_is_not_revoked, operation_is_in_the_audit_before_and_after, unusable_key_is_refused,
             }
             shutdown {
@@ -154,6 +162,10 @@ macro_rules! suite {
                 an_acquire_dropped_while_it_is_served_gives_the_lock_back,
                 // The connection outlives the runtime on which it was made.
                 a_guard_dropped_by_a_dying_runtime_is_released,
+            }
+            tokens {
+                // A script of its own.
+                token_is_given_once_and_stays,
             }
             leases {
                 // The background sends, while no caller polls the connection.

@@ -3,18 +3,29 @@
 use std::time::Duration;
 
 use harness::{eventually, failed, in_line, revocation, revoke, sees_waiters};
-use lock_runtime::inspect::{HolderKind, LockState, Receipt, Revoked, Seen};
+use lock_runtime::inspect::{Holder, HolderKind, LockState, Receipt, Revoked, Seen};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
 use tokio::time::timeout;
 
 use super::store::Store;
 use super::tools::{Flag, KEY, LONG, STEADY, hold};
 
-/// How the only holder of a lock is named.
+/// The only holder of a lock.
+async fn holder(client: &LockClient, key: &str) -> Holder {
+    let mut state = client.inspect(key).await.unwrap();
+    assert_eq!(state.holders.len(), 1, "{state:?}");
+    state.holders.remove(0)
+}
+
+/// How it is named.
 async fn seen(client: &LockClient, key: &str) -> Seen {
-    let state = client.inspect(key).await.unwrap();
-    let holder = state.holders.first().expect("it is held");
+    let holder = holder(client, key).await;
     holder.seen.expect("it can be revoked")
+}
+
+/// Whether this holder is told of a revocation. Those in Redisson's record have no channel, and learn by a renewal.
+fn is_told(holder: &Holder) -> bool {
+    holder.kind != HolderKind::Redisson
 }
 
 /// All locks of a listing, in pages of about so many.
@@ -53,9 +64,14 @@ pub(crate) async fn held_lock_is_shown_with_its_holder(store: Store) {
     match holder.kind {
         HolderKind::Redisson => assert_eq!(holder.token, None),
         _ => {
-            assert_eq!(holder.token, Some(guard.fencing_token().await.unwrap()));
+            let token = Some(guard.fencing_token().await.unwrap());
+            let before = token.filter(|_| !store.mints_when_asked());
             assert!(holder.age.unwrap() < LONG, "{holder:?}");
-            assert_eq!(state.last_token, holder.token);
+            assert_eq!((holder.token, state.last_token), (before, before));
+            let state = operator.inspect(KEY).await.unwrap();
+            let holder = &state.holders[0];
+            assert!(holder.age.unwrap() < LONG, "{holder:?}");
+            assert_eq!((holder.token, state.last_token), (token, token));
         }
     }
     let shown = format!("{state:?}");
@@ -173,15 +189,14 @@ pub(crate) async fn revoked_body_is_dropped_and_told_by_whom(store: Store) {
     let is_held = async || operator.inspect(KEY).await.unwrap().is_held();
     eventually("body", LONG, is_held).await;
     eventually("delivery", LONG, async || !client.held().is_empty()).await;
-    let seen = seen(&operator, KEY).await;
-    let receipt = revoke(&operator, KEY, seen).await;
+    let holder = holder(&operator, KEY).await;
+    let receipt = revoke(&operator, KEY, holder.seen.unwrap()).await;
     assert!(!receipt.is_handed_on);
     assert!(receipt.label.contains(&store.holder()), "{receipt:?}");
     let lost = timeout(LONG, body).await.unwrap().unwrap().unwrap_err();
     assert!(ended.is_up());
     assert!(lost.is_lost(), "{lost}");
-    // Holders in Redisson's record have no channel, and learn by a renewal.
-    if matches!(seen, Seen::Token(_)) {
+    if is_told(&holder) {
         let text = lost.to_string();
         assert!(
             text.contains("revoked by ann@ops-1: stuck import"),
@@ -194,23 +209,43 @@ pub(crate) async fn revoked_body_is_dropped_and_told_by_whom(store: Store) {
 
 pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(store: Store) {
     let (client, other, operator) = (store.client(), store.client(), store.operator());
+    for asks in [false, true] {
+        let guard = hold(&client).await;
+        let token = match asks {
+            false => None,
+            true => Some(guard.fencing_token().await.unwrap()),
+        };
+        let holder = holder(&operator, KEY).await;
+        let waiting = tokio::spawn(other.lock(KEY).ttl(STEADY).wait(LONG).acquire());
+        if is_told(&holder) {
+            sees_waiters(&operator, KEY, 1).await;
+            let state = operator.inspect(KEY).await.unwrap();
+            assert!(state.waiters[0].last_seen < LONG, "{state:?}");
+        }
+        let receipt = revoke(&operator, KEY, holder.seen.unwrap()).await;
+        let next = timeout(LONG, waiting).await.unwrap().unwrap().unwrap();
+        if is_told(&holder) {
+            assert!(receipt.is_handed_on, "{receipt:?}");
+            timeout(LONG, guard.lost()).await.expect("it is told");
+        }
+        assert!(Some(next.fencing_token().await.unwrap()) > token);
+        let _ = guard.release().await;
+        assert!(next.is_valid(), "a late release is none of its business");
+        next.release().await.unwrap();
+    }
+}
+
+/// Between the look and the revocation the holder asked for its token: it is the same holder.
+pub(crate) async fn holder_that_was_seen_before_it_had_a_token_is_revoked(store: Store) {
+    let (client, operator) = (store.client(), store.operator());
     let guard = hold(&client).await;
     let seen = seen(&operator, KEY).await;
-    let waiting = tokio::spawn(other.lock(KEY).ttl(STEADY).wait(LONG).acquire());
-    if matches!(seen, Seen::Token(_)) {
-        sees_waiters(&operator, KEY, 1).await;
-        let state = operator.inspect(KEY).await.unwrap();
-        assert!(state.waiters[0].last_seen < LONG, "{state:?}");
-    }
-    let receipt = revoke(&operator, KEY, seen).await;
-    let next = timeout(LONG, waiting).await.unwrap().unwrap().unwrap();
-    if matches!(seen, Seen::Token(_)) {
-        assert!(receipt.is_handed_on, "{receipt:?}");
-        timeout(LONG, guard.lost()).await.expect("it is told");
-    }
-    assert!(next.fencing_token().await.unwrap() > guard.fencing_token().await.unwrap());
-    let _ = guard.release().await;
-    assert!(next.is_valid(), "a late release is none of its business");
+    let token = guard.fencing_token().await.unwrap();
+    revoke(&operator, KEY, seen).await;
+    assert!(!operator.inspect(KEY).await.unwrap().is_held());
+    assert!(guard.renew().await.unwrap_err().is_lost());
+    let next = hold(&client).await;
+    assert!(next.fencing_token().await.unwrap() > token);
     next.release().await.unwrap();
 }
 

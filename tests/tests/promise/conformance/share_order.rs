@@ -48,9 +48,58 @@ async fn together(waiting: Vec<JoinHandle<Result<LockGuard, LockError>>>) -> Vec
         guards.push(caller.await.unwrap().unwrap());
     }
     let token = guards[0].fencing_token().await.unwrap();
-    assert!(guards.iter().all(|guard| guard.fencing_token_blocking().unwrap() == token));
+    assert!(
+        guards
+            .iter()
+            .all(|guard| guard.fencing_token_blocking().unwrap() == token)
+    );
     assert!(guards.iter().all(LockGuard::is_valid));
     guards
+}
+
+/// Shares, and several locks together, come with a token. It is above those that plain holders have asked for.
+pub(crate) async fn tokens_rise_among_holders_of_all_kinds(store: Store) {
+    let clients = [store.client(), store.client()];
+    let (key, other) = ("{order}:1", "{order}:2");
+    let mut last = None;
+    for round in 0..24 {
+        let client = &clients[round / 6 % 2];
+        let lock = client.lock(key);
+        let lock = match round % 6 {
+            0 | 3 => lock,
+            1 => lock.read(),
+            2 => lock.write(),
+            4 => lock.permits(3).take(2),
+            _ => client.lock_all([key, other]),
+        };
+        let guard = at_once(lock).await;
+        let token = Some(guard.fencing_token().await.unwrap());
+        assert!(token > last, "round {round}: {token:?} came after {last:?}");
+        guard.release().await.unwrap();
+        // One who asks for none.
+        at_once(client.lock(key)).await.release().await.unwrap();
+        last = token;
+        if round % 6 == 2 {
+            let reading = at_once(client.lock(key).write()).await;
+            let reading = reading.downgrade().await.unwrap();
+            last = Some(reading.fencing_token().await.unwrap());
+            assert!(last > token, "{last:?} came after {token:?}");
+            reading.release().await.unwrap();
+        }
+    }
+    // Of several locks, the call tree holds one, without a token. The others have one above all before.
+    let client = &clients[0];
+    let both = client.lock(key).run(async |outer| {
+        let both = client.lock_all([key, other]).fenced().acquire().await;
+        let both = both.unwrap();
+        assert!(Some(both.fencing_token().await.unwrap()) > last);
+        both.release().await.unwrap();
+        let only = client.lock_all([key]).fenced().acquire().await.unwrap();
+        let token = only.fencing_token().await.unwrap();
+        assert_eq!(outer.fencing_token().await.unwrap(), token);
+        assert!(Some(token) > last);
+    });
+    both.await.unwrap();
 }
 
 async fn release_all(guards: Vec<LockGuard>) {
@@ -153,7 +202,10 @@ pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: Store) {
             let [permit] = <[_; 1]>::try_from(waiting(vec![permits()]).await).unwrap();
             assert!(gives_up.await.unwrap().unwrap_err().is_busy());
             let guard = permit.await.unwrap().unwrap();
-            assert_eq!(guard.fencing_token().await.unwrap(), inside.fencing_token().await.unwrap());
+            assert_eq!(
+                guard.fencing_token().await.unwrap(),
+                inside.fencing_token().await.unwrap()
+            );
             guard.release().await.unwrap();
         }
         inside.release().await.unwrap();

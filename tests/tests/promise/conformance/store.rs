@@ -19,6 +19,7 @@ pub(crate) struct Store {
     holder: String,
     steady: Duration,
     longest_ttl: Duration,
+    mints_when_asked: bool,
     /// Of this store's keys, where others have keys on the same servers.
     prefix: String,
     servers: Servers,
@@ -52,6 +53,7 @@ impl Store {
             holder: format!("(pid {})", std::process::id()),
             steady: STEADY,
             longest_ttl: Duration::from_secs(24 * 3600),
+            mints_when_asked: true,
             prefix: "*".to_owned(),
             servers,
         }
@@ -94,6 +96,11 @@ impl Store {
         self.longest_ttl
     }
 
+    /// Whether a caller that takes a free lock has no token until it asks for one. Elsewhere each lock comes with a token.
+    pub(crate) fn mints_when_asked(&self) -> bool {
+        self.mints_when_asked
+    }
+
     /// Whether nothing but fences is left of the locks. The store in this process cannot be inspected: there, the cases
     /// assert that the key is free.
     pub(crate) async fn is_empty(&self) -> bool {
@@ -122,6 +129,7 @@ pub(crate) fn memory() -> Store {
     Store {
         // No command renews it.
         steady: ms(1_500),
+        mints_when_asked: false,
         ..Store::on(Servers::None(client), builder)
     }
 }
@@ -151,6 +159,7 @@ pub(crate) fn redissons_record() -> Store {
     Store {
         operator: operator.record(Record::Redisson),
         holder: "a lock-runtime client ".to_owned(),
+        mints_when_asked: false,
         ..Store::on(Servers::One(server), builder.record(Record::Redisson))
     }
 }
@@ -210,6 +219,7 @@ pub(crate) fn quorum() -> Store {
     Store {
         operator: patient(quorum.url()).prefix(prefix.as_str()),
         longest_ttl: RedisQuorum::DELAY,
+        mints_when_asked: false,
         prefix,
         ..Store::on(Servers::Quorum(quorum), builder)
     }

@@ -114,6 +114,7 @@ impl<H, W> LockState<H, W> {
                 takes,
                 seen: Some(Seen::Token(holder.token)),
                 other_tokens: Vec::new(),
+                hash: None,
             });
             state.last_token = state.last_token.max(Some(holder.token));
         }

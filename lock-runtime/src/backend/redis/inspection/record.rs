@@ -135,9 +135,10 @@ impl LockRecord {
 
     fn of_grant(&self, value: &[u8], label: String, kind: HolderKind) -> Holder {
         let token = token_of(value);
-        let owner = || RecordHash::of(self.owner());
-        let seen = token.map_or_else(|| Seen::Record(owner()), Seen::Token);
+        let owner = RecordHash::of(self.owner());
+        let seen = token.map_or(Seen::Record(owner), Seen::Token);
         let mut holder = self.holder(label, kind, Some(seen));
+        holder.hash = Some(owner);
         holder.token = token;
         holder.age = record::grant_of(value)
             .and_then(|grant| (self.now + AHEAD).checked_sub(grant.token.time()))
@@ -155,6 +156,7 @@ impl LockRecord {
             takes: 1,
             seen,
             other_tokens: Vec::new(),
+            hash: None,
         }
     }
 }

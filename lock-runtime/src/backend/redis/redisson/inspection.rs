@@ -55,6 +55,7 @@ impl HashRecord {
             takes: 1,
             seen,
             other_tokens: Vec::new(),
+            hash: None,
         };
         let mut state = LockState::free(key);
         match self.kind.as_str() {
