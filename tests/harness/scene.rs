@@ -107,6 +107,16 @@ pub async fn hold(client: &LockClient) -> LockGuard {
     acquire.await.expect("the lock can be had")
 }
 
+/// Acquires the lock with its token, however long it takes.
+///
+/// # Panics
+///
+/// When it cannot be had.
+pub async fn hold_fenced(client: &LockClient) -> LockGuard {
+    let acquire = client.lock(KEY).wait(LONG).fenced().acquire();
+    acquire.await.expect("the lock can be had")
+}
+
 /// The guard of a task that waits for the lock.
 ///
 /// # Panics
@@ -146,7 +156,7 @@ pub async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
 ///
 /// When a lock cannot be had, or is lost.
 pub async fn bring_scripts(client: &LockClient) {
-    let lock = |ttl| client.lock("warm").ttl(ttl).wait(LONG).acquire();
+    let lock = |ttl| client.lock("warm").ttl(ttl).wait(LONG).fenced().acquire();
     for _ in 0..2 {
         let guard = lock(LONG).await.expect("it is free");
         guard.renew().await.expect("it is held");
@@ -158,6 +168,10 @@ pub async fn bring_scripts(client: &LockClient) {
         let guard = next.await.expect("it is next");
         guard.release().await.expect("it was held");
     }
+    let guard = client.lock("warm").wait(LONG).acquire().await;
+    let guard = guard.expect("it is free");
+    guard.fencing_token().await.expect("it is held");
+    guard.release().await.expect("it was held");
 }
 
 /// Whether the server has the key.

@@ -40,6 +40,22 @@ async fn call(client: &LockClient) {
     guard.release().await.unwrap();
 }
 
+/// A call that has its token with the lock.
+async fn fenced_call(client: &LockClient) {
+    let guard = client.lock(KEY).fenced().acquire().await.unwrap();
+    guard.fencing_token().await.unwrap();
+    guard.release().await.unwrap();
+}
+
+/// A call that asks for its token under the lock.
+async fn late_call(client: &LockClient) {
+    let guard = client.lock(KEY).acquire().await.unwrap();
+    for _ in 0..3 {
+        guard.fencing_token().await.unwrap();
+    }
+    guard.release().await.unwrap();
+}
+
 /// A client that has connected, and whose scripts the server knows.
 async fn warm(server: &RedisServer, label: bool) -> LockClient {
     let builder = patient(server.url());
@@ -50,6 +66,8 @@ async fn warm(server: &RedisServer, label: bool) -> LockClient {
     };
     let client = builder.connect().await.unwrap();
     call(&client).await;
+    fenced_call(&client).await;
+    late_call(&client).await;
     client
 }
 
@@ -69,26 +87,58 @@ async fn a_call_is_two_commands_of_three_hundred_bytes() {
     let (server, mut connection) = server_and_connection();
     let client = warm(&server, false).await;
     let look = bytes_to_ask(&mut connection);
-
-    let before = bytes_read(&mut connection);
-    call(&client).await;
-    let bytes = bytes_read(&mut connection) - before - look;
-    assert!(bytes <= BYTES, "{bytes} bytes");
-
     let release = release_command(&mut connection);
-    let mut monitor = server.monitor();
-    call(&client).await;
-    assert_eq!(monitor.names(), ["EVALSHA", release]);
+
+    for fenced in [false, true] {
+        let call = async || match fenced {
+            false => call(&client).await,
+            true => fenced_call(&client).await,
+        };
+        let before = bytes_read(&mut connection);
+        call().await;
+        let bytes = bytes_read(&mut connection) - before - look;
+        println!("fenced: {fenced}, {bytes} bytes");
+        assert!(bytes <= BYTES, "{bytes} bytes, fenced: {fenced}");
+
+        let mut monitor = server.monitor();
+        call().await;
+        let acquire = if fenced { "EVALSHA" } else { "SET" };
+        assert_eq!(monitor.names(), [acquire, release]);
+    }
 }
 
 #[tokio::test]
-async fn call_of_a_share_is_two_commands() {
+async fn a_token_that_is_asked_for_later_is_one_command() {
+    let _alone = alone().await;
+    let (server, mut connection) = server_and_connection();
+    let client = warm(&server, false).await;
+    let release = release_command(&mut connection);
+    let mut monitor = server.monitor();
+    late_call(&client).await;
+    assert_eq!(monitor.names(), ["SET", "EVALSHA", release]);
+    // A nested call asks for the outermost one.
+    let nested = client.lock(KEY).run(async |_| {
+        fenced_call(&client).await;
+        call(&client).await;
+        late_call(&client).await;
+    });
+    nested.await.unwrap();
+    assert_eq!(monitor.names(), ["SET", "EVALSHA", release]);
+}
+
+#[tokio::test]
+async fn call_of_a_share_with_its_token_is_two_commands() {
     let _alone = alone().await;
     let server = RedisServer::start();
     let client = warm(&server, false).await;
-    for share in [client.lock(KEY).read(), client.lock(KEY).permits(5)] {
+    for share in [
+        client.lock(KEY).read(),
+        client.lock(KEY).write(),
+        client.lock(KEY).permits(5),
+    ] {
         let call = async || {
             let guard = share.clone().acquire().await.unwrap();
+            guard.fencing_token().await.unwrap();
             guard.release().await.unwrap();
         };
         // The scripts are there from then on.
@@ -97,18 +147,31 @@ async fn call_of_a_share_is_two_commands() {
         call().await;
         assert_eq!(monitor.names(), ["EVALSHA", "EVALSHA"]);
     }
+    // A writer that becomes a reader has another token, by the same command.
+    let downgrade = async || {
+        let guard = client.lock(KEY).write().acquire().await.unwrap();
+        let reading = guard.downgrade().await.unwrap();
+        reading.fencing_token().await.unwrap();
+        reading.release().await.unwrap();
+    };
+    downgrade().await;
+    let mut monitor = server.monitor();
+    downgrade().await;
+    assert_eq!(monitor.names(), ["EVALSHA"; 3]);
 }
 
 /// Any number of keys is one owner, and what differs from key to key is its names.
 #[tokio::test]
-async fn call_of_several_keys_is_two_commands() {
+async fn call_of_several_keys_with_their_token_is_two_commands() {
     let _alone = alone().await;
     let (server, mut connection) = server_and_connection();
     let client = warm(&server, false).await;
     let look = bytes_to_ask(&mut connection);
     let call = async |keys: &[String]| {
         let guard = client.lock_all(keys.iter().cloned()).acquire().await;
-        guard.unwrap().release().await.unwrap();
+        let guard = guard.unwrap();
+        guard.fencing_token().await.unwrap();
+        guard.release().await.unwrap();
     };
     for (count, at_most) in [(2, BYTES_OF_TWO_KEYS), (32, BYTES_OF_32_KEYS)] {
         let keys: Vec<String> = (10..10 + count).map(|of| format!("order:{of}")).collect();
@@ -173,9 +236,9 @@ async fn call_on_a_quorum_is_two_commands_for_each_node() {
     assert!(sent.iter().any(|sent| *sent <= least), "{sent:?}");
 }
 
-/// It writes nothing, so that there is nothing to end.
+/// It writes nothing, so that there is nothing to end. Without a token, it first tries to take the lock as if it was free.
 #[tokio::test]
-async fn an_attempt_at_a_held_lock_is_one_command() {
+async fn an_attempt_at_a_held_lock_is_two_commands_or_one_with_a_token() {
     let _alone = alone().await;
     let server = RedisServer::start();
     let (holder, other) = (warm(&server, true).await, warm(&server, true).await);
@@ -184,8 +247,11 @@ async fn an_attempt_at_a_held_lock_is_one_command() {
     for attempts in 0..10 {
         let attempt = other.lock(KEY).try_acquire().await;
         assert!(attempt.unwrap().is_none(), "after {attempts}");
+        assert_eq!(monitor.names(), ["SET", "EVALSHA"]);
+        let attempt = other.lock(KEY).fenced().try_acquire().await;
+        assert!(attempt.unwrap().is_none(), "after {attempts}");
+        assert_eq!(monitor.names(), ["EVALSHA"]);
     }
-    assert_eq!(monitor.take().len(), 10);
 }
 
 /// The holder knows from a message that a waiter queues, so it ends the lock without trying a release
@@ -253,8 +319,8 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
         names.retain(|name| name != "ZCARD");
         guard.release().await.unwrap();
         monitor.take();
-        // The holder's acquire, the waiter's acquire, and the two.
-        names == ["EVALSHA"; 4]
+        // The holder takes the lock, the waiter does not and queues, and the two.
+        names == ["SET", "SET", "EVALSHA", "EVALSHA", "EVALSHA"]
     })
     .await;
 }

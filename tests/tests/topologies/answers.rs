@@ -346,12 +346,23 @@ fn scenes(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn caller_keeps_the_bound_whatever_is_answered_for_ever() {
-    let scenes = scenes(&TOPOLOGIES, Clone::clone);
-    all_keep_the_bound(scenes, |client| async move {
+    let fenced = scenes(&TOPOLOGIES, Clone::clone);
+    all_keep_the_bound(fenced, |client| async move {
         let over = tokio::time::Instant::now() + TIME;
-        let refused = client.lock(KEY).wait(TIME).acquire().await;
+        let refused = client.lock(KEY).wait(TIME).fenced().acquire().await;
         refused.expect_err("nobody grants it");
         // What a call leaves to the background counts, too.
+        tokio::time::sleep_until(over).await;
+    })
+    .await;
+    // Here `OK` is a grant.
+    let without_a_token = scenes(&TOPOLOGIES, Clone::clone);
+    all_keep_the_bound(without_a_token, |client| async move {
+        let over = tokio::time::Instant::now() + TIME;
+        if let Ok(guard) = client.lock(KEY).wait(TIME).acquire().await {
+            let _ = guard.fencing_token().await;
+            let _ = guard.release().await;
+        }
         tokio::time::sleep_until(over).await;
     })
     .await;

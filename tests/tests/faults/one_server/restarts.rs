@@ -7,12 +7,13 @@ async fn a_waiter_outlasts_a_restart() {
     let mut server = RedisServer::start();
     let (one, other) = (client(server.url()), client(server.url()));
     let guard = soon(hold(&one)).await;
+    let token = guard.fencing_token().await.unwrap();
     let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
     tokio::time::sleep(ms(50)).await;
     server.restart_empty();
     // The server has forgotten the holder as well, so the waiter may have the lock, with a later token.
     let next = served(waiting).await;
-    assert!(next.fencing_token().await.unwrap() > guard.fencing_token().await.unwrap());
+    assert!(next.fencing_token().await.unwrap() > token);
     assert!(soon(guard.release()).await.unwrap_err().is_lost());
     next.renew().await.expect("the old holder frees nothing");
     next.release().await.unwrap();

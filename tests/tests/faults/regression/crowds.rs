@@ -33,7 +33,8 @@ async fn a_caller_that_leaves_a_local_queue_knows_the_last_state_of_its_head() {
     guard.release().await.unwrap();
 }
 
-/// No answer has arrived when the wait of all callers is over: they wait for the one that is under way.
+/// No answer has arrived when the wait of all callers is over: they wait for the one that is under way, and for the next one,
+/// which tells of the holder.
 #[tokio::test]
 async fn a_crowd_whose_wait_ends_before_the_first_answer_asks_once() {
     let (server, proxy, ours) = behind_a_proxy().await;
@@ -41,7 +42,7 @@ async fn a_crowd_whose_wait_ends_before_the_first_answer_asks_once() {
         &mut server.connection(),
         &["SET", LOCK, "another program's"],
     );
-    proxy.replies(harness::Mode::Delay(ms(400)));
+    proxy.replies(harness::Mode::Delay(ms(250)));
     is_refused_with_few_commands(&server, &ours, ms(50)).await;
 }
 

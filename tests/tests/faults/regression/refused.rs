@@ -27,16 +27,19 @@ async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
 /// A caller that was refused did not give back a grant whose answer was lost.
 #[tokio::test]
 async fn nothing_stays_of_a_caller_that_was_granted_and_refused() {
-    let (server, proxy, client) = behind_a_proxy().await;
-    server.config_set("requirepass", "another");
-    proxy.cut_next_reply("EVALSHA");
-    let asking = client.lock(KEY).ttl(ms(600_000)).wait(LONG).acquire();
-    let error = asking.await.expect_err("it cannot come back");
-    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
-    let mut connection = server.connection();
-    assert!(exists(&mut connection, LOCK), "it was granted");
-    server.config_set("requirepass", "");
-    is_free(&mut connection, LONG).await;
+    for (command, fenced) in [("SET", false), ("EVALSHA", true)] {
+        let (server, proxy, client) = behind_a_proxy().await;
+        server.config_set("requirepass", "another");
+        proxy.cut_next_reply(command);
+        let asking = client.lock(KEY).ttl(ms(600_000)).wait(LONG);
+        let asking = if fenced { asking.fenced() } else { asking };
+        let error = asking.await.expect_err("it cannot come back");
+        assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
+        let mut connection = server.connection();
+        assert!(exists(&mut connection, LOCK), "it was granted");
+        server.config_set("requirepass", "");
+        is_free(&mut connection, LONG).await;
+    }
 }
 
 /// The `end` was repeated for twice the ttl, although there was nothing to end.

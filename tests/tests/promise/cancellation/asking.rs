@@ -12,6 +12,8 @@ use super::world::World;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asking {
     Plain,
+    /// The plain lock with its token, by one command.
+    Fenced,
     Read,
     Write,
     Permit,
@@ -23,7 +25,8 @@ pub(crate) enum Asking {
 
 impl Asking {
     /// Each but the plain lock.
-    pub(crate) const MODES: [Asking; 5] = [
+    pub(crate) const MODES: [Asking; 6] = [
+        Asking::Fenced,
         Asking::Read,
         Asking::Write,
         Asking::Permit,
@@ -39,6 +42,7 @@ impl Asking {
         let lock = client.lock(key).wait(LONG);
         match self {
             Asking::Plain => lock,
+            Asking::Fenced => lock.fenced(),
             Asking::Read => lock.read(),
             Asking::Write => lock.write(),
             Asking::Permit => lock.permits(3).take(2),

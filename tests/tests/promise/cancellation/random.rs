@@ -40,11 +40,17 @@ async fn dropped_at_random_moments() {
         while rounds > 0 || (case.ends() && ended == 0) {
             rounds = rounds.saturating_sub(1);
             let before = ended;
+            // By a plain command, and by the script.
+            let asking = if rounds.is_multiple_of(2) {
+                Asking::Fenced
+            } else {
+                Asking::Plain
+            };
             let moments = (0..TOGETHER).map(|_| Moment::After(dice.below(span)));
-            for (key, outcome) in case.play_all(Asking::Plain, &world, moments).await {
+            for (key, outcome) in case.play_all(asking, &world, moments).await {
                 keys.push(key.clone());
                 match outcome.time() {
-                    None => dropped.push(key),
+                    None => dropped.push((asking, key)),
                     Some(_) => ended += 1,
                 }
             }
@@ -57,9 +63,12 @@ async fn dropped_at_random_moments() {
         println!("{case} {drops:>5} drops within {span:.0?}, {ended:>5} too late");
         assert!(drops > 0, "{case}: all were too late");
         assert!(ended == 0 || case.ends(), "{case}: it is held");
-        // Nobody else was granted the lock of these.
+        // Nobody else was granted the lock of these, and their fences tell which were.
         if matches!(case, Case::Free | Case::Cut) {
-            cut.append(&mut dropped);
+            let fenced = dropped
+                .into_iter()
+                .filter(|(asking, _)| *asking == Asking::Fenced);
+            cut.extend(fenced.map(|(_, key)| key));
         }
         played.push((case, keys));
     }

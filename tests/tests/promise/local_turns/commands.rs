@@ -1,7 +1,8 @@
 //! The cost of local turns, and their tokens.
 
 use harness::{
-    KEY, LONG, Listener, READ, RawLock, RedisServer, client_without_turns, hold, patient, soon,
+    KEY, LONG, Listener, READ, RawLock, RedisServer, client_without_turns, hold, hold_fenced,
+    patient, soon,
 };
 use lock_runtime::LockClient;
 
@@ -10,7 +11,7 @@ use super::line::{Line, Visits};
 /// A connected client that allows this many turns in a row; the server knows its scripts.
 async fn with_turns(server: &RedisServer, turns: u32) -> LockClient {
     let asking = client_without_turns(server.url());
-    let guard = hold(&asking).await;
+    let guard = hold_fenced(&asking).await;
     let next = tokio::spawn(asking.lock(KEY).wait(LONG).acquire());
     tokio::task::yield_now().await;
     guard.release().await.unwrap();
@@ -38,7 +39,7 @@ async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
         let client = with_turns(&server, turns).await;
         let mut monitor = server.monitor();
         let visits = Visits::default();
-        let first = hold(&client).await;
+        let first = hold_fenced(&client).await;
         let line = Line::of(callers - 1, &client, &visits).await;
         visits.note("first", first.fencing_token().await.unwrap().get());
         first.release().await.unwrap();
@@ -63,12 +64,39 @@ async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
     }
 }
 
+/// A grant without a token is handed over as it is. The first caller that wants a token asks for it, and each turn has its own.
+#[tokio::test]
+async fn a_grant_without_a_token_serves_its_callers_too() {
+    let server = RedisServer::start();
+    let client = with_turns(&server, 16).await;
+    let mut monitor = server.monitor();
+    let first = hold(&client).await;
+    let visits = Visits::default();
+    let mut next = Vec::new();
+    for _ in 0..3 {
+        next.push(tokio::spawn(client.lock(KEY).wait(LONG).acquire()));
+        tokio::task::yield_now().await;
+    }
+    let line = Line::of(3, &client, &visits).await;
+    first.release().await.unwrap();
+    for next in next {
+        soon(next).await.unwrap().unwrap().release().await.unwrap();
+    }
+    line.served().await;
+    let tokens = visits.tokens();
+    assert_eq!(tokens, [tokens[0], tokens[0] + 1, tokens[0] + 2]);
+    // It is taken, a token is minted by a script that the server does not know, and it is released.
+    let names = monitor.names();
+    assert_eq!(names[..3], ["SET", "EVALSHA", "EVAL"]);
+    assert_eq!(names.len(), 4, "{names:?}");
+}
+
 #[tokio::test]
 async fn a_guard_that_is_dropped_passes_its_lease_too_also_by_a_panic() {
     let server = RedisServer::start();
     let client = with_turns(&server, 16).await;
     let mut monitor = server.monitor();
-    let first = hold(&client).await;
+    let first = hold_fenced(&client).await;
     let token = first.fencing_token().await.unwrap().get();
     let second = client.lock(KEY).wait(LONG);
     let panics = tokio::spawn(second.run::<()>(async |_| panic!("on purpose")));

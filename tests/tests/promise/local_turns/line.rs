@@ -39,7 +39,10 @@ impl Line {
             let (acquire, visits) = (client.lock(KEY).wait(LONG).acquire(), visits.clone());
             line.spawn(async move {
                 let guard = acquire.await.expect("its turn comes");
-                visits.note(&number.to_string(), guard.fencing_token().await.unwrap().get());
+                visits.note(
+                    &number.to_string(),
+                    guard.fencing_token().await.unwrap().get(),
+                );
                 guard.release().await.expect("it was held throughout");
             });
         }

@@ -40,7 +40,10 @@ async fn every_guard_of_a_shared_lease_is_told() {
     let lost = acquire
         .run(async |guard| {
             let nested = holder.lock(KEY).ttl(LEASE).await.unwrap();
-            assert_eq!(nested.fencing_token().await.unwrap(), guard.fencing_token().await.unwrap());
+            assert_eq!(
+                nested.fencing_token().await.unwrap(),
+                guard.fencing_token().await.unwrap()
+            );
             revoke(&operator).await;
             soon(nested.lost()).await;
             soon(guard.lost()).await;
@@ -82,13 +85,13 @@ async fn later_turn_of_a_lease_is_revoked_by_either_token() {
 async fn callers_behind_a_revoked_holder_are_served() {
     let server = RedisServer::start();
     let (holder, operator) = (client(&server), client(&server));
-    let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
+    let guard = holder.lock(KEY).ttl(LEASE).fenced().await.unwrap();
+    let mut last = guard.fencing_token().await.unwrap();
     let waiting: Vec<_> = (0..3)
         .map(|_| tokio::spawn(holder.lock(KEY).wait(LONG).acquire()))
         .collect();
     in_line(&holder, 3).await;
     revoke(&operator).await;
-    let mut last = guard.fencing_token().await.unwrap();
     for waiting in waiting {
         let next = soon(waiting).await.unwrap().unwrap();
         assert!(next.fencing_token().await.unwrap() > last);
@@ -116,7 +119,7 @@ async fn retained_lease_that_is_revoked_is_dropped() {
     // The word of it may come after a caller that is quick, who then has a lease to lose.
     let guard = loop {
         let guard = soon(async { retain().wait(LONG).await }).await.unwrap();
-        if guard.fencing_token() != token {
+        if guard.fencing_token().await.is_ok_and(|seen| seen != token) {
             break guard;
         }
         soon(guard.lost()).await;
@@ -159,8 +162,9 @@ async fn revocation_goes_on_although_its_caller_is_gone() {
     let (server, mut connection) = server_and_connection();
     let (holder, operator) = (client(&server), client(&server));
     let guard = holder.lock(KEY).ttl(LEASE).await.unwrap();
+    let token = guard.fencing_token().await.unwrap();
     server.pause();
-    let revoking = operator.revoke(KEY, guard.fencing_token().await.unwrap(), super::revocation());
+    let revoking = operator.revoke(KEY, token, super::revocation());
     let left = tokio::time::timeout(ms(50), revoking).await;
     server.resume();
     assert!(left.is_err(), "the server did not answer");

@@ -26,6 +26,31 @@ async fn the_next_calls_cost_no_command() {
     assert_eq!(monitor.take().len(), 1, "another grant");
 }
 
+/// Callers that want no token have the lease of one that wanted none. The first that wants one asks for it, and from then on
+/// all have theirs.
+#[tokio::test]
+async fn the_next_calls_cost_one_command_for_the_first_token() {
+    let server = RedisServer::start();
+    let client = connected(&server).await;
+    let call = async || retaining(&client).await.unwrap().release().await.unwrap();
+    let mut monitor = server.monitor();
+    call().await;
+    assert_eq!(monitor.names(), ["SET"]);
+    for _ in 0..3 {
+        call().await;
+    }
+    assert_eq!(monitor.take().len(), 0);
+    let fifth = visit(&client).await;
+    assert_eq!(
+        monitor.names(),
+        ["EVALSHA", "EVAL"],
+        "its script comes to the server"
+    );
+    call().await;
+    assert_eq!(visit(&client).await, fifth + 2);
+    assert_eq!(monitor.take().len(), 0);
+}
+
 #[tokio::test]
 async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
     #[distributed_lock(key = "order:42", ttl = "600s", retain = "200s", client = locks, guard = lock)]
@@ -133,5 +158,13 @@ async fn retain_has_no_effect_in_memory() {
     let client = LockClient::memory();
     let first = visit(&client).await;
     let second = client.lock(KEY).try_acquire().await.unwrap();
-    assert!(second.expect("it is free").fencing_token().await.unwrap().get() > first);
+    assert!(
+        second
+            .expect("it is free")
+            .fencing_token()
+            .await
+            .unwrap()
+            .get()
+            > first
+    );
 }

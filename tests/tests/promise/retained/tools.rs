@@ -18,7 +18,10 @@ pub(crate) fn retaining(client: &LockClient) -> Acquire {
 
 /// Makes one call that retains its lease, and returns its token.
 pub(crate) async fn visit(client: &LockClient) -> u64 {
-    let guard = retaining(client).await.expect("the lock can be had");
+    let guard = retaining(client)
+        .fenced()
+        .await
+        .expect("the lock can be had");
     let token = guard.fencing_token().await.unwrap().get();
     guard.release().await.expect("it was held throughout");
     token
@@ -29,7 +32,8 @@ pub(crate) async fn connected(server: &RedisServer) -> LockClient {
     let client = patient(server.url())
         .build()
         .expect("the settings are valid");
-    let elsewhere = client.lock("elsewhere").await.expect("it is free");
+    let elsewhere = client.lock("elsewhere").fenced();
+    let elsewhere = elsewhere.await.expect("it is free");
     elsewhere.release().await.expect("it was held");
     client
 }

@@ -20,7 +20,8 @@ async fn release_and_hand_off_follow_the_records_of_a_half_moved_slot() {
             .ttl(Duration::from_secs(900))
             .wait(LONG * 2)
     };
-    let guard = lock(0).acquire().await.unwrap();
+    // With a fence, or scripts that name one are to be tried again until the whole slot has moved.
+    let guard = lock(0).fenced().acquire().await.unwrap();
     // With a second waiter, the queue's record is there for the first one's confirmation.
     let first = tokio::spawn(lock(1).acquire());
     let queued = async |count| clients[0].inspect(KEY).await.unwrap().waiting() == count;

@@ -27,6 +27,7 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
     );
     let (key, lock) = ("{half}:1", "lock:{half}:1");
     let guard = hold(&holder, key).await;
+    let token = guard.fencing_token().await.unwrap();
     let waiting = tokio::spawn(other.lock(key).wait(LONG * 2).acquire());
     sees_waiters(&operator, key, 1).await;
     let source = cluster.first_owner(lock);
@@ -37,11 +38,7 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
         cluster.move_named(record, source, target);
         assert!(has(&cluster, target, record));
         let state = operator.inspect(key).await.unwrap();
-        assert_eq!(
-            state.holders[0].token,
-            Some(guard.fencing_token().await.unwrap()),
-            "{record}"
-        );
+        assert_eq!(state.holders[0].token, Some(token), "{record}");
         assert_eq!(state.last_token, before.last_token, "{record}");
         // A poll of the waiter may have moved its place.
         assert!(state.waiting() <= 1, "{record}");
@@ -74,6 +71,7 @@ async fn revocation_whose_answer_is_lost_is_no_answer() {
     let revoked = revoke(&hold(&holder, first).await, first).await.unwrap();
     assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
     let guard = hold(&holder, key).await;
+    guard.fencing_token().await.unwrap();
     cluster.cut_next_reply(cluster.first_owner("lock:{order}:2"), "EVALSHA");
     let error = failed(revoke(&guard, key).await, LockErrorKind::Unavailable);
     assert!(

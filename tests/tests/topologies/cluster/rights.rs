@@ -23,6 +23,7 @@ async fn right_to_ask_is_needed_while_a_slot_moves() {
     let cluster = RedisCluster::with(3, 0);
     let users = users(&cluster);
     let guard = hold(&client(cluster.url())).await;
+    let token = guard.fencing_token().await.expect("it is held");
     let source = cluster.first_owner(LOCK);
     let (target, slot) = (cluster.other_primary(source), cluster.slot(LOCK));
     cluster.open_slot(slot, source, target);
@@ -30,7 +31,7 @@ async fn right_to_ask_is_needed_while_a_slot_moves() {
         cluster.move_named(record, source, target);
     }
     let state = users.viewer(None).inspect(KEY).await.expect("it may look");
-    assert_eq!(state.holders[0].token, Some(guard.fencing_token().await.unwrap()));
+    assert_eq!(state.holders[0].token, Some(token));
     let refused = users.viewer(Some("+asking")).inspect(KEY).await;
     let error = refused.expect_err("it may not ask");
     assert!(error.is_rejected(), "{error}");
