@@ -40,7 +40,7 @@ pub(crate) async fn hold(connection: &Connection, hold: Hold, form: Form) -> Res
         Ok(client) => client,
         Err(exit) => return Ok(exit),
     };
-    let lock = client.lock(hold.key.as_str()).wait(*hold.wait);
+    let lock = client.lock(hold.key.as_str()).wait(*hold.wait).fenced();
     let guard = tokio::select! {
         acquired = lock.acquire() => acquired?,
         exit = signals.end() => {
@@ -51,7 +51,7 @@ pub(crate) async fn hold(connection: &Connection, hold: Hold, form: Form) -> Res
     };
     let held = Held {
         key: guard.key(),
-        token: guard.fencing_token().await.unwrap().get(),
+        token: guard.fencing_token().await?.get(),
         hold_ms: u64::try_from(hold.time.as_millis()).unwrap_or(u64::MAX),
     };
     let printed = print(form, &held);

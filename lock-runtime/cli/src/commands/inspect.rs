@@ -195,8 +195,11 @@ impl fmt::Display for HolderReport<'_> {
                 ", and it never expires: a holder that died keeps it until it is deleted",
             )?,
         }
-        if let Some(token) = self.token {
-            write!(f, ", token {token}")?;
+        match self.token {
+            Some(token) => write!(f, ", token {token}")?,
+            // Of the others the kind explains it.
+            None if self.kind == "lock" => f.write_str(", no token")?,
+            None => {}
         }
         if let Some(record) = &self.record {
             write!(f, ", hash {record}")?;

@@ -56,11 +56,19 @@ impl Row {
 
     /// Whether it is the same grant. Each has a token of its own, while the label of a record may change during one, as
     /// callers join it.
-    fn is_grant_of(&self, other: &Row) -> bool {
-        match (self.token, other.token) {
-            (None, None) if self.kind == HolderKind::Foreign => self.seen == other.seen,
+    fn is_grant_of(&self, before: &Row) -> bool {
+        let is_same_kind = self.kind == before.kind;
+        match (self.token, before.token) {
+            // Without tokens the owner or the whole record differs.
+            (None, None) if is_same_kind && self.kind != HolderKind::Redisson => {
+                self.seen == before.seen
+            }
             // Redisson's record changes as its owner takes the lock again.
-            (None, None) => self.kind == other.kind && self.holder == other.holder,
+            (None, None) if is_same_kind => self.holder == before.holder,
+            // It rests.
+            (None, None) => self.kind == HolderKind::Resting && self.holder == before.holder,
+            // The holder has asked for its token.
+            (Some(_), None) => is_same_kind && self.holder == before.holder,
             (token, of_other) => token == of_other,
         }
     }
@@ -171,6 +179,13 @@ mod tests {
         assert!(passed(&ours, &of(HolderKind::Foreign, "(foreign)", 1)));
         let foreign = |seen| of(HolderKind::Foreign, "(foreign)", seen);
         assert!(passed(&foreign(1), &foreign(2)) && !passed(&foreign(1), &foreign(1)));
+        let without = |holder, seen| of(HolderKind::Ours, holder, seen);
+        assert!(passed(&without("x", 1), &without("x", 2)));
+        assert!(!passed(&without("x", 1), &without("x", 1)));
+        // It asks for a token, or rests.
+        assert!(!passed(&without("x", 1), &ours));
+        assert!(!passed(&without("x", 1), &of(HolderKind::Resting, "x", 2)));
+        assert!(passed(&without("y", 1), &ours) && passed(&ours, &without("x", 1)));
         let redisson = |holder, seen| of(HolderKind::Redisson, holder, seen);
         assert!(passed(&redisson("x", 1), &redisson("y", 2)));
         assert!(!passed(&redisson("x", 1), &redisson("x", 2)));

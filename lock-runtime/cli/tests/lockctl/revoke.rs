@@ -12,7 +12,7 @@ async fn revocation_without_audit_leaves_no_line_and_is_an_object_for_a_program(
     let service = client(server.url());
     for (options, lines) in [(&["--no-audit"][..], 0), (&[], 2)] {
         let guard = service.lock("import").acquire().await.unwrap();
-        let token = guard.fencing_token().await.unwrap().await.unwrap().to_string();
+        let token = guard.fencing_token().await.unwrap().to_string();
         let arguments = [
             "revoke", "import", "--yes", "--json", "--reason", "stuck", "--token",
         ];

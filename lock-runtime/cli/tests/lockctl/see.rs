@@ -9,7 +9,7 @@ use crate::{done, lockctl, text};
 async fn holder(server: &RedisServer, key: &str) -> (LockClient, LockGuard) {
     let builder = LockClient::builder().url(server.url()).label("api-7");
     let client = builder.build().unwrap();
-    let guard = client.lock(key).acquire().await.unwrap();
+    let guard = client.lock(key).fenced().acquire().await.unwrap();
     (client, guard)
 }
 
@@ -115,7 +115,10 @@ async fn inspect_says_what_a_record_means() {
     );
     let json = said(&server, &["inspect", "order:42", "--json"], 0);
     let json: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
-    assert_eq!(json["holders"][0]["token"], guard.fencing_token().await.unwrap().get());
+    assert_eq!(
+        json["holders"][0]["token"],
+        guard.fencing_token().await.unwrap().get()
+    );
 }
 
 #[tokio::test]
@@ -165,6 +168,40 @@ async fn revoke_takes_the_lock_from_the_holder_that_was_seen_and_the_audit_has_i
         (&line["action"], &line["key"]),
         (&"revoke".into(), &"import".into())
     );
+}
+
+#[tokio::test]
+async fn holder_that_asked_for_no_token_is_shown_without_one_and_revoked_by_its_hash() {
+    let server = RedisServer::start();
+    let guard = client(server.url()).lock("import").acquire().await;
+    let guard = guard.unwrap();
+    let lines = said(&server, &["inspect", "import"], 0);
+    assert!(lines[1].contains(", for "), "{lines:?}");
+    assert!(lines[1].contains(", no token, "), "{lines:?}");
+    let listed = said(&server, &["list", "--json"], 0);
+    let listed: serde_json::Value = serde_json::from_str(&listed[0]).unwrap();
+    assert_eq!(listed["token"], serde_json::Value::Null);
+    assert!(listed["age_ms"].as_u64().is_some(), "{listed}");
+    let json = said(&server, &["inspect", "import", "--json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&json[0]).unwrap();
+    let holder = &json["holders"][0];
+    assert_eq!(holder["token"], serde_json::Value::Null);
+    assert_eq!(json["last_token"], serde_json::Value::Null);
+    let record = holder["record"].as_str().expect("it has no token");
+
+    let revoke = ["revoke", "import", "--reason", "stuck", "--yes", "--hash"];
+    said(&server, &[&revoke[..], &["0123456789abcdef"]].concat(), 5);
+    let lines = said(&server, &[&revoke[..], &[record]].concat(), 0);
+    let operation = lines[1].strip_prefix("operation ").expect("an id");
+    tokio::time::timeout(LONG, guard.lost()).await.unwrap();
+    let lost = guard.fencing_token().await.unwrap_err().to_string();
+    assert!(lost.contains(operation), "{lost}");
+    let lines = said(&server, &["audit", "import"], 0);
+    assert!(
+        lines.iter().all(|line| line.contains(" `import` -")),
+        "{lines:?}"
+    );
+    said(&server, &[&revoke[..], &[record]].concat(), 1);
 }
 
 #[tokio::test]

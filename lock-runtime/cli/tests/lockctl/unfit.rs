@@ -18,7 +18,8 @@ use crate::{Running, done, lockctl, text};
 async fn fence_that_is_ahead_of_the_clock_fails_although_no_lock_is_held() {
     let server = RedisServer::builder().durable().own_clock().start();
     server.forward(Duration::from_secs(3600));
-    let guard = client(server.admin_url()).lock("import").acquire().await;
+    let lock = client(server.admin_url()).lock("import").fenced();
+    let guard = lock.acquire().await;
     guard.unwrap().release().await.unwrap();
     server.back(Duration::from_secs(3600));
     complains_of(&server, "tokens", "fail");

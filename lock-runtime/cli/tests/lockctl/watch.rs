@@ -26,7 +26,7 @@ async fn changes_are_objects_for_a_program() {
     let arguments = ["watch", "--interval", "100ms", "--json"];
     let mut running = Running::start(lockctl(&server, &arguments));
     let mut lines = running.lines();
-    let guard = service.lock("order:42").acquire().await.unwrap();
+    let guard = service.lock("order:42").fenced().acquire().await.unwrap();
     let line: serde_json::Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
     assert_eq!(
         (&line["change"], &line["key"], &line["token"]),

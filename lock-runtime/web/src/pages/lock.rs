@@ -103,7 +103,10 @@ fn one(holder: &HolderReport) -> Markup {
                 div { dt { "Lease left" } dd { (remaining(holder.remaining_ms)) } }
                 @if holder.takes != 1 { div { dt { "Permits" } dd { (holder.takes) } } }
                 @if let Some(token) = holder.token { div { dt { "Token" } dd { (token) } } }
-                @else if let Some(seen) = &holder.seen { div { dt { "Named" } dd { (seen) } } }
+                @else if holder.kind == "lock" { div { dt { "Token" } dd { "none" } } }
+                @if let (None, Some(seen)) = (holder.token, &holder.seen) {
+                    div { dt { "Named" } dd { (seen) } }
+                }
             }
             @if let Some(meaning) = meaning(holder.kind) { p.note { (meaning) } }
             @if holder.remaining_ms.is_none() && holder.kind != "other-type" {

@@ -72,7 +72,8 @@ fn address(path: &str, field: &str, value: &str) -> String {
 async fn holder(server: &RedisServer, label: &str, key: &str) -> (LockClient, LockGuard) {
     let builder = LockClient::builder().url(server.url()).label(label);
     let client = builder.build().expect("the URL names a server");
-    let guard = client.lock(key).acquire().await.expect("the lock is free");
+    let guard = client.lock(key).fenced().acquire().await;
+    let guard = guard.expect("the lock is free");
     (client, guard)
 }
 

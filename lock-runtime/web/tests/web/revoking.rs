@@ -130,18 +130,43 @@ async fn operator_takes_the_lock_that_was_shown_and_the_audit_names_them() {
 }
 
 #[tokio::test]
+async fn lock_of_a_holder_without_a_token_is_shown_and_revoked() {
+    let server = RedisServer::start();
+    let holder = client(server.url());
+    let guard = holder.lock("import").acquire().await.unwrap();
+    let operator = client(server.url());
+    let service = with_operators(operator.clone());
+    get(&service, "/locks").await.has("<bdi>import</bdi>");
+    let page = get_as_operator(&service, "/locks/lock?key=import").await;
+    page.has("<dt>Token</dt><dd>none</dd>");
+    page.has_not("The last token");
+    let state = operator.inspect("import").await.unwrap();
+    let seen = state.holders[0].seen.expect("it can be revoked");
+    page.has(&format!("<dt>Named</dt><dd>{seen}</dd>"));
+    let answer = Form::new("import", seen).send(&service).await;
+    assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
+    answer.has("It is free.");
+    soon(guard.lost()).await;
+    assert!(guard.fencing_token().await.unwrap_err().is_lost());
+    for line in audit(&operator).await {
+        assert_eq!(line.token, None, "{line:?}");
+    }
+}
+
+#[tokio::test]
 async fn waiter_gets_the_lock_that_is_revoked() {
     let server = RedisServer::start();
     let (_client, guard) = holder(&server, "api-7", "import").await;
     let waiter = client(server.url());
     let waiting = tokio::spawn(waiter.lock("import").wait(LONG).acquire());
     crate::queued(&waiter, "import", 1).await;
-    let answer = Form::new("import", guard.fencing_token().await.unwrap())
+    let token = guard.fencing_token().await.unwrap();
+    let answer = Form::new("import", token)
         .send(&with_operators(client(server.url())))
         .await;
     answer.has("A waiter has it now.");
     let next = harness::served(waiting).await;
-    assert!(next.fencing_token().await.unwrap() > guard.fencing_token().await.unwrap());
+    assert!(next.fencing_token().await.unwrap() > token);
     // Words for people, and the name for programs.
     let service = with_operators(client(server.url()));
     let page = get(&service, "/locks/audit").await;

@@ -111,7 +111,9 @@ fn lacking(what: &str, why: impl Into<String>, role: Role) -> Finding {
 
 /// Takes a lock, and gives it back.
 async fn taken(client: &LockClient) -> Result<(), LockError> {
-    let guard = client.lock(KEY).wait(Duration::ZERO).acquire().await?;
+    // With a token, since a script then takes the lock: it needs what every script does.
+    let lock = client.lock(KEY).wait(Duration::ZERO).fenced();
+    let guard = lock.acquire().await?;
     guard.renew().await?;
     guard.release().await
 }
