@@ -1,10 +1,38 @@
 //! Forked children, which have the memory of their parent and one of its threads.
 
+use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Whether this process is not `process`, but was forked from it. A system call.
+thread_local! {
+    /// Whether the process was compared before the poll that this thread is in.
+    static IS_COMPARED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this process is not `process`, but was forked from it. A system call, unless the process was
+/// [compared](after_comparison) before.
 pub(crate) fn is_forked_from(process: u32) -> bool {
-    std::process::id() != process
+    !IS_COMPARED.get() && std::process::id() != process
+}
+
+/// Polls a task right after its caller has compared the process, which is not compared again in this poll.
+///
+/// A child has the thread that forked it and no other, and this crate does not fork. So the process is the same until code
+/// of the application [runs](forget_comparison), at the latest after the poll.
+pub(crate) fn after_comparison<T>(poll: impl FnOnce() -> T) -> T {
+    struct ForgetOnDrop;
+    impl Drop for ForgetOnDrop {
+        fn drop(&mut self) {
+            forget_comparison();
+        }
+    }
+    let _forget = ForgetOnDrop;
+    IS_COMPARED.set(true);
+    poll()
+}
+
+/// Has the process compared again: code of the application runs next, and may fork.
+pub(crate) fn forget_comparison() {
+    IS_COMPARED.set(false);
 }
 
 /// Locks `mutex`, which was made in `process`. `None` in a forked child that finds it locked.
@@ -23,6 +51,22 @@ pub(crate) fn lock_unless_forked<T>(mutex: &Mutex<T>, process: u32) -> Option<Mu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::background::panics::catch_panics;
+
+    #[test]
+    fn process_is_compared_again_after_the_poll_and_after_code_of_the_application() {
+        let elsewhere = std::process::id() ^ 1;
+        let is_noticed = || is_forked_from(elsewhere);
+        assert!(is_noticed());
+        after_comparison(|| {
+            assert!(!is_noticed());
+            catch_panics(|| assert!(is_noticed(), "the application may have forked"));
+            assert!(is_noticed(), "it may have returned in the child");
+        });
+        assert!(is_noticed());
+        catch_panics(|| after_comparison(|| std::panic::resume_unwind(Box::new(()))));
+        assert!(is_noticed());
+    }
 
     #[test]
     fn locked_mutex_is_waited_for_only_where_it_was_made() {

@@ -16,9 +16,9 @@ use foldhash::HashMap;
 use tokio::sync::oneshot;
 use tokio::task::coop::unconstrained;
 
-use crate::background::Background;
 use crate::background::panics::wake_all;
 use crate::background::sync::Mutex;
+use crate::background::{Background, fork};
 
 /// The time between two checks of the offloaded tasks. A task that was woken before one check and is not
 /// polled by the next is taken over: soon enough to keep its queue entry and its lease.
@@ -188,14 +188,17 @@ impl Wake for OffloadedTask {
 pub(crate) struct InlineRunner {
     background: Background,
     offloaded: Arc<OffloadedTask>,
+    /// Whether the process was compared since this task of the caller was last polled.
+    is_compared: bool,
 }
 
 impl InlineRunner {
-    /// A caller without a task so far.
+    /// A caller without a task so far, which has just [compared the process](Background::check_process) and waits next.
     pub(crate) fn new(background: &Background) -> InlineRunner {
         InlineRunner {
             background: background.clone(),
             offloaded: OffloadedTask::new(),
+            is_compared: true,
         }
     }
 
@@ -209,7 +212,19 @@ impl InlineRunner {
     /// The answer is polled outside the budget of the caller's task. When that is used up, tokio wakes the
     /// task after its poll has ended, and so never if an executor inside the poll waits for this.
     pub(crate) async fn wait_for<T>(&mut self, answer: &mut oneshot::Receiver<T>) -> Option<T> {
-        unconstrained(poll_fn(|cx| self.offloaded.poll_for(answer, cx))).await
+        let InlineRunner {
+            offloaded,
+            is_compared,
+            ..
+        } = self;
+        unconstrained(poll_fn(|cx| {
+            if mem::take(is_compared) {
+                fork::after_comparison(|| offloaded.poll_for(answer, cx))
+            } else {
+                offloaded.poll_for(answer, cx)
+            }
+        }))
+        .await
     }
 
     /// Closes the slot, if it is empty: no task will be assigned any more.

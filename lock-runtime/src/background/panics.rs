@@ -6,8 +6,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 
+use crate::background::fork;
+
 /// Calls code that may panic. `None` if it did: the panic's message was printed, and nothing else follows.
 pub(crate) fn catch_panics<T>(call: impl FnOnce() -> T) -> Option<T> {
+    fork::forget_comparison();
     catch_unwind(AssertUnwindSafe(call)).ok()
 }
 
