@@ -10,6 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::backend::owned_lease::OwnedLease;
+use crate::background::moment::Moment;
 use crate::call_tree::body::{self, BodyDriver};
 use crate::call_tree::{Frame, OnLost};
 use crate::client::core::Core;
@@ -289,10 +290,7 @@ impl LockGuard {
     /// Once polled, the lock is released even if the future is dropped.
     pub async fn release(self) -> Result<(), LockError> {
         match self.ending() {
-            Ending::Last(held, outcome) => {
-                let ended = held.now();
-                held.release(ended).await.and(outcome)
-            }
+            Ending::Last(held, ended, outcome) => held.release(ended).await.and(outcome),
             Ending::Shared(outcome) => outcome,
         }
     }
@@ -304,10 +302,7 @@ impl LockGuard {
     /// As [`release`](LockGuard::release).
     pub fn release_blocking(self) -> Result<(), LockError> {
         match self.ending() {
-            Ending::Last(held, outcome) => {
-                let ended = held.now();
-                held.release_blocking(ended).and(outcome)
-            }
+            Ending::Last(held, ended, outcome) => held.release_blocking(ended).and(outcome),
             Ending::Shared(outcome) => outcome,
         }
     }
@@ -323,11 +318,12 @@ impl LockGuard {
     }
 
     fn ending(self) -> Ending {
-        let own = lost_error(&self.frame);
+        let now = self.frame.lease().now();
+        let own = lost_error_at(&self.frame, now);
         let beside = self.beside().find_map(lost_error);
         drop(self.reference);
         match (self.frame.into_last(), own) {
-            (Some(held), _) => Ending::Last(held, beside.map_or(Ok(()), Err)),
+            (Some(held), _) => Ending::Last(held, now, beside.map_or(Ok(()), Err)),
             (None, own) => Ending::Shared(own.or(beside).map_or(Ok(()), Err)),
         }
     }
@@ -335,8 +331,12 @@ impl LockGuard {
 
 /// `Lost` if the lease of a frame is lost.
 fn lost_error(frame: &Arc<Frame>) -> Option<LockError> {
+    lost_error_at(frame, frame.lease().now())
+}
+
+fn lost_error_at(frame: &Arc<Frame>, now: Moment) -> Option<LockError> {
     let lease = frame.lease();
-    lease.loss().map(|loss| lease.lost_error(loss))
+    lease.loss_at(now).map(|loss| lease.lost_error(loss))
 }
 
 /// A guard that may be downgraded.
@@ -348,8 +348,8 @@ enum Downgradable {
 
 /// The work that is left when a guard ends.
 enum Ending {
-    /// The lease to release, and whether the locks that the call tree held before are held still.
-    Last(OwnedLease, Result<(), LockError>),
+    /// The lease to release, when its holder was done, and whether the locks that the call tree held before are held still.
+    Last(OwnedLease, Moment, Result<(), LockError>),
     Shared(Result<(), LockError>),
 }
 

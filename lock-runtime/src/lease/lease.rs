@@ -178,10 +178,15 @@ impl Lease {
 
     /// The time that is left, at most one ttl: zero once the lease is lost.
     pub(crate) fn remaining(&self) -> Duration {
+        self.remaining_at(self.now())
+    }
+
+    /// As [`remaining`](Self::remaining), at a time that the caller has read already.
+    pub(crate) fn remaining_at(&self, now: Moment) -> Duration {
         if self.loss.get().is_some() {
             return Duration::ZERO;
         }
-        self.deadline().since(self.now()).min(self.terms.ttl)
+        self.deadline().since(now).min(self.terms.ttl)
     }
 
     /// Whether and why the lease is lost, by its state and by the clock.

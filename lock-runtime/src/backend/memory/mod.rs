@@ -46,8 +46,8 @@ use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
 use crate::error::LockError;
-use crate::lease::schedule::RenewalSchedule;
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::schedule::RenewalSchedule;
 use crate::lease::{Lease, LossReason, Request};
 use crate::state::AuditEntry;
 
@@ -184,7 +184,7 @@ impl Backend for Memory {
         self.acquire_by(clock, request).await
     }
 
-    fn delivered(&self, lease: &Lease) {
+    fn delivered(&self, lease: &Lease, _: Moment) {
         lease.delivered();
     }
 

@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 use redis::Value;
 
 use super::command::Argument;
-use super::shortcut::Deletion;
 use super::sentinel::{Primary, Watch};
+use super::shortcut::Deletion;
 use super::transport::Transport;
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::background::sync::Mutex;
 use crate::lease::owner_id::ClientId;
 
 /// The number of unanswered commands in a row after which a connection may be dead.
@@ -40,8 +39,6 @@ pub(super) struct Connection {
     is_useless: AtomicBool,
     /// Commands in a row that were not answered.
     unanswered: AtomicU32,
-    /// When the server last answered, at first during the setup.
-    last_answer: Mutex<Instant>,
     /// The server and the number of the sentinel that named it, if one did.
     pub(super) named: Option<(Primary, usize)>,
     /// Which run of the server this is, if that matters.
@@ -81,7 +78,6 @@ impl Connection {
             is_useful: AtomicBool::new(false),
             is_useless: AtomicBool::new(false),
             unanswered: AtomicU32::new(0),
-            last_answer: Mutex::new(Instant::now()),
             named: None,
             boot: None,
             watch: OnceLock::new(),
@@ -141,10 +137,9 @@ impl Connection {
         self.is_useless.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that the server has answered.
+    /// Notes that a command was answered.
     pub(super) fn note_answer(&self) {
         self.unanswered.store(0, Ordering::Relaxed);
-        *self.last_answer.lock() = Instant::now();
     }
 
     /// Notes that a command was not answered in time. Whether the connection is dead: the last commands were not
@@ -154,7 +149,7 @@ impl Connection {
     /// commands. In both cases other commands are answered.
     pub(super) fn is_dead_after_timeout(&self, command_timeout: Duration) -> bool {
         let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
-        unanswered >= MAX_UNANSWERED && self.last_answer.lock().elapsed() >= command_timeout
+        unanswered >= MAX_UNANSWERED && self.transport.last_answer().elapsed() >= command_timeout
     }
 
     /// Notes that the connection is useful, unless all these answers are errors.

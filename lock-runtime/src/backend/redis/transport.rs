@@ -122,6 +122,11 @@ impl Transport {
         (io, sender)
     }
 
+    /// When the server last answered, at first when it was connected.
+    pub(super) fn last_answer(&self) -> Instant {
+        self.shared.last_answer()
+    }
+
     /// Reads messages that may have arrived while no reader was at work. They are handled before this returns.
     pub(super) fn read_messages(&self) {
         self.shared.read_messages();

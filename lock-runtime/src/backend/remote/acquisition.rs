@@ -31,10 +31,10 @@ use crate::background::panics::catch_panics;
 use crate::background::random;
 use crate::control::is_removed;
 use crate::error::LockError;
-use crate::lease::{Mode, Request};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::is_fresh;
+use crate::lease::{Mode, Request};
 
 /// What an acquisition does next.
 #[derive(Debug)]
@@ -169,11 +169,12 @@ impl<W: Wire> Acquisition<W> {
             *step = match mem::replace(step, NextStep::Attempt) {
                 NextStep::Acquired(acquired) => return Ok(acquired),
                 NextStep::Attempt => {
-                    while let Some(pause) = self.pace.pause(Instant::now()) {
-                        let end = Instant::now() + pause;
-                        Box::pin(self.context.timers().sleep_until(end)).await;
+                    let mut now = Instant::now();
+                    while let Some(pause) = self.pace.pause(now) {
+                        Box::pin(self.context.timers().sleep_until(now + pause)).await;
+                        now = Instant::now();
                     }
-                    self.pace.count(Instant::now());
+                    self.pace.count(now);
                     self.attempt().await
                 }
                 NextStep::Wait(pause) => self.pause(pause).await,

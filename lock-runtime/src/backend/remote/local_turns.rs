@@ -37,6 +37,7 @@ pub(crate) fn hand_over<W: Wire>(
     if context.check_process().is_err() {
         return Some(ReleaseOutcome::Unconfirmed);
     }
+    let may_retain = may_retain && !lease.terms.retain.is_zero();
     let mut queues = context.queues();
     let mut registry = context.registry();
     let lock = registry.headed_queue(lease)?;

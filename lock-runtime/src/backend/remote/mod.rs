@@ -58,6 +58,7 @@ use crate::backend::wire::{Wire, WireEvents};
 use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
+use crate::background::moment::Moment;
 use crate::background::panics::catch_panics;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
@@ -136,10 +137,10 @@ impl<W: Wire> Backend for Remote<W> {
         outcome.ok_or_else(|| LockError::new(LockErrorKind::Shutdown))?
     }
 
-    fn delivered(&self, lease: &Lease) {
+    fn delivered(&self, lease: &Lease, now: Moment) {
         lease.delivered();
         // A confirmation or a renewal was due before, and not sent.
-        if lease.is_doubted() || lease.remaining() < lease.terms.first_ttl() / 2 {
+        if lease.is_doubted() || lease.remaining_at(now) < lease.terms.first_ttl() / 2 {
             self.registry().confirm_soon(lease);
             self.wake_watchdog();
         }

@@ -40,12 +40,15 @@ pub(super) struct Io {
     sent_by_readers: u64,
     /// The time of the last command or answer.
     last_active: Instant,
+    /// The time of the last answer, at first that of the connection.
+    last_answer: Instant,
     /// Why the connection is closed, if it is.
     closed: Option<Arc<io::Error>>,
 }
 
 impl Io {
     pub(super) fn new(socket: Socket, session: Option<Session>) -> Io {
+        let now = Instant::now();
         Io {
             pipe: Pipe::new(socket, session),
             pending: PendingCommands::default(),
@@ -53,7 +56,8 @@ impl Io {
             thread_readers: ThreadReaders::default(),
             background_reads: true,
             sent_by_readers: 0,
-            last_active: Instant::now(),
+            last_active: now,
+            last_answer: now,
             closed: None,
         }
     }
@@ -65,6 +69,10 @@ impl Io {
     /// Whether no command is pending and none was sent or answered for a while.
     pub(super) fn is_idle(&self, now: Instant) -> bool {
         self.pending.is_empty() && now.saturating_duration_since(self.last_active) >= IDLE
+    }
+
+    pub(super) fn last_answer(&self) -> Instant {
+        self.last_answer
     }
 
     /// Notes that a command is sent now, or that the connection is read now.
@@ -214,7 +222,9 @@ impl Io {
         let decoded = self.decode(notifications);
         let answered = &notifications.answered[answered_before..];
         if !answered.is_empty() {
-            self.note_active(Instant::now());
+            let now = Instant::now();
+            self.last_answer = now;
+            self.note_active(now);
             if let ReadBy::Background = read_by {
                 self.suspend_late_readers(answered);
             }

@@ -83,6 +83,11 @@ impl SharedIo {
         is_open
     }
 
+    /// When the server last answered, at first when it was connected.
+    pub(super) fn last_answer(&self) -> Instant {
+        self.lock().last_answer()
+    }
+
     /// Reads messages that may have arrived while no reader was at work, for instance while the only thread of a
     /// runtime was busy.
     pub(super) fn read_messages(&self) {
