@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use super::key_problem::{KeyProblem, MAX_KEY_LEN};
 use super::lock_key::LockKey;
 use super::lock_name::LockName;
@@ -65,6 +67,9 @@ impl CommonRecord {
     }
 }
 
+/// Few names are longer, in bytes.
+const USUAL_LEN: usize = 96;
+
 /// How the names of Redisson's queues of fair locks begin.
 const FAIR_QUEUE: &str = "redisson_lock_queue:";
 
@@ -93,7 +98,10 @@ impl RecordNames {
     /// Checks the key and names its records.
     pub(crate) fn new(prefix: &str, key: &LockKey) -> Result<RecordNames, KeyProblem> {
         RecordNames::check(key)?;
-        RecordNames::of_lock([prefix, key.as_str()].concat())
+        // On the stack: the name is copied once more, to where it is shared.
+        let mut name = SmallVec::<[u8; USUAL_LEN]>::from_slice(prefix.as_bytes());
+        name.extend_from_slice(key.as_str().as_bytes());
+        RecordNames::of_name(str::from_utf8(&name).expect("two texts are a text"))
     }
 
     /// Checks the key by itself.
@@ -110,15 +118,19 @@ impl RecordNames {
 
     /// The records of the lock with this name in Redis.
     pub(crate) fn of_lock(name: String) -> Result<RecordNames, KeyProblem> {
-        let is_tagged = is_tagged(&name)?;
+        RecordNames::of_name(&name)
+    }
+
+    fn of_name(name: &str) -> Result<RecordNames, KeyProblem> {
+        let is_tagged = is_tagged(name)?;
         if is_tagged {
-            refuse_end(&name)?;
+            refuse_end(name)?;
         }
         if name.starts_with(FAIR_QUEUE) {
             return Err(KeyProblem::ReservedName);
         }
         Ok(RecordNames {
-            lock: LockName::new(&name),
+            lock: LockName::new(name),
             is_tagged,
         })
     }

@@ -36,12 +36,6 @@ impl Grant {
     }
 }
 
-/// The record of a lock without waiters.
-pub(crate) fn uncontended(owner: OwnerId, label: &str, token: FencingToken) -> String {
-    let (digits, token) = (FencingToken::DIGITS, token.get());
-    format!("{} {token:0digits$} {label}", owner.as_str())
-}
-
 /// The part of a label that is shown, in bytes. Ours are shorter, but other clients may write the record.
 const LONGEST_LABEL: usize = 512;
 
@@ -223,14 +217,6 @@ mod tests {
         ] {
             assert_eq!(Grant::parse(wrong), None, "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn uncontended_record_is_the_one_that_scripts_write() {
-        let owner = OwnerId::parse_prefix(RECORD.as_bytes()).unwrap();
-        let label = "api-7 (pid 4121) ship";
-        let record = uncontended(owner, label, FencingToken::new(1_234_567_890_123));
-        assert_eq!(record, RECORD.replace('+', " "));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use itoa::Buffer;
 
 use crate::backend::wire::queue_entry::QueueEntry;
 use crate::key::NameOf;
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::{Mode, Share};
 
@@ -22,6 +23,8 @@ pub(super) enum Argument<'a> {
     /// The name of a record.
     Name(NameOf<'a>),
     Entry(&'a QueueEntry),
+    /// The record of a lock without waiters, with this number in the place of the token.
+    Record(&'a QueueEntry, FencingToken),
     /// The member that stands for an owner in the record of shares: its id, and what it takes if that is more than
     /// one. In a mode without shares it is the id.
     Member(&'a OwnerId, Mode),
@@ -31,6 +34,10 @@ pub(super) enum Argument<'a> {
     /// that of a thread.
     Field(&'a str, &'a OwnerId),
 }
+
+/// In front of a number in a record.
+const ZEROS: &str = "0000000000000000";
+const _: () = assert!(ZEROS.len() == FencingToken::DIGITS);
 
 /// A duration in milliseconds, as commands take it.
 pub(super) fn millis(duration: Duration) -> i64 {
@@ -91,6 +98,12 @@ fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
         Argument::Number(number) => write_bulk(output, &[Buffer::new().format(number)]),
         Argument::Name(name) => write_bulk(output, &name.parts()),
         Argument::Entry(entry) => write_bulk(output, &entry.parts()),
+        Argument::Record(entry, number) => {
+            let (owner_id, mut digits) = (entry.owner_id.as_str(), Buffer::new());
+            let digits = digits.format(number.get());
+            let zeros = ZEROS.get(digits.len()..).unwrap_or_default();
+            write_bulk(output, &[owner_id, " ", zeros, digits, " ", &entry.label]);
+        }
         // Replaced before a command is written: see `Connection::boot`.
         Argument::Boot => write_bulk(output, &["-"]),
         Argument::Field(client, owner_id) => {

@@ -4,6 +4,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use redis::Value;
+
 use super::command::{Argument, millis};
 use super::connect::Settings;
 use super::fence_memory::FenceMemory;
@@ -18,8 +20,8 @@ use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
-    AcquireRequest, EndRequest, FirstCommand, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
-    WireEvents,
+    AcquireRequest, EndRequest, FirstCommand, ReleaseRequest, Renewal, RenewalOutcome, RestRequest,
+    Wire, WireEvents,
 };
 use crate::background::Background;
 use crate::config::Options;
@@ -27,6 +29,7 @@ use crate::key::{LockName, NameSet};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
+use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
 
 /// A wire to Redis or Valkey.
@@ -95,20 +98,27 @@ impl Wire for RedisWire {
             outstanding,
             ..
         } = owner;
+        let number = (first == FirstCommand::Take).then(|| FencingToken::absent(wall_clock()));
         let signed = if queue { millis(ttl) } else { -millis(ttl) };
         let call = ScriptCall {
             script: &self.scripts.of(*mode, names).acquire,
             names,
             arguments: &[Argument::Entry(entry), Argument::Number(signed)],
-            shortcut: (first == FirstCommand::Take).then(|| Shortcut::Take {
+            shortcut: number.map(|number| Shortcut::Take {
                 entry,
-                number: FencingToken::absent(wall_clock()),
+                number,
                 ttl: millis(ttl),
             }),
         };
         let note = noting_acquire(outstanding, ttl, queue);
         let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
-        let answer = scripts::parse_acquire_reply(answer, *mode, names)?;
+        let answer = match (answer, number) {
+            (Value::Okay, Some(token)) => AcquireReply::Granted(Grant {
+                contended: false,
+                token,
+            }),
+            (answer, _) => scripts::parse_acquire_reply(answer, *mode, names)?,
+        };
         Ok(Answered { at, answer })
     }
 

@@ -8,7 +8,6 @@ use redis::{RedisError, Value};
 use super::command::{self, Argument};
 use crate::backend::wire::queue_entry::QueueEntry;
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::record::uncontended;
 
 /// A command that deletes a string if it has an expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +55,8 @@ impl PlainCommand<'_> {
     pub(super) fn write(&self, output: &mut Vec<u8>, lock: &str) {
         match (self.shortcut, self.deletion) {
             (Shortcut::Take { entry, number, ttl }, _) => {
-                let record = uncontended(entry.owner_id, &entry.label, number);
                 let text = Argument::Text;
-                let (record, ttl) = (text(&record), Argument::Number(ttl));
+                let (record, ttl) = (Argument::Record(entry, number), Argument::Number(ttl));
                 let set = [text("SET"), text(lock), record, text("NX"), text("PX"), ttl];
                 command::write(output, &set);
             }
@@ -69,14 +67,10 @@ impl PlainCommand<'_> {
         }
     }
 
-    /// The answer as the script would give it; `None` if the script has to be asked.
+    /// The answer: [`Okay`](Value::Okay) to a lock that is taken, else as the script would give it. `None` if the script has
+    /// to be asked.
     pub(super) fn answer(&self, answer: Value) -> Option<Value> {
         match (self.shortcut, answer) {
-            (Shortcut::Take { number, .. }, Value::Okay) => {
-                let digits = FencingToken::DIGITS;
-                let granted = format!(" {:0digits$}", number.get());
-                Some(Value::BulkString(granted.into_bytes()))
-            }
             // Somebody has the lock, perhaps this owner by an earlier attempt.
             (Shortcut::Take { .. }, Value::Nil) => None,
             // There may be a waiter, another holder, or none. The answer asks for `end`, which handles each case.
@@ -104,8 +98,7 @@ impl Deletion {
     /// Appends the command that deletes the record of `lock` if the owner of `entry` holds it by `token` and no
     /// waiter has set its flag.
     fn write(self, output: &mut Vec<u8>, lock: &str, entry: &QueueEntry, token: FencingToken) {
-        let record = uncontended(entry.owner_id, &entry.label, token);
-        let (lock, record) = (Argument::Text(lock), Argument::Text(&record));
+        let (lock, record) = (Argument::Text(lock), Argument::Record(entry, token));
         match self {
             Deletion::DelIfEq => command::write(output, &[Argument::Text("DELIFEQ"), lock, record]),
             Deletion::DelEx => {
