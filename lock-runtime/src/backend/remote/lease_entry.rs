@@ -25,8 +25,8 @@ pub(crate) struct LeaseEntry {
     pub(crate) contended: bool,
     /// The holder is the head of its local queue, and passes that on when it is done.
     pub(crate) heads_queue: bool,
-    /// How many callers had the grant before this holder.
-    pub(crate) turn: u32,
+    /// How many callers had the grant before this holder, fewer than [`TURNS`](crate::config::TURNS).
+    pub(crate) turn: u8,
     /// The number in the record, as far as is known. A caller's token is this and its turn.
     pub(crate) number: FencingToken,
     /// The time before the acquire was sent that was answered with the grant.
@@ -81,7 +81,7 @@ impl LeaseEntry {
         let ttl = terms.first_ttl();
         let is_same_ttl = ttl == self.lease.terms.first_ttl();
         let is_long = self.schedule.deadline().since(now) >= ttl * 2 / 3;
-        let has_token = self.turn + 1 < turns;
+        let has_token = u32::from(self.turn) + 1 < turns;
         let contended = self.contended || self.owner.has_waiters();
         let is_fair = !contended || now.since(self.granted_at) < MAX_LOCAL_TIME;
         let rests = !self.lease.rest(now).is_zero();
@@ -101,14 +101,14 @@ impl LeaseEntry {
     pub(crate) fn token(&self) -> Option<FencingToken> {
         self.number
             .is_minted()
-            .then(|| self.number.of_turn(self.turn))
+            .then(|| self.number.of_turn(self.turn.into()))
     }
 
     /// How long the lease of a holder that is done may be retained; zero is not at all. No caller could have it
     /// once less than two thirds of its ttl are left.
     pub(crate) fn retention(&self, turns: u32, now: Moment) -> Duration {
         let terms = &self.lease.terms;
-        let has_token = self.turn + 1 < turns;
+        let has_token = u32::from(self.turn) + 1 < turns;
         // Every owner is notified when its connection breaks, since messages may have been missed.
         let is_wanted = self.contended || self.owner.has_waiters();
         let is_answered = self.unanswered == 0 && self.schedule.unconfirmed() == 0;

@@ -283,7 +283,11 @@ fn confirmation_after_the_deadline_does_not_move_it() {
     let brief = terms(MIN_TTL);
     let mut entry = leased(1, long_ago);
     entry.schedule = RenewalSchedule::granted(long_ago, &brief);
-    entry.lease = Arc::new(entry.lease.for_next_turn(&request(brief), None, &entry.schedule));
+    entry.lease = Arc::new(
+        entry
+            .lease
+            .for_next_turn(&request(brief), None, &entry.schedule),
+    );
     let (lease, deadline) = (entry.lease.clone(), entry.schedule.deadline());
     let mut registry = LeaseRegistry::default();
     registry.insert(entry);
@@ -529,7 +533,11 @@ fn turns_of_a_grant_without_a_token_have_those_that_are_minted_later() {
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
     entry.number = FencingToken::absent(1_700_000_000_000_000);
-    entry.lease = Arc::new(entry.lease.for_next_turn(&request(terms(TTL)), None, &entry.schedule));
+    entry.lease = Arc::new(
+        entry
+            .lease
+            .for_next_turn(&request(terms(TTL)), None, &entry.schedule),
+    );
     let first = entry.lease.clone();
     registry.insert(entry);
     let next = registry.hand_over(&first, &request(terms(TTL)), TURNS, start);
@@ -670,7 +678,7 @@ fn contended_or_doubtful_lease_is_not_retained() {
     assert!(!retains(as_it_is, TTL / 3), "too little is left of it");
     let refused: [fn(&mut LeaseEntry); 6] = [
         |entry| entry.contended = true,
-        |entry| entry.turn = TURNS - 1,
+        |entry| entry.turn = u8::try_from(TURNS - 1).unwrap(),
         |entry| entry.unanswered = 1,
         |entry| entry.doubt = Doubt::Open,
         |entry| entry.doubt = Doubt::Confirming,
