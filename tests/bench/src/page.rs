@@ -4,9 +4,9 @@ use crate::findings::{HEAD, Row};
 
 /// The README's rows.
 const README: [&str; 6] = [
-    "uncontended cycle, p50 to the floor, current-thread runtime",
+    "uncontended cycle, p50 to the floor; without / with a token",
     "uncontended cycle, commands",
-    "64 tasks, distinct keys, cycles to the floor's",
+    "64 tasks, distinct keys, cycles to the floor's; attribute / guard / guard with a token",
     "transfers, 16 tasks of a process, to the ping-pong; local turns off / on",
     "release to the waiter's confirmed grant, p50 to a PING",
     "hot key of one process, retained: cycle p50 in µs, current-thread runtime",

@@ -60,8 +60,9 @@ async fn turns<C: Contestant>(contestant: &C, key: &str, task: u32, window: Wind
     sleep_until(window.begin).await;
     let turns = async {
         loop {
-            let held = contestant.acquire(key).await;
-            let (token, entered) = (C::token(&held), now());
+            // The log compares the tokens of all turns, so each of them asks for one.
+            let (held, token) = contestant.acquire_fenced(key).await;
+            let entered = now();
             // The body: it records its visit.
             visits.push(Visit {
                 task,

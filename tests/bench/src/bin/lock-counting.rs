@@ -1,6 +1,6 @@
 //! Counts what needs a hook in each allocation. `lock-bench` runs it:
 //!
-//! - `attribute URL`: the allocations of a call by attribute, and by hand
+//! - `attribute URL`: the allocations of a call by attribute, without and with a token, and by hand
 //! - `held URL COUNT MILLIS`: with that many locks held, the bytes that were allocated for each, and the part of a core
 //!   that its background thread uses during MILLIS
 
@@ -53,11 +53,16 @@ async fn attribute(client: &LockClient) {
         shipped.expect("the lock is free");
     });
     let by_attribute = by_attribute.await;
+    let with_token = allocations(async || {
+        let shipped = shipping::with_token(client, 42).await;
+        shipped.expect("the lock is free");
+    });
+    let with_token = with_token.await;
     let by_hand = allocations(async || {
         let shipped = shipping::by_hand(client, 42).await;
         shipped.expect("the lock is free");
     });
-    println!("{by_attribute} {}", by_hand.await);
+    println!("{by_attribute} {with_token} {}", by_hand.await);
 }
 
 /// The number of allocations of a call, on any thread.

@@ -91,10 +91,13 @@ impl Contestant for Any {
         }
     }
 
-    fn token(held: &Held) -> u64 {
-        match held {
-            Held::Ours(held) => Ours::token(held),
-            Held::Rslock(held) => Rslock::token(held),
+    async fn acquire_fenced(&self, key: &str) -> (Held, u64) {
+        match self {
+            Any::Ours(ours) => {
+                let (held, token) = ours.acquire_fenced(key).await;
+                (Held::Ours(held), token)
+            }
+            Any::Rslock(_) => (self.acquire(key).await, 0),
         }
     }
 }

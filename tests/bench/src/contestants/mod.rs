@@ -22,7 +22,7 @@ mod raw_quorum;
 mod rslock;
 
 pub(crate) use any::{Any, Kind};
-pub(crate) use ours::Ours;
+pub(crate) use ours::{Fenced, Ours};
 pub(crate) use raw::Raw;
 pub(crate) use raw_quorum::RawQuorum;
 
@@ -46,8 +46,8 @@ pub(crate) trait Contestant: Clone + Send + Sync + 'static {
     /// Releases it, and waits until that is done.
     fn release(&self, held: Self::Held) -> impl Future<Output = ()> + Send;
 
-    /// The fencing token; 0 if the lock has none.
-    fn token(_held: &Self::Held) -> u64 {
-        0
+    /// Waits for the lock together with its fencing token; 0 if it has none.
+    fn acquire_fenced(&self, key: &str) -> impl Future<Output = (Self::Held, u64)> + Send {
+        async { (self.acquire(key).await, 0) }
     }
 }

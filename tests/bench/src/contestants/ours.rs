@@ -36,7 +36,27 @@ impl Contestant for Ours {
         held.release().await.expect("it was held throughout");
     }
 
-    fn token(held: &LockGuard) -> u64 {
-        held.fencing_token().await.unwrap().get()
+    async fn acquire_fenced(&self, key: &str) -> (LockGuard, u64) {
+        let acquire = self.0.lock(key).fenced().acquire();
+        let held = acquire.await.expect("the lock can be had");
+        let token = held.fencing_token().await;
+        let token = token.expect("it came with the lock").get();
+        (held, token)
+    }
+}
+
+/// The same client, whose callers ask for a token with each lock.
+#[derive(Clone, Debug)]
+pub(crate) struct Fenced(pub(crate) Ours);
+
+impl Contestant for Fenced {
+    type Held = LockGuard;
+
+    async fn acquire(&self, key: &str) -> LockGuard {
+        self.0.acquire_fenced(key).await.0
+    }
+
+    async fn release(&self, held: LockGuard) {
+        self.0.release(held).await;
     }
 }

@@ -7,10 +7,10 @@ use harness::RedisServer;
 use lock_runtime::LockClient;
 use redis::{Connection, Script};
 
-use crate::contestants::{Kind, Ours, Raw, raw};
+use crate::contestants::{Fenced, Kind, Ours, Raw, raw};
 use crate::distance::Distance;
 use crate::effort::Effort;
-use crate::findings::{Findings, Value};
+use crate::findings::{Findings, NONE, Value};
 use crate::meter::Meter;
 use crate::number::{Number, Short};
 use crate::pair::{Cycle, KEY, Work, pair};
@@ -101,22 +101,37 @@ async fn bytes_each(work: impl Work, meter: &mut Meter) -> f64 {
 /// Beside the floor, and beside the peer in the same run: their ratios to the floor do not compare them.
 fn time(findings: &mut Findings, server: &RedisServer, effort: Effort) {
     let url = server.url();
-    let (to_floor, to_rslock) = Flavour::CurrentThread.run(async move {
-        let ours = || async { Cycle::new(Ours::connect(&url).await) };
-        let raw = Cycle::new(Raw::connect(&url).await);
-        let rslock = Cycle::new(Kind::Rslock.connect(&url).await);
-        let to_floor = pair(effort, effort.cycles, ours().await, raw).await;
-        let to_rslock = pair(effort, effort.cycles, ours().await, rslock).await;
+    let ([plain, fenced], to_rslock) = Flavour::CurrentThread.run(async move {
+        let ours = Ours::connect(&url).await;
+        let (plain, fenced) = (
+            || Cycle::new(ours.clone()),
+            || Cycle::new(Fenced(ours.clone())),
+        );
+        let raw = || async { Cycle::new(Raw::connect(&url).await) };
+        let rslock = || async { Cycle::new(Kind::Rslock.connect(&url).await) };
+        let times = effort.cycles;
+        let to_floor = [
+            pair(effort, times, plain(), raw().await).await,
+            pair(effort, times, fenced(), raw().await).await,
+        ];
+        let to_rslock = [
+            pair(effort, times, plain(), rslock().await).await,
+            pair(effort, times, fenced(), rslock().await).await,
+        ];
         (to_floor, to_rslock)
     });
-    findings.pair(
-        "uncontended cycle, p50 to the floor, current-thread runtime",
-        1.1,
-        to_floor,
+    findings.figure(
+        "uncontended cycle, p50 to the floor; without / with a token",
+        [plain.value(1.08), fenced.value(1.25)],
+        Short(plain.floor),
     );
-    let row = "uncontended cycle, p50 to rslock's, current-thread runtime";
-    let row = findings.figure(row, [to_rslock.value(1.03)], "–");
-    row.peers(Short(to_rslock.floor));
+    let [plain, fenced] = to_rslock;
+    let row = findings.figure(
+        "uncontended cycle, p50 to rslock's; without / with a token",
+        [plain.value(1.0), fenced.value(1.2)],
+        NONE,
+    );
+    row.peers(Short(plain.floor));
 }
 
 /// The server is half a millisecond away.

@@ -1,7 +1,7 @@
-//! The client's instructions for a cycle, as callgrind counts them.
+//! The client's instructions and system calls for a cycle, as callgrind and strace count them.
 //!
 //! One process makes that many cycles and nothing else, and another makes more: the difference is the
-//! cost of the cycles alone. Neither the server nor the system is counted.
+//! cost of the cycles alone. The server is not counted.
 
 use std::process::Command;
 use std::{env, fs};
@@ -30,6 +30,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
         let more = instructions(&server, who, 3 * times)? - instructions(&server, who, times)?;
         Some(more / float(2 * times))
     };
+    system_calls(findings, &server, times);
     let row = "uncontended cycle, instructions of the client, to the floor's";
     let most = 1.3;
     match (each(OURS), each(FLOOR)) {
@@ -42,6 +43,60 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
             findings.figure(row, [value], NONE);
         }
     }
+}
+
+/// The calls that send, receive and wait: any client makes them.
+const NEEDED: [&str; 8] = [
+    "sendto",
+    "recvfrom",
+    "write",
+    "read",
+    "writev",
+    "readv",
+    "epoll_wait",
+    "poll",
+];
+
+fn system_calls(findings: &mut Findings, server: &RedisServer, times: usize) {
+    let each = |who| {
+        let more = calls(server, who, 3 * times)? - calls(server, who, times)?;
+        Some(more / float(2 * times))
+    };
+    let row = "uncontended cycle, system calls besides send, receive and wait";
+    let most = 2.0;
+    match (each(OURS), each(FLOOR)) {
+        (Some(ours), Some(floor)) => {
+            // The background wakes up now and then.
+            let value = Value::at_most(most, (ours * 10.0).round() / 10.0);
+            findings.figure(row, [value], Number(floor));
+        }
+        _ => {
+            let value = Value::unmeasured(most, "strace is not installed");
+            findings.figure(row, [value], NONE);
+        }
+    }
+}
+
+/// The system calls of a whole process, without those that are [`NEEDED`]; `None` without the program that counts.
+fn calls(server: &RedisServer, who: &str, times: usize) -> Option<f64> {
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let counts = folder.path().join("counts");
+    let program = env::current_exe().expect("a program knows where it is");
+    let mut strace = Command::new("strace");
+    strace
+        .args(["-f", "-c", "-U", "calls,name", "-o"])
+        .arg(&counts);
+    strace.arg(program);
+    strace.args([CYCLES, who, &server.url(), &times.to_string()]);
+    let status = strace.status().ok()?;
+    assert!(status.success(), "strace has counted nothing");
+    let counts = fs::read_to_string(counts).expect("it was written");
+    let lines = counts.lines().filter_map(|line| {
+        let (calls, name) = line.trim().split_once(char::is_whitespace)?;
+        let is_other = !NEEDED.contains(&name.trim()) && name.trim() != "total";
+        calls.parse::<f64>().ok().filter(|_| is_other)
+    });
+    Some(lines.sum())
 }
 
 /// The main function of the counted process.

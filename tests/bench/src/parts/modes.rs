@@ -36,7 +36,8 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let ours = Ours::with(&url, |builder| builder.without_label());
     let client = runtime.block_on(ours).0;
     let keys = |keys: usize| client.lock_all((0..keys).map(|number| number.to_string()));
-    let plain = cost(&|| client.lock(KEY));
+    // A share has a token, so the plain lock has one as well.
+    let plain = cost(&|| client.lock(KEY).fenced());
     let share = cost(&|| client.lock(KEY).read());
     let (two, most) = (cost(&|| keys(2)), cost(&|| keys(MOST)));
     let crowd = runtime.block_on(crowd(&client));
