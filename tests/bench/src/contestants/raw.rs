@@ -59,10 +59,15 @@ pub(crate) struct Raw {
 
 impl Raw {
     pub(crate) async fn connect(url: &str) -> Raw {
-        Raw {
-            connection: connection(url, patient()).await,
-            unlock: Arc::new(unlock_script()),
-        }
+        let mut connection = connection(url, patient()).await;
+        let unlock = Arc::new(unlock_script());
+        // A release that loads it first would come after the next acquire, on a node whose answer nobody awaits.
+        unlock
+            .prepare_invoke()
+            .load_async(&mut connection)
+            .await
+            .expect("the server takes the script");
+        Raw { connection, unlock }
     }
 }
 
