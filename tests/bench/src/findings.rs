@@ -7,7 +7,7 @@ use crate::number::{Number, PerSecond, Short};
 use crate::pair::Pair;
 
 /// The columns of the table.
-pub(crate) const HEAD: [&str; 6] = [
+const HEAD: [&str; 6] = [
     "figure",
     "goal",
     "ours",
@@ -21,7 +21,7 @@ pub(crate) const HEAD: [&str; 6] = [
 pub(crate) struct Findings {
     /// The question that the next figures answer.
     question: &'static str,
-    pub(crate) rows: Vec<Row>,
+    rows: Vec<Row>,
     pub(crate) points: Vec<Point>,
     /// Conditions that must hold on any machine, and do not.
     pub(crate) broken: Vec<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Findings {
 #[derive(Debug)]
 pub(crate) struct Row {
     question: &'static str,
-    pub(crate) fields: [String; HEAD.len()],
+    fields: [String; HEAD.len()],
 }
 
 /// Transfers per second of a contestant with a number of waiters.

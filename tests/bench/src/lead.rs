@@ -38,9 +38,9 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     } else {
         "Server and clients on one of them"
     };
-    let place = format!("On {}. {how}", machine());
     let head = format!(
-        "{place}: medians of {} rounds by turns with the floor, a round of {} cycles or {}. The load before was {load}.",
+        "On {}. {how}: medians of {} rounds by turns with the floor, a round of {} cycles or {}. The load before was {load}.",
+        machine(),
         effort.rounds,
         effort.cycles,
         Short(effort.slice),
@@ -48,9 +48,7 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     let figures = format!("{head}\n\n{}", table(&findings.table()));
     print!("{figures}");
     if let Some(root) = &args.root {
-        let readme = format!("{place}.\n\n{}", table(&page::readme(&findings.rows)));
         replace(&root.join("docs/performance.md"), &figures);
-        replace(&root.join("README.md"), &readme);
         write(
             &root.join("docs/transfers.svg"),
             &plot::svg(&findings.points),

@@ -1,19 +1,4 @@
-//! The texts that have figures: the page with all of them, and the README with six.
-
-use crate::findings::{HEAD, Row};
-
-/// The README's rows.
-const README: [&str; 6] = [
-    "uncontended cycle, p50 to the floor; without / with a token",
-    "uncontended cycle, commands",
-    "64 tasks, distinct keys, cycles to the floor's; attribute / guard / guard with a token",
-    "transfers, 16 tasks of a process, to the ping-pong; local turns off / on",
-    "release to the waiter's confirmed grant, p50 to a PING",
-    "hot key of one process, retained: cycle p50 in µs, current-thread runtime",
-];
-
-/// The columns that the README has of them; the last one is that of the peers.
-const COLUMNS: usize = HEAD.len() - 1;
+//! The page that has the figures.
 
 /// The marks before and after the figures.
 const MARK: &str = "<!-- figures -->\n";
@@ -30,26 +15,10 @@ fn parts(text: &str) -> Option<[&str; 3]> {
     Some([before, figures, after])
 }
 
-/// The README's table.
-///
-/// # Panics
-///
-/// When a row of it was not measured.
-pub(crate) fn readme(measured: &[Row]) -> Vec<Vec<String>> {
-    let rows = README.map(|name| {
-        let row = measured.iter().find(|row| row.fields[0] == name);
-        let row = row.unwrap_or_else(|| panic!("no part measures `{name}`"));
-        row.fields[..COLUMNS].to_vec()
-    });
-    let head = HEAD[..COLUMNS].iter().map(ToString::to_string);
-    [head.collect()].into_iter().chain(rows).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = include_str!("../../../README.md");
     const PAGE: &str = include_str!("../../../docs/performance.md");
 
     /// The fields of each row of the figures in a text, without heads and headings.
@@ -67,16 +36,6 @@ mod tests {
         let new = text.replace("old\n\nolder", "new");
         assert_eq!(with_figures(text, "new\n"), Some(new));
         assert_eq!(with_figures("<!-- figures -->\nold\n", "new\n"), None);
-    }
-
-    #[test]
-    fn the_readme_shows_six_rows_of_the_page() {
-        let (page, readme) = (rows(PAGE), rows(TEXT));
-        let names: Vec<&str> = readme.iter().map(|row| row[0]).collect();
-        assert_eq!(names, README);
-        for row in &readme {
-            assert!(page.iter().any(|other| other.starts_with(row)), "{row:?}");
-        }
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::fs;
 use std::process::Command;
 
 const PAGE: &str = include_str!("../../../docs/performance.md");
-const README: &str = include_str!("../../../README.md");
 const MARK: &str = "<!-- figures -->\n";
 
 /// What stands in the first column, and how often: numbers of locks and waiters depend on the effort.
@@ -20,14 +19,12 @@ fn figures(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_page_and_the_readme_have_the_figures_that_are_measured() {
+fn the_page_has_the_figures_that_are_measured() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name| folder.path().join(name);
     fs::create_dir(file("docs")).unwrap();
     let empty = format!("# Figures\n{MARK}{MARK}More.\n");
-    for name in ["README.md", "docs/performance.md"] {
-        fs::write(file(name), &empty).unwrap();
-    }
+    fs::write(file("docs/performance.md"), &empty).unwrap();
     let mut bench = Command::new(env!("CARGO_BIN_EXE_lock-bench"));
     let output = bench
         .args(["--quick", "--write"])
@@ -41,9 +38,6 @@ fn the_page_and_the_readme_have_the_figures_that_are_measured() {
     let page = fs::read_to_string(file("docs/performance.md")).unwrap();
     assert_eq!(page, empty.replacen(MARK, &format!("{MARK}{printed}"), 1));
     assert_eq!(figures(&page), figures(PAGE));
-    let readme = fs::read_to_string(file("README.md")).unwrap();
-    let (_, shown) = README.split_once(MARK).unwrap();
-    assert_eq!(figures(&readme), figures(shown));
     let plot = fs::read_to_string(file("docs/transfers.svg")).unwrap();
     assert_eq!(plot.matches("class=\"curve").count(), 2 * 5, "{plot}");
 }

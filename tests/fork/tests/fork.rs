@@ -59,9 +59,9 @@ fn a_child_that_goes_on_with_its_parents_runtime_leaves_the_connection_alone() {
         }
         assert!(parent.ended(PATIENCE).success());
         let commands = monitor.take();
-        let acquires = commands.iter().filter(|command| {
-            command.name == "SET" && command.text.contains("lock:order:43")
-        });
+        let acquires = commands
+            .iter()
+            .filter(|command| command.name == "SET" && command.text.contains("lock:order:43"));
         assert_eq!(acquires.count(), 1, "{commands:#?}");
         let subscriptions = commands
             .iter()

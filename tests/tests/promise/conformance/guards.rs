@@ -22,7 +22,10 @@ pub(crate) async fn a_nested_guard_costs_no_new_token(store: Store) {
     let client = store.client();
     let body = async |outer: &lock_runtime::LockGuard| {
         let inner = client.lock(KEY).acquire().await.unwrap();
-        assert_eq!(inner.fencing_token().await.unwrap(), outer.fencing_token().await.unwrap());
+        assert_eq!(
+            inner.fencing_token().await.unwrap(),
+            outer.fencing_token().await.unwrap()
+        );
         assert_eq!((inner.hold_count(), outer.hold_count()), (2, 2));
         inner.release().await.unwrap();
         assert_eq!(outer.hold_count(), 1);

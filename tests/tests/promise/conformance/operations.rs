@@ -17,7 +17,10 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
     assert_eq!(state.holders.len(), 2, "{state:?}");
     for holder in &state.holders {
         assert_eq!((holder.kind, holder.takes), (HolderKind::Share, 1));
-        assert_eq!(holder.token, Some(readers[0].fencing_token().await.unwrap()));
+        assert_eq!(
+            holder.token,
+            Some(readers[0].fencing_token().await.unwrap())
+        );
     }
     let mut locks = operator.locks();
     let listed = locks.next().await.unwrap().unwrap();
@@ -64,7 +67,12 @@ pub(crate) async fn revoked_lock_among_several_ends_the_call(store: Store) {
     let guard = client.lock_all(keys).ttl(STEADY).acquire().await.unwrap();
     let held = client.held();
     assert_eq!((held.len(), held[0].keys.len()), (1, 3), "{held:?}");
-    revoke(&operator, "{account}:2", guard.fencing_token().await.unwrap()).await;
+    revoke(
+        &operator,
+        "{account}:2",
+        guard.fencing_token().await.unwrap(),
+    )
+    .await;
     timeout(LONG, guard.lost()).await.expect("it is told");
     assert!(guard.release().await.unwrap_err().is_lost());
     for key in keys {

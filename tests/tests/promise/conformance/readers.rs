@@ -14,7 +14,11 @@ pub(crate) async fn readers_hold_the_lock_together(store: Store) {
         readers.push(at_once(clients[reader % 2].lock(KEY).read()).await);
     }
     let token = readers[0].fencing_token().await.unwrap();
-    assert!(readers.iter().all(|reader| reader.fencing_token_blocking().unwrap() == token));
+    assert!(
+        readers
+            .iter()
+            .all(|reader| reader.fencing_token_blocking().unwrap() == token)
+    );
     assert!(readers.iter().all(|reader| reader.hold_count() == 1));
     for reader in readers {
         assert!(reader.is_valid());
@@ -83,11 +87,20 @@ pub(crate) async fn tokens_rise_from_phase_to_phase(store: Store) {
         first.release().await.unwrap();
         let third = at_once(clients[1].lock(KEY).read()).await;
         assert!(token > before, "{token} came after {before}");
-        assert_eq!([second.fencing_token().await.unwrap(), third.fencing_token().await.unwrap()], [token; 2]);
+        assert_eq!(
+            [
+                second.fencing_token().await.unwrap(),
+                third.fencing_token().await.unwrap()
+            ],
+            [token; 2]
+        );
         second.release().await.unwrap();
         third.release().await.unwrap();
         let next = at_once(client.lock(KEY).read()).await;
-        assert!(next.fencing_token().await.unwrap() > token, "this is another phase");
+        assert!(
+            next.fencing_token().await.unwrap() > token,
+            "this is another phase"
+        );
         last = Some(next.fencing_token().await.unwrap());
         next.release().await.unwrap();
     }

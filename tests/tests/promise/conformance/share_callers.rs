@@ -34,7 +34,10 @@ pub(crate) async fn writer_dropped_behind_readers_admits_more_of_them(store: Sto
         writer.abort();
         assert!(writer.await.unwrap_err().is_cancelled());
         let reader = reader.await.unwrap().unwrap();
-        assert_eq!(reader.fencing_token().await.unwrap(), inside.fencing_token().await.unwrap());
+        assert_eq!(
+            reader.fencing_token().await.unwrap(),
+            inside.fencing_token().await.unwrap()
+        );
         inside.release().await.unwrap();
         reader.release().await.unwrap();
         becomes_free(&one, SLACK).await;

@@ -35,7 +35,9 @@ async fn nothing_is_done_where_the_audit_cannot_be_written() {
     guard.renew().await.unwrap();
 
     let without = revocation().without_audit();
-    let revoked = operator.revoke(KEY, guard.fencing_token().await.unwrap(), without).await;
+    let revoked = operator
+        .revoke(KEY, guard.fencing_token().await.unwrap(), without)
+        .await;
     let Revoked::Done(receipt) = revoked.unwrap() else {
         panic!("it was held");
     };
@@ -64,7 +66,9 @@ async fn operator_is_named_by_both_names_and_texts_are_bounded() {
     let operator = operator_without(&server, "");
     let guard = hold(&client(&server)).await;
     let long = Revocation::new("ann\n".repeat(100), "x".repeat(10_000));
-    let revoked = operator.revoke(KEY, guard.fencing_token().await.unwrap(), long).await;
+    let revoked = operator
+        .revoke(KEY, guard.fencing_token().await.unwrap(), long)
+        .await;
     assert!(matches!(revoked, Ok(Revoked::Done(_))), "{revoked:?}");
     let lines = operator.audit().next().await.unwrap().unwrap();
     let line = &lines[0];

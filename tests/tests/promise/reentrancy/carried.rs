@@ -17,7 +17,10 @@ async fn a_carried_task_enters_the_lock() {
         let lock = at_once(&client);
         let task = tokio::spawn(in_current_hold(lock.acquire()));
         let nested = task.await.unwrap().unwrap();
-        assert_eq!(nested.fencing_token().await.unwrap(), outer.fencing_token().await.unwrap());
+        assert_eq!(
+            nested.fencing_token().await.unwrap(),
+            outer.fencing_token().await.unwrap()
+        );
     };
     at_once(&client).run(body).await.unwrap();
 }

@@ -33,7 +33,10 @@ async fn nested(
 ) -> Result<(), LockError> {
     let body = async |outer: &LockGuard| {
         let body = async |inner: &LockGuard| {
-            assert_eq!(inner.fencing_token().await.unwrap(), outer.fencing_token().await.unwrap());
+            assert_eq!(
+                inner.fencing_token().await.unwrap(),
+                outer.fencing_token().await.unwrap()
+            );
         };
         inner(client.lock(KEY)).wait(LONG).run(body).await
     };

@@ -59,11 +59,17 @@ async fn the_tree_follows_its_future_from_thread_to_thread() {
                 for _ in 0..50 {
                     tokio::task::yield_now().await;
                     let nested = lock().acquire().await.expect("it is ours");
-                    assert_eq!(nested.fencing_token().await.unwrap(), outer.fencing_token().await.unwrap());
+                    assert_eq!(
+                        nested.fencing_token().await.unwrap(),
+                        outer.fencing_token().await.unwrap()
+                    );
                     // The lock of another key is not in this call tree.
                     let neighbour = format!("order:{}", (order + 1) % 8);
                     if let Some(guard) = client.lock(neighbour).try_acquire().await.unwrap() {
-                        assert_ne!(guard.fencing_token().await.unwrap(), outer.fencing_token().await.unwrap());
+                        assert_ne!(
+                            guard.fencing_token().await.unwrap(),
+                            outer.fencing_token().await.unwrap()
+                        );
                     }
                 }
             };

@@ -217,7 +217,9 @@ async fn those_of_a_viewer_are_enough_and_each_of_them_is_used() {
     let error = viewer.lock("x").try_acquire().await.unwrap_err();
     assert!(error.is_rejected(), "{error}");
     let without = Revocation::new("eve", "").without_audit();
-    let error = viewer.revoke(KEY, guard.fencing_token().await.unwrap(), without).await;
+    let error = viewer
+        .revoke(KEY, guard.fencing_token().await.unwrap(), without)
+        .await;
     assert!(error.unwrap_err().is_rejected());
     assert!(guard.is_valid());
     reader.release().await.unwrap();

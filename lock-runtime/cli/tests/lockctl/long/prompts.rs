@@ -15,7 +15,10 @@ async fn key_is_typed_in_a_terminal() {
     let dialogue = |typed: &str| {
         let terminal = Terminal::of(&server, &["sh", "-c", line, program]);
         terminal.shows("lock `order:42` is held");
-        terminal.shows(&format!("token {}", guard.fencing_token_blocking().unwrap()));
+        terminal.shows(&format!(
+            "token {}",
+            guard.fencing_token_blocking().unwrap()
+        ));
         terminal.shows("Only a resource that checks tokens is safe");
         terminal.shows("Type the key to take the lock from its holder:");
         terminal.press(&["-l", typed]);
