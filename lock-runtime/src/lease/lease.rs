@@ -75,7 +75,7 @@ impl Lease {
             is_delivered: AtomicBool::new(false),
             is_doubted: AtomicBool::new(false),
             references: AtomicU32::new(0),
-            trace: LeaseTrace::new(request.labels.clone(), token),
+            trace: LeaseTrace::new(request.labels.clone(), token.map(FencingToken::get)),
         }
     }
 
@@ -106,18 +106,18 @@ impl Lease {
             is_delivered: AtomicBool::new(self.is_delivered()),
             is_doubted: AtomicBool::new(self.is_doubted()),
             references: AtomicU32::new(0),
-            trace: LeaseTrace::new(self.trace.labels.clone(), Some(token)),
+            trace: LeaseTrace::new(self.trace.labels.clone(), Some(token.get())),
         }
     }
 
     /// The token of the grant, or of the local turn; `None` if nobody has asked for one.
     pub(crate) fn known_token(&self) -> Option<FencingToken> {
-        self.trace.token()
+        self.trace.token().map(FencingToken::new)
     }
 
     /// The holder asked for a token, and this is the one that was minted.
     pub(crate) fn minted(&self, token: FencingToken) {
-        self.trace.minted(token);
+        self.trace.minted(token.get());
     }
 
     /// The clock that its deadline is measured by.

@@ -7,7 +7,6 @@ use tracing::Span;
 use super::call_labels::CallLabels;
 use super::emit::{number, report_and_end, safely, span};
 use crate::background::sync::Mutex;
-use crate::lease::fencing_token::FencingToken;
 
 /// The labels of a lease, and the span that its events are in.
 ///
@@ -24,32 +23,29 @@ pub(crate) struct LeaseTrace {
 }
 
 impl LeaseTrace {
-    pub(crate) fn new(labels: CallLabels, token: Option<FencingToken>) -> LeaseTrace {
+    pub(crate) fn new(labels: CallLabels, token: Option<u64>) -> LeaseTrace {
         LeaseTrace {
             labels,
-            token: AtomicU64::new(token.map_or(0, FencingToken::get)),
+            token: AtomicU64::new(token.unwrap_or(0)),
             span: Mutex::default(),
         }
     }
 
     /// The holder's token, once there is one.
-    pub(crate) fn token(&self) -> Option<FencingToken> {
-        match self.token.load(Ordering::Acquire) {
-            0 => None,
-            token => Some(FencingToken::new(token)),
-        }
+    pub(crate) fn token(&self) -> Option<u64> {
+        Some(self.token.load(Ordering::Acquire)).filter(|&token| token > 0)
     }
 
     /// The same for a field, which is left out without one.
     pub(super) fn token_field(&self) -> Option<i64> {
-        self.token().map(|token| number(token.get()))
+        self.token().map(number)
     }
 
     /// The holder has this token from now on, and so has the span.
-    pub(crate) fn minted(&self, token: FencingToken) {
-        self.token.store(token.get(), Ordering::Release);
+    pub(crate) fn minted(&self, token: u64) {
+        self.token.store(token, Ordering::Release);
         report_and_end(self.span(), |span| {
-            span.record("token", number(token.get()));
+            span.record("token", number(token));
         });
     }
 

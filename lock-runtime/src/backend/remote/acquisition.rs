@@ -1,5 +1,6 @@
 //! An acquisition, from its first attempt until it has the lock or gives up.
 
+mod first_command;
 mod leaving;
 mod listening;
 mod new_head;
@@ -24,17 +25,17 @@ use crate::backend::undelivered::Undelivered;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::pace::Pace;
 use crate::backend::wire::reply::{AcquireReply, Answered};
-use crate::backend::wire::{AcquireRequest, FirstCommand, Wire};
+use crate::backend::wire::{AcquireRequest, Wire};
 use crate::background::in_flight::Counted;
 use crate::background::offload::Task;
 use crate::background::panics::catch_panics;
 use crate::background::random;
 use crate::control::is_removed;
 use crate::error::LockError;
+use crate::lease::Request;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::is_fresh;
-use crate::lease::{Mode, Request};
 
 /// What an acquisition does next.
 #[derive(Debug)]
@@ -304,19 +305,6 @@ impl<W: Wire> Acquisition<W> {
                 }
                 NextStep::Wait(backoff(self.failures, random::jitter()))
             }
-        }
-    }
-
-    /// A lock of which nothing is known is mostly free. One that was held a moment ago has a queue, and an owner that has
-    /// asked before may have the lock: of these the script knows more.
-    fn first_command(&self) -> FirstCommand {
-        let is_first = self.last_known.is_none() && self.owner.is_none();
-        let may_lack_token = !self.request.fenced && !self.context.waits_for_replicas;
-        let is_alone = self.request.mode == Mode::Exclusive && self.request.locks.len() == 1;
-        if is_first && may_lack_token && is_alone {
-            FirstCommand::Take
-        } else {
-            FirstCommand::Script
         }
     }
 
