@@ -21,7 +21,7 @@ use super::quorum::boots::Boots;
 use super::renewals::WaitReplicas;
 use super::sentinel::{Finder, Sentinels, Watch, until_elsewhere};
 use super::transport::{OnTransportEvent, Transport};
-use super::{eviction_check, hello, open_socket, reconnect_pause, tls};
+use super::{eviction_check, hello, open_socket, reconnect_pause, shortcut, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::{Background, random};
@@ -216,17 +216,19 @@ impl Setup {
         let greeting = transport.send(|output| hello::write(output, &login));
         let mut commands = Vec::new();
         if login.db() != 0 {
-            commands.push([Argument::Text("SELECT"), Argument::Number(login.db())]);
+            commands.push(vec![Argument::Text("SELECT"), Argument::Number(login.db())]);
         }
         let channels: Vec<_> = client_ids.iter().copied().map(channel_of).collect();
         for channel in &channels {
             // One command for each channel, since one command with several channels has several answers.
-            commands.push([Argument::Text("SUBSCRIBE"), Argument::Text(channel)]);
+            commands.push(vec![Argument::Text("SUBSCRIBE"), Argument::Text(channel)]);
         }
         let required = commands.len();
         let asks_for_boot = self.settings.boots.is_some();
-        commands.extend(asks_for_boot.then(|| ["INFO", "server"].map(Argument::Text)));
-        commands.extend(eviction_check::command(address));
+        commands.extend(asks_for_boot.then(|| ["INFO", "server"].map(Argument::Text).to_vec()));
+        let may_take = *expected != ServerMode::Sentinel;
+        commands.extend(may_take.then(|| shortcut::SCRIPT_CHECK.map(Argument::Text).to_vec()));
+        commands.extend(eviction_check::command(address).map(|command| command.to_vec()));
         // Without any command there would be no answer.
         let answers = (!commands.is_empty()).then(|| {
             transport.send_all(commands.len(), |output| {
@@ -258,12 +260,15 @@ impl Setup {
             }
             None => None,
         };
+        let script_answer = may_take.then(|| answers.next().unwrap_or(Value::Nil));
+        let runs_scripts = script_answer.is_some_and(shortcut::runs_scripts);
         if let Some(answer) = answers.next() {
             eviction_check::check(address, answer);
         }
         unfinished.disarm();
         let connection = Connection::new(id, transport, server, deletion, client_ids, began);
-        Ok(connection.of_version(version).of_boot(boot))
+        let connection = connection.of_version(version).of_boot(boot);
+        Ok(connection.that_runs_scripts(runs_scripts))
     }
 
     /// Calls `on_elsewhere` once the sentinels, if there are any, name another primary than the one that a connection

@@ -9,7 +9,7 @@ use redis::Value;
 
 use super::command::Argument;
 use super::sentinel::{Primary, Watch};
-use super::shortcut::Deletion;
+use super::shortcut::{Deletion, PlainCommand, Shortcut};
 use super::transport::Transport;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::lease::owner_id::ClientId;
@@ -29,6 +29,8 @@ pub(super) struct Connection {
     deletion: Option<Deletion>,
     /// Whether the server has refused that command.
     refuses_deletion: AtomicBool,
+    /// Whether the server has run a script for this user.
+    runs_scripts: bool,
     /// The ids to whose channels it was subscribed when it was set up.
     pub(super) subscribed: Vec<ClientId>,
     /// When the attempt to connect began.
@@ -74,6 +76,7 @@ impl Connection {
             deletion,
             subscribed,
             refuses_deletion: AtomicBool::new(false),
+            runs_scripts: false,
             began,
             is_useful: AtomicBool::new(false),
             is_useless: AtomicBool::new(false),
@@ -102,6 +105,12 @@ impl Connection {
         self
     }
 
+    /// The server has run a script for this user, or has not.
+    pub(super) fn that_runs_scripts(mut self, runs_scripts: bool) -> Connection {
+        self.runs_scripts = runs_scripts;
+        self
+    }
+
     /// Which run of the server this is, or `-`.
     pub(super) fn boot(&self) -> &str {
         self.boot.as_deref().unwrap_or("-")
@@ -116,10 +125,11 @@ impl Connection {
         Some(arguments)
     }
 
-    /// The server's command to compare and delete, unless there is none or it was refused.
-    pub(super) fn deletion(&self) -> Option<Deletion> {
+    /// The plain command to try instead of a script, unless the server has none, or has refused it.
+    pub(super) fn plain<'a>(&self, shortcut: Shortcut<'a>) -> Option<PlainCommand<'a>> {
         let refuses = self.refuses_deletion.load(Ordering::Relaxed);
-        self.deletion.filter(|_| !refuses)
+        let deletion = self.deletion.filter(|_| !refuses);
+        shortcut.on(deletion, self.runs_scripts)
     }
 
     /// Notes that the command cannot be used on this connection.

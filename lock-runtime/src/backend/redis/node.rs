@@ -120,7 +120,7 @@ impl Node {
         let (mut by_source, mut unsent, mut by_script) = (false, 0, false);
         loop {
             let shortcut = call.shortcut.filter(|_| !by_script);
-            let plain = shortcut.and_then(|shortcut| shortcut.on(connection.deletion()));
+            let plain = shortcut.and_then(|shortcut| connection.plain(shortcut));
             let of_this_boot = connection.with_boot(call.arguments);
             let arguments = of_this_boot.as_deref().unwrap_or(call.arguments);
             let write = |output: &mut Vec<u8>| match plain {

@@ -41,13 +41,30 @@ pub(super) struct PlainCommand<'a> {
     deletion: Option<Deletion>,
 }
 
+/// What a connection asks first, to learn whether its user may run scripts. One who may not could take a lock, and not
+/// release it.
+pub(super) const SCRIPT_CHECK: [&str; 3] = ["EVAL", "return(1)", "0"];
+
+/// Whether this is the answer of a server that has run the script of the [check](SCRIPT_CHECK).
+pub(super) fn runs_scripts(answer: Value) -> bool {
+    answer == Value::Int(1)
+}
+
 impl<'a> Shortcut<'a> {
-    /// The command on a server that has this one to compare and delete.
-    pub(super) fn on(self, deletion: Option<Deletion>) -> Option<PlainCommand<'a>> {
-        match (self, deletion) {
-            (Shortcut::Release { .. }, None) => None,
-            (shortcut, deletion) => Some(PlainCommand { shortcut, deletion }),
-        }
+    /// The command on a connection with this command to compare and delete, whose user may run scripts or may not.
+    pub(super) fn on(
+        self,
+        deletion: Option<Deletion>,
+        runs_scripts: bool,
+    ) -> Option<PlainCommand<'a>> {
+        let is_usable = match self {
+            Shortcut::Take { .. } => runs_scripts,
+            Shortcut::Release { .. } => deletion.is_some(),
+        };
+        is_usable.then_some(PlainCommand {
+            shortcut: self,
+            deletion,
+        })
     }
 }
 

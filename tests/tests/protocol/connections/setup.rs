@@ -11,9 +11,12 @@ async fn a_server_is_checked_once_per_process_without_extra_round_trips() {
     let mut monitor = server.monitor();
     let first = LockClient::connect(&server.url()).await.unwrap();
     let names_of_first = monitor.names();
-    assert_eq!(names_of_first, ["HELLO", "SUBSCRIBE", "INFO", "PING"]);
+    assert_eq!(
+        names_of_first,
+        ["HELLO", "SUBSCRIBE", "EVAL", "INFO", "PING"]
+    );
     let second = LockClient::connect(&server.url()).await.unwrap();
-    assert_eq!(monitor.names(), ["HELLO", "SUBSCRIBE", "PING"]);
+    assert_eq!(monitor.names(), ["HELLO", "SUBSCRIBE", "EVAL", "PING"]);
     // A new connection of the same client does not check again either.
     let kill = ["CLIENT", "KILL", "TYPE", "pubsub"];
     let _: i64 = ask(&mut server.connection(), &kill);
