@@ -41,10 +41,15 @@ fn is_used(name: &str, body: TokenStream) -> bool {
     name.starts_with('_')
         || body.into_iter().any(|tree| match tree {
             TokenTree::Ident(ident) => ident.unraw() == name,
-            TokenTree::Literal(literal) => literal.to_string().contains(&format!("{{{name}")),
+            TokenTree::Literal(literal) => is_in_format(name, &literal.to_string()),
             TokenTree::Group(group) => is_used(name, group.stream()),
             TokenTree::Punct(_) => false,
         })
+}
+
+/// Whether a format shows it, or has it as a width: `"{token}"`, `"{:token$}"`.
+fn is_in_format(name: &str, text: &str) -> bool {
+    text.contains(&format!("{{{name}")) || text.contains(&format!("{name}$"))
 }
 
 /// Reports each `guard.fencing_token()` that is used as if it was the token, and in a function that is not async each one

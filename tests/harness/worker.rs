@@ -19,6 +19,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub(crate) use ours::comes_with_token;
 pub use redisson::Version;
 pub use serve::{Kind, serve};
 

@@ -75,7 +75,7 @@ pub(crate) fn unnamed_keys(input: ParseStream<'_>) -> syn::Error {
 pub(crate) fn mutable(name: &str, input: ParseStream<'_>) -> Option<syn::Error> {
     let ahead = input.fork();
     let word = ahead.parse::<Token![mut]>().ok()?;
-    let guard = ahead.parse::<Ident>().ok()?;
+    let bound = ahead.parse::<Ident>().ok()?;
     let reason = match name {
         "guard" => "a guard is a reference",
         "token" => "a token is a number",
@@ -83,7 +83,7 @@ pub(crate) fn mutable(name: &str, input: ParseStream<'_>) -> Option<syn::Error> 
     };
     Some(syn::Error::new(
         word.span,
-        format_args!("{reason} and needs no `mut`: write `{name} = {guard}`"),
+        format_args!("{reason} and needs no `mut`: write `{name} = {bound}`"),
     ))
 }
 

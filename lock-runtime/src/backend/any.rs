@@ -15,7 +15,6 @@ use crate::backend::remote::{self, Remote};
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::clock::Clock;
-use crate::background::moment::Moment;
 use crate::background::{Background, block_on};
 use crate::config::{Limits, Options, Record};
 use crate::error::LockError;
@@ -134,8 +133,8 @@ impl AnyBackend {
         })
     }
 
-    pub(crate) fn delivered(&self, lease: &Lease, now: Moment) {
-        each!(self, backend => backend.delivered(lease, now));
+    pub(crate) fn delivered(&self, lease: &Lease) {
+        each!(self, backend => backend.delivered(lease));
     }
 
     pub(crate) async fn renew(&self, lease: Arc<Lease>) -> Result<(), LockError> {

@@ -19,7 +19,6 @@ use std::sync::Arc;
 
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::background::clock::Clock;
-use crate::background::moment::Moment;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Request};
@@ -57,9 +56,9 @@ pub(crate) trait Backend: Abandon + Sized {
         request: Request,
     ) -> impl Future<Output = Result<Undelivered, LockError>> + Send;
 
-    /// The caller has the lease from `now` on. Before, the lease is not extended, since the caller may never be polled
+    /// The caller has the lease from now on. Before, the lease is not extended, since the caller may never be polled
     /// again.
-    fn delivered(&self, lease: &Lease, now: Moment);
+    fn delivered(&self, lease: &Lease);
 
     /// The fencing token of a lease, which the store gives it if it has none.
     fn token(

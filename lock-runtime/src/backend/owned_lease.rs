@@ -72,7 +72,7 @@ impl OwnedLease {
 
     /// The caller has the lease from now on.
     pub(crate) fn delivered(&mut self, now: Moment) {
-        self.backend.delivered(self, now);
+        self.backend.delivered(self);
         self.span = Some(LeaseSpan::begin(&self.trace, now));
     }
 

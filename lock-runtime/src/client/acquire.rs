@@ -250,10 +250,10 @@ impl Acquire {
         let frame = match self.enclosing_frame() {
             None => Frame::outermost(self.outermost(self.lock_set()).await?, self.mode()?),
             Some(enclosing) => {
+                let is_dropped_on_loss = enclosing.is_dropped_on_loss;
                 let frame = self.nested(enclosing).await?;
                 if self.fenced {
-                    // The outermost call may not have asked for one.
-                    Box::pin(frame.lease().token()).await?;
+                    Box::pin(self.nested_token(&frame, is_dropped_on_loss)).await?;
                 }
                 frame
             }

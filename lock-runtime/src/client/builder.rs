@@ -170,8 +170,8 @@ impl LockClientBuilder {
     /// it gets it. Default: 16. With 1, a caller that is done leaves the lock to the next process that waits.
     ///
     /// Such a turn costs no command: the lease is handed over inside the process, with a fencing token of its
-    /// own if the lease has tokens. That happens in the order of arrival, between callers with the same ttl, while two thirds of the
-    /// lease are left. While other processes wait, it goes on for no longer than a second.
+    /// own if the lease has tokens. That happens in the order of arrival, between callers with the same ttl, while two
+    /// thirds of the lease are left. While other processes wait, it goes on for no longer than a second.
     /// In [Redisson's record](Record::Redisson) there are no such turns.
     ///
     /// Whatever the number, only one caller of a client that wants the lock alone queues on the server. The next one

@@ -28,7 +28,7 @@ impl Ours {
     fn lock(&self, key: &str, ttl: Duration, wait: Duration) -> Acquire {
         let lock = self.unfenced(key, ttl, wait);
         // Half of the keys ask for their token with the lock, and half of them after it.
-        match key.bytes().last().is_some_and(|last| last % 2 == 0) {
+        match comes_with_token(key) {
             true => lock.fenced(),
             false => lock,
         }
@@ -110,6 +110,11 @@ impl Locks for Ours {
     async fn shutdown(&self) {
         self.client.shutdown().await;
     }
+}
+
+/// Whether a worker asks for the token of this key together with the lock, and not after it.
+pub(crate) fn comes_with_token(key: &str) -> bool {
+    key.bytes().last().is_some_and(|last| last % 2 == 0)
 }
 
 /// A lock that is held, and its token.

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use harness::{
-    KEY, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, figure, hold, is_awaited, patient,
-    release_command, served, server_and_connection,
+    KEY, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, figure, hold, is_awaited, ms,
+    patient, release_command, served, server_and_connection,
 };
 use lock_runtime::LockClient;
 use redis::Connection;
@@ -236,9 +236,9 @@ async fn call_on_a_quorum_is_two_commands_for_each_node() {
     assert!(sent.iter().any(|sent| *sent <= least), "{sent:?}");
 }
 
-/// It writes nothing, so that there is nothing to end. Without a token, it first tries to take the lock as if it was free.
+/// It writes nothing, so that there is nothing to end.
 #[tokio::test]
-async fn an_attempt_at_a_held_lock_is_two_commands_or_one_with_a_token() {
+async fn an_attempt_at_a_held_lock_is_one_command() {
     let _alone = alone().await;
     let server = RedisServer::start();
     let (holder, other) = (warm(&server, true).await, warm(&server, true).await);
@@ -247,11 +247,20 @@ async fn an_attempt_at_a_held_lock_is_two_commands_or_one_with_a_token() {
     for attempts in 0..10 {
         let attempt = other.lock(KEY).try_acquire().await;
         assert!(attempt.unwrap().is_none(), "after {attempts}");
-        assert_eq!(monitor.names(), ["SET", "EVALSHA"]);
-        let attempt = other.lock(KEY).fenced().try_acquire().await;
-        assert!(attempt.unwrap().is_none(), "after {attempts}");
         assert_eq!(monitor.names(), ["EVALSHA"]);
     }
+}
+
+/// Its lock expires each time, and a caller that begins with a `SET` would come before the waiters each time.
+#[tokio::test]
+async fn call_with_a_minimum_hold_looks_at_the_queue_first() {
+    let _alone = alone().await;
+    let server = RedisServer::start();
+    let client = warm(&server, true).await;
+    let mut monitor = server.monitor();
+    let lock = client.lock(KEY).hold_at_least(ms(1));
+    let _guard = lock.acquire().await.unwrap();
+    assert_eq!(monitor.names(), ["EVALSHA"]);
 }
 
 /// The holder knows from a message that a waiter queues, so it ends the lock without trying a release

@@ -184,7 +184,7 @@ impl Backend for Memory {
         self.acquire_by(clock, request).await
     }
 
-    fn delivered(&self, lease: &Lease, _: Moment) {
+    fn delivered(&self, lease: &Lease) {
         lease.delivered();
     }
 

@@ -25,8 +25,8 @@ use super::{eviction_check, hello, open_socket, reconnect_pause, shortcut, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::{Background, random};
-use crate::config::Options;
 use crate::config::address_map::AddressMap;
+use crate::config::{Options, Record};
 use crate::lease::owner_id::ClientId;
 
 /// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
@@ -45,6 +45,8 @@ pub(super) struct Settings {
     pub(super) command_timeout: Duration,
     /// The replicas that must have a lock before its caller has it; `None` for none.
     pub(super) wait_replicas: Option<WaitReplicas>,
+    /// Whether locks are taken by a plain command where the user may run scripts, too.
+    pub(super) takes_plainly: bool,
     /// The runs of a quorum's nodes, which are told apart.
     pub(super) boots: Option<Arc<Boots>>,
     /// Where the nodes of a cluster are reached.
@@ -58,7 +60,9 @@ impl Settings {
         options: &Options,
         background: Background,
     ) -> Settings {
+        let has_locks = !matches!(expected, ServerMode::Sentinel | ServerMode::QuorumNode);
         Settings {
+            takes_plainly: has_locks && options.record == Record::Native,
             login: Arc::new(Login::new(login, options)),
             expected,
             background,
@@ -188,6 +192,7 @@ impl Setup {
             background,
             background_only,
             command_timeout,
+            takes_plainly,
             ..
         } = &self.settings;
         let started = Instant::now();
@@ -226,8 +231,7 @@ impl Setup {
         let required = commands.len();
         let asks_for_boot = self.settings.boots.is_some();
         commands.extend(asks_for_boot.then(|| ["INFO", "server"].map(Argument::Text).to_vec()));
-        let may_take = *expected != ServerMode::Sentinel;
-        commands.extend(may_take.then(|| shortcut::SCRIPT_CHECK.map(Argument::Text).to_vec()));
+        commands.extend(takes_plainly.then(|| shortcut::SCRIPT_CHECK.map(Argument::Text).to_vec()));
         commands.extend(eviction_check::command(address).map(|command| command.to_vec()));
         // Without any command there would be no answer.
         let answers = (!commands.is_empty()).then(|| {
@@ -260,7 +264,7 @@ impl Setup {
             }
             None => None,
         };
-        let script_answer = may_take.then(|| answers.next().unwrap_or(Value::Nil));
+        let script_answer = takes_plainly.then(|| answers.next().unwrap_or(Value::Nil));
         let runs_scripts = script_answer.is_some_and(shortcut::runs_scripts);
         if let Some(answer) = answers.next() {
             eviction_check::check(address, answer);

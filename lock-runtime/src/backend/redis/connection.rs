@@ -129,7 +129,7 @@ impl Connection {
     pub(super) fn plain<'a>(&self, shortcut: Shortcut<'a>) -> Option<PlainCommand<'a>> {
         let refuses = self.refuses_deletion.load(Ordering::Relaxed);
         let deletion = self.deletion.filter(|_| !refuses);
-        shortcut.on(deletion, self.runs_scripts)
+        shortcut.command_with(deletion, self.runs_scripts)
     }
 
     /// Notes that the command cannot be used on this connection.

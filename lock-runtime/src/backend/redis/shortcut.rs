@@ -45,14 +45,17 @@ pub(super) struct PlainCommand<'a> {
 /// release it.
 pub(super) const SCRIPT_CHECK: [&str; 3] = ["EVAL", "return(1)", "0"];
 
-/// Whether this is the answer of a server that has run the script of the [check](SCRIPT_CHECK).
+/// Whether the user may run scripts, by the answer to the [check](SCRIPT_CHECK). A server that loads its data refuses it, too,
+/// and runs scripts later.
 pub(super) fn runs_scripts(answer: Value) -> bool {
-    answer == Value::Int(1)
+    !answer
+        .extract_error()
+        .is_err_and(|error| is_unusable(&error))
 }
 
 impl<'a> Shortcut<'a> {
     /// The command on a connection with this command to compare and delete, whose user may run scripts or may not.
-    pub(super) fn on(
+    pub(super) fn command_with(
         self,
         deletion: Option<Deletion>,
         runs_scripts: bool,

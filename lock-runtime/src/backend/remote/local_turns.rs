@@ -37,7 +37,6 @@ pub(crate) fn hand_over<W: Wire>(
     if context.check_process().is_err() {
         return Some(ReleaseOutcome::Unconfirmed);
     }
-    let may_retain = may_retain && !lease.terms.retain.is_zero();
     let mut queues = context.queues();
     let mut registry = context.registry();
     let lock = registry.headed_queue(lease)?;
@@ -47,7 +46,9 @@ pub(crate) fn hand_over<W: Wire>(
     });
     let Some((waiter, next)) = next else {
         let is_empty = queues.peek(&lock).is_none();
-        if !may_retain || !is_empty || !registry.retain(lease, turns, context.now()) {
+        // Most leases are not to be retained, which takes no look at the clock.
+        let may_retain = may_retain && is_empty && !lease.terms.retain.is_zero();
+        if !may_retain || !registry.retain(lease, turns, context.now()) {
             return None;
         }
         drop((queues, registry));

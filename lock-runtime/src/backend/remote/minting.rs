@@ -22,8 +22,12 @@ pub(crate) async fn token<W: Wire>(
     lease: &Lease,
 ) -> Result<FencingToken, LockError> {
     context.check_process()?;
-    let until = Instant::now() + context.command_timeout;
+    let timeout = context.command_timeout;
+    let until = Instant::now() + timeout;
     let mut failures = 0;
+    // Later the error of the last attempt, which says more.
+    let silence = format!("the server did not answer within {timeout:?}");
+    let mut unanswered = WireError::unavailable(silence);
     loop {
         if let Some(token) = lease.known_token() {
             return Ok(token);
@@ -35,23 +39,26 @@ pub(crate) async fn token<W: Wire>(
         let Some(names) = names else {
             return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
         };
-        match context.wire.mint(lease.owner_id, &names).await {
-            Ok(Some(number)) => {
+        let minting = context.wire.mint(lease.owner_id, &names);
+        match context.timers().timeout_at(until, minting).await {
+            Ok(Ok(Some(number))) => {
                 // Bound first: subscribers see the token, and may block.
                 let token = context.registry().minted(lease, number);
                 if let Some(token) = token {
                     lease.minted(token);
                 }
             }
-            Ok(None) => {
+            Ok(Ok(None)) => {
                 watchdog::declare_lost(context, lease.owner_id, Some(LossReason::NotOurs));
             }
-            Err(WireError::Unavailable(_)) if Instant::now() < until => {
+            Ok(Err(WireError::Unavailable(error))) => {
+                unanswered = WireError::Unavailable(error);
                 failures += 1;
                 let pause = Instant::now() + backoff(failures, random::jitter());
                 context.timers().sleep_until(pause.min(until)).await;
             }
-            Err(error) => return Err(error.into_error().with_key(lease.keys.first())),
+            Ok(Err(error)) => return Err(error.into_error().with_key(lease.keys.first())),
+            Err(_) => return Err(unanswered.into_error().with_key(lease.keys.first())),
         }
     }
 }

@@ -58,7 +58,6 @@ use crate::backend::wire::{Wire, WireEvents};
 use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
-use crate::background::moment::Moment;
 use crate::background::panics::catch_panics;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
@@ -137,10 +136,11 @@ impl<W: Wire> Backend for Remote<W> {
         outcome.ok_or_else(|| LockError::new(LockErrorKind::Shutdown))?
     }
 
-    fn delivered(&self, lease: &Lease, now: Moment) {
+    fn delivered(&self, lease: &Lease) {
         lease.delivered();
-        // A confirmation or a renewal was due before, and not sent.
-        if lease.is_doubted() || lease.remaining_at(now) < lease.terms.first_ttl() / 2 {
+        // A confirmation or a renewal was due before, and not sent. Subscribers may have blocked since the last look at the
+        // clock.
+        if lease.is_doubted() || lease.remaining() < lease.terms.first_ttl() / 2 {
             self.registry().confirm_soon(lease);
             self.wake_watchdog();
         }

@@ -59,8 +59,9 @@ pub(crate) async fn release<W: Wire>(
 /// in the background may come first or last, since nothing is reported.
 ///
 /// The local queue ends now if it is empty, so that the next caller need not wait for the answer: it is the head of a new
-/// one. The command is queued when this returns, and the caller's next command comes after it. There are three exceptions:
-/// no connection, a server that has forgotten the script, and one that refuses to compare and delete. Then the
+/// one. The command is queued when this returns, and the caller's next command comes after it. There are four exceptions:
+/// no connection, a server that has forgotten the script, one that refuses to compare and delete, and a lock whose token was
+/// asked for and not answered. Then the
 /// caller's next acquire may come first, and waits in Redis's queue.
 pub(crate) fn release_unawaited<W: Wire>(
     context: &Arc<Context<W>>,

@@ -33,16 +33,33 @@ impl Acquire {
                 LockError::new(LockErrorKind::Busy).with_holder("a sibling in this call tree"),
                 self.now().since(started),
             )),
-            // The driver of the outer body is about to drop this future: it compares the deadline before it
-            // polls the body again. An error now would let the body go on to its own fallback, without the
-            // lock. Only a body that blocks inside one poll, on a runtime of its own, sees the error: nothing
-            // else would end such a body.
             Err(loss) => {
-                if enclosing.is_dropped_on_loss {
-                    self.core.backend.sleep(MAX_WAIT_FOR_DROP).await;
-                }
+                self.await_drop(enclosing.is_dropped_on_loss).await;
                 Err(outer.lease().lost_error(loss))
             }
+        }
+    }
+
+    /// Has the outermost call, which may not have asked for a token, have one.
+    pub(super) async fn nested_token(
+        &self,
+        frame: &Frame,
+        is_dropped_on_loss: bool,
+    ) -> Result<(), LockError> {
+        let minted = frame.lease().token().await;
+        if minted.as_ref().is_err_and(LockError::is_lost) {
+            self.await_drop(is_dropped_on_loss).await;
+        }
+        minted.map(drop)
+    }
+
+    /// The lock that the call tree holds is lost, and the driver of the outer body is about to drop this future: it compares
+    /// the deadline before it polls the body again. An error now would let the body go on to its own fallback, without the
+    /// lock. Only a body that blocks inside one poll, on a runtime of its own, sees the error: nothing else would end such a
+    /// body.
+    async fn await_drop(&self, is_dropped_on_loss: bool) {
+        if is_dropped_on_loss {
+            self.core.backend.sleep(MAX_WAIT_FOR_DROP).await;
         }
     }
 

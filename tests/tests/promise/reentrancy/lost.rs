@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use harness::wait_until;
+use harness::{LOCK, ask, patient, server_and_connection, wait_until};
 use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
 
 use super::{KEY, LONG, ms, soon};
@@ -57,6 +57,20 @@ async fn a_nested_call_stays_pending_when_the_outer_hold_is_lost() {
         client.lock(KEY).run(inner).await
     })
     .await;
+}
+
+/// The server says at the mint that the lock is another's.
+#[tokio::test]
+async fn a_nested_call_that_asks_for_a_token_stays_pending_when_the_outer_hold_is_lost() {
+    let (server, _) = server_and_connection();
+    let client = patient(server.url()).build().unwrap();
+    let body = async |_: &LockGuard| {
+        let _: i64 = ask(&mut server.connection(), &["DEL", LOCK]);
+        let nested = client.lock(KEY).fenced().acquire().await;
+        unreachable!("the body went on: {nested:?}");
+    };
+    let error = soon(client.lock(KEY).run(body)).await.unwrap_err();
+    assert!(error.is_lost(), "{error}");
 }
 
 #[tokio::test]

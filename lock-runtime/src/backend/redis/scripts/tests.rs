@@ -1,5 +1,6 @@
 use super::*;
 use crate::key::{Lock, LockKey, LockSet, RecordNames};
+use crate::lease::fencing_token::FencingToken;
 
 fn one() -> NameSet {
     RecordNames::of_lock("lock:k".to_owned()).unwrap().into()
@@ -7,6 +8,16 @@ fn one() -> NameSet {
 
 fn text(text: &str) -> Value {
     Value::BulkString(text.into())
+}
+
+/// The scripts and the client count tokens alike.
+#[test]
+fn scripts_have_the_numbers_of_tokens() {
+    let constants = lua!("grant");
+    let first = FencingToken::new(1_000_000_000_000_000);
+    assert!(first.is_minted() && !FencingToken::new(first.get() - 1).is_minted());
+    assert!(constants.contains("local FIRST_TOKEN = 1e15 "));
+    assert!(constants.contains(&format!("local TURNS = {} ", FencingToken::STEP)));
 }
 
 #[test]
