@@ -84,7 +84,8 @@ fn taken_late(round: &mut Round<'_>) {
     let mut late = taken(round, late, LONG);
     round.release(&mut late);
     proxy.requests(Mode::Hold);
-    let answer = late.ask(&round.command("take", LONG, Duration::ZERO, ""), PATIENCE);
+    let take = round.command("take", LONG, Duration::from_millis(100), "");
+    let answer = late.ask(&take, PATIENCE);
     assert!(answer.starts_with("failed Unavailable "), "{answer}");
     assert!(proxy.has_held("NX"), "the command is on its way");
     proxy.heal();

@@ -52,7 +52,8 @@ pub(crate) async fn every_store_answers_a_ping(store: Store) {
 
 pub(crate) async fn held_lock_is_shown_with_its_holder(store: Store) {
     let (client, operator) = (store.client(), store.operator());
-    let guard = hold(&client).await;
+    // Who waits takes a free lock without a token.
+    let guard = client.lock(KEY).wait(LONG).acquire().await.unwrap();
     let state = operator.inspect(KEY).await.unwrap();
     assert_eq!(
         (state.key.as_str(), state.holders.len()),

@@ -17,7 +17,7 @@ fn held_token(client: &LockClient) -> Option<FencingToken> {
 
 pub(crate) async fn token_is_given_once_and_stays(store: Store) {
     let client = store.client();
-    let guard = hold(&client).await;
+    let guard = client.lock(KEY).wait(LONG).acquire().await.unwrap();
     assert_eq!(held_token(&client).is_none(), store.mints_when_asked());
     // Two ask at the same time.
     let (token, other) = tokio::join!(guard.fencing_token(), guard.fencing_token());
