@@ -20,27 +20,31 @@ use crate::lease::{LeaseRef, Mode};
 /// below that parent again, only for room further down.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    lease: Arc<OwnedLease>,
+    level: Level,
     /// How the call of this frame asked to hold the lock. What is nested in a frame may do no more, even if the tree
     /// holds the lock alone further out: readers may run beside this frame.
     mode: Mode,
     /// The room for the calls made directly below this frame. Few frames have any.
     below: OnceLock<Box<Semaphore>>,
-    /// What this frame takes below its parent; `None` for the outermost frame. Boxed, since few frames are nested.
-    room: Option<Box<TakenRoom>>,
+}
+
+#[derive(Debug)]
+enum Level {
+    /// The frame that acquired the lock. Those below it keep it alive, and so share its duty to release the lock.
+    Outermost(OwnedLease),
+    Nested(TakenRoom),
 }
 
 impl Frame {
     pub(crate) fn outermost(lease: OwnedLease, mode: Mode) -> Arc<Frame> {
-        Frame::new(Arc::new(lease), mode, None)
+        Frame::new(Level::Outermost(lease), mode)
     }
 
-    fn new(lease: Arc<OwnedLease>, mode: Mode, room: Option<Box<TakenRoom>>) -> Arc<Frame> {
+    fn new(level: Level, mode: Mode) -> Arc<Frame> {
         Arc::new(Frame {
-            lease,
+            level,
             mode,
             below: OnceLock::new(),
-            room,
         })
     }
 
@@ -49,20 +53,26 @@ impl Frame {
     }
 
     pub(crate) fn lease(&self) -> &OwnedLease {
-        &self.lease
+        let mut frame = self;
+        loop {
+            match &frame.level {
+                Level::Outermost(lease) => return lease,
+                Level::Nested(room) => frame = &room.parent,
+            }
+        }
     }
 
     pub(crate) fn is_outermost(&self) -> bool {
-        self.room.is_none()
+        matches!(self.level, Level::Outermost(_))
     }
 
     pub(super) fn has_lease_of(&self, other: &Frame) -> bool {
-        Arc::ptr_eq(&self.lease, &other.lease)
+        std::ptr::eq(self.lease(), other.lease())
     }
 
     /// Counts one more guard, body or carried future.
     pub(crate) fn reference(&self) -> LeaseRef {
-        LeaseRef::of(self.lease.shared())
+        LeaseRef::of(self.lease().shared())
     }
 
     /// The room below this frame; `None` where calls never wait for each other.
@@ -97,10 +107,14 @@ impl Frame {
 
     /// The duty to release the lease, if this is the last frame that shares it.
     pub(crate) fn into_last(self: Arc<Frame>) -> Option<OwnedLease> {
-        let Frame { lease, room, .. } = Arc::into_inner(self)?;
-        // A parent that is referenced by this frame alone shares the lease too, and goes first.
-        drop(room);
-        Arc::into_inner(lease)
+        match Arc::into_inner(self)?.level {
+            Level::Outermost(lease) => Some(lease),
+            Level::Nested(room) => {
+                let parent = room.parent.clone();
+                drop(room);
+                parent.into_last()
+            }
+        }
     }
 }
 
@@ -115,12 +129,11 @@ pub(crate) struct Descent {
 impl Descent {
     /// The frame of a call that has taken its room below `parent`.
     fn below(self, parent: Arc<Frame>) -> Arc<Frame> {
-        let lease = parent.lease.clone();
         let room = TakenRoom {
             parent,
             taken: self.needed,
         };
-        Frame::new(lease, self.mode, Some(Box::new(room)))
+        Frame::new(Level::Nested(room), self.mode)
     }
 }
 
