@@ -10,8 +10,6 @@ use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
-
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::handoff::Handoff;
@@ -27,7 +25,7 @@ use crate::backend::wire::pace::Pace;
 use crate::backend::wire::reply::{AcquireReply, Answered};
 use crate::backend::wire::{AcquireRequest, Wire};
 use crate::background::in_flight::Counted;
-use crate::background::offload::Task;
+use crate::background::offload::{Reply, Task};
 use crate::background::panics::catch_panics;
 use crate::background::random;
 use crate::control::is_removed;
@@ -98,7 +96,7 @@ impl<W: Wire> Acquisition<W> {
     }
 
     /// The task that makes the first attempt and goes on until the outcome is delivered or the caller is gone.
-    pub(crate) fn begin(self, reply: oneshot::Sender<Outcome>) -> Task {
+    pub(crate) fn begin(self, reply: Reply<Outcome>) -> Task {
         // Counted here and not in the task: a shutdown may look before the task is run.
         let counted = self.context.unsettled.one();
         self.into_task(NextStep::Attempt, reply, counted)
@@ -144,7 +142,7 @@ impl<W: Wire> Acquisition<W> {
     fn into_task(
         mut self,
         mut step: NextStep,
-        mut reply: oneshot::Sender<Outcome>,
+        reply: Reply<Outcome>,
         counted: Counted,
     ) -> Task {
         Box::pin(async move {

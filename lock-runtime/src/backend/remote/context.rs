@@ -18,7 +18,7 @@ use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::in_flight::InFlight;
 use crate::background::moment::Moment;
-use crate::background::offload::{InlineRunner, OffloadedTask, Task};
+use crate::background::offload::{InlineRunner, Reply};
 use crate::background::panics::catch_panics;
 use crate::background::sync::Mutex;
 use crate::background::timers::Timers;
@@ -128,13 +128,9 @@ impl<W: Wire> Context<W> {
         RegisteredOwner::new(label, names, mode, &self.notifier)
     }
 
-    pub(crate) fn inline_runner(&self) -> InlineRunner {
+    /// A caller that waits, and the duty to answer it.
+    pub(crate) fn inline_runner<T: Send + 'static>(&self) -> (InlineRunner<T>, Reply<T>) {
         InlineRunner::new(&self.background)
-    }
-
-    /// Has the caller that waits on `slot` run `task`, or the background if that caller is gone or busy.
-    pub(crate) fn offload(&self, slot: &Arc<OffloadedTask>, task: Task) {
-        slot.assign(&self.background, task);
     }
 
     /// Runs `task` on the background thread.

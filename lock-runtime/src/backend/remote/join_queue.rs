@@ -3,8 +3,6 @@
 use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
-use tokio::sync::oneshot;
-
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queue::{LocalQueues, WaiterId};
@@ -37,8 +35,7 @@ pub(crate) struct QueuePosition<W: Wire> {
     lock: LockName,
     waiter: Option<WaiterId>,
     until: Instant,
-    outcome: oneshot::Receiver<Outcome>,
-    runner: InlineRunner,
+    runner: InlineRunner<Outcome>,
     /// The client listens for releases as long as a caller waits.
     _subscription: Option<W::Subscription>,
 }
@@ -124,8 +121,7 @@ fn enter_or_wait<W: Wire>(
     if request.wait.is_zero() {
         return Joined::Beside(request);
     }
-    let (reply, outcome) = oneshot::channel();
-    let runner = context.inline_runner();
+    let (runner, reply) = context.inline_runner();
     let (mode, lock) = (request.mode, request.lock().names.lock.clone());
     let subscription = context.wire.subscription(&lock);
     let waiter = tail.join(LocalWaiter {
@@ -142,7 +138,6 @@ fn enter_or_wait<W: Wire>(
         lock,
         waiter: Some(waiter),
         until,
-        outcome,
         runner,
         _subscription: subscription,
     })
@@ -173,7 +168,7 @@ impl<W: Wire> QueuePosition<W> {
     }
 
     async fn outcome(&mut self) -> Option<Outcome> {
-        let outcome = self.runner.wait_for(&mut self.outcome).await;
+        let outcome = self.runner.answer().await;
         // A caller with an outcome is in no queue any more.
         self.waiter = None;
         self.runner.expects_nothing();

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::oneshot;
-
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::undelivered::Undelivered;
 use crate::background::in_flight::Counted;
-use crate::background::offload::OffloadedTask;
+use crate::background::offload::{Offloaded, Reply};
 use crate::error::LockError;
 use crate::lease::Request;
 
@@ -21,9 +19,9 @@ pub(crate) struct LocalWaiter {
     pub(crate) request: Request,
     /// When the caller's wait is over.
     pub(crate) until: Instant,
-    pub(crate) reply: oneshot::Sender<Outcome>,
+    pub(crate) reply: Reply<Outcome>,
     /// The slot for the caller's acquisition, which runs elsewhere while the caller's runtime is busy.
-    pub(crate) task: Arc<OffloadedTask>,
+    pub(crate) task: Arc<Offloaded<Outcome>>,
     /// What makes an acquisition of this waiter.
     pub(crate) acquisitions: Arc<dyn Acquisitions>,
     /// A shutdown waits for it, here and once it is a head.

@@ -43,8 +43,6 @@ pub(crate) mod watchdog;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::oneshot;
-
 use crate::backend::remote::acquisition::Acquisition;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::events::Events;
@@ -129,10 +127,9 @@ impl<W: Wire> Backend for Remote<W> {
             Joined::Waits(position) => return position.wait().await,
         };
         let acquisition = Acquisition::new(&self, request, until, heads_queue);
-        let (reply, mut outcome) = oneshot::channel();
-        let mut runner = self.inline_runner();
-        self.offload(runner.offloaded(), acquisition.begin(reply));
-        let outcome = runner.wait_for(&mut outcome).await;
+        let (mut runner, reply) = self.inline_runner();
+        runner.offloaded().assign(acquisition.begin(reply));
+        let outcome = runner.answer().await;
         outcome.ok_or_else(|| LockError::new(LockErrorKind::Shutdown))?
     }
 
@@ -173,9 +170,8 @@ impl<W: Wire> Backend for Remote<W> {
         let entry = entry.ok_or_else(|| lease.lost_error(lease.expiry()))?;
         // Counted here and not in the task: a shutdown may look before the task is run.
         let counted = self.unsettled.one();
-        let (reply, mut outcome) = oneshot::channel();
+        let (mut runner, reply) = self.inline_runner();
         let context = self.clone();
-        let mut runner = self.inline_runner();
         let task = Box::pin(async move {
             let outcome = downgrade::downgrade(&context, entry).await;
             drop(downgrading);
@@ -183,8 +179,8 @@ impl<W: Wire> Backend for Remote<W> {
             catch_panics(|| drop(reply.send(outcome)));
             drop(counted);
         });
-        self.offload(runner.offloaded(), task);
-        let outcome = runner.wait_for(&mut outcome).await;
+        runner.offloaded().assign(task);
+        let outcome = runner.answer().await;
         outcome.ok_or_else(|| LockError::new(LockErrorKind::Shutdown))?
     }
 

@@ -8,8 +8,6 @@ use std::sync::Arc;
 use std::task::{self, Waker};
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
-
 use crate::backend::ReleaseOutcome;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::handoff::Handoff;
@@ -21,7 +19,7 @@ use crate::backend::remote::reaper::{self, needs_another_end};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{Answered, EndReply};
 use crate::backend::wire::{EndRequest, ReleaseRequest, Successor, Wire};
-use crate::background::offload::Task;
+use crate::background::offload::{Reply, Task};
 use crate::background::panics::catch_panics;
 use crate::background::random;
 use crate::lease::{Lease, Mode};
@@ -43,15 +41,14 @@ pub(crate) async fn release<W: Wire>(
     entry: Box<LeaseEntry>,
 ) -> ReleaseOutcome {
     let in_background = entry.lease.is_known_lost() || entry.unanswered > 0;
-    let (reply, mut answer) = oneshot::channel();
+    let (mut runner, reply) = context.inline_runner();
     let task = release_task(context, entry, Some(reply));
-    let mut runner = context.inline_runner();
     if in_background {
         context.spawn(task);
     } else {
-        context.offload(runner.offloaded(), task);
+        runner.offloaded().assign(task);
     }
-    let outcome = runner.wait_for(&mut answer).await;
+    let outcome = runner.answer().await;
     outcome.unwrap_or(ReleaseOutcome::Unconfirmed)
 }
 
@@ -90,7 +87,7 @@ fn begin_here<W: Wire>(context: &Context<W>, mut task: Task) {
 fn release_task<W: Wire>(
     context: &Arc<Context<W>>,
     mut entry: Box<LeaseEntry>,
-    reply: Option<oneshot::Sender<ReleaseOutcome>>,
+    reply: Option<Reply<ReleaseOutcome>>,
 ) -> Task {
     let context = context.clone();
     // Counted here and not in the task: a shutdown may look before the task is run.
@@ -157,7 +154,7 @@ fn release_task<W: Wire>(
 struct Report {
     lease: Arc<Lease>,
     was_held: bool,
-    reply: Option<oneshot::Sender<ReleaseOutcome>>,
+    reply: Option<Reply<ReleaseOutcome>>,
     is_sent: bool,
 }
 

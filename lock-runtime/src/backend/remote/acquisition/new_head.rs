@@ -31,7 +31,7 @@ impl<W: Wire> Acquisitions for Context<W> {
                 let undelivered = acquisition.register_lease(acquired);
                 catch_panics(|| drop(reply.send(Ok(undelivered))));
             }
-            step => self.offload(&task, acquisition.into_task(step, reply, counted)),
+            step => task.assign(acquisition.into_task(step, reply, counted)),
         }
     }
 }
