@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::backend::acquiring::Acquiring;
 use crate::backend::admission::Admission;
 use crate::backend::memory::Memory;
 use crate::backend::redis::{
@@ -107,15 +108,9 @@ impl AnyBackend {
         )
     }
 
-    pub(crate) async fn acquire(&self, request: Request) -> Result<Arc<Lease>, LockError> {
-        let undelivered = match self {
-            AnyBackend::Redis(remote) => remote.clone().acquire(request).await,
-            // Boxed, or they would be part of every future that acquires a lock on a server.
-            AnyBackend::Redisson(remote) => Box::pin(remote.clone().acquire(request)).await,
-            AnyBackend::Quorum(remote) => Box::pin(remote.clone().acquire(request)).await,
-            AnyBackend::Memory(memory) => Box::pin(memory.clone().acquire(request)).await,
-        };
-        undelivered.map(Undelivered::deliver)
+    /// Begins at once, and is awaited in the same poll.
+    pub(crate) fn acquire(&self, request: Request) -> Acquiring {
+        each!(self, backend => backend.clone().acquire(request))
     }
 
     pub(crate) fn acquire_blocking(
@@ -128,8 +123,12 @@ impl AnyBackend {
             let acquire = memory.clone().acquire_by(self.blocking_clock(), request);
             block_on(admission.unless_closed(&key, acquire)).map(Undelivered::deliver)
         }, Remote(remote) => {
-            let acquire = remote.clone().acquire(request);
-            redis::block_on(admission.unless_closed(&key, acquire)).map(Undelivered::deliver)
+            // Begun where the thread is known to block.
+            let acquire = async {
+                let acquiring = remote.clone().acquire(request);
+                admission.unless_closed(&key, acquiring).await
+            };
+            redis::block_on(acquire).map(Undelivered::deliver)
         })
     }
 

@@ -4,6 +4,7 @@
 //! renews and settles by the commands of a [`wire`], which [`redis`] sends. [`any`] chooses between the two, and an
 //! [`owned_lease`] is the duty to release what one of them has granted.
 
+pub(crate) mod acquiring;
 pub(crate) mod admission;
 pub(crate) mod any;
 pub(crate) mod memory;
@@ -17,6 +18,7 @@ pub(crate) mod wire;
 use std::future::Future;
 use std::sync::Arc;
 
+use crate::backend::acquiring::Acquiring;
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::background::clock::Clock;
 use crate::error::LockError;
@@ -50,11 +52,9 @@ pub(crate) trait Backend: Abandon + Sized {
     /// The clock that its leases are measured by.
     fn clock(&self) -> Clock;
 
-    /// Acquires a lock, waiting as the request says. Dropped at any await, it leaves nothing behind.
-    fn acquire(
-        self: Arc<Self>,
-        request: Request,
-    ) -> impl Future<Output = Result<Undelivered, LockError>> + Send;
+    /// Acquires a lock, waiting as the request says. Begins at once, and is awaited in the same poll. Dropped at any await,
+    /// it leaves nothing behind.
+    fn acquire(self: Arc<Self>, request: Request) -> Acquiring;
 
     /// The caller has the lease from now on. Before, the lease is not extended, since the caller may never be polled
     /// again.

@@ -1,5 +1,6 @@
 //! The duty to release a lease.
 
+use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -25,24 +26,29 @@ pub(crate) struct OwnedLease {
 }
 
 impl OwnedLease {
-    pub(crate) async fn acquire(
-        backend: &AnyBackend,
-        admission: &Arc<Admission>,
+    /// Begins at once, and is awaited in the same poll.
+    pub(crate) fn acquire<'a>(
+        backend: &'a AnyBackend,
+        admission: &'a Admission,
         request: Request,
-    ) -> Result<OwnedLease, LockError> {
-        let in_flight = admission.enter(&request.locks.first().key)?;
+    ) -> impl Future<Output = Result<OwnedLease, LockError>> + Send + 'a {
         let key = request.locks.first().key.clone();
         let fenced = request.fenced;
-        let lease = admission
-            .unless_closed(&key, backend.acquire(request))
-            .await?;
-        let lease = OwnedLease::new(backend, in_flight, lease);
-        // A lease that was handed over, or retained, may have none.
-        if fenced {
-            // Boxed, or it would be part of each acquisition.
-            Box::pin(lease.token()).await?;
+        // Not in the future: a request is large.
+        let begun = admission
+            .enter(&key)
+            .map(|in_flight| (in_flight, backend.acquire(request)));
+        async move {
+            let (in_flight, acquiring) = begun?;
+            let undelivered = admission.unless_closed(&key, acquiring).await?;
+            let lease = OwnedLease::new(backend, in_flight, undelivered.deliver());
+            // A lease that was handed over, or retained, may have none.
+            if fenced {
+                // Boxed, or it would be part of each acquisition.
+                Box::pin(lease.token()).await?;
+            }
+            Ok(lease)
         }
-        Ok(lease)
     }
 
     /// For callers that block their thread, inside or outside a runtime.

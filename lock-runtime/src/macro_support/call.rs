@@ -33,7 +33,7 @@ pub fn token(guard: &LockGuard) -> FencingToken {
 }
 
 enum State {
-    /// Boxed, since it would add some 2 KB to the future of every locked function. In a mutex that is never
+    /// Boxed, since it would add some 900 bytes to the future of every locked function. In a mutex that is never
     /// locked, so that the call is `Sync` though the future in it is not.
     Acquiring(Boxed<LockGuard>),
     Held(LockGuard),

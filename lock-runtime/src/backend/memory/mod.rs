@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 
+use crate::backend::acquiring::Acquiring;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::reach::Reach;
 use crate::backend::memory::refusal::Refusal;
@@ -178,10 +179,10 @@ impl Backend for Memory {
         Clock::Tokio
     }
 
-    async fn acquire(self: Arc<Memory>, request: Request) -> Result<Undelivered, LockError> {
+    fn acquire(self: Arc<Memory>, request: Request) -> Acquiring {
         // tokio's timers need a runtime.
         let clock = Handle::try_current().map_or(Clock::Real, |_| Clock::Tokio);
-        self.acquire_by(clock, request).await
+        Acquiring::boxed(self.acquire_by(clock, request))
     }
 
     fn delivered(&self, lease: &Lease) {

@@ -110,7 +110,8 @@ impl Node {
         let _permit = match limit.try_permit() {
             Some(permit) => permit,
             None => {
-                let permit = limit.permit(self.connection.timers(), until).await;
+                // Boxed, as other pauses here, or it would be part of every command.
+                let permit = Box::pin(limit.permit(self.connection.timers(), until)).await;
                 let permit = permit.map_err(NodeError::Final)?;
                 // The connection may have been replaced meanwhile.
                 connection = self.connect(until).await?;
@@ -133,7 +134,7 @@ impl Node {
                 Ok(value) => value,
                 Err(SendError::Unsent) => {
                     note(SendEvent::Unsent(connection.id));
-                    connection = self.reconnect(&mut unsent, until).await?;
+                    connection = Box::pin(self.reconnect(&mut unsent, until)).await?;
                     continue;
                 }
                 Err(error) => return Err(self.describe(error)),
@@ -191,7 +192,7 @@ impl Node {
                 Ok(answers) => answers,
                 Err(SendError::Unsent) => {
                     note(SendEvent::Unsent(connection.id));
-                    connection = self.reconnect(&mut unsent, until).await?;
+                    connection = Box::pin(self.reconnect(&mut unsent, until)).await?;
                     continue;
                 }
                 Err(error) => return Err(self.describe(error)),
@@ -230,7 +231,10 @@ impl Node {
 
     /// The connection, made if there is none.
     pub(super) async fn connect(&self, until: Instant) -> Result<Arc<Connection>, NodeError> {
-        let connection = self.connection.get(until).await;
+        if let Some(connection) = self.connection.current() {
+            return Ok(connection);
+        }
+        let connection = Box::pin(self.connection.get(until)).await;
         connection.map_err(|error| match error {
             WireError::Refused(_) => NodeError::Final(error),
             WireError::Unavailable(_) => NodeError::Gone(error),

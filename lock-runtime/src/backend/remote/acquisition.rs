@@ -1,5 +1,6 @@
 //! An acquisition, from its first attempt until it has the lock or gives up.
 
+mod attempt;
 mod first_command;
 mod leaving;
 mod listening;
@@ -7,23 +8,23 @@ mod new_head;
 
 use std::future::pending;
 use std::mem;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::backend::acquiring::Outcome;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::local_waiter::Outcome;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
 use crate::backend::remote::reaper;
 use crate::backend::undelivered::Undelivered;
-use crate::backend::wire::error::WireError;
+use crate::backend::wire::Wire;
 use crate::backend::wire::pace::Pace;
-use crate::backend::wire::reply::{AcquireReply, Answered};
-use crate::backend::wire::{AcquireRequest, Wire};
+use crate::backend::wire::reply::Answered;
 use crate::background::in_flight::Counted;
 use crate::background::offload::{Reply, Task};
 use crate::background::panics::catch_panics;
@@ -35,11 +36,9 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::is_fresh;
 
-/// What an acquisition does next.
-#[derive(Debug)]
+/// What an acquisition does next, unless it has the lock.
+#[derive(Clone, Copy, Debug)]
 enum NextStep {
-    /// It has the lock.
-    Acquired(GrantedOwner),
     /// It makes an attempt now.
     Attempt,
     /// It makes an attempt after this time, or when a grant is announced.
@@ -47,6 +46,9 @@ enum NextStep {
     /// Its time is over, or the server refuses it.
     GiveUp,
 }
+
+/// It has the lock, or takes another step.
+type Progress = ControlFlow<GrantedOwner, NextStep>;
 
 /// A call that competes for a lock. Dropped at any time, it hands over what it has.
 pub(crate) struct Acquisition<W: Wire> {
@@ -103,9 +105,9 @@ impl<W: Wire> Acquisition<W> {
     }
 
     /// Takes over what the last head of the local queue had reached, and what it knew.
-    fn take_over(&mut self, handoff: Handoff, last_known: Option<LastKnown>) -> NextStep {
+    fn take_over(&mut self, handoff: Handoff, last_known: Option<LastKnown>) -> Progress {
         let ttl = self.request.terms.first_ttl();
-        match handoff {
+        let next = match handoff {
             Handoff::Fresh => NextStep::Attempt,
             Handoff::Queued(ref owner)
             | Handoff::Confirmed(ref owner)
@@ -118,7 +120,7 @@ impl<W: Wire> Acquisition<W> {
             Handoff::Queued(owner) => {
                 self.owner = Some(owner);
                 if Instant::now() < self.until {
-                    return NextStep::Attempt;
+                    return Progress::Continue(NextStep::Attempt);
                 }
                 // In a crowd whose waits end together, each caller may become the head with no time left.
                 self.last_known = last_known;
@@ -132,25 +134,21 @@ impl<W: Wire> Acquisition<W> {
                 self.owner = Some(owner);
                 // With replicas to wait for, another attempt confirms the grant, and waits.
                 if is_fresh(self.context.now(), grant.at, ttl) && !self.context.waits_for_replicas {
-                    return NextStep::Acquired(self.acquired(grant));
+                    return Progress::Break(self.acquired(grant));
                 }
                 NextStep::Attempt
             }
-        }
+        };
+        Progress::Continue(next)
     }
 
-    fn into_task(
-        mut self,
-        mut step: NextStep,
-        reply: Reply<Outcome>,
-        counted: Counted,
-    ) -> Task {
+    fn into_task(mut self, first: NextStep, reply: Reply<Outcome>, counted: Counted) -> Task {
         Box::pin(async move {
             let outcome = tokio::select! {
                 biased;
                 // The caller is gone: dropping the acquisition hands over what it has.
                 () = reply.closed() => None,
-                outcome = self.run(&mut step) => Some(outcome),
+                outcome = self.run(first) => Some(outcome),
             };
             let outcome = outcome.map(|outcome| Ok(self.register_lease(outcome?)));
             drop(self);
@@ -162,11 +160,10 @@ impl<W: Wire> Acquisition<W> {
         })
     }
 
-    /// Competes until it has the lock or its wait is over. A step is large, so it stays where it is.
-    async fn run(&mut self, step: &mut NextStep) -> Result<GrantedOwner, LockError> {
+    /// Competes until it has the lock or its wait is over.
+    async fn run(&mut self, mut step: NextStep) -> Result<GrantedOwner, LockError> {
         loop {
-            *step = match mem::replace(step, NextStep::Attempt) {
-                NextStep::Acquired(acquired) => return Ok(acquired),
+            let progress = match step {
                 NextStep::Attempt => {
                     let mut now = Instant::now();
                     while let Some(pause) = self.pace.pause(now) {
@@ -178,130 +175,10 @@ impl<W: Wire> Acquisition<W> {
                 }
                 NextStep::Wait(pause) => self.pause(pause).await,
                 NextStep::GiveUp => return Err(self.give_up().await),
-            }
-        }
-    }
-
-    /// Asks once for the lock, and for a place in its queue where it may wait there.
-    async fn attempt(&mut self) -> NextStep {
-        // Only a head waits in Redis, or a caller for several locks. A caller beside a head has no time: one attempt, and
-        // no place in the queue.
-        let is_of_several = self.request.locks.len() > 1;
-        let queue = (self.heads_queue || is_of_several) && !self.request.wait.is_zero();
-        // An attempt without a place in the queue takes all locks or none.
-        let has_part = is_of_several && queue;
-        let ttl = self.request.terms.first_ttl();
-        let first = self.first_command();
-        let owner = match &mut self.owner {
-            Some(owner) => owner,
-            None => {
-                let request = &self.request;
-                match self
-                    .context
-                    .new_owner(&request.label, request.locks.names(), request.mode)
-                {
-                    Ok(owner) => self.owner.insert(owner),
-                    Err(error) => {
-                        let error = WireError::unavailable(error.to_string());
-                        self.learn(LastKnown::failed(error));
-                        return NextStep::GiveUp;
-                    }
-                }
-            }
-        };
-        let request = AcquireRequest { ttl, queue, first };
-        match self.context.wire.acquire(owner, request).await {
-            Ok(Answered {
-                at,
-                answer: AcquireReply::Granted(grant),
-            }) => {
-                // Boxed, or it would be part of each acquisition.
-                let replicated = match self.context.waits_for_replicas {
-                    true => Box::pin(self.context.wire.replicated(owner, ttl)).await,
-                    false => Ok(()),
-                };
-                if let Err(error) = replicated {
-                    return Box::pin(self.give_back(error)).await;
-                }
-                if is_fresh(self.context.now(), at, ttl) {
-                    return NextStep::Acquired(self.acquired(Answered { at, answer: grant }));
-                }
-                if is_of_several {
-                    self.in_the_way = self.request.locks.len();
-                }
-                let late = "the answer took longer than the lease that it granted";
-                self.learn(LastKnown::failed(WireError::unavailable(late)));
-                NextStep::Wait(Duration::ZERO)
-            }
-            Ok(Answered {
-                answer: AcquireReply::Waiting(waiting),
-                ..
-            }) => {
-                self.failures = 0;
-                let has_lost = waiting.lock < self.in_the_way || waiting.holds_later;
-                if !has_part || waiting.lock == 0 && !has_lost {
-                    owner.outstanding.note_not_held();
-                }
-                if queue && W::HAS_QUEUE {
-                    owner.outstanding.note_queued();
-                }
-                let callers = self.context.unsettled.number();
-                let mut pause = self.polls.after(&waiting, callers, random::jitter());
-                if waiting.lock > 0 {
-                    // A poll extends the leases of the locks that the owner has.
-                    pause = pause.min(ttl / 3);
-                }
-                self.in_the_way = waiting.lock;
-                // Boxed, as above.
-                let has_replicas = if self.context.waits_for_replicas {
-                    Box::pin(self.context.wire.has_replicas(owner)).await
-                } else {
-                    Ok(())
-                };
-                let (last_known, is_refused) = match has_replicas {
-                    Ok(()) => {
-                        let (holder, now) = (waiting.holder, self.context.now());
-                        let known = LastKnown::held_elsewhere(holder, waiting.remaining, now);
-                        (known, false)
-                    }
-                    // Nobody can have the lock now. Who seems to have it may be about to give it back.
-                    Err(error) => {
-                        let is_refused = matches!(error, WireError::Refused(_));
-                        (LastKnown::failed(error), is_refused)
-                    }
-                };
-                self.learn(last_known);
-                if is_refused {
-                    return NextStep::GiveUp;
-                }
-                if has_lost {
-                    return self.begin_anew();
-                }
-                match queue && !W::HAS_QUEUE {
-                    true => self.listen(pause).await,
-                    false => NextStep::Wait(pause),
-                }
-            }
-            Err(WireError::Refused(reason)) => {
-                if !has_part {
-                    owner.outstanding.note_not_held();
-                }
-                self.learn(LastKnown::failed(WireError::Refused(reason)));
-                NextStep::GiveUp
-            }
-            Err(error) => {
-                self.learn(LastKnown::failed(error));
-                self.failures += 1;
-                if is_removed!(same_owner_for_each_attempt) {
-                    let Request { label, .. } = &self.request;
-                    let another = self
-                        .context
-                        .new_owner(label, self.request.locks.names(), self.request.mode)
-                        .ok();
-                    // Dropped, the owner of this attempt would be ended again when a message names it.
-                    mem::forget(mem::replace(&mut self.owner, another));
-                }
-                NextStep::Wait(backoff(self.failures, random::jitter()))
+            };
+            match progress {
+                Progress::Break(acquired) => return Ok(acquired),
+                Progress::Continue(next) => step = next,
             }
         }
     }
@@ -347,10 +224,10 @@ impl<W: Wire> Acquisition<W> {
     }
 
     /// Waits until the next attempt is due, a grant is announced, or the wait is over.
-    async fn pause(&mut self, pause: Duration) -> NextStep {
+    async fn pause(&mut self, pause: Duration) -> Progress {
         let now = Instant::now();
         if now >= self.until {
-            return self.when_time_is_up();
+            return Progress::Continue(self.when_time_is_up());
         }
         let next = self.until.min(now + pause);
         let notified = async {
@@ -361,16 +238,17 @@ impl<W: Wire> Acquisition<W> {
             }
         };
         let notified = self.context.timers().timeout_at(next, notified);
-        match notified.await {
+        let next = match notified.await {
             Err(_) if next == self.until => self.when_time_is_up(),
             Ok(()) if is_removed!(confirmation_of_a_grant) => {
                 let (at, token) = (self.context.now(), FencingToken::new(0));
                 let contended = true;
                 let answer = Grant { contended, token };
-                NextStep::Acquired(self.acquired(Answered { at, answer }))
+                return Progress::Break(self.acquired(Answered { at, answer }));
             }
             _ => NextStep::Attempt,
-        }
+        };
+        Progress::Continue(next)
     }
 
     /// An acquisition without any attempt makes one: the lock may be free, and if not, its holder is learnt.

@@ -4,10 +4,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::backend::acquiring::Outcome;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::lease_entry::LeaseEntry;
-use crate::backend::remote::local_waiter::Outcome;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::remote::poll_interval::backoff;
 use crate::backend::remote::{pass_head, reaper};

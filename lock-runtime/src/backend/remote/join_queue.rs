@@ -3,11 +3,12 @@
 use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
+use crate::backend::acquiring::Outcome;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queue::{LocalQueues, WaiterId};
 use crate::backend::remote::local_turns;
-use crate::backend::remote::local_waiter::{LocalWaiter, Outcome};
+use crate::backend::remote::local_waiter::LocalWaiter;
 use crate::backend::remote::release;
 use crate::backend::undelivered::Undelivered;
 use crate::backend::wire::Wire;

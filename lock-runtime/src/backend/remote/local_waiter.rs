@@ -3,16 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::backend::acquiring::Outcome;
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::undelivered::Undelivered;
 use crate::background::in_flight::Counted;
 use crate::background::offload::{Offloaded, Reply};
-use crate::error::LockError;
 use crate::lease::Request;
-
-/// The outcome of an acquisition.
-pub(crate) type Outcome = Result<Undelivered, LockError>;
 
 /// What a caller leaves in its local queue.
 pub(crate) struct LocalWaiter {

@@ -43,13 +43,13 @@ pub(crate) mod watchdog;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::backend::acquiring::{Acquiring, Outcome};
 use crate::backend::remote::acquisition::Acquisition;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::events::Events;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::join_queue::Joined;
 use crate::backend::remote::lease_entry::LeaseEntry;
-use crate::backend::remote::local_waiter::Outcome;
 use crate::backend::undelivered::Abandon;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::{Wire, WireEvents};
@@ -117,20 +117,21 @@ impl<W: Wire> Backend for Remote<W> {
 
     /// The acquisition is an offloaded task from its first attempt: other callers depend on it, and must not wait
     /// for one whose runtime is busy.
-    async fn acquire(self: Arc<Self>, request: Request) -> Outcome {
-        self.check_process()?;
+    fn acquire(self: Arc<Self>, request: Request) -> Acquiring {
+        if let Err(error) = self.check_process() {
+            return Acquiring::ended(Err(error));
+        }
         let until = Instant::now() + request.wait;
         let (request, heads_queue) = match join_queue::join(&self, request, until) {
             Joined::Head(request) => (request, true),
             Joined::Beside(request) => (request, false),
-            Joined::Holds(undelivered) => return Ok(undelivered),
-            Joined::Waits(position) => return position.wait().await,
+            Joined::Holds(undelivered) => return Acquiring::ended(Ok(undelivered)),
+            Joined::Waits(position) => return Acquiring::boxed(position.wait()),
         };
         let acquisition = Acquisition::new(&self, request, until, heads_queue);
-        let (mut runner, reply) = self.inline_runner();
+        let (runner, reply) = self.inline_runner();
         runner.offloaded().assign(acquisition.begin(reply));
-        let outcome = runner.answer().await;
-        outcome.ok_or_else(|| LockError::new(LockErrorKind::Shutdown))?
+        Acquiring::Inline(runner)
     }
 
     fn delivered(&self, lease: &Lease) {

@@ -1,5 +1,6 @@
 //! Acquires a lock that the call tree does not hold.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,20 +18,23 @@ use crate::lease::{Mode, Request};
 use crate::telemetry::{Acquiring, CallLabels};
 
 impl Acquire {
-    /// Acquires locks that the call tree does not hold.
-    pub(super) async fn outermost(
+    /// Acquires locks that the call tree does not hold. Begins at once, and is awaited in the same poll.
+    pub(super) fn outermost(
         &self,
         locks: Result<LockSet, LockError>,
-    ) -> Result<OwnedLease, LockError> {
+    ) -> impl Future<Output = Result<OwnedLease, LockError>> + Send + '_ {
         let labels = self.labels();
         let acquiring = self.acquiring(labels.clone(), self.core.backend.clock());
-        let lease = match self.request(locks, labels) {
-            Ok(request) => {
-                OwnedLease::acquire(&self.core.backend, &self.core.admission, request).await
-            }
-            Err(error) => Err(error),
-        };
-        self.deliver(lease, acquiring)
+        let begun = self
+            .request(locks, labels)
+            .map(|request| OwnedLease::acquire(&self.core.backend, &self.core.admission, request));
+        async move {
+            let lease = match begun {
+                Ok(begun) => begun.await,
+                Err(error) => Err(error),
+            };
+            self.deliver(lease, acquiring)
+        }
     }
 
     /// As [`outermost`](Acquire::outermost), blocking the thread.

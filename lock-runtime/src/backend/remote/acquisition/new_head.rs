@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Acquisition, NextStep};
+use super::{Acquisition, Progress};
 use crate::backend::remote::context::Context;
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
@@ -27,11 +27,13 @@ impl<W: Wire> Acquisitions for Context<W> {
         } = waiter;
         let mut acquisition = Acquisition::new(&self, request, until, true);
         match acquisition.take_over(handoff, last_known) {
-            NextStep::Acquired(acquired) => {
+            Progress::Break(acquired) => {
                 let undelivered = acquisition.register_lease(acquired);
                 catch_panics(|| drop(reply.send(Ok(undelivered))));
             }
-            step => task.assign(acquisition.into_task(step, reply, counted)),
+            Progress::Continue(step) => {
+                task.assign(acquisition.into_task(step, reply, counted));
+            }
         }
     }
 }
