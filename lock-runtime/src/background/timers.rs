@@ -1,16 +1,18 @@
 //! Timers for futures that may be polled anywhere: on a runtime without timers, under a paused
 //! clock, or on a plain thread.
 //!
-//! The background fires them. Most are for commands that are answered long before: setting and dropping one
-//! is a step in a map. The background is only woken for a timer that is earlier than its next check.
-//! New timers are usually later, so this is rare. At the check, the background removes the timers that were dropped.
+//! The background fires them. Most are for commands that are answered long before. So timers of about the same time share
+//! a place in the map of all times: setting and dropping one is a step in a list. The background is only woken for a timer
+//! that is earlier than its next check. New timers are usually later, so this is rare.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use tokio::task::coop::{Unconstrained, unconstrained};
@@ -18,20 +20,46 @@ use tokio::task::coop::{Unconstrained, unconstrained};
 use crate::background::panics::wake_all;
 use crate::background::sync::Mutex;
 
+/// Timers may fire so many µs too late, so that those of about the same time fire together.
+const TICK: u64 = 128;
+
+/// How many lists are kept for times to come.
+const MAX_SPARE: usize = 8;
+
 /// All timers of this process.
 pub(crate) struct Timers {
     heap: Mutex<TimerHeap>,
     earlier: Notify,
+    zero: Instant,
     process: u32,
 }
 
+/// A number of ticks since the zero of the timers.
+type Tick = u64;
+
 #[derive(Default)]
 struct TimerHeap {
-    /// By time and, since several timers may have the same time, a number.
-    set: BTreeMap<(Instant, u64), Waker>,
-    next_number: u64,
+    by_tick: BTreeMap<Tick, Together>,
+    /// Of all timers until this tick, none is set any more.
+    fired: Tick,
     /// When the background checks the heap next; `None` if it waits to be woken.
-    next_check: Option<Instant>,
+    next_check: Option<Tick>,
+    /// Empty lists.
+    spare: Vec<Vec<Option<Waker>>>,
+}
+
+/// Timers of one tick, at least one of which is set.
+struct Together {
+    /// `None` for a timer that was dropped.
+    wakers: Vec<Option<Waker>>,
+    set: usize,
+}
+
+/// A timer that is set, or was. None has the place of another one: a tick that was fired is not used again.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    tick: Tick,
+    index: usize,
 }
 
 /// The timer fired first.
@@ -44,6 +72,7 @@ impl Timers {
         Timers {
             heap: Mutex::default(),
             earlier: Notify::new(),
+            zero: Instant::now(),
             process: std::process::id(),
         }
     }
@@ -94,54 +123,96 @@ impl Timers {
 
     /// Fires all timers until `now`, and returns the time of the next check.
     fn fire(&self, now: Instant) -> Option<Instant> {
+        let now = self.ticks(now);
         let mut heap = self.heap.lock();
-        let later = heap.set.split_off(&(now, u64::MAX));
-        let due = std::mem::replace(&mut heap.set, later);
-        let next_check = heap.set.keys().next().map(|&(time, _)| time);
+        let later = heap.by_tick.split_off(&(now + 1));
+        let due = mem::replace(&mut heap.by_tick, later);
+        heap.fired = heap.fired.max(now);
+        let next_check = heap.by_tick.keys().next().copied();
         heap.next_check = next_check;
         drop(heap);
-        wake_all(due.into_values());
-        next_check
+        for Together { wakers, .. } in due.into_values() {
+            wake_all(wakers.into_iter().flatten());
+        }
+        next_check.map(|tick| self.zero + Duration::from_micros(tick.saturating_mul(TICK)))
     }
 
-    /// Sets a timer, and returns its number.
-    fn set(&self, until: Instant, waker: &Waker) -> u64 {
-        let waker = waker.clone();
+    /// The whole ticks until `time`.
+    fn ticks(&self, time: Instant) -> Tick {
+        let micros = time.saturating_duration_since(self.zero).as_micros();
+        u64::try_from(micros).unwrap_or(u64::MAX) / TICK
+    }
+
+    /// Sets a timer.
+    fn set(&self, until: Instant, waker: &Waker) -> Place {
+        let (waker, tick) = (waker.clone(), self.ticks(until) + 1);
         let mut heap = self.heap.lock();
-        let number = heap.next_number;
-        heap.next_number += 1;
-        heap.set.insert((until, number), waker);
-        let is_earlier = heap.next_check.is_none_or(|check| until < check);
+        let place = heap.set(tick, waker);
+        let is_earlier = heap.next_check.is_none_or(|check| place.tick < check);
         if is_earlier {
-            heap.next_check = Some(until);
+            heap.next_check = Some(place.tick);
         }
         drop(heap);
         if is_earlier {
             self.earlier.notify_one();
         }
-        number
+        place
     }
 
     /// Replaces the waker of a timer. `false` if the timer has fired.
-    fn reset(&self, until: Instant, number: u64, waker: &Waker) -> bool {
+    fn reset(&self, place: Place, waker: &Waker) -> bool {
         // Cloned before and dropped after the mutex is held, since a waker may run any code.
         let mut waker = waker.clone();
         let mut heap = self.heap.lock();
-        let set = heap.set.get_mut(&(until, number));
-        let is_set = set.map(|set| std::mem::swap(set, &mut waker)).is_some();
+        let set = heap.by_tick.get_mut(&place.tick);
+        let set = set.and_then(|together| together.wakers[place.index].as_mut());
+        let is_set = set.map(|set| mem::swap(set, &mut waker)).is_some();
         drop(heap);
         drop(waker);
         is_set
     }
 
     /// Removes a timer.
-    fn unset(&self, until: Instant, number: u64) {
+    fn unset(&self, place: Place) {
         let Some(mut heap) = self.heap.lock_unless_forked(self.process) else {
             return;
         };
-        let waker = heap.set.remove(&(until, number));
+        let waker = heap.unset(place);
         drop(heap);
         drop(waker);
+    }
+}
+
+impl TimerHeap {
+    fn set(&mut self, tick: Tick, waker: Waker) -> Place {
+        let tick = tick.max(self.fired + 1);
+        let spare = &mut self.spare;
+        let together = self.by_tick.entry(tick).or_insert_with(|| Together {
+            wakers: spare.pop().unwrap_or_default(),
+            set: 0,
+        });
+        let index = together.wakers.len();
+        together.wakers.push(Some(waker));
+        together.set += 1;
+        Place { tick, index }
+    }
+
+    /// Removes a timer, unless it has fired.
+    fn unset(&mut self, Place { tick, index }: Place) -> Option<Waker> {
+        let Entry::Occupied(mut entry) = self.by_tick.entry(tick) else {
+            return None;
+        };
+        let together = entry.get_mut();
+        let waker = together.wakers[index].take();
+        together.set -= 1;
+        if together.set == 0 {
+            let mut wakers = entry.remove().wakers;
+            if self.spare.len() < MAX_SPARE {
+                wakers.clear();
+                self.spare.push(wakers);
+            }
+        }
+        waker
     }
 }
 
@@ -181,7 +252,7 @@ impl<F: Future> Future for Timeout<'_, F> {
 pub(crate) struct Timer<'a> {
     timers: &'a Timers,
     until: Instant,
-    set: Option<u64>,
+    set: Option<Place>,
 }
 
 impl Future for Timer<'_> {
@@ -191,7 +262,7 @@ impl Future for Timer<'_> {
         // The clock is not read: most timers never fire, and the background fires a late one at once.
         match self.set {
             None => self.set = Some(self.timers.set(self.until, cx.waker())),
-            Some(number) if self.timers.reset(self.until, number, cx.waker()) => {}
+            Some(place) if self.timers.reset(place, cx.waker()) => {}
             Some(_) => return Poll::Ready(()),
         }
         Poll::Pending
@@ -200,8 +271,8 @@ impl Future for Timer<'_> {
 
 impl Drop for Timer<'_> {
     fn drop(&mut self) {
-        if let Some(number) = self.set {
-            self.timers.unset(self.until, number);
+        if let Some(place) = self.set {
+            self.timers.unset(place);
         }
     }
 }
