@@ -7,6 +7,7 @@ use std::fmt::{self, Write};
 use super::key_problem::KeyProblem;
 use super::lock_key::LockKey;
 use super::record_names::has_reserved_end;
+use super::stack_text::StackText;
 
 /// A value that a lock's key can be made of.
 ///
@@ -66,7 +67,7 @@ pub trait KeyPart {
 /// assert_eq!(key.finish().as_str(), "user:eve%3Aadmin:order:42");
 /// ```
 pub struct KeyWriter {
-    text: String,
+    text: StackText,
     problem: Option<KeyProblem>,
     /// The placeholder that is being written, for messages.
     placeholder: Option<&'static str>,
@@ -80,8 +81,7 @@ impl KeyWriter {
     /// An empty key.
     pub fn new() -> KeyWriter {
         KeyWriter {
-            // Most keys fit, so that writing one allocates once.
-            text: String::with_capacity(48),
+            text: StackText::default(),
             problem: None,
             placeholder: None,
             depth: 0,
@@ -174,21 +174,19 @@ impl KeyWriter {
     /// value makes it end so, the last letter is escaped: `{order}:%66` for `{order}:f`.
     pub fn finish(mut self) -> LockKey {
         let ends_in_value = self.value_end == self.text.len();
-        if ends_in_value && has_reserved_end(&self.text) {
-            let letter = self.text.pop().expect("a suffix has letters");
-            // Suffixes are ASCII.
-            self.push_escaped(letter as u8);
+        if ends_in_value && has_reserved_end(self.text.as_str()) {
+            let letter = self.text.pop_ascii();
+            self.push_escaped(letter.expect("a suffix has ASCII letters"));
         }
-        LockKey::new(self.text, self.problem)
+        LockKey::new(self.text.as_str(), self.problem)
     }
 
     fn push_escaped(&mut self, byte: u8) {
-        const HEX: [char; 16] = [
-            '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F',
-        ];
-        self.text.push('%');
-        self.text.push(HEX[usize::from(byte >> 4)]);
-        self.text.push(HEX[usize::from(byte & 0xF)]);
+        const HEX: &str = "0123456789ABCDEF";
+        let digit = |four: u8| &HEX[usize::from(four)..][..1];
+        self.text.push_str("%");
+        self.text.push_str(digit(byte >> 4));
+        self.text.push_str(digit(byte & 0xF));
     }
 }
 
@@ -201,7 +199,7 @@ impl Default for KeyWriter {
 impl fmt::Debug for KeyWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyWriter")
-            .field("text", &self.text)
+            .field("text", &self.text.as_str())
             .finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@ mod lock_set;
 mod name_set;
 mod record_names;
 mod slot;
+mod stack_text;
 mod values;
 
 pub(crate) use key_set::KeySet;

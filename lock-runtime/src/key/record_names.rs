@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use smallvec::SmallVec;
-
 use super::key_problem::{KeyProblem, MAX_KEY_LEN};
 use super::lock_key::LockKey;
 use super::lock_name::LockName;
+use super::stack_text::StackText;
 
 /// A kind of record. Every lock may have one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +66,6 @@ impl CommonRecord {
     }
 }
 
-/// Few names are longer, in bytes.
-const USUAL_LEN: usize = 96;
-
 /// How the names of Redisson's queues of fair locks begin.
 const FAIR_QUEUE: &str = "redisson_lock_queue:";
 
@@ -98,10 +94,10 @@ impl RecordNames {
     /// Checks the key and names its records.
     pub(crate) fn new(prefix: &str, key: &LockKey) -> Result<RecordNames, KeyProblem> {
         RecordNames::check(key)?;
-        // On the stack: the name is copied once more, to where it is shared.
-        let mut name = SmallVec::<[u8; USUAL_LEN]>::from_slice(prefix.as_bytes());
-        name.extend_from_slice(key.as_str().as_bytes());
-        RecordNames::of_name(str::from_utf8(&name).expect("two texts are a text"))
+        let mut name = StackText::default();
+        name.push_str(prefix);
+        name.push_str(key.as_str());
+        RecordNames::of_name(name.as_str())
     }
 
     /// Checks the key by itself.
