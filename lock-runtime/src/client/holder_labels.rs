@@ -1,7 +1,8 @@
 //! The labels of holders in the records of a client.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use crate::background::sync::Mutex;
 

@@ -77,6 +77,11 @@ impl OwnerId {
         ascii(&self.0)
     }
 
+    /// The same without looking at each character.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// The last 63 random bits, as a number that Java has a type for.
     pub(crate) fn number(&self) -> u64 {
         let six = |character: &u8| ALPHABET.iter().position(|other| other == character);

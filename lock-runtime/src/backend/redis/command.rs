@@ -36,7 +36,7 @@ pub(super) enum Argument<'a> {
 }
 
 /// In front of a number in a record.
-const ZEROS: &str = "0000000000000000";
+const ZEROS: &[u8] = b"0000000000000000";
 const _: () = assert!(ZEROS.len() == FencingToken::DIGITS);
 
 /// A duration in milliseconds, as commands take it.
@@ -89,45 +89,46 @@ fn write_arguments(output: &mut Vec<u8>, arguments: &[Argument<'_>]) {
 
 fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
     match argument {
-        Argument::Text(text) => write_bulk(output, &[text]),
-        Argument::Bytes(bytes) => {
-            write_length(output, b'$', bytes.len());
-            output.extend_from_slice(bytes);
-            output.extend_from_slice(b"\r\n");
+        Argument::Text(text) => write_bulk(output, &[text.as_bytes()]),
+        Argument::Bytes(bytes) => write_bulk(output, &[bytes]),
+        Argument::Number(number) => {
+            write_bulk(output, &[Buffer::new().format(number).as_bytes()]);
         }
-        Argument::Number(number) => write_bulk(output, &[Buffer::new().format(number)]),
-        Argument::Name(name) => write_bulk(output, &name.parts()),
-        Argument::Entry(entry) => write_bulk(output, &entry.parts()),
-        Argument::Record(entry, number) => {
-            let (owner_id, mut digits) = (entry.owner_id.as_str(), Buffer::new());
-            let digits = digits.format(number.get());
+        Argument::Name(name) => write_bulk(output, &name.parts().map(str::as_bytes)),
+        Argument::Entry(QueueEntry { owner_id, label }) => {
+            write_bulk(output, &[owner_id.as_bytes(), b" ", label.as_bytes()]);
+        }
+        Argument::Record(QueueEntry { owner_id, label }, number) => {
+            let (owner_id, mut digits) = (owner_id.as_bytes(), Buffer::new());
+            let digits = digits.format(number.get()).as_bytes();
             let zeros = ZEROS.get(digits.len()..).unwrap_or_default();
-            write_bulk(output, &[owner_id, " ", zeros, digits, " ", &entry.label]);
+            let label = label.as_bytes();
+            write_bulk(output, &[owner_id, b" ", zeros, digits, b" ", label]);
         }
         // Replaced before a command is written: see `Connection::boot`.
-        Argument::Boot => write_bulk(output, &["-"]),
+        Argument::Boot => write_bulk(output, &[b"-"]),
         Argument::Field(client, owner_id) => {
-            write_bulk(
-                output,
-                &[client, ":", Buffer::new().format(owner_id.number())],
-            );
+            let mut number = Buffer::new();
+            let number = number.format(owner_id.number());
+            write_bulk(output, &[client, ":", number].map(str::as_bytes));
         }
         Argument::Member(owner_id, mode) => match mode.share().map_or(1, Share::take) {
-            1 => write_bulk(output, &[owner_id.as_str()]),
+            1 => write_bulk(output, &[owner_id.as_bytes()]),
             take => {
                 let mut digits = Buffer::new();
-                write_bulk(output, &[owner_id.as_str(), "*", digits.format(take)]);
+                let digits = digits.format(take).as_bytes();
+                write_bulk(output, &[owner_id.as_bytes(), b"*", digits]);
             }
         },
     }
 }
 
-fn write_bulk<const N: usize>(output: &mut Vec<u8>, parts: &[&str; N]) {
+fn write_bulk<const N: usize>(output: &mut Vec<u8>, parts: &[&[u8]; N]) {
     write_length(output, b'$', parts.iter().map(|part| part.len()).sum());
     for part in parts {
         // Often there is no brace and no suffix.
         if !part.is_empty() {
-            output.extend_from_slice(part.as_bytes());
+            output.extend_from_slice(part);
         }
     }
     output.extend_from_slice(b"\r\n");

@@ -11,10 +11,3 @@ pub(crate) struct QueueEntry {
     pub(crate) owner_id: OwnerId,
     pub(crate) label: Arc<str>,
 }
-
-impl QueueEntry {
-    /// The parts that make up the entry, for writing it without allocating.
-    pub(crate) fn parts(&self) -> [&str; 4] {
-        [self.owner_id.as_str(), " ", &self.label, ""]
-    }
-}

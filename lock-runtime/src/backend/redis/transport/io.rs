@@ -246,7 +246,11 @@ impl Io {
                 // A SUBSCRIBE or an UNSUBSCRIBE of one channel is answered by a push.
                 Value::Push { kind, .. }
                     if kind != PushKind::Subscribe && kind != PushKind::Unsubscribe => {}
-                value => notifications.answered.extend(self.pending.complete(value)?),
+                value => {
+                    if let Some(answered) = self.pending.complete(value)? {
+                        notifications.answered.push(answered);
+                    }
+                }
             }
         }
         Ok(())
