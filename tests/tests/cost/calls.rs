@@ -33,7 +33,7 @@ const BYTES_OF_TWO_KEYS: u64 = 400;
 const BYTES_OF_32_KEYS: u64 = 3_100;
 
 /// Five of them are labels of metrics, with which these tests are built.
-const ALLOCATIONS: usize = 19;
+const ALLOCATIONS: usize = 16;
 
 async fn call(client: &LockClient) {
     let guard = client.lock(KEY).acquire().await.unwrap();
