@@ -9,7 +9,7 @@ use super::terminal::Terminal;
 async fn key_is_typed_in_a_terminal() {
     let server = RedisServer::start();
     let service = client(server.url());
-    let guard = service.lock("order:42").acquire().await.unwrap();
+    let guard = service.lock("order:42").fenced().acquire().await.unwrap();
     let program = env!("CARGO_BIN_EXE_lockctl");
     let line = r#""$0" revoke order:42 --reason stuck; echo "ended $?"; read a"#;
     let dialogue = |typed: &str| {
@@ -61,7 +61,7 @@ async fn label_is_typed_before_all_locks_of_a_holder_are_taken() {
     let server = RedisServer::start();
     let service = LockClient::builder().url(server.url()).label("api@7");
     let service = service.build().unwrap();
-    let guard = service.lock("order:42").acquire().await.unwrap();
+    let guard = service.lock("order:42").fenced().acquire().await.unwrap();
     let other = service.lock("order:43").acquire().await.unwrap();
     let program = env!("CARGO_BIN_EXE_lockctl");
     let line = r#""$0" revoke --holder api@7 --reason stuck; echo "ended $?"; read a"#;

@@ -10,7 +10,7 @@ use crate::many::{calls, fill};
 async fn live_view_sorts_filters_inspects_and_revokes() {
     let server = RedisServer::start();
     let service = client(server.url());
-    let guard = service.lock("order:42").acquire().await.unwrap();
+    let guard = service.lock("order:42").fenced().acquire().await.unwrap();
     let stock = service.lock("stock:1").acquire().await.unwrap();
     let terminal = Terminal::start(&server, &["watch", "--interval", "100ms"]);
     terminal.shows("*: 2 locks, by key");
@@ -97,7 +97,7 @@ async fn change_beside_the_screen_is_seen_by_the_next_look_at_all() {
 async fn server_that_is_away_is_told_and_looked_for() {
     let mut server = RedisServer::start();
     let service = client(server.url());
-    let _guard = service.lock("order:42").acquire().await.unwrap();
+    let _guard = service.lock("order:42").fenced().acquire().await.unwrap();
     let arguments = ["watch", "--interval", "100ms", "--timeout", "300ms"];
     let terminal = Terminal::start(&server, &arguments);
     terminal.shows("*: 1 locks");
@@ -115,7 +115,7 @@ async fn server_that_is_away_is_told_and_looked_for() {
 async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
     let server = RedisServer::start();
     let service = client(server.url());
-    let _guard = service.lock("order:42").acquire().await.unwrap();
+    let _guard = service.lock("order:42").fenced().acquire().await.unwrap();
     // The shell stays to show what the terminal is like afterwards.
     let line = r#""$0" watch --interval 100ms --timeout 10m; echo "ended $?"; read a; echo "read $a"; read a"#;
     let program = env!("CARGO_BIN_EXE_lockctl");
@@ -148,7 +148,7 @@ async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
 async fn keys_are_heard_while_an_action_is_not_answered() {
     let server = RedisServer::start();
     let service = client(server.url());
-    let _guard = service.lock("order:42").acquire().await.unwrap();
+    let _guard = service.lock("order:42").fenced().acquire().await.unwrap();
     let line = r#""$0" watch --interval 100ms --timeout 10m; echo "ended $?"; read a"#;
     let program = env!("CARGO_BIN_EXE_lockctl");
     for end in ["q", "C-c"] {
