@@ -22,6 +22,7 @@ const LAYERS: &[&[&str]] = &[
     &["backend/any"],
     &["backend/admission"],
     &["backend/memory", "backend/remote", "backend/redis"],
+    &["backend/engine"],
     &["backend"],
     &["backend/wire"],
     &["config"],

@@ -7,6 +7,7 @@
 pub(crate) mod acquiring;
 pub(crate) mod admission;
 pub(crate) mod any;
+pub(crate) mod engine;
 pub(crate) mod memory;
 pub(crate) mod operations;
 pub(crate) mod owned_lease;

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Nanoseconds since the zero of the clock that was read; only comparable within that clock.
 ///
 /// Stored as one more, so that `Option<Moment>` is no larger: every held lock has several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Moment(NonZeroU64);
 
 impl Moment {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::wire::owner::Owner;
-use crate::background::moment::Moment;
 use crate::error::LockError;
 use crate::key::{NameSet, RecordNames};
 use crate::lease::Mode;
@@ -18,9 +17,6 @@ use crate::lease::owner_id::OwnerId;
 pub(crate) struct RegisteredOwner {
     owner: Owner,
     notifier: GrantNotifier,
-    /// Until when the lock is to stay taken, if its holder is done before. `None` once the server has confirmed that.
-    /// Boxed, since hardly any owner has it.
-    pub(crate) rests_until: Option<Box<Moment>>,
 }
 
 impl RegisteredOwner {
@@ -35,7 +31,6 @@ impl RegisteredOwner {
         Ok(RegisteredOwner {
             owner: Owner::new(owner_id, label, names, mode),
             notifier: notifier.clone(),
-            rests_until: None,
         })
     }
 
@@ -52,7 +47,6 @@ impl RegisteredOwner {
         RegisteredOwner {
             owner,
             notifier: notifier.clone(),
-            rests_until: None,
         }
     }
 

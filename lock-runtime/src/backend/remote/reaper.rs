@@ -1,32 +1,23 @@
-//! Settling: an owner is ended until nothing of it can be left. [`end_or_rest`] sends one end, also the first of a
-//! release that knows of a waiter.
-//!
-//! An end without an answer is repeated until there is one, or until nothing of the owner can be left. For a
-//! holder that includes a refusal: a password or certificate that is being replaced refuses for a moment. An
-//! answer is not enough if an acquire of the owner is unanswered on another connection. It may arrive after the
-//! answer, and take the lock for an owner that is gone. Such a *tainted* owner is ended again
-//! for as long as one of its commands can still arrive, whatever the answers say.
+//! Ends owners in the background, until nothing of them can be left: those that are given up, and those whose release
+//! was not answered. When to end one again is decided by [`Ending`].
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
+use crate::backend::engine::ending::{Command, Ending, Then};
+use crate::backend::engine::event_of;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::EndReply;
-use crate::backend::wire::settling::Settling;
 use crate::backend::wire::{EndRequest, RestRequest, Wire};
 use crate::background::in_flight::Counted;
 use crate::background::random;
 use crate::key::RecordNames;
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
-
-/// The resolution of expiries.
-const SHORTEST_REST: Duration = Duration::from_millis(1);
 
 /// Ends an owner in the background, unless nothing of it can be left. The receiver completes when the first end
 /// was answered or has taken as long as a command may.
@@ -35,17 +26,18 @@ pub(crate) fn end<W: Wire>(
     mut owner: RegisteredOwner,
 ) -> oneshot::Receiver<()> {
     let (first, done) = oneshot::channel();
-    if !owner.outstanding.may_be_stored() {
+    let Some(mut ending) = Ending::of_owner(&owner.outstanding) else {
         return done;
-    }
+    };
     // Counted here and not in the task: a shutdown may look before the task is run.
     let counted = context.unsettled.one();
-    let ending = context.clone();
+    let context_of_task = context.clone();
     context.spawn(async move {
-        let ended = end_or_rest(&ending, &mut owner).await;
+        let context = context_of_task;
+        let command = ending.command(|| context.now());
+        let then = send(&context, &mut owner, &mut ending, command).await;
         drop(first);
-        let is_unanswered = needs_another_end(&ended, &owner);
-        settle(&ending, owner, is_unanswered, Some(counted)).await;
+        settle(&context, owner, ending, then, counted).await;
     });
     done
 }
@@ -66,64 +58,55 @@ pub(crate) fn end_again<W: Wire>(
     drop(end(context, owner));
 }
 
-/// Ends an owner; while its lock is to stay taken, puts the lock to rest instead.
-pub(crate) async fn end_or_rest<W: Wire>(
-    context: &Context<W>,
-    owner: &mut RegisteredOwner,
-) -> Result<EndReply, WireError> {
-    let until = owner.rests_until.as_deref();
-    let rest = until.map(|until| until.since(context.now()));
-    let Some(time) = rest.filter(|rest| *rest >= SHORTEST_REST) else {
-        let ended = context.wire.end(owner, EndRequest::default()).await;
-        return ended.map(|answered| answered.answer);
-    };
-    let rested = context.wire.rest(owner, RestRequest { time }).await;
-    if rested.is_ok() {
-        // What may follow ends an owner that holds nothing any more.
-        owner.rests_until = None;
-    }
-    rested
-}
-
-/// Whether an owner has to be ended again after this.
-pub(crate) fn needs_another_end<T>(ended: &Result<T, WireError>, owner: &RegisteredOwner) -> bool {
-    match ended {
-        Ok(_) => false,
-        Err(WireError::Unavailable(_)) => true,
-        Err(WireError::Refused(_)) => owner.outstanding.may_hold(),
-    }
-}
-
-/// Repeats the end of an owner for as long as that may be needed. `counted` is dropped as soon as a shutdown
-/// need not wait any longer.
+/// Goes on with an end whose first command came to nothing, or not to enough. `counted` is dropped as soon as a
+/// shutdown need not wait any longer.
 pub(crate) async fn settle<W: Wire>(
     context: &Context<W>,
     mut owner: RegisteredOwner,
-    mut is_unanswered: bool,
-    counted: Option<Counted>,
+    mut ending: Ending,
+    mut then: Then,
+    counted: Counted,
 ) {
-    let mut settling = Settling::begin(&owner.outstanding, Instant::now());
-    // A shutdown waits for an answer and no longer: a tainted owner is ended again for seconds, but it is not
-    // known to hold the lock.
-    let mut counted = counted.filter(|_| is_unanswered);
-    while let Some(pause) = settling.pause(
-        &owner.outstanding,
-        is_unanswered,
-        Instant::now(),
-        random::jitter,
-    ) {
-        sleep(pause).await;
-        let is_last = settling.is_last(Instant::now());
-        if is_last {
-            counted = None;
-        }
-        let ended = end_or_rest(context, &mut owner).await;
-        if !needs_another_end(&ended, &owner) {
-            (is_unanswered, counted) = (false, None);
-            if is_last {
-                break;
+    let mut counted = Some(counted);
+    loop {
+        counted = counted.filter(|_| ending.is_awaited());
+        let command = match then {
+            Then::Send(command) => command,
+            Then::Pause(pause) => {
+                sleep(pause).await;
+                ending.command(|| context.now())
             }
-        }
+            // Only the end of a holder is hurried, while its caller waits.
+            Then::BackOff(_) | Then::Over => break,
+        };
+        counted = counted.filter(|_| ending.is_awaited());
+        then = send(context, &mut owner, &mut ending, command).await;
     }
     drop(counted);
+}
+
+/// Sends one command of an end, and notes what came of it.
+async fn send<W: Wire>(
+    context: &Context<W>,
+    owner: &mut RegisteredOwner,
+    ending: &mut Ending,
+    command: Command,
+) -> Then {
+    let ended = end_or_rest(context, owner, command).await;
+    let event = event_of(&ended);
+    let reaction = ending.on(event, &owner.outstanding, || context.now(), random::jitter);
+    reaction.then
+}
+
+/// Ends an owner, or puts its lock to rest.
+pub(crate) async fn end_or_rest<W: Wire>(
+    context: &Context<W>,
+    owner: &mut RegisteredOwner,
+    command: Command,
+) -> Result<EndReply, WireError> {
+    if let Command::Rest(time) = command {
+        return context.wire.rest(owner, RestRequest { time }).await;
+    }
+    let ended = context.wire.end(owner, EndRequest::default()).await;
+    ended.map(|answered| answered.answer)
 }

@@ -1,27 +1,32 @@
 //! The release of a lock by its holder.
 //!
-//! The first `end` or `release` of a holder, its repetition while its caller may still wait for it, and the
-//! hand-off to the next caller of the local queue. What is unsettled after that is the [`reaper`]'s.
+//! [`Ending`] decides which command ends the holder, and when the next caller of the local queue is promoted. This sends
+//! the commands until the first end is over. What is unsettled after that is the [`reaper`]'s.
 
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{self, Waker};
 use std::time::{Duration, Instant};
 
 use crate::backend::ReleaseOutcome;
+use crate::backend::engine::ending::{Command, Ending, Event, Head, Report, Then};
+use crate::backend::engine::event_of;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::backoff;
-use crate::backend::remote::reaper::{self, needs_another_end};
+use crate::backend::remote::reaper;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{Answered, EndReply};
 use crate::backend::wire::{EndRequest, ReleaseRequest, Successor, Wire};
+use crate::background::in_flight::Counted;
+use crate::background::moment::Moment;
 use crate::background::offload::{Reply, Task};
 use crate::background::panics::catch_panics;
 use crate::background::random;
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Mode};
 use crate::telemetry;
 
@@ -83,13 +88,12 @@ fn begin_here<W: Wire>(context: &Context<W>, mut task: Task) {
     }
 }
 
-/// The task that releases a lock, passes the head of the local queue on, and reports the outcome to `reply`.
+/// The task that releases a lock, promotes the next caller of its local queue, and reports the outcome to `reply`.
 fn release_task<W: Wire>(
     context: &Arc<Context<W>>,
-    mut entry: Box<LeaseEntry>,
+    entry: Box<LeaseEntry>,
     reply: Option<Reply<ReleaseOutcome>>,
 ) -> Task {
-    let context = context.clone();
     // Counted here and not in the task: a shutdown may look before the task is run.
     let counted = context.unsettled.one();
     if entry.heads_queue {
@@ -103,68 +107,181 @@ fn release_task<W: Wire>(
         .has_minimum()
         .then(|| entry.lease.rest(context.now()));
     let rest = rest.filter(|rest| !rest.is_zero());
-    entry.owner.rests_until = rest.map(|rest| Box::new(context.now() + rest));
-    let until = Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT);
-    let mut report = Report {
-        // Captured before the release is sent: a lease that expires while the release is unanswered is not a
-        // loss.
-        was_held: !entry.lease.is_known_lost(),
-        lease: entry.lease.clone(),
-        reply,
-        is_sent: false,
+    let rests_until = rest.map(|rest| context.now() + rest);
+    let release = Release {
+        context: context.clone(),
+        ending: Ending::of_holder(entry.contended, entry.heads_queue, rests_until),
+        next: None,
+        until: Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT),
+        caller: Caller {
+            // Captured before the release is sent: a lease that expires while the release is unanswered is not a
+            // loss.
+            was_held: !entry.lease.is_known_lost(),
+            reply,
+        },
+        unfinished: Some((entry, counted)),
     };
-    Box::pin(async move {
-        let outcome = {
-            if !entry.contended {
-                // The caller may have been too busy to read the message that a waiter queues.
-                let lock = &entry.owner.names.first().lock;
-                context.wire.read_messages(lock);
-                entry.contended = entry.owner.has_waiters();
-            }
-            let first = first_end(&context, &mut entry, until);
-            let mut first = pin!(first);
-            match context.timers().timeout_at(until, first.as_mut()).await {
-                Ok(outcome) => outcome,
-                Err(_) => {
-                    report.send(ReleaseOutcome::Unconfirmed);
-                    first.await
-                }
-            }
-        };
-        let owner = entry.owner;
-        report.send(match outcome_of(&outcome) {
-            // An unanswered `end` may have freed the lock.
-            ReleaseOutcome::NotOurs if owner.outstanding.may_have_ended() => {
-                ReleaseOutcome::Unconfirmed
-            }
-            outcome => outcome,
-        });
-        let is_unanswered = needs_another_end(&outcome, &owner);
-        if is_unanswered || owner.outstanding.is_tainted() {
-            // In a task of its own: this one may run where there are no timers.
-            let settling = context.clone();
-            context.spawn(async move {
-                reaper::settle(&settling, owner, is_unanswered, Some(counted)).await;
-            });
-        }
-    })
+    release.into_task()
 }
 
-/// The report of a release to the caller and to telemetry, sent once.
-struct Report {
-    lease: Arc<Lease>,
+/// A release under way. Dropped before it is over, as by a panic, it promotes the next caller and leaves the owner to
+/// the reaper.
+struct Release<W: Wire> {
+    context: Arc<Context<W>>,
+    ending: Ending,
+    /// The successor that the first end names.
+    next: Option<NextOwner>,
+    caller: Caller,
+    /// How long the caller waits.
+    until: Instant,
+    /// What is to be ended; `None` once that is over, or is the reaper's.
+    unfinished: Option<(Box<LeaseEntry>, Counted)>,
+}
+
+/// An owner for the next caller of the local queue.
+struct NextOwner {
+    owner: RegisteredOwner,
+    /// The ttl that the caller asks for.
+    ttl: Duration,
+    /// The time before the end was sent that names it, from which its lease may be counted.
+    at: Moment,
+}
+
+/// Whom the outcome of a release is told.
+struct Caller {
     was_held: bool,
     reply: Option<Reply<ReleaseOutcome>>,
-    is_sent: bool,
 }
 
-impl Report {
-    fn send(&mut self, outcome: ReleaseOutcome) {
-        if std::mem::replace(&mut self.is_sent, true) {
+impl<W: Wire> Release<W> {
+    /// The commands are awaited in the task's own frame: a function would cost instructions in every release.
+    fn into_task(mut self) -> Task {
+        Box::pin(async move {
+            let mut command = self.first_command();
+            let then = loop {
+                let Some((entry, _)) = &mut self.unfinished else {
+                    return;
+                };
+                let LeaseEntry {
+                    owner,
+                    lease,
+                    number,
+                    ..
+                } = &mut **entry;
+                let event = {
+                    let next = &mut self.next;
+                    let mut sent = pin!(send(&self.context, owner, *number, next, command));
+                    let timers = self.context.timers();
+                    match timers.timeout_at(self.until, sent.as_mut()).await {
+                        Ok(event) => event,
+                        Err(_) => {
+                            self.caller.tell(lease, self.ending.late());
+                            sent.await
+                        }
+                    }
+                };
+                command = match self.react(event) {
+                    Then::Send(command) => command,
+                    Then::BackOff(failures) => {
+                        let pause = Instant::now() + backoff(failures, random::jitter());
+                        let timers = self.context.timers();
+                        timers.sleep_until(pause.min(self.until)).await;
+                        self.ending.command(|| self.context.now())
+                    }
+                    then => break then,
+                };
+            };
+            self.finish(then);
+        })
+    }
+
+    /// Looks for waiters of other clients and for a successor, and begins.
+    fn first_command(&mut self) -> Command {
+        let (context, ending) = (&self.context, &mut self.ending);
+        let Some((entry, _)) = &mut self.unfinished else {
+            return Command::End;
+        };
+        if !entry.contended {
+            // The caller may have been too busy to read the message that a waiter queues.
+            let lock = &entry.owner.names.first().lock;
+            context.wire.read_messages(lock);
+            if entry.owner.has_waiters() {
+                ending.contended();
+            }
+        }
+        if W::HAS_SUCCESSORS && ending.may_name_successor(entry.owner.mode) {
+            self.next = next_owner(context, &entry.owner);
+            if self.next.is_some() {
+                ending.name_successor();
+            }
+        }
+        ending.command(|| context.now())
+    }
+
+    /// Does at once what an event asks for. Returns how the end goes on.
+    fn react(&mut self, event: Event) -> Then {
+        let Some((entry, _)) = &self.unfinished else {
+            return Then::Over;
+        };
+        let context = &self.context;
+        if event == Event::Unavailable && Instant::now() >= self.until {
+            self.caller.tell(&entry.lease, self.ending.late());
+        }
+        let owner = &entry.owner;
+        let now = || context.now();
+        let reaction = self
+            .ending
+            .on(event, &owner.outstanding, now, random::jitter);
+        if let Some(head) = reaction.promotes {
+            let handoff = handoff(context, head, self.next.take());
+            pass_head::to_next(context, Mode::Exclusive, &owner.names.first().lock, handoff);
+        }
+        self.caller.tell(&entry.lease, reaction.reports);
+        reaction.then
+    }
+
+    /// The first end is over. The reaper goes on, if need be.
+    fn finish(&mut self, then: Then) {
+        let Some((entry, counted)) = self.unfinished.take() else {
+            return;
+        };
+        if then == Then::Over {
             return;
         }
+        let (settling, ending, owner) = (self.context.clone(), self.ending, entry.owner);
+        // In a task of its own: this one may run where there are no timers.
+        self.context.spawn(async move {
+            reaper::settle(&settling, owner, ending, then, counted).await;
+        });
+    }
+}
+
+impl<W: Wire> Drop for Release<W> {
+    fn drop(&mut self) {
+        // In a forked child another thread may have held the mutexes when the process was forked.
+        let is_over = self.unfinished.is_none();
+        if is_over || self.context.check_process().is_err() {
+            return;
+        }
+        // Of a command under way nothing more is heard.
+        self.until = Instant::now();
+        let then = self.react(Event::Unavailable);
+        self.finish(then);
+    }
+}
+
+impl Caller {
+    /// Reports the outcome to the caller and to telemetry.
+    fn tell(&mut self, lease: &Lease, report: Option<Report>) {
+        let outcome = match report {
+            None => return,
+            Some(Report::Freed) => ReleaseOutcome::Freed,
+            Some(Report::Rests) => ReleaseOutcome::Rests,
+            Some(Report::NotOurs) => ReleaseOutcome::NotOurs,
+            Some(Report::Unconfirmed) => ReleaseOutcome::Unconfirmed,
+        };
         if outcome == ReleaseOutcome::Unconfirmed && self.was_held {
-            telemetry::release_unconfirmed(&self.lease.trace);
+            telemetry::release_unconfirmed(&lease.trace);
         }
         if let Some(reply) = self.reply.take() {
             catch_panics(|| reply.send(outcome));
@@ -172,82 +289,45 @@ impl Report {
     }
 }
 
-fn outcome_of(ended: &Result<EndReply, WireError>) -> ReleaseOutcome {
-    match ended {
-        Ok(EndReply::NotOurs | EndReply::LeftQueue) => ReleaseOutcome::NotOurs,
-        Ok(EndReply::Rests) => ReleaseOutcome::Rests,
-        Ok(_) => ReleaseOutcome::Freed,
-        Err(_) => ReleaseOutcome::Unconfirmed,
-    }
-}
-
-/// Ends a holder, and repeats that until `until` where there is no answer: waiters want the lock, and a broken
-/// connection is replaced at once. The next caller of the local queue is made its head, whatever the outcome.
-async fn first_end<W: Wire>(
-    context: &Arc<Context<W>>,
-    entry: &mut LeaseEntry,
-    until: Instant,
-) -> Result<EndReply, WireError> {
-    let LeaseEntry {
-        owner,
-        contended,
-        heads_queue,
-        number,
-        ..
-    } = entry;
-    let mut failures = 0;
-    let rests = owner.rests_until.is_some();
-    // The end that names a successor grants the lock to one waiter. A writer's lets all readers in that are next.
-    let lets_readers_in = owner.mode == Mode::Write;
-    if W::HAS_SUCCESSORS
-        && *heads_queue
-        && !rests
-        && !lets_readers_in
-        && let Some(handing_on) = hand_on(context, owner)
-    {
-        // The queue goes to the successor, whatever the outcome.
-        *heads_queue = false;
-        *contended = true;
-        let ended = handing_on.await;
-        if !may_repeat(context, &ended, until, &mut failures).await {
-            return ended;
-        }
-    }
-    let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.first().lock));
-    let number = *number;
-    loop {
-        let ended = if *contended || rests {
-            Box::pin(reaper::end_or_rest(context, owner)).await
-        } else {
-            context.wire.release(owner, ReleaseRequest { number }).await
-        };
-        match ended {
-            Ok(EndReply::Contended) => *contended = true,
-            ended => {
-                if !may_repeat(context, &ended, until, &mut failures).await {
-                    return ended;
-                }
-            }
-        }
-    }
-}
-
-/// The release in favour of the next caller of the local queue, if there is one.
-///
-/// Boxed, as an `end` is: few releases need either, and each task would have room for them.
-fn hand_on<'a, W: Wire>(
-    context: &'a Arc<Context<W>>,
-    owner: &'a mut RegisteredOwner,
-) -> Option<Pin<Box<impl Future<Output = Result<EndReply, WireError>> + use<'a, W>>>> {
-    let (successor, ttl) = successor(context, owner)?;
-    Some(Box::pin(release_to(context, owner, successor, ttl)))
-}
-
-/// An owner for the next caller of the local queue, and the ttl that it asks for.
-fn successor<W: Wire>(
+/// Sends one command of a holder's end.
+async fn send<W: Wire>(
     context: &Context<W>,
-    owner: &RegisteredOwner,
-) -> Option<(RegisteredOwner, Duration)> {
+    owner: &mut RegisteredOwner,
+    number: FencingToken,
+    next: &mut Option<NextOwner>,
+    command: Command,
+) -> Event {
+    // Boxed, except for a release: few releases need more, and each task would have room for it.
+    let ended = match (command, next) {
+        (Command::Release, _) => context.wire.release(owner, ReleaseRequest { number }).await,
+        (Command::EndForSuccessor, Some(next)) => {
+            Box::pin(end_for(&context.wire, owner, next)).await
+        }
+        (command, _) => Box::pin(reaper::end_or_rest(context, owner, command)).await,
+    };
+    event_of(&ended)
+}
+
+/// Ends a holder in favour of the next caller of its local queue.
+async fn end_for<W: Wire>(
+    wire: &W,
+    owner: &mut RegisteredOwner,
+    next: &mut NextOwner,
+) -> Result<EndReply, WireError> {
+    let successor = Successor {
+        owner: &mut next.owner,
+        ttl: next.ttl,
+    };
+    let request = EndRequest {
+        successor: Some(successor),
+    };
+    let Answered { at, answer } = wire.end(owner, request).await?;
+    next.at = at;
+    Ok(answer)
+}
+
+/// An owner for the next caller of the local queue, if there is one.
+fn next_owner<W: Wire>(context: &Context<W>, owner: &RegisteredOwner) -> Option<NextOwner> {
     let (label, ttl, mode) = {
         let queues = context.queues();
         let request = &queues.peek(&owner.names.first().lock)?.request;
@@ -257,59 +337,30 @@ fn successor<W: Wire>(
             request.mode,
         )
     };
-    let successor = context.new_owner(&label, owner.names.clone(), mode).ok()?;
-    Some((successor, ttl))
+    let mut owner = context.new_owner(&label, owner.names.clone(), mode).ok()?;
+    owner.outstanding.note_queued();
+    Some(NextOwner {
+        owner,
+        ttl,
+        at: Moment::FIRST,
+    })
 }
 
-/// Whether an unanswered end is to be repeated, after a pause that grows, before `until`.
-async fn may_repeat<W: Wire>(
-    context: &Context<W>,
-    ended: &Result<EndReply, WireError>,
-    until: Instant,
-    failures: &mut u32,
-) -> bool {
-    if !matches!(ended, Err(WireError::Unavailable(_))) || Instant::now() >= until {
-        return false;
-    }
-    *failures += 1;
-    let pause = Instant::now() + backoff(*failures, random::jitter());
-    context.timers().sleep_until(pause.min(until)).await;
-    true
-}
-
-/// Ends a holder in favour of `successor`, and passes the head of the local queue on with the outcome.
-async fn release_to<W: Wire>(
-    context: &Arc<Context<W>>,
-    owner: &mut RegisteredOwner,
-    mut successor: RegisteredOwner,
-    ttl: Duration,
-) -> Result<EndReply, WireError> {
-    let lock = owner.names.first().lock.clone();
-    successor.outstanding.note_queued();
-    let request = EndRequest {
-        successor: Some(Successor {
-            owner: &mut successor,
-            ttl,
-        }),
+/// What the next caller takes over, with the owner that the end has named for it.
+fn handoff<W: Wire>(context: &Arc<Context<W>>, head: Head, next: Option<NextOwner>) -> Handoff {
+    let Some(NextOwner { owner, at, .. }) = next else {
+        return Handoff::Fresh;
     };
-    let ended = context.wire.end(owner, request).await;
-    let handoff = match ended {
-        Ok(Answered {
-            at,
-            answer: EndReply::SuccessorHolds(grant),
-        }) => Handoff::Granted(successor, Answered { at, answer: grant }),
-        Ok(Answered {
-            answer: EndReply::HandedOff,
-            ..
-        }) => Handoff::Confirmed(successor),
-        Err(_) => Handoff::Queued(successor),
-        Ok(_) => {
-            // The successor was named, so it has to be ended. If the wire sent the `end` twice, this may be the answer
-            // to the second, and the first may have put the successor in the queue.
-            drop(reaper::end(context, successor));
+    match head {
+        Head::Granted(answer) => Handoff::Granted(owner, Answered { at, answer }),
+        Head::Confirmed => Handoff::Confirmed(owner),
+        Head::Queued => Handoff::Queued(owner),
+        Head::Fresh => {
+            drop(reaper::end(context, owner));
             Handoff::Fresh
         }
-    };
-    pass_head::to_next(context, Mode::Exclusive, &lock, handoff);
-    ended.map(|answered| answered.answer)
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 use std::convert::Infallible;
 use std::future::pending;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::task::{self, Poll, Wake};
 use std::thread;
@@ -22,7 +23,24 @@ use crate::lease::{LossReason, Mode};
 use crate::telemetry::CallLabels;
 
 /// A wire to a server that never answers.
-struct SilentWire;
+#[derive(Default)]
+pub(super) struct SilentWire {
+    /// The owners that it is to end.
+    pub(super) ends: Option<mpsc::Sender<OwnerId>>,
+    /// The next end panics.
+    pub(super) panics: AtomicBool,
+}
+
+impl SilentWire {
+    async fn silent_end<T>(&self, owner: &Owner) -> T {
+        let panics = self.panics.swap(false, Ordering::Relaxed);
+        assert!(!panics, "as the test wants it");
+        if let Some(ends) = &self.ends {
+            let _ = ends.send(owner.id());
+        }
+        pending().await
+    }
+}
 
 impl Wire for SilentWire {
     const HAS_QUEUE: bool = true;
@@ -54,16 +72,20 @@ impl Wire for SilentWire {
         pending().await
     }
 
-    async fn release(&self, _: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {
-        pending().await
+    async fn release(&self, owner: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {
+        self.silent_end(owner).await
     }
 
     async fn rest(&self, _: &mut Owner, _: RestRequest) -> Result<EndReply, WireError> {
         pending().await
     }
 
-    async fn end(&self, _: &mut Owner, _: EndRequest<'_>) -> Result<Answered<EndReply>, WireError> {
-        pending().await
+    async fn end(
+        &self,
+        owner: &mut Owner,
+        _: EndRequest<'_>,
+    ) -> Result<Answered<EndReply>, WireError> {
+        self.silent_end(owner).await
     }
 
     fn read_messages(&self, _: &LockName) {}
@@ -80,7 +102,7 @@ impl Wire for SilentWire {
 }
 
 /// A request for the lock `key`.
-fn request(wait: Duration) -> Request {
+pub(super) fn request(wait: Duration) -> Request {
     let key = LockKey::from("key".to_owned());
     let names = RecordNames::new("lock:", &key).unwrap();
     Request {
@@ -104,7 +126,10 @@ fn request(wait: Duration) -> Request {
 /// made the head, so it cannot leave the queue any more, and it never reads the reply.
 #[test]
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
-    let client = open(&Options::default(), Clock::Boot, |_, _| Ok(SilentWire)).unwrap();
+    let client = open(&Options::default(), Clock::Boot, |_, _| {
+        Ok(SilentWire::default())
+    })
+    .unwrap();
     let request = request(Duration::from_secs(9));
     let entry = head_with_the_lock(&client, &request);
     let lease = entry.lease.clone();
@@ -136,7 +161,10 @@ fn local_queue_ends_with_a_retained_lease_however_that_ends() {
         |client, _| client.stop_retaining(),
     ];
     for end in endings {
-        let client = open(&Options::default(), Clock::Boot, |_, _| Ok(SilentWire)).unwrap();
+        let client = open(&Options::default(), Clock::Boot, |_, _| {
+            Ok(SilentWire::default())
+        })
+        .unwrap();
         let entry = head_with_the_lock(&client, &request);
         let (owner_id, until) = (entry.owner.id(), client.now() + Duration::from_secs(9));
         client.registry().retained.insert(Box::new(entry), until);
@@ -147,7 +175,10 @@ fn local_queue_ends_with_a_retained_lease_however_that_ends() {
 }
 
 /// The lock of this request, held by the head of its local queue.
-fn head_with_the_lock(client: &Arc<Remote<SilentWire>>, request: &Request) -> LeaseEntry {
+pub(super) fn head_with_the_lock(
+    client: &Arc<Remote<SilentWire>>,
+    request: &Request,
+) -> LeaseEntry {
     let Lock { names, .. } = request.lock().clone();
     let granted_at = client.now();
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);
@@ -189,7 +220,10 @@ impl Wake for LocksQueues {
 
 #[test]
 fn caller_whose_time_is_up_is_woken_without_a_mutex() {
-    let client = open(&Options::default(), Clock::Boot, |_, _| Ok(SilentWire)).unwrap();
+    let client = open(&Options::default(), Clock::Boot, |_, _| {
+        Ok(SilentWire::default())
+    })
+    .unwrap();
     let request = request(Duration::from_millis(1));
     let lock = request.lock().names.lock.clone();
     assert!(client.queues().enter(&lock).is_none());

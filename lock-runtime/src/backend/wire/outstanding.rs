@@ -9,11 +9,11 @@
 use std::time::Duration;
 
 /// One of a client's successive connections. An id is never used twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ConnectionId(pub(crate) u64);
 
 /// The commands of one owner that could still make it hold or queue.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Outstanding {
     /// The connection of the last acquire, if that is not answered.
     unanswered: Option<ConnectionId>,

@@ -1,8 +1,9 @@
 //! How long an owner is ended again.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::backend::wire::outstanding::Outstanding;
+use crate::background::moment::Moment;
 
 /// The time to the second end of an owner, which doubles with each one that is not answered. A broken connection is
 /// replaced at once, and waiters want the lock.
@@ -18,20 +19,20 @@ const LATER_INTERVAL: Duration = Duration::from_secs(5);
 const SETTLING_TIME: Duration = Duration::from_secs(10);
 
 /// How long one owner is ended again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Settling {
-    start: Instant,
+    start: Moment,
     /// No command of the owner can arrive after this.
-    until: Instant,
+    until: Moment,
     /// Nothing stored by one can outlive this.
-    gone: Instant,
+    gone: Moment,
     /// How many ends in a row were not answered.
     unanswered: u32,
 }
 
 impl Settling {
     /// The owner was ended for the first time.
-    pub(crate) fn begin(outstanding: &Outstanding, now: Instant) -> Settling {
+    pub(crate) fn begin(outstanding: &Outstanding, now: Moment) -> Settling {
         let settling_time = SETTLING_TIME.max(outstanding.longest());
         let until = now + settling_time;
         Settling {
@@ -48,7 +49,7 @@ impl Settling {
         &mut self,
         outstanding: &Outstanding,
         is_unanswered: bool,
-        now: Instant,
+        now: Moment,
         jitter: impl FnOnce() -> f64,
     ) -> Option<Duration> {
         let last = match outstanding.is_tainted() || outstanding.may_arrive() {
@@ -59,7 +60,7 @@ impl Settling {
         if !is_unanswered && !outstanding.is_tainted() || now >= last {
             return None;
         }
-        let is_early = now.saturating_duration_since(self.start) < SETTLING_TIME;
+        let is_early = now.since(self.start) < SETTLING_TIME;
         let interval = if !is_early {
             LATER_INTERVAL
         } else if is_unanswered {
@@ -76,7 +77,7 @@ impl Settling {
 
     /// Whether an end that is sent now is the last one, if it is answered. The time at which it is sent counts, not that
     /// of its answer: the process may be stopped in between, for longer than any command was under way.
-    pub(crate) fn is_last(&self, now: Instant) -> bool {
+    pub(crate) fn is_last(&self, now: Moment) -> bool {
         now >= self.until
     }
 }
@@ -92,7 +93,7 @@ mod tests {
         // One that is tainted is ended again whatever is answered.
         outstanding.sending(ConnectionId(1), Duration::from_secs(30), true);
         outstanding.ending(ConnectionId(2));
-        let start = Instant::now();
+        let start = Moment::FIRST;
         let mut settling = Settling::begin(&outstanding, start);
         let pause = |&is_answered: &bool| {
             let pause = settling.pause(&outstanding, !is_answered, start, || 0.5);

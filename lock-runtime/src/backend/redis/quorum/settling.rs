@@ -1,22 +1,24 @@
 //! The end of an owner on each node, until nothing of it is left there.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use super::in_flight::{InFlight, NodeTask};
 use super::nodes::Nodes;
+use crate::backend::engine::ending::{Command, Ending, Then};
+use crate::backend::engine::event_of;
+use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::Argument;
 use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::scripts::{Scripts, parse_end_reply, parse_release_reply};
 use crate::backend::redis::shortcut::Shortcut;
-use crate::backend::wire::ballot::ending::Ending;
+use crate::backend::wire::ballot::ending::Ending as FirstEnd;
 use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::EndReply;
-use crate::backend::wire::settling::Settling;
 use crate::background::random;
 use crate::lease::Mode;
+use crate::lease::record::Grant;
 
 /// Ends an owner on all nodes, and waits until it is known what that amounts to. A waiter is known if `contended`.
 ///
@@ -74,10 +76,14 @@ pub(super) fn abandon(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>) {
 /// Ends an owner on one node once more: a command of it came after its end.
 pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: usize) {
     candidate.ballot.lock().place_mut(node).is_revived = false;
-    let proposal = nodes.guess();
-    let end = (Ending::End, proposal);
-    let task = settle(nodes.clone(), candidate.clone(), node, end);
-    nodes.background.spawn(task);
+    let end = NodeEnd {
+        node,
+        held: None,
+        proposal: nodes.guess(),
+    };
+    nodes
+        .background
+        .spawn(settle(nodes.clone(), candidate.clone(), end));
 }
 
 /// The end of an owner on each node where something of it may be; `None` if it was ended before.
@@ -86,10 +92,17 @@ fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Opt
     // The same on all nodes, so that the next owner has one token everywhere.
     let proposal = nodes.guess();
     let mut begun = InFlight::default();
-    for (node, ending) in endings {
-        let ending = if contended { Ending::End } else { ending };
-        let end = (ending, proposal);
-        begun.push(node, settle(nodes.clone(), candidate.clone(), node, end));
+    for (node, first) in endings {
+        let held = match first {
+            FirstEnd::Release(grant) if !contended => Some(grant),
+            FirstEnd::Release(_) | FirstEnd::End => None,
+        };
+        let end = NodeEnd {
+            node,
+            held,
+            proposal,
+        };
+        begun.push(node, settle(nodes.clone(), candidate.clone(), end));
     }
     Some(begun)
 }
@@ -106,78 +119,76 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// Ends an owner on one node, and repeats that for as long as it may be needed.
-fn settle(
-    nodes: Arc<Nodes>,
-    candidate: Arc<Candidate>,
+/// The end of an owner on one node.
+struct NodeEnd {
     node: usize,
-    (mut ending, proposal): (Ending, u64),
-) -> NodeTask {
+    /// The vote that it has there, if no waiter is known.
+    held: Option<Grant>,
+    /// A token for the next owner.
+    proposal: u64,
+}
+
+/// Ends an owner on one node, again and again if need be.
+fn settle(nodes: Arc<Nodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTask {
     // Counted here and not in the task: a shutdown may look before the task is run.
     let mut counted = Some(nodes.unsettled.one());
     Box::pin(async move {
-        let mut settling: Option<Settling> = None;
+        let mut ending = Ending::of_node(end.held.is_none());
+        let mut command = ending.command(|| CLOCK.now());
         loop {
-            let is_last = settling.is_some_and(|settling| settling.is_last(Instant::now()));
-            let ended = end_at(&nodes, &candidate, node, ending, proposal).await;
-            if let Ok(EndReply::Contended) = ended {
-                ending = Ending::End;
-                continue;
-            }
-            nodes.health(node).note(std::slice::from_ref(&ended));
-            let (pause, is_unanswered) = note_end(&candidate, node, ended, &mut settling);
-            candidate.changed.notify_one();
-            let is_decided = candidate
-                .ballot
-                .lock()
-                .ended()
-                .is_some_and(|ended| ended.is_ok());
-            // A shutdown does not wait for a minority that is silent.
-            if !is_unanswered || is_last || is_decided {
-                counted = None;
-            }
-            match pause.filter(|_| is_unanswered || !is_last) {
-                Some(pause) => nodes.background.sleep(pause).await,
-                None => break,
-            }
-            // What the node holds is not known any more.
-            ending = Ending::End;
+            let ended = end_at(&nodes, &candidate, &end, command).await;
+            nodes.health(end.node).note(std::slice::from_ref(&ended));
+            command = match note_end(&candidate, end.node, ended, &mut ending) {
+                Then::Send(command) => command,
+                then => {
+                    candidate.changed.notify_one();
+                    // A shutdown does not wait for a minority that is silent.
+                    if !ending.is_awaited() || is_decided(&candidate) {
+                        counted = None;
+                    }
+                    let Then::Pause(pause) = then else { break };
+                    nodes.background.sleep(pause).await;
+                    ending.command(|| CLOCK.now())
+                }
+            };
         }
         drop(counted);
     })
 }
 
-/// Notes the answer to an end. Returns when the next one is due, if any, and whether this one was not answered.
+/// Notes what came of a command. Returns how the end goes on.
 fn note_end(
     candidate: &Candidate,
     node: usize,
     ended: Result<EndReply, WireError>,
-    settling: &mut Option<Settling>,
-) -> (Option<Duration>, bool) {
-    let now = Instant::now();
+    ending: &mut Ending,
+) -> Then {
+    let event = event_of(&ended);
     let mut ballot = candidate.ballot.lock();
-    let outstanding = &ballot.place_mut(node).outstanding;
-    let is_unanswered = match &ended {
-        Ok(_) => false,
-        Err(WireError::Unavailable(_)) => true,
-        Err(WireError::Refused(_)) => outstanding.may_hold(),
-    };
-    let settling = settling.get_or_insert_with(|| Settling::begin(outstanding, now));
-    let pause = settling.pause(outstanding, is_unanswered, now, random::jitter);
-    ballot.note_end(node, ended);
-    (pause, is_unanswered)
+    let owner = &ballot.place_mut(node).outstanding;
+    let then = ending.on(event, owner, || CLOCK.now(), random::jitter).then;
+    // Otherwise a waiter queues, and the node is going to hand the lock off.
+    if !matches!(then, Then::Send(_)) {
+        ballot.note_end(node, ended);
+    }
+    then
+}
+
+/// Whether the answers of enough nodes are known.
+fn is_decided(candidate: &Candidate) -> bool {
+    let ended = candidate.ballot.lock().ended();
+    ended.is_some_and(|ended| ended.is_ok())
 }
 
 async fn end_at(
     nodes: &Nodes,
     candidate: &Candidate,
-    node: usize,
-    ending: Ending,
-    proposal: u64,
+    end: &NodeEnd,
+    command: Command,
 ) -> Result<EndReply, WireError> {
     let note = |event: SendEvent| {
         let mut ballot = candidate.ballot.lock();
-        let outstanding = &mut ballot.place_mut(node).outstanding;
+        let outstanding = &mut ballot.place_mut(end.node).outstanding;
         match event {
             SendEvent::Sending(on) => outstanding.ending(on),
             SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
@@ -186,9 +197,9 @@ async fn end_at(
         }
     };
     let (entry, names, until) = (&candidate.entry, &candidate.names, nodes.until());
-    let (node, marker) = (nodes.node(node), &nodes.marker);
-    match ending {
-        Ending::Release(grant) => {
+    let (node, marker) = (nodes.node(end.node), &nodes.marker);
+    match (command, end.held) {
+        (Command::Release, Some(grant)) => {
             let call = ScriptCall {
                 script: &Scripts::of(Mode::Exclusive, names).release,
                 names,
@@ -201,14 +212,14 @@ async fn end_at(
             let answered = node.run(Purpose::End, &call, until, note).await;
             parse_release_reply(&answered.map_err(NodeError::into_wire)?.answer)
         }
-        Ending::End => {
+        _ => {
             let call = ScriptCall {
                 script: &nodes.scripts.end,
                 names,
                 arguments: &[
                     Argument::Text(marker),
                     Argument::Entry(entry),
-                    Argument::Number(i64::try_from(proposal).unwrap_or(0)),
+                    Argument::Number(i64::try_from(end.proposal).unwrap_or(0)),
                     Argument::Boot,
                     Argument::Number(nodes.delay_ms()),
                 ],

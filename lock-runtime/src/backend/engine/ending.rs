@@ -1,0 +1,365 @@
+//! The end of an owner, from its first command until nothing of it can be left.
+//!
+//! ```text
+//!  holder ──► RELEASE ──a waiter queues──► END ◄── owner that is given up
+//!             (END for a SUCCESSOR,        │
+//!              END or REST)                │  node of a quorum ──► RELEASE or END
+//!                 │                        │                              │
+//!   no answer,    │                        │                              │
+//!   in time:   ◄──┤                        │                              │
+//!   BACK OFF      │                        │                              │
+//!                 ▼                        ▼                              ▼
+//!       promote the next caller,      answered, and no late acquire can follow ──────► OVER
+//!       report the outcome ────────►  otherwise                                          ▲
+//!                                          ▼                                             │
+//!                                     SETTLING: a pause, an END, a pause, an END … ──────┘
+//! ```
+//!
+//! Waiters want the lock of a holder, and a broken connection is replaced at once. So a holder's end that is not answered
+//! is repeated after a short backoff, until its caller waits no longer. After that, as for every other owner, it is
+//! repeated by the times of [`Settling`] until it is answered, or until nothing of the owner can be left. For a holder
+//! a refusal is no answer: a password or certificate that is being replaced refuses for a moment.
+//!
+//! An answer is not enough if an acquire of the owner is unanswered on another connection. It may arrive after the
+//! answer, and take the lock for an owner that is gone. Such a *tainted* owner is ended again for as long as one of
+//! its commands can still arrive, whatever the answers are.
+
+use std::time::Duration;
+
+use crate::backend::wire::outstanding::Outstanding;
+use crate::backend::wire::reply::EndReply;
+use crate::backend::wire::settling::Settling;
+use crate::background::moment::Moment;
+use crate::lease::Mode;
+use crate::lease::record::Grant;
+
+/// The resolution of expiries.
+const SHORTEST_REST: Duration = Duration::from_millis(1);
+
+/// A command that ends an owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// Frees the lock, unless a waiter queues for it.
+    Release,
+    /// Ends the owner and grants the lock to the first waiter.
+    End,
+    /// The same. Without a waiter, the successor has the lock: the next caller of the local queue.
+    EndForSuccessor,
+    /// Keeps the lock taken for this time, by no owner.
+    Rest(Duration),
+}
+
+/// What came of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    Answered(EndReply),
+    Refused,
+    /// It was not sent, or not answered.
+    Unavailable,
+}
+
+/// What to do about an event, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "an end that goes on is lost otherwise"]
+pub(crate) struct Reaction {
+    /// Make the next caller of the local queue its head.
+    pub(crate) promotes: Option<Head>,
+    /// Tell the caller of the release.
+    pub(crate) reports: Option<Report>,
+    pub(crate) then: Then,
+}
+
+/// How an end goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    Send(Command),
+    /// Ask for the next command after a backoff for so many failures in a row, or when the caller waits no longer.
+    BackOff(u32),
+    /// Ask for the next command after this time.
+    Pause(Duration),
+    /// Nothing of the owner is left, or nothing that another end would change.
+    Over,
+}
+
+/// What the next head of the local queue takes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// Nothing. If a successor was named, it has to be ended.
+    Fresh,
+    /// The successor, which may be in the queue.
+    Queued,
+    /// The successor, which is in the queue.
+    Confirmed,
+    /// The successor, which has the lock.
+    Granted(Grant),
+}
+
+/// What the caller of a release is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    Freed,
+    Rests,
+    NotOurs,
+    Unconfirmed,
+}
+
+/// The end of one owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ending {
+    phase: Phase,
+    way: Way,
+    /// Until when the lock is to stay taken, if its holder is done before. `None` once the server has confirmed that.
+    rests_until: Option<Moment>,
+    owes: Debts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    /// The first end of a holder whose caller may still wait, and of which so many attempts failed.
+    Urgent {
+        failures: u32,
+    },
+    /// The first end of any other owner, or the last attempt of a holder's.
+    First,
+    Settling {
+        settling: Settling,
+        /// If the end under way is answered, nothing of the owner can be left.
+        is_last: bool,
+        is_awaited: bool,
+    },
+    Over,
+}
+
+/// How the owner is ended by the next command, or by the one under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Way {
+    Release,
+    EndForSuccessor,
+    /// A waiter queues, or what the owner has is not known. While the lock is to stay taken, it is put to rest.
+    End,
+}
+
+/// What is still to be done for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Debts {
+    head: bool,
+    report: bool,
+}
+
+impl Ending {
+    /// The end of a holder. It `heads_queue` if the next caller of the local queue is to be promoted.
+    pub(crate) fn of_holder(
+        is_contended: bool,
+        heads_queue: bool,
+        rests_until: Option<Moment>,
+    ) -> Ending {
+        let is_free = !is_contended && rests_until.is_none();
+        Ending {
+            phase: Phase::Urgent { failures: 0 },
+            way: if is_free { Way::Release } else { Way::End },
+            rests_until,
+            owes: Debts {
+                head: heads_queue,
+                report: true,
+            },
+        }
+    }
+
+    /// The end of an owner that is given up; `None` if nothing of it can be left.
+    pub(crate) fn of_owner(owner: &Outstanding) -> Option<Ending> {
+        owner.may_be_stored().then(|| Ending::of_node(true))
+    }
+
+    /// The end of an owner on a node of a quorum.
+    pub(crate) fn of_node(is_contended: bool) -> Ending {
+        Ending {
+            phase: Phase::First,
+            way: if is_contended { Way::End } else { Way::Release },
+            rests_until: None,
+            owes: Debts {
+                head: false,
+                report: false,
+            },
+        }
+    }
+
+    /// A waiter queues, as is known before the first command.
+    pub(crate) fn contended(&mut self) {
+        self.way = Way::End;
+    }
+
+    /// Whether the first end may name the next caller of the local queue as the successor. The end of a writer admits all
+    /// readers that are next, and one that names a successor grants the lock to one waiter.
+    pub(crate) fn may_name_successor(&self, mode: Mode) -> bool {
+        self.owes.head && self.rests_until.is_none() && mode != Mode::Write
+    }
+
+    /// The first end names a successor.
+    pub(crate) fn name_successor(&mut self) {
+        self.way = Way::EndForSuccessor;
+    }
+
+    /// The command to send now: the first one, or the next one after a pause.
+    pub(crate) fn command(&mut self, now: impl Fn() -> Moment) -> Command {
+        if let Phase::Settling {
+            settling,
+            is_last,
+            is_awaited,
+        } = &mut self.phase
+        {
+            *is_last = settling.is_last(now());
+            *is_awaited &= !*is_last;
+        }
+        match self.way {
+            Way::Release => Command::Release,
+            Way::EndForSuccessor => Command::EndForSuccessor,
+            Way::End => self.rest(now).map_or(Command::End, Command::Rest),
+        }
+    }
+
+    /// The time for which the lock is to stay taken.
+    fn rest(&self, now: impl Fn() -> Moment) -> Option<Duration> {
+        let time = self.rests_until?.since(now());
+        (time >= SHORTEST_REST).then_some(time)
+    }
+
+    /// The caller of the release waits no longer: it is told so, and the end is hurried no more.
+    pub(crate) fn late(&mut self) -> Option<Report> {
+        if let Phase::Urgent { .. } = self.phase {
+            self.phase = Phase::First;
+        }
+        std::mem::take(&mut self.owes.report).then_some(Report::Unconfirmed)
+    }
+
+    /// The last command came to this, or was given up. `owner` has noted that.
+    pub(crate) fn on(
+        &mut self,
+        event: Event,
+        owner: &Outstanding,
+        now: impl Fn() -> Moment,
+        jitter: impl FnOnce() -> f64,
+    ) -> Reaction {
+        if event == Event::Answered(EndReply::Contended) && self.way == Way::Release {
+            self.way = Way::End;
+            return Reaction {
+                promotes: None,
+                reports: None,
+                then: Then::Send(self.command(now)),
+            };
+        }
+        if let Event::Answered(_) = event {
+            // What may follow ends an owner that holds nothing any more.
+            self.rests_until = None;
+        }
+        let mut promotes = None;
+        if self.way == Way::EndForSuccessor {
+            self.owes.head = false;
+            self.way = Way::End;
+            promotes = Some(head_after(event));
+        }
+        if let Phase::Urgent { failures } = &mut self.phase
+            && event == Event::Unavailable
+        {
+            *failures += 1;
+            return Reaction {
+                promotes,
+                reports: None,
+                then: Then::BackOff(*failures),
+            };
+        }
+        if std::mem::take(&mut self.owes.head) {
+            promotes = Some(Head::Fresh);
+        }
+        let reports = std::mem::take(&mut self.owes.report).then(|| report_of(event, owner));
+        let then = self.settle(event, owner, now, jitter);
+        Reaction {
+            promotes,
+            reports,
+            then,
+        }
+    }
+
+    fn settle(
+        &mut self,
+        event: Event,
+        owner: &Outstanding,
+        now: impl Fn() -> Moment,
+        jitter: impl FnOnce() -> f64,
+    ) -> Then {
+        let is_unanswered = match event {
+            Event::Answered(_) => false,
+            Event::Unavailable => true,
+            Event::Refused => owner.may_hold(),
+        };
+        let is_over = match self.phase {
+            Phase::Urgent { .. } | Phase::First => !is_unanswered && !owner.is_tainted(),
+            Phase::Settling { is_last, .. } => !is_unanswered && is_last,
+            Phase::Over => true,
+        };
+        if is_over {
+            self.phase = Phase::Over;
+            return Then::Over;
+        }
+        let now = now();
+        let (mut settling, was_awaited) = match self.phase {
+            Phase::Settling {
+                settling,
+                is_awaited,
+                ..
+            } => (settling, is_awaited),
+            _ => (Settling::begin(owner, now), true),
+        };
+        let Some(pause) = settling.pause(owner, is_unanswered, now, jitter) else {
+            self.phase = Phase::Over;
+            return Then::Over;
+        };
+        // What the server has of the owner is not known any more.
+        self.way = Way::End;
+        self.phase = Phase::Settling {
+            settling,
+            is_last: false,
+            is_awaited: was_awaited && is_unanswered,
+        };
+        Then::Pause(pause)
+    }
+
+    /// Whether a shutdown waits for this. It waits for an answer and no longer: a tainted owner is ended again for
+    /// seconds, but it is not known to hold the lock.
+    pub(crate) fn is_awaited(&self) -> bool {
+        match self.phase {
+            Phase::Urgent { .. } | Phase::First => true,
+            Phase::Settling { is_awaited, .. } => is_awaited,
+            Phase::Over => false,
+        }
+    }
+}
+
+/// What the next caller takes over after the end that named it.
+fn head_after(event: Event) -> Head {
+    match event {
+        Event::Answered(EndReply::SuccessorHolds(grant)) => Head::Granted(grant),
+        Event::Answered(EndReply::HandedOff) => Head::Confirmed,
+        // If the wire sent the end twice, this may be the answer to the second, and the first may have put the
+        // successor in the queue.
+        Event::Answered(_) => Head::Fresh,
+        Event::Refused | Event::Unavailable => Head::Queued,
+    }
+}
+
+fn report_of(event: Event, owner: &Outstanding) -> Report {
+    match event {
+        // An unanswered end may have freed the lock.
+        Event::Answered(EndReply::NotOurs | EndReply::LeftQueue) if owner.may_have_ended() => {
+            Report::Unconfirmed
+        }
+        Event::Answered(EndReply::NotOurs | EndReply::LeftQueue) => Report::NotOurs,
+        Event::Answered(EndReply::Rests) => Report::Rests,
+        Event::Answered(_) => Report::Freed,
+        Event::Refused | Event::Unavailable => Report::Unconfirmed,
+    }
+}
+
+#[cfg(test)]
+mod replay;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,484 @@
+//! Every answer at every time, with a server that has what the commands left there.
+
+use std::collections::HashSet;
+
+use super::*;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::lease::fencing_token::FencingToken;
+
+/// The ttl that every owner asks for; no command is under way for longer.
+const TTL: u64 = 10_000;
+
+/// How long the caller of a release waits.
+const PATIENCE: u64 = 1_000;
+
+/// No command is awaited for longer.
+const COMMAND_TIMEOUT: u64 = 2_000;
+
+/// A pause ends at a multiple of this, later than it should: so states meet, and are few. It divides the ttl.
+const TICK: u64 = 2_500;
+
+/// An end, and the server that it is about. Times are in milliseconds since the first command was due.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct World {
+    ending: Ending,
+    owner: Outstanding,
+    now: u64,
+    /// Successive connections, of which the last is open.
+    connection: u64,
+    server: Server,
+    /// The connection of an acquire that is still under way.
+    acquire: Option<u64>,
+    next: Next,
+    rests_until: Option<u64>,
+    done: Done,
+    debts: Debts,
+}
+
+/// A state, and of the owner's commands whether an end may have been carried out, and whether it is tainted: no acquire
+/// is sent any more.
+type Key = (World, bool, bool);
+
+const NO_DEBTS: Debts = Debts {
+    head: false,
+    report: false,
+};
+
+/// What the server has of the owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Server {
+    Nothing,
+    Queues,
+    /// Since before its end, or by an acquire that came after that.
+    Holds {
+        until: u64,
+        is_late: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Next {
+    Sends(SentCommand),
+    Waits { until: u64 },
+    Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum SentCommand {
+    Release,
+    End { names: bool },
+    Rest,
+}
+
+/// What has come of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Done {
+    /// A command found the owner holding, and ended that.
+    had_the_lock: bool,
+    /// The lock is kept taken.
+    rests: bool,
+    promoted: u8,
+    reported: u8,
+    /// The last command was refused.
+    is_refused: bool,
+    /// A command was answered: the owner had no lock after that.
+    is_answered: bool,
+    /// The server has confirmed that the lock is kept taken.
+    rest_answered: bool,
+}
+
+/// What becomes of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// It's carried out and answered. A waiter queues or not.
+    Answered {
+        is_contended: bool,
+    },
+    Refused,
+    Unsent,
+    Lost,
+    /// It is carried out, and the answer is lost.
+    Unanswered {
+        is_contended: bool,
+    },
+}
+
+const FATES: [Fate; 7] = [
+    Fate::Answered {
+        is_contended: false,
+    },
+    Fate::Answered { is_contended: true },
+    Fate::Refused,
+    Fate::Unsent,
+    Fate::Lost,
+    Fate::Unanswered {
+        is_contended: false,
+    },
+    Fate::Unanswered { is_contended: true },
+];
+
+impl World {
+    fn begin(mut ending: Ending, owner: Outstanding, server: Server, acquire: Option<u64>) -> Self {
+        let debts = ending.owes;
+        let rests_until = ending.rests_until.map(|until| until.since(at(0)));
+        let command = ending.command(|| at(0));
+        World {
+            ending,
+            owner,
+            now: 0,
+            connection: 2,
+            server,
+            acquire,
+            next: Next::Sends(command.into()),
+            rests_until: rests_until.map(|time| u64::try_from(time.as_millis()).unwrap()),
+            done: Done::default(),
+            debts,
+        }
+    }
+
+    /// The state, as far as anything depends on it from now on.
+    fn key(&self) -> Key {
+        let mut state = World {
+            owner: Outstanding::default(),
+            ..self.clone()
+        };
+        if let Phase::Settling { .. } | Phase::Over = self.ending.phase {
+            state.done = Done {
+                had_the_lock: false,
+                rests: false,
+                promoted: 0,
+                reported: 0,
+                ..self.done
+            };
+            (state.debts, state.rests_until) = (NO_DEBTS, None);
+        }
+        let owner = &self.owner;
+        (state, owner.may_have_ended(), owner.is_tainted())
+    }
+
+    /// Every state that may follow.
+    fn next(&self) -> Vec<World> {
+        let mut next = Vec::new();
+        if self.acquire.is_some() && self.now < TTL {
+            next.push(self.with(World::acquire_arrives));
+        }
+        match self.next {
+            Next::Sends(command) => {
+                for fate in FATES {
+                    for time in [0, COMMAND_TIMEOUT] {
+                        next.push(self.with(|world| world.send(command, fate, time)));
+                    }
+                    let is_lost = matches!(fate, Fate::Lost | Fate::Unanswered { .. });
+                    if is_lost && self.connection == 2 {
+                        next.push(self.with(|world| {
+                            world.send(command, fate, 0);
+                            world.connection += 1;
+                        }));
+                    }
+                }
+            }
+            Next::Waits { until } => next.push(self.with(|world| world.wake(until))),
+            Next::Over => {}
+        }
+        next
+    }
+
+    fn with(&self, step: impl FnOnce(&mut World)) -> World {
+        let mut world = self.clone();
+        step(&mut world);
+        world
+    }
+
+    /// The lease expires meanwhile.
+    fn pass(&mut self, now: u64) {
+        self.now = now;
+        if let Server::Holds { until, .. } = self.server
+            && until <= now
+        {
+            self.server = Server::Nothing;
+        }
+    }
+
+    fn acquire_arrives(&mut self) {
+        self.acquire = None;
+        let (until, is_late) = (self.now + TTL, true);
+        self.server = Server::Holds { until, is_late };
+    }
+
+    fn wake(&mut self, now: u64) {
+        self.pass(now);
+        let command = self.ending.command(|| at(now));
+        self.next = Next::Sends(command.into());
+    }
+
+    fn send(&mut self, command: SentCommand, fate: Fate, time: u64) {
+        let is_rest = command == SentCommand::Rest;
+        assert!(!is_rest || !self.done.rest_answered, "{self:?}");
+        let on = ConnectionId(self.connection);
+        self.owner.ending(on);
+        let answer = match fate {
+            Fate::Answered { is_contended } | Fate::Unanswered { is_contended } => {
+                Some(self.carry_out(command, is_contended))
+            }
+            Fate::Refused | Fate::Unsent | Fate::Lost => None,
+        };
+        self.pass(self.now + time);
+        let event = match (fate, answer) {
+            (Fate::Answered { .. }, Some(answer)) => Event::Answered(answer),
+            (Fate::Refused, _) => Event::Refused,
+            _ => Event::Unavailable,
+        };
+        if !matches!(fate, Fate::Lost | Fate::Unanswered { .. }) {
+            self.owner.ending_is_known();
+        }
+        self.done.is_refused = event == Event::Refused;
+        self.done.is_answered |= match event {
+            Event::Answered(answer) => answer != EndReply::Contended,
+            Event::Refused => !self.owner.may_hold(),
+            Event::Unavailable => false,
+        };
+        self.done.rest_answered |= is_rest && matches!(event, Event::Answered(_));
+        self.react(event);
+    }
+
+    /// What a server does, and answers.
+    fn carry_out(&mut self, command: SentCommand, is_contended: bool) -> EndReply {
+        if self.acquire == Some(self.connection) {
+            // One connection keeps the order.
+            self.acquire_arrives();
+        }
+        if command == SentCommand::Release && is_contended {
+            return EndReply::Contended;
+        }
+        match std::mem::replace(&mut self.server, Server::Nothing) {
+            Server::Nothing => EndReply::NotOurs,
+            Server::Queues => EndReply::LeftQueue,
+            Server::Holds { is_late, .. } => {
+                self.done.had_the_lock = true;
+                let is_rest = command == SentCommand::Rest;
+                self.done.rests |= is_rest;
+                let rests = self.rests_until.is_some_and(|until| self.now + 1 < until);
+                assert!(is_rest || is_late || !rests, "too early: {self:?}");
+                match command {
+                    SentCommand::Rest => EndReply::Rests,
+                    SentCommand::End { .. } if is_contended => EndReply::HandedOff,
+                    SentCommand::End { names: true } => EndReply::SuccessorHolds(GRANT),
+                    SentCommand::Release | SentCommand::End { names: false } => EndReply::Freed,
+                }
+            }
+        }
+    }
+
+    fn react(&mut self, event: Event) {
+        if self.debts.report && self.now >= PATIENCE {
+            let late = self.ending.late();
+            self.told(late, event);
+        }
+        let now = self.now;
+        let reaction = self.ending.on(event, &self.owner, || at(now), || 0.5);
+        self.promoted(reaction.promotes, event);
+        self.told(reaction.reports, event);
+        self.next = match reaction.then {
+            Then::Send(command) => Next::Sends(command.into()),
+            Then::BackOff(failures) => {
+                assert!(failures > 0 && now < PATIENCE, "{self:?}");
+                let until = (now + 500).min(PATIENCE);
+                Next::Waits { until }
+            }
+            Then::Pause(pause) => {
+                let pause = u64::try_from(pause.as_millis()).unwrap();
+                assert!(pause > 0, "{self:?}");
+                let until = (now + pause).next_multiple_of(TICK);
+                Next::Waits { until }
+            }
+            Then::Over => Next::Over,
+        };
+        if matches!(reaction.then, Then::Pause(_) | Then::Over) {
+            self.check_debts();
+        }
+        // An end that is answered after all of its time is the last one.
+        if self.next != Next::Over && (self.done.is_answered || now < TTL) {
+            let is_awaited = self.ending.is_awaited();
+            assert_ne!(is_awaited, self.done.is_answered, "{self:?}");
+        }
+        if self.next == Next::Over {
+            self.check_over();
+        }
+    }
+
+    fn promoted(&mut self, head: Option<Head>, event: Event) {
+        let Some(head) = head else { return };
+        self.done.promoted += 1;
+        let is_granted = matches!(event, Event::Answered(EndReply::SuccessorHolds(_)));
+        assert_eq!(head == Head::Granted(GRANT), is_granted, "{self:?}");
+        let is_confirmed = event == Event::Answered(EndReply::HandedOff);
+        assert!(head != Head::Confirmed || is_confirmed, "{self:?}");
+    }
+
+    fn told(&mut self, report: Option<Report>, event: Event) {
+        let Some(report) = report else { return };
+        self.done.reported += 1;
+        let Done {
+            had_the_lock,
+            rests,
+            ..
+        } = self.done;
+        match report {
+            Report::Freed => assert!(had_the_lock, "{self:?}"),
+            Report::Rests => assert!(rests, "{self:?}"),
+            Report::NotOurs => assert!(!had_the_lock, "{self:?}"),
+            Report::Unconfirmed => {
+                let is_clear = matches!(event, Event::Answered(_)) && !self.owner.may_have_ended();
+                assert!(!is_clear || self.now >= PATIENCE, "{self:?}");
+            }
+        }
+    }
+
+    /// The first end is over: others wait for it no longer.
+    fn check_debts(&self) {
+        let Debts { head, report } = self.debts;
+        assert_eq!(self.done.promoted, u8::from(head), "{self:?}");
+        assert_eq!(self.done.reported, u8::from(report), "{self:?}");
+    }
+
+    fn check_over(&self) {
+        assert!(!self.ending.is_awaited(), "{self:?}");
+        let may_come = self.acquire.is_some() && self.now < TTL;
+        let is_settled = match self.server {
+            Server::Nothing => true,
+            // It expires soon.
+            Server::Queues => self.done.is_refused || self.now >= TTL,
+            Server::Holds { .. } => false,
+        };
+        assert!(is_settled && !may_come, "left: {self:?}");
+    }
+
+    /// The task is dropped here: the next caller is promoted, and the end goes on.
+    fn check_dropped(&self) {
+        let mut dropped = self.clone();
+        dropped.now = dropped.now.max(PATIENCE);
+        dropped.react(Event::Unavailable);
+        assert!(matches!(dropped.next, Next::Waits { .. } | Next::Over));
+    }
+}
+
+const GRANT: Grant = Grant {
+    contended: false,
+    token: FencingToken::absent(7),
+};
+
+impl From<Command> for SentCommand {
+    fn from(command: Command) -> SentCommand {
+        match command {
+            Command::Release => SentCommand::Release,
+            Command::End => SentCommand::End { names: false },
+            Command::EndForSuccessor => SentCommand::End { names: true },
+            Command::Rest(_) => SentCommand::Rest,
+        }
+    }
+}
+
+fn at(ms: u64) -> Moment {
+    Moment::FIRST + Duration::from_millis(ms)
+}
+
+/// Visits every state that can follow, unless it is known.
+fn explore(known: &mut HashSet<Key>, begin: World) {
+    known.insert(begin.key());
+    let mut open = vec![begin];
+    while let Some(world) = open.pop() {
+        if world.next != Next::Over {
+            world.check_dropped();
+        }
+        for next in world.next() {
+            if known.insert(next.key()) {
+                open.push(next);
+            }
+        }
+    }
+}
+
+/// An owner whose last acquire was answered on the open connection.
+fn answered() -> Outstanding {
+    let mut owner = Outstanding::default();
+    owner.sending(ConnectionId(2), Duration::from_millis(TTL), true);
+    owner.answered(ConnectionId(2));
+    owner
+}
+
+/// The same, after an acquire on an earlier connection that may still arrive.
+fn tainted() -> Outstanding {
+    let mut owner = Outstanding::default();
+    owner.sending(ConnectionId(1), Duration::from_millis(TTL), true);
+    owner.sending(ConnectionId(2), Duration::from_millis(TTL), true);
+    owner.answered(ConnectionId(2));
+    owner
+}
+
+#[test]
+fn holder_is_ended_for_good_promotes_once_and_reports_what_was() {
+    let mut known = HashSet::new();
+    for is_contended in [false, true] {
+        for heads_queue in [false, true] {
+            for rest in [None, Some(3_000)] {
+                for left in [300, TTL] {
+                    for (owner, acquire) in [(answered(), None), (tainted(), Some(1))] {
+                        let ending = Ending::of_holder(is_contended, heads_queue, rest.map(at));
+                        let server = Server::Holds {
+                            until: left,
+                            is_late: false,
+                        };
+                        if ending.may_name_successor(Mode::Exclusive) {
+                            let mut ending = ending;
+                            ending.name_successor();
+                            explore(
+                                &mut known,
+                                World::begin(ending, owner.clone(), server, acquire),
+                            );
+                        }
+                        explore(&mut known, World::begin(ending, owner, server, acquire));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn owner_that_is_given_up_is_ended_until_nothing_of_it_can_be_left() {
+    let waits = {
+        let mut owner = answered();
+        owner.note_not_held();
+        owner
+    };
+    let unanswered = |on| {
+        let mut owner = Outstanding::default();
+        owner.sending(ConnectionId(on), Duration::from_millis(TTL), true);
+        owner
+    };
+    let holds = Server::Holds {
+        until: TTL,
+        is_late: false,
+    };
+    let begun = [
+        (waits, Server::Queues, None),
+        (answered(), holds, None),
+        (tainted(), Server::Queues, Some(1)),
+        (unanswered(2), Server::Nothing, Some(2)),
+        (unanswered(1), Server::Nothing, Some(1)),
+        (unanswered(1), Server::Queues, Some(1)),
+    ];
+    let mut known = HashSet::new();
+    for (owner, server, acquire) in begun {
+        let ending = Ending::of_owner(&owner).expect("something may be stored");
+        explore(
+            &mut known,
+            World::begin(ending, owner.clone(), server, acquire),
+        );
+        if server != Server::Queues {
+            let ending = Ending::of_node(false);
+            explore(&mut known, World::begin(ending, owner, server, acquire));
+        }
+    }
+    assert_eq!(Ending::of_owner(&Outstanding::default()), None);
+}
