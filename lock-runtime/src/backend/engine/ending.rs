@@ -360,6 +360,4 @@ fn report_of(event: Event, owner: &Outstanding) -> Report {
 }
 
 #[cfg(test)]
-mod replay;
-#[cfg(test)]
 mod tests;
