@@ -1,18 +1,22 @@
 //! The end of an owner, from its first command until nothing of it can be left.
 //!
 //! ```text
-//!  holder ──► RELEASE ──a waiter queues──► END ◄── owner that is given up
-//!             (END for a SUCCESSOR,        │
-//!              END or REST)                │  node of a quorum ──► RELEASE or END
-//!                 │                        │                              │
-//!   no answer,    │                        │                              │
-//!   in time:   ◄──┤                        │                              │
-//!   BACK OFF      │                        │                              │
-//!                 ▼                        ▼                              ▼
-//!       promote the next caller,      answered, and no late acquire can follow ──────► OVER
-//!       report the outcome ────────►  otherwise                                          ▲
-//!                                          ▼                                             │
-//!                                     SETTLING: a pause, an END, a pause, an END … ──────┘
+//!  HOLDER, urgent                                 OTHER OWNER        NODE of a quorum
+//!  sends RELEASE, REST, END,                      sends END          sends RELEASE or END
+//!  or END for a successor                             │                      │
+//!     │   ▲   ▲                                       │    (contended: END)  │
+//!     │   │   └─ contended: END                       │                      │
+//!     │   └── no answer: BACK OFF, until              │                      │
+//!     │       its caller waits no longer              │                      │
+//!     ▼                                               │                      │
+//!  answered, refused, or late:                        │                      │
+//!  promotes the next caller, reports                  │                      │
+//!     └───────────────────────────────────────────────┴──────────┬───────────┘
+//!                                                                ▼
+//!   ┌── unanswered, refused while it may hold, or tainted ──── first end ──── otherwise ──► OVER
+//!   ▼                                                                                        ▲
+//!  SETTLING: a PAUSE, END or REST, a PAUSE, … ── answered (if tainted: the last one) ────────┤
+//!     └───────────────────────── nothing of the owner can be left ───────────────────────────┘
 //! ```
 //!
 //! Waiters want the lock of a holder, and a broken connection is replaced at once. So a holder's end that is not answered
@@ -148,6 +152,7 @@ struct Debts {
 
 impl Ending {
     /// The end of a holder. It `heads_queue` if the next caller of the local queue is to be promoted.
+    #[inline]
     pub(crate) fn of_holder(
         is_contended: bool,
         heads_queue: bool,
@@ -166,11 +171,13 @@ impl Ending {
     }
 
     /// The end of an owner that is given up; `None` if nothing of it can be left.
+    #[inline]
     pub(crate) fn of_owner(owner: &Outstanding) -> Option<Ending> {
         owner.may_be_stored().then(|| Ending::of_node(true))
     }
 
     /// The end of an owner on a node of a quorum.
+    #[inline]
     pub(crate) fn of_node(is_contended: bool) -> Ending {
         Ending {
             phase: Phase::First,
@@ -184,22 +191,26 @@ impl Ending {
     }
 
     /// A waiter queues, as is known before the first command.
+    #[inline]
     pub(crate) fn contended(&mut self) {
         self.way = Way::End;
     }
 
     /// Whether the first end may name the next caller of the local queue as the successor. The end of a writer admits all
     /// readers that are next, and one that names a successor grants the lock to one waiter.
+    #[inline]
     pub(crate) fn may_name_successor(&self, mode: Mode) -> bool {
         self.owes.head && self.rests_until.is_none() && mode != Mode::Write
     }
 
     /// The first end names a successor.
+    #[inline]
     pub(crate) fn name_successor(&mut self) {
         self.way = Way::EndForSuccessor;
     }
 
     /// The command to send now: the first one, or the next one after a pause.
+    #[inline]
     pub(crate) fn command(&mut self, now: impl Fn() -> Moment) -> Command {
         if let Phase::Settling {
             settling,
@@ -218,12 +229,14 @@ impl Ending {
     }
 
     /// The time for which the lock is to stay taken.
+    #[inline]
     fn rest(&self, now: impl Fn() -> Moment) -> Option<Duration> {
         let time = self.rests_until?.since(now());
         (time >= SHORTEST_REST).then_some(time)
     }
 
     /// The caller of the release waits no longer: it is told so, and the end is hurried no more.
+    #[inline]
     pub(crate) fn late(&mut self) -> Option<Report> {
         if let Phase::Urgent { .. } = self.phase {
             self.phase = Phase::First;
@@ -232,6 +245,7 @@ impl Ending {
     }
 
     /// The last command came to this, or was given up. `owner` has noted that.
+    #[inline]
     pub(crate) fn on(
         &mut self,
         event: Event,
@@ -279,6 +293,7 @@ impl Ending {
         }
     }
 
+    #[inline]
     fn settle(
         &mut self,
         event: Event,
@@ -325,6 +340,7 @@ impl Ending {
 
     /// Whether a shutdown waits for this. It waits for an answer and no longer: a tainted owner is ended again for
     /// seconds, but it is not known to hold the lock.
+    #[inline]
     pub(crate) fn is_awaited(&self) -> bool {
         match self.phase {
             Phase::Urgent { .. } | Phase::First => true,
@@ -335,6 +351,7 @@ impl Ending {
 }
 
 /// What the next caller takes over after the end that named it.
+#[inline]
 fn head_after(event: Event) -> Head {
     match event {
         Event::Answered(EndReply::SuccessorHolds(grant)) => Head::Granted(grant),
@@ -346,6 +363,7 @@ fn head_after(event: Event) -> Head {
     }
 }
 
+#[inline]
 fn report_of(event: Event, owner: &Outstanding) -> Report {
     match event {
         // An unanswered end may have freed the lock.

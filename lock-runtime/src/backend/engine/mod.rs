@@ -10,6 +10,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::EndReply;
 
 /// What [`ending`] is told of an answer.
+#[inline]
 pub(crate) fn event_of(ended: &Result<EndReply, WireError>) -> Event {
     match ended {
         Ok(answer) => Event::Answered(*answer),

@@ -129,8 +129,8 @@ fn release_task<W: Wire>(
 struct Release<W: Wire> {
     context: Arc<Context<W>>,
     ending: Ending,
-    /// The successor that the first end names.
-    next: Option<NextOwner>,
+    /// The successor that the first end names. Boxed, since few releases have one.
+    next: Option<Box<NextOwner>>,
     caller: Caller,
     /// How long the caller waits.
     until: Instant,
@@ -219,6 +219,7 @@ impl<W: Wire> Release<W> {
     }
 
     /// Does at once what an event asks for. Returns how the end goes on.
+    #[inline]
     fn react(&mut self, event: Event) -> Then {
         let Some((entry, _)) = &self.unfinished else {
             return Then::Over;
@@ -294,15 +295,13 @@ async fn send<W: Wire>(
     context: &Context<W>,
     owner: &mut RegisteredOwner,
     number: FencingToken,
-    next: &mut Option<NextOwner>,
+    next: &mut Option<Box<NextOwner>>,
     command: Command,
 ) -> Event {
-    // Boxed, except for a release: few releases need more, and each task would have room for it.
+    // The end without a successor is boxed: few releases need one, and each task would have room for it.
     let ended = match (command, next) {
         (Command::Release, _) => context.wire.release(owner, ReleaseRequest { number }).await,
-        (Command::EndForSuccessor, Some(next)) => {
-            Box::pin(end_for(&context.wire, owner, next)).await
-        }
+        (Command::EndForSuccessor, Some(next)) => end_for(&context.wire, owner, next).await,
         (command, _) => Box::pin(reaper::end_or_rest(context, owner, command)).await,
     };
     event_of(&ended)
@@ -327,7 +326,7 @@ async fn end_for<W: Wire>(
 }
 
 /// An owner for the next caller of the local queue, if there is one.
-fn next_owner<W: Wire>(context: &Context<W>, owner: &RegisteredOwner) -> Option<NextOwner> {
+fn next_owner<W: Wire>(context: &Context<W>, owner: &RegisteredOwner) -> Option<Box<NextOwner>> {
     let (label, ttl, mode) = {
         let queues = context.queues();
         let request = &queues.peek(&owner.names.first().lock)?.request;
@@ -339,18 +338,20 @@ fn next_owner<W: Wire>(context: &Context<W>, owner: &RegisteredOwner) -> Option<
     };
     let mut owner = context.new_owner(&label, owner.names.clone(), mode).ok()?;
     owner.outstanding.note_queued();
-    Some(NextOwner {
-        owner,
-        ttl,
-        at: Moment::FIRST,
-    })
+    let at = Moment::FIRST;
+    Some(Box::new(NextOwner { owner, ttl, at }))
 }
 
 /// What the next caller takes over, with the owner that the end has named for it.
-fn handoff<W: Wire>(context: &Arc<Context<W>>, head: Head, next: Option<NextOwner>) -> Handoff {
-    let Some(NextOwner { owner, at, .. }) = next else {
+fn handoff<W: Wire>(
+    context: &Arc<Context<W>>,
+    head: Head,
+    next: Option<Box<NextOwner>>,
+) -> Handoff {
+    let Some(next) = next else {
         return Handoff::Fresh;
     };
+    let NextOwner { owner, at, .. } = *next;
     match head {
         Head::Granted(answer) => Handoff::Granted(owner, Answered { at, answer }),
         Head::Confirmed => Handoff::Confirmed(owner),
