@@ -9,34 +9,36 @@
 use std::time::Duration;
 
 /// One of a client's successive connections. An id is never used twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ConnectionId(pub(crate) u64);
 
 /// The commands of one owner that could still make it hold or queue.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Outstanding {
     /// The connection of the last acquire, if that is not answered.
-    unanswered: Option<ConnectionId>,
+    pub(super) unanswered: Option<ConnectionId>,
     /// Another acquire before it on the same connection is not answered either.
-    is_repeated: bool,
+    pub(super) is_repeated: bool,
     /// An acquire on an earlier connection is not answered, and never will be.
-    unanswered_before: bool,
+    pub(super) unanswered_before: bool,
     /// An acquire was carried out whose answer was not read, and the one after it was refused: what it did is unknown.
-    is_unclear: bool,
+    pub(super) is_unclear: bool,
     /// The owner may hold the lock or be in its queue.
-    may_be_stored: bool,
+    pub(super) may_be_stored: bool,
     /// An acquire asked for a place in the queue.
-    asked_to_queue: bool,
+    pub(super) asked_to_queue: bool,
     /// The owner had a place in the queue.
-    was_queued: bool,
+    pub(super) was_queued: bool,
     /// A command of the owner's own may have made it hold the lock, for all of the ttl that it asked for. A waiter that
     /// is granted the lock has it for a moment only, unless it confirms.
-    may_hold: bool,
+    pub(super) may_hold: bool,
     /// The ttl that the owner asks for, always the same; zero before the first acquire.
-    ttl: Duration,
-    is_tainted: bool,
-    /// `end`s and `release`s without an answer, each of which may have been carried out.
-    unanswered_ends: u32,
+    pub(super) ttl: Duration,
+    pub(super) is_tainted: bool,
+    /// The last `end` or `release` is not answered, and may have been carried out.
+    pub(super) is_end_unanswered: bool,
+    /// One before it is not answered, and never will be.
+    pub(super) is_end_unanswered_before: bool,
 }
 
 impl Outstanding {
@@ -77,17 +79,18 @@ impl Outstanding {
     pub(crate) fn ending(&mut self, on: ConnectionId) {
         let is_elsewhere = self.unanswered.is_some_and(|last| last != on);
         self.is_tainted |= is_elsewhere || self.unanswered_before;
-        self.unanswered_ends += 1;
+        self.is_end_unanswered_before |= self.is_end_unanswered;
+        self.is_end_unanswered = true;
     }
 
     /// The last `end` or `release` was answered, if only by a refusal, or was not sent.
     pub(crate) fn ending_is_known(&mut self) {
-        self.unanswered_ends = self.unanswered_ends.saturating_sub(1);
+        self.is_end_unanswered = false;
     }
 
     /// Whether the owner may have been ended by a command without an answer.
     pub(crate) fn may_have_ended(&self) -> bool {
-        self.unanswered_ends > 0
+        self.is_end_unanswered || self.is_end_unanswered_before
     }
 
     /// Whether a caller that asks for `ttl` may take the owner over. An acquire sets the lease to its ttl, however late

@@ -1,0 +1,3 @@
+// The modules of this folder that decide without I/O. `tests/model` includes this file, so it explores what ships.
+
+pub(crate) mod outstanding;
