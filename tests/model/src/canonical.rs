@@ -1,5 +1,6 @@
 //! Makes states equal that differ only in names: the order of clients, and the numbers of owners and tokens.
 
+use crate::backend::wire::PRESENT;
 use crate::client::{Client, EndStep, Phase};
 use crate::moves::Source;
 use crate::network::{Incoming, Kind};
@@ -11,8 +12,19 @@ use crate::world::World;
 /// only compared. (Gaps between grants become the least that there may be, which is the worst case.)
 pub(crate) fn reduce(world: &mut World, turns: Token) {
     compact_tokens(world, turns);
+    forget_connections(world);
     compact_owners(world);
     sort_clients(world);
+}
+
+/// The present connections have one name, and those before them another.
+fn forget_connections(world: &mut World) {
+    for client in &mut world.clients {
+        let present = std::mem::replace(&mut client.connection.id, PRESENT);
+        for owner in &mut client.owners {
+            owner.outstanding.reduce(present, owner.is_ended);
+        }
+    }
 }
 
 fn sort_clients(world: &mut World) {

@@ -1,8 +1,8 @@
 //! The state of one client: its local queue, owners, leases and connection. It is that of the runtime's
 //! `local_queue`, `acquisition`, `registry`, `watchdog` and `reaper`.
 
+use crate::backend::wire::outstanding::Outstanding;
 use crate::network::Connection;
-use crate::outstanding::Outstanding;
 use crate::server::{Share, Ticks, Token};
 
 /// A process with one client in it.
@@ -38,6 +38,8 @@ pub(crate) struct Owner {
     /// A command other than a renewal is unanswered.
     pub(crate) awaits_reply: bool,
     pub(crate) outstanding: Outstanding,
+    /// Its `end` or `release` was sent.
+    pub(crate) is_ended: bool,
     pub(crate) phase: Phase,
 }
 
@@ -141,6 +143,7 @@ impl Owner {
             share: None,
             awaits_reply: false,
             outstanding: Outstanding::default(),
+            is_ended: false,
             phase,
         }
     }

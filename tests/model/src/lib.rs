@@ -11,7 +11,7 @@
 //! - [`server`]: the scripts of plain locks and of shares, as pure functions. The test `scripts/random` of
 //!   `lock-tests` runs random sequences on them and on a real server, and compares answers, announcements and
 //!   records.
-//! - `client`, `conduct`, `outstanding`: a client's steps, each from one wait to the next. They cover local
+//! - `client`, `conduct`: a client's steps, each from one wait to the next. They cover local
 //!   queues, owners, polls, outstanding commands and taint, renewal, loss by the local clock, release,
 //!   hand-off to a successor, settling, local turns, retained leases, shares, locks that become shares, and locks that
 //!   stay taken for a minimum.
@@ -125,6 +125,7 @@ macro_rules! budget {
 
 mod admission;
 mod audit;
+mod backend;
 mod canonical;
 mod choices;
 mod client;
@@ -140,7 +141,6 @@ pub mod frames;
 mod move_steps;
 mod moves;
 mod network;
-mod outstanding;
 pub mod properties;
 pub mod quorum;
 mod recovery;

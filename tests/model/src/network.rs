@@ -3,6 +3,10 @@
 //! A connection that is torn down loses its replies and announcements. Its commands may still reach
 //! the server, in order, late or never.
 
+use std::time::Duration;
+
+use crate::backend::wire::PRESENT;
+use crate::backend::wire::outstanding::ConnectionId;
 use crate::server::{Answer, Share, Ticks, Token};
 
 /// Where a command goes. There are two servers only while the lock moves from one to the other.
@@ -93,8 +97,10 @@ pub(crate) struct Reply {
 
 /// A client's connection to the server. While a slot moves there is one to each of two servers, and one order of the
 /// commands on both. That is enough: a source that has redirected a command runs none of that lock any more.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Connection {
+    /// Tells it from those before it.
+    pub(crate) id: ConnectionId,
     /// Where the client sends its commands.
     pub(crate) server: Server,
     /// The client knows that another server has taken over.
@@ -103,6 +109,19 @@ pub(crate) struct Connection {
     pub(crate) down: Vec<Incoming>,
     /// Commands of an earlier connection, and how long each can still arrive.
     pub(crate) stray: Vec<(Request, Ticks)>,
+}
+
+impl Default for Connection {
+    fn default() -> Connection {
+        Connection {
+            id: PRESENT,
+            server: Server::default(),
+            has_noticed: false,
+            up: Vec::new(),
+            down: Vec::new(),
+            stray: Vec::new(),
+        }
+    }
 }
 
 impl Connection {
@@ -173,6 +192,7 @@ impl Connection {
             (request, late)
         });
         self.stray.extend(torn);
+        self.id = ConnectionId(self.id.0 + 1);
     }
 
     pub(crate) fn tick(&mut self, oldest: Ticks) {
@@ -191,4 +211,9 @@ impl Connection {
         }
         self.stray.retain(|&(_, late)| late > 0);
     }
+}
+
+/// A length of time as the runtime's decisions have it.
+pub(crate) fn duration(ticks: Ticks) -> Duration {
+    Duration::from_secs(ticks.max(0).unsigned_abs().into())
 }

@@ -1,9 +1,9 @@
 //! Acquisitions: callers come, wait in the local queue and in Redis, and give up.
 
 use super::{ClientRules, Verdict, count_from};
+use crate::backend::wire::outstanding::Outstanding;
 use crate::client::{Client, Handoff, Owner, Phase};
-use crate::network::{Kind, Reply};
-use crate::outstanding::Outstanding;
+use crate::network::{Kind, Reply, duration};
 use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks};
 
@@ -59,7 +59,7 @@ impl Client {
         }
         let verdict = self.send(index, Kind::Take { ttl, queue }, false);
         if rules.seeded == Some(Seeded::TakeUnsettled) {
-            self.owners[index].outstanding.answered();
+            self.owners[index].outstanding.answered(self.connection.id);
         }
         verdict
     }
@@ -139,7 +139,7 @@ impl Client {
         if !owner.heads_queue {
             return self.end(owner, rules);
         }
-        let handoff = if owner.outstanding.may_be_stored {
+        let handoff = if owner.outstanding.may_be_stored() {
             Handoff::Queued(owner)
         } else {
             Handoff::Fresh
@@ -169,7 +169,8 @@ impl Client {
             }
             // An owner asks for one ttl all its life, since an acquire sets it, however late it arrives.
             Handoff::Queued(owner) | Handoff::Granted(owner, ..)
-                if owner.ttl != ttl && rules.seeded != Some(Seeded::OwnerOfAnotherTtl) =>
+                if !owner.outstanding.may_ask_for(duration(ttl))
+                    && rules.seeded != Some(Seeded::OwnerOfAnotherTtl) =>
             {
                 self.begin(ttl, true, false);
                 return self.end(owner, rules);

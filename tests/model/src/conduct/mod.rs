@@ -8,10 +8,11 @@ mod release;
 mod shares;
 
 use crate::audit::Breach;
+use crate::backend::wire::outstanding::Outstanding;
 use crate::client::{Body, Client, Downgrade, Owner, Phase};
-use crate::network::{Incoming, Kind, Reply};
+use crate::network::{Incoming, Kind, Reply, duration};
 use crate::seeded::Seeded;
-use crate::server::{Share, Ticks, Token};
+use crate::server::{Answer, Share, Ticks, Token};
 
 /// The constants and requests of the clients of one exploration.
 #[derive(Clone, Copy, Debug)]
@@ -57,31 +58,34 @@ impl ClientRules {
 impl Client {
     /// Sends a command of an owner.
     pub(super) fn send(&mut self, index: usize, kind: Kind, has_text: bool) -> Verdict {
+        let on = self.connection.id;
         let owner = &mut self.owners[index];
         let number = owner.number;
         let mut verdict = Ok(());
         match kind {
-            Kind::Acquire { queue, .. } | Kind::Take { queue, .. } => {
-                if owner.outstanding.is_ended {
+            Kind::Acquire { ttl, queue } | Kind::Take { ttl, queue } => {
+                if owner.is_ended {
                     verdict = Err(Breach::AcquiredAfterEnd);
                 }
-                owner.outstanding.sending(queue);
+                owner.outstanding.sending(on, duration(ttl), queue);
                 owner.awaits_reply = true;
             }
-            Kind::Downgrade { .. } => {
-                owner.outstanding.sending(false);
+            Kind::Downgrade { ttl } => {
+                owner.outstanding.sending(on, duration(ttl), false);
                 owner.awaits_reply = true;
             }
             Kind::Renew { .. } | Kind::Mint => {}
             Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. } => {
-                owner.outstanding.ending();
+                owner.outstanding.ending(on);
+                owner.is_ended = true;
                 owner.awaits_reply = true;
                 if let Kind::End {
-                    successor: Some((successor, _)),
+                    successor: Some((successor, ttl)),
                 } = kind
                     && let Some(successor) = self.find(successor)
                 {
-                    self.owners[successor].outstanding.sending(true);
+                    let successor = &mut self.owners[successor];
+                    successor.outstanding.sending(on, duration(ttl), true);
                 }
             }
         }
@@ -116,7 +120,7 @@ impl Client {
             }
             let phase = Phase::Named;
             let mut unknown = Owner::new(number, rules.ttls[0], false, phase);
-            unknown.outstanding.may_be_stored = true;
+            unknown.outstanding.assume_stored();
             unknown.share = share;
             return self.end(unknown, rules);
         };
@@ -149,21 +153,9 @@ impl Client {
         if reply.kind == Kind::Mint {
             return self.mint_answered(index, reply, rules);
         }
-        if matches!(
-            reply.kind,
-            Kind::Acquire { .. } | Kind::Take { .. } | Kind::Downgrade { .. }
-        ) {
-            self.owners[index].outstanding.answered();
-        }
+        self.note_answer(index, &reply);
         if let Some(verdict) = self.take_answered(index, reply, rules) {
             return verdict;
-        }
-        if let Kind::End {
-            successor: Some((successor, _)),
-        } = reply.kind
-            && let Some(successor) = self.find(successor)
-        {
-            self.owners[successor].outstanding.answered();
         }
         let Some(answer) = reply.answer else {
             return self.send(index, reply.kind, true);
@@ -180,6 +172,36 @@ impl Client {
                 self.downgrade_answered(index, answer, reply.age, rules)
             }
             Phase::Held(_) | Phase::Named => Ok(()),
+        }
+    }
+
+    /// Notes in the owners that a command names that it was answered.
+    fn note_answer(&mut self, index: usize, reply: &Reply) {
+        let on = self.connection.id;
+        // A script that the server does not know has done nothing, either.
+        let is_error = matches!(
+            reply.answer,
+            None | Some(Answer::Refused(_) | Answer::Unavailable)
+        );
+        let note = |outstanding: &mut Outstanding| match is_error {
+            true => outstanding.refused(on),
+            false => outstanding.answered(on),
+        };
+        match reply.kind {
+            Kind::Acquire { .. } | Kind::Take { .. } | Kind::Downgrade { .. } => {
+                note(&mut self.owners[index].outstanding);
+            }
+            Kind::Release | Kind::Delete { .. } | Kind::Rest { .. } | Kind::End { .. } => {
+                self.owners[index].outstanding.ending_is_known();
+            }
+            Kind::Renew { .. } | Kind::Mint => {}
+        }
+        if let Kind::End {
+            successor: Some((successor, _)),
+        } = reply.kind
+            && let Some(successor) = self.find(successor)
+        {
+            note(&mut self.owners[successor].outstanding);
         }
     }
 

@@ -69,7 +69,7 @@ impl Client {
 
     /// Ends an owner, unless nothing of it can be left.
     pub(super) fn end(&mut self, mut owner: Owner, rules: &ClientRules) -> Verdict {
-        if !owner.outstanding.may_be_stored {
+        if !owner.outstanding.may_be_stored() {
             return Ok(());
         }
         (owner.heads_queue, owner.awaits_reply) = (false, false);
@@ -164,7 +164,11 @@ impl Client {
     ) {
         let index = self.find(number).expect("the owner is being ended");
         let owner = &mut self.owners[index];
-        let silent = matches!(answer, None | Some(Answer::Unavailable));
+        let silent = match answer {
+            None | Some(Answer::Unavailable) => true,
+            Some(Answer::Refused(_)) => owner.outstanding.may_hold(),
+            Some(_) => false,
+        };
         let Phase::Ending {
             left,
             rests,
@@ -182,7 +186,7 @@ impl Client {
         };
         let unanswered = silent && (unanswered || step != EndStep::Settle);
         let is_tainted =
-            owner.outstanding.is_tainted && rules.seeded != Some(Seeded::SettleUntilAnswered);
+            owner.outstanding.is_tainted() && rules.seeded != Some(Seeded::SettleUntilAnswered);
         owner.awaits_reply = false;
         if !over && (unanswered || is_tainted) {
             owner.phase = Phase::Ending {
@@ -202,7 +206,6 @@ impl Client {
     pub(crate) fn tear(&mut self, late: Ticks, rules: &ClientRules) -> Verdict {
         self.connection.tear(late);
         for owner in &mut self.owners {
-            owner.outstanding.note_teardown();
             if let Phase::Held(lease) = &mut owner.phase {
                 (lease.renewing, lease.minting) = (false, false);
                 lease.torn = rules.retain > 0;

@@ -1,7 +1,9 @@
 //! A client with one caller at a time: its owners, and its connection.
 
 use super::{CLAIM, DELAY, LATE, QUEUE, TTL, WINDOW};
-use crate::outstanding::Outstanding;
+use crate::backend::wire::PRESENT;
+use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
+use crate::network::duration;
 use crate::server::{Answer, Ticks, Token};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -11,6 +13,8 @@ pub(super) struct Caller {
     pub(super) next_number: u8,
     /// The owner of the present call, and those that are being ended.
     pub(super) owners: Vec<Owner>,
+    /// The present connection.
+    pub(super) connection: ConnectionId,
     pub(super) up: Vec<Sent>,
     pub(super) down: Vec<Answered>,
     /// Commands of earlier connections, and for how long each may still arrive.
@@ -96,6 +100,7 @@ impl Caller {
             calls_left: calls,
             next_number: 0,
             owners: Vec::new(),
+            connection: PRESENT,
             up: Vec::new(),
             down: Vec::new(),
             stray: Vec::new(),
@@ -143,14 +148,15 @@ impl Caller {
     }
 
     pub(super) fn poll(&mut self, index: usize) {
-        self.owners[index].outstanding.sending(true);
+        let outstanding = &mut self.owners[index].outstanding;
+        outstanding.sending(self.connection, duration(TTL), true);
         self.send(index, Kind::Acquire);
     }
 
     pub(super) fn send(&mut self, index: usize, kind: Kind) {
         let owner = &mut self.owners[index];
         match kind {
-            Kind::Release | Kind::End => owner.outstanding.ending(),
+            Kind::Release | Kind::End => owner.outstanding.ending(self.connection),
             Kind::Acquire | Kind::Renew => {}
         }
         owner.awaits |= kind != Kind::Renew;
@@ -203,7 +209,7 @@ impl Caller {
         let silent = answer.is_none();
         let is_over = left == 0 || late && !silent;
         let unanswered = silent && (unanswered || step != EndStep::Settle);
-        if !is_over && (unanswered || owner.outstanding.is_tainted) {
+        if !is_over && (unanswered || owner.outstanding.is_tainted()) {
             owner.phase = Phase::Ending {
                 step: EndStep::Settle,
                 left,
@@ -230,9 +236,9 @@ impl Caller {
             .drain(..)
             .map(|sent| (Sent { age: 0, ..sent }, LATE));
         self.stray.extend(torn);
+        self.connection = ConnectionId(self.connection.0 + 1);
         let mut interrupted = Vec::new();
         for owner in &mut self.owners {
-            owner.outstanding.note_teardown();
             if let Phase::Held(lease) = &mut owner.phase {
                 lease.renewing = false;
             }

@@ -5,6 +5,7 @@ use super::{
     ALL_FREED, ALL_RENEWED, IN_ORDER, LATER_SEEN, LOCKS, Mistake, RULES, Several, Step,
     TOKENS_RISE, TTL, World,
 };
+use crate::backend::wire::PRESENT;
 use crate::server::{
     Answer, Fence, KeysCommand, Lock, Mode, OwnerId, Records, Site, Token, Value, run_keys,
 };
@@ -249,6 +250,7 @@ impl World {
     /// A client reads its next answer.
     fn receive(&mut self, id: u8, model: &Several) {
         let caller = self.caller(id);
+        let connection = caller.connection;
         let Answered {
             number,
             kind,
@@ -262,7 +264,7 @@ impl World {
         };
         let owner = &mut caller.owners[index];
         if kind == Kind::Acquire {
-            owner.outstanding.answered();
+            owner.outstanding.answered(connection);
         }
         match (kind, &mut owner.phase) {
             (Kind::Acquire, Phase::Waits { in_the_way }) => {
@@ -399,7 +401,13 @@ impl World {
             numbers.dedup();
             let rank = |number: u8| numbers.partition_point(|&other| other < number) as u8;
             self.each_number(id as u8, |number| *number = rank(*number));
-            self.callers[id].next_number = numbers.len() as u8;
+            let caller = &mut self.callers[id];
+            caller.next_number = numbers.len() as u8;
+            let present = std::mem::replace(&mut caller.connection, PRESENT);
+            for owner in &mut caller.owners {
+                let is_ended = matches!(owner.phase, Phase::Ending { .. });
+                owner.outstanding.reduce(present, is_ended);
+            }
         }
     }
 
