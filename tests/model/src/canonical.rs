@@ -48,8 +48,9 @@ fn sort_clients(world: &mut World) {
     for records in other_records(world) {
         owners(records, rename);
     }
-    if let Some((owner, _)) = &mut world.waiting_head {
+    if let Some((owner, bodies)) = &mut world.waiting_head {
         rename(owner);
+        *bodies = order.iter().map(|&old| bodies[old]).collect();
     }
 }
 

@@ -200,11 +200,12 @@ impl Model for Configuration {
         world.faults(self, actions);
     }
 
-    fn next(&self, world: &World, action: Action) -> World {
-        let mut next = world.clone();
-        next.step(action, self);
-        canonical::reduce(&mut next, self.turns);
-        next
+    fn step(&self, world: &mut World, action: Action) {
+        world.step(action, self);
+    }
+
+    fn reduce(&self, world: &mut World) {
+        canonical::reduce(world, self.turns);
     }
 
     fn properties(&self) -> Vec<Property<Configuration>> {

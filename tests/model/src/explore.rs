@@ -15,14 +15,25 @@ use crate::fingerprint::{Fingerprint, Identity};
 /// A model that can be explored.
 pub(crate) trait Model {
     type State: Clone + Hash;
-    type Action: Copy + fmt::Debug;
+    type Action: Copy + PartialEq + fmt::Debug;
 
     fn first(&self) -> Self::State;
 
     /// Appends the actions that may come next.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State;
+    /// Does an action.
+    fn step(&self, state: &mut Self::State, action: Self::Action);
+
+    /// Makes states equal that make no difference.
+    fn reduce(&self, state: &mut Self::State);
+
+    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
+        let mut next = state.clone();
+        self.step(&mut next, action);
+        self.reduce(&mut next);
+        next
+    }
 
     fn properties(&self) -> Vec<Property<Self>>;
 }
@@ -47,6 +58,10 @@ impl<M: Model> Property<M> {
             expected: Expected::Always,
             holds: Box::new(holds),
         }
+    }
+
+    pub(crate) fn holds(&self, model: &M, state: &M::State, mark: u64) -> bool {
+        (self.holds)(model, state, mark)
     }
 
     pub(crate) fn sometimes(
@@ -110,7 +125,7 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
         }
         let mut is_over = false;
         for property in &properties {
-            let holds = (property.holds)(model, &state, mark);
+            let holds = property.holds(model, &state, mark);
             let is_always = property.expected == Expected::Always;
             if holds != is_always && !found.contains_key(property.name) {
                 found.insert(property.name, mark);

@@ -219,8 +219,7 @@ impl Model for Frames {
         }
     }
 
-    fn next(&self, lease: &SharedLease, act: Act) -> SharedLease {
-        let mut lease = lease.clone();
+    fn step(&self, lease: &mut SharedLease, act: Act) {
         match act {
             Act::Call(frame) => lease.open(Some((frame, Caller::Body))),
             Act::CallCarried(frame) => lease.open(Some((frame, Caller::Carried))),
@@ -235,8 +234,9 @@ impl Model for Frames {
                 lease.drop_carried(frame, self.misshared);
             }
         }
-        lease
     }
+
+    fn reduce(&self, _: &mut SharedLease) {}
 
     fn properties(&self) -> Vec<Property<Frames>> {
         vec![

@@ -1,13 +1,15 @@
 //! The protocol of `lock-runtime` as a model that a checker explores to exhaustion.
 //!
-//! `cargo test -p lock-model` explores the nearest states of every configuration of [`configurations`], and with
-//! `LOCK_TEST_LONG=1` all of them, and prints how many these are. `cargo run --release -p lock-model -- --deep [name…]` adds a third client where
-//! there are two, and allows one more of each fault where there are three: tens of millions of
+//! `cargo test -p lock-model` explores the small configurations of [`configurations`], and with `LOCK_TEST_LONG=1` all of
+//! them, and prints how many states these have. It also walks at random through larger ones ([`Walk`]).
+//! `cargo run -p lock-model -- --walk 1h [name…]` goes on with that. `cargo run --release -p lock-model -- --deep [name…]`
+//! adds a third client where there are two, and allows one more of each fault where there are three: tens of millions of
 //! states. Where the lock moves, it makes times longer. Without `--deep` it explores the named
 //! configurations, and shows the steps that break a rule.
 //!
 //! # What is modelled
 //!
+//! - `backend`: files of the runtime, as they ship.
 //! - [`server`]: the scripts of plain locks and of shares, as pure functions. The test `scripts/random` of
 //!   `lock-tests` runs random sequences on them and on a real server, and compares answers, announcements and
 //!   records.
@@ -147,10 +149,12 @@ mod recovery;
 mod seeded;
 pub mod server;
 pub mod several;
+mod walk;
 mod world;
 
 pub use configuration::{Class, Configuration};
 pub use explore::{Explore, Report};
 pub use faults::{Budget, Fault};
 pub use seeded::Seeded;
+pub use walk::{Broken, Enough, Walk, Walked, all as walks, seed};
 pub use world::{Action, World};

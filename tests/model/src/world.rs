@@ -27,8 +27,8 @@ pub struct World {
     pub(crate) highest_alone: Token,
     /// The lock was lost by a holder, and no waiter has polled since. Counted where locks are taken without a script.
     pub(crate) lapsed: bool,
-    /// The live head of the queue, and how many bodies of other clients began while it waited.
-    pub(crate) waiting_head: Option<(OwnerId, u8)>,
+    /// The live owner with the first place in the queue, and for each client how many bodies began there while it waited.
+    pub(crate) waiting_head: Option<(OwnerId, Vec<u8>)>,
     /// For how long a lock that was put to rest has to stay taken.
     pub(crate) minimum: Ticks,
     pub(crate) replica: Option<Replica>,
@@ -242,7 +242,7 @@ impl World {
         if let Some((head, bodies)) = &mut self.waiting_head
             && head.client != id
         {
-            *bodies += 1;
+            bodies[usize::from(id)] += 1;
         }
     }
 
@@ -289,7 +289,7 @@ impl World {
         if self.lapsed
             && let Some((_, bodies)) = &mut self.waiting_head
         {
-            *bodies = 0;
+            bodies.fill(0);
         }
     }
 
@@ -314,7 +314,10 @@ impl World {
         }
     }
 
-    /// Updates the waiting head of the queue, and checks how many bodies overtook it.
+    /// Updates the waiting head of the queue, and checks how often each process overtook it.
+    ///
+    /// While the first owner in the queue counts as dead, nobody is overtaken: it keeps its place if it polls again. While the
+    /// lock moves, messages do not reach every waiter.
     fn note_head(&mut self, configuration: &Configuration) {
         if configuration.local_turns.is_none() {
             return;
@@ -323,15 +326,17 @@ impl World {
             let client = &self.clients[usize::from(owner.client)];
             client.alive && client.subscribed
         };
-        let mut queue = self.records.queue.entries().iter();
-        let head = queue.find(|entry| entry.is_live() && is_live(entry.owner));
+        let first = self.records.queue.entries().first();
+        let first = first.filter(|_| self.source.is_none());
+        let head = first.filter(|entry| entry.is_live() && is_live(entry.owner));
         let head = head.map(|entry| entry.owner);
-        if head != self.waiting_head.map(|(owner, _)| owner) {
-            self.waiting_head = head.map(|owner| (owner, 0));
+        if head != self.waiting_head.as_ref().map(|&(owner, _)| owner) {
+            self.waiting_head = head.map(|owner| (owner, vec![0; self.clients.len()]));
         }
-        if self
-            .waiting_head
-            .is_some_and(|(_, bodies)| Token::from(bodies) > configuration.turns)
+        if let Some((_, bodies)) = &self.waiting_head
+            && bodies
+                .iter()
+                .any(|&bodies| Token::from(bodies) > configuration.turns)
         {
             self.breaches.add(Breach::Bypassed);
         }

@@ -89,7 +89,10 @@ impl Client {
                 }
             }
         }
-        let share = self.owners[index].share;
+        let share = match kind {
+            Kind::Downgrade { .. } => Some(Share::READ),
+            _ => self.owners[index].share,
+        };
         self.connection.send(number, kind, share, has_text);
         verdict
     }

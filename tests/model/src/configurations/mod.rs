@@ -24,6 +24,7 @@ mod server;
 mod shares;
 mod takes;
 mod turns;
+mod walks;
 
 use crate::configuration::{Class, Configuration};
 use crate::faults::{Budget, Fault};
@@ -47,13 +48,15 @@ pub fn all() -> Vec<Configuration> {
     .concat()
 }
 
+pub use walks::all as walks;
+
 /// The configuration of that name.
 ///
 /// # Panics
 ///
 /// If no configuration has that name.
 pub fn named(name: &str) -> Configuration {
-    let mut all = all().into_iter();
+    let mut all = all().into_iter().chain(walks());
     let found = all.find(|configuration| configuration.name == name);
     found.unwrap_or_else(|| panic!("no configuration has the name {name}"))
 }

@@ -23,6 +23,7 @@ const FIVE: &[Ticks] = &[0; 5];
 /// The first owner is before the second.
 const TWO: &[Token] = &[1, 2];
 const THREE: &[Token] = &[1, 2, 3];
+const FOUR: &[Token] = &[1, 2, 3, 4];
 
 /// Two owners and three nodes with one clock.
 const fn quorum(name: &'static str, ttl: Ticks, horizon: Ticks, budget: Budget) -> Quorum {
@@ -85,6 +86,38 @@ pub const CONFIGURATIONS: &[Quorum] = &[
     Quorum {
         lost: Some(7),
         ..quorum("quorum, flushed after a loss", 2, 1, budget!(flushes: 1))
+    },
+];
+
+/// Those for walks.
+pub const WALKS: &[Quorum] = &[
+    Quorum {
+        stamps: FOUR,
+        ..quorum(
+            "walk, quorum",
+            3,
+            9,
+            budget!(polls: 6, slow: 4, renewals: 2, give_ups: 2, breaks: 4),
+        )
+    },
+    Quorum {
+        clocks: &[0, 1, 2, 0, 1],
+        stamps: FOUR,
+        ..quorum(
+            "walk, quorum of five",
+            3,
+            9,
+            budget!(polls: 6, slow: 4, renewals: 2, give_ups: 2, breaks: 4),
+        )
+    },
+    Quorum {
+        stamps: FOUR,
+        ..quorum(
+            "walk, quorum without data",
+            2,
+            9,
+            budget!(polls: 6, slow: 2, renewals: 2, give_ups: 1, flushes: 1, restarts: 1),
+        )
     },
 ];
 

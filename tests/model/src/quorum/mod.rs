@@ -18,7 +18,7 @@ pub mod scripts;
 mod steps;
 mod world;
 
-pub use configurations::{CONFIGURATIONS, DEEP};
+pub use configurations::{CONFIGURATIONS, DEEP, WALKS};
 pub use mistake::Mistake;
 pub use world::World;
 
@@ -176,11 +176,12 @@ impl Model for Quorum {
         world.possible(self, actions);
     }
 
-    fn next(&self, world: &World, step: Step) -> World {
-        let mut world = world.clone();
+    fn step(&self, world: &mut World, step: Step) {
         world.step(step, self);
+    }
+
+    fn reduce(&self, world: &mut World) {
         world.reduce();
-        world
     }
 
     fn properties(&self) -> Vec<Property<Quorum>> {

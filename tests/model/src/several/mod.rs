@@ -206,11 +206,12 @@ impl Model for Several {
         world.possible(actions);
     }
 
-    fn next(&self, world: &World, step: Step) -> World {
-        let mut world = world.clone();
+    fn step(&self, world: &mut World, step: Step) {
         world.step(step, self);
+    }
+
+    fn reduce(&self, world: &mut World) {
         world.reduce();
-        world
     }
 
     fn properties(&self) -> Vec<Property<Several>> {
@@ -303,6 +304,14 @@ pub const CONFIGURATIONS: &[Several] = &[
         64,
     ),
 ];
+
+/// For walks.
+pub const WALKS: &[Several] = &[several(
+    "walk, several",
+    &[(BOTH, 4), (&[1, 0], 4), (&[0], 3), (&[1], 3)],
+    budget!(renewals: 4, give_ups: 3, tears: 2, crashes: 1),
+    64,
+)];
 
 const NOTHING: Budget = Budget {
     renewals: 0,

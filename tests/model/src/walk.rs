@@ -1,0 +1,306 @@
+//! Random walks: one step after another, each chosen by chance among those that may come next.
+//!
+//! A search sees every state of a small configuration. A walk sees a few states of one that no search can exhaust: five
+//! clients, every fault at once, and the real limits. Its rules are those of the search, checked after each step. At its
+//! end, recovery is checked, too.
+//!
+//! A walk has a number, and repeats itself. If it breaks a rule, its steps are taken out, half of them, then fewer, for as
+//! long as the rest breaks that rule.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::{Duration, Instant};
+use std::{env, fmt};
+
+use crate::explore::{Expected, Model, Named, Property};
+use crate::{configurations, quorum, several};
+
+/// Longer walks see little that several of them do not.
+const LONGEST: usize = 1_000;
+
+/// With so many steps in a row of which there was no other, nothing is left to happen.
+const IDLE: usize = 20;
+
+/// A state that is not checked for recovery, which takes as long as a thousand steps.
+const ON_THE_WAY: u64 = 1;
+
+/// One that is.
+const AT_THE_END: u64 = 0;
+
+/// What ends a series of walks, unless a rule is broken.
+#[derive(Clone, Copy, Debug)]
+pub enum Enough {
+    /// So many walks.
+    Walks(u64),
+    /// This time.
+    Time(Duration),
+}
+
+/// The result of a series of walks.
+#[derive(Debug, Default)]
+pub struct Walked {
+    /// The configuration's name.
+    pub name: &'static str,
+    /// The number of walks.
+    pub walks: u64,
+    /// The number of their steps.
+    pub steps: u64,
+    /// The time that they took.
+    pub took: Duration,
+    /// The walk that broke a rule.
+    pub broken: Option<Broken>,
+}
+
+/// A walk that broke a rule.
+#[derive(Debug)]
+pub struct Broken {
+    /// The rule.
+    pub rule: &'static str,
+    /// The number of the walk.
+    pub seed: u64,
+    /// The number of its steps.
+    pub length: usize,
+    /// Those of its steps that break the rule.
+    pub steps: Vec<String>,
+}
+
+/// Walks through a configuration of a model.
+pub trait Walk {
+    /// Makes walks, the first of which has the number `seed`, until that is enough or a rule is broken.
+    fn walk(&self, seed: u64, enough: Enough) -> Walked;
+}
+
+impl<M: Named> Walk for M {
+    fn walk(&self, seed: u64, enough: Enough) -> Walked {
+        let begin = Instant::now();
+        let rules = Rules::of(self);
+        let mut walked = Walked {
+            name: self.name(),
+            walks: 0,
+            steps: 0,
+            took: Duration::ZERO,
+            broken: None,
+        };
+        loop {
+            let is_enough = match enough {
+                Enough::Walks(most) => walked.walks >= most,
+                Enough::Time(most) => begin.elapsed() >= most,
+            };
+            if is_enough || walked.broken.is_some() {
+                break;
+            }
+            let seed = seed.wrapping_add(walked.walks);
+            let (steps, rule) = {
+                let _told = ToldIfItPanics(seed);
+                rules.walk(seed)
+            };
+            walked.walks += 1;
+            walked.steps += steps.len() as u64;
+            walked.broken = rule.map(|rule| Broken {
+                rule,
+                seed,
+                length: steps.len(),
+                steps: rules.shrink(rule, steps),
+            });
+        }
+        walked.took = begin.elapsed();
+        walked
+    }
+}
+
+/// Another number in each run, or that of `LOCK_TEST_SEED`. It is printed, so that a failure can be repeated.
+///
+/// # Panics
+///
+/// If the variable is not a number.
+pub fn seed() -> u64 {
+    let seed = env::var("LOCK_TEST_SEED").map_or_else(
+        |_| RandomState::new().hash_one("a walk"),
+        |seed| seed.parse().expect("the seed is a number"),
+    );
+    eprintln!("LOCK_TEST_SEED={seed}");
+    seed
+}
+
+/// Every configuration for walks, with its name.
+pub fn all() -> Vec<(&'static str, Box<dyn Walk + Send>)> {
+    fn boxed(of: impl Named + Send + 'static) -> (&'static str, Box<dyn Walk + Send>) {
+        (of.name(), Box::new(of))
+    }
+    let all = configurations::walks().into_iter().map(boxed);
+    let several = several::WALKS.iter().copied().map(boxed);
+    let quorums = quorum::WALKS.iter().copied().map(boxed);
+    all.chain(several).chain(quorums).collect()
+}
+
+/// A model, and the rules that must hold in each of its states.
+struct Rules<'a, M: Model> {
+    model: &'a M,
+    rules: Vec<Property<M>>,
+}
+
+impl<'a, M: Model> Rules<'a, M> {
+    fn of(model: &'a M) -> Rules<'a, M> {
+        let mut rules = model.properties();
+        rules.retain(|property| property.expected == Expected::Always);
+        Rules { model, rules }
+    }
+
+    fn broken(&self, state: &M::State, mark: u64) -> Option<&'static str> {
+        let mut rules = self.rules.iter();
+        let broken = rules.find(|rule| !rule.holds(self.model, state, mark));
+        broken.map(|rule| rule.name)
+    }
+
+    /// The steps of one walk, and the rule that it broke.
+    fn walk(&self, seed: u64) -> (Vec<M::Action>, Option<&'static str>) {
+        let mut chance = Chance(seed);
+        let mut state = self.model.first();
+        let (mut steps, mut possible) = (Vec::new(), Vec::new());
+        let mut idle = 0;
+        while steps.len() < LONGEST && idle < IDLE {
+            self.model.actions(&state, &mut possible);
+            idle = if possible.len() > 1 { 0 } else { idle + 1 };
+            let Some(&step) = possible.get(chance.below(possible.len())) else {
+                break;
+            };
+            possible.clear();
+            self.model.step(&mut state, step);
+            steps.push(step);
+            let broken = self.broken(&state, ON_THE_WAY);
+            if broken.is_some() {
+                return (steps, broken);
+            }
+        }
+        (steps, self.broken(&state, AT_THE_END))
+    }
+
+    /// Takes out the steps without which the rule is broken as well.
+    fn shrink(&self, rule: &'static str, mut steps: Vec<M::Action>) -> Vec<String> {
+        let mut size = steps.len().div_ceil(2);
+        loop {
+            let before = steps.len();
+            let mut at = 0;
+            while at < steps.len() {
+                let end = (at + size).min(steps.len());
+                let rest = steps[..at].iter().chain(&steps[end..]);
+                match self.repeat(rule, rest) {
+                    Some(fewer) => steps = fewer,
+                    None => at += size,
+                }
+            }
+            if size == 1 && steps.len() == before {
+                return steps.iter().map(|step| format!("{step:?}")).collect();
+            }
+            size = size.div_ceil(2);
+        }
+    }
+
+    /// Repeats those of the steps that are possible. Returns them if they break the rule.
+    fn repeat<'s>(
+        &self,
+        rule: &'static str,
+        steps: impl Iterator<Item = &'s M::Action>,
+    ) -> Option<Vec<M::Action>>
+    where
+        M::Action: 's,
+    {
+        let mut state = self.model.first();
+        let (mut done, mut possible) = (Vec::new(), Vec::new());
+        for &step in steps {
+            possible.clear();
+            self.model.actions(&state, &mut possible);
+            if !possible.contains(&step) {
+                continue;
+            }
+            self.model.step(&mut state, step);
+            done.push(step);
+            match self.broken(&state, ON_THE_WAY) {
+                Some(broken) if broken == rule => return Some(done),
+                Some(_) => return None,
+                None => {}
+            }
+        }
+        (self.broken(&state, AT_THE_END) == Some(rule)).then_some(done)
+    }
+}
+
+/// A reproducible source of random numbers: splitmix64.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^= bits >> 31;
+        ((u128::from(bits) * end as u128) >> 64) as usize
+    }
+}
+
+/// Says which walk it was that met a panic.
+struct ToldIfItPanics(u64);
+
+impl Drop for ToldIfItPanics {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("LOCK_TEST_SEED={}", self.0);
+        }
+    }
+}
+
+impl Walked {
+    /// Goes on with more walks of the same configuration.
+    pub fn add(&mut self, more: Walked) {
+        self.name = more.name;
+        self.walks += more.walks;
+        self.steps += more.steps;
+        self.took += more.took;
+        self.broken = self.broken.take().or(more.broken);
+    }
+
+    /// Prints the result. Panics if a rule was broken.
+    pub fn expect_sound(&self) {
+        println!("{self}");
+        assert!(self.broken.is_none(), "{self}");
+    }
+
+    /// Prints how a mistake breaks a rule. Panics if it breaks none.
+    pub fn expect_broken(&self, mistake: &dyn fmt::Debug) {
+        assert!(self.broken.is_some(), "{mistake:?} goes unnoticed: {self}");
+        println!("{mistake:?}: {self}");
+    }
+}
+
+impl fmt::Display for Walked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Walked {
+            name,
+            walks,
+            steps,
+            took,
+            broken,
+        } = self;
+        write!(
+            f,
+            "{name:24} {walks:>9} walks, {steps:>10} steps, {took:>8.1?}"
+        )?;
+        if let Some(Broken {
+            rule,
+            seed,
+            length,
+            steps,
+        }) = broken
+        {
+            write!(
+                f,
+                "\n  LOCK_TEST_SEED={seed}: broken in {} of {length} steps: {rule}",
+                steps.len()
+            )?;
+            for step in steps {
+                write!(f, "\n    {step}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Random walks break no rule, and find most of the mistakes that can be made.
+//!
+//! The first walk of each configuration has the number `LOCK_TEST_SEED`, or another one in each run. With the number that a
+//! failed test prints, its first walk is the one that broke the rule.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use lock_model::quorum::{self, Mistake as OfQuorum};
+use lock_model::server::KeysMistake as OfKeys;
+use lock_model::several::{self, Mistake as OfSeveral};
+use lock_model::{Enough, Seeded, Walk, configurations, seed, walks};
+
+use crate::{is_long, named, trial};
+
+/// How long all walks take together.
+const TIME: Duration = Duration::from_secs(10);
+
+/// The same in the long form.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A mistake is found within so many walks, the first of which has the number 1. Most take fewer than a hundred.
+const ENOUGH: Enough = Enough::Walks(20_000);
+
+/// A mistake, and the configuration whose walks find it.
+type Finds<M> = &'static [(M, &'static str)];
+
+macro_rules! finds {
+    ($of:ident: $($configuration:literal finds $($mistake:ident),+;)+) => {
+        &[$($(($of::$mistake, $configuration)),+),+]
+    };
+}
+
+const FINDS: Finds<Seeded> = finds! { Seeded:
+    "walk" finds SettleUntilAnswered, ProcessKeyed;
+    "walk, local queues" finds ForgottenInTime, SuccessorNotEnded;
+    "walk, impaired" finds GrantUnchecked, SuccessorForgotten;
+    "walk, turns" finds NoOwnerCompare, DeadlineFromReply, UnreachableDropped, TurnUnfit, TokenReused, LeaseFromTurn,
+        RetainedLate, RetainedContended, RetainedForever, RetainedTorn;
+    "walk, rest" finds HeadKept, RestKeepsOwner, RestEndedAgain, RestHandedOver;
+    "walk, takes" finds FenceByAttempt, FenceByRelease, RangeUnbounded, FreedPastWaiters, MintLowersFence, NilIsBusy,
+        TakeUnsettled;
+    "walk, shares" finds JoinsPastWaiters, AbsentKeepsPlace, WriterNamesSuccessor, LimitIgnored, RenewalKeepsExpiry,
+        ExpiryNotLowered, LapsedCounted, DowngradeKeepsToken, DowngradeRenewsAlone;
+    "walk, shares deleted" finds TakeCountedAsOne, JoinKeepsExpiry, CountedTwice, SharesKept, AnothersTakenOff,
+        TakenOffTwice, LastForAll, DowngradeTakes;
+    "walk, deleted" finds RenewSetsAnew, RemoteCount, RenewShortens, TokenFromFence, RevokeUnseen, RevokeForgets;
+    "walk, two primaries" finds MoveUnconfirmed, RoleBelieved;
+};
+
+/// Those that only a search finds: they need a rare order of rare events, or fewer waiters than a script looks at.
+const UNFOUND: &[Seeded] = &[
+    Seeded::TurnUnchecked,
+    Seeded::NamesRemoved,
+    Seeded::OwnerOfAnotherTtl,
+    Seeded::DeadCountForPlace,
+    Seeded::EndedStaysQueued,
+    Seeded::SharesNamedAgain,
+    Seeded::MintForAnyone,
+];
+
+/// Not the order of locks, nor a renewal of the first lock alone: walks have no deadlock that outlives a lease, and no
+/// lock that is deleted.
+const OF_KEYS: Finds<OfKeys> = finds! { OfKeys:
+    "walk, several" finds LaterUnseen, LeavesLeases, EarlierUnchecked, TokenOfTheLast, NoOwnerCompare, ReleasesAPart,
+        EndsAPart;
+};
+
+const OF_QUORUM: Finds<OfQuorum> = finds! { OfQuorum:
+    "walk, quorum" finds FirstToken, CededVoteCounts, HalfIsEnough, DeadlineFromReply;
+    "walk, quorum of five" finds NoWriteBack, FenceNotRaised;
+    "walk, quorum without data" finds VotesAtOnce, DelayByOwnClock;
+};
+
+/// Those that only a search finds.
+const UNFOUND_OF_QUORUM: &[OfQuorum] = &[
+    OfQuorum::CountOfAnother,
+    OfQuorum::CedeWithoutToken,
+    OfQuorum::VoidTokenCounts,
+    OfQuorum::LostHolderRecreates,
+];
+
+/// A test of each configuration, and of each mistake.
+pub(crate) fn trials() -> Vec<Trial> {
+    let first = seed();
+    let all = walks();
+    let time = if is_long() { LONG } else { TIME } / all.len() as u32;
+    let walks = all.into_iter().map(|(name, configuration)| {
+        trial(&named(&format!("walks::{name}")), move || {
+            configuration.walk(first, Enough::Time(time)).expect_sound();
+        })
+    });
+    let mut trials: Vec<Trial> = walks.collect();
+    trials.push(trial("walks::mistakes::each_is_found_or_named", || {
+        are_named(Seeded::ALL, FINDS, UNFOUND);
+        are_named(OfQuorum::ALL, OF_QUORUM, UNFOUND_OF_QUORUM);
+    }));
+    trials.extend(found(FINDS, |name, mistake| {
+        configurations::named(name).with(mistake)
+    }));
+    trials.extend(found(OF_KEYS, |name, mistake| {
+        let mut all = several::WALKS.iter();
+        let found = all.find(|of| of.name == name);
+        found
+            .expect("a configuration")
+            .with(OfSeveral::InScript(mistake))
+    }));
+    trials.extend(found(OF_QUORUM, |name, mistake| {
+        let mut all = quorum::WALKS.iter();
+        let found = all.find(|of| of.name == name);
+        found.expect("a configuration").with(mistake)
+    }));
+    trials
+}
+
+fn are_named<M: Copy + PartialEq + Debug>(all: &[M], finds: Finds<M>, unfound: &[M]) {
+    for mistake in all {
+        let is_found = finds.iter().any(|(found, _)| found == mistake);
+        assert_ne!(is_found, unfound.contains(mistake), "{mistake:?}");
+    }
+}
+
+fn found<M, W>(finds: Finds<M>, with: fn(&'static str, M) -> W) -> impl Iterator<Item = Trial>
+where
+    M: Copy + Debug + Sync + Send,
+    W: Walk + 'static,
+{
+    finds.iter().map(move |&(mistake, name)| {
+        trial(
+            &named(&format!("walks::mistakes::{mistake:?}")),
+            move || {
+                with(name, mistake).walk(1, ENOUGH).expect_broken(&mistake);
+            },
+        )
+    })
+}
