@@ -19,7 +19,7 @@ pub(crate) use is_removed;
 compile_error!("a build whose safety lines can be removed is for tests: it needs debug assertions");
 
 macro_rules! safety_lines {
-    ($($name:ident: $missing:literal, [$($row:ident),+], $violation:literal;)+) => {
+    ($($name:ident: $missing:literal, [$($row:ident),*], $violation:literal;)+) => {
         /// A line of code without which a lock is not safe.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[allow(non_camel_case_types, reason = "as the environment and the scripts have them")]

@@ -1,6 +1,6 @@
 // The safety lines that `tests/control/run` removes, one at a time. Their names are in `is_removed!`, and in scripts in
 // comments at the end of the line. Behind each: what is missing without it, the rows of the fault table that must notice,
-// and how the violation begins that each of them must report.
+// and how the violation begins that each of them must report. Without a row, a search of `tests/model` must notice.
 //
 // `control.rs` makes the names of it, and the test harness the table.
 safety_lines! {
@@ -25,6 +25,9 @@ safety_lines! {
     lease_from_before_the_renewal:
         "the time before the request of a renewal: its lease counts from the answer",
         [renewal_slow], "double entry";
+    more_than_half:
+        "one node more than half of them: half are enough",
+        [], "";
     order_of_keys:
         "the order of several locks: each caller takes them in the order of its call",
         [keys_in_opposite_orders], "unexpected: not granted";
@@ -79,6 +82,9 @@ safety_lines! {
     token_of_a_cede:
         "the compare of the token that a command names which gives a node away",
         [quorum_cede_late], "double entry";
+    token_of_a_lost_cede:
+        "the compare of a token with that of a command which gave the node away and was not answered",
+        [], "";
     token_of_a_revocation:
         "the check that a lock which is to be revoked still has the holder that the operator saw",
         [revoked_twice], "unexpected: the new holder was touched";
@@ -88,4 +94,7 @@ safety_lines! {
     ttl_of_the_successor:
         "the compare of the ttl that the successor was named with: another caller of its client takes the lease",
         [first_in_line_gives_up], "double entry";
+    vote_under_a_cede:
+        "the check that no command is under way which gives the node away",
+        [], "";
 }

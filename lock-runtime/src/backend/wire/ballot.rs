@@ -17,6 +17,7 @@ pub(crate) mod place;
 pub(crate) mod progress;
 pub(crate) mod reason;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::wire::ballot::command::{Command, NodeReply, Proposal};
@@ -56,26 +57,26 @@ pub(crate) enum Verdict {
 }
 
 /// What an owner knows of each node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ballot {
-    places: Box<[Place]>,
+    pub(in crate::backend::wire) places: Box<[Place]>,
     /// The owner's place in the order of all waiters, and its first proposal of a token (µs).
-    stamp: u64,
-    ttl: Duration,
-    patience: Patience,
+    pub(in crate::backend::wire) stamp: u64,
+    pub(in crate::backend::wire) ttl: Duration,
+    pub(in crate::backend::wire) patience: Patience,
     /// The largest token of a node.
-    largest: u64,
-    phase: Phase,
+    pub(in crate::backend::wire) largest: u64,
+    pub(in crate::backend::wire) phase: Phase,
     /// When to look at the nodes of others again; `None` unless the nodes are split.
-    next_look: Option<Moment>,
-    looks: u32,
-    most_looks: u32,
+    pub(in crate::backend::wire) next_look: Option<Moment>,
+    pub(in crate::backend::wire) looks: u32,
+    pub(in crate::backend::wire) most_looks: u32,
     /// The attempt has had a node.
-    had_a_node: bool,
+    pub(in crate::backend::wire) had_a_node: bool,
     /// Since when another owner seems to have a majority.
-    lost_since: Option<Moment>,
+    pub(in crate::backend::wire) lost_since: Option<Moment>,
     /// When a node was last kept that this owner would have given away: no better waiter queued there.
-    kept_at: Option<Moment>,
+    pub(in crate::backend::wire) kept_at: Option<Moment>,
     /// An attempt is under way, which sees to messages itself.
     pub(crate) is_driven: bool,
 }
@@ -133,7 +134,11 @@ impl Ballot {
     }
 
     fn majority(&self) -> usize {
-        self.places.len() / 2 + 1
+        let half = self.places.len() / 2;
+        if is_removed!(more_than_half) {
+            return half;
+        }
+        half + 1
     }
 
     /// The owner has the lock: it gives no node away any more.
@@ -228,6 +233,7 @@ impl Ballot {
     fn acquire(&self, node: usize, queue: bool) -> Command {
         let void = self.places[node].void;
         let known = match void {
+            _ if is_removed!(token_of_a_lost_cede) => self.largest,
             0 => self.largest,
             void => self.largest.max(void + 1),
         };
@@ -264,7 +270,9 @@ impl Ballot {
         };
         place.standing = match reply {
             // The node that an unanswered `cede` named may still go.
-            NodeReply::Held(grant) if grant.token.get() <= place.void => {
+            NodeReply::Held(grant)
+                if grant.token.get() <= place.void && !is_removed!(token_of_a_lost_cede) =>
+            {
                 place.asks_again = true;
                 Standing::Unknown
             }
@@ -285,7 +293,7 @@ impl Ballot {
                 place.outstanding.note_not_held();
                 Standing::Waiting {
                     holder,
-                    waiting: Box::new(waiting),
+                    waiting: Arc::new(waiting),
                     is_fresh: sent.looks,
                 }
             }
@@ -373,7 +381,8 @@ impl Ballot {
     fn votes(&self, now: Moment) -> impl Iterator<Item = (Grant, Moment)> {
         self.places.iter().filter_map(move |place| {
             let (grant, at) = place.held()?;
-            let counts = !place.is_ceding() && !place.is_clock_unknown;
+            let goes = place.is_ceding() && !is_removed!(vote_under_a_cede);
+            let counts = !goes && !place.is_clock_unknown;
             (counts && is_fresh(now, at, self.ttl)).then_some((grant, at))
         })
     }

@@ -11,6 +11,7 @@ pub(crate) mod pace;
 pub(crate) mod queue_entry;
 pub(crate) mod reply;
 pub(crate) mod settling;
+pub(crate) mod votes;
 
 use std::future::{Future, ready};
 use std::time::Duration;

@@ -16,14 +16,12 @@ use crate::backend::redis::node::{Purpose, ScriptCall};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::renewals::write_renewals;
 use crate::backend::wire::ballot::Phase;
-use crate::backend::wire::ballot::reason::Reason;
-use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
+use crate::backend::wire::votes::{Outcome, Vote, Votes};
 use crate::backend::wire::{Renewal, RenewalOutcome};
 use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::record::Grant;
 use crate::lease::schedule::is_fresh;
 
 /// How long after the last possible answer a round is given up.
@@ -100,92 +98,6 @@ impl Round {
     }
 }
 
-/// The answers to one renewal.
-struct Votes {
-    nodes: Box<[Option<Vote>]>,
-}
-
-#[derive(Clone, Debug)]
-enum Vote {
-    Yes(Answered<Grant>),
-    /// The owner does not have the node.
-    No,
-    /// As `No`, and the node was asked to take the owner again.
-    Restoring,
-    Failed(WireError),
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Outcome {
-    Confirmed(Answered<Grant>),
-    Lost,
-    TooFew,
-}
-
-impl Votes {
-    fn new(nodes: usize) -> Votes {
-        Votes {
-            nodes: vec![None; nodes].into(),
-        }
-    }
-
-    /// What the answers amount to; `None` while that depends on nodes that have not answered.
-    fn outcome(&self) -> Option<Outcome> {
-        let majority = self.nodes.len() / 2 + 1;
-        let yes = self.nodes.iter().filter_map(|vote| match vote {
-            Some(Vote::Yes(answered)) => Some(*answered),
-            _ => None,
-        });
-        let mut yes: Vec<Answered<Grant>> = yes.collect();
-        if yes.len() >= majority {
-            yes.sort_unstable_by_key(|answered| answered.at);
-            let token = yes.iter().map(|answered| answered.answer.token).max();
-            let grant = Grant {
-                contended: yes.iter().any(|answered| answered.answer.contended),
-                token: token.expect("a majority is one vote at least"),
-            };
-            let at = yes[yes.len() - majority].at;
-            return Some(Outcome::Confirmed(Answered { at, answer: grant }));
-        }
-        let is_no = |vote: &&Option<Vote>| matches!(vote, Some(Vote::No | Vote::Restoring));
-        let no = self.nodes.iter().filter(is_no).count();
-        let enough_no = self.nodes.len() - majority + 1;
-        if no >= enough_no {
-            return Some(Outcome::Lost);
-        }
-        // However slow a node is, its answer is waited for while it may decide.
-        let silent = self.nodes.iter().filter(|vote| vote.is_none()).count();
-        let is_open = yes.len() + silent >= majority || no + silent >= enough_no;
-        (!is_open).then_some(Outcome::TooFew)
-    }
-
-    /// The nodes that do not have the owner although a majority has confirmed its lease.
-    fn take_absent(&mut self) -> Vec<usize> {
-        if !matches!(self.outcome(), Some(Outcome::Confirmed(_))) {
-            return Vec::new();
-        }
-        let nodes = self.nodes.iter_mut().enumerate();
-        let absent = nodes.filter(|(_, vote)| matches!(vote, Some(Vote::No)));
-        absent
-            .map(|(node, vote)| {
-                *vote = Some(Vote::Restoring);
-                node
-            })
-            .collect()
-    }
-
-    fn reasons(&self) -> Vec<(usize, Reason)> {
-        let nodes = self.nodes.iter().enumerate();
-        nodes
-            .filter_map(|(node, vote)| match vote {
-                Some(Vote::Failed(error)) => Some((node, Reason::of(error))),
-                None => Some((node, Reason::Failed("no answer".to_owned()))),
-                Some(_) => None,
-            })
-            .collect()
-    }
-}
-
 /// Renews all leases of a round on one node.
 async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: Instant) {
     let all: Vec<&Renewal> = round.renewals.iter().collect();
@@ -211,7 +123,7 @@ async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: In
         let votes = votes.iter_mut().zip(renewed).enumerate();
         votes
             .flat_map(|(number, (votes, renewed))| {
-                votes.nodes[node] = Some(vote(renewed));
+                votes.note(node, vote(renewed));
                 let deadline = match votes.outcome() {
                     Some(Outcome::Confirmed(answered)) => Some(answered.at),
                     _ => None,
@@ -283,53 +195,5 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
     drop(ballot);
     if is_revived {
         settling::end_again(nodes, &candidate, node);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn yes(at: u64) -> Option<Vote> {
-        let answer = Grant {
-            contended: false,
-            token: FencingToken::new(5),
-        };
-        let at = Moment::from_nanos(at);
-        Some(Vote::Yes(Answered { at, answer }))
-    }
-
-    fn failed() -> Option<Vote> {
-        Some(Vote::Failed(WireError::unavailable("it is away")))
-    }
-
-    fn outcome(nodes: impl Into<Box<[Option<Vote>]>>) -> Option<Outcome> {
-        let nodes = nodes.into();
-        Votes { nodes }.outcome()
-    }
-
-    #[test]
-    fn slow_node_is_awaited_while_it_may_decide() {
-        for vote in [failed(), Some(Vote::No)] {
-            assert!(outcome([yes(1), None, vote.clone()]).is_none());
-            let confirmed = outcome([yes(1), yes(2), vote]);
-            assert!(
-                matches!(confirmed, Some(Outcome::Confirmed(answered)) if answered.at == Moment::from_nanos(1))
-            );
-        }
-        assert!(outcome([failed(), None, Some(Vote::No)]).is_none());
-        let lost = outcome([failed(), Some(Vote::No), Some(Vote::No)]);
-        assert!(matches!(lost, Some(Outcome::Lost)));
-    }
-
-    #[test]
-    fn round_is_over_once_no_node_may_decide() {
-        for nodes in [
-            [failed(), failed(), None],
-            [failed(), yes(1), failed()],
-            [failed(), yes(1), Some(Vote::No)],
-        ] {
-            assert!(matches!(outcome(nodes), Some(Outcome::TooFew)));
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! An owner at one node.
 
 use std::mem;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::wire::ballot::command::{Command, HolderId};
@@ -12,42 +13,42 @@ use crate::background::moment::Moment;
 use crate::lease::record::Grant;
 
 /// An owner at one node.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
-    pub(super) standing: Standing,
+    pub(in crate::backend::wire) standing: Standing,
     /// The command that is not answered yet.
-    pub(super) sent: Option<Sent>,
+    pub(in crate::backend::wire) sent: Option<Sent>,
     /// A message came since the last command.
-    pub(super) is_notified: bool,
+    pub(in crate::backend::wire) is_notified: bool,
     /// The node was free or is about to be, or its answer does not count: it is asked once more.
-    pub(super) asks_again: bool,
+    pub(in crate::backend::wire) asks_again: bool,
     /// The command under way, or the next one, was sent for a message that is still to come.
-    expects_message: bool,
+    pub(in crate::backend::wire) expects_message: bool,
     /// It has come since, and no other. If the owner then has the node, it said so.
-    is_as_expected: bool,
+    pub(in crate::backend::wire) is_as_expected: bool,
     /// A message came at any time: a waiter queues, or did.
-    was_notified: bool,
+    pub(in crate::backend::wire) was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
-    pub(super) void: u64,
+    pub(in crate::backend::wire) void: u64,
     /// Why the last command gave nothing, if no other owner has the node.
-    pub(super) failure: Option<Reason>,
+    pub(in crate::backend::wire) failure: Option<Reason>,
     /// The acquires and ends here.
     pub(crate) outstanding: Outstanding,
     /// The owner has the lock, and is going to confirm this node, which was given to it after that.
-    pub(super) is_late_claim: bool,
+    pub(in crate::backend::wire) is_late_claim: bool,
     /// Whether the node's clock is off is not known: its vote does not count yet.
     pub(crate) is_clock_unknown: bool,
     /// The owner was ended, and an acquire was sent after that.
     pub(crate) is_revived: bool,
     /// The answer to the last end.
-    pub(super) ended: Option<Result<EndReply, WireError>>,
+    pub(in crate::backend::wire) ended: Option<Result<EndReply, WireError>>,
     /// That answer may be due to an earlier end, whose own answer was lost.
-    pub(super) is_end_doubtful: bool,
+    pub(in crate::backend::wire) is_end_doubtful: bool,
 }
 
 /// What the last answer of a node said.
-#[derive(Debug, Default)]
-pub(super) enum Standing {
+#[derive(Clone, Debug, Default)]
+pub(in crate::backend::wire) enum Standing {
     /// Nothing, or nothing that still counts.
     #[default]
     Unknown,
@@ -56,20 +57,20 @@ pub(super) enum Standing {
     /// Another owner has the node. `is_fresh`: the request was sent while this owner had one.
     Waiting {
         holder: HolderId,
-        waiting: Box<Waiting>,
+        waiting: Arc<Waiting>,
         is_fresh: bool,
     },
 }
 
 /// A command under way.
-#[derive(Debug)]
-pub(super) struct Sent {
-    pub(super) command: Command,
-    at: Moment,
+#[derive(Clone, Debug)]
+pub(in crate::backend::wire) struct Sent {
+    pub(in crate::backend::wire) command: Command,
+    pub(in crate::backend::wire) at: Moment,
     /// The owner had a node when this was sent.
-    pub(super) looks: bool,
+    pub(in crate::backend::wire) looks: bool,
     /// It was handed to a connection.
-    is_written: bool,
+    pub(in crate::backend::wire) is_written: bool,
 }
 
 impl Place {
