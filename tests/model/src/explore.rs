@@ -10,6 +10,7 @@ use std::fmt;
 use std::hash::{BuildHasherDefault, Hash};
 use std::time::{Duration, Instant};
 
+use crate::control::{Removed, SafetyLine};
 use crate::fingerprint::{Fingerprint, Identity};
 
 /// A model that can be explored.
@@ -216,6 +217,11 @@ pub struct Report {
 pub(crate) trait Named: Model {
     /// The configuration's name.
     fn name(&self) -> &'static str;
+
+    /// The line of the runtime that is removed.
+    fn removed(&self) -> Option<SafetyLine> {
+        None
+    }
 }
 
 /// Explores a configuration of a model.
@@ -247,6 +253,7 @@ impl<M: Named> Explore for M {
 impl Report {
     fn of<M: Named>(model: &M, until: Until) -> Report {
         let begin = Instant::now();
+        let _removed = Removed::new(model.removed());
         let search = search(model, until);
         Report {
             name: model.name(),

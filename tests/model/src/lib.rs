@@ -127,19 +127,35 @@ macro_rules! budget {
 
 mod admission;
 mod audit;
+#[allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    reason = "the runtime asks for more"
+)]
 mod backend;
+#[allow(dead_code, reason = "the runtime asks for more")]
+mod background;
 mod canonical;
 mod choices;
 mod client;
 mod conduct;
 mod configuration;
 pub mod configurations;
+mod control;
 mod delivery;
 mod explore;
 mod fault_steps;
 mod faults;
 mod fingerprint;
 pub mod frames;
+#[allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    reason = "the runtime asks for more"
+)]
+mod lease;
 mod move_steps;
 mod moves;
 mod network;

@@ -11,6 +11,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 use std::{env, fmt};
 
+use crate::control::Removed;
 use crate::explore::{Expected, Model, Named, Property};
 use crate::{configurations, quorum, several};
 
@@ -72,6 +73,7 @@ pub trait Walk {
 impl<M: Named> Walk for M {
     fn walk(&self, seed: u64, enough: Enough) -> Walked {
         let begin = Instant::now();
+        let _removed = Removed::new(self.removed());
         let rules = Rules::of(self);
         let mut walked = Walked {
             name: self.name(),

@@ -43,13 +43,14 @@ const fn quorum(name: &'static str, ttl: Ticks, horizon: Ticks, budget: Budget) 
 
 /// All configurations of the tests.
 pub const CONFIGURATIONS: &[Quorum] = &[
-    quorum("quorum, two owners", 2, 2, NOTHING),
+    quorum("quorum, two owners", 2, 1, NOTHING),
     Quorum {
         clocks: APART,
         ..quorum("quorum, clocks apart", 2, 1, NOTHING)
     },
     quorum("quorum, polls", 2, 1, budget!(polls: 1)),
     quorum("quorum, a slow answer", 1, 1, budget!(slow: 1)),
+    quorum("quorum, slow answers", 1, 1, budget!(slow: 2)),
     quorum("quorum, a break", 2, 0, budget!(breaks: 1)),
     quorum(
         "quorum, a break and a poll",
@@ -123,6 +124,7 @@ pub const WALKS: &[Quorum] = &[
 
 /// Those that take longer.
 pub const DEEP: &[Quorum] = &[
+    quorum("quorum, two owners for longer", 2, 2, NOTHING),
     Quorum {
         stamps: THREE,
         ..quorum("quorum, three owners", 2, 0, NOTHING)

@@ -1,5 +1,7 @@
 //! Mistakes that the model can make: a checker that does not find them proves nothing.
 
+use crate::control::SafetyLine;
+
 mistakes! {
     /// One mistake, in a script or in the ballot.
     Mistake {
@@ -19,13 +21,24 @@ mistakes! {
         CededVoteCounts,
         /// The token that an unanswered `cede` named still counts.
         VoidTokenCounts,
-        /// A holder that has lost its lock writes it anew.
-        LostHolderRecreates,
         /// A proposal raises the token of the lock, and the fence stays.
         FenceNotRaised,
         /// Half of the nodes, rounded down, are enough.
         HalfIsEnough,
         /// A vote counts from its answer instead of from its request.
         DeadlineFromReply,
+    }
+}
+
+impl Mistake {
+    /// The line of the runtime without which it is made. The others are made in the scripts, or beside the ballot.
+    pub(super) fn removed(self) -> Option<SafetyLine> {
+        match self {
+            Mistake::NoWriteBack | Mistake::FirstToken => Some(SafetyLine::token_written_back),
+            Mistake::CededVoteCounts => Some(SafetyLine::vote_under_a_cede),
+            Mistake::VoidTokenCounts => Some(SafetyLine::token_of_a_lost_cede),
+            Mistake::HalfIsEnough => Some(SafetyLine::more_than_half),
+            _ => None,
+        }
     }
 }

@@ -5,13 +5,13 @@
 //! the counts.
 //!
 //! - [`records`], [`scripts`]: the records of one node, and its scripts as pure functions.
-//! - `ballot`: the decisions of one owner.
+//! - `owner`: one owner, with the ballot of the runtime.
 //! - `world`, `steps`: nodes, owners and what is under way between them; the steps that may come next.
 //! - `recovery`: without further faults every owner is served.
 
-mod ballot;
 mod configurations;
 mod mistake;
+mod owner;
 pub mod records;
 mod recovery;
 pub mod scripts;
@@ -25,6 +25,7 @@ pub use world::World;
 use records::{Owner, Ticks, Token};
 use scripts::Rules;
 
+use crate::control::SafetyLine;
 use crate::explore::{Model, Named, Property};
 
 /// Exclusion.
@@ -98,8 +99,8 @@ pub enum Step {
     Tick,
     /// An owner asks every node.
     Arrive(Owner),
-    /// An owner asks a node again.
-    Poll(Owner, u8),
+    /// An owner begins another attempt.
+    Poll(Owner),
     /// A node carries out the next command, and the owner reads the answer.
     Deliver(Owner, u8),
     /// The same, and the answer takes its time.
@@ -162,6 +163,10 @@ impl Named for Quorum {
     fn name(&self) -> &'static str {
         self.name
     }
+
+    fn removed(&self) -> Option<SafetyLine> {
+        self.mistake.and_then(Mistake::removed)
+    }
 }
 
 impl Model for Quorum {
@@ -181,19 +186,19 @@ impl Model for Quorum {
     }
 
     fn reduce(&self, world: &mut World) {
-        world.reduce();
+        world.reduce(self);
     }
 
     fn properties(&self) -> Vec<Property<Quorum>> {
         vec![
-            Property::always(EXCLUSION, |model: &Quorum, world: &World, _| {
-                world.is_exclusive(model)
+            Property::always(EXCLUSION, |_: &Quorum, world: &World, _| {
+                world.is_exclusive()
             }),
-            Property::always(TOKENS_RISE, |model: &Quorum, world: &World, _| {
-                world.breach.is_none() && world.has_the_largest(model)
+            Property::always(TOKENS_RISE, |_: &Quorum, world: &World, _| {
+                world.breach.is_none() && world.has_the_largest()
             }),
             Property::always(BACKED, |model: &Quorum, world: &World, _| {
-                model.loses_data() || world.is_backed(model)
+                model.loses_data() || world.is_backed()
             }),
             Property::always(PHANTOM, |model: &Quorum, world: &World, _| {
                 model.budget.saves > 0 || world.has_no_phantom()

@@ -1,6 +1,5 @@
 //! What becomes of a state without further faults, with nodes away or without.
 
-use super::ballot::Phase;
 use super::records::{Owner, Ticks};
 use super::world::World;
 use super::{Quorum, Step};
@@ -33,9 +32,9 @@ pub(super) fn is_bounded(model: &Quorum, world: &World) -> bool {
             run.exchange(false);
             run.apply(Step::Tick);
         }
-        let holds = run.world.valid(model).count() > 0;
+        let holds = run.world.valid().count() > 0;
         for owner in 0..run.world.owners.len() {
-            if run.world.owners[owner].phase != Phase::Ended {
+            if !run.world.owners[owner].has_ended() {
                 run.world.end(owner as Owner);
             }
         }
@@ -89,7 +88,7 @@ impl<'a> Run<'a> {
                 return false;
             }
             let mut owners = self.world.owners.iter();
-            if owners.all(|owner| owner.phase == Phase::Ended) {
+            if owners.all(super::owner::Owner::has_ended) {
                 return true;
             }
             self.apply(Step::Tick);
@@ -100,9 +99,7 @@ impl<'a> Run<'a> {
     /// One tick's messages; whether they come to an end.
     fn exchange(&mut self, releases: bool) -> bool {
         for owner in 0..self.world.owners.len() as Owner {
-            for node in 0..self.world.nodes.len() {
-                self.world.poll(owner, node, self.model);
-            }
+            self.world.begin_attempt(owner);
         }
         for _ in 0..MESSAGES {
             self.cut_off();
@@ -118,19 +115,19 @@ impl<'a> Run<'a> {
         let nodes = self.world.nodes.iter().enumerate();
         for (node, site) in nodes.filter(|(node, _)| !self.away.contains(node)) {
             for (owner, link) in (0..).zip(&site.links) {
-                if link.down.is_some() {
+                if !link.down.is_empty() {
                     return Some(Step::Receive(owner, node as u8));
                 }
                 if link.push {
                     return Some(Step::ReadPush(owner, node as u8));
                 }
-                if link.up.is_some() || link.end.is_some() {
+                if !link.up.is_empty() || link.end.is_some() {
                     return Some(Step::Deliver(owner, node as u8));
                 }
             }
         }
         let mut owners = (0..).zip(&self.world.owners);
-        let holder = owners.find(|(_, owner)| matches!(owner.phase, Phase::Holds(_)));
+        let holder = owners.find(|(_, owner)| owner.token().is_some());
         holder
             .filter(|_| releases)
             .map(|(owner, _)| Step::Release(owner))

@@ -1,10 +1,19 @@
 //! The steps of the nodes, the owners and the network.
 
-use super::ballot::{Phase, Verdict};
+use super::mistake::Mistake;
+use super::owner::{grant, reply, time};
 use super::records::{Owner, Records};
-use super::scripts::{Answer, Command, run};
-use super::world::World;
+use super::scripts::{Answer, Command, run, token_of};
+use super::world::{End, World};
 use super::{Quorum, Step, TOKENS_RISE};
+use crate::backend::wire::ballot;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::reply::Answered;
+use crate::backend::wire::votes::{Outcome, Vote, Votes};
+
+/// There is no answer to a command.
+const LOST: WireError = WireError::Unavailable("the connection broke");
 
 impl World {
     /// Appends the steps that may come next.
@@ -22,13 +31,14 @@ impl World {
         );
         for (node, site) in (0..).zip(&self.nodes) {
             for (owner, link) in (0..).zip(&site.links) {
-                if link.up.is_some() || link.end.is_some() && !self.has_stray(owner, node) {
+                let is_awaited = |end: End| end.is_tainted && self.has_stray(owner, node);
+                if !link.up.is_empty() || link.end.is_some_and(|end| !is_awaited(end)) {
                     steps.push(Step::Deliver(owner, node));
                 }
-                if link.up.is_some() && self.budget.slow > 0 {
+                if !link.up.is_empty() && self.budget.slow > 0 {
                     steps.push(Step::DeliverSlow(owner, node));
                 }
-                if link.down.is_some() {
+                if !link.down.is_empty() {
                     steps.push(Step::Receive(owner, node));
                 }
                 if link.push {
@@ -52,24 +62,19 @@ impl World {
         }
         for (id, owner) in (0..).zip(&self.owners) {
             let begun = !self.absent.contains(&id);
-            match owner.phase {
-                Phase::Acquires if begun => {
-                    if self.budget.polls > 0 {
-                        let asks = (0..self.nodes.len())
-                            .filter(|&node| owner.poll(node, self.now, model.mistake).is_some());
-                        steps.extend(asks.map(|node| Step::Poll(id, node as u8)));
-                    }
-                    if self.budget.give_ups > 0 {
-                        steps.push(Step::GiveUp(id));
-                    }
+            if owner.acquires() && begun {
+                if self.budget.polls > 0 && owner.may_begin_anew(self.now) {
+                    steps.push(Step::Poll(id));
                 }
-                Phase::Holds(_) => {
-                    if self.budget.renewals > 0 {
-                        steps.push(Step::Renew(id));
-                    }
-                    steps.push(Step::Release(id));
+                if self.budget.give_ups > 0 {
+                    steps.push(Step::GiveUp(id));
                 }
-                Phase::Acquires | Phase::Ended => {}
+            }
+            if owner.token().is_some() {
+                if self.budget.renewals > 0 && owner.renewal.is_none() {
+                    steps.push(Step::Renew(id));
+                }
+                steps.push(Step::Release(id));
             }
         }
     }
@@ -77,10 +82,10 @@ impl World {
     fn possible_breaks(&self, steps: &mut Vec<Step>) {
         for (node, site) in (0..).zip(&self.nodes) {
             for (owner, link) in (0..).zip(&site.links) {
-                if link.up.is_some() {
+                if !link.up.is_empty() {
                     steps.push(Step::BreakLate(owner, node));
                 }
-                if link.up.is_some() || link.down.is_some() || link.push {
+                if !link.up.is_empty() || !link.down.is_empty() || link.push {
                     steps.push(Step::Break(owner, node));
                 }
             }
@@ -93,17 +98,19 @@ impl World {
             Step::Tick => self.now += 1,
             Step::Arrive(owner) => {
                 self.absent.retain(|&absent| absent != owner);
-                for node in 0..self.nodes.len() {
-                    self.poll(owner, node, model);
-                }
+                self.begin_attempt(owner);
             }
-            Step::Poll(owner, node) => {
+            Step::Poll(owner) => {
                 self.budget.polls -= 1;
-                self.poll(owner, node.into(), model);
+                self.begin_attempt(owner);
             }
             Step::Deliver(owner, node) => {
                 self.deliver(owner, node.into(), model);
-                self.receive(owner, node, model);
+                // Answers are read in their order.
+                let link = &self.nodes[usize::from(node)].links[usize::from(owner)];
+                if link.down.len() == 1 {
+                    self.receive(owner, node, model);
+                }
             }
             Step::DeliverSlow(owner, node) => {
                 self.budget.slow -= 1;
@@ -112,7 +119,8 @@ impl World {
             Step::Receive(owner, node) => self.receive(owner, node, model),
             Step::ReadPush(owner, node) => {
                 self.nodes[usize::from(node)].links[usize::from(owner)].push = false;
-                self.owners[usize::from(owner)].notified(node.into());
+                let ballot = &mut self.owners[usize::from(owner)].ballot;
+                ballot.notified(node.into());
             }
             Step::Break(owner, node) | Step::BreakLate(owner, node) => {
                 self.budget.breaks -= 1;
@@ -128,12 +136,10 @@ impl World {
             }
             Step::Renew(owner) => {
                 self.budget.renewals -= 1;
-                for node in 0..self.nodes.len() {
-                    let renewal = self.owners[usize::from(owner)].renewal(node);
-                    if let Some(renewal) = renewal {
-                        self.send(owner, node, renewal);
-                    }
-                }
+                let nodes = self.nodes.len();
+                self.owners[usize::from(owner)].renewal = Some(Votes::new(nodes));
+                let ttl = model.ttl;
+                (0..nodes).for_each(|node| self.write(owner, node, Command::Renew { ttl }));
             }
             Step::Release(owner) => self.end(owner),
             Step::GiveUp(owner) => {
@@ -170,81 +176,223 @@ impl World {
 
     /// Each owner does what its ballot says.
     fn decide(&mut self, model: &Quorum) {
-        let (now, mistake) = (self.now, model.mistake);
-        for id in 0..self.owners.len() {
-            if self.absent.contains(&(id as Owner)) {
+        let now = self.now;
+        for id in 0..self.owners.len() as Owner {
+            if self.absent.contains(&id) {
                 continue;
             }
-            let owner = &mut self.owners[id];
-            match owner.phase {
-                Phase::Acquires => {
-                    if let Verdict::Has { token, .. } = owner.verdict(now, mistake) {
-                        owner.phase = Phase::Holds(token);
-                        if token <= self.highest {
-                            self.breach = Some(TOKENS_RISE);
-                        }
-                        self.highest = self.highest.max(token);
-                    }
+            let owner = &mut self.owners[usize::from(id)];
+            if owner.acquires()
+                && let Some(token) = owner.take(now, model.mistake)
+            {
+                if token <= self.highest {
+                    self.breach = Some(TOKENS_RISE);
                 }
-                Phase::Holds(_) => {
-                    let recreates = mistake == Some(super::Mistake::LostHolderRecreates);
-                    if !owner.is_valid(now, mistake) && !recreates {
-                        self.end(id as Owner);
-                    }
-                }
-                Phase::Ended => {}
+                self.highest = self.highest.max(token);
             }
-            for node in 0..self.nodes.len() {
-                if let Some(command) = self.owners[id].next(node, now, mistake) {
-                    self.send(id as Owner, node, command);
-                }
+            let owner = &mut self.owners[usize::from(id)];
+            if owner.token().is_some() && !owner.is_valid(now) {
+                self.end(id);
             }
+            let owner = &mut self.owners[usize::from(id)];
+            let due = owner.ballot.due(true, time(now));
+            for (node, command) in due {
+                self.send(id, node, command);
+            }
+            self.count(id, model);
         }
     }
 
-    pub(super) fn poll(&mut self, owner: Owner, node: usize, model: &Quorum) {
-        let command = self.owners[usize::from(owner)].poll(node, self.now, model.mistake);
-        if let Some(command) = command {
-            self.send(owner, node, command);
+    /// Tells nodes that have waited for long enough that they have.
+    fn count(&mut self, id: Owner, model: &Quorum) {
+        let owner = &self.owners[usize::from(id)];
+        let delay = model.rules().delay;
+        let waited = |node: &usize| {
+            let (count, at) = owner.counts[*node]?;
+            Some(count.waited + (self.now - at))
+        };
+        let is_told = |node: &usize| {
+            let mut up = self.nodes[*node].links[usize::from(id)].up.iter();
+            up.any(|(command, _)| matches!(command, Command::Mark { .. }))
+        };
+        let nodes = 0..self.nodes.len();
+        let due = nodes.filter(|node| waited(node) >= Some(delay) && !is_told(node));
+        let due: Vec<usize> = due.filter(|_| owner.acquires()).collect();
+        for node in due {
+            let known = None;
+            self.write(id, node, Command::Mark { new: 0, known });
         }
     }
 
-    fn send(&mut self, owner: Owner, node: usize, command: Command) {
-        self.owners[usize::from(owner)].sent(node, command, self.now);
-        self.nodes[node].links[usize::from(owner)].up = Some(command);
+    pub(super) fn begin_attempt(&mut self, id: Owner) {
+        let owner = &mut self.owners[usize::from(id)];
+        if !owner.acquires() {
+            return;
+        }
+        for (node, command) in owner.begin_attempt(self.now) {
+            self.send(id, node, command);
+        }
     }
 
-    pub(super) fn end(&mut self, owner: Owner) {
-        let end = self.owners[usize::from(owner)].end(self.now);
-        for node in &mut self.nodes {
-            let link = &mut node.links[usize::from(owner)];
-            link.down = None;
+    /// Sends a command of the ballot.
+    fn send(&mut self, id: Owner, node: usize, command: ballot::command::Command) {
+        let owner = &mut self.owners[usize::from(id)];
+        owner.ballot.sent(node, command, time(self.now));
+        let command = owner.script(command);
+        self.write(id, node, command);
+    }
+
+    /// Writes a command to a connection.
+    fn write(&mut self, id: Owner, node: usize, command: Command) {
+        let link = &mut self.nodes[node].links[usize::from(id)];
+        let ballot = &mut self.owners[usize::from(id)].ballot;
+        let ttl = ballot.ttl();
+        match command {
+            Command::Acquire { .. } | Command::Cede { .. } => {
+                ballot.place_mut(node).writing(link.connection, ttl, true);
+            }
+            Command::Hold { .. } => {
+                ballot.place_mut(node).writing(link.connection, ttl, false);
+            }
+            _ => {}
+        }
+        link.up.push((command, self.now));
+    }
+
+    pub(super) fn end(&mut self, id: Owner) {
+        let owner = &mut self.owners[usize::from(id)];
+        owner.renewal = None;
+        owner.counts.fill(None);
+        let endings = owner.ballot.end().expect("an owner is ended once");
+        for (node, site) in self.nodes.iter_mut().enumerate() {
+            let link = &mut site.links[usize::from(id)];
             link.push = false;
-            link.end = Some(end);
+            let outstanding = &mut owner.ballot.place_mut(node).outstanding;
+            for (command, ..) in link.down.drain(..) {
+                if may_store(command) {
+                    outstanding.answered(link.connection);
+                }
+            }
+        }
+        // A release does what an end does, or is answered that an end must follow.
+        for (node, _) in endings {
+            let proposal = token_of(self.now);
+            self.write_end(id, node, Command::End { proposal });
         }
     }
 
-    fn deliver(&mut self, owner: Owner, node: usize, model: &Quorum) {
-        let link = &mut self.nodes[node].links[usize::from(owner)];
-        let has_ended = link.end.is_some();
-        let Some(command) = link.up.take().or_else(|| link.end.take()) else {
+    /// Writes an end behind the commands that are under way.
+    fn write_end(&mut self, id: Owner, node: usize, command: Command) {
+        let link = &mut self.nodes[node].links[usize::from(id)];
+        let place = self.owners[usize::from(id)].ballot.place_mut(node);
+        place.outstanding.ending(link.connection);
+        link.end = Some(End {
+            command,
+            is_tainted: place.outstanding.is_tainted(),
+        });
+    }
+
+    fn deliver(&mut self, id: Owner, node: usize, model: &Quorum) {
+        let link = &mut self.nodes[node].links[usize::from(id)];
+        if link.up.is_empty() {
+            let Some(End { command, .. }) = link.end.take() else {
+                return;
+            };
+            self.run(id, node, command, model);
+            return;
+        }
+        let (command, sent_at) = link.up.remove(0);
+        let answer = self.run(id, node, command, model);
+        let link = &mut self.nodes[node].links[usize::from(id)];
+        let owner = &mut self.owners[usize::from(id)];
+        if !owner.has_ended() {
+            link.down.push((command, sent_at, answer));
+        } else if may_store(command) {
+            let outstanding = &mut owner.ballot.place_mut(node).outstanding;
+            outstanding.answered(link.connection);
+        }
+    }
+
+    fn receive(&mut self, id: Owner, node: u8, model: &Quorum) {
+        let node = usize::from(node);
+        let link = &mut self.nodes[node].links[usize::from(id)];
+        let (command, sent_at, answer) = link.down.remove(0);
+        let connection = link.connection;
+        let now = self.now;
+        let is_late = model.mistake == Some(Mistake::DeadlineFromReply);
+        let at = time(if is_late { now } else { sent_at });
+        let owner = &mut self.owners[usize::from(id)];
+        if may_store(command) {
+            let place = owner.ballot.place_mut(node);
+            place.outstanding.answered(connection);
+        }
+        if let Answer::Marked(count) = answer {
+            owner.counts[node] = count.map(|count| (count, now));
+        }
+        match command {
+            Command::Acquire { .. } | Command::Cede { .. } => {
+                owner.ballot.answered(node, at, reply(answer), time(now));
+            }
+            Command::Hold { .. } => {
+                if let Answer::Held { token } = answer {
+                    owner.ballot.restored(node, grant(token), at);
+                }
+            }
+            Command::Renew { .. } => {
+                let vote = match answer {
+                    Answer::Held { token } => Vote::Yes(Answered {
+                        at,
+                        answer: grant(token),
+                    }),
+                    _ => Vote::No,
+                };
+                self.renewed(id, node, vote);
+            }
+            _ => {}
+        }
+        if answer == Answer::Marked(None) {
+            self.begin_attempt(id);
+        }
+    }
+
+    /// A node has answered a renewal, or will not.
+    fn renewed(&mut self, id: Owner, node: usize, vote: Vote) {
+        let owner = &mut self.owners[usize::from(id)];
+        let Some(votes) = &mut owner.renewal else {
             return;
         };
-        let answer = self.run(owner, node, command, model);
-        if !has_ended {
-            self.nodes[node].links[usize::from(owner)].down = Some(answer);
-        }
-    }
-
-    fn receive(&mut self, owner: Owner, node: u8, model: &Quorum) {
-        let link = &mut self.nodes[usize::from(node)].links[usize::from(owner)];
-        if let Some(answer) = link.down.take() {
-            let ballot = &mut self.owners[usize::from(owner)];
-            ballot.answered(node.into(), answer, self.now, model.mistake);
+        votes.note(node, vote);
+        match votes.outcome() {
+            Some(Outcome::Confirmed(Answered { at, .. })) => {
+                let absent = votes.take_absent();
+                owner.renew(at);
+                if votes_are_in(owner) {
+                    owner.renewal = None;
+                }
+                let Some(token) = owner.token() else {
+                    return;
+                };
+                let ttl = owner.ttl();
+                if owner.is_valid(self.now) {
+                    for node in absent {
+                        self.write(id, node, Command::Hold { ttl, token });
+                    }
+                }
+            }
+            Some(Outcome::Lost) => self.end(id),
+            Some(Outcome::TooFew) | None => {
+                if votes_are_in(owner) {
+                    owner.renewal = None;
+                }
+            }
         }
     }
 
     fn run(&mut self, owner: Owner, node: usize, command: Command, model: &Quorum) -> Answer {
+        let measured = self.owners[usize::from(owner)].counts[node].map(|(mut count, at)| {
+            count.waited += self.now - at;
+            count
+        });
         let site = &mut self.nodes[node];
         let clock = (self.now + site.ahead, site.boot);
         let mut pushes = Vec::new();
@@ -258,37 +406,52 @@ impl World {
                 &mut pushes,
             )
         };
-        let mark = |known| Command::Mark {
+        let mark = Command::Mark {
             new: site.losses,
-            known,
+            known: measured,
         };
         let answer = match command {
-            Command::Mark { known, .. } => run(mark(known)),
+            Command::Mark { .. } => run(mark),
             command => match run(command) {
                 // A client that finds an early node marks it.
-                Answer::Early { .. } => run(mark(None)),
+                Answer::Early { .. } => run(mark),
                 answer => answer,
             },
         };
         for pushed in pushes {
-            let is_asking = self.owners[usize::from(pushed)].phase == Phase::Acquires;
+            let is_asking = self.owners[usize::from(pushed)].acquires();
             site.links[usize::from(pushed)].push |= is_asking;
         }
         answer
     }
 
-    /// The connection breaks. What was under way is lost, or the command is late.
-    pub(super) fn tear(&mut self, owner: Owner, node: u8, is_late: bool) {
-        let link = &mut self.nodes[usize::from(node)].links[usize::from(owner)];
-        link.down = None;
+    /// The connection breaks. What was under way is lost, or the commands are late.
+    pub(super) fn tear(&mut self, id: Owner, node: u8, is_late: bool) {
+        let place = usize::from(node);
+        let link = &mut self.nodes[place].links[usize::from(id)];
         link.push = false;
-        let command = link.up.take();
-        self.stray.extend(
-            command
-                .filter(|_| is_late)
-                .map(|command| (owner, node, command)),
-        );
-        self.owners[usize::from(owner)].unanswered(node.into());
+        link.connection = ConnectionId(link.connection.0 + 1);
+        let down = std::mem::take(&mut link.down);
+        let up = std::mem::take(&mut link.up);
+        let end = link.end;
+        let late = up.iter().filter(|_| is_late);
+        self.stray
+            .extend(late.map(|&(command, _)| (id, node, command)));
+        let down = down.into_iter().map(|(command, ..)| command);
+        for command in down.chain(up.into_iter().map(|(command, _)| command)) {
+            match command {
+                Command::Acquire { .. } | Command::Cede { .. } => {
+                    let ballot = &mut self.owners[usize::from(id)].ballot;
+                    ballot.unanswered(place, &LOST);
+                }
+                Command::Renew { .. } => self.renewed(id, place, Vote::Failed(LOST)),
+                _ => {}
+            }
+        }
+        // It is sent once more on the next connection.
+        if let Some(End { command, .. }) = end {
+            self.write_end(id, place, command);
+        }
     }
 
     /// A node restarts: empty, or with what it had saved. Its connections break.
@@ -307,4 +470,16 @@ impl World {
         let mut stray = self.stray.iter();
         stray.any(|&(of, to, _)| (of, to) == (owner, node))
     }
+}
+
+/// Whether a command can make its owner hold the node, or queue there.
+fn may_store(command: Command) -> bool {
+    matches!(
+        command,
+        Command::Acquire { .. } | Command::Cede { .. } | Command::Hold { .. }
+    )
+}
+
+fn votes_are_in(owner: &super::owner::Owner) -> bool {
+    owner.renewal.as_ref().is_some_and(Votes::is_over)
 }

@@ -1,16 +1,18 @@
 //! The whole state: the nodes, the owners, and what is under way between them.
 
-use super::ballot::{Ballot, Phase};
+use super::owner::{self, TICK, time};
 use super::records::{Count, Lock, Marker, Owner, Records, Ticks, Token};
 use super::scripts::{Answer, Command};
 use super::{Budget, Quorum};
+use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
+use crate::backend::wire::{PRESENT, Time};
 
 /// The whole state.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Hash)]
 pub struct World {
     pub(super) now: Ticks,
     pub(super) nodes: Vec<Node>,
-    pub(super) owners: Vec<Ballot>,
+    pub(super) owners: Vec<owner::Owner>,
     /// The owners that have not begun.
     pub(super) absent: Vec<Owner>,
     /// Commands of connections that broke.
@@ -44,15 +46,38 @@ impl Node {
     }
 }
 
-/// A connection: one command at a time, and an `end` behind it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A connection. It keeps the order of its commands, and an `end` is behind all of them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Link {
-    pub(super) up: Option<Command>,
-    pub(super) down: Option<Answer>,
-    /// The `end` that the node has not carried out.
-    pub(super) end: Option<Command>,
+    pub(super) connection: ConnectionId,
+    /// Commands under way, and when each was sent.
+    pub(super) up: Vec<(Command, Ticks)>,
+    /// Answers that the owner has not read.
+    pub(super) down: Vec<(Command, Ticks, Answer)>,
+    /// The end that the node has not carried out, or not for the last time.
+    pub(super) end: Option<End>,
     /// A message that the owner has not read.
     pub(super) push: bool,
+}
+
+/// The end of an owner on a node, which is repeated until it is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct End {
+    pub(super) command: Command,
+    /// A command of the owner may follow, so the end is repeated until none can.
+    pub(super) is_tainted: bool,
+}
+
+impl Default for Link {
+    fn default() -> Link {
+        Link {
+            connection: PRESENT,
+            up: Vec::new(),
+            down: Vec::new(),
+            end: None,
+            push: false,
+        }
+    }
 }
 
 impl World {
@@ -77,10 +102,7 @@ impl World {
             now: 0,
             nodes: nodes.collect(),
             owners: ballots
-                .map(|&stamp| {
-                    let times = (model.ttl, model.rules().delay);
-                    Ballot::new(model.clocks.len(), stamp, times)
-                })
+                .map(|&stamp| owner::Owner::new(model.clocks.len(), stamp, model.ttl))
                 .collect(),
             absent: (0..owners as Owner).collect(),
             stray: Vec::new(),
@@ -97,45 +119,44 @@ impl World {
                 count: Some(Count { name: 0, waited }),
             });
         }
-        world.reduce();
+        world.reduce(model);
         world
     }
 
     /// The holders that may rely on the lock.
-    pub(super) fn valid<'a>(&'a self, model: &'a Quorum) -> impl Iterator<Item = &'a Ballot> {
-        let mistake = model.mistake;
+    pub(super) fn valid(&self) -> impl Iterator<Item = &owner::Owner> {
         let owners = self.owners.iter();
-        owners.filter(move |owner| owner.is_valid(self.now, mistake))
+        owners.filter(|owner| owner.is_valid(self.now))
     }
 
     /// No two holders are valid at once.
-    pub(super) fn is_exclusive(&self, model: &Quorum) -> bool {
-        self.valid(model).count() <= 1
+    pub(super) fn is_exclusive(&self) -> bool {
+        self.valid().count() <= 1
     }
 
     /// A valid holder has the largest token of all holders.
-    pub(super) fn has_the_largest(&self, model: &Quorum) -> bool {
-        self.valid(model)
-            .all(|owner| matches!(owner.phase, Phase::Holds(token) if token >= self.highest))
+    pub(super) fn has_the_largest(&self) -> bool {
+        let mut valid = self.valid();
+        valid.all(|owner| owner.token() >= Some(self.highest))
     }
 
     /// A majority of the nodes has the lock of a valid holder.
-    pub(super) fn is_backed(&self, model: &Quorum) -> bool {
+    pub(super) fn is_backed(&self) -> bool {
         (0..).zip(&self.owners).all(|(me, owner)| {
             let backs = self.nodes.iter().filter(|node| {
                 let lock = node.records.lock;
                 lock.is_some_and(|lock| lock.owner == me && lock.expires_at > self.now + node.ahead)
             });
-            !owner.is_valid(self.now, model.mistake) || backs.count() > self.nodes.len() / 2
+            !owner.is_valid(self.now) || backs.count() > self.nodes.len() / 2
         })
     }
 
     /// Nothing of an owner is on a node that carried out its `end` after all that came before.
     pub(super) fn has_no_phantom(&self) -> bool {
         (0..).zip(&self.owners).all(|(me, owner)| {
-            owner.phase != Phase::Ended
+            !owner.has_ended()
                 || (0..).zip(&self.nodes).all(|(id, node)| {
-                    let link = node.links[usize::from(me)];
+                    let link = &node.links[usize::from(me)];
                     let mut stray = self.stray.iter();
                     link.end.is_some()
                         || stray.any(|&(owner, node, _)| (owner, node) == (me, id))
@@ -148,7 +169,7 @@ impl World {
     pub(super) fn is_over(&self) -> bool {
         self.absent.is_empty()
             && self.stray.is_empty()
-            && self.owners.iter().all(|owner| owner.phase == Phase::Ended)
+            && self.owners.iter().all(owner::Owner::has_ended)
             && self.nodes.iter().all(|node| {
                 node.records.lock.is_none()
                     && node.records.queue.is_empty()
@@ -157,13 +178,33 @@ impl World {
     }
 
     /// Drops what makes no difference, and orders the nodes, which are alike but for their clocks.
-    pub(super) fn reduce(&mut self) {
+    pub(super) fn reduce(&mut self, model: &Quorum) {
+        let left = match self.now < model.horizon {
+            true => Time::Ticks(TICK),
+            false => Time::IsOver,
+        };
         self.stray.sort_unstable();
-        for node in &mut self.nodes {
+        for (id, node) in self.nodes.iter_mut().enumerate() {
             node.records.expire(self.now + node.ahead);
+            for (link, owner) in node.links.iter_mut().zip(&mut self.owners) {
+                let present = std::mem::replace(&mut link.connection, PRESENT);
+                let has_ended = owner.has_ended();
+                let outstanding = &mut owner.ballot.place_mut(id).outstanding;
+                outstanding.reduce(present, has_ended);
+                if has_ended && link.end.is_none() {
+                    *outstanding = Outstanding::default();
+                }
+            }
+        }
+        for owner in &mut self.owners {
+            owner.ballot.reduce(time(self.now), left);
+            if owner.token().is_none() {
+                owner.lease = 0;
+            }
         }
         let key = |world: &World, id: usize| {
-            let places: Vec<_> = world.owners.iter().map(|owner| owner.nodes[id]).collect();
+            let owners = world.owners.iter();
+            let places: Vec<_> = owners.map(|owner| owner.fingerprint_of(id)).collect();
             let stray = world
                 .stray
                 .iter()
@@ -178,7 +219,7 @@ impl World {
         }
         self.nodes = order.iter().map(|&id| self.nodes[id].clone()).collect();
         for owner in &mut self.owners {
-            owner.nodes = order.iter().map(|&id| owner.nodes[id]).collect();
+            owner.order_nodes(&order);
         }
         for (_, node, _) in &mut self.stray {
             let place = order.iter().position(|&id| id == usize::from(*node));

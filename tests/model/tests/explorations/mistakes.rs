@@ -149,10 +149,10 @@ const OF_QUORUM: Shows<OfQuorum> = shows! { OfQuorum:
     CedeWithoutToken in "quorum, a break and a poll" breaks quorum::BACKED;
     CededVoteCounts in "quorum, a slow answer" breaks quorum::BACKED;
     VoidTokenCounts in "quorum, a break and a poll" breaks quorum::BACKED;
-    LostHolderRecreates in "quorum, renewal of one tick" breaks quorum::TOKENS_RISE;
     FenceNotRaised in "quorum, two owners" breaks quorum::TOKENS_RISE;
-    HalfIsEnough in "quorum, two owners" breaks quorum::EXCLUSION, quorum::BACKED, quorum::MAJORITY;
-    DeadlineFromReply in "quorum, two owners" breaks quorum::BACKED;
+    HalfIsEnough in "quorum, two owners" breaks quorum::EXCLUSION, quorum::BACKED;
+    HalfIsEnough in "quorum, two owners for longer" breaks quorum::MAJORITY;
+    DeadlineFromReply in "quorum, slow answers" breaks quorum::BACKED;
 };
 
 /// A test of each line of the tables, and one that they have every mistake.
@@ -171,7 +171,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         of_several(name).with(OfSeveral::InScript(mistake))
     }));
     trials.extend(found(OF_QUORUM, |name, mistake| {
-        let mut all = quorum::CONFIGURATIONS.iter();
+        let mut all = quorum::CONFIGURATIONS.iter().chain(quorum::DEEP);
         all.find(|of| of.name == name)
             .expect("a configuration")
             .with(mistake)

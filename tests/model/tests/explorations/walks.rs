@@ -78,7 +78,6 @@ const UNFOUND_OF_QUORUM: &[OfQuorum] = &[
     OfQuorum::CountOfAnother,
     OfQuorum::CedeWithoutToken,
     OfQuorum::VoidTokenCounts,
-    OfQuorum::LostHolderRecreates,
 ];
 
 /// A test of each configuration, and of each mistake.

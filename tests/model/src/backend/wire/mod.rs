@@ -2,6 +2,7 @@
 
 include!("../../../../../lock-runtime/src/backend/wire/pure.rs");
 
+pub(crate) mod error;
 mod reduced;
 
-pub(crate) use reduced::PRESENT;
+pub(crate) use reduced::{PRESENT, Time};

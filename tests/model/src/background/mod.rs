@@ -1,0 +1,3 @@
+//! Parts of the runtime's `background`.
+
+include!("../../../../lock-runtime/src/background/pure.rs");

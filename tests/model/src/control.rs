@@ -1,0 +1,48 @@
+//! Safety lines of the runtime that a search can remove, as in its `control`.
+
+use std::cell::Cell;
+
+/// Whether the line of that name is removed.
+macro_rules! is_removed {
+    ($name:ident) => {
+        $crate::control::SafetyLine::$name.is_removed()
+    };
+}
+pub(crate) use is_removed;
+
+/// A line of the runtime without which a lock is not safe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(non_camel_case_types, reason = "as the runtime has them")]
+pub(crate) enum SafetyLine {
+    more_than_half,
+    token_of_a_lost_cede,
+    token_written_back,
+    vote_under_a_cede,
+}
+
+thread_local! {
+    static REMOVED: Cell<Option<SafetyLine>> = const { Cell::new(None) };
+}
+
+impl SafetyLine {
+    /// Whether the present thread is to be without the line.
+    pub(crate) fn is_removed(self) -> bool {
+        REMOVED.get() == Some(self)
+    }
+}
+
+/// Puts the line that the present thread is without back when this is dropped.
+pub(crate) struct Removed(());
+
+impl Removed {
+    pub(crate) fn new(line: Option<SafetyLine>) -> Removed {
+        REMOVED.set(line);
+        Removed(())
+    }
+}
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        REMOVED.set(None);
+    }
+}
