@@ -76,6 +76,13 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Whether a lease may count from it.
+    pub(super) fn renews(self) -> bool {
+        matches!(self, Command::Renew { .. } | Command::Hold { .. })
+    }
+}
+
 /// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Answer {

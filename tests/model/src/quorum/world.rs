@@ -189,6 +189,11 @@ impl World {
             for (link, owner) in node.links.iter_mut().zip(&mut self.owners) {
                 let present = std::mem::replace(&mut link.connection, PRESENT);
                 let has_ended = owner.has_ended();
+                // From when a vote would count matters no more.
+                let votes = link.up.iter_mut().filter(|_| !owner.acquires());
+                for (_, at) in votes.filter(|(command, _)| has_ended || !command.renews()) {
+                    *at = 0;
+                }
                 let outstanding = &mut owner.ballot.place_mut(id).outstanding;
                 outstanding.reduce(present, has_ended);
                 if has_ended && link.end.is_none() {
