@@ -58,7 +58,7 @@ pub const CONFIGURATIONS: &[Quorum] = &[
         0,
         budget!(breaks: 1, polls: 1),
     ),
-    quorum("quorum, renewal", 2, 2, budget!(renewals: 1)),
+    quorum("quorum, renewal", 2, 1, budget!(renewals: 1)),
     quorum("quorum, renewal of one tick", 1, 2, budget!(renewals: 1)),
     quorum("quorum, giving up", 2, 1, budget!(give_ups: 1)),
     quorum("quorum, flushed", 1, 2, budget!(flushes: 1)),
@@ -83,10 +83,6 @@ pub const CONFIGURATIONS: &[Quorum] = &[
         clocks: &[0, 0, 2],
         lost: Some(7),
         ..quorum("quorum, after a loss", 2, 1, NOTHING)
-    },
-    Quorum {
-        lost: Some(7),
-        ..quorum("quorum, flushed after a loss", 2, 1, budget!(flushes: 1))
     },
 ];
 
@@ -125,6 +121,10 @@ pub const WALKS: &[Quorum] = &[
 /// Those that take longer.
 pub const DEEP: &[Quorum] = &[
     quorum("quorum, two owners for longer", 2, 2, NOTHING),
+    Quorum {
+        lost: Some(7),
+        ..quorum("quorum, flushed after a loss", 2, 1, budget!(flushes: 1))
+    },
     Quorum {
         stamps: THREE,
         ..quorum("quorum, three owners", 2, 0, NOTHING)
