@@ -19,6 +19,10 @@ pub(crate) enum Clock {
     Real,
 }
 
+/// The clock by which an owner is ended again. It stands still while the machine sleeps, and so do the commands that may
+/// still arrive.
+pub(crate) const SETTLING: Clock = Clock::Real;
+
 impl Clock {
     pub(crate) fn now(self) -> Moment {
         match self {

@@ -6,11 +6,12 @@
 //!  or END for a successor                             │                      │
 //!     │   ▲   ▲                                       │    (contended: END)  │
 //!     │   │   └─ contended: END                       │                      │
-//!     │   └── no answer: BACK OFF, until              │                      │
-//!     │       its caller waits no longer              │                      │
+//!     │   └── no answer: BACK OFF, until its          │                      │
+//!     │       caller waits no longer: reports         │                      │
 //!     ▼                                               │                      │
-//!  answered, refused, or late:                        │                      │
-//!  promotes the next caller, reports                  │                      │
+//!  answered, refused, or unanswered after that:       │                      │
+//!  promotes the next caller (a named successor:       │                      │
+//!  at the first outcome), reports                     │                      │
 //!     └───────────────────────────────────────────────┴──────────┬───────────┘
 //!                                                                ▼
 //!   ┌── unanswered, refused while it may hold, or tainted ──── first end ──── otherwise ──► OVER
@@ -173,15 +174,21 @@ impl Ending {
     /// The end of an owner that is given up; `None` if nothing of it can be left.
     #[inline]
     pub(crate) fn of_owner(owner: &Outstanding) -> Option<Ending> {
-        owner.may_be_stored().then(|| Ending::of_node(true))
+        owner.may_be_stored().then(|| Ending::unhurried(Way::End))
     }
 
     /// The end of an owner on a node of a quorum.
     #[inline]
     pub(crate) fn of_node(is_contended: bool) -> Ending {
+        Ending::unhurried(if is_contended { Way::End } else { Way::Release })
+    }
+
+    /// An end for which nobody waits.
+    #[inline]
+    fn unhurried(way: Way) -> Ending {
         Ending {
             phase: Phase::First,
-            way: if is_contended { Way::End } else { Way::Release },
+            way,
             rests_until: None,
             owes: Debts {
                 head: false,
@@ -193,6 +200,7 @@ impl Ending {
     /// A waiter queues, as is known before the first command.
     #[inline]
     pub(crate) fn contended(&mut self) {
+        debug_assert!(self.way != Way::EndForSuccessor, "the successor comes last");
         self.way = Way::End;
     }
 
@@ -372,8 +380,13 @@ fn report_of(event: Event, owner: &Outstanding) -> Report {
         }
         Event::Answered(EndReply::NotOurs | EndReply::LeftQueue) => Report::NotOurs,
         Event::Answered(EndReply::Rests) => Report::Rests,
-        Event::Answered(_) => Report::Freed,
-        Event::Refused | Event::Unavailable => Report::Unconfirmed,
+        Event::Answered(EndReply::Freed | EndReply::HandedOff | EndReply::SuccessorHolds(_)) => {
+            Report::Freed
+        }
+        // A contended release is followed by an end before anything is reported.
+        Event::Answered(EndReply::Contended) | Event::Refused | Event::Unavailable => {
+            Report::Unconfirmed
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::EndReply;
 use crate::backend::wire::{EndRequest, RestRequest, Wire};
+use crate::background::clock::SETTLING;
 use crate::background::in_flight::Counted;
 use crate::background::random;
 use crate::key::RecordNames;
@@ -34,7 +35,7 @@ pub(crate) fn end<W: Wire>(
     let context_of_task = context.clone();
     context.spawn(async move {
         let context = context_of_task;
-        let command = ending.command(|| context.now());
+        let command = ending.command(|| SETTLING.now());
         let then = send(&context, &mut owner, &mut ending, command).await;
         drop(first);
         settle(&context, owner, ending, then, counted).await;
@@ -74,10 +75,10 @@ pub(crate) async fn settle<W: Wire>(
             Then::Send(command) => command,
             Then::Pause(pause) => {
                 sleep(pause).await;
-                ending.command(|| context.now())
+                ending.command(|| SETTLING.now())
             }
-            // Only the end of a holder is hurried, while its caller waits.
-            Then::BackOff(_) | Then::Over => break,
+            Then::BackOff(_) => unreachable!("nobody waits for this end, so it is not hurried"),
+            Then::Over => break,
         };
         counted = counted.filter(|_| ending.is_awaited());
         then = send(context, &mut owner, &mut ending, command).await;
@@ -94,7 +95,7 @@ async fn send<W: Wire>(
 ) -> Then {
     let ended = end_or_rest(context, owner, command).await;
     let event = event_of(&ended);
-    let reaction = ending.on(event, &owner.outstanding, || context.now(), random::jitter);
+    let reaction = ending.on(event, &owner.outstanding, || SETTLING.now(), random::jitter);
     reaction.then
 }
 

@@ -21,6 +21,7 @@ use crate::backend::remote::reaper;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{Answered, EndReply};
 use crate::backend::wire::{EndRequest, ReleaseRequest, Successor, Wire};
+use crate::background::clock::SETTLING;
 use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::background::offload::{Reply, Task};
@@ -63,8 +64,7 @@ pub(crate) async fn release<W: Wire>(
 /// The local queue ends now if it is empty, so that the next caller need not wait for the answer: it is the head of a new
 /// one. The command is queued when this returns, and the caller's next command comes after it. There are four exceptions:
 /// no connection, a server that has forgotten the script, one that refuses to compare and delete, and a lock whose token was
-/// asked for and not answered. Then the
-/// caller's next acquire may come first, and waits in Redis's queue.
+/// asked for and not answered. Then the caller's next acquire may come first, and waits in Redis's queue.
 pub(crate) fn release_unawaited<W: Wire>(
     context: &Arc<Context<W>>,
     mut entry: Box<LeaseEntry>,
@@ -107,7 +107,7 @@ fn release_task<W: Wire>(
         .has_minimum()
         .then(|| entry.lease.rest(context.now()));
     let rest = rest.filter(|rest| !rest.is_zero());
-    let rests_until = rest.map(|rest| context.now() + rest);
+    let rests_until = rest.map(|rest| SETTLING.now() + rest);
     let release = Release {
         context: context.clone(),
         ending: Ending::of_holder(entry.contended, entry.heads_queue, rests_until),
@@ -186,7 +186,7 @@ impl<W: Wire> Release<W> {
                         let pause = Instant::now() + backoff(failures, random::jitter());
                         let timers = self.context.timers();
                         timers.sleep_until(pause.min(self.until)).await;
-                        self.ending.command(|| self.context.now())
+                        self.ending.command(|| SETTLING.now())
                     }
                     then => break then,
                 };
@@ -215,7 +215,7 @@ impl<W: Wire> Release<W> {
                 ending.name_successor();
             }
         }
-        ending.command(|| context.now())
+        ending.command(|| SETTLING.now())
     }
 
     /// Does at once what an event asks for. Returns how the end goes on.
@@ -225,19 +225,17 @@ impl<W: Wire> Release<W> {
             return Then::Over;
         };
         let context = &self.context;
-        if event == Event::Unavailable && Instant::now() >= self.until {
-            self.caller.tell(&entry.lease, self.ending.late());
-        }
+        let is_late = event == Event::Unavailable && Instant::now() >= self.until;
+        let late = is_late.then(|| self.ending.late()).flatten();
         let owner = &entry.owner;
-        let now = || context.now();
         let reaction = self
             .ending
-            .on(event, &owner.outstanding, now, random::jitter);
+            .on(event, &owner.outstanding, || SETTLING.now(), random::jitter);
         if let Some(head) = reaction.promotes {
             let handoff = handoff(context, head, self.next.take());
             pass_head::to_next(context, Mode::Exclusive, &owner.names.first().lock, handoff);
         }
-        self.caller.tell(&entry.lease, reaction.reports);
+        self.caller.tell(&entry.lease, late.or(reaction.reports));
         reaction.then
     }
 

@@ -37,7 +37,7 @@ struct World {
 
 /// A state, and of the owner's commands whether an end may have been carried out, and whether it is tainted: no acquire
 /// is sent any more.
-type Key = (World, bool, bool);
+type Key = (World, [bool; 5]);
 
 const NO_DEBTS: Debts = Debts {
     head: false,
@@ -153,7 +153,14 @@ impl World {
             (state.debts, state.rests_until) = (NO_DEBTS, None);
         }
         let owner = &self.owner;
-        (state, owner.may_have_ended(), owner.is_tainted())
+        let facts = [
+            owner.may_have_ended(),
+            owner.is_tainted(),
+            owner.may_hold(),
+            owner.may_arrive(),
+            self.rests_until.is_some(),
+        ];
+        (state, facts)
     }
 
     /// Every state that may follow.

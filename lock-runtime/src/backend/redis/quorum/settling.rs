@@ -6,7 +6,6 @@ use super::in_flight::{InFlight, NodeTask};
 use super::nodes::Nodes;
 use crate::backend::engine::ending::{Command, Ending, Then};
 use crate::backend::engine::event_of;
-use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::Argument;
 use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
 use crate::backend::redis::node_error::NodeError;
@@ -16,6 +15,7 @@ use crate::backend::wire::ballot::ending::Ending as FirstEnd;
 use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::EndReply;
+use crate::background::clock::SETTLING;
 use crate::background::random;
 use crate::lease::Mode;
 use crate::lease::record::Grant;
@@ -134,7 +134,7 @@ fn settle(nodes: Arc<Nodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTas
     let mut counted = Some(nodes.unsettled.one());
     Box::pin(async move {
         let mut ending = Ending::of_node(end.held.is_none());
-        let mut command = ending.command(|| CLOCK.now());
+        let mut command = ending.command(|| SETTLING.now());
         loop {
             let ended = end_at(&nodes, &candidate, &end, command).await;
             nodes.health(end.node).note(std::slice::from_ref(&ended));
@@ -148,7 +148,7 @@ fn settle(nodes: Arc<Nodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTas
                     }
                     let Then::Pause(pause) = then else { break };
                     nodes.background.sleep(pause).await;
-                    ending.command(|| CLOCK.now())
+                    ending.command(|| SETTLING.now())
                 }
             };
         }
@@ -166,7 +166,9 @@ fn note_end(
     let event = event_of(&ended);
     let mut ballot = candidate.ballot.lock();
     let owner = &ballot.place_mut(node).outstanding;
-    let then = ending.on(event, owner, || CLOCK.now(), random::jitter).then;
+    let then = ending
+        .on(event, owner, || SETTLING.now(), random::jitter)
+        .then;
     // Otherwise a waiter queues, and the node is going to hand the lock off.
     if !matches!(then, Then::Send(_)) {
         ballot.note_end(node, ended);
