@@ -37,9 +37,9 @@ impl OwnedLease {
         // Not in the future: a request is large.
         let begun = admission
             .enter(&key)
-            .map(|in_flight| (in_flight, backend.acquire(request)));
+            .map(|in_flight| (backend.acquire(request), in_flight));
         async move {
-            let (in_flight, acquiring) = begun?;
+            let (acquiring, in_flight) = begun?;
             let undelivered = admission.unless_closed(&key, acquiring).await?;
             let lease = OwnedLease::new(backend, in_flight, undelivered.deliver());
             // A lease that was handed over, or retained, may have none.

@@ -16,6 +16,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use tokio::task::coop::unconstrained;
 
 use self::watched_tasks::{WATCHED_TASKS, WatchId, Watched};
+use crate::background::panics::catch_panics;
 use crate::background::panics::wake_all;
 use crate::background::sync::Mutex;
 use crate::background::{Background, fork};
@@ -112,11 +113,12 @@ impl<T: Send + 'static> Offloaded<T> {
             self.is_woken.store(false, Ordering::Relaxed);
             (state.caller.take(), state.slot.take_task())
         };
-        drop(previous);
         self.was_woken.store(false, Ordering::Relaxed);
         if let Some(task) = task {
             self.poll_task(task);
         }
+        // A waker is the caller's runtime's code, and may panic: no task is lost then.
+        drop(previous);
         let waker = cx.waker().clone();
         let mut state = self.state.lock();
         match mem::replace(&mut state.answer, Answer::Over) {
@@ -154,8 +156,9 @@ impl<T: Send + 'static> Offloaded<T> {
         let (caller, closing) = (state.caller.take(), state.closing.take());
         let answer = mem::replace(&mut state.answer, Answer::Over);
         drop(state);
-        drop((caller, answer));
         wake_all(closing);
+        catch_panics(|| drop(caller));
+        drop(answer);
     }
 }
 

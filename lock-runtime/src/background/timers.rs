@@ -102,7 +102,7 @@ impl Timers {
         }
     }
 
-    /// Completes at `until`, or up to two milliseconds after.
+    /// Completes at `until`, or up to 2.2 ms after.
     pub(crate) fn sleep_until(&self, until: Instant) -> Timer<'_> {
         Timer {
             timers: self,
@@ -111,7 +111,7 @@ impl Timers {
         }
     }
 
-    /// Wakes `waker` at `until`, or up to two milliseconds after, unless the timer is dropped before. The
+    /// Wakes `waker` at `until`, or up to 2.2 ms after, unless the timer is dropped before. The
     /// timer need not be polled.
     pub(crate) fn timer_at(&self, until: Instant, waker: &Waker) -> Timer<'_> {
         Timer {
@@ -259,7 +259,7 @@ impl Future for Timer<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // The clock is not read: most timers never fire, and the background fires a late one at once.
+        // The clock is not read: most timers never fire, and the background fires a late one at its next tick.
         match self.set {
             None => self.set = Some(self.timers.set(self.until, cx.waker())),
             Some(place) if self.timers.reset(place, cx.waker()) => {}

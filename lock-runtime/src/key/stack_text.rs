@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 /// Few keys and names are longer, in bytes.
-const USUAL_LEN: usize = 64;
+const USUAL_LEN: usize = 96;
 
 /// A text that is put together on the stack, unless it is long.
 #[derive(Default)]

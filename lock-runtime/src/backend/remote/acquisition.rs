@@ -229,6 +229,10 @@ impl<W: Wire> Acquisition<W> {
         if now >= self.until {
             return Progress::Continue(self.when_time_is_up());
         }
+        // A timer that is due would fire at the next tick.
+        if pause.is_zero() {
+            return Progress::Continue(NextStep::Attempt);
+        }
         let next = self.until.min(now + pause);
         let notified = async {
             match &self.owner {
