@@ -63,7 +63,7 @@ impl FencingToken {
     pub(crate) const DIGITS: usize = 16;
 
     /// The lowest token of a server: its clock in µs had this number in 2001. A lower number in a record is no token.
-    const FIRST: u64 = 1_000_000_000_000_000;
+    pub(crate) const FIRST: u64 = 1_000_000_000_000_000;
 
     /// A record without a token has the time in milliseconds instead, which stays below [`FIRST`](Self::FIRST) for
     /// 30 000 years.

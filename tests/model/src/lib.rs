@@ -102,6 +102,9 @@
 //! [`Seeded::SharesNamedAgain`], [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and
 //! [`Seeded::CountedTwice`]. The head of `conduct::shares` has the rules of locks that become shares.
 
+// The examples of the files that it shares are tested where they ship.
+#![cfg(not(doctest))]
+
 /// An enum of mistakes, and `ALL` of them.
 macro_rules! mistakes {
     ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $mistake:ident,)+ }) => {

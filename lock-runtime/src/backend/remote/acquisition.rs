@@ -245,7 +245,7 @@ impl<W: Wire> Acquisition<W> {
         let next = match notified.await {
             Err(_) if next == self.until => self.when_time_is_up(),
             Ok(()) if is_removed!(confirmation_of_a_grant) => {
-                let (at, token) = (self.context.now(), FencingToken::new(0));
+                let (at, token) = (self.context.now(), FencingToken::new(FencingToken::FIRST));
                 let contended = true;
                 let answer = Grant { contended, token };
                 return Progress::Break(self.acquired(Answered { at, answer }));
