@@ -22,6 +22,10 @@ impl LockName {
             hash: KEYS.hash_one(text),
         }
     }
+
+    pub(crate) fn known_hash(&self) -> u64 {
+        self.hash
+    }
 }
 
 impl Deref for LockName {

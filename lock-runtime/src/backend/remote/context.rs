@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::coop::unconstrained;
 
+use crate::backend::remote::contended_locks::ContendedLocks;
 use crate::backend::remote::downgrading::Downgrading;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::last_known::LastKnown;
@@ -51,6 +52,7 @@ pub(crate) struct Context<W: Wire> {
     /// Of callers for shares, which wait in Redis beside each other.
     share_queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
     registry: Mutex<LeaseRegistry>,
+    pub(crate) contended: ContendedLocks,
     pub(crate) downgrading: Arc<Downgrading>,
     /// Wakes the watchdog before the time it has planned.
     pub(crate) watchdog: Arc<Notify>,
@@ -79,6 +81,7 @@ impl<W: Wire> Context<W> {
             queues: Mutex::new(LocalQueues::with_heads(1)),
             share_queues: Mutex::new(LocalQueues::with_heads(MAX_WAITING_SHARES)),
             registry: Mutex::default(),
+            contended: ContendedLocks::default(),
             downgrading: Arc::default(),
             watchdog: Arc::default(),
             unsettled: InFlight::default(),

@@ -16,6 +16,7 @@
 
 pub(crate) mod acquisition;
 pub(crate) mod client_ids;
+pub(crate) mod contended_locks;
 pub(crate) mod context;
 pub(crate) mod delivery;
 pub(crate) mod downgrade;

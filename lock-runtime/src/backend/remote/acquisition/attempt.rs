@@ -74,6 +74,11 @@ impl<W: Wire> Acquisition<W> {
     }
 
     fn granted(&mut self, grant: Answered<Grant>) -> Progress {
+        if self.last_known.is_none() && !grant.answer.contended {
+            self.context
+                .contended
+                .remove(&self.request.lock().names.lock);
+        }
         if is_fresh(self.context.now(), grant.at, self.request.terms.first_ttl()) {
             return Progress::Break(self.acquired(grant));
         }
@@ -98,6 +103,9 @@ impl<W: Wire> Acquisition<W> {
     /// Somebody else has the lock, or one of several.
     async fn is_waiting(&mut self, waiting: Waiting) -> Progress {
         let (queue, has_part) = (self.asks_to_queue(), self.may_have_part());
+        self.context
+            .contended
+            .insert(&self.request.lock().names.lock);
         self.failures = 0;
         let has_lost = waiting.lock < self.in_the_way || waiting.holds_later;
         let owner = self.owner.as_mut().expect("it has asked");
