@@ -85,7 +85,8 @@ fn wrong_password(round: &mut Round<'_>) {
 fn shut_out(round: &mut Round<'_>, login: &str, code: &str) {
     let url = round.server.url();
     let mut worker = round.worker_at(&url.replace("redis://", &format!("redis://{login}@")));
-    refused(round, &mut worker, code);
+    // A plain command may take a lock that this user could not release.
+    refuses(round, &mut worker, "take", code);
     // Each connection and each attempt would be counted here.
     let refusals = round.figure(&format!("errorstat_{code}:count"));
     assert!(refusals <= 4, "a storm of {refusals} commands");
@@ -95,9 +96,13 @@ fn shut_out(round: &mut Round<'_>, login: &str, code: &str) {
 
 /// An attempt with a long wait ends at once, with the server's own error code.
 fn refused(round: &mut Round<'_>, worker: &mut Worker, code: &str) {
+    refuses(round, worker, "acquire", code);
+}
+
+fn refuses(round: &mut Round<'_>, worker: &mut Worker, verb: &str, code: &str) {
     worker.ask("idle", PATIENCE);
     let asked = Instant::now();
-    let answer = round.attempt(worker, LONG, PATIENCE);
+    let answer = worker.ask(&round.command(verb, LONG, PATIENCE, ""), PATIENCE);
     let took = asked.elapsed();
     assert!(answer.starts_with("failed Rejected "), "{answer}");
     assert!(answer.contains(code), "{answer}");
