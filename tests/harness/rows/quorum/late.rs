@@ -89,7 +89,7 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
     wait_until("free node", PATIENCE, || lock.value().is_none());
 
     let (is_acquire, is_free) = (round.variant != 2, round.variant == 1);
-    let mut released = Instant::now();
+    let (mut released, first) = (Instant::now(), Instant::now());
     let record = loop {
         if is_acquire {
             near.requests(Mode::Hold);
@@ -107,14 +107,19 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
             round.release(&mut holder);
         }
         let is_held = || near.has_held(&record[..22]);
-        // An acquire that is not written when the other nodes have granted the lock is not sent any more. Then again.
-        let is_over = || is_acquire && begun.elapsed() > LEFT;
-        wait_until("command to the node", PATIENCE, || is_held() || is_over());
+        // An acquire that is not written when the other nodes have granted the lock is not sent any more, and nothing is
+        // while a busy machine has lost the connection. Then again.
+        wait_until("command to the node", PATIENCE, || {
+            is_held() || begun.elapsed() > LEFT
+        });
         if is_held() {
             break record;
         }
+        assert!(first.elapsed() < PATIENCE, "no command to the node");
         near.requests(Mode::Pass);
-        round.release(&mut holder);
+        if is_acquire {
+            round.release(&mut holder);
+        }
         wait_until("free node", PATIENCE, || lock.value().is_none());
     };
     let owner = &record[..22];
