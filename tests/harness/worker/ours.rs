@@ -28,9 +28,10 @@ impl Ours {
     fn lock(&self, key: &str, ttl: Duration, wait: Duration) -> Acquire {
         let lock = self.unfenced(key, ttl, wait);
         // Half of the keys ask for their token with the lock, and half of them after it.
-        match comes_with_token(key) {
-            true => lock.fenced(),
-            false => lock,
+        if comes_with_token(key) {
+            lock.fenced()
+        } else {
+            lock
         }
     }
 

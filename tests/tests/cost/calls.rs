@@ -90,9 +90,12 @@ async fn a_call_is_two_commands_of_three_hundred_bytes() {
     let release = release_command(&mut connection);
 
     for fenced in [false, true] {
-        let call = async || match fenced {
-            false => call(&client).await,
-            true => fenced_call(&client).await,
+        let call = async || {
+            if fenced {
+                fenced_call(&client).await;
+            } else {
+                call(&client).await;
+            }
         };
         let before = bytes_read(&mut connection);
         call().await;

@@ -186,9 +186,12 @@ impl Client {
             reply.answer,
             None | Some(Answer::Refused(_) | Answer::Unavailable)
         );
-        let note = |outstanding: &mut Outstanding| match is_error {
-            true => outstanding.refused(on),
-            false => outstanding.answered(on),
+        let note = |outstanding: &mut Outstanding| {
+            if is_error {
+                outstanding.refused(on);
+            } else {
+                outstanding.answered(on);
+            }
         };
         match reply.kind {
             Kind::Acquire { .. } | Kind::Take { .. } | Kind::Downgrade { .. } => {

@@ -179,9 +179,10 @@ impl World {
 
     /// Drops what makes no difference, and orders the nodes, which are alike but for their clocks.
     pub(super) fn reduce(&mut self, model: &Quorum) {
-        let left = match self.now < model.horizon {
-            true => Time::Ticks(TICK),
-            false => Time::IsOver,
+        let left = if self.now < model.horizon {
+            Time::Ticks(TICK)
+        } else {
+            Time::IsOver
         };
         self.stray.sort_unstable();
         for (id, node) in self.nodes.iter_mut().enumerate() {

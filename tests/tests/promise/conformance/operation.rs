@@ -212,9 +212,10 @@ pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(sto
     let (client, other, operator) = (store.client(), store.client(), store.operator());
     for asks in [false, true] {
         let guard = hold(&client).await;
-        let token = match asks {
-            false => None,
-            true => Some(guard.fencing_token().await.unwrap()),
+        let token = if asks {
+            Some(guard.fencing_token().await.unwrap())
+        } else {
+            None
         };
         let holder = holder(&operator, KEY).await;
         let waiting = tokio::spawn(other.lock(KEY).ttl(STEADY).wait(LONG).acquire());

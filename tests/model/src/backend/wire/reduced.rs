@@ -92,9 +92,10 @@ impl Ballot {
     /// No tick follows: no look falls due, and who is silent depends on what is under way for longer than this tick.
     fn reduce_the_last(&mut self, now: Moment) {
         self.next_look = None;
-        self.looks = match self.looks < self.most_looks {
-            true => 0,
-            false => self.most_looks,
+        self.looks = if self.looks < self.most_looks {
+            0
+        } else {
+            self.most_looks
         };
         let mut sent = self.places.iter().filter_map(|place| place.sent.as_ref());
         if self.kept_at.is_none() && sent.all(|sent| sent.at == now) {
