@@ -2,136 +2,81 @@
 
 use std::env;
 
-/// The minimal permissions of a lock client's user, as arguments of `ACL SETUSER`. The page
-/// `lock_runtime::docs::security` prints them.
-pub const RIGHTS: &[&str] = &[
-    "~lock:*",
-    "~{lock:*",
-    // Without it, Redis 6.2 takes no channel, since its new users may use all of them.
-    "resetchannels",
-    "&lock:*",
-    // The commands that the client sends (HELLO needs no right),
-    "+ping",
-    "+subscribe",
-    "+evalsha",
-    "+eval",
-    // and those that the scripts call.
-    "+exists",
-    "+time",
-    "+get",
-    "+set",
-    "+setrange",
-    "+del",
-    "+pttl",
-    "+pexpire",
-    "+publish",
-    "+zadd",
-    "+zcard",
-    "+zrem",
-    "+zscore",
-    "+zcount",
-    "+zrangebyscore",
-    "+zrevrange",
-    // Only for readers, permits and `mode = "write"`.
-    "+pexpireat",
-    "+zremrangebyscore",
-    "+pubsub|numsub",
-];
+/// Declared once, for `lockctl acl` and its doctor, too.
+#[path = "../../lock-runtime/cli/src/rights/commands.rs"]
+mod commands;
 
-/// The minimal permissions of a user who looks at locks and changes nothing. The page prints them as well.
-pub const VIEWER_RIGHTS: &[&str] = &[
-    "~lock:*",
-    "~{lock:*",
-    "resetchannels",
-    "&lock:*",
-    "+ping",
-    "+subscribe",
-    "+multi",
-    "+exec",
-    "+time",
-    "+getrange",
-    "+strlen",
-    "+pttl",
-    "+zcard",
-    "+zrangebyscore",
-    "+zmscore",
-    "+scan",
-    "+xrange",
-];
+/// What an operator needs beside a viewer.
+pub const OPERATOR_RIGHTS: &[&str] = commands::OPERATOR;
 
-/// What a user needs as well who takes locks from their holders.
-pub const OPERATOR_RIGHTS: &[&str] = &[
-    "+evalsha",
-    "+eval",
-    "+get",
-    "+set",
-    "+del",
-    "+pexpire",
-    "+pexpireat",
-    "+publish",
-    "+zadd",
-    "+zrem",
-    "+zscore",
-    "+zrevrange",
-    "+zremrangebyscore",
-    "+pubsub|numsub",
-    "+xadd",
-];
+/// What a user needs as well on the nodes of a cluster.
+pub const CLUSTER_RIGHTS: &[&str] = commands::ON_A_CLUSTER;
 
-/// What an operator needs beside the permissions of a client whose locks are in Redisson's record.
-pub const REDISSON_OPERATOR_RIGHTS: &[&str] = &[
-    "~{lock:*", "+multi", "+exec", "+scan", "+hgetall", "+hget", "+xadd", "+xrange",
-];
+/// What a service needs as well on the nodes of a quorum.
+pub const QUORUM_RIGHTS: &[&str] = commands::SERVICE_ON_A_QUORUM;
 
-/// The permissions of a user who looks at such locks and changes nothing. The page prints them as well.
-pub const REDISSON_VIEWER_RIGHTS: &[&str] = &[
-    "~lock:*",
-    "~{lock:*",
-    "resetchannels",
-    "+ping",
-    "+multi",
-    "+exec",
-    "+time",
-    "+type",
-    "+pttl",
-    "+hlen",
-    "+hgetall",
-    "+scan",
-    "+xrange",
-];
-
-/// What the user of a cluster's nodes needs as well.
-pub const CLUSTER_RIGHTS: &[&str] = &["+cluster|slots", "+asking"];
+/// The same of those who look at its locks, or revoke them.
+pub const QUORUM_VIEWER_RIGHTS: &[&str] = commands::OTHERS_ON_A_QUORUM;
 
 /// What the user of a client that waits for replicas needs as well.
-pub const REPLICA_RIGHTS: &[&str] = &["+wait"];
+pub const REPLICA_RIGHTS: &[&str] = commands::SERVICE_WITH_REPLICAS;
 
-/// The same for a client whose locks are in Redisson's record. The page prints them as well.
-pub const REDISSON_RIGHTS: &[&str] = &[
+/// The keys and channels of locks, as arguments of `ACL SETUSER`. Without `resetchannels`, Redis 6.2 takes no channel, since
+/// its new users may use all of them.
+const PATTERNS: &[&str] = &["~lock:*", "~{lock:*", "resetchannels", "&lock:*"];
+
+/// The minimal permissions of a lock client's user, likewise. The page `lock_runtime::docs::security` prints them.
+pub const RIGHTS: &[&str] =
+    &both::<{ PATTERNS.len() + commands::SERVICE.len() }>(PATTERNS, commands::SERVICE);
+
+/// The minimal permissions of a user who looks at locks and changes nothing. The page prints them as well.
+pub const VIEWER_RIGHTS: &[&str] =
+    &both::<{ PATTERNS.len() + commands::VIEWER.len() }>(PATTERNS, commands::VIEWER);
+
+/// The keys and channels of locks in Redisson's record.
+const REDISSON_PATTERNS: &[&str] = &[
     "~lock:*",
     "~redisson_lock_queue:*",
     "resetchannels",
     "&redisson_lock__channel:*",
-    // The commands that the client sends,
-    "+ping",
-    "+subscribe",
-    "+unsubscribe",
-    "+evalsha",
-    "+eval",
-    // and those that the scripts call.
-    "+type",
-    "+get",
-    "+hset",
-    "+hexists",
-    "+hlen",
-    "+hkeys",
-    "+lindex",
-    "+pttl",
-    "+pexpire",
-    "+time",
-    "+del",
-    "+publish",
 ];
+
+/// The minimal permissions of a client whose locks are in Redisson's record. The page prints them as well.
+pub const REDISSON_RIGHTS: &[&str] = &both::<
+    { REDISSON_PATTERNS.len() + commands::SERVICE_IN_REDISSON.len() },
+>(REDISSON_PATTERNS, commands::SERVICE_IN_REDISSON);
+
+/// What an operator needs beside these. The audit is beside the locks.
+pub const REDISSON_OPERATOR_RIGHTS: &[&str] = &both::<{ 1 + commands::OPERATOR_IN_REDISSON.len() }>(
+    &["~{lock:*"],
+    commands::OPERATOR_IN_REDISSON,
+);
+
+const REDISSON_VIEWER_PATTERNS: &[&str] = &["~lock:*", "~{lock:*", "resetchannels"];
+
+/// The permissions of a user who looks at such locks and changes nothing. The page prints them as well.
+pub const REDISSON_VIEWER_RIGHTS: &[&str] =
+    &both::<{ REDISSON_VIEWER_PATTERNS.len() + commands::VIEWER_IN_REDISSON.len() }>(
+        REDISSON_VIEWER_PATTERNS,
+        commands::VIEWER_IN_REDISSON,
+    );
+
+/// One list behind the other.
+const fn both<const LENGTH: usize>(
+    first: &[&'static str],
+    second: &[&'static str],
+) -> [&'static str; LENGTH] {
+    let (mut both, mut at) = ([""; LENGTH], 0);
+    while at < LENGTH {
+        both[at] = if at < first.len() {
+            first[at]
+        } else {
+            second[at - first.len()]
+        };
+        at += 1;
+    }
+    both
+}
 
 /// The minimal permissions of a lock client's user on a Sentinel, likewise.
 pub const SENTINEL_RIGHTS: &[&str] = &[

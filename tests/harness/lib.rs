@@ -33,8 +33,9 @@ mod wait;
 mod worker;
 
 pub use acl::{
-    CLUSTER_RIGHTS, OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS,
-    REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, SENTINEL_RIGHTS, VIEWER_RIGHTS,
+    CLUSTER_RIGHTS, OPERATOR_RIGHTS, QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS, REDISSON_OPERATOR_RIGHTS,
+    REDISSON_RIGHTS, REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, SENTINEL_RIGHTS,
+    VIEWER_RIGHTS,
 };
 pub use clock::Clock;
 pub use cluster::{NODE_TIMEOUT, RedisCluster};
@@ -43,9 +44,7 @@ pub use history::{Entry, History, Written};
 pub use keys::RawLocks;
 pub use monitor::{Command, Monitor};
 pub use proxy::{Mode, Proxy};
-pub use quorum::{
-    QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS, RedisQuorum, boot, host_of, marker_name, quorum_url,
-};
+pub use quorum::{RedisQuorum, boot, host_of, marker_name, quorum_url};
 pub use raw::{
     ACQUIRE, Answer, Counted, Listener, RELEASE, RawLock, deletion, entry, owner, release_command,
 };

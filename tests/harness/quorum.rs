@@ -4,16 +4,10 @@ use std::time::Duration;
 
 use redis::Connection;
 
-use crate::acl::RIGHTS;
+use crate::acl::{QUORUM_RIGHTS, RIGHTS};
 use crate::proxy::Proxy;
 use crate::scene::ask;
 use crate::server::{Builder, RedisServer};
-
-/// What the user of a quorum's nodes needs beside [`RIGHTS`].
-pub const QUORUM_RIGHTS: &[&str] = &["+info", "+zrank"];
-
-/// The same of those who look at its locks, or revoke them.
-pub const QUORUM_VIEWER_RIGHTS: &[&str] = &["+info"];
 
 /// Independent servers on loopback, the nodes of a quorum.
 #[derive(Debug)]

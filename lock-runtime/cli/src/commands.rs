@@ -1,9 +1,8 @@
-//! The commands, one in each file.
+//! The commands, one in each file; `doctor` has a folder of its own.
 
 mod acl;
 mod audit;
 mod bench;
-mod doctor;
 mod hold;
 mod inspect;
 mod list;
@@ -12,6 +11,7 @@ mod run;
 mod watch;
 
 use crate::args::{Args, Command};
+use crate::doctor::doctor;
 use crate::exit::{Exit, Failure};
 
 pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
@@ -24,7 +24,7 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Failure> {
         Command::Audit(audit) => audit::audit(&args.connection, audit, form).await,
         Command::Hold(hold) => hold::hold(&args.connection, hold, form).await,
         Command::Run(run) => run::run(&args.connection, run).await,
-        Command::Doctor(doctor) => doctor::doctor(&args.connection, doctor, form).await,
+        Command::Doctor(asked) => doctor(&args.connection, asked, form).await,
         Command::Acl(acl) => acl::acl(&args.connection, &acl, form),
         Command::Bench(bench) => bench::bench(&args.connection, bench, form).await,
     }

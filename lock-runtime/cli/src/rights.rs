@@ -1,8 +1,15 @@
 //! What users of a server need for locks.
 
+pub(crate) mod commands;
+
 use std::fmt::Write as _;
 
 use lock_runtime::inspect::is_plain;
+
+use self::commands::{
+    ON_A_CLUSTER, OPERATOR, OPERATOR_IN_REDISSON, OTHERS_ON_A_QUORUM, SERVICE, SERVICE_IN_REDISSON,
+    SERVICE_ON_A_QUORUM, SERVICE_WITH_REPLICAS, VIEWER, VIEWER_IN_REDISSON,
+};
 
 /// What a user is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -35,101 +42,8 @@ impl Role {
     }
 }
 
-/// What all kinds of servers ask of a service.
-const SERVICE: &[&str] = &[
-    "ping",
-    "subscribe",
-    "evalsha",
-    "eval",
-    "exists",
-    "time",
-    "get",
-    "set",
-    "setrange",
-    "del",
-    "pttl",
-    "pexpire",
-    "publish",
-    "zadd",
-    "zcard",
-    "zrem",
-    "zscore",
-    "zcount",
-    "zrangebyscore",
-    "zrevrange",
-    "pexpireat",
-    "zremrangebyscore",
-    "pubsub|numsub",
-];
-
-/// What a viewer sends.
-const VIEWER: &[&str] = &[
-    "ping",
-    "subscribe",
-    "multi",
-    "exec",
-    "time",
-    "getrange",
-    "strlen",
-    "pttl",
-    "zcard",
-    "zrangebyscore",
-    "zmscore",
-    "scan",
-    "xrange",
-];
-
-/// What an operator sends beside that, also by scripts.
-const OPERATOR: &[&str] = &[
-    "evalsha",
-    "eval",
-    "get",
-    "set",
-    "del",
-    "pexpire",
-    "pexpireat",
-    "publish",
-    "zadd",
-    "zrem",
-    "zscore",
-    "zrevrange",
-    "zremrangebyscore",
-    "pubsub|numsub",
-    "xadd",
-];
-
-/// What a service sends in Redisson's record.
-const SERVICE_IN_REDISSON: &[&str] = &[
-    "ping",
-    "subscribe",
-    "unsubscribe",
-    "evalsha",
-    "eval",
-    "type",
-    "get",
-    "hset",
-    "hexists",
-    "hlen",
-    "hkeys",
-    "lindex",
-    "pttl",
-    "pexpire",
-    "time",
-    "del",
-    "publish",
-];
-
-/// What an operator sends there beside that.
-const OPERATOR_IN_REDISSON: &[&str] =
-    &["multi", "exec", "scan", "hgetall", "hget", "xadd", "xrange"];
-
-/// What a viewer sends there.
-const VIEWER_IN_REDISSON: &[&str] = &[
-    "ping", "multi", "exec", "time", "type", "pttl", "hlen", "hgetall", "scan", "xrange",
-];
-
-/// The commands that a user of this role sends, also by scripts.
-pub(crate) fn commands(role: Role) -> Vec<&'static str> {
+/// The commands that a user of this role may send to servers of any kind, such as `+ping`.
+pub(crate) fn of_role(role: Role) -> Vec<&'static str> {
     match role {
         Role::Viewer => VIEWER.to_vec(),
         Role::Operator => [VIEWER, OPERATOR].concat(),
@@ -158,19 +72,19 @@ impl Kind {
 
     fn more(self, role: Role) -> &'static [&'static str] {
         match (self, role) {
-            (Kind::Cluster, _) => &["cluster|slots", "asking"],
-            (Kind::Quorum, Role::Service) => &["info", "zrank"],
-            (Kind::Quorum, _) => &["info"],
+            (Kind::Cluster, _) => ON_A_CLUSTER,
+            (Kind::Quorum, Role::Service) => SERVICE_ON_A_QUORUM,
+            (Kind::Quorum, _) => OTHERS_ON_A_QUORUM,
             (Kind::Server, _) => &[],
         }
     }
 }
 
-/// What a user of this role sends beside its [commands], for the servers of this URL.
+/// What a user [of this role](of_role) may send beside that to the servers of this URL.
 pub(crate) fn more(url: &str, role: Role) -> Vec<&'static str> {
     let mut more = Kind::of(url).more(role).to_vec();
     if role == Role::Service && waits_for_replicas(url) {
-        more.push("wait");
+        more.extend(SERVICE_WITH_REPLICAS);
     }
     more
 }
@@ -247,9 +161,9 @@ pub(crate) fn line(role: Role, url: &str, prefix: &str, user: &str) -> String {
     let keys = joined(&[&of_locks(prefix), &of_records(prefix)]);
     let user = quoted(user);
     let mut line = format!("ACL SETUSER {user} reset on >PASSWORD {keys} resetchannels {CHANNELS}");
-    for command in commands(role).iter().chain(&more(url, role)) {
+    for command in of_role(role).iter().chain(&more(url, role)) {
         // Writing to a string does not fail.
-        let _ = write!(line, " +{command}");
+        let _ = write!(line, " {command}");
     }
     line
 }
@@ -272,9 +186,9 @@ pub(crate) fn line_in_redisson(role: Role, prefix: &str, user: &str) -> String {
             [SERVICE_IN_REDISSON, OPERATOR_IN_REDISSON].concat(),
         ),
     };
-    let (keys, commands) = (joined(&keys), commands.join(" +"));
+    let (keys, commands) = (joined(&keys), commands.join(" "));
     let user = quoted(user);
-    format!("ACL SETUSER {user} reset on >PASSWORD {keys} resetchannels{channels} +{commands}")
+    format!("ACL SETUSER {user} reset on >PASSWORD {keys} resetchannels{channels} {commands}")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use lock_runtime::inspect::Answer;
 
 use super::finding::Finding;
-use crate::rights::{CHANNELS, Kind, Role, commands, more, of_locks, of_records};
+use crate::rights::{CHANNELS, Kind, Role, more, of_locks, of_records, of_role};
 
 /// The question to a server: who the user is.
 pub(crate) fn who() -> Vec<String> {
@@ -57,7 +57,8 @@ pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
     let audit = format!("{{{prefix}}}:audit");
     let need = |words: Vec<String>, keys: String| Need { words, keys };
     let mut needs = Vec::new();
-    for command in [commands(role), more(url, role)].concat() {
+    for right in [of_role(role), more(url, role)].concat() {
+        let command = name_of(right);
         needs.push(match command {
             "xadd" | "xrange" => need(arguments(command, &audit), of_records(prefix)),
             _ => need(arguments(command, &lock), of_locks(prefix)),
@@ -97,14 +98,14 @@ pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
 /// What an operator sends beside a viewer, in a form that changes nothing, for a server that does not say who may send it.
 pub(crate) fn trials(prefix: &str) -> Vec<Vec<String>> {
     let name = format!("{{{prefix}doctor}}:none");
-    let of_viewer = commands(Role::Viewer);
-    let mut of_operator = commands(Role::Operator);
-    of_operator.retain(|command| !of_viewer.contains(command));
-    let trial = |command: &&str| match *command {
-        "set" => words(&[command, &name, "x", "XX"]),
-        "zadd" => words(&[command, &name, "XX", "1", "x"]),
-        "xadd" => words(&[command, &name, "NOMKSTREAM", "*", "x", "x"]),
-        _ => arguments(command, &name),
+    let of_viewer = of_role(Role::Viewer);
+    let mut of_operator = of_role(Role::Operator);
+    of_operator.retain(|right| !of_viewer.contains(right));
+    let trial = |right: &&str| match name_of(right) {
+        "set" => words(&["set", &name, "x", "XX"]),
+        "zadd" => words(&["zadd", &name, "XX", "1", "x"]),
+        "xadd" => words(&["xadd", &name, "NOMKSTREAM", "*", "x", "x"]),
+        command => arguments(command, &name),
     };
     of_operator.iter().map(trial).collect()
 }
@@ -117,6 +118,11 @@ pub(crate) fn refusal(answers: &[Answer]) -> Option<&str> {
         }
         _ => None,
     })
+}
+
+/// The command that a right such as `+ping` permits.
+fn name_of(right: &str) -> &str {
+    right.strip_prefix('+').unwrap_or(right)
 }
 
 /// A command of this name with arguments that it can have.
@@ -218,10 +224,10 @@ mod tests {
         const CHANNEL: &str = "User app has no permissions to access the 'x' channel";
         for role in Role::ALL {
             assert_eq!(lacks_with(role, |_| None), [""; 0]);
-            for command in commands(role) {
-                let first = command.split('|').next().unwrap_or(command);
+            for right in of_role(role) {
+                let first = name_of(right).split('|').next().unwrap_or_default();
                 let lacks = lacks_with(role, |words| (words[0] == first).then_some(COMMAND));
-                assert_eq!(lacks, [format!("+{command}")], "{role:?}");
+                assert_eq!(lacks, [right], "{role:?}");
             }
             for (name, pattern) in [
                 ("lock:doctor", "~lock:*"),

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::{QuorumRound, ends_before, go_on, held_by_all, hold, label_and_token, roles};
+use crate::acl::QUORUM_RIGHTS;
 use crate::proxy::Proxy;
-use crate::quorum::{QUORUM_RIGHTS, RedisQuorum, marker_name};
+use crate::quorum::{RedisQuorum, marker_name};
 use crate::rows::{LONG, persist};
 use crate::scene::{SLACK, ask, exists};
 use crate::server::RedisServer;

@@ -6,9 +6,9 @@ use lock_runtime::inspect::{Answer, ServerAnswers};
 use lock_runtime::{LockClient, LockError};
 
 use super::ask;
+use super::finding::Finding;
+use super::rights;
 use crate::args::{Connection, Kept};
-use crate::doctor::finding::Finding;
-use crate::doctor::rights;
 use crate::rights::Role;
 
 /// The key of a lock that no service has.

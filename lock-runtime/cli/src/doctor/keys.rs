@@ -3,15 +3,15 @@
 use lock_runtime::inspect::{Answer, ServerAnswers};
 use lock_runtime::{LockClient, LockError};
 
+use super::clock::Newest;
+use super::finding::Finding;
+use super::info::Info;
+use super::records::{self, Records};
+use super::redisson;
+use super::sample::Sample;
 use super::{ask, micros_of, unanswered, words};
 use crate::args::{Connection, Doctor, Kept};
 use crate::connection::PAGE;
-use crate::doctor::clock::Newest;
-use crate::doctor::finding::Finding;
-use crate::doctor::info::Info;
-use crate::doctor::records::{self, Records};
-use crate::doctor::redisson;
-use crate::doctor::sample::Sample;
 use crate::rights::Kind;
 
 /// How many keys are looked at for locks, fences and queues, for each lock of the sample.
