@@ -6,6 +6,7 @@ mod cfg;
 mod copies;
 mod expectations;
 mod names;
+mod other_macros;
 mod output;
 mod returns;
 mod shape;
@@ -39,11 +40,7 @@ impl Parse for Item {
         let visibility = input.parse()?;
         refuse_other_items(input)?;
         let signature: Signature = input.parse()?;
-        if signature
-            .ident
-            .to_string()
-            .starts_with("__wasm_bindgen_generated_")
-        {
+        if other_macros::is_of_wasm_bindgen(&signature) {
             return Err(syn::Error::new(
                 signature.ident.span(),
                 "`#[wasm_bindgen]` has to come below: put `#[distributed_lock]` above it",

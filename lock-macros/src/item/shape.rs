@@ -1,14 +1,12 @@
 //! The moment at which a function's work is done, and a report of functions whose lock would be
 //! released before it.
 
-use proc_macro2::TokenTree;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::{Block, ReceiverKind, ReturnType};
 
-use super::{Item, TailBlock, returns};
+use super::{Item, TailBlock, other_macros, returns};
 use crate::errors::Errors;
-use crate::tokens;
 
 /// The moment at which a function's work is done.
 pub(crate) enum Shape {
@@ -47,7 +45,7 @@ impl Item {
         if signature.asyncness.is_some() {
             return self.awaits(errors).then_some(Shape::Async);
         }
-        if self.is_runtime_entry() {
+        if other_macros::is_of_tokio(&self.body.stream()) {
             errors.add(
                 signature.ident.span(),
                 "`#[tokio::main]` and `#[tokio::test]` have to come below: put `#[distributed_lock]` above it",
@@ -130,23 +128,6 @@ impl Item {
                     .as_ref()
                     .is_none_or(|lifetime| lifetime.ident != "static"),
                 _ => false,
-            })
-    }
-
-    /// Recognises the expansion of `#[tokio::main]`: `let body = async { … }; …block_on(body)`.
-    fn is_runtime_entry(&self) -> bool {
-        let head: Vec<String> = self
-            .body
-            .stream()
-            .into_iter()
-            .take(4)
-            .map(|tree| tree.to_string())
-            .collect();
-        head == ["let", "body", "=", "async"]
-            && tokens::mentions(self.body.stream(), "block_on")
-            && tokens::any(self.body.stream(), &mut |tree| {
-                matches!(tree, TokenTree::Literal(text)
-                    if text.to_string() == "\"Failed building the Runtime\"")
             })
     }
 }

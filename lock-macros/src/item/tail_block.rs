@@ -2,11 +2,11 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Block, Expr, ExprAsync, GenericParam, Ident, Local, Pat, Signature, Stmt, Type};
+use syn::{Block, Expr, ExprAsync, Ident, Signature, Stmt};
 
 use super::async_slot::{async_slot, stranded};
 use super::copies;
-use super::names::Names;
+use super::other_macros::Prelude;
 use crate::tokens;
 
 /// A body of the form `…; Box::pin(async move { … })`, split into its parts.
@@ -40,15 +40,6 @@ pub(crate) struct TailBlock {
     expr: Expr,
 }
 
-/// The statements that bind the arguments, and the names in scope after them.
-#[derive(Clone)]
-pub(crate) struct Prelude {
-    pub(crate) statements: TokenStream,
-    pub(crate) names: Names,
-    /// The type of `__ret`.
-    pub(crate) output: TokenStream,
-}
-
 impl TailBlock {
     /// Splits a body. Returns `None` if it does not end with an async block.
     pub(crate) fn find(signature: &Signature, body: TokenStream) -> Option<TailBlock> {
@@ -64,9 +55,7 @@ impl TailBlock {
         let keyword = block.async_token.span;
         let braces = block.block.brace_token.span.join();
         let inner = std::mem::take(&mut block.block.stmts);
-        let split = is_async_trait(signature)
-            .then(|| split_prelude(Names::of(signature), &inner))
-            .flatten();
+        let split = Prelude::split(signature, &inner);
         let at = split.as_ref().map_or(0, |(at, _)| *at);
         let (copies, before) = statements.split_at(copies::leading(&statements, signature));
         let find = |word| {
@@ -104,87 +93,6 @@ fn async_block(expr: &mut Expr) -> Option<&mut ExprAsync> {
         Expr::Async(block) => Some(block),
         _ => None,
     }
-}
-
-/// Whether `#[async_trait]` generated the function: all its functions have the lifetime `'async_trait`.
-fn is_async_trait(signature: &Signature) -> bool {
-    signature.generics.params.iter().any(|parameter| {
-        matches!(parameter, GenericParam::Lifetime(parameter)
-            if parameter.lifetime.ident == "async_trait")
-    })
-}
-
-/// Finds the end of the prelude of `#[async_trait]` and the start of the user's body.
-///
-/// The user's body is `let __ret: R = { … };`, or `let _: () = { … };` for a function without a result.
-/// References keep their names of the signature. All other arguments are moved to new variables.
-fn split_prelude(mut names: Names, statements: &[Stmt]) -> Option<(usize, Prelude)> {
-    for (at, statement) in statements.iter().enumerate() {
-        match statement {
-            Stmt::Local(local) => {
-                let is_last = at + 1 == statements.len();
-                if let Some(output) = declared_result(&local.pat, is_last) {
-                    let statements = &statements[..at];
-                    let prelude = Prelude {
-                        statements: quote!(#(#statements)*),
-                        names,
-                        output,
-                    };
-                    return Some((at, prelude));
-                }
-                names.remove(&moved(local)?, &local.attrs);
-                bind(&mut names, local);
-            }
-            // The `return` that never runs, by which async-trait states the return type.
-            Stmt::Expr(Expr::If(_), _) if at == 0 => (),
-            _ => return None,
-        }
-    }
-    None
-}
-
-/// The argument that a statement of the prelude moves, as in `let id = id;` or
-/// `let Path(id) = { let __arg1 = __arg1; __arg1 };`.
-fn moved(local: &Local) -> Option<Ident> {
-    let init = local.init.as_ref()?;
-    if init.diverge.is_some() {
-        return None;
-    }
-    match &*init.expr {
-        Expr::Path(path) => path.path.get_ident().cloned(),
-        Expr::Block(block) => match &*block.block.stmts {
-            [Stmt::Local(inner), Stmt::Expr(Expr::Path(path), None)] => {
-                let moved = moved(inner)?;
-                path.path.is_ident(&moved).then_some(moved)
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn bind(names: &mut Names, local: &Local) {
-    match &local.pat {
-        Pat::Ident(pattern) if pattern.ident == "__self" => {
-            names.receiver = Some(pattern.ident.clone());
-            names.mutable_receiver = pattern.mutability.is_some();
-        }
-        other => names.bind(other, &local.attrs),
-    }
-}
-
-fn declared_result(pattern: &Pat, is_last: bool) -> Option<TokenStream> {
-    let Pat::Type(typed) = pattern else {
-        return None;
-    };
-    let ours = match &*typed.pat {
-        Pat::Ident(pattern) => pattern.ident == "__ret",
-        Pat::Wild(_) => {
-            is_last && matches!(&*typed.ty, Type::Tuple(tuple) if tuple.elems.is_empty())
-        }
-        _ => false,
-    };
-    ours.then(|| typed.ty.to_token_stream())
 }
 
 #[cfg(test)]
@@ -262,61 +170,5 @@ mod tests {
         ] {
             assert!(find(body).is_none(), "{body}");
         }
-    }
-
-    #[test]
-    fn prelude_of_async_trait_is_split_off() {
-        let tail = find_in(
-            "fn f<'life0, 'async_trait>(&'life0 self, mut id: Id, key: &'life0 str, __arg3: Path<String>) -> R",
-            "Box::pin(async move {
-                if let Some(__ret) = None::<Result<u8, E>> { return __ret; }
-                let __self = self; let id = id; let Path(name) = { let __arg3 = __arg3; __arg3 };
-                let __ret: Result<u8, E> = { rest };
-                __ret
-            })",
-        )
-        .unwrap();
-        assert_eq!(plain(&tail.body), "let__ret:Result<u8,E>={rest};__ret");
-        let prelude = tail.prelude.unwrap();
-        assert_eq!(plain(&prelude.output), "Result<u8,E>");
-        assert!(prelude.statements.to_string().contains("__arg3"));
-        assert_eq!(prelude.names.receiver.as_ref().unwrap(), "__self");
-        let names: Vec<_> = prelude
-            .names
-            .bindings
-            .iter()
-            .map(|name| name.ident.to_string())
-            .collect();
-        assert_eq!(
-            names,
-            ["key", "id", "name"],
-            "a reference keeps its name, a moved argument gets a new one"
-        );
-    }
-
-    #[test]
-    fn prelude_without_result_is_split_off() {
-        let tail = find_in(
-            "fn f<'async_trait>(id: u8) -> R",
-            "Box::pin(async move { let id = id; let _: () = { rest }; })",
-        )
-        .unwrap();
-        assert_eq!(plain(&tail.body), "let_:()={rest};");
-        assert!(tail.prelude.unwrap().names.find("id").is_some());
-    }
-
-    #[test]
-    fn handwritten_block_has_no_prelude() {
-        let body = "async move { let n = charge().await; let _: () = notify(n); }";
-        assert!(find(body).unwrap().prelude.is_none());
-        assert!(
-            find("async move { let id = id; let __ret: () = go(); __ret }")
-                .unwrap()
-                .prelude
-                .is_none()
-        );
-        // Nor if the signature comes from async-trait.
-        let tail = find_in("fn f<'async_trait>(id: u8) -> R", body).unwrap();
-        assert!(tail.prelude.is_none());
     }
 }
