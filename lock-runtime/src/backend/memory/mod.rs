@@ -139,9 +139,9 @@ impl Memory {
                 RenewOutcome::NotHeld => false,
                 RenewOutcome::Unchanged => true,
                 // Under the mutex, so that of two renewals the later one sets the timer.
-                RenewOutcome::Extended { deadline, handle } => {
+                RenewOutcome::Extended { deadline, watch } => {
                     lease.extend(deadline);
-                    if let Some(watch) = handle {
+                    if let Some(watch) = watch {
                         watch.restart(lease);
                     }
                     true
@@ -256,7 +256,7 @@ impl Backend for Memory {
     async fn settled(&self) {}
 }
 
-impl<'a, W> From<&'a Request> for Ask<'a, W> {
+impl<'a> From<&'a Request> for Ask<'a> {
     /// One attempt, without a place in the queue.
     fn from(request: &'a Request) -> Self {
         Ask {

@@ -59,17 +59,17 @@ impl Memory {
         let taken = self
             .store
             .decide(|store| store.revoke(key.as_str(), token, now));
-        let (handles, is_handed_on) = match taken {
+        let (watches, is_handed_on) = match taken {
             Taken::NotHeld => return RevokeReply::NotHeld,
             Taken::Changed => return RevokeReply::Changed,
             Taken::From {
-                handles,
+                watches,
                 is_handed_on,
-            } => (handles, is_handed_on),
+            } => (watches, is_handed_on),
         };
         // Without the mutex: subscribers run inside, and may ask for locks.
         let reason = LossReason::Revoked(RevocationNumber::of(by));
-        for lease in handles.iter().filter_map(LeaseWatch::lease) {
+        for lease in watches.iter().filter_map(LeaseWatch::lease) {
             lease.lose(reason);
         }
         match is_handed_on {
@@ -84,8 +84,8 @@ impl Memory {
         let mut seen = Vec::new();
         let leases: Vec<_> = {
             let store = self.store.lock();
-            let handles = store.handles_since();
-            handles
+            let watches = store.watches_since();
+            watches
                 .filter_map(|(watch, since, waiting)| Some((watch.lease()?, since, waiting)))
                 .collect()
         };

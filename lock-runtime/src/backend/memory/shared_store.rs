@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, MutexGuard};
 
-use tokio::sync::Notify;
-
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::Store;
 use crate::backend::memory::store::decision::{Decision, Effects};
@@ -12,19 +10,13 @@ use crate::background::panics::catch_panics;
 use crate::background::sync::Mutex;
 use crate::lease::Lease;
 
-/// The store of one client. A waiter is woken by its `Notify`.
-type LockStore = Store<LeaseWatch, Arc<Notify>>;
-
 #[derive(Debug, Default)]
-pub(crate) struct SharedStore(Mutex<LockStore>);
+pub(crate) struct SharedStore(Mutex<Store>);
 
 impl SharedStore {
     /// Has the store decide, and carries out the effects once the mutex is free: wakers and subscribers run
     /// inside, and may block or ask for locks.
-    pub(crate) fn decide<T>(
-        &self,
-        decide: impl FnOnce(&mut LockStore) -> Decision<T, LeaseWatch, Arc<Notify>>,
-    ) -> T {
+    pub(crate) fn decide<T>(&self, decide: impl FnOnce(&mut Store) -> Decision<T>) -> T {
         let Decision { answer, effects } = decide(&mut self.lock());
         let Effects {
             expired,
@@ -54,12 +46,12 @@ impl SharedStore {
     /// Every lease that has not ended. One that holds several locks is there once for each.
     pub(crate) fn leases(&self) -> Vec<Arc<Lease>> {
         self.lock()
-            .handles()
+            .watches()
             .filter_map(LeaseWatch::lease)
             .collect()
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, LockStore> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Store> {
         self.0.lock()
     }
 }

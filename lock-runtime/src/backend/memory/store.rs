@@ -1,8 +1,8 @@
 //! The locks of one process, their holders and their queues: what follows from each request.
 //!
 //! All of it is decision. The time is an argument. Each answer comes with its [`Effects`], which the caller
-//! carries out: the store wakes no waiter, sets no timer and takes no mutex. A holder and a
-//! waiter each leave a handle (`H` and `W`), which the store returns where they are concerned.
+//! carries out: the store wakes no waiter, sets no timer and takes no mutex. A holder leaves its [`LeaseWatch`] here and a
+//! waiter its `Notify`, which the store returns where they are concerned.
 //!
 //! A lock is in the map while it has holders: one alone, or several that share it. A waiter is in a queue only
 //! behind holders, and the first in a queue never fits beside them. Waiters are served first come first
@@ -21,8 +21,12 @@ pub(crate) mod request;
 mod tests;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
+use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::decision::{Decision, Effects};
 use crate::backend::memory::store::holder::{Grant, Holder};
 use crate::backend::memory::store::holders::Holders;
@@ -37,8 +41,8 @@ use crate::lease::schedule::LeaseTerms;
 
 /// Every lock that is held.
 #[derive(Debug)]
-pub(crate) struct Store<H, W> {
-    locks: HashMap<String, LockState<H, W>>,
+pub(crate) struct Store {
+    locks: HashMap<String, LockState>,
     last_token: FencingToken,
     owner_ids: OwnerIds,
     /// Locks that stay taken although their holders are done, by the end of that.
@@ -46,12 +50,12 @@ pub(crate) struct Store<H, W> {
 }
 
 #[derive(Debug)]
-struct LockState<H, W> {
-    holders: Holders<H>,
-    queue: Queue<W>,
+struct LockState {
+    holders: Holders,
+    queue: Queue,
 }
 
-impl<H, W> Default for Store<H, W> {
+impl Default for Store {
     fn default() -> Self {
         Store {
             locks: HashMap::new(),
@@ -62,17 +66,13 @@ impl<H, W> Default for Store<H, W> {
     }
 }
 
-impl<H, W: Clone> Store<H, W> {
+impl Store {
     /// Attempts to acquire a lock.
     ///
     /// All attempts of an acquisition are this one request, as they are on a server. The first one may
     /// queue, and one that finds a grant confirms it. A waiter that comes too late for its grant queues
     /// anew.
-    pub(crate) fn acquire(
-        &mut self,
-        ask: &Ask<'_, W>,
-        now: Moment,
-    ) -> Decision<Result<Grant, Busy>, H, W> {
+    pub(crate) fn acquire(&mut self, ask: &Ask<'_>, now: Moment) -> Decision<Result<Grant, Busy>> {
         let effects = self.expire(ask.key, now);
         let lock = match self.locks.get_mut(ask.key) {
             Some(lock) => lock,
@@ -104,7 +104,7 @@ impl<H, W: Clone> Store<H, W> {
     }
 
     /// Ends a waiter: afterwards it neither queues nor has a grant.
-    pub(crate) fn end(&mut self, waiter: LockOwner<'_>, now: Moment) -> Decision<(), H, W> {
+    pub(crate) fn end(&mut self, waiter: LockOwner<'_>, now: Moment) -> Decision<()> {
         let mut effects = self.expire(waiter.key, now);
         if let Some(lock) = self.locks.get_mut(waiter.key) {
             let holder = lock.holders.get(waiter.id);
@@ -125,10 +125,10 @@ impl<H, W: Clone> Store<H, W> {
         terms: LeaseTerms,
         token: FencingToken,
         now: Moment,
-    ) -> Decision<Option<Grant>, H, W> {
+    ) -> Decision<Option<Grant>> {
         let mut effects = self.expire(holder.key, now);
         let lock = self.locks.get_mut(holder.key);
-        let begin = |holder: &mut Holder<H>| holder.begin_at(terms, token, now);
+        let begin = |holder: &mut Holder| holder.begin_at(terms, token, now);
         let grant = lock.and_then(|lock| {
             let grant = lock.holders.change(holder.id, begin);
             // There is a deadline now that waiters may go by.
@@ -138,12 +138,16 @@ impl<H, W: Clone> Store<H, W> {
         effects.with(grant)
     }
 
-    /// Stores the handle of a holder, or returns it if the lock is not held any more.
-    pub(crate) fn register(&mut self, holder: LockOwner<'_>, handle: H) -> Option<H> {
+    /// Stores the watch of a holder, or returns it if the lock is not held any more.
+    pub(crate) fn register(
+        &mut self,
+        holder: LockOwner<'_>,
+        watch: LeaseWatch,
+    ) -> Option<LeaseWatch> {
         let lock = self.locks.get_mut(holder.key);
-        match lock.and_then(|lock| lock.holders.handle_mut(holder.id)) {
-            Some(registered) => registered.replace(handle),
-            None => Some(handle),
+        match lock.and_then(|lock| lock.holders.watch_mut(holder.id)) {
+            Some(registered) => registered.replace(watch),
+            None => Some(watch),
         }
     }
 
@@ -152,51 +156,51 @@ impl<H, W: Clone> Store<H, W> {
         &mut self,
         holder: LockOwner<'_>,
         now: Moment,
-    ) -> Decision<RenewOutcome<'_, H>, H, W> {
+    ) -> Decision<RenewOutcome<'_>> {
         let mut effects = self.expire(holder.key, now);
         let Some(lock) = self.locks.get_mut(holder.key) else {
             return effects.with(RenewOutcome::NotHeld);
         };
-        let extend = |holder: &mut Holder<H>| holder.extend(now);
+        let extend = |holder: &mut Holder| holder.extend(now);
         match lock.holders.change(holder.id, extend) {
             None => effects.with(RenewOutcome::NotHeld),
             Some(None) => effects.with(RenewOutcome::Unchanged),
             Some(Some(deadline)) => {
                 effects.wake.extend(lock.first());
-                let handle = lock.holders.handle_mut(holder.id).and_then(Option::as_mut);
-                effects.with(RenewOutcome::Extended { deadline, handle })
+                let watch = lock.holders.watch_mut(holder.id).and_then(Option::as_mut);
+                effects.with(RenewOutcome::Extended { deadline, watch })
             }
         }
     }
 
     /// Releases a lock, and grants it to the first in its queue. `false` if it was not held.
-    pub(crate) fn release(&mut self, holder: LockOwner<'_>, now: Moment) -> Decision<bool, H, W> {
+    pub(crate) fn release(&mut self, holder: LockOwner<'_>, now: Moment) -> Decision<bool> {
         let mut effects = self.expire(holder.key, now);
         let lock = self.locks.get_mut(holder.key);
         let Some(ended) = lock.and_then(|lock| lock.holders.remove(holder.id)) else {
             return effects.with(false);
         };
-        effects.released.extend(ended.handle);
+        effects.released.extend(ended.watch);
         self.admit_waiters(holder.key, now, &mut effects);
         effects.with(true)
     }
 
     /// Makes a reader of a holder that has the lock alone, under the token of a new phase, and admits the readers at
-    /// the head of the queue. The holder needs a new handle. A holder that shares the lock already stays as it
+    /// the head of the queue. The holder needs a new watch. A holder that shares the lock already stays as it
     /// is. `None` if the lock was not held.
     pub(crate) fn downgrade(
         &mut self,
         writer: LockOwner<'_>,
         now: Moment,
-    ) -> Decision<Option<FencingToken>, H, W> {
+    ) -> Decision<Option<FencingToken>> {
         let mut effects = self.expire(writer.key, now);
         let Some(lock) = self.locks.get_mut(writer.key) else {
             return effects.with(None);
         };
-        let Some(handle) = lock.holders.handle_mut(writer.id) else {
+        let Some(watch) = lock.holders.watch_mut(writer.id) else {
             return effects.with(None);
         };
-        effects.released.extend(handle.take());
+        effects.released.extend(watch.take());
         let token = lock.token(&mut self.last_token);
         lock.holders.downgrade(token, now);
         self.admit_waiters(writer.key, now, &mut effects);
@@ -209,25 +213,25 @@ impl<H, W: Clone> Store<H, W> {
         holder: LockOwner<'_>,
         time: Duration,
         now: Moment,
-    ) -> Decision<bool, H, W> {
+    ) -> Decision<bool> {
         let mut effects = self.expire(holder.key, now);
         self.expire_resting(now, &mut effects);
         let (nobody, until) = (self.owner_ids.next(), now + time);
         let Some(lock) = self.locks.get_mut(holder.key) else {
             return effects.with(false);
         };
-        let rest = |holder: &mut Holder<H>| holder.rest(nobody, time, now);
-        let Some(handle) = lock.holders.change(holder.id, rest) else {
+        let rest = |holder: &mut Holder| holder.rest(nobody, time, now);
+        let Some(watch) = lock.holders.change(holder.id, rest) else {
             return effects.with(false);
         };
-        effects.released.extend(handle);
+        effects.released.extend(watch);
         effects.wake.extend(lock.first());
         self.resting.insert((until, holder.key.to_owned()));
         effects.with(true)
     }
 
     /// Ends the rest of locks for which no caller asks any more.
-    fn expire_resting(&mut self, now: Moment, effects: &mut Effects<H, W>) {
+    fn expire_resting(&mut self, now: Moment, effects: &mut Effects) {
         while let Some((until, _)) = self.resting.first()
             && *until <= now
             && let Some((_, key)) = self.resting.pop_first()
@@ -236,24 +240,24 @@ impl<H, W: Clone> Store<H, W> {
         }
     }
 
-    /// The handles of the holders of `key`.
-    pub(crate) fn handles_of(
+    /// The watches of the holders of `key`.
+    pub(crate) fn watches_of(
         &mut self,
         key: &str,
         now: Moment,
-    ) -> Decision<impl Iterator<Item = &H>, H, W> {
+    ) -> Decision<impl Iterator<Item = &LeaseWatch>> {
         let effects = self.expire(key, now);
         let locks = self.locks.get(key).into_iter();
-        effects.with(locks.flat_map(|lock| lock.holders.handles()))
+        effects.with(locks.flat_map(|lock| lock.holders.watches()))
     }
 
-    /// The handles of all holders.
-    pub(crate) fn handles(&self) -> impl Iterator<Item = &H> {
-        self.locks.values().flat_map(|lock| lock.holders.handles())
+    /// The watches of all holders.
+    pub(crate) fn watches(&self) -> impl Iterator<Item = &LeaseWatch> {
+        self.locks.values().flat_map(|lock| lock.holders.watches())
     }
 
     /// Ends the holders of `key` whose leases have expired, and the wait of those that have no time left.
-    fn expire(&mut self, key: &str, now: Moment) -> Effects<H, W> {
+    fn expire(&mut self, key: &str, now: Moment) -> Effects {
         let mut effects = Effects::none();
         let Some(lock) = self.locks.get_mut(key) else {
             return effects;
@@ -262,7 +266,7 @@ impl<H, W: Clone> Store<H, W> {
         let mut has_changed = leaves_at.is_some_and(|leaves_at| leaves_at <= now);
         while let Some(owner) = lock.holders.lapsed(now) {
             let ended = lock.holders.remove(owner);
-            effects.expired.extend(ended.and_then(|ended| ended.handle));
+            effects.expired.extend(ended.and_then(|ended| ended.watch));
             has_changed = true;
         }
         if has_changed {
@@ -273,7 +277,7 @@ impl<H, W: Clone> Store<H, W> {
 
     /// Grants the lock to waiters, from the head of the queue to the first that does not fit. Forgets a lock that
     /// is free then.
-    fn admit_waiters(&mut self, key: &str, now: Moment, effects: &mut Effects<H, W>) {
+    fn admit_waiters(&mut self, key: &str, now: Moment, effects: &mut Effects) {
         let Some(lock) = self.locks.get_mut(key) else {
             return;
         };
@@ -282,7 +286,7 @@ impl<H, W: Clone> Store<H, W> {
             let (owner, label) = (waiter.owner, waiter.label);
             let holder = Holder::claimant(owner, token, label, waiter.terms, now);
             lock.holders.admit(holder, waiter.share, now);
-            effects.wake.push(waiter.handle);
+            effects.wake.push(waiter.notify);
         }
         effects.wake.extend(lock.first());
         if lock.holders.is_free() {
@@ -291,7 +295,7 @@ impl<H, W: Clone> Store<H, W> {
     }
 }
 
-impl<H, W> Default for LockState<H, W> {
+impl Default for LockState {
     fn default() -> Self {
         LockState {
             holders: Holders::None,
@@ -300,7 +304,7 @@ impl<H, W> Default for LockState<H, W> {
     }
 }
 
-impl<H, W: Clone> LockState<H, W> {
+impl LockState {
     /// The token of the next holder: that of the holders which it joins, or a new one.
     fn token(&self, last: &mut FencingToken) -> FencingToken {
         self.holders.shared_token().unwrap_or_else(|| mint(last))
@@ -308,44 +312,35 @@ impl<H, W: Clone> LockState<H, W> {
 
     /// Takes the first waiter out of the queue if there is room for it. Those whose wait is over leave the queue. They are
     /// woken, since their clocks may differ from the caller's.
-    fn next_to_admit(
-        &mut self,
-        now: Moment,
-        effects: &mut Effects<H, W>,
-    ) -> Option<QueuedWaiter<W>> {
+    fn next_to_admit(&mut self, now: Moment, effects: &mut Effects) -> Option<QueuedWaiter> {
         while let Some(over) = self.queue.pop_over(now) {
-            effects.wake.push(over.handle);
+            effects.wake.push(over.notify);
         }
         let first = self.queue.first()?;
         let is_next = self.holders.has_room_for(first.share);
         is_next.then(|| self.queue.pop()).flatten()
     }
 
-    /// The handle of the first in the queue.
-    fn first(&self) -> Option<W> {
-        self.queue.first().map(|waiter| waiter.handle.clone())
+    /// What wakes the first in the queue.
+    fn first(&self) -> Option<Arc<Notify>> {
+        self.queue.first().map(|waiter| waiter.notify.clone())
     }
 
     /// The holder in the way of the first in the queue, or of this caller if it does not queue. All waiters behind the
     /// first wait for its end too: the first one's own thread may be blocked then.
-    fn in_the_way(&self, share: Option<Share>) -> Option<&Holder<H>> {
+    fn in_the_way(&self, share: Option<Share>) -> Option<&Holder> {
         let first = self.queue.first().map_or(share, |waiter| waiter.share);
         self.holders.in_the_way(first)
     }
 
     /// The place of a caller that waits; a new one at the back unless it has one.
-    fn enqueue(
-        &mut self,
-        ask: &Ask<'_, W>,
-        owner_ids: &mut OwnerIds,
-        now: Moment,
-    ) -> Option<OwnerId> {
+    fn enqueue(&mut self, ask: &Ask<'_>, owner_ids: &mut OwnerIds, now: Moment) -> Option<OwnerId> {
         if let Some(owner) = ask.owner
             && self.queue.contains(owner)
         {
             return Some(owner);
         }
-        let (handle, until) = ask.queue_with?;
+        let (notify, until) = ask.queue_with?;
         let owner = owner_ids.next();
         self.queue.push(QueuedWaiter {
             owner,
@@ -354,7 +349,7 @@ impl<H, W: Clone> LockState<H, W> {
             terms: ask.terms,
             since: now,
             until,
-            handle: handle.clone(),
+            notify: notify.clone(),
         });
         Some(owner)
     }

@@ -66,7 +66,7 @@ impl Memory {
     pub(crate) fn revoke(&self, key: &str) -> bool {
         let now = Clock::Tokio.now();
         let mut leases: Vec<_> = self.store.decide(|store| {
-            let watches = store.handles_of(key, now);
+            let watches = store.watches_of(key, now);
             watches.map(|watches| watches.filter_map(LeaseWatch::lease).collect())
         });
         leases.retain(|lease| lease.loss().is_none());

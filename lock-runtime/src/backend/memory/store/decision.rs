@@ -1,17 +1,22 @@
 //! The answer of a store, and what its caller has to do about it.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
+use tokio::sync::Notify;
+
+use crate::backend::memory::lease_watch::LeaseWatch;
 
 /// An answer with its effects.
 #[derive(Debug)]
 #[must_use = "the effects have to be carried out"]
-pub(crate) struct Decision<T, H, W> {
+pub(crate) struct Decision<T> {
     pub(crate) answer: T,
-    pub(crate) effects: Effects<H, W>,
+    pub(crate) effects: Effects,
 }
 
-impl<T, H, W> Decision<T, H, W> {
-    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Decision<U, H, W> {
+impl<T> Decision<T> {
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Decision<U> {
         Decision {
             answer: change(self.answer),
             effects: self.effects,
@@ -19,20 +24,20 @@ impl<T, H, W> Decision<T, H, W> {
     }
 }
 
-/// What a decision means for holders and waiters that did not ask for it, by their handles.
+/// What a decision means for holders and waiters that did not ask for it.
 #[derive(Debug)]
-pub(crate) struct Effects<H, W> {
+pub(crate) struct Effects {
     /// Holders whose lease has expired. They have to be notified, since their own timers may not have fired.
-    pub(crate) expired: SmallVec<[H; 1]>,
+    pub(crate) expired: SmallVec<[LeaseWatch; 1]>,
     /// Holders that released their lock.
-    pub(crate) released: SmallVec<[H; 1]>,
+    pub(crate) released: SmallVec<[LeaseWatch; 1]>,
     /// Waiters that have to make their next attempt: a waiter that was granted the lock, and the first
     /// in the queue where the moment at which it can be granted has moved.
-    pub(crate) wake: SmallVec<[W; 2]>,
+    pub(crate) wake: SmallVec<[Arc<Notify>; 2]>,
 }
 
-impl<H, W> Effects<H, W> {
-    pub(crate) fn none() -> Effects<H, W> {
+impl Effects {
+    pub(crate) fn none() -> Effects {
         Effects {
             expired: SmallVec::new(),
             released: SmallVec::new(),
@@ -41,13 +46,13 @@ impl<H, W> Effects<H, W> {
     }
 
     /// Adds the effects of another decision.
-    pub(crate) fn extend(&mut self, other: Effects<H, W>) {
+    pub(crate) fn extend(&mut self, other: Effects) {
         self.expired.extend(other.expired);
         self.released.extend(other.released);
         self.wake.extend(other.wake);
     }
 
-    pub(crate) fn with<T>(self, answer: T) -> Decision<T, H, W> {
+    pub(crate) fn with<T>(self, answer: T) -> Decision<T> {
         Decision {
             answer,
             effects: self,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::background::moment::Moment;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
@@ -19,7 +20,7 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    fn new<H>(holder: &Holder<H>, terms: &LeaseTerms) -> Grant {
+    fn new(holder: &Holder, terms: &LeaseTerms) -> Grant {
         let margin = margin(terms.first_ttl());
         let span = span_of(terms).map(|span| span.saturating_sub(margin));
         Grant {
@@ -40,9 +41,9 @@ fn span_of(terms: &LeaseTerms) -> Option<Duration> {
     }
 }
 
-/// A caller that has a lock, or a waiter that was granted it. `H` is the holder's handle.
+/// A caller that has a lock, or a waiter that was granted it.
 #[derive(Debug)]
-pub(crate) struct Holder<H> {
+pub(crate) struct Holder {
     pub(crate) owner: OwnerId,
     pub(crate) token: FencingToken,
     pub(crate) label: Arc<str>,
@@ -52,7 +53,7 @@ pub(crate) struct Holder<H> {
     pub(crate) expires_at: Moment,
     /// How long its lease lasts without a renewal.
     pub(crate) ttl: Duration,
-    pub(crate) handle: Option<H>,
+    pub(crate) watch: Option<LeaseWatch>,
     state: State,
     /// Its caller is done, and the lock stays taken.
     pub(crate) is_resting: bool,
@@ -68,7 +69,7 @@ enum State {
     Scheduled(RenewalSchedule),
 }
 
-impl<H> Holder<H> {
+impl Holder {
     /// A caller that is granted a lock by its own attempt, and its lease.
     pub(crate) fn new(
         owner: OwnerId,
@@ -76,7 +77,7 @@ impl<H> Holder<H> {
         label: Arc<str>,
         terms: LeaseTerms,
         at: Moment,
-    ) -> (Holder<H>, Grant) {
+    ) -> (Holder, Grant) {
         let mut holder = Holder::claimant(owner, token, label, terms, at);
         let grant = holder.begin(&terms);
         (holder, grant)
@@ -89,7 +90,7 @@ impl<H> Holder<H> {
         label: Arc<str>,
         terms: LeaseTerms,
         at: Moment,
-    ) -> Holder<H> {
+    ) -> Holder {
         Holder {
             owner,
             token,
@@ -97,7 +98,7 @@ impl<H> Holder<H> {
             at,
             expires_at: at + terms.first_ttl(),
             ttl: terms.ttl,
-            handle: None,
+            watch: None,
             state: State::Claimed(terms),
             is_resting: false,
         }
@@ -139,15 +140,20 @@ impl<H> Holder<H> {
         Grant::new(self, terms)
     }
 
-    /// Holds from now for a time although its caller is done, by an id that no caller has. Returns the handle.
-    pub(crate) fn rest(&mut self, owner: OwnerId, time: Duration, now: Moment) -> Option<H> {
+    /// Holds from now for a time although its caller is done, by an id that no caller has. Returns its watch.
+    pub(crate) fn rest(
+        &mut self,
+        owner: OwnerId,
+        time: Duration,
+        now: Moment,
+    ) -> Option<LeaseWatch> {
         self.owner = owner;
         self.expires_at = now + time;
         self.ttl = time;
         self.label = format!("{}, at rest", self.label).into();
         self.state = State::Renewed;
         self.is_resting = true;
-        self.handle.take()
+        self.watch.take()
     }
 
     /// Extends the lease, and returns its new deadline. `None` if it is renewed anyway.

@@ -1,5 +1,6 @@
 //! The holders of one lock: one that has it alone, or several that share it.
 
+use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::holder::Holder;
 use crate::backend::memory::store::phase::Phase;
 use crate::background::moment::Moment;
@@ -10,15 +11,15 @@ use crate::lease::record;
 
 /// The holders of one lock, by their owner ids.
 #[derive(Debug, Default)]
-pub(crate) enum Holders<H> {
+pub(crate) enum Holders {
     /// The lock is free, as between two holders.
     #[default]
     None,
-    Exclusive(Holder<H>),
-    Shared(Phase<H>),
+    Exclusive(Holder),
+    Shared(Phase),
 }
 
-impl<H> Holders<H> {
+impl Holders {
     /// Whether a share goes in, or for `None` a caller that wants the lock alone.
     pub(crate) fn has_room_for(&self, share: Option<Share>) -> bool {
         match (self, share) {
@@ -29,7 +30,7 @@ impl<H> Holders<H> {
     }
 
     /// Adds a holder for which there is room.
-    pub(crate) fn admit(&mut self, holder: Holder<H>, share: Option<Share>, now: Moment) {
+    pub(crate) fn admit(&mut self, holder: Holder, share: Option<Share>, now: Moment) {
         debug_assert!(self.has_room_for(share), "{share:?} does not fit");
         match (&mut *self, share) {
             (Holders::Shared(phase), Some(share)) => phase.join(holder, share),
@@ -38,7 +39,7 @@ impl<H> Holders<H> {
         }
     }
 
-    pub(crate) fn remove(&mut self, owner: OwnerId) -> Option<Holder<H>> {
+    pub(crate) fn remove(&mut self, owner: OwnerId) -> Option<Holder> {
         if let Holders::Shared(phase) = self {
             let holder = phase.remove(owner);
             if phase.is_empty() {
@@ -70,7 +71,7 @@ impl<H> Holders<H> {
     pub(crate) fn change<T>(
         &mut self,
         owner: OwnerId,
-        change: impl FnOnce(&mut Holder<H>) -> T,
+        change: impl FnOnce(&mut Holder) -> T,
     ) -> Option<T> {
         match self {
             Holders::Exclusive(holder) if holder.owner == owner => Some(change(holder)),
@@ -91,7 +92,7 @@ impl<H> Holders<H> {
         }
     }
 
-    pub(crate) fn get(&self, owner: OwnerId) -> Option<&Holder<H>> {
+    pub(crate) fn get(&self, owner: OwnerId) -> Option<&Holder> {
         match self {
             Holders::Exclusive(holder) => Some(holder).filter(|holder| holder.owner == owner),
             Holders::Shared(phase) => phase.get(owner),
@@ -99,27 +100,27 @@ impl<H> Holders<H> {
         }
     }
 
-    /// The handle of a holder, or its empty place.
-    pub(crate) fn handle_mut(&mut self, owner: OwnerId) -> Option<&mut Option<H>> {
+    /// The watch of a holder, or its empty place.
+    pub(crate) fn watch_mut(&mut self, owner: OwnerId) -> Option<&mut Option<LeaseWatch>> {
         match self {
-            Holders::Exclusive(holder) if holder.owner == owner => Some(&mut holder.handle),
-            Holders::Shared(phase) => phase.handle_mut(owner),
+            Holders::Exclusive(holder) if holder.owner == owner => Some(&mut holder.watch),
+            Holders::Shared(phase) => phase.watch_mut(owner),
             _ => None,
         }
     }
 
-    pub(crate) fn handles(&self) -> impl Iterator<Item = &H> {
+    pub(crate) fn watches(&self) -> impl Iterator<Item = &LeaseWatch> {
         let (alone, together) = match self {
             Holders::None => (None, None),
             Holders::Exclusive(holder) => (Some(holder), None),
             Holders::Shared(phase) => (None, Some(phase.holders())),
         };
         let holders = alone.into_iter().chain(together.into_iter().flatten());
-        holders.filter_map(|holder| holder.handle.as_ref())
+        holders.filter_map(|holder| holder.watch.as_ref())
     }
 
     /// The holders, each with what it takes.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (u32, &Holder<H>)> {
+    pub(crate) fn each(&self) -> impl Iterator<Item = (u32, &Holder)> {
         let (alone, together) = match self {
             Holders::None => (None, None),
             Holders::Exclusive(holder) => (Some((1, holder)), None),
@@ -144,7 +145,7 @@ impl<H> Holders<H> {
 
     /// The holder after whose lease there may be room for a waiter, unless a holder leaves or is extended. A share with a
     /// limit may fit as soon as one share has lapsed, any other waiter when all have.
-    pub(crate) fn in_the_way(&self, share: Option<Share>) -> Option<&Holder<H>> {
+    pub(crate) fn in_the_way(&self, share: Option<Share>) -> Option<&Holder> {
         let (phase, limit) = match self {
             Holders::None => return None,
             Holders::Exclusive(holder) => return Some(holder),

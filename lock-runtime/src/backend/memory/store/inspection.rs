@@ -1,6 +1,7 @@
 //! What a store says of its locks, and a lock that is taken from its holders.
 
 use super::{LockState, Store};
+use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::decision::{Decision, Effects};
 use crate::background::moment::Moment;
 use crate::key::LockKey;
@@ -10,26 +11,26 @@ use crate::state::{self, HolderKind, Seen, Waiter};
 /// How many holders, and how many waiters, are shown.
 const MOST: usize = 128;
 
-/// What came of a revocation. `H` is the handle of a holder.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Taken<H> {
-    /// The lock was taken from holders with these handles.
+/// What came of a revocation.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// The lock was taken from holders with these watches.
     From {
-        handles: Vec<H>,
+        watches: Vec<LeaseWatch>,
         is_handed_on: bool,
     },
     Changed,
     NotHeld,
 }
 
-impl<H, W: Clone> Store<H, W> {
+impl Store {
     /// The keys of all locks that are or were held, in no order.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         self.locks.keys().map(String::as_str)
     }
 
     /// A lock as it is at `now`.
-    pub(crate) fn look(&mut self, key: &LockKey, now: Moment) -> Decision<state::LockState, H, W> {
+    pub(crate) fn look(&mut self, key: &LockKey, now: Moment) -> Decision<state::LockState> {
         let effects = self.expire(key.as_str(), now);
         let mut state = state::LockState::free(key.clone());
         if let Some(lock) = self.locks.get(key.as_str()) {
@@ -38,24 +39,19 @@ impl<H, W: Clone> Store<H, W> {
         effects.with(state)
     }
 
-    /// The handles of all holders, since when they hold, and how many wait behind them.
-    pub(crate) fn handles_since(&self) -> impl Iterator<Item = (&H, Moment, usize)> {
+    /// The watches of all holders, since when they hold, and how many wait behind them.
+    pub(crate) fn watches_since(&self) -> impl Iterator<Item = (&LeaseWatch, Moment, usize)> {
         let locks = self.locks.values();
         locks.flat_map(|lock| {
             let holders = lock.holders.each();
             holders.filter_map(|(_, holder)| {
-                Some((holder.handle.as_ref()?, holder.at, lock.queue.len()))
+                Some((holder.watch.as_ref()?, holder.at, lock.queue.len()))
             })
         })
     }
 
     /// Takes a lock from its holder, or from all that share it, if they have the token that an operator saw.
-    pub(crate) fn revoke(
-        &mut self,
-        key: &str,
-        seen: FencingToken,
-        now: Moment,
-    ) -> Decision<Taken<H>, H, W> {
+    pub(crate) fn revoke(&mut self, key: &str, seen: FencingToken, now: Moment) -> Decision<Taken> {
         let mut effects = self.expire(key, now);
         let Some(lock) = self.locks.get_mut(key) else {
             return effects.with(Taken::NotHeld);
@@ -74,16 +70,16 @@ impl<H, W: Clone> Store<H, W> {
         let removed = owners
             .into_iter()
             .filter_map(|owner| lock.holders.remove(owner));
-        let handles = removed.filter_map(|holder| holder.handle).collect();
+        let watches = removed.filter_map(|holder| holder.watch).collect();
         let is_handed_on = self.serve(key, now, &mut effects);
         effects.with(Taken::From {
-            handles,
+            watches,
             is_handed_on,
         })
     }
 
     /// Admits waiters. Whether one of them has the lock.
-    fn serve(&mut self, key: &str, now: Moment, effects: &mut Effects<H, W>) -> bool {
+    fn serve(&mut self, key: &str, now: Moment, effects: &mut Effects) -> bool {
         self.admit_waiters(key, now, effects);
         self.locks
             .get(key)
@@ -91,7 +87,7 @@ impl<H, W: Clone> Store<H, W> {
     }
 }
 
-impl<H, W> LockState<H, W> {
+impl LockState {
     fn describe(&self, state: &mut state::LockState, now: Moment) {
         let is_shared = self.holders.is_shared();
         for (takes, holder) in self.holders.each() {

@@ -6,6 +6,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::holder::Holder;
 use crate::background::moment::Moment;
 use crate::lease::Share;
@@ -15,27 +16,27 @@ use crate::lease::record::{Counted, Shared};
 
 /// The time in which a lock is shared without a break, and its holders. All of them have one token.
 #[derive(Debug)]
-pub(crate) struct Phase<H> {
+pub(crate) struct Phase {
     pub(crate) token: FencingToken,
     /// Of the holder that began it, which may have left.
     label: Arc<str>,
     since: Moment,
     /// What the holders take together.
     taken: u64,
-    shares: BTreeMap<OwnerId, HeldShare<H>>,
+    shares: BTreeMap<OwnerId, HeldShare>,
     /// The shares in the order in which they lapse: with a crowd inside, each attempt asks for the first.
     lapses: BTreeSet<(Moment, OwnerId)>,
 }
 
 #[derive(Debug)]
-struct HeldShare<H> {
+struct HeldShare {
     take: u32,
-    holder: Holder<H>,
+    holder: Holder,
 }
 
-impl<H> Phase<H> {
+impl Phase {
     /// The phase that begins with this holder.
-    pub(crate) fn begin(holder: Holder<H>, share: Share, now: Moment) -> Phase<H> {
+    pub(crate) fn begin(holder: Holder, share: Share, now: Moment) -> Phase {
         let mut phase = Phase {
             token: holder.token,
             label: holder.label.clone(),
@@ -48,14 +49,14 @@ impl<H> Phase<H> {
         phase
     }
 
-    pub(crate) fn join(&mut self, holder: Holder<H>, share: Share) {
+    pub(crate) fn join(&mut self, holder: Holder, share: Share) {
         let take = share.take();
         self.taken += u64::from(take);
         self.lapses.insert((holder.expires_at, holder.owner));
         self.shares.insert(holder.owner, HeldShare { take, holder });
     }
 
-    pub(crate) fn remove(&mut self, owner: OwnerId) -> Option<Holder<H>> {
+    pub(crate) fn remove(&mut self, owner: OwnerId) -> Option<Holder> {
         let HeldShare { take, holder } = self.shares.remove(&owner)?;
         self.taken -= u64::from(take);
         self.lapses.remove(&(holder.expires_at, owner));
@@ -66,7 +67,7 @@ impl<H> Phase<H> {
     pub(crate) fn change<T>(
         &mut self,
         owner: OwnerId,
-        change: impl FnOnce(&mut Holder<H>) -> T,
+        change: impl FnOnce(&mut Holder) -> T,
     ) -> Option<T> {
         let HeldShare { holder, .. } = self.shares.get_mut(&owner)?;
         self.lapses.remove(&(holder.expires_at, owner));
@@ -84,22 +85,22 @@ impl<H> Phase<H> {
         share.fits(self.taken)
     }
 
-    pub(crate) fn get(&self, owner: OwnerId) -> Option<&Holder<H>> {
+    pub(crate) fn get(&self, owner: OwnerId) -> Option<&Holder> {
         self.shares.get(&owner).map(|share| &share.holder)
     }
 
-    /// The handle of a holder, or its empty place.
-    pub(crate) fn handle_mut(&mut self, owner: OwnerId) -> Option<&mut Option<H>> {
+    /// The watch of a holder, or its empty place.
+    pub(crate) fn watch_mut(&mut self, owner: OwnerId) -> Option<&mut Option<LeaseWatch>> {
         let share = self.shares.get_mut(&owner)?;
-        Some(&mut share.holder.handle)
+        Some(&mut share.holder.watch)
     }
 
-    pub(crate) fn holders(&self) -> impl Iterator<Item = &Holder<H>> {
+    pub(crate) fn holders(&self) -> impl Iterator<Item = &Holder> {
         self.shares.values().map(|share| &share.holder)
     }
 
     /// The holders, each with what it takes.
-    pub(crate) fn shares(&self) -> impl Iterator<Item = (u32, &Holder<H>)> {
+    pub(crate) fn shares(&self) -> impl Iterator<Item = (u32, &Holder)> {
         self.shares
             .values()
             .map(|share| (share.take, &share.holder))

@@ -3,14 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use tokio::sync::Notify;
+
 use crate::background::moment::Moment;
 use crate::lease::Share;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::LeaseTerms;
 
-/// A waiter with what it asked for. `W` is its handle.
+/// A waiter with what it asked for.
 #[derive(Debug)]
-pub(crate) struct QueuedWaiter<W> {
+pub(crate) struct QueuedWaiter {
     pub(crate) owner: OwnerId,
     pub(crate) label: Arc<str>,
     /// `None` for a waiter that wants the lock alone.
@@ -20,24 +22,25 @@ pub(crate) struct QueuedWaiter<W> {
     pub(crate) since: Moment,
     /// When its wait is over.
     pub(crate) until: Moment,
-    pub(crate) handle: W,
+    /// What wakes it.
+    pub(crate) notify: Arc<Notify>,
 }
 
 /// Owner ids rise along the queue.
 #[derive(Debug)]
-pub(crate) struct Queue<W>(VecDeque<QueuedWaiter<W>>);
+pub(crate) struct Queue(VecDeque<QueuedWaiter>);
 
-impl<W> Queue<W> {
-    pub(crate) const fn new() -> Queue<W> {
+impl Queue {
+    pub(crate) const fn new() -> Queue {
         Queue(VecDeque::new())
     }
 
-    pub(crate) fn push(&mut self, waiter: QueuedWaiter<W>) {
+    pub(crate) fn push(&mut self, waiter: QueuedWaiter) {
         self.0.push_back(waiter);
     }
 
     /// Removes the first waiter if its wait is over.
-    pub(crate) fn pop_over(&mut self, now: Moment) -> Option<QueuedWaiter<W>> {
+    pub(crate) fn pop_over(&mut self, now: Moment) -> Option<QueuedWaiter> {
         let is_over = self.first_leaves_at()? <= now;
         is_over.then(|| self.pop()).flatten()
     }
@@ -47,11 +50,11 @@ impl<W> Queue<W> {
         self.first().map(|first| first.until)
     }
 
-    pub(crate) fn pop(&mut self) -> Option<QueuedWaiter<W>> {
+    pub(crate) fn pop(&mut self) -> Option<QueuedWaiter> {
         self.0.pop_front()
     }
 
-    pub(crate) fn first(&self) -> Option<&QueuedWaiter<W>> {
+    pub(crate) fn first(&self) -> Option<&QueuedWaiter> {
         self.0.front()
     }
 
@@ -69,7 +72,7 @@ impl<W> Queue<W> {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &QueuedWaiter<W>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &QueuedWaiter> {
         self.0.iter()
     }
 

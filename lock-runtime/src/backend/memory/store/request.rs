@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
+use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::background::moment::Moment;
 use crate::lease::Share;
 use crate::lease::owner_id::OwnerId;
@@ -11,7 +14,7 @@ use crate::lease::schedule::LeaseTerms;
 
 /// An attempt to acquire a lock.
 #[derive(Debug)]
-pub(crate) struct Ask<'a, W> {
+pub(crate) struct Ask<'a> {
     pub(crate) key: &'a str,
     pub(crate) label: &'a Arc<str>,
     /// What the caller takes beside others; `None` if it wants the lock alone.
@@ -19,8 +22,8 @@ pub(crate) struct Ask<'a, W> {
     pub(crate) terms: LeaseTerms,
     /// The owner that the previous attempt was answered with, for a caller that is queued.
     pub(crate) owner: Option<OwnerId>,
-    /// The handle to queue with, and when the caller's wait is over; `None` for a caller that does not wait.
-    pub(crate) queue_with: Option<(&'a W, Moment)>,
+    /// What wakes the caller in the queue, and when the caller's wait is over; `None` for a caller that does not wait.
+    pub(crate) queue_with: Option<(&'a Arc<Notify>, Moment)>,
 }
 
 /// The answer to an attempt at a lock that other callers hold, or queue for.
@@ -46,8 +49,8 @@ pub(crate) struct LockOwner<'a> {
 }
 
 /// The answer to a renewal.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum RenewOutcome<'a, H> {
+#[derive(Debug)]
+pub(crate) enum RenewOutcome<'a> {
     /// The lock is free, or another caller holds it.
     NotHeld,
     /// The lease is renewed without being asked for it.
@@ -55,6 +58,6 @@ pub(crate) enum RenewOutcome<'a, H> {
     /// The lease has a new deadline.
     Extended {
         deadline: Moment,
-        handle: Option<&'a mut H>,
+        watch: Option<&'a mut LeaseWatch>,
     },
 }

@@ -1,17 +1,20 @@
 //! The decisions of the store that no caller can bring about at will: who is woken, and what lapses unseen. The others are
-//! cases of `conformance`. With milliseconds for the time, a letter for the handle of a holder and a number for that of a
-//! waiter.
+//! cases of `conformance`. With milliseconds for the time, a letter for the lease of a holder and a number for a waiter.
 
 use std::time::Duration;
 
 use super::inspection::Taken;
 use super::*;
-use crate::lease::schedule::LeaseTerms;
+use crate::background::clock::Clock;
+use crate::key::{LockKey, LockSet, RecordNames};
+use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
+use crate::lease::{Lease, Mode, Request};
+use crate::telemetry::CallLabels;
 
 pub(super) const KEY: &str = "order:42";
 pub(super) const TTL: u64 = 10_000;
 
-impl<H, W> Store<H, W> {
+impl Store {
     pub(crate) fn is_empty(&self) -> bool {
         self.locks.is_empty()
     }
@@ -43,22 +46,60 @@ pub(super) const RENEWED: LeaseTerms = LeaseTerms {
     ..FIXED
 };
 
-/// A store, the effects of its last decision, and the waiters by their handles.
+/// A store, the effects of its last decision, the leases by their letters and the waiters by their numbers.
 #[derive(Default)]
 pub(super) struct Scene {
-    pub(super) store: Store<char, u8>,
+    pub(super) store: Store,
     ids: HashMap<u8, OwnerId>,
+    leases: HashMap<char, Arc<Lease>>,
+    waiters: HashMap<u8, Arc<Notify>>,
     pub(super) expired: Vec<char>,
     pub(super) released: Vec<char>,
     pub(super) wake: Vec<u8>,
 }
 
 impl Scene {
-    pub(super) fn note<T>(&mut self, decision: Decision<T, char, u8>) -> T {
-        self.expired = decision.effects.expired.into_vec();
-        self.released = decision.effects.released.into_vec();
-        self.wake = decision.effects.wake.into_vec();
+    pub(super) fn note<T>(&mut self, decision: Decision<T>) -> T {
+        let Effects {
+            expired,
+            released,
+            wake,
+        } = decision.effects;
+        self.expired = expired.iter().map(|watch| self.letter(watch)).collect();
+        self.released = released.iter().map(|watch| self.letter(watch)).collect();
+        self.wake = wake.iter().map(|notify| self.number(notify)).collect();
         decision.answer
+    }
+
+    /// The watch of the lease with this letter, which has no deadline of its own.
+    pub(super) fn watch(&mut self, letter: char) -> LeaseWatch {
+        LeaseWatch::start(self.leases.entry(letter).or_insert_with(lease))
+    }
+
+    fn letter(&self, watch: &LeaseWatch) -> char {
+        let lease = watch.lease().expect("the scene has it");
+        let mut leases = self.leases.iter();
+        let (letter, _) = leases
+            .find(|(_, known)| Arc::ptr_eq(known, &lease))
+            .unwrap();
+        *letter
+    }
+
+    fn number(&self, notify: &Arc<Notify>) -> u8 {
+        let mut waiters = self.waiters.iter();
+        let (number, _) = waiters
+            .find(|(_, known)| Arc::ptr_eq(known, notify))
+            .unwrap();
+        *number
+    }
+
+    /// The leases of the holders of [`KEY`].
+    pub(super) fn holders(&mut self, now: u64) -> Vec<char> {
+        let watches = self.store.watches_of(KEY, at(now));
+        let leases = watches.map(|watches| watches.filter_map(LeaseWatch::lease).collect());
+        let leases: Vec<_> = self.note(leases);
+        let watches = leases.iter().map(LeaseWatch::start);
+        watches.map(|watch| self.letter(&watch)).collect()
     }
 
     /// One attempt without a place in the queue.
@@ -84,21 +125,27 @@ impl Scene {
         self.note(decision)
     }
 
-    /// Acquires a free lock, and registers a handle.
-    pub(super) fn hold(&mut self, handle: char, terms: LeaseTerms, now: u64) -> Grant {
-        self.hold_share(handle, None, terms, now)
+    /// Acquires a free lock, and registers a lease.
+    pub(super) fn hold(&mut self, letter: char, terms: LeaseTerms, now: u64) -> Grant {
+        self.hold_share(letter, None, terms, now)
+    }
+
+    /// Registers a lease. `false` if the lock is not held any more.
+    pub(super) fn register(&mut self, grant: Grant, letter: char) -> bool {
+        let watch = self.watch(letter);
+        self.store.register(owner(grant), watch).is_none()
     }
 
     pub(super) fn hold_share(
         &mut self,
-        handle: char,
+        letter: char,
         share: impl Into<Option<Share>>,
         terms: LeaseTerms,
         now: u64,
     ) -> Grant {
         let grant = self.attempt_share(share.into(), terms, now);
         let grant = grant.expect("there is room");
-        assert_eq!(self.store.register(owner(grant), handle), None);
+        assert!(self.register(grant, letter), "it is held");
         grant
     }
 
@@ -113,13 +160,14 @@ impl Scene {
         share: impl Into<Option<Share>>,
         now: u64,
     ) -> Result<Grant, Busy> {
+        let notify = self.waiters.entry(waiter).or_default().clone();
         let ask = Ask {
             key: KEY,
             label: &format!("waiter {waiter}").into(),
             share: share.into(),
             terms: FIXED,
             owner: self.ids.get(&waiter).copied(),
-            queue_with: Some((&waiter, Moment::NEVER)),
+            queue_with: Some((&notify, Moment::NEVER)),
         };
         let decision = self.store.acquire(&ask, at(now));
         let outcome = self.note(decision);
@@ -156,6 +204,25 @@ impl Scene {
         });
         self.note(decision)
     }
+}
+
+fn lease() -> Arc<Lease> {
+    let key = LockKey::from(KEY);
+    let names = RecordNames::new("", &key).unwrap();
+    let request = Request {
+        locks: LockSet::one(key, names),
+        mode: Mode::Exclusive,
+        terms: RENEWED,
+        wait: Duration::ZERO,
+        fenced: false,
+        label: "a caller".into(),
+        labels: CallLabels::new("", ""),
+    };
+    let schedule = RenewalSchedule::granted(at(0), &request.terms);
+    let owner = OwnerIds::default().next();
+    let lease = Arc::new(Lease::new(&request, owner, None, Clock::Real, &schedule));
+    lease.extend(Moment::NEVER);
+    lease
 }
 
 pub(super) fn owner(grant: Grant) -> LockOwner<'static> {
@@ -231,20 +298,15 @@ fn renewal_moves_the_end_of_a_lease() {
 }
 
 #[test]
-fn renewal_offers_the_handle_of_its_holder() {
+fn renewal_offers_the_watch_of_its_holder() {
     let mut scene = Scene::default();
     let grant = scene.hold('a', FIXED, 0);
     let renewal = scene.store.renew(owner(grant), at(1)).answer;
-    assert!(
-        matches!(
-            renewal,
-            RenewOutcome::Extended {
-                handle: Some(&mut 'a'),
-                ..
-            }
-        ),
-        "{renewal:?}"
-    );
+    let RenewOutcome::Extended { watch, .. } = renewal else {
+        panic!("{renewal:?}");
+    };
+    let lease = watch.and_then(|watch| watch.lease()).unwrap();
+    assert!(Arc::ptr_eq(&lease, &scene.leases[&'a']));
 }
 
 #[test]
@@ -286,45 +348,33 @@ fn waiter_whose_grant_lapsed_queues_at_the_back() {
 }
 
 #[test]
-fn holder_without_a_handle_never_expires_and_has_no_lease_to_lose() {
+fn holder_without_a_lease_never_expires_and_has_no_lease_to_lose() {
     let mut scene = Scene::default();
     let grant = scene.attempt(RENEWED, 0).unwrap();
     let ages = 100 * 365 * 24 * 3_600_000;
-    let decision = scene
-        .store
-        .handles_of(KEY, at(ages))
-        .map(|handles| handles.count());
-    assert_eq!(scene.note(decision), 0);
-    assert_eq!(scene.store.handles().count(), 0);
+    assert!(scene.holders(ages).is_empty());
+    assert_eq!(scene.store.watches().count(), 0);
     scene.attempt(FIXED, ages).unwrap_err();
     assert!(scene.release(grant, ages));
     assert!(scene.store.is_empty());
 }
 
 #[test]
-fn handle_of_an_expired_holder_is_not_found() {
+fn lease_of_an_expired_holder_is_not_found() {
     let mut scene = Scene::default();
     scene.hold('a', FIXED, 0);
-    let decision = scene
-        .store
-        .handles_of(KEY, at(TTL - 1))
-        .map(|handles| handles.copied().collect::<Vec<_>>());
-    assert_eq!(scene.note(decision), ['a']);
-    let decision = scene
-        .store
-        .handles_of(KEY, at(TTL))
-        .map(|handles| handles.copied().collect::<Vec<_>>());
-    assert!(scene.note(decision).is_empty());
+    assert_eq!(scene.holders(TTL - 1), ['a']);
+    assert!(scene.holders(TTL).is_empty());
     assert_eq!(scene.expired, ['a']);
 }
 
 #[test]
-fn handle_that_comes_too_late_is_returned() {
+fn lease_that_comes_too_late_is_returned() {
     let mut scene = Scene::default();
     let grant = scene.attempt(FIXED, 0).unwrap();
     scene.attempt(FIXED, TTL).unwrap();
-    assert_eq!(scene.store.register(owner(grant), 'a'), Some('a'));
-    assert_eq!(scene.store.handles().count(), 0);
+    assert!(!scene.register(grant, 'a'));
+    assert_eq!(scene.store.watches().count(), 0);
 }
 
 #[test]
@@ -334,11 +384,11 @@ fn shutdown_finds_every_holder_and_ends_every_waiter() {
     for waiter in [1, 2] {
         scene.wait(waiter, 1).unwrap_err();
     }
-    assert_eq!(scene.store.handles().collect::<Vec<_>>(), [&'a']);
+    assert_eq!(scene.store.watches().count(), 1);
     // A holder may release while the waiters end.
     scene.end(2, 2);
     scene.release(grant, 3);
     scene.end(1, 4);
     assert!(scene.store.is_empty());
-    assert_eq!(scene.store.handles().count(), 0);
+    assert_eq!(scene.store.watches().count(), 0);
 }

@@ -1,6 +1,6 @@
 //! The decisions about shares that no caller can bring about at will. The others are cases of `conformance`.
 
-use crate::backend::memory::store::tests::{FIXED, KEY, RENEWED, Scene, TTL, at, ms, owner};
+use crate::backend::memory::store::tests::{FIXED, KEY, RENEWED, Scene, TTL, at, ms};
 use crate::background::moment::Moment;
 use crate::lease::Share;
 use crate::lease::record::{Counted, Holder};
@@ -204,18 +204,13 @@ fn waiting_shares_are_no_holders() {
 }
 
 #[test]
-fn handle_of_every_holder_is_found_until_its_share_lapses() {
+fn lease_of_every_holder_is_found_until_its_share_lapses() {
     let mut scene = Scene::default();
     let share = scene.hold_share('a', READ, FIXED, 0);
     scene.hold_share('b', READ, FIXED, 1);
-    let of_key = |scene: &mut Scene, now| {
-        let decision = scene.store.handles_of(KEY, at(now));
-        let decision = decision.map(|handles| handles.copied().collect::<Vec<_>>());
-        scene.note(decision)
-    };
-    assert_eq!(of_key(&mut scene, 2), ['a', 'b']);
-    assert_eq!(of_key(&mut scene, TTL), ['b']);
-    assert_eq!(scene.store.register(owner(share), 'a'), Some('a'));
+    assert_eq!(scene.holders(2), ['a', 'b']);
+    assert_eq!(scene.holders(TTL), ['b']);
+    assert!(!scene.register(share, 'a'));
 }
 
 #[test]
@@ -224,8 +219,8 @@ fn downgraded_writer_reads_in_a_new_phase() {
     let writer = scene.hold('a', FIXED, 0);
     let token = scene.downgrade(writer, 1_000).unwrap();
     assert!(token > writer.token);
-    assert_eq!(scene.released, ['a'], "its handle is that of the old lease");
-    assert_eq!(scene.store.register(owner(writer), 'b'), None);
+    assert_eq!(scene.released, ['a'], "its lease is the old one");
+    assert!(scene.register(writer, 'b'));
     assert_eq!(scene.hold_share('c', READ, FIXED, 1_001).token, token);
     let seen = counted(&mut scene, None, 3_000);
     assert_eq!((seen.owners, seen.since), (2, ms(2_000)));
