@@ -1,6 +1,7 @@
 //! The attribute's arguments as they were typed.
 
 mod names;
+mod options;
 mod value;
 mod wrong_syntax;
 
@@ -13,32 +14,10 @@ use syn::{Expr, Ident, LitStr, Token, token};
 use crate::errors::Errors;
 use crate::item::rename_self;
 use crate::tokens;
+pub(crate) use options::Args;
+use options::sample;
 pub(crate) use value::{boolean, callable, identifier, path, string, ungrouped, word};
 pub(crate) use wrong_syntax::as_written;
-
-/// The value of each option, if it was given.
-#[derive(Default)]
-pub(crate) struct Args {
-    pub(crate) key: Option<Expr>,
-    pub(crate) keys: Option<Expr>,
-    pub(crate) ttl: Option<Expr>,
-    pub(crate) wait: Option<Expr>,
-    pub(crate) mode: Option<Expr>,
-    pub(crate) permits: Option<Expr>,
-    pub(crate) take: Option<Expr>,
-    pub(crate) renew: Option<Expr>,
-    pub(crate) max_hold: Option<Expr>,
-    pub(crate) hold_at_least: Option<Expr>,
-    pub(crate) retain: Option<Expr>,
-    pub(crate) reentrant: Option<Expr>,
-    pub(crate) on_busy: Option<Expr>,
-    pub(crate) on_lost: Option<Expr>,
-    pub(crate) or_else: Option<Expr>,
-    pub(crate) guard: Option<Expr>,
-    pub(crate) token: Option<Expr>,
-    pub(crate) client: Option<Expr>,
-    pub(crate) krate: Option<Expr>,
-}
 
 impl Args {
     /// Reads the arguments. A mistake in one does not hide mistakes in others.
@@ -81,51 +60,6 @@ impl Args {
     pub(crate) fn token(&self) -> Option<Ident> {
         let value = self.token.as_ref()?;
         identifier("token", value, &mut Errors::default())
-    }
-
-    /// Renames `self` to `name` in every value, for a body in which the receiver has that name.
-    pub(crate) fn rename_self(&mut self, name: &Ident) {
-        let values = [
-            &mut self.key,
-            &mut self.keys,
-            &mut self.ttl,
-            &mut self.wait,
-            &mut self.permits,
-            &mut self.take,
-            &mut self.max_hold,
-            &mut self.hold_at_least,
-            &mut self.retain,
-            &mut self.or_else,
-            &mut self.client,
-        ];
-        for value in values.into_iter().flatten() {
-            rename_self_in(value, name);
-        }
-    }
-
-    fn slot(&mut self, name: &str) -> Option<&mut Option<Expr>> {
-        Some(match name {
-            "key" => &mut self.key,
-            "keys" => &mut self.keys,
-            "ttl" => &mut self.ttl,
-            "wait" => &mut self.wait,
-            "mode" => &mut self.mode,
-            "permits" => &mut self.permits,
-            "take" => &mut self.take,
-            "renew" => &mut self.renew,
-            "max_hold" => &mut self.max_hold,
-            "hold_at_least" => &mut self.hold_at_least,
-            "retain" => &mut self.retain,
-            "reentrant" => &mut self.reentrant,
-            "on_busy" => &mut self.on_busy,
-            "on_lost" => &mut self.on_lost,
-            "or_else" => &mut self.or_else,
-            "guard" => &mut self.guard,
-            "token" => &mut self.token,
-            "client" => &mut self.client,
-            "crate" => &mut self.krate,
-            _ => return None,
-        })
     }
 }
 
@@ -246,27 +180,6 @@ fn bare_string(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
             None => Ok(None),
         },
         Err(_) => Ok(None),
-    }
-}
-
-/// An example value of an option, for the message about a missing or wrong one.
-fn sample(name: &str) -> &'static str {
-    match name {
-        "key" => "\"order:<id>\"",
-        "keys" => "[\"account:<from>\", \"account:<to>\"]",
-        "ttl" | "wait" | "max_hold" | "hold_at_least" => "\"10s\"",
-        "mode" => "\"read\"",
-        "permits" => "5",
-        "take" => "2",
-        "retain" => "\"50ms\"",
-        "renew" | "reentrant" => "false",
-        "on_busy" => "\"skip\"",
-        "on_lost" => "\"finish\"",
-        "or_else" => "|error| …",
-        "guard" => "lock",
-        "token" => "token",
-        "client" => "self.locks",
-        _ => "path::to::lock_runtime",
     }
 }
 

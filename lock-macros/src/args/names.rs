@@ -1,29 +1,7 @@
 //! Names of options, and the names that users of other libraries write instead.
 
+use super::options;
 use crate::suggest;
-
-/// Every option, in the order of the documentation.
-const OPTIONS: &[&str] = &[
-    "key",
-    "keys",
-    "ttl",
-    "wait",
-    "mode",
-    "permits",
-    "take",
-    "renew",
-    "max_hold",
-    "hold_at_least",
-    "retain",
-    "reentrant",
-    "on_busy",
-    "on_lost",
-    "or_else",
-    "guard",
-    "token",
-    "client",
-    "crate",
-];
 
 /// Settings that all locks of a client have in common.
 const CLIENT_SETTINGS: &[&str] = &["record", "prefix", "local_turns", "await_release"];
@@ -94,7 +72,7 @@ pub(crate) fn unknown(name: &str) -> String {
         Some(option) => format!("unknown option `{name}`; did you mean `{option}`?"),
         None => format!(
             "unknown option `{name}`; the options are `{}`",
-            OPTIONS.join("`, `")
+            options::names().collect::<Vec<_>>().join("`, `")
         ),
     }
 }
@@ -112,7 +90,7 @@ fn meant(name: &str) -> Option<&'static str> {
     let synonym = SYNONYMS.iter().find(|(other, _)| *other == name);
     synonym
         .map(|(_, option)| *option)
-        .or_else(|| suggest::closest(name, OPTIONS.iter().copied()))
+        .or_else(|| suggest::closest(name, options::names()))
 }
 
 #[cfg(test)]
@@ -197,8 +175,8 @@ mod tests {
     #[test]
     fn synonym_names_an_existing_option() {
         for (name, option) in SYNONYMS {
-            assert!(OPTIONS.contains(option));
-            assert!(!OPTIONS.contains(name));
+            assert!(options::names().any(|name| name == *option));
+            assert!(options::names().all(|option| option != *name));
         }
     }
 }

@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Lit, LitStr};
 
-use super::sample;
+use super::options::sample;
 use super::wrong_syntax::as_written;
 use crate::errors::Errors;
 

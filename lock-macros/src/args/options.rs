@@ -1,0 +1,249 @@
+//! The options: their names, examples, and what the attribute's page says of them in its table.
+
+use proc_macro2::Ident;
+use syn::Expr;
+
+use super::rename_self_in;
+
+/// What is said of an option.
+pub(super) struct Described {
+    pub(super) name: &'static str,
+    /// An example of a value, for the message about a missing or wrong one.
+    sample: &'static str,
+    // The cells of the page's table: what the value is, what holds without one, and what it does not go with.
+    #[cfg(test)]
+    cells: [&'static str; 3],
+}
+
+/// Declares the options, each with the field that has its value.
+macro_rules! options {
+    ($($field:ident {
+        name: $name:literal,
+        sample: $sample:literal,
+        value: $value:literal,
+        default: $default:literal,
+        excludes: $excludes:literal,
+    })*) => {
+        /// The value of each option, if it was given.
+        #[derive(Default)]
+        pub(crate) struct Args {
+            $(pub(crate) $field: Option<Expr>,)*
+        }
+
+        impl Args {
+            /// Where the value of the option with this name goes.
+            pub(super) fn slot(&mut self, name: &str) -> Option<&mut Option<Expr>> {
+                match name {
+                    $($name => Some(&mut self.$field),)*
+                    _ => None,
+                }
+            }
+        }
+
+        /// Every option, in the order of the documentation.
+        pub(super) const OPTIONS: &[Described] = &[
+            $(Described {
+                name: $name,
+                sample: $sample,
+                #[cfg(test)]
+                cells: [$value, $default, $excludes],
+            },)*
+        ];
+    };
+}
+
+options! {
+    key {
+        name: "key",
+        sample: "\"order:<id>\"",
+        value: "a template such as `\"order:<id>\"`, or an expression",
+        default: "–",
+        excludes: "`keys`",
+    }
+    keys {
+        name: "keys",
+        sample: "[\"account:<from>\", \"account:<to>\"]",
+        value: "several templates, or an expression: all locks or none",
+        default: "–",
+        excludes: "`key`, `mode`, `permits`, `retain`; not on a quorum, not in Redisson's record, and on a cluster only with one hash tag",
+    }
+    ttl {
+        name: "ttl",
+        sample: "\"10s\"",
+        value: "the lease without a renewal, 20 ms to 24 h",
+        default: "the client's: 30 s",
+        excludes: "on a quorum, more than its restart delay",
+    }
+    wait {
+        name: "wait",
+        sample: "\"10s\"",
+        value: "the longest wait for the lock; `\"0s\"` is one attempt",
+        default: "the client's: 10 s",
+        excludes: "–",
+    }
+    mode {
+        name: "mode",
+        sample: "\"read\"",
+        value: "`\"read\"` or `\"write\"`",
+        default: "exclusive",
+        excludes: "`keys`, `permits`; `\"read\"` also `retain`, `hold_at_least`; not on a quorum, not in Redisson's record",
+    }
+    permits {
+        name: "permits",
+        sample: "5",
+        value: "how many calls may hold the lock at once",
+        default: "exclusive",
+        excludes: "`keys`, `mode`, `retain`, `hold_at_least`; not on a quorum, not in Redisson's record",
+    }
+    take {
+        name: "take",
+        sample: "2",
+        value: "how many permits a call takes",
+        default: "1",
+        excludes: "needs `permits`",
+    }
+    renew {
+        name: "renew",
+        sample: "false",
+        value: "`false`: the lock is lost after one ttl",
+        default: "`true`",
+        excludes: "–",
+    }
+    max_hold {
+        name: "max_hold",
+        sample: "\"10s\"",
+        value: "the longest time for which a call holds the lock",
+        default: "none",
+        excludes: "–",
+    }
+    hold_at_least {
+        name: "hold_at_least",
+        sample: "\"10s\"",
+        value: "the shortest time, even if the body ends before",
+        default: "none",
+        excludes: "`mode = \"read\"`, `permits`, more than `max_hold`; not on a quorum, not in Redisson's record",
+    }
+    retain {
+        name: "retain",
+        sample: "\"50ms\"",
+        value: "keeps an uncontended lease for the next call in this client",
+        default: "the client's: off",
+        excludes: "`keys`, `mode = \"read\"`, `permits`; not in Redisson's record",
+    }
+    reentrant {
+        name: "reentrant",
+        sample: "false",
+        value: "`false`: a nested call fails",
+        default: "`true`",
+        excludes: "–",
+    }
+    on_busy {
+        name: "on_busy",
+        sample: "\"skip\"",
+        value: "`\"skip\"`: a busy lock is no error",
+        default: "`\"error\"`",
+        excludes: "a return type that cannot be empty",
+    }
+    on_lost {
+        name: "on_lost",
+        sample: "\"finish\"",
+        value: "`\"finish\"`: a body whose lock is lost runs to its end",
+        default: "`\"cancel\"`",
+        excludes: "–",
+    }
+    or_else {
+        name: "or_else",
+        sample: "|error| …",
+        value: "the value to return if the lock fails",
+        default: "the error",
+        excludes: "–",
+    }
+    guard {
+        name: "guard",
+        sample: "lock",
+        value: "a name for the lock in the body",
+        default: "none",
+        excludes: "–",
+    }
+    token {
+        name: "token",
+        sample: "token",
+        value: "a name for the fencing token in the body",
+        default: "none",
+        excludes: "–",
+    }
+    client {
+        name: "client",
+        sample: "self.locks",
+        value: "the client",
+        default: "the installed one",
+        excludes: "–",
+    }
+    krate {
+        name: "crate",
+        sample: "path::to::lock_runtime",
+        value: "the path of this crate",
+        default: "`::lock_runtime`",
+        excludes: "–",
+    }
+}
+
+/// Options whose value is a name or a path, in which `self` stands for nothing.
+const NAMES: &[&str] = &["guard", "token", "crate"];
+
+impl Args {
+    /// Renames `self` to `name` in every value, for a body in which the receiver has that name.
+    pub(crate) fn rename_self(&mut self, name: &Ident) {
+        for option in OPTIONS
+            .iter()
+            .filter(|option| !NAMES.contains(&option.name))
+        {
+            if let Some(Some(value)) = self.slot(option.name) {
+                rename_self_in(value, name);
+            }
+        }
+    }
+}
+
+/// The names of all options.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    OPTIONS.iter().map(|option| option.name)
+}
+
+/// An example of the value of an option.
+pub(super) fn sample(name: &str) -> &'static str {
+    let option = OPTIONS.iter().find(|option| option.name == name);
+    option.map_or("…", |option| option.sample)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// The page is that of the crate beside this one.
+    #[test]
+    fn page_has_this_table() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lock-runtime/src/attribute.md");
+        let page = fs::read_to_string(page).expect("it is in the repository");
+        let row = |option: &Described| {
+            let (name, [value, default, excludes]) = (option.name, option.cells);
+            format!("| [`{name}`](#{name}) | {value} | {default} | {excludes} |\n")
+        };
+        let table: String = OPTIONS.iter().map(row).collect();
+        assert!(
+            page.contains(&table),
+            "the rows of the table are to be\n{table}"
+        );
+    }
+
+    #[test]
+    fn sample_of_each_option_is_a_value_of_it() {
+        for option in OPTIONS {
+            let sample = option.sample.replace('…', "error");
+            assert!(syn::parse_str::<Expr>(&sample).is_ok(), "{sample}");
+        }
+    }
+}
