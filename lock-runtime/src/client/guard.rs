@@ -15,7 +15,7 @@ use crate::call_tree::body::{self, BodyDriver};
 use crate::call_tree::{Frame, OnLost};
 use crate::client::core::Core;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{KeySet, LockKey};
+use crate::key::{LockKey, OneOrMore};
 use crate::lease::{LeaseRef, Mode, Share};
 
 /// A share in a lock that this process holds.
@@ -43,7 +43,7 @@ pub struct LockGuard {
 
 /// What a guard of several locks has besides its own frame.
 struct Several {
-    keys: KeySet,
+    keys: OneOrMore<LockKey>,
     /// The frames of locks that the call tree held before.
     beside: Vec<(LeaseRef, Arc<Frame>)>,
 }
@@ -62,7 +62,7 @@ impl LockGuard {
     /// A guard of several locks: those with these keys, which the frames hold. The last frame is the guard's own.
     pub(super) fn of_several(
         core: Arc<Core>,
-        keys: KeySet,
+        keys: OneOrMore<LockKey>,
         mut frames: Vec<Arc<Frame>>,
     ) -> LockGuard {
         let frame = frames.pop().expect("several locks have a frame");
@@ -98,7 +98,7 @@ impl LockGuard {
         self.key_set().iter().map(LockKey::as_str)
     }
 
-    fn key_set(&self) -> &KeySet {
+    fn key_set(&self) -> &OneOrMore<LockKey> {
         match &self.several {
             None => &self.frame.lease().keys,
             Some(several) => &several.keys,

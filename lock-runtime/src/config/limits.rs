@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::topology::Topology;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{LockSet, slot_of};
+use crate::key::{Lock, OneOrMore, slot_of};
 
 /// For how long a node of a quorum that may have lost data has no vote, unless the URL says.
 pub(crate) const DEFAULT_RESTART_DELAY: Duration = Duration::from_secs(60);
@@ -47,7 +47,7 @@ impl Limits {
     }
 
     /// Refuses locks that one script could not name.
-    pub(crate) fn check_slots(self, locks: &LockSet) -> Result<(), LockError> {
+    pub(crate) fn check_slots(self, locks: &OneOrMore<Lock>) -> Result<(), LockError> {
         let slot = slot_of(&locks.first().names.lock);
         let is_one_slot = locks.iter().all(|lock| slot_of(&lock.names.lock) == slot);
         if self == Limits::OneSlot && !is_one_slot {

@@ -13,7 +13,7 @@ use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::background::panics::catch_panics;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::KeySet;
+use crate::key::{LockKey, OneOrMore};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::loss_reason::LossReason;
 use crate::lease::owner_id::OwnerId;
@@ -26,7 +26,7 @@ use crate::telemetry::{self, LeaseTrace};
 /// A lease compares its deadline with a clock by itself. The watchdog moves the deadline, and may end the lease
 /// sooner.
 pub(crate) struct Lease {
-    pub(crate) keys: KeySet,
+    pub(crate) keys: OneOrMore<LockKey>,
     pub(crate) owner_id: OwnerId,
     pub(crate) terms: LeaseTerms,
     /// The holder in words.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::key::{Lock, LockSet};
+use crate::key::{Lock, OneOrMore};
 use crate::lease::mode::Mode;
 use crate::lease::schedule::LeaseTerms;
 use crate::telemetry::CallLabels;
@@ -11,7 +11,7 @@ use crate::telemetry::CallLabels;
 /// One outermost acquisition, with every default filled in.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    pub(crate) locks: LockSet,
+    pub(crate) locks: OneOrMore<Lock>,
     pub(crate) mode: Mode,
     pub(crate) terms: LeaseTerms,
     /// Zero: one attempt, and no queue entry.

@@ -11,7 +11,7 @@ use crate::backend::undelivered::Undelivered;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::error::LockError;
-use crate::key::LockSet;
+use crate::key::{Lock, OneOrMore};
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
 use crate::lease::{Lease, LossReason, Request};
 
@@ -48,7 +48,10 @@ impl Memory {
         let mut token = None;
         for lock in request.locks.iter() {
             let one = Request {
-                locks: LockSet::one(lock.key.clone(), lock.names.clone()),
+                locks: OneOrMore::from(Lock {
+                    key: lock.key.clone(),
+                    names: lock.names.clone(),
+                }),
                 terms: LeaseTerms {
                     renew: true,
                     max_hold: None,

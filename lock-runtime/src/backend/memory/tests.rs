@@ -11,7 +11,7 @@ use super::*;
 use crate::LockGuard;
 use crate::backend::any::AnyBackend;
 use crate::client::LockClient;
-use crate::key::{LockKey, LockSet, RecordNames};
+use crate::key::{Lock, LockKey, OneOrMore, RecordNames};
 use crate::lease::Mode;
 use crate::lease::schedule::LeaseTerms;
 use crate::telemetry::CallLabels;
@@ -116,7 +116,10 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
     let key = LockKey::from(KEY);
     let names = RecordNames::new("", &key).unwrap();
     let request = Request {
-        locks: LockSet::one(key, names),
+        locks: OneOrMore::from(Lock {
+            key: key,
+            names: names,
+        }),
         mode: Mode::Exclusive,
         terms: LeaseTerms {
             ttl: LONG,

@@ -26,7 +26,7 @@ use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::timers::Timers;
 use crate::control::is_removed;
-use crate::key::NameSet;
+use crate::key::{OneOrMore, RecordNames};
 use crate::lease::record::Grant;
 
 /// One server that keeps locks.
@@ -70,7 +70,7 @@ impl SendEvent {
 /// A call of a script.
 pub(super) struct ScriptCall<'a> {
     pub(super) script: &'a Script,
-    pub(super) names: &'a NameSet,
+    pub(super) names: &'a OneOrMore<RecordNames>,
     /// The arguments of the script, besides its keys.
     pub(super) arguments: &'a [Argument<'a>],
     /// The plain command to try first.

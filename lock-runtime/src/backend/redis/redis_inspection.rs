@@ -15,7 +15,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{
     Cursor, Inspection, Line, Listing, RevokeOrder, RevokeReply, ServerReply,
 };
-use crate::key::{LockKey, NameSet, RecordNames};
+use crate::key::{LockKey, OneOrMore, RecordNames};
 use crate::state::{LockState, Seen};
 
 impl RedisWire {
@@ -77,7 +77,7 @@ impl Inspection for RedisWire {
                 false => RevokeReply::Changed,
             });
         };
-        let names = NameSet::from(names.clone());
+        let names = OneOrMore::from(names.clone());
         let call = ScriptCall {
             script: self.scripts.revoke(),
             names: &names,

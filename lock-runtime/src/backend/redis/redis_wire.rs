@@ -25,7 +25,7 @@ use crate::backend::wire::{
 };
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::{LockName, NameSet};
+use crate::key::{LockName, OneOrMore, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
@@ -149,7 +149,7 @@ impl Wire for RedisWire {
     async fn mint(
         &self,
         owner_id: OwnerId,
-        names: &NameSet,
+        names: &OneOrMore<RecordNames>,
     ) -> Result<Option<FencingToken>, WireError> {
         let call = ScriptCall {
             script: self.scripts.mint(),

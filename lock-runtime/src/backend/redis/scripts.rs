@@ -12,7 +12,7 @@ use super::fence_memory::{FenceMemory, PerMemory};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
-use crate::key::{NameSet, RecordKind};
+use crate::key::{OneOrMore, RecordKind, RecordNames};
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
 
@@ -72,7 +72,7 @@ impl ScriptSet {
         }
     }
 
-    pub(super) fn of(&self, mode: Mode, names: &NameSet) -> &Scripts {
+    pub(super) fn of(&self, mode: Mode, names: &OneOrMore<RecordNames>) -> &Scripts {
         let memory = self.memory;
         if !names.is_one() {
             return self.several.get_or_init(|| several(memory));
@@ -103,7 +103,7 @@ impl ScriptSet {
 
 impl Scripts {
     /// The scripts that write no fence, so that it does not matter how long that is remembered: `renew` and `release`.
-    pub(super) fn of(mode: Mode, names: &NameSet) -> &'static Scripts {
+    pub(super) fn of(mode: Mode, names: &OneOrMore<RecordNames>) -> &'static Scripts {
         static OF_A_DAY: LazyLock<&'static ScriptSet> =
             LazyLock::new(|| ScriptSet::with(FenceMemory::DAY));
         OF_A_DAY.of(mode, names)
@@ -242,7 +242,7 @@ impl Script {
         &self,
         output: &mut Vec<u8>,
         by_source: bool,
-        names: &NameSet,
+        names: &OneOrMore<RecordNames>,
         arguments: &[Argument<'_>],
     ) {
         let header = if by_source {
@@ -276,7 +276,7 @@ fn count(keys: usize) -> i64 {
 pub(super) fn parse_acquire_reply(
     value: Value,
     mode: Mode,
-    names: &NameSet,
+    names: &OneOrMore<RecordNames>,
 ) -> Result<AcquireReply, WireError> {
     let reply = match &value {
         Value::Array(parts) if names.is_one() => {

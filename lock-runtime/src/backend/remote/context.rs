@@ -25,7 +25,7 @@ use crate::background::sync::Mutex;
 use crate::background::timers::Timers;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{LockName, NameSet};
+use crate::key::{LockName, OneOrMore, RecordNames};
 use crate::lease::Mode;
 
 /// How many callers of a client may wait for shares of one lock in Redis, each with a place of its own. More callers
@@ -125,7 +125,7 @@ impl<W: Wire> Context<W> {
     pub(crate) fn new_owner(
         &self,
         label: &Arc<str>,
-        names: NameSet,
+        names: OneOrMore<RecordNames>,
         mode: Mode,
     ) -> Result<RegisteredOwner, LockError> {
         RegisteredOwner::new(label, names, mode, &self.notifier)

@@ -17,7 +17,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::background::random;
 use crate::error::LockError;
-use crate::key::LockSet;
+use crate::key::{Lock, OneOrMore};
 use crate::lease::record::Grant;
 use crate::lease::schedule::{LeaseTerms, is_fresh};
 use crate::lease::{Lease, LossReason, Request};
@@ -43,7 +43,10 @@ pub(crate) async fn downgrade<W: Wire>(
     match attempt(context, &lease, &mut owner).await {
         Ok(grant) => {
             let request = Request {
-                locks: LockSet::one(lease.keys.first().clone(), owner.names.first().clone()),
+                locks: OneOrMore::from(Lock {
+                    key: lease.keys.first().clone(),
+                    names: owner.names.first().clone(),
+                }),
                 mode: owner.mode,
                 terms: LeaseTerms {
                     // `max_hold` counts from the first grant.

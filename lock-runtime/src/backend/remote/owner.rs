@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::wire::owner::Owner;
 use crate::error::LockError;
-use crate::key::{NameSet, RecordNames};
+use crate::key::{OneOrMore, RecordNames};
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
@@ -23,7 +23,7 @@ impl RegisteredOwner {
     /// A new owner, which messages reach before its first command is sent.
     pub(crate) fn new(
         label: &Arc<str>,
-        names: NameSet,
+        names: OneOrMore<RecordNames>,
         mode: Mode,
         notifier: &GrantNotifier,
     ) -> Result<RegisteredOwner, LockError> {

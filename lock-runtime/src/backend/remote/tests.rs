@@ -15,7 +15,7 @@ use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
     AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest,
 };
-use crate::key::{Lock, LockKey, LockName, LockSet, RecordNames};
+use crate::key::{Lock, LockKey, LockName, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
@@ -106,7 +106,10 @@ pub(super) fn request(wait: Duration) -> Request {
     let key = LockKey::from("key".to_owned());
     let names = RecordNames::new("lock:", &key).unwrap();
     Request {
-        locks: LockSet::one(key, names),
+        locks: OneOrMore::from(Lock {
+            key: key,
+            names: names,
+        }),
         mode: Mode::Exclusive,
         terms: LeaseTerms {
             ttl: Duration::from_secs(3600),

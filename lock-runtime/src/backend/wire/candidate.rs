@@ -6,7 +6,7 @@ use crate::backend::wire::ballot::Ballot;
 use crate::backend::wire::pace::Pace;
 use crate::backend::wire::queue_entry::QueueEntry;
 use crate::background::sync::Mutex;
-use crate::key::NameSet;
+use crate::key::{OneOrMore, RecordNames};
 
 /// An owner that asks for the votes of several nodes.
 ///
@@ -14,7 +14,7 @@ use crate::key::NameSet;
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub(crate) entry: QueueEntry,
-    pub(crate) names: NameSet,
+    pub(crate) names: OneOrMore<RecordNames>,
     pub(crate) ballot: Mutex<Ballot>,
     /// How often its acquisition asks the nodes, in one attempt or in many.
     pub(crate) pace: Mutex<Pace>,
@@ -23,7 +23,11 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    pub(crate) fn new(entry: QueueEntry, names: NameSet, ballot: Ballot) -> Candidate {
+    pub(crate) fn new(
+        entry: QueueEntry,
+        names: OneOrMore<RecordNames>,
+        ballot: Ballot,
+    ) -> Candidate {
         Candidate {
             entry,
             names,

@@ -22,7 +22,7 @@ use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::background::moment::Moment;
 use crate::error::LockError;
-use crate::key::{LockName, NameSet};
+use crate::key::{LockName, OneOrMore, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::{ClientId, OwnerId};
@@ -56,7 +56,7 @@ pub(crate) enum FirstCommand {
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
     pub(crate) owner_id: OwnerId,
-    pub(crate) names: NameSet,
+    pub(crate) names: OneOrMore<RecordNames>,
     pub(crate) mode: Mode,
     pub(crate) extension: Extension,
 }
@@ -147,7 +147,7 @@ pub(crate) trait Wire: Send + Sync + 'static {
     fn mint(
         &self,
         _: OwnerId,
-        _: &NameSet,
+        _: &OneOrMore<RecordNames>,
     ) -> impl Future<Output = Result<Option<FencingToken>, WireError>> + Send {
         ready(Err(WireError::refused("each grant has a token here")))
     }

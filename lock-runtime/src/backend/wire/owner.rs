@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::queue_entry::QueueEntry;
-use crate::key::NameSet;
+use crate::key::{OneOrMore, RecordNames};
 use crate::lease::owner_id::OwnerId;
 use crate::lease::{Mode, Share};
 
@@ -15,7 +15,7 @@ use crate::lease::{Mode, Share};
 #[derive(Debug)]
 pub(crate) struct Owner {
     pub(crate) entry: QueueEntry,
-    pub(crate) names: NameSet,
+    pub(crate) names: OneOrMore<RecordNames>,
     pub(crate) mode: Mode,
     pub(crate) outstanding: Outstanding,
     /// Its votes, if its lock is on several nodes. The commands to each of them are noted there.
@@ -24,7 +24,12 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// An owner whose holder has this label.
-    pub(crate) fn new(owner_id: OwnerId, label: &Arc<str>, names: NameSet, mode: Mode) -> Owner {
+    pub(crate) fn new(
+        owner_id: OwnerId,
+        label: &Arc<str>,
+        names: OneOrMore<RecordNames>,
+        mode: Mode,
+    ) -> Owner {
         let label = mode.entry_label(label);
         Owner {
             entry: QueueEntry { owner_id, label },

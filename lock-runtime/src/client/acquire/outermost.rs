@@ -12,7 +12,7 @@ use crate::config::{
 };
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{Lock, LockKey, LockSet};
+use crate::key::{Lock, LockKey, OneOrMore};
 use crate::lease::schedule::LeaseTerms;
 use crate::lease::{Mode, Request};
 use crate::telemetry::{Acquiring, CallLabels};
@@ -21,7 +21,7 @@ impl Acquire {
     /// Acquires locks that the call tree does not hold. Begins at once, and is awaited in the same poll.
     pub(super) fn outermost(
         &self,
-        locks: Result<LockSet, LockError>,
+        locks: Result<OneOrMore<Lock>, LockError>,
     ) -> impl Future<Output = Result<OwnedLease, LockError>> + Send + '_ {
         let labels = self.labels();
         let acquiring = self.acquiring(labels.clone(), self.core.backend.clock());
@@ -40,7 +40,7 @@ impl Acquire {
     /// As [`outermost`](Acquire::outermost), blocking the thread.
     pub(super) fn outermost_blocking(
         &self,
-        locks: Result<LockSet, LockError>,
+        locks: Result<OneOrMore<Lock>, LockError>,
     ) -> Result<OwnedLease, LockError> {
         let core = &*self.core;
         let labels = self.labels();
@@ -110,14 +110,17 @@ impl Acquire {
     }
 
     /// All locks of the call, in their order.
-    pub(super) fn lock_set(&self) -> Result<LockSet, LockError> {
+    pub(super) fn lock_set(&self) -> Result<OneOrMore<Lock>, LockError> {
         if let Some(problem) = self.key.problem().filter(|_| self.key.is_missing()) {
             return Err(LockError::invalid_options(problem.to_string()));
         }
         let named = |key: &LockKey| self.core.names_of(key);
         let names = named(&self.key)?;
         let Some(others) = &self.others else {
-            return Ok(LockSet::one(self.key.clone(), names));
+            return Ok(OneOrMore::from(Lock {
+                key: self.key.clone(),
+                names: names,
+            }));
         };
         let key = self.key.clone();
         let mut locks = vec![Lock { key, names }];
@@ -126,13 +129,13 @@ impl Acquire {
             let key = key.clone();
             locks.push(Lock { key, names });
         }
-        Ok(LockSet::of(locks).expect("there is a first lock"))
+        Ok(Lock::in_order(locks).expect("there is a first lock"))
     }
 
     /// The request with all defaults filled in, checked.
     fn request(
         &self,
-        locks: Result<LockSet, LockError>,
+        locks: Result<OneOrMore<Lock>, LockError>,
         labels: CallLabels,
     ) -> Result<Request, LockError> {
         let terms = self.terms()?;

@@ -7,7 +7,7 @@ use super::Acquire;
 use crate::call_tree::{self, EnclosingFrame, Frame};
 use crate::client::guard::LockGuard;
 use crate::error::{LockError, LockErrorKind};
-use crate::key::{Lock, LockKey, LockSet};
+use crate::key::{Lock, LockKey, OneOrMore};
 
 /// The most locks that one call acquires together: a script's work is bounded.
 const MAX_LOCKS: usize = 32;
@@ -17,13 +17,13 @@ struct Split {
     /// The frames that hold some of the locks, each once, with the key of the first of these locks.
     held: Vec<(LockKey, EnclosingFrame)>,
     /// The locks that the call tree does not hold.
-    rest: Option<LockSet>,
+    rest: Option<OneOrMore<Lock>>,
 }
 
 /// The frames to go down, and the locks to acquire or why they are not acquired.
 type Found = (
     Vec<(LockKey, EnclosingFrame)>,
-    Option<Result<LockSet, LockError>>,
+    Option<Result<OneOrMore<Lock>, LockError>>,
 );
 
 impl Acquire {
@@ -131,7 +131,7 @@ impl Acquire {
         }
         // In one order for all calls of the tree: two of them could each wait for the other's room.
         held.sort_by_key(|(_, enclosing)| Arc::as_ptr(&enclosing.frame));
-        let rest = LockSet::of(rest);
+        let rest = Lock::in_order(rest);
         Ok(Split { held, rest })
     }
 }

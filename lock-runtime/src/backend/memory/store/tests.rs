@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::inspection::Taken;
 use super::*;
 use crate::background::clock::Clock;
-use crate::key::{LockKey, LockSet, RecordNames};
+use crate::key::{Lock, LockKey, OneOrMore, RecordNames};
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
 use crate::lease::{Lease, Mode, Request};
 use crate::telemetry::CallLabels;
@@ -210,7 +210,10 @@ fn lease() -> Arc<Lease> {
     let key = LockKey::from(KEY);
     let names = RecordNames::new("", &key).unwrap();
     let request = Request {
-        locks: LockSet::one(key, names),
+        locks: OneOrMore::from(Lock {
+            key: key,
+            names: names,
+        }),
         mode: Mode::Exclusive,
         terms: RENEWED,
         wait: Duration::ZERO,

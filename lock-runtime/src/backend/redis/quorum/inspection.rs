@@ -21,7 +21,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{
     Cursor, Inspection, Line, Listing, Position, RevokeOrder, RevokeReply, ServerReply,
 };
-use crate::key::{LockKey, NameSet, RecordNames};
+use crate::key::{LockKey, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 use crate::state::{INTENDED, LockState, Votes, Waiter};
 
@@ -122,7 +122,7 @@ impl Nodes {
     async fn revoke_at(
         &self,
         node: usize,
-        names: &NameSet,
+        names: &OneOrMore<RecordNames>,
         elected: &Elected,
         above: FencingToken,
         notice: &str,
@@ -309,7 +309,7 @@ impl Inspection for QuorumWire {
             .iter()
             .flat_map(|(_, snapshot)| [snapshot.fence, snapshot.record.token()]);
         let above = tokens.flatten().max().unwrap_or(FencingToken::new(0));
-        let names = NameSet::from(names.clone());
+        let names = OneOrMore::from(names.clone());
         let revoking = (0..nodes.len())
             .map(|node| nodes.revoke_at(node, &names, &elected, above, &order.notice));
         let revoked = nodes.heard(revoking).await?;

@@ -18,7 +18,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{
     Cursor, Inspection, Line, Listing, RevokeOrder, RevokeReply, ServerReply,
 };
-use crate::key::{LockKey, NameSet, RecordKind, RecordNames};
+use crate::key::{LockKey, OneOrMore, RecordKind, RecordNames};
 use crate::lease::record;
 use crate::state::{Holder, HolderKind, LockState, RecordHash, Seen};
 
@@ -247,7 +247,7 @@ impl Inspection for RedissonWire {
             .iter()
             .flat_map(|(field, value)| [field, value]);
         let arguments: Vec<Argument<'_>> = pairs.map(|text| Argument::Bytes(text)).collect();
-        let names = NameSet::from(names.clone());
+        let names = OneOrMore::from(names.clone());
         let call = ScriptCall {
             script: &REVOKE,
             names: &names,

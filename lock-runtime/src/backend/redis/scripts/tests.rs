@@ -1,8 +1,8 @@
 use super::*;
-use crate::key::{Lock, LockKey, LockSet, RecordNames};
+use crate::key::{Lock, LockKey, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 
-fn one() -> NameSet {
+fn one() -> OneOrMore<RecordNames> {
     RecordNames::of_lock("lock:k".to_owned()).unwrap().into()
 }
 
@@ -90,7 +90,7 @@ fn scripts_of_another_memory_differ_where_they_write_fences() {
         let key = LockKey::from(key);
         Lock { key, names }
     };
-    let two = LockSet::of(vec![lock("a"), lock("b")]).unwrap().names();
+    let two = Lock::in_order(vec![lock("a"), lock("b")]).unwrap().names();
     for (mode, names) in [
         (Mode::Exclusive, &one()),
         (Mode::Write, &one()),

@@ -1,13 +1,13 @@
 //! What a mint needs to know of a lease, and what it changes.
 
 use super::LeaseRegistry;
-use crate::key::NameSet;
+use crate::key::{OneOrMore, RecordNames};
 use crate::lease::Lease;
 use crate::lease::fencing_token::FencingToken;
 
 impl LeaseRegistry {
     /// Returns the records of a lease, unless it was handed over.
-    pub(crate) fn names(&mut self, lease: &Lease) -> Option<NameSet> {
+    pub(crate) fn names(&mut self, lease: &Lease) -> Option<OneOrMore<RecordNames>> {
         self.entry(lease).map(|entry| entry.owner.names.clone())
     }
 

@@ -6,7 +6,7 @@ use crate::backend::remote::lease_entry::MAX_LOCAL_TIME;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::background::clock::Clock;
 use crate::config::TURNS;
-use crate::key::{LockKey, LockSet, RecordNames};
+use crate::key::{Lock, LockKey, OneOrMore, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::ClientId;
@@ -46,7 +46,10 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
     let schedule = RenewalSchedule::granted(at, &terms);
     let token = FencingToken::new(TOKEN);
     let request = Request {
-        locks: LockSet::one(key, names.clone()),
+        locks: OneOrMore::from(Lock {
+            key: key,
+            names: names.clone(),
+        }),
         mode: Mode::Exclusive,
         terms,
         wait: TTL,
@@ -80,7 +83,10 @@ fn confirmation(at: Moment, contended: bool) -> Answered<Grant> {
 fn request(terms: LeaseTerms) -> Request {
     let LeaseEntry { lease, owner, .. } = leased(1, Moment::from_nanos(0));
     Request {
-        locks: LockSet::one(lease.keys.first().clone(), owner.names.first().clone()),
+        locks: OneOrMore::from(Lock {
+            key: lease.keys.first().clone(),
+            names: owner.names.first().clone(),
+        }),
         mode: Mode::Exclusive,
         terms,
         wait: TTL,
@@ -616,7 +622,10 @@ fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
     };
     let key = entry.lease.keys.first().clone();
     let request = Request {
-        locks: LockSet::one(key, entry.owner.names.first().clone()),
+        locks: OneOrMore::from(Lock {
+            key: key,
+            names: entry.owner.names.first().clone(),
+        }),
         ..request(terms)
     };
     let (id, token) = (entry.lease.owner_id, entry.lease.known_token());

@@ -1,0 +1,90 @@
+//! A lock to be acquired, alone or together with others.
+
+use std::fmt;
+
+use super::lock_key::LockKey;
+use super::one_or_more::OneOrMore;
+use super::record_names::RecordNames;
+use crate::control::is_removed;
+
+/// A lock to be acquired: its key, and the names of its records.
+#[derive(Clone)]
+pub(crate) struct Lock {
+    pub(crate) key: LockKey,
+    pub(crate) names: RecordNames,
+}
+
+impl Lock {
+    /// The locks that one call acquires together, each once, by the bytes of the names of their records: calls that wait for
+    /// each other's locks in different orders would wait for ever. Two keys of one lock are one lock. `None` without any.
+    pub(crate) fn in_order(mut locks: Vec<Lock>) -> Option<OneOrMore<Lock>> {
+        let name = |lock: &Lock| lock.names.lock.clone();
+        if !is_removed!(order_of_keys) {
+            locks.sort_by(|one, other| one.names.lock.as_bytes().cmp(other.names.lock.as_bytes()));
+        }
+        locks.dedup_by_key(|lock| name(lock));
+        OneOrMore::of(locks.into_iter())
+    }
+}
+
+impl OneOrMore<Lock> {
+    pub(crate) fn names(&self) -> OneOrMore<RecordNames> {
+        self.map(|lock| lock.names.clone())
+    }
+
+    pub(crate) fn keys(&self) -> OneOrMore<LockKey> {
+        self.map(|lock| lock.key.clone())
+    }
+}
+
+impl OneOrMore<LockKey> {
+    pub(crate) fn contains(&self, key: &str) -> bool {
+        self.iter().any(|held| held.as_str() == key)
+    }
+}
+
+impl fmt::Debug for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.key.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lock(key: &str) -> Lock {
+        let key = LockKey::from(key);
+        let names = RecordNames::new("lock:", &key).unwrap();
+        Lock { key, names }
+    }
+
+    fn keys(keys: &[&str]) -> Vec<String> {
+        let locks = Lock::in_order(keys.iter().map(|key| lock(key)).collect()).unwrap();
+        let keys = locks.keys();
+        keys.iter().map(|key| key.as_str().to_owned()).collect()
+    }
+
+    #[test]
+    fn locks_are_in_one_order_whatever_the_order_of_the_call() {
+        let sorted = ["a", "a:1", "b", "é"];
+        assert_eq!(keys(&["b", "a:1", "é", "a"]), sorted);
+        assert_eq!(keys(&["a", "é", "a:1", "b"]), sorted);
+    }
+
+    #[test]
+    fn lock_that_is_named_twice_is_acquired_once() {
+        assert_eq!(keys(&["b", "a", "b", "b"]), ["a", "b"]);
+        assert_eq!(keys(&["a", "a"]), ["a"]);
+        assert!(Lock::in_order(Vec::new()).is_none());
+    }
+
+    #[test]
+    fn key_is_found_among_those_that_are_held_together() {
+        let locks = Lock::in_order(["b", "a"].map(lock).into()).unwrap();
+        assert_eq!(locks.len(), 2);
+        assert!(locks.keys().contains("a") && locks.keys().contains("b"));
+        assert!(!locks.keys().contains("c"));
+        assert_eq!(locks.first().key.as_str(), "a");
+    }
+}
