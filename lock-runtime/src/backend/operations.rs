@@ -11,7 +11,7 @@ use crate::backend::wire::inspection::{
 use crate::backend::wire::notice::notice;
 use crate::error::LockError;
 use crate::key::{LockKey, RecordNames};
-use crate::lease::revoked_by::RevokedBy;
+use crate::lease::RevokedBy;
 use crate::state::{HeldHere, LockState, Seen, ServerAnswers};
 
 impl AnyBackend {

@@ -11,7 +11,7 @@ use crate::client::core::Core;
 use crate::control::is_removed;
 use crate::error::LockError;
 use crate::key::{CommonRecord, LockKey};
-use crate::lease::revoked_by::RevokedBy;
+use crate::lease::RevokedBy;
 use crate::state::{
     AuditEntry, Holder, INTENDED, LockState, Receipt, Revocation, Revoked, Seen, bounded,
 };

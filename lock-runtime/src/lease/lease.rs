@@ -287,3 +287,20 @@ impl fmt::Debug for Lease {
             .finish_non_exhaustive()
     }
 }
+
+/// A guard, body or carried future of a lease, counted until this is dropped.
+#[derive(Debug)]
+pub(crate) struct LeaseRef(Arc<Lease>);
+
+impl LeaseRef {
+    pub(crate) fn of(lease: Arc<Lease>) -> LeaseRef {
+        lease.add_reference();
+        LeaseRef(lease)
+    }
+}
+
+impl Drop for LeaseRef {
+    fn drop(&mut self) {
+        self.0.remove_reference();
+    }
+}

@@ -1,8 +1,10 @@
-//! Why a lease ended before its holder ended it.
+//! Why a lease ended before its holder ended it, and who took it away.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fmt;
 
-use super::revoked_by::RevocationNumber;
+use crate::background::sync::Mutex;
 
 /// Why a lease ended before its holder ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,5 +41,96 @@ impl LossReason {
             LossReason::Shutdown => "its client was shut down".into(),
             LossReason::Revoked(number) => number.describe().into(),
         }
+    }
+}
+
+/// How many are remembered. Mostly a holder asks at once.
+const REMEMBERED: usize = 1024;
+
+/// By whom a lock was taken from its holder, and why. Other clients may have written it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RevokedBy {
+    /// The id of the operation.
+    pub(crate) operation: String,
+    pub(crate) by: String,
+    pub(crate) reason: String,
+}
+
+/// In words, on one line: `revoked by ann@ops-1: stuck import (operation 0192…)`.
+impl fmt::Display for RevokedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [by, reason, operation] =
+            [&self.by, &self.reason, &self.operation].map(|text| text.escape_debug());
+        write!(f, "revoked by {by}: {reason} (operation {operation})")
+    }
+}
+
+/// The number of a revocation in this process.
+///
+/// Every held lease has room for the reason of its loss, and hardly any is ever revoked. So a lease has the number alone,
+/// and the process remembers the last revocations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RevocationNumber(u16);
+
+#[derive(Debug)]
+struct Remembered {
+    last: u16,
+    revocations: VecDeque<(u16, RevokedBy)>,
+}
+
+static REVOCATIONS: Mutex<Remembered> = Mutex::new(Remembered {
+    last: 0,
+    revocations: VecDeque::new(),
+});
+
+impl RevocationNumber {
+    /// Remembers a revocation.
+    pub(crate) fn of(by: RevokedBy) -> RevocationNumber {
+        let mut remembered = REVOCATIONS.lock();
+        remembered.last = remembered.last.wrapping_add(1);
+        let number = remembered.last;
+        if remembered.revocations.len() == REMEMBERED {
+            remembered.revocations.pop_front();
+        }
+        remembered.revocations.push_back((number, by));
+        RevocationNumber(number)
+    }
+
+    /// The revocation in words.
+    pub(crate) fn describe(self) -> String {
+        let remembered = REVOCATIONS.lock();
+        let mut revocations = remembered.revocations.iter().rev();
+        let by = revocations.find(|(number, _)| *number == self.0);
+        by.map_or_else(
+            || "revoked by an operator".to_owned(),
+            |(_, by)| by.to_string(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by(reason: &str) -> RevokedBy {
+        RevokedBy {
+            operation: "0192".to_owned(),
+            by: "ann\n".to_owned(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    #[test]
+    fn revocation_is_described_on_one_line_until_many_others_came() {
+        let number = RevocationNumber::of(by("stuck"));
+        let text = "revoked by ann\\n: stuck (operation 0192)";
+        assert_eq!(number.describe(), text);
+        let later = RevocationNumber::of(by("again"));
+        assert_eq!(number.describe(), text);
+        assert_ne!(later.describe(), text);
+        for _ in 0..REMEMBERED {
+            RevocationNumber::of(by("again"));
+        }
+        assert_eq!(number.describe(), "revoked by an operator");
     }
 }

@@ -5,26 +5,20 @@
 
 mod audit_entry;
 mod held_here;
-mod holder;
 mod listing_position;
 mod lock_state;
 mod plain;
 mod revocation;
-mod revoked;
 mod seen;
 mod server_answers;
-mod waiter;
 
 pub use audit_entry::AuditEntry;
 pub(crate) use audit_entry::INTENDED;
 pub use held_here::HeldHere;
-pub use holder::{Holder, HolderKind};
 pub use listing_position::{ListingPosition, ParseListingPositionError};
-pub use lock_state::{LockState, Votes};
+pub use lock_state::{Holder, HolderKind, LockState, Votes, Waiter};
 pub use plain::is_plain;
-pub use revocation::Revocation;
 pub(crate) use revocation::bounded;
-pub use revoked::{Receipt, Revoked};
+pub use revocation::{Receipt, Revocation, Revoked};
 pub use seen::{ParseSeenError, RecordHash, Seen};
 pub use server_answers::{Answer, ServerAnswers};
-pub use waiter::Waiter;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::call_labels::CallLabels;
 use super::emit::{mark_as_error, millis, report_and_end, safely, span};
+use super::lease_trace::CallLabels;
 use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::background::clock::Clock;

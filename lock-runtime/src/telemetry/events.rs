@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::call_labels::CallLabels;
 use super::emit::{millis, safely};
+use super::lease_trace::CallLabels;
 use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::error::LockError;

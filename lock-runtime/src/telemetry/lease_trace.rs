@@ -1,12 +1,42 @@
-//! The labels of a lease, and the span that its events are in.
+//! What the reports about a lease have in common: its labels, and the span that its events are in.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing::Span;
+use tracing::field::Empty;
 
-use super::call_labels::CallLabels;
-use super::emit::{number, report_and_end, safely, span};
+use super::emit::{mark_as_error, millis, number, report_and_end, safely, span};
+use super::metrics;
+use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
+
+/// The names of a call in reports, which are also those of its lease.
+#[derive(Clone, Debug)]
+pub(crate) struct CallLabels {
+    /// Empty if the lock is taken without the attribute.
+    pub(crate) function: &'static str,
+    pub(crate) template: &'static str,
+    /// The key as logs show it; `None` unless the client logs keys. Never in metrics.
+    /// A thin pointer, since every lease has it.
+    pub(crate) key: Option<Arc<String>>,
+}
+
+impl CallLabels {
+    /// The labels of a call whose key is not logged.
+    pub(crate) fn new(function: &'static str, template: &'static str) -> CallLabels {
+        CallLabels {
+            function,
+            template,
+            key: None,
+        }
+    }
+
+    /// The key, for a field that is absent without one.
+    pub(super) fn key(&self) -> Option<&str> {
+        self.key.as_ref().map(|key| key.as_str())
+    }
+}
 
 /// The labels of a lease, and the span that its events are in.
 ///
@@ -64,5 +94,60 @@ impl LeaseTrace {
                 .cloned()
                 .unwrap_or_else(Span::none)
         })
+    }
+}
+
+/// The time for which a caller has a lease; it ends exactly once.
+#[derive(Debug)]
+pub(crate) struct LeaseSpan {
+    since: Moment,
+}
+
+impl LeaseSpan {
+    pub(crate) fn begin(trace: &LeaseTrace, since: Moment) -> LeaseSpan {
+        safely(|| metrics::held(1.0));
+        let span = span(|| {
+            tracing::info_span!(
+                target: "lock_runtime",
+                "lock_hold",
+                template = trace.labels.template,
+                function = trace.labels.function,
+                key = trace.labels.key(),
+                token = trace.token_field(),
+                outcome = Empty,
+                held_ms = Empty,
+                otel.status_code = Empty,
+            )
+        });
+        if !span.is_disabled() {
+            *trace.span.lock() = Some(Box::new(span));
+        }
+        LeaseSpan { since }
+    }
+
+    /// The lease ended at `ended` with this outcome.
+    pub(crate) fn end(self, trace: &LeaseTrace, outcome: &'static str, ended: Moment) {
+        let held = ended.since(self.since);
+        safely(|| metrics::held(-1.0));
+        safely(|| metrics::lease(trace.labels.template, outcome, held));
+        let span: Option<Box<Span>> = trace.span.lock().take();
+        if let Some(span) = span {
+            report_and_end(*span, |span| {
+                span.record("outcome", outcome);
+                span.record("held_ms", millis(held));
+                if outcome == "lost" {
+                    mark_as_error(span);
+                }
+            });
+        }
+    }
+
+    /// The last guard of the lease was dropped. `end` gives the outcome and the time, and is only called
+    /// if there is a subscriber or recorder for them.
+    pub(crate) fn dropped(self, trace: &LeaseTrace, end: impl FnOnce() -> (&'static str, Moment)) {
+        if metrics::ENABLED || trace.span.lock().is_some() {
+            let (outcome, ended) = end();
+            self.end(trace, outcome, ended);
+        }
     }
 }

@@ -5,16 +5,13 @@
 //! public: `docs/observability.md` has them all.
 
 mod acquiring;
-mod call_labels;
 mod connections;
 mod emit;
 mod events;
-mod lease_span;
 mod lease_trace;
 mod metrics;
 
 pub(crate) use acquiring::Acquiring;
-pub(crate) use call_labels::CallLabels;
 #[cfg(feature = "tls")]
 pub(crate) use connections::certificates_not_renewed;
 pub(crate) use connections::{
@@ -25,6 +22,5 @@ pub(crate) use events::{
     clocks_apart, finished_without_lock, hold_outlives_body, lost, node_away, node_back,
     node_clock, node_restarted, release_unconfirmed, renewal_failed, renewal_overdue, renewed,
 };
-pub(crate) use lease_span::LeaseSpan;
-pub(crate) use lease_trace::LeaseTrace;
+pub(crate) use lease_trace::{CallLabels, LeaseSpan, LeaseTrace};
 pub(crate) use metrics::describe;

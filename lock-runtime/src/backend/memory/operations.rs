@@ -11,7 +11,7 @@ use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeReply};
 use crate::background::clock::Clock;
 use crate::key::LockKey;
 use crate::lease::LossReason;
-use crate::lease::revoked_by::{RevocationNumber, RevokedBy};
+use crate::lease::{RevocationNumber, RevokedBy};
 use crate::state::{HeldHere, LockState, Seen};
 
 /// How many lines of the audit are kept.

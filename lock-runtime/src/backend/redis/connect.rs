@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use redis::{RedisConnectionInfo, Value};
@@ -10,20 +10,20 @@ use tokio::time::{sleep, timeout};
 
 use super::address::Address;
 use super::answer::{ConnectionLost, unless_forked};
-use super::attempt_progress::AttemptProgress;
 use super::command::{self, Argument};
 use super::connection::Connection;
 use super::error_reply::{describe_broken, describe_setup};
-use super::hello::ServerMode;
+use super::hello::{self, ServerMode};
 use super::locator::Locator;
 use super::login::Login;
 use super::quorum::boots::Boots;
 use super::renewals::WaitReplicas;
 use super::sentinel::{Finder, Sentinels, Watch, until_elsewhere};
 use super::transport::{OnTransportEvent, Transport};
-use super::{eviction_check, hello, open_socket, reconnect_pause, shortcut, tls};
+use super::{eviction_check, open_socket, reconnect_pause, shortcut, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
+use crate::background::sync::Mutex;
 use crate::background::{Background, random};
 use crate::config::address_map::AddressMap;
 use crate::config::{Options, Record};
@@ -370,5 +370,27 @@ impl Drop for CloseOnDrop {
         if let Some(transport) = self.0.take() {
             transport.close("its setup failed");
         }
+    }
+}
+
+/// How far an attempt to connect came, for the caller that made it and may have stopped waiting for it.
+#[derive(Default)]
+pub(super) struct AttemptProgress {
+    /// Whether a server accepted the connection.
+    pub(super) is_reached: AtomicBool,
+    server: Mutex<Option<Arc<str>>>,
+}
+
+impl AttemptProgress {
+    /// Notes the server that is tried now, and returns its name in reports.
+    pub(super) fn begin(&self, address: &Address) -> Arc<str> {
+        let server: Arc<str> = address.to_string().into();
+        *self.server.lock() = Some(server.clone());
+        server
+    }
+
+    /// The server that was tried last, if it was known where one is.
+    pub(super) fn server(&self) -> Option<Arc<str>> {
+        self.server.lock().clone()
     }
 }

@@ -8,7 +8,6 @@
 mod address;
 mod addresses;
 mod answer;
-mod attempt_progress;
 mod audit;
 mod clock;
 mod cluster;

@@ -11,8 +11,8 @@ use crate::backend::wire::{NodeId, Wire, WireEvents};
 use crate::control::is_removed;
 use crate::error::LockError;
 use crate::key::LockName;
+use crate::lease::RevocationNumber;
 use crate::lease::owner_id::{ClientId, OwnerId};
-use crate::lease::revoked_by::RevocationNumber;
 use crate::lease::{LossReason, Mode};
 
 /// The events of one client's wire. The wire is made before its context, which is known here from then on.

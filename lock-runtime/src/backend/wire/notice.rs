@@ -1,7 +1,7 @@
 //! What the holder of a lock is told when the lock is taken from it.
 
+use crate::lease::RevokedBy;
 use crate::lease::owner_id::OwnerId;
-use crate::lease::revoked_by::RevokedBy;
 
 /// Begins a message about a revocation. No owner id contains it, so the message is not taken for one about a grant.
 const MARK: u8 = b'!';
