@@ -19,15 +19,15 @@ const LATER_INTERVAL: Duration = Duration::from_secs(5);
 const SETTLING_TIME: Duration = Duration::from_secs(10);
 
 /// How long one owner is ended again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Settling {
     start: Moment,
     /// No command of the owner can arrive after this.
-    until: Moment,
+    pub(super) until: Moment,
     /// Nothing stored by one can outlive this.
-    gone: Moment,
+    pub(super) gone: Moment,
     /// How many ends in a row were not answered.
-    unanswered: u32,
+    pub(super) unanswered: u32,
 }
 
 impl Settling {
