@@ -9,7 +9,7 @@
 //!
 //! # What is modelled
 //!
-//! - `backend`: files of the runtime, as they ship.
+//! - `backend`: files of the runtime, as they ship: among others the machine by which an owner is ended.
 //! - [`server`]: the scripts of plain locks and of shares, as pure functions. The test `scripts/random` of
 //!   `lock-tests` runs random sequences on them and on a real server, and compares answers, announcements and
 //!   records.
@@ -55,7 +55,8 @@
 //! entry in the queue, while a lock that becomes a share may have two there: one without and one with the tag.
 //!
 //! Doubled commands arrive twice in a row: a connection keeps its order, and clients do not repeat
-//! a command on a second connection without counting the first as unanswered. Forks are not
+//! a command on a second connection without counting the first as unanswered. Of a doubled end its client
+//! knows, as of one that the wire repeats. Forks are not
 //! modelled: a forked child sends nothing.
 //!
 //! # Scenarios

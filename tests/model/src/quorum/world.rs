@@ -196,7 +196,7 @@ impl World {
                     *at = 0;
                 }
                 let outstanding = &mut owner.ballot.place_mut(id).outstanding;
-                outstanding.reduce(present, has_ended);
+                outstanding.reduce(present, has_ended, false);
                 if has_ended && link.end.is_none() {
                     *outstanding = Outstanding::default();
                 }

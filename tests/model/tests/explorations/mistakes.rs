@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use lock_model::properties::{
     AS_LONG, CONNECTED, COUNTED, DEADLINE, EXCLUSION, FENCED, INFORMED, LET_IN, MINIMUM, NOTICED,
-    PHANTOM, RECOVERY, UNBROKEN, UNCONTENDED,
+    ONE_HEAD, PHANTOM, RECOVERY, UNBROKEN, UNCONTENDED,
 };
 use lock_model::quorum::{self, Mistake as OfQuorum};
 use lock_model::server::KeysMistake as OfKeys;
@@ -31,6 +31,7 @@ const AS_SEEN: &str = "a revocation takes the grant that its operator saw, or ch
 const NOT_FORGOTTEN: &str = "a revocation leaves no fence below the token that it took";
 const BARGED: &str = "a plain command takes a lock past a live waiter only after a holder lost it";
 const MINTED: &str = "a mint gives the holder that asks a token, or changes nothing";
+const MISREPORTED: &str = "a release reports that it freed the lock only if it did, and that it had lost it only if it had";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
 /// A mistake, the configuration that shows it, and the rules that it breaks there.
@@ -55,7 +56,9 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     RenewShortens in "renewal" breaks SHORTENED, EXCLUSION;
     ForgottenInTime in "torn, giving up" breaks PHANTOM;
     SuccessorForgotten in "doubled with a successor" breaks PHANTOM;
-    HeadKept in "local queue" breaks RECOVERY;
+    OutcomeOfTheLast in "deletes, doubled" breaks MISREPORTED;
+    OutcomeOfTheLast in "rest, lost" breaks MISREPORTED;
+    HeadKept in "local queue" breaks ONE_HEAD, RECOVERY;
     TokenFromFence in "empty restart" breaks TOKENS_RISE, FENCED;
     TokenFromFence in "failover" breaks FENCED;
     FenceByAttempt in "clock behind" breaks TOKENS_RISE;

@@ -39,8 +39,8 @@ const FINDS: Finds<Seeded> = finds! { Seeded:
     "walk, turns" finds NoOwnerCompare, DeadlineFromReply, UnreachableDropped, TurnUnfit, TokenReused, LeaseFromTurn,
         RetainedLate, RetainedContended, RetainedForever, RetainedTorn;
     "walk, rest" finds HeadKept, RestKeepsOwner, RestEndedAgain, RestHandedOver;
-    "walk, takes" finds FenceByAttempt, FenceByRelease, RangeUnbounded, FreedPastWaiters, MintLowersFence, NilIsBusy,
-        TakeUnsettled;
+    "walk, takes" finds OutcomeOfTheLast, FenceByAttempt, FenceByRelease, RangeUnbounded, FreedPastWaiters,
+        MintLowersFence, NilIsBusy, TakeUnsettled;
     "walk, shares" finds JoinsPastWaiters, AbsentKeepsPlace, WriterNamesSuccessor, LimitIgnored, RenewalKeepsExpiry,
         ExpiryNotLowered, LapsedCounted, DowngradeKeepsToken, DowngradeRenewsAlone;
     "walk, shares deleted" finds TakeCountedAsOne, JoinKeepsExpiry, CountedTwice, SharesKept, AnothersTakenOff,
