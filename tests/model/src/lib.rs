@@ -173,6 +173,7 @@ mod walk;
 mod world;
 
 pub use configuration::{Class, Configuration};
+pub use control::SAFETY_LINES;
 pub use explore::{Explore, Report};
 pub use faults::{Budget, Fault};
 pub use seeded::Seeded;
