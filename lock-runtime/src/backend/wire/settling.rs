@@ -1,4 +1,14 @@
 //! How long an owner is ended again.
+//!
+//! ```text
+//!         ┌─ unanswered: PAUSE of 10 ms, 20 ms, 40 ms … 500 ms ─┐   each is 5 s once the owner
+//!  END ───┼─ answered, but tainted: PAUSE of 500 ms ────────────┤   has been ended for 10 s
+//!   ▲     │                                                     │
+//!   └─────┼─────────────────────────────────────────────────────┘
+//!         ├─ answered, and not tainted ──────────────────────────► OVER
+//!         ├─ answered, and sent after `until` ───────────────────► OVER: no command can arrive
+//!         └─ past `gone` (past `until` if no acquire can arrive) ► OVER: nothing can be stored
+//! ```
 
 use std::time::Duration;
 
