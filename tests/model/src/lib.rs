@@ -98,7 +98,8 @@
 //! # Mistakes
 //!
 //! [`Seeded`] lists mistakes that the model can make, and `tests/explorations/mistakes.rs` asserts that each is found,
-//! and those of [`several::Mistake`] and [`quorum::Mistake`]. Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
+//! and those of [`several::Mistake`] and [`quorum::Mistake`]. `tests/explorations/controls.rs` has those that are made by
+//! removing a safety line of the runtime ([`SAFETY_LINES`]). Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
 //! [`Seeded::SuccessorForgotten`]. Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`],
 //! [`Seeded::SharesNamedAgain`], [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and
 //! [`Seeded::CountedTwice`]. The head of `conduct::shares` has the rules of locks that become shares.
