@@ -1,8 +1,10 @@
 //! Safety lines that can be removed, so that a test can see what they prevent.
 //!
 //! `tests/control/run` compiles this crate once with `--cfg lock_controls`, and plays rows of the fault table with
-//! `LOCK_CONTROL=NAME` for each line: a row must notice that it is missing. `control/lines.rs` declares them,
-//! and the tests' `harness/rounds/control.rs` includes it as well, for the rows and what they find. In every other build [`is_removed!`] is the constant `false`, and the scripts are what their files have.
+//! `LOCK_CONTROL=NAME`: a row must notice that the line is missing. `tests/model`, which has a `control` of its own, notices
+//! it of the files that it shares. `control/lines.rs` declares the lines; the tests include it as well, for what must notice
+//! (`harness/rounds/control.rs`, `model/tests/explorations/controls.rs`). In every other build [`is_removed!`] is the constant
+//! `false`, and the scripts are what their files have.
 
 /// Whether the safety line of that name is removed.
 ///
@@ -19,7 +21,9 @@ pub(crate) use is_removed;
 compile_error!("a build whose safety lines can be removed is for tests: it needs debug assertions");
 
 macro_rules! safety_lines {
-    ($($name:ident: $missing:literal, [$($row:ident),*], $violation:literal;)+) => {
+    ($(
+        $name:ident: $missing:literal, $([$($row:ident),+])? $(model $configuration:literal)?, $violation:literal;
+    )+) => {
         /// A line of code without which a lock is not safe.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[allow(non_camel_case_types, reason = "as the environment and the scripts have them")]

@@ -33,7 +33,7 @@ mod tally;
 mod violation;
 
 pub use arena::Arena;
-pub use control::{CONTROLS, Control, play_controls};
+pub use control::{CONTROLS, Control, Noticed, play_controls};
 pub use plan::Plan;
 pub use report::Report;
 pub use round::Round;

@@ -8,6 +8,11 @@
 /// `of N` says that the script has `N` **variants**: promises that differ, of which a round plays [`Round::variant`]. The
 /// short form has a round of each, and so has the long one. What merely spreads (which node is away, how long something
 /// takes) is drawn from [`Round::number`] instead, which begins at the printed `LOCK_TEST_SEED`: each run tries another.
+///
+/// `walked` says that a round forces one order of commands, answers, messages and faults, and that random walks through
+/// `tests/model` explore the others: a configuration for walks has this fault and what the row does meanwhile. Not walked are
+/// what only a process, a socket or a server does, storms, moments that are drawn by chance, and rows whose mistake walks do
+/// not find.
 macro_rules! rows {
     (@start) => { $crate::server::RedisServer::start };
     (@start $start:expr) => { $start };

@@ -1,8 +1,9 @@
-// The safety lines that `tests/control/run` removes, one at a time. Their names are in `is_removed!`, and in scripts in
-// comments at the end of the line. Behind each: what is missing without it, the rows of the fault table that must notice,
-// and how the violation begins that each of them must report. Without a row, a search of `tests/model` must notice.
+// The safety lines that tests remove, one at a time. Their names are in `is_removed!`, and in scripts in comments at the end
+// of the line. Behind each: what is missing without it, and what must notice. That is either rows of the fault table, played
+// by `tests/control/run`, with the beginning of the violation that each of them must report. Or, for a line in a file that
+// `tests/model` shares, a configuration of the model, in seconds, and the rule that is broken there.
 //
-// `control.rs` makes the names of it, and the test harness the table.
+// `control.rs` makes the names of it, the test harness the table, and the tests of the model their part.
 safety_lines! {
     check_after_a_poll:
         "the check of the lease after a poll that left the body asleep",
@@ -27,7 +28,7 @@ safety_lines! {
         [renewal_slow], "double entry";
     more_than_half:
         "one node more than half of them: half are enough",
-        [], "";
+        model "walk, quorum", "no holder relies on the lock for longer than a majority keeps it";
     order_of_keys:
         "the order of several locks: each caller takes them in the order of its call",
         [keys_in_opposite_orders], "unexpected: not granted";
@@ -84,17 +85,17 @@ safety_lines! {
         [quorum_cede_late], "double entry";
     token_of_a_lost_cede:
         "the compare of a token with that of a command which gave the node away and was not answered",
-        [], "";
+        model "quorum, a break and a poll", "no holder relies on the lock for longer than a majority keeps it";
     token_of_a_revocation:
         "the check that a lock which is to be revoked still has the holder that the operator saw",
         [revoked_twice], "unexpected: the new holder was touched";
     token_written_back:
         "the write of the largest token to a majority: each node keeps its own",
-        [quorum_node_ahead_killed], "token order";
+        model "walk, quorum of five", "a holder has a token above those of all holders before it";
     ttl_of_the_successor:
         "the compare of the ttl that the successor was named with: another caller of its client takes the lease",
         [first_in_line_gives_up], "double entry";
     vote_under_a_cede:
         "the check that no command is under way which gives the node away",
-        [], "";
+        model "walk, quorum", "no holder relies on the lock for longer than a majority keeps it";
 }

@@ -13,26 +13,42 @@ pub struct Control {
     pub name: &'static str,
     /// What is missing without it.
     pub missing: &'static str,
-    /// The rows that must notice; none if `tests/model` must.
-    pub rows: &'static [&'static str],
-    /// How the violation begins that each of the rows must report.
+    /// What must notice.
+    pub noticed_by: Noticed,
+    /// How the violation begins that each of the rows must report, or the rule of the model that is broken.
     pub violation: &'static str,
 }
 
+/// What must notice that a line is missing.
+#[derive(Debug, Clone, Copy)]
+pub enum Noticed {
+    /// These rows.
+    Rows(&'static [&'static str]),
+    /// This configuration of `tests/model`, whose own tests show it.
+    Model(&'static str),
+}
+
+macro_rules! noticed {
+    ([$($row:ident),+]) => { Noticed::Rows(&[$(stringify!($row)),+]) };
+    (model $configuration:literal) => { Noticed::Model($configuration) };
+}
+
 macro_rules! safety_lines {
-    ($($name:ident: $missing:literal, [$($row:ident),*], $violation:literal;)+) => {
+    ($(
+        $name:ident: $missing:literal, $([$($row:ident),+])? $(model $configuration:literal)?, $violation:literal;
+    )+) => {
         /// Every control.
         pub const CONTROLS: &[Control] = &[
             Control {
                 name: PLAIN,
                 missing: "all of it: a plain `SET NX PX`",
-                rows: &["holder_paused", "lock_deleted"],
+                noticed_by: Noticed::Rows(&["holder_paused", "lock_deleted"]),
                 violation: "stale write",
             },
             $(Control {
                 name: stringify!($name),
                 missing: $missing,
-                rows: &[$(stringify!($row)),*],
+                noticed_by: noticed!($([$($row),+])? $(model $configuration)?),
                 violation: $violation,
             },)+
         ];
@@ -54,19 +70,39 @@ const AT_ONCE: usize = 8;
 const ROUNDS_AT_ONCE: &str = "3";
 
 impl Control {
+    /// The rows that must notice; none if the model must.
+    pub fn rows(&self) -> &'static [&'static str] {
+        match self.noticed_by {
+            Noticed::Rows(rows) => rows,
+            Noticed::Model(_) => &[],
+        }
+    }
+
     /// The lines about it in the table of the page, without their ends.
-    pub fn lines(&self) -> impl Iterator<Item = String> {
-        let cells = |row| format!("| {} | `{row}` | {} |", self.missing, self.violation);
-        self.rows.iter().map(cells)
+    pub fn lines(&self) -> Vec<String> {
+        let Control {
+            missing, violation, ..
+        } = self;
+        match self.noticed_by {
+            Noticed::Rows(rows) => {
+                let line = |row| format!("| {missing} | `{row}` | {violation} |");
+                rows.iter().map(line).collect()
+            }
+            Noticed::Model(configuration) => {
+                let by = format!("`{configuration}` in the model");
+                vec![format!("| {missing} | {by} | broken: {violation} |")]
+            }
+        }
     }
 
     /// Plays the rows by `program`, which is `lock-rounds`. They must pass with the line, and report its absence.
     fn play(&self, program: &str) -> Result<(), String> {
+        let rows = self.rows();
         let play = |prepare: &dyn Fn(&mut Command)| {
             let mut command = Command::new(program);
             command
                 .args(["--rounds", ROUNDS, "--at-once", ROUNDS_AT_ONCE])
-                .args(self.rows);
+                .args(rows);
             prepare(&mut command);
             command.output().expect("this program can be started")
         };
@@ -90,7 +126,7 @@ impl Control {
             })
         };
         // It says that rows have failed: it was not killed.
-        match without.status.code() == Some(1) && self.rows.iter().all(|row| notices(&row)) {
+        match without.status.code() == Some(1) && rows.iter().all(|row| notices(&row)) {
             true => Ok(()),
             false => Err(told(
                 &format!("not \"{}\" in each row", self.violation),
@@ -109,28 +145,32 @@ fn told(what: &str, output: &Output) -> String {
     )
 }
 
-/// Plays the controls of these names, or all of them, some at once. Returns the lines of the table, or what went unnoticed.
+/// Plays the controls of these names, or all of them, some at once; not those that the model notices. Returns the lines of
+/// the table, or what went unnoticed.
 pub fn play_controls(program: &str, names: &[&str]) -> Result<String, String> {
     let known = |name: &&&str| !CONTROLS.iter().any(|control| control.name == **name);
     if let Some(unknown) = names.iter().find(known) {
         return Err(format!("no control {unknown}"));
     }
     let named = |control: &&Control| names.is_empty() || names.contains(&control.name);
-    let has_rows = |control: &&Control| !control.rows.is_empty();
-    let controls: Vec<_> = CONTROLS.iter().filter(named).filter(has_rows).collect();
+    let controls: Vec<_> = CONTROLS.iter().filter(named).collect();
+    let played: Vec<_> = controls
+        .iter()
+        .filter(|control| !control.rows().is_empty())
+        .collect();
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some(control) = controls.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(control) = played.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let outcome = control.play(program);
                     let word = if outcome.is_ok() {
                         "noticed"
                     } else {
                         "UNNOTICED"
                     };
-                    eprintln!("{}: {word} by {:?}", control.name, control.rows);
+                    eprintln!("{}: {word} by {:?}", control.name, control.rows());
                     if let Err(what) = outcome {
                         let mut wrong = wrong.lock().expect("adding does not panic");
                         wrong.insert(control.name, what);
@@ -142,7 +182,8 @@ pub fn play_controls(program: &str, names: &[&str]) -> Result<String, String> {
     let wrong = wrong.into_inner().expect("adding does not panic");
     match wrong.is_empty() {
         true => {
-            let head = ["| taken away | row | reported |", "|---|---|---|"].map(str::to_owned);
+            let head =
+                ["| taken away | noticed by | reported |", "|---|---|---|"].map(str::to_owned);
             let lines = controls.iter().flat_map(|control| control.lines());
             Ok(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
         }

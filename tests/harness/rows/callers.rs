@@ -104,7 +104,7 @@ fn caller_polled_late(round: &mut Round<'_>) {
     // The worker has its connection, and the server knows the script.
     let mut late = round.hold(late, LONG);
     round.release(&mut late);
-    let begin = round.command("begin", TTL * 2, PATIENCE, "");
+    let begin = round.command("begin-fenced", TTL * 2, PATIENCE, "");
     // Now and then the answer arrives during the first poll.
     while late.ask(&begin, PATIENCE) != "begun" {
         round.release(&mut late);

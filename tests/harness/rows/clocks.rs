@@ -10,8 +10,8 @@ use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
 rows! {
-    F server_clock_forward on own_clock;
-    F server_clock_back on own_clock;
+    F server_clock_forward on own_clock, walked;
+    F server_clock_back on own_clock, walked;
     E client_clock;
 }
 

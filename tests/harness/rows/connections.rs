@@ -11,10 +11,10 @@ use crate::worker::Worker;
 rows! {
     E clients_killed;
     E server_demoted;
-    E push_lost;
-    E push_doubled;
+    E push_lost, walked;
+    E push_doubled, walked;
     E message_forged;
-    E push_late;
+    E push_late, walked;
 }
 
 /// All clients are disconnected, ten times a second or as often as the machine allows.

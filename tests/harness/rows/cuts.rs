@@ -11,9 +11,9 @@ use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
 rows! {
-    E reply_cut;
-    E request_cut;
-    E release_cut;
+    E reply_cut, walked;
+    E request_cut, walked;
+    E release_cut, walked;
 }
 
 /// The acquire is carried out and its answer lost: the repeated acquire finds the same holder.

@@ -11,10 +11,10 @@ use crate::worker::Worker;
 rows! {
     E restart_with_aof on durable;
     F restart_without_persistence;
-    F lock_deleted;
+    F lock_deleted, walked;
     F one_of_two_locks_deleted;
-    F everything_flushed;
-    F everything_evicted;
+    F everything_flushed, walked;
+    F everything_evicted, walked;
 }
 
 /// A server that writes every command to disk.

@@ -11,12 +11,12 @@ use crate::worker::Worker;
 rows! {
     E killed_before_its_token;
     E taken_before_the_queue;
-    E taken_and_cut;
-    E taken_late;
-    E taken_twice;
-    E queued_before_the_release;
+    E taken_and_cut, walked;
+    E taken_late, walked;
+    E taken_twice, walked;
+    E queued_before_the_release, walked;
     F token_after_a_loss;
-    E token_cut, of 2;
+    E token_cut, of 2, walked;
     E token_late;
 }
 

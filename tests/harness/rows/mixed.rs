@@ -10,7 +10,7 @@ use crate::wait::{PATIENCE, wait_until};
 
 rows! {
     E writer_among_readers;
-    E downgraded_under_cuts;
+    E downgraded_under_cuts, walked;
     E sharers_disconnected;
     E sharers_killed;
 }

@@ -9,7 +9,7 @@ use crate::wait::{PATIENCE, wait_until};
 use crate::worker::{Worker, comes_with_token};
 
 rows! {
-    E out_of_memory;
+    E out_of_memory, walked;
     E wrong_type;
     E no_permission;
     E wrong_password;

@@ -9,7 +9,7 @@ use crate::wait::PATIENCE;
 
 rows! {
     E killed_before_its_minimum;
-    E rest_cut;
+    E rest_cut, walked;
 }
 
 /// How long the locks of these rows stay taken: longer than a busy machine stops a process.

@@ -18,8 +18,8 @@ rows! {
     E crowd_killed;
     E crowd_paused;
     F reader_paused;
-    E shares_evicted;
-    F lock_deleted_under_readers;
+    E shares_evicted, walked;
+    F lock_deleted_under_readers, walked;
 }
 
 /// kill -9 of a reader: another one goes on past both leases as they were granted, and no writer comes in

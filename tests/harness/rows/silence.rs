@@ -9,9 +9,9 @@ use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
 rows! {
-    E reply_late;
-    E reply_slow;
-    E renewal_slow;
+    E reply_late, walked;
+    E reply_slow, walked;
+    E renewal_slow, walked;
     E black_hole;
     E half_open;
 }

@@ -94,7 +94,18 @@ impl<L: Locks> Commands<L> {
             ["drop", key, ttl, wait, micros] => {
                 self.drop_after(lock(key, ttl, wait), number(micros)).await
             }
-            ["begin", key, ttl, wait] => self.begin(lock(key, ttl, wait)).await,
+            ["begin", key, ttl, wait] => {
+                let (locks, (key, ttl, wait)) = (self.locks().clone(), lock(key, ttl, wait));
+                let asked = key.to_owned();
+                let acquire = async move { locks.acquire(&asked, ttl, wait).await };
+                self.begin(key, Box::pin(acquire)).await
+            }
+            ["begin-fenced", key, ttl, wait] => {
+                let (locks, (key, ttl, wait)) = (self.locks().clone(), lock(key, ttl, wait));
+                let asked = key.to_owned();
+                let acquire = async move { locks.acquire_fenced(&asked, ttl, wait).await };
+                self.begin(key, Box::pin(acquire)).await
+            }
             ["finish"] => {
                 let (key, acquire) = self.begun.pop_front().expect("one was begun");
                 let outcome = acquire.await;
@@ -232,9 +243,7 @@ impl<L: Locks> Commands<L> {
     }
 
     /// Polls an acquire once, and again only to finish it.
-    async fn begin(&mut self, (key, ttl, wait): Lock<'_>) -> String {
-        let (locks, asked) = (self.locks().clone(), key.to_owned());
-        let mut acquire: Begun<_> = Box::pin(async move { locks.acquire(&asked, ttl, wait).await });
+    async fn begin(&mut self, key: &str, mut acquire: Begun<L::Held>) -> String {
         let polled = poll_fn(|cx| Poll::Ready(acquire.as_mut().poll(cx))).await;
         if let Poll::Ready(outcome) = polled {
             return self.keep(self.visit(key), outcome);

@@ -40,6 +40,16 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         self.acquire(key, ttl, wait)
     }
 
+    /// The same for a lock that comes with its token. Other kinds have no tokens.
+    fn acquire_fenced(
+        &self,
+        key: &str,
+        ttl: Duration,
+        wait: Duration,
+    ) -> impl Future<Output = Result<Self::Held, String>> + Send {
+        self.acquire(key, ttl, wait)
+    }
+
     /// The same for several locks together. Other kinds have none of these.
     fn acquire_all(
         &self,

@@ -73,6 +73,15 @@ impl Locks for Ours {
         Ok(Holding { guard, token: 0 })
     }
 
+    async fn acquire_fenced(
+        &self,
+        key: &str,
+        ttl: Duration,
+        wait: Duration,
+    ) -> Result<Holding, String> {
+        held(self.unfenced(key, ttl, wait).fenced()).await
+    }
+
     async fn acquire_all(
         &self,
         keys: [&str; 2],

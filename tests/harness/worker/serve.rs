@@ -33,7 +33,8 @@ use crate::wait::PATIENCE;
 /// - `drop LOCK MICROS`: the same for an acquire that is dropped after so long: also `dropped`; what
 ///   was held is dropped as well
 /// - `begin LOCK`: an acquire that is polled once, and not again before its `finish`: `begun`, or as
-///   `acquire` if that was enough. There may be several: the first comes first
+///   `acquire` if that was enough. There may be several: the first comes first. `begin-fenced LOCK`: the same for a lock
+///   that comes with its token, so that its poll cannot go on to ask for one
 /// - `finish`: awaits it, and answers as `acquire`; `forget`: drops it: `forgotten`
 /// - `begin-release`: `begun`, and does not wait for it; `finish-release`: as `release`
 /// - `stall TIME`: a body under the held lock that blocks for so long in its first poll, and then awaits

@@ -50,6 +50,7 @@ breaches! {
     WronglyRevoked: "a revocation takes the grant that its operator saw, or changes nothing";
     Minted: "a mint gives the holder that asks a token, or changes nothing";
     Barged: "a plain command takes a lock past a live waiter only after a holder lost it";
+    Misreported: "a release reports that it freed the lock only if it did, and that it had lost it only if it had";
     TokenForgotten: "a revocation leaves no fence below the token that it took";
 }
 

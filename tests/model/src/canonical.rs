@@ -1,7 +1,7 @@
 //! Makes states equal that differ only in names: the order of clients, and the numbers of owners and tokens.
 
 use crate::backend::wire::PRESENT;
-use crate::client::{Client, EndStep, Phase};
+use crate::client::{Client, Phase};
 use crate::moves::Source;
 use crate::network::{Incoming, Kind};
 use crate::server::{Answer, Fence, OwnerId, Records, Token, Value};
@@ -17,12 +17,16 @@ pub(crate) fn reduce(world: &mut World, turns: Token) {
     sort_clients(world);
 }
 
-/// The present connections have one name, and those before them another.
+/// The present connections have one name, and those before them another. Of an end, only what may follow counts.
 fn forget_connections(world: &mut World) {
     for client in &mut world.clients {
         let present = std::mem::replace(&mut client.connection.id, PRESENT);
         for owner in &mut client.owners {
-            owner.outstanding.reduce(present, owner.is_ended);
+            let reports = owner.end().is_some_and(|end| end.ending.owes_report());
+            owner.outstanding.reduce(present, owner.is_ended, reports);
+            if let Phase::Ending(end) = &mut owner.phase {
+                end.reduce();
+            }
         }
     }
 }
@@ -123,12 +127,8 @@ fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
     let client = &mut world.clients[id];
     for owner in &mut client.owners {
         see(&mut owner.number);
-        if let Phase::Ending {
-            step: EndStep::HandOff(successor),
-            ..
-        } = &mut owner.phase
-        {
-            see(successor);
+        if let Phase::Ending(end) = &mut owner.phase {
+            end.successor.iter_mut().for_each(&mut see);
         }
     }
     for down in &mut client.connection.down {
@@ -204,8 +204,10 @@ fn of_records(records: &mut Records, see: &mut impl FnMut(&mut Token)) {
 
 fn of_client(client: &mut Client, see: &mut impl FnMut(&mut Token)) {
     for owner in &mut client.owners {
-        if let Phase::Held(lease) = &mut owner.phase {
-            see(&mut lease.token);
+        match &mut owner.phase {
+            Phase::Held(lease) => see(&mut lease.token),
+            Phase::Ending(end) => end.deletes.iter_mut().for_each(&mut *see),
+            _ => {}
         }
     }
     for down in &mut client.connection.down {

@@ -1,6 +1,6 @@
 //! The actions that may come next, apart from faults.
 
-use crate::client::{Body, Client, Downgrade, EndStep, Lease, Owner, Phase};
+use crate::client::{Body, Client, Downgrade, Lease, Owner, Phase};
 use crate::configuration::Configuration;
 use crate::faults::Fault;
 use crate::seeded::Seeded;
@@ -60,10 +60,9 @@ impl World {
                 Phase::Competing { .. } if !owner.awaits_reply => {
                     actions.push(Action::Poll(id, number));
                 }
-                Phase::Ending {
-                    step: EndStep::Settle,
-                    ..
-                } if !owner.awaits_reply => actions.push(Action::EndAgain(id, number)),
+                Phase::Ending(_) if !owner.awaits_reply => {
+                    actions.push(Action::EndAgain(id, number))
+                }
                 Phase::Held(lease) => self.of_lease(id, owner, lease, configuration, actions),
                 _ => {}
             }

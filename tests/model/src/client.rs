@@ -1,8 +1,9 @@
 //! The state of one client: its local queue, owners, leases and connection. It is that of the runtime's
 //! `local_queue`, `acquisition`, `registry`, `watchdog` and `reaper`.
 
+use crate::backend::engine::ending::Ending;
 use crate::backend::wire::outstanding::Outstanding;
-use crate::network::Connection;
+use crate::network::{Connection, TICK};
 use crate::server::{Share, Ticks, Token};
 
 /// A process with one client in it.
@@ -55,16 +56,19 @@ pub(crate) enum Phase {
     /// The successor of an `end` that is not answered yet.
     Named,
     Held(Lease),
-    Ending {
-        step: EndStep,
-        /// How long anything of the owner can last.
-        left: Ticks,
-        /// How long the lock is to stay taken; zero once an answer says that it rests.
-        rests: Ticks,
-        unanswered: bool,
-        /// The last `end` was sent when no other command of the owner could arrive any more.
-        late: bool,
-    },
+    Ending(End),
+}
+
+/// The end of an owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct End {
+    pub(crate) ending: Ending,
+    /// The successor that the first end names.
+    pub(crate) successor: Option<u8>,
+    /// The token in the record, if a release compares and deletes.
+    pub(crate) deletes: Option<Token>,
+    /// An end has freed the lock. Its client may not know.
+    pub(crate) has_freed: bool,
 }
 
 /// One granted lock.
@@ -116,16 +120,6 @@ pub(crate) enum Body {
     Over,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum EndStep {
-    Release,
-    End,
-    /// An `end` that names this owner as successor.
-    HandOff(u8),
-    /// The owner was ended once, and is ended again until nothing of it can be left.
-    Settle,
-}
-
 /// What the head of a local queue passes on to the next caller.
 pub(crate) enum Handoff {
     Fresh,
@@ -153,6 +147,31 @@ impl Owner {
             Phase::Held(lease) => Some(lease),
             _ => None,
         }
+    }
+
+    pub(crate) fn end(&self) -> Option<&End> {
+        match &self.phase {
+            Phase::Ending(end) => Some(end),
+            _ => None,
+        }
+    }
+}
+
+impl End {
+    pub(crate) fn new(ending: Ending) -> End {
+        End {
+            ending,
+            successor: None,
+            deletes: None,
+            has_freed: false,
+        }
+    }
+
+    /// Forgets what nothing depends on any more.
+    pub(crate) fn reduce(&mut self) {
+        self.ending.reduce();
+        self.has_freed &= self.ending.owes_report();
+        self.deletes = self.deletes.filter(|_| self.ending.releases());
     }
 }
 
@@ -220,13 +239,10 @@ impl Client {
                     lease.retained = (lease.retained - 1).max(0);
                     lease.rests = (lease.rests - 1).max(0);
                 }
-                Phase::Ending {
-                    step, left, rests, ..
-                } => {
-                    *rests = (*rests - 1).max(0);
-                    if *step == EndStep::Settle {
-                        *left = (*left - 1).max(0);
-                    }
+                Phase::Ending(End { ending, .. }) => {
+                    // No caller waits for so long: it is told that the outcome is not known.
+                    ending.late();
+                    ending.pass(TICK);
                 }
                 _ => {}
             }

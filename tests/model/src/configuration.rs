@@ -53,8 +53,6 @@ pub struct Configuration {
     pub delay: Ticks,
     /// How long a command may take to arrive on a dead connection.
     pub late: Ticks,
-    /// How long a tainted owner is ended again.
-    pub window: Ticks,
     /// Tokens that one grant owns.
     pub turns: Token,
     /// How long after a grant a lease is handed over inside a process while waiters queue in Redis; `None`
@@ -116,7 +114,6 @@ impl Configuration {
     pub(crate) fn client_rules(&self) -> ClientRules {
         ClientRules {
             ttls: [self.ttl, self.ttl + self.mixed],
-            window: self.window,
             turns: self.turns,
             max_local_time: self.local_turns,
             retain: self.retain,
@@ -168,7 +165,6 @@ impl Configuration {
                 &mut self.claim,
                 &mut self.live,
                 &mut self.late,
-                &mut self.window,
             ] {
                 *time += 1;
             }

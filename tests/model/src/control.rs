@@ -10,15 +10,28 @@ macro_rules! is_removed {
 }
 pub(crate) use is_removed;
 
-/// A line of the runtime without which a lock is not safe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(non_camel_case_types, reason = "as the runtime has them")]
-pub(crate) enum SafetyLine {
-    more_than_half,
-    token_of_a_lost_cede,
-    token_written_back,
-    vote_under_a_cede,
+macro_rules! safety_lines {
+    ($($name:ident),+) => {
+        /// A line of the runtime without which a lock is not safe.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(non_camel_case_types, reason = "as the runtime has them")]
+        pub(crate) enum SafetyLine {
+            $($name,)+
+        }
+
+        /// The names of the safety lines in the files that the model shares with the runtime.
+        pub const SAFETY_LINES: &[&str] = &[$(stringify!($name)),+];
+
+        impl SafetyLine {
+            /// The name, as the runtime declares it.
+            pub(crate) fn name(self) -> &'static str {
+                SAFETY_LINES[self as usize]
+            }
+        }
+    };
 }
+
+safety_lines! { more_than_half, token_of_a_lost_cede, token_written_back, vote_under_a_cede }
 
 thread_local! {
     static REMOVED: Cell<Option<SafetyLine>> = const { Cell::new(None) };

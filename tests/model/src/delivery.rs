@@ -99,6 +99,7 @@ impl World {
         self.note_taken_anew(&before, command, answer);
         self.note_barged(&before, command, answer);
         self.note_rest(&before, command, answer);
+        self.note_freed(&before, command);
         if request.awaited && answer == Answer::Nil && self.records.share(owner).is_some() {
             self.breaches.add(Breach::WronglyLost);
         }
@@ -185,10 +186,35 @@ impl World {
         let is_ended = before.holder() == Some(owner) && self.records.holder() != Some(owner);
         let client = self.client(owner.client);
         let index = client.find(owner.number).filter(|_| is_ended);
-        if let Some(index) = index
-            && let Phase::Ending { rests: 1.., .. } = client.owners[index].phase
-        {
+        let end = index.and_then(|index| client.owners[index].end());
+        if end.is_some_and(|end| end.ending.rests()) {
             self.breaches.add(Breach::FreedEarly);
+        }
+    }
+
+    /// Notes that an end has freed what its owner held.
+    fn note_freed(&mut self, before: &Records, command: Command) {
+        let (Command::Release { owner }
+        | Command::Delete { owner, .. }
+        | Command::End { owner, .. }
+        | Command::Rest { owner, .. }
+        | Command::ShareRelease { owner, .. }
+        | Command::ShareEnd { owner, .. }) = command
+        else {
+            return;
+        };
+        // A share that has lapsed is taken off like any other, as long as no lock came between.
+        let has_it = |records: &Records| {
+            let mut members = records.members().iter();
+            records.holder() == Some(owner) || members.any(|member| member.owner == owner)
+        };
+        let is_freed = has_it(before) && !has_it(&self.records);
+        let client = self.client(owner.client);
+        if is_freed
+            && let Some(index) = client.find(owner.number)
+            && let Phase::Ending(end) = &mut client.owners[index].phase
+        {
+            end.has_freed = true;
         }
     }
 

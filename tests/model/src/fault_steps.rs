@@ -168,6 +168,7 @@ impl World {
                 let mut copy = first;
                 copy.awaited = false;
                 self.deliver(id, copy, configuration);
+                self.client(id).sent_twice(first);
                 Ok(())
             }
             Action::Impair(mode) => {

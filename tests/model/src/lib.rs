@@ -9,7 +9,7 @@
 //!
 //! # What is modelled
 //!
-//! - `backend`: files of the runtime, as they ship.
+//! - `backend`: files of the runtime, as they ship: among others the machine by which an owner is ended.
 //! - [`server`]: the scripts of plain locks and of shares, as pure functions. The test `scripts/random` of
 //!   `lock-tests` runs random sequences on them and on a real server, and compares answers, announcements and
 //!   records.
@@ -55,7 +55,8 @@
 //! entry in the queue, while a lock that becomes a share may have two there: one without and one with the tag.
 //!
 //! Doubled commands arrive twice in a row: a connection keeps its order, and clients do not repeat
-//! a command on a second connection without counting the first as unanswered. Forks are not
+//! a command on a second connection without counting the first as unanswered. Of a doubled end its client
+//! knows, as of one that the wire repeats. Forks are not
 //! modelled: a forked child sends nothing.
 //!
 //! # Scenarios
@@ -97,7 +98,8 @@
 //! # Mistakes
 //!
 //! [`Seeded`] lists mistakes that the model can make, and `tests/explorations/mistakes.rs` asserts that each is found,
-//! and those of [`several::Mistake`] and [`quorum::Mistake`]. Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
+//! and those of [`several::Mistake`] and [`quorum::Mistake`]. `tests/explorations/controls.rs` has those that are made by
+//! removing a safety line of the runtime ([`SAFETY_LINES`]). Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
 //! [`Seeded::SuccessorForgotten`]. Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`],
 //! [`Seeded::SharesNamedAgain`], [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and
 //! [`Seeded::CountedTwice`]. The head of `conduct::shares` has the rules of locks that become shares.
@@ -172,6 +174,7 @@ mod walk;
 mod world;
 
 pub use configuration::{Class, Configuration};
+pub use control::SAFETY_LINES;
 pub use explore::{Explore, Report};
 pub use faults::{Budget, Fault};
 pub use seeded::Seeded;

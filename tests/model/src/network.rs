@@ -124,6 +124,16 @@ impl Default for Connection {
     }
 }
 
+impl Kind {
+    /// Whether it ends its owner.
+    pub(crate) fn ends(self) -> bool {
+        matches!(
+            self,
+            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. }
+        )
+    }
+}
+
 impl Connection {
     /// All that are under way to the server, also of connections that are gone.
     pub(crate) fn requests_mut(&mut self) -> impl Iterator<Item = &mut Request> {
@@ -213,7 +223,15 @@ impl Connection {
     }
 }
 
+/// A tick as the runtime's decisions have it: an owner is settled for two of them, or for a ttl.
+pub(crate) const TICK: Duration = Duration::from_secs(5);
+
 /// A length of time as the runtime's decisions have it.
 pub(crate) fn duration(ticks: Ticks) -> Duration {
-    Duration::from_secs(ticks.max(0).unsigned_abs().into())
+    TICK * ticks.max(0).unsigned_abs()
+}
+
+/// How many ticks a length of time is.
+pub(crate) fn ticks(time: Duration) -> Ticks {
+    (time.as_secs() / TICK.as_secs()) as Ticks
 }

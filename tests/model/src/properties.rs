@@ -24,6 +24,9 @@ pub const FENCED: &str = "the server's holder has the highest token of all bodie
 pub const UNCONTENDED: &str = "a retained lease is not contended, as far as its client knows";
 /// A lease is retained only while its client gets messages, and from the server that granted it.
 pub const CONNECTED: &str = "a retained lease was granted on its client's present connection";
+/// Every caller of a local queue has its turn.
+pub const ONE_HEAD: &str =
+    "a local queue with a head has one owner that will promote the next caller";
 /// The record of the shares is right.
 pub const COUNTED: &str = "the shares of a lock take what their record says";
 /// A lock outlives no share, and no share a lock.
@@ -73,14 +76,15 @@ pub(crate) const SEEN: &str = "every fault of the budget has happened, and every
 pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> {
     let is_exclusion = configuration.class == Class::Exclusive;
     let allows = |fault| configuration.budget.allows(fault);
-    let mut properties = match is_exclusion {
+    let mut properties = vec![always(ONE_HEAD, has_one_head)];
+    properties.extend(match is_exclusion {
         true => vec![
             always(EXCLUSION, is_exclusive),
             always(DEADLINE, is_backed),
             always(PHANTOM, has_no_phantom),
         ],
         false => vec![sometimes(UNFENCED, |world| !is_exclusive(world))],
-    };
+    });
     // With two primaries, or a clock behind, a holder that is still to learn of its loss may have the highest token.
     let orders_holders = configuration.notice == 0 && configuration.skew <= 0;
     if !is_exclusion {
@@ -192,6 +196,16 @@ fn is_held_meanwhile(world: &World) -> bool {
 fn never(breach: Breach) -> Property<Configuration> {
     Property::always(breach.rule(), move |_, world: &World, _| {
         !world.breaches.has(breach)
+    })
+}
+
+fn has_one_head(world: &World) -> bool {
+    world.clients.iter().all(|client| {
+        let heads = client.owners.iter().filter(|owner| {
+            let end = owner.end();
+            owner.heads_queue || end.is_some_and(|end| end.ending.owes_head())
+        });
+        heads.count() == usize::from(client.has_head)
     })
 }
 

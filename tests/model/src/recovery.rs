@@ -5,7 +5,7 @@
 //! Every call of a live client must then be served, and no record be left in Redis.
 
 use crate::canonical;
-use crate::client::{Body, EndStep, Phase};
+use crate::client::{Body, Phase};
 use crate::configuration::Configuration;
 use crate::moves::Source;
 use crate::seeded::Seeded;
@@ -113,10 +113,7 @@ fn next(
             }
             let due = match &owner.phase {
                 Phase::Competing { .. } if !owner.awaits_reply => Action::Poll(id, number),
-                Phase::Ending {
-                    step: EndStep::Settle,
-                    ..
-                } if !owner.awaits_reply => Action::EndAgain(id, number),
+                Phase::Ending(_) if !owner.awaits_reply => Action::EndAgain(id, number),
                 Phase::Held(lease) if lease.body == Body::Over => {
                     let is_kept = configuration.seeded == Some(Seeded::RetainedForever);
                     if lease.retained > 0 || is_kept {

@@ -27,6 +27,8 @@ mistakes! {
         /// A successor is forgotten if the answer to the `end` that names it does not say that
         /// it holds or queues.
         SuccessorForgotten,
+        /// A release reports what its last end found, although an earlier one was not answered.
+        OutcomeOfTheLast,
         /// A holder that loses its lock stays the head of its local queue.
         HeadKept,
         /// A token is computed from the fence alone, without the clock.

@@ -1,4 +1,5 @@
-//! The fault table: a test of each row, with a round of each variant in the short form and ten or three rounds in the long one.
+//! The fault table: a test of each row, with a round of each variant in the short form. The long one has ten rounds, or three,
+//! unless walks through the model explore the row.
 //!
 //! `lock-rounds` plays the same rows for any time.
 
@@ -81,7 +82,7 @@ fn in_turn(rows: Vec<Row>) -> Vec<Row> {
 }
 
 fn play(arena: &Arena, row: &Row) -> Tally {
-    let rounds = Form::of_this_run().pick(row.variants, row.rounds);
+    let rounds = Form::of_this_run().pick(row.variants, row.rounds());
     let tally = arena.run(row, rounds, Duration::MAX);
     assert_eq!(tally.rounds, rounds);
     tally

@@ -57,7 +57,7 @@ pub(crate) fn names_no_test_that_is_not_there() {
     }
 }
 
-/// Of each safety line, and of no other, the page says which rows noticed that it was removed.
+/// Of each safety line, and of no other, the page says what noticed that it was removed.
 pub(crate) fn says_what_noticed_every_control() {
     let told = PAGE.lines();
     let told = told
@@ -68,7 +68,7 @@ pub(crate) fn says_what_noticed_every_control() {
     assert_eq!(told, lines, "tests/control/run --write");
     let table = rows::table();
     let known = |name: &&&str| table.iter().any(|row| row.name == **name);
-    let mut played = CONTROLS.iter().flat_map(|control| control.rows);
+    let mut played = CONTROLS.iter().flat_map(Control::rows);
     assert!(
         played.all(|name| known(&name)),
         "each is a row of the table"

@@ -109,17 +109,17 @@ pub(crate) enum Report {
 }
 
 /// The end of one owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ending {
-    phase: Phase,
-    way: Way,
+    pub(super) phase: Phase,
+    pub(super) way: Way,
     /// Until when the lock is to stay taken, if its holder is done before. `None` once the server has confirmed that.
-    rests_until: Option<Moment>,
-    owes: Debts,
+    pub(super) rests_until: Option<Moment>,
+    pub(super) owes: Debts,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Phase {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Phase {
     /// The first end of a holder whose caller may still wait, and of which so many attempts failed.
     Urgent {
         failures: u32,
@@ -136,8 +136,8 @@ enum Phase {
 }
 
 /// How the owner is ended by the next command, or by the one under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Way {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Way {
     Release,
     EndForSuccessor,
     /// A waiter queues, or what the owner has is not known. While the lock is to stay taken, it is put to rest.
@@ -145,10 +145,10 @@ enum Way {
 }
 
 /// What is still to be done for others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Debts {
-    head: bool,
-    report: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Debts {
+    pub(super) head: bool,
+    pub(super) report: bool,
 }
 
 impl Ending {

@@ -3,10 +3,13 @@
 //! An owner has the lock if a majority of the nodes gave it their vote, all with one fencing token. Waiters of all nodes
 //! have one order, that of their stamps: who has some nodes gives them to one with a better stamp, as in Maekawa's
 //! algorithm with Sanders' correction. `tests/model` explores the same decisions, and `docs/decisions/quorum.md` has its
-//! rules and what breaks without each.
+//! rules, its sources, and what breaks without each rule. `place` draws an owner at one node.
 //!
-//! - Mamoru Maekawa, "A √N Algorithm for Mutual Exclusion in Decentralized Systems", 1985.
-//! - Beverly Sanders, "The Information Structure of Distributed Mutual Exclusion Algorithms", 1987.
+//! ```text
+//!  ACQUIRES ── a majority of votes with one token ──► HOLDS ── end ──► ENDED
+//!   │    ▲───── too late for the caller: it asks again ─┘                ▲
+//!   └─ end: given up, or the caller is gone ─────────────────────────────┘
+//! ```
 
 pub(crate) mod command;
 pub(crate) mod ending;

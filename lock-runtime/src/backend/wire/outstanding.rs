@@ -5,6 +5,16 @@
 //! an owner that is gone. One connection keeps the order. Only an acquire that is unanswered on *another*
 //! connection than the `end`'s is dangerous. The owner is then *tainted*: its `end` is repeated until none of its
 //! commands can arrive any more.
+//!
+//! ```text
+//!  KNOWN ── an acquire is sent ──► UNANSWERED on its connection ── sent again on another one ──► UNANSWERED for ever
+//!    ▲                                 │
+//!    ├── answered ─────────────────────┤
+//!    ├── not sent after all ───────────┤  unless one before it, on the same connection, is unanswered
+//!    └── refused ──────────────────────┘  what one before it did is unclear until the next answer
+//!
+//!  an end is sent while an acquire is UNANSWERED on another connection, or for ever ──► TAINTED for ever
+//! ```
 
 use std::time::Duration;
 

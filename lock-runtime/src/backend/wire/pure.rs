@@ -3,4 +3,5 @@
 pub(crate) mod ballot;
 pub(crate) mod outstanding;
 pub(crate) mod reply;
+pub(crate) mod settling;
 pub(crate) mod votes;

@@ -1,4 +1,14 @@
 //! How long an owner is ended again.
+//!
+//! ```text
+//!         ┌─ unanswered: PAUSE of 10 ms, 20 ms, 40 ms … 500 ms ─┐   each is 5 s once the owner
+//!  END ───┼─ answered, but tainted: PAUSE of 500 ms ────────────┤   has been ended for 10 s
+//!   ▲     │                                                     │
+//!   └─────┼─────────────────────────────────────────────────────┘
+//!         ├─ answered, and not tainted ──────────────────────────► OVER
+//!         ├─ answered, and sent after `until` ───────────────────► OVER: no command can arrive
+//!         └─ past `gone` (past `until` if no acquire can arrive) ► OVER: nothing can be stored
+//! ```
 
 use std::time::Duration;
 
@@ -19,15 +29,15 @@ const LATER_INTERVAL: Duration = Duration::from_secs(5);
 const SETTLING_TIME: Duration = Duration::from_secs(10);
 
 /// How long one owner is ended again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Settling {
     start: Moment,
     /// No command of the owner can arrive after this.
-    until: Moment,
+    pub(super) until: Moment,
     /// Nothing stored by one can outlive this.
-    gone: Moment,
+    pub(super) gone: Moment,
     /// How many ends in a row were not answered.
-    unanswered: u32,
+    pub(super) unanswered: u32,
 }
 
 impl Settling {

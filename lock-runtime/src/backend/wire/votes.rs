@@ -1,4 +1,11 @@
 //! The answers of all nodes to one renewal.
+//!
+//! ```text
+//!          ┌─ a majority has the owner ─────────► CONFIRMED: the nodes without it take it again (RESTORING)
+//!  OPEN ───┼─ so many have not that none can be ► LOST
+//!   ▲ │    └─ no answer can lead to either ─────► TOO FEW
+//!   └─┴─ a node answers, or fails
+//! ```
 
 use crate::backend::wire::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;

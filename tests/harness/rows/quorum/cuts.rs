@@ -10,7 +10,7 @@ use crate::rows::LONG;
 use crate::wait::{PATIENCE, wait_until};
 
 rows! {
-    E quorum_reply_cut on RedisQuorum::start;
+    E quorum_reply_cut on RedisQuorum::start, walked;
 }
 
 /// One node, behind a proxy, loses requests or their answers: those of an acquire, a release and an `end`, and those of

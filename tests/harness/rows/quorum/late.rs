@@ -14,8 +14,8 @@ use crate::worker::Worker;
 
 rows! {
     E quorum_cede_late on RedisQuorum::start;
-    E quorum_call_late on RedisQuorum::start, of 3;
-    E quorum_hold_late on RedisQuorum::start, of 2;
+    E quorum_call_late on RedisQuorum::start, of 3, walked;
+    E quorum_hold_late on RedisQuorum::start, of 2, walked;
 }
 
 /// A process gives a node away, and the command is held back. Then the process has the lock after all, with that node,

@@ -13,14 +13,14 @@ use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
 rows! {
-    E quorum_node_wiped on RedisQuorum::start, of 2;
+    E quorum_node_wiped on RedisQuorum::start, of 2, walked;
     E quorum_minority_wiped on || RedisQuorum::with(5), of 2;
     E quorum_old_data on durable_and_patient;
     E quorum_replica_promoted on RedisQuorum::start;
     E quorum_replicas_promoted on forgetful, of 2;
     E quorum_all_wiped_one_by_one on durable, of 3;
     E quorum_all_wiped on durable, of 3;
-    E quorum_restart_while_held on RedisQuorum::start;
+    E quorum_restart_while_held on RedisQuorum::start, walked;
 }
 
 fn durable_and_patient() -> RedisQuorum {

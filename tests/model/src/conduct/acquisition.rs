@@ -200,7 +200,7 @@ impl Client {
             match self.owners[index].phase {
                 Phase::Competing { .. } => self.give_up(index, rules)?,
                 Phase::Held(_) => self.lose(index, rules)?,
-                Phase::Named | Phase::Ending { .. } => {}
+                Phase::Named | Phase::Ending(_) => {}
             }
         }
         Ok(())

@@ -19,8 +19,6 @@ use crate::server::{Answer, Share, Ticks, Token};
 pub(crate) struct ClientRules {
     /// The ttls that callers ask for, alternately.
     pub(crate) ttls: [Ticks; 2],
-    /// How long a command of an owner can be under way.
-    pub(crate) window: Ticks,
     pub(crate) claim: Ticks,
     /// Tokens that one grant owns.
     pub(crate) turns: Token,
@@ -48,12 +46,6 @@ pub(crate) struct ClientRules {
 
 /// Whether a step of a client keeps the rules, or the rule that it breaks.
 pub(crate) type Verdict = Result<(), Breach>;
-
-impl ClientRules {
-    fn longest(&self) -> Ticks {
-        self.ttls[0].max(self.ttls[1])
-    }
-}
 
 impl Client {
     /// Sends a command of an owner.
@@ -168,9 +160,7 @@ impl Client {
             Phase::Competing { once, contended } => {
                 self.poll_answered(index, once, contended, answer, reply.age, rules)
             }
-            Phase::Ending { step, .. } => {
-                self.end_answered(reply.number, step, Some(answer), reply.age, rules)
-            }
+            Phase::Ending(_) => self.end_answered(reply, answer, rules),
             Phase::Held(lease) if lease.downgrades == Downgrade::Asked => {
                 self.downgrade_answered(index, answer, reply.age, rules)
             }

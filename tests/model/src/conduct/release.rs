@@ -1,10 +1,20 @@
-//! Releases: an owner is ended, and settled until nothing of it can be left.
+//! Releases: an owner is ended, and settled until nothing of it can be left, by the machine of the runtime.
 
 use super::{ClientRules, Verdict, count_from};
-use crate::client::{Client, Downgrade, EndStep, Handoff, Owner, Phase};
-use crate::network::Kind;
+use crate::audit::Breach;
+use crate::backend::engine::NOW;
+use crate::backend::engine::ending::{Command, Ending, Event, Head, Report, Then};
+use crate::backend::wire::reply::EndReply;
+use crate::client::{Client, Downgrade, End, Handoff, Owner, Phase};
+use crate::lease::Mode;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::record::Grant;
+use crate::network::{Kind, Reply, Request, duration, ticks};
 use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks, Token};
+
+/// A pause is as long as the model likes.
+const JITTER: f64 = 0.5;
 
 impl Client {
     /// Releases a lease whose body is over or was dropped, unless it is handed over or retained.
@@ -19,83 +29,78 @@ impl Client {
             let number = self.owners[index].number;
             self.connection.stop_awaiting(number);
         }
-        let next_ttl = self.local_queue.first().copied();
-        let owner = &self.owners[index];
-        let rests = if owner.share.is_none() {
-            lease.rest()
-        } else {
-            0
+        let owner = &mut self.owners[index];
+        let mode = mode_of(owner, rules);
+        let rests = match mode {
+            Mode::Share => 0,
+            Mode::Exclusive | Mode::Write => lease.rest(),
         };
-        // The end of a share or of a writer names no successor, since it lets in all that are next. A lock at rest has none.
-        let may_name = owner.heads_queue
-            && owner.share.is_none()
-            && (!rules.writes || rules.seeded == Some(Seeded::WriterNamesSuccessor))
-            && (rests == 0 || rules.seeded == Some(Seeded::RestHandedOver));
-        let next_ttl = next_ttl.filter(|_| may_name);
-        let deletes = rules.deletes && owner.share.is_none();
-        let (step, kind) = if let Some(ttl) = next_ttl {
+        let rests_until = (rests > 0).then(|| NOW + duration(rests));
+        let heads_queue = std::mem::take(&mut owner.heads_queue);
+        let ending = Ending::of_holder(lease.contended, heads_queue, rests_until);
+        let mut end = End::new(ending);
+        // The record has the token of the grant in every turn.
+        let number = (lease.token - Token::from(lease.turn)).max(0);
+        end.deletes = (rules.deletes && mode != Mode::Share).then_some(number);
+        // A reader that had the lock alone may still be the head.
+        let may_name = mode != Mode::Share && end.ending.may_name_successor(mode)
+            || heads_queue && rules.seeded == Some(Seeded::RestHandedOver);
+        let next_ttl = self.local_queue.first().copied();
+        if let Some(ttl) = next_ttl.filter(|_| may_name) {
             let successor = self.new_number();
             let named = Owner::new(successor, ttl, false, Phase::Named);
             self.owners.push(named);
-            let kind = Kind::End {
-                successor: Some((successor, ttl)),
-            };
-            (EndStep::HandOff(successor), kind)
-        } else if rests > 0 {
-            (EndStep::End, Kind::Rest { ttl: rests })
-        } else if lease.contended {
-            (EndStep::End, Kind::End { successor: None })
-        } else {
-            (
-                EndStep::Release,
-                match deletes {
-                    // The record has the token of the grant in every turn.
-                    true => Kind::Delete {
-                        token: (lease.token - Token::from(lease.turn)).max(0),
-                    },
-                    false => Kind::Release,
-                },
-            )
-        };
-        self.owners[index].phase = Phase::Ending {
-            step,
-            left: rules.window + rules.longest(),
-            rests,
-            unanswered: false,
-            late: false,
-        };
-        self.send(index, kind, false)
+            end.successor = Some(successor);
+            end.ending.name_successor();
+        }
+        self.owners[index].phase = Phase::Ending(end);
+        self.end_again(index, rules)
     }
 
     /// Ends an owner, unless nothing of it can be left.
     pub(super) fn end(&mut self, mut owner: Owner, rules: &ClientRules) -> Verdict {
-        if !owner.outstanding.may_be_stored() {
+        let Some(ending) = Ending::of_owner(&owner.outstanding) else {
             return Ok(());
-        }
-        (owner.heads_queue, owner.awaits_reply) = (false, false);
-        owner.phase = Phase::Ending {
-            step: EndStep::End,
-            left: rules.window + rules.longest(),
-            rests: 0,
-            unanswered: false,
-            late: false,
         };
+        (owner.heads_queue, owner.awaits_reply) = (false, false);
+        owner.phase = Phase::Ending(End::new(ending));
         self.owners.push(owner);
-        self.send(self.owners.len() - 1, Kind::End { successor: None }, false)
+        self.end_again(self.owners.len() - 1, rules)
     }
 
+    /// Sends the first end of an owner, or the next one after a pause.
     pub(crate) fn end_again(&mut self, index: usize, rules: &ClientRules) -> Verdict {
-        let mut kind = Kind::End { successor: None };
-        if let Phase::Ending {
-            left, late, rests, ..
-        } = &mut self.owners[index].phase
+        let Phase::Ending(End { ending, .. }) = &mut self.owners[index].phase else {
+            unreachable!("the owner is being ended");
+        };
+        let mut command = ending.command(|| NOW);
+        let is_first = !self.owners[index].is_ended;
+        if let Command::Rest(_) = command
+            && !is_first
+            && rules.seeded == Some(Seeded::RestEndedAgain)
         {
-            *late = *left <= rules.longest();
-            // An end would free the lock before its minimum is over.
-            if *rests > 0 && rules.seeded != Some(Seeded::RestEndedAgain) {
-                kind = Kind::Rest { ttl: *rests };
-            }
+            // It frees the lock before its minimum is over.
+            command = Command::End;
         }
+        self.send_end(index, command)
+    }
+
+    fn send_end(&mut self, index: usize, command: Command) -> Verdict {
+        let Phase::Ending(end) = self.owners[index].phase else {
+            unreachable!("the owner is being ended");
+        };
+        let named = end.successor.and_then(|number| self.find(number));
+        let kind = match command {
+            Command::Release => match end.deletes {
+                Some(token) => Kind::Delete { token },
+                None => Kind::Release,
+            },
+            Command::End => Kind::End { successor: None },
+            Command::EndForSuccessor => Kind::End {
+                successor: named.map(|named| (self.owners[named].number, self.owners[named].ttl)),
+            },
+            Command::Rest(time) => Kind::Rest { ttl: ticks(time) },
+        };
         self.send(index, kind, false)
     }
 
@@ -108,98 +113,100 @@ impl Client {
         match self.owners[index].phase {
             Phase::Competing { once: true, .. } => self.give_up(index, rules),
             Phase::Competing { .. } | Phase::Held(_) | Phase::Named => Ok(()),
-            Phase::Ending { step, .. } => self.end_answered(number, step, None, 0, rules),
+            Phase::Ending(_) => self.end_came_to(number, Event::Unavailable, 0, rules),
         }
     }
 
-    /// An end of an owner has this answer; `None`: it will not be answered.
+    /// The client has sent this command twice, and waits for the answer to the second.
+    pub(crate) fn sent_twice(&mut self, request: Request) {
+        let on = self.connection.id;
+        if request.kind.ends()
+            && request.awaited
+            && let Some(index) = self.find(request.number)
+        {
+            self.owners[index].outstanding.ending(on);
+        }
+    }
+
+    /// An end of an owner has this answer.
     pub(super) fn end_answered(
         &mut self,
+        reply: Reply,
+        answer: Answer,
+        rules: &ClientRules,
+    ) -> Verdict {
+        self.end_came_to(reply.number, event_of(reply.kind, answer), reply.age, rules)
+    }
+
+    fn end_came_to(
+        &mut self,
         number: u8,
-        step: EndStep,
-        answer: Option<Answer>,
+        event: Event,
         age: Ticks,
         rules: &ClientRules,
     ) -> Verdict {
         let index = self.find(number).expect("the owner is being ended");
-        if step == EndStep::Release && answer == Some(Answer::Code(2)) {
-            if let Phase::Ending { step, .. } = &mut self.owners[index].phase {
-                *step = EndStep::End;
-            }
-            return self.send(index, Kind::End { successor: None }, false);
-        }
-        if let EndStep::HandOff(successor) = step {
-            self.owners[index].heads_queue = false;
-            let successor = self.find(successor).expect("the successor is named");
-            let successor = self.owners.remove(successor);
-            let handoff = match answer {
-                Some(Answer::Held { flagged, token }) => {
-                    Handoff::Granted(successor, token, flagged, count_from(age, rules))
-                }
-                None | Some(Answer::Code(2) | Answer::Refused(_) | Answer::Unavailable) => {
-                    Handoff::Queued(successor)
-                }
-                Some(_) => {
-                    if rules.seeded != Some(Seeded::SuccessorForgotten) {
-                        self.end(successor, rules)?;
-                    }
-                    Handoff::Fresh
-                }
-            };
-            self.pass_head(handoff, rules)?;
-        } else if std::mem::take(&mut self.owners[index].heads_queue) {
-            self.pass_head(Handoff::Fresh, rules)?;
-        }
-        self.settle(number, step, answer, rules);
-        Ok(())
-    }
-
-    /// Forgets an owner, or ends it again later.
-    pub(super) fn settle(
-        &mut self,
-        number: u8,
-        step: EndStep,
-        answer: Option<Answer>,
-        rules: &ClientRules,
-    ) {
-        let index = self.find(number).expect("the owner is being ended");
         let owner = &mut self.owners[index];
-        let silent = match answer {
-            None | Some(Answer::Unavailable) => true,
-            Some(Answer::Refused(_)) => owner.outstanding.may_hold(),
-            Some(_) => false,
+        let outstanding = match rules.seeded {
+            Some(Seeded::SettleUntilAnswered) => &owner.outstanding.untainted(),
+            Some(Seeded::OutcomeOfTheLast) => &owner.outstanding.with_known_ends(),
+            _ => &owner.outstanding,
         };
-        let Phase::Ending {
-            left,
-            rests,
-            unanswered,
-            late,
-            ..
-        } = owner.phase
-        else {
+        let Phase::Ending(end) = &mut owner.phase else {
             unreachable!("the owner is being ended");
         };
-        let over = if rules.seeded == Some(Seeded::ForgottenInTime) {
-            left <= rules.longest()
-        } else {
-            left == 0 || late && !silent
+        let reaction = end.ending.on(event, outstanding, || NOW, || JITTER);
+        let is_misreported = match reaction.reports {
+            Some(Report::Freed | Report::Rests) => !end.has_freed,
+            Some(Report::NotOurs) => end.has_freed,
+            Some(Report::Unconfirmed) | None => false,
         };
-        let unanswered = silent && (unanswered || step != EndStep::Settle);
-        let is_tainted =
-            owner.outstanding.is_tainted() && rules.seeded != Some(Seeded::SettleUntilAnswered);
-        owner.awaits_reply = false;
-        if !over && (unanswered || is_tainted) {
-            owner.phase = Phase::Ending {
-                step: EndStep::Settle,
-                left,
-                // What may follow an answer ends an owner that holds nothing any more.
-                rests: if silent { rests } else { 0 },
-                unanswered,
-                late,
-            };
-        } else {
-            self.owners.remove(index);
+        let mut then = reaction.then;
+        if rules.seeded == Some(Seeded::ForgottenInTime) && end.ending.is_settled() {
+            then = Then::Over;
         }
+        let named = reaction.promotes.and_then(|_| end.successor.take());
+        owner.awaits_reply = false;
+        if let Some(head) = reaction.promotes {
+            self.promote(head, named, age, rules)?;
+        }
+        let index = self.find(number).expect("the owner is being ended");
+        match then {
+            Then::Send(command) => self.send_end(index, command)?,
+            Then::BackOff(_) | Then::Pause(_) => {}
+            Then::Over => drop(self.owners.remove(index)),
+        }
+        match is_misreported {
+            true => Err(Breach::Misreported),
+            false => Ok(()),
+        }
+    }
+
+    /// Promotes the next caller of the local queue, with what was named for it.
+    fn promote(
+        &mut self,
+        head: Head,
+        named: Option<u8>,
+        age: Ticks,
+        rules: &ClientRules,
+    ) -> Verdict {
+        let named = named.and_then(|number| self.find(number));
+        let named = named.map(|index| self.owners.remove(index));
+        let handoff = match (head, named) {
+            (_, None) => Handoff::Fresh,
+            (Head::Fresh, Some(named)) => {
+                if rules.seeded != Some(Seeded::SuccessorForgotten) {
+                    self.end(named, rules)?;
+                }
+                Handoff::Fresh
+            }
+            (Head::Queued | Head::Confirmed, Some(named)) => Handoff::Queued(named),
+            (Head::Granted(Grant { contended, token }), Some(named)) => {
+                let token = token.get() as Token;
+                Handoff::Granted(named, token, contended, count_from(age, rules))
+            }
+        };
+        self.pass_head(handoff, rules)
     }
 
     /// The connection breaks, and is replaced at once.
@@ -225,4 +232,31 @@ impl Client {
         }
         Ok(())
     }
+}
+
+/// How the owner's end is that of a lock.
+fn mode_of(owner: &Owner, rules: &ClientRules) -> Mode {
+    match owner.share {
+        Some(_) => Mode::Share,
+        None if rules.writes && rules.seeded != Some(Seeded::WriterNamesSuccessor) => Mode::Write,
+        None => Mode::Exclusive,
+    }
+}
+
+/// What the answer to a command that ends an owner means, as the runtime reads it.
+fn event_of(kind: Kind, answer: Answer) -> Event {
+    Event::Answered(match (kind, answer) {
+        (_, Answer::Refused(_)) => return Event::Refused,
+        (_, Answer::Unavailable) => return Event::Unavailable,
+        (Kind::Rest { .. }, Answer::Code(1)) => EndReply::Rests,
+        (Kind::Release | Kind::Delete { .. }, Answer::Code(2)) => EndReply::Contended,
+        (_, Answer::Code(1)) => EndReply::Freed,
+        (_, Answer::Code(2)) => EndReply::HandedOff,
+        (_, Answer::Code(3)) => EndReply::LeftQueue,
+        (_, Answer::Held { flagged, token }) => EndReply::SuccessorHolds(Grant {
+            contended: flagged,
+            token: FencingToken::new(token.unsigned_abs()),
+        }),
+        _ => EndReply::NotOurs,
+    })
 }

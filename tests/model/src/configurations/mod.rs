@@ -91,7 +91,6 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         live: 3,
         delay: 1,
         late: 2,
-        window: 3,
         turns: 2,
         local_turns: None,
         retain: 0,

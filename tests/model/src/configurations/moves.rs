@@ -43,7 +43,6 @@ fn moves(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configurat
         confirms: true,
         ttl: 2,
         late: 1,
-        window: 2,
         ..short(name, calls, faults)
     }
 }

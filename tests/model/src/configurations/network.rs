@@ -23,10 +23,10 @@ pub(super) fn all() -> Vec<Configuration> {
         "the same while a caller gives up": configuration("torn, giving up", &[1, 1], &[(Tear, 1), (GiveUp, 1)]);
         "the same with a successor named":
             configuration("torn with a successor", &[2, 1], &[(Tear, 1)])
-                { ttl: 2, claim: 1, live: 2, late: 1, window: 2, delay: 0 };
+                { ttl: 2, claim: 1, live: 2, late: 1, delay: 0 };
         "the same with a next caller that asks for a longer ttl":
             configuration("torn, mixed ttls", &[2], &[(Tear, 1), (GiveUp, 1)])
-                { ttl: 4, mixed: -1, claim: 1, live: 2, late: 1, window: 2, delay: 0 };
+                { ttl: 4, mixed: -1, claim: 1, live: 2, late: 1, delay: 0 };
         "the server forgets its scripts at any time: between an acquire and its dropped future's end, too":
             configuration("forgotten scripts", &[1, 1], &[(Flush, 2), (GiveUp, 1)]);
     };

@@ -48,7 +48,7 @@ pub(super) fn all() -> Vec<Configuration> {
             shares("shares, giving up", &[0, 0], &[&[READ, permit(1, 1)], &[READ]], &[(GiveUp, 1)]);
         "commands of shares arrive after their connection broke":
             shares("shares, torn", &[0, 0], &[&[READ], &[permit(1, 1)]], &[(Tear, 1), (GiveUp, 1)])
-                { late: 1, window: 2 };
+                { late: 1 };
         "answers later than the command's timeout; announcements of owners that ended":
             shares("shares, late", &[0, 0], &[&[READ], &[permit(2, 2)]], &[(Timeout, 2), (GiveUp, 1)]);
         "announcements do not reach a client":
@@ -89,7 +89,7 @@ pub(super) fn all() -> Vec<Configuration> {
             shares("downgrade, lost", &[1, 0], &[&[], &[READ]], &[(Downgrade, 1), (Lose, 1), (Renew, 1)]);
         "the connection breaks while a lock becomes a share":
             shares("downgrade, torn", &[1, 0], &[&[], &[READ]], &[(Downgrade, 1), (Tear, 1)])
-                { late: 1, window: 2 };
+                { late: 1 };
         "a local turn becomes a share":
             shares("downgrade, turns", &[2, 0], &[&[], &[READ]], &[(Downgrade, 1)]) { local_turns: Some(2) };
         "a lock becomes a share later than its lease lasts, with another writer in between":

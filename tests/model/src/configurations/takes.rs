@@ -20,7 +20,7 @@ pub(super) fn all() -> Vec<Configuration> {
         "a command or a mint that arrives twice, also for a caller that makes one attempt":
             takes("takes, doubled", &[1, 1], &[(Double, 1), (Try, 1), (Mint, 2)]);
         "a command that arrives after the end of its owner; a mint that does":
-            takes("takes, torn", &[1, 1], &[(Tear, 1), (GiveUp, 1), (Mint, 1)]) { late: 2, window: 2 };
+            takes("takes, torn", &[1, 1], &[(Tear, 1), (GiveUp, 1), (Mint, 1)]) { late: 2 };
         "a command that is not answered in time": takes("takes, late", &[1, 1], &[(Timeout, 1), (GiveUp, 1), (Mint, 1)]);
         "a release by one command, which names the token that its client knows":
             takes("takes, deletes", &[1, 1], &[(Tear, 1), (Mint, 1)]) { deletes: true };
@@ -48,7 +48,6 @@ fn takes(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configurat
         takes: true,
         ttl: 2,
         late: 1,
-        window: 2,
         ..short(name, calls, faults)
     }
 }

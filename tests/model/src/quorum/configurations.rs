@@ -113,7 +113,7 @@ pub const WALKS: &[Quorum] = &[
             "walk, quorum without data",
             2,
             9,
-            budget!(polls: 6, slow: 2, renewals: 2, give_ups: 1, flushes: 1, restarts: 1),
+            budget!(polls: 6, slow: 2, renewals: 3, give_ups: 1, breaks: 4, flushes: 1, restarts: 1),
         )
     },
 ];

@@ -30,15 +30,31 @@ mistakes! {
     }
 }
 
+/// The mistakes that are made by removing a safety line of the runtime. The others are made in the scripts, or beside the
+/// ballot.
+const BY_REMOVAL: [(Mistake, SafetyLine); 4] = [
+    (Mistake::NoWriteBack, SafetyLine::token_written_back),
+    (Mistake::CededVoteCounts, SafetyLine::vote_under_a_cede),
+    (Mistake::VoidTokenCounts, SafetyLine::token_of_a_lost_cede),
+    (Mistake::HalfIsEnough, SafetyLine::more_than_half),
+];
+
 impl Mistake {
-    /// The line of the runtime without which it is made. The others are made in the scripts, or beside the ballot.
+    /// The mistake that is made by removing the safety line of this name.
+    pub fn without(line: &str) -> Option<Mistake> {
+        let mut all = BY_REMOVAL.iter();
+        let found = all.find(|(_, removed)| removed.name() == line);
+        found.map(|(mistake, _)| *mistake)
+    }
+
+    /// The safety line that is removed for it.
     pub(super) fn removed(self) -> Option<SafetyLine> {
-        match self {
-            Mistake::NoWriteBack | Mistake::FirstToken => Some(SafetyLine::token_written_back),
-            Mistake::CededVoteCounts => Some(SafetyLine::vote_under_a_cede),
-            Mistake::VoidTokenCounts => Some(SafetyLine::token_of_a_lost_cede),
-            Mistake::HalfIsEnough => Some(SafetyLine::more_than_half),
-            _ => None,
+        if self == Mistake::FirstToken {
+            // It needs votes whose tokens differ, too.
+            return Some(SafetyLine::token_written_back);
         }
+        let mut all = BY_REMOVAL.iter();
+        let found = all.find(|(mistake, _)| *mistake == self);
+        found.map(|(_, line)| *line)
     }
 }

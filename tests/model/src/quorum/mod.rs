@@ -6,10 +6,11 @@
 //!
 //! - [`records`], [`scripts`]: the records of one node, and its scripts as pure functions.
 //! - `owner`: one owner, with the ballot of the runtime.
-//! - `world`, `steps`: nodes, owners and what is under way between them; the steps that may come next.
+//! - `world`, `steps`, `ends`: nodes, owners and what is under way between them; the steps that may come next.
 //! - `recovery`: without further faults every owner is served.
 
 mod configurations;
+mod ends;
 mod mistake;
 mod owner;
 pub mod records;

@@ -1,11 +1,13 @@
 //! The steps of the nodes, the owners and the network.
 
+use super::ends::event_of;
 use super::mistake::Mistake;
 use super::owner::{grant, reply, time};
 use super::records::{Owner, Records};
-use super::scripts::{Answer, Command, run, token_of};
-use super::world::{End, World};
+use super::scripts::{Answer, Command, run};
+use super::world::World;
 use super::{Quorum, Step, TOKENS_RISE};
+use crate::backend::engine::ending::Event;
 use crate::backend::wire::ballot;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
@@ -31,8 +33,7 @@ impl World {
         );
         for (node, site) in (0..).zip(&self.nodes) {
             for (owner, link) in (0..).zip(&site.links) {
-                let is_awaited = |end: End| end.is_tainted && self.has_stray(owner, node);
-                if !link.up.is_empty() || link.end.is_some_and(|end| !is_awaited(end)) {
+                if !link.up.is_empty() || link.end.is_some() {
                     steps.push(Step::Deliver(owner, node));
                 }
                 if !link.up.is_empty() && self.budget.slow > 0 {
@@ -259,46 +260,14 @@ impl World {
         link.up.push((command, self.now));
     }
 
-    pub(super) fn end(&mut self, id: Owner) {
-        let owner = &mut self.owners[usize::from(id)];
-        owner.renewal = None;
-        owner.counts.fill(None);
-        let endings = owner.ballot.end().expect("an owner is ended once");
-        for (node, site) in self.nodes.iter_mut().enumerate() {
-            let link = &mut site.links[usize::from(id)];
-            link.push = false;
-            let outstanding = &mut owner.ballot.place_mut(node).outstanding;
-            for (command, ..) in link.down.drain(..) {
-                if may_store(command) {
-                    outstanding.answered(link.connection);
-                }
-            }
-        }
-        // A release does what an end does, or is answered that an end must follow.
-        for (node, _) in endings {
-            let proposal = token_of(self.now);
-            self.write_end(id, node, Command::End { proposal });
-        }
-    }
-
-    /// Writes an end behind the commands that are under way.
-    fn write_end(&mut self, id: Owner, node: usize, command: Command) {
-        let link = &mut self.nodes[node].links[usize::from(id)];
-        let place = self.owners[usize::from(id)].ballot.place_mut(node);
-        place.outstanding.ending(link.connection);
-        link.end = Some(End {
-            command,
-            is_tainted: place.outstanding.is_tainted(),
-        });
-    }
-
     fn deliver(&mut self, id: Owner, node: usize, model: &Quorum) {
         let link = &mut self.nodes[node].links[usize::from(id)];
         if link.up.is_empty() {
-            let Some(End { command, .. }) = link.end.take() else {
+            let Some(end) = link.end.take() else {
                 return;
             };
-            self.run(id, node, command, model);
+            let answer = self.run(id, node, end.command, model);
+            self.end_came_to(id, node, end, event_of(answer));
             return;
         }
         let (command, sent_at) = link.up.remove(0);
@@ -433,7 +402,7 @@ impl World {
         link.connection = ConnectionId(link.connection.0 + 1);
         let down = std::mem::take(&mut link.down);
         let up = std::mem::take(&mut link.up);
-        let end = link.end;
+        let end = link.end.take();
         let late = up.iter().filter(|_| is_late);
         self.stray
             .extend(late.map(|&(command, _)| (id, node, command)));
@@ -448,9 +417,8 @@ impl World {
                 _ => {}
             }
         }
-        // It is sent once more on the next connection.
-        if let Some(End { command, .. }) = end {
-            self.write_end(id, place, command);
+        if let Some(end) = end {
+            self.end_came_to(id, place, end, Event::Unavailable);
         }
     }
 
@@ -466,14 +434,14 @@ impl World {
         }
     }
 
-    fn has_stray(&self, owner: Owner, node: u8) -> bool {
+    pub(super) fn has_stray(&self, owner: Owner, node: u8) -> bool {
         let mut stray = self.stray.iter();
         stray.any(|&(of, to, _)| (of, to) == (owner, node))
     }
 }
 
 /// Whether a command can make its owner hold the node, or queue there.
-fn may_store(command: Command) -> bool {
+pub(super) fn may_store(command: Command) -> bool {
     matches!(
         command,
         Command::Acquire { .. } | Command::Cede { .. } | Command::Hold { .. }

@@ -4,6 +4,7 @@ use super::owner::{self, TICK, time};
 use super::records::{Count, Lock, Marker, Owner, Records, Ticks, Token};
 use super::scripts::{Answer, Command};
 use super::{Budget, Quorum};
+use crate::backend::engine::ending::Ending;
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
 use crate::backend::wire::{PRESENT, Time};
 
@@ -60,12 +61,11 @@ pub(super) struct Link {
     pub(super) push: bool,
 }
 
-/// The end of an owner on a node, which is repeated until it is answered.
+/// The end of an owner on a node, which the runtime's machine repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct End {
     pub(super) command: Command,
-    /// A command of the owner may follow, so the end is repeated until none can.
-    pub(super) is_tainted: bool,
+    pub(super) ending: Ending,
 }
 
 impl Default for Link {
@@ -196,9 +196,11 @@ impl World {
                     *at = 0;
                 }
                 let outstanding = &mut owner.ballot.place_mut(id).outstanding;
-                outstanding.reduce(present, has_ended);
-                if has_ended && link.end.is_none() {
-                    *outstanding = Outstanding::default();
+                outstanding.reduce(present, has_ended, false);
+                match &mut link.end {
+                    Some(End { ending, .. }) => ending.reduce(),
+                    None if has_ended => *outstanding = Outstanding::default(),
+                    None => {}
                 }
             }
         }

@@ -406,7 +406,7 @@ impl World {
             let present = std::mem::replace(&mut caller.connection, PRESENT);
             for owner in &mut caller.owners {
                 let is_ended = matches!(owner.phase, Phase::Ending { .. });
-                owner.outstanding.reduce(present, is_ended);
+                owner.outstanding.reduce(present, is_ended, false);
             }
         }
     }

@@ -3,6 +3,7 @@
 //! The long form explores them to exhaustion, and every scenario is seen. The short form does that with the small ones, which
 //! takes some seconds, and walks through larger ones.
 
+mod controls;
 mod frames;
 mod mistakes;
 mod small;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
             .iter()
             .filter_map(|of| exploration(of.name, *of)),
     );
+    trials.extend(controls::trials());
     trials.extend(frames::trials());
     trials.extend(mistakes::trials());
     trials.extend(walks::trials());

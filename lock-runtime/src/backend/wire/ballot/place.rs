@@ -1,4 +1,17 @@
 //! An owner at one node.
+//!
+//! ```text
+//!  UNKNOWN ── acquire: granted ────────────────► HELD      a vote, while its lease is fresh
+//!          ── acquire: another owner has it ───► WAITING
+//!  WAITING ── asks again after a message ──────► UNKNOWN   until the answer
+//!          ── asks again when it looks or polls: as UNKNOWN
+//!  HELD    ── acquire, to write a token back: as UNKNOWN
+//!          ── cede, to an earlier owner ───────► CEDING    no vote
+//!  CEDING  ── the node keeps it ───────────────► HELD
+//!          ── given away ──────────────────────► WAITING
+//!          ── no answer ───────────────────────► UNKNOWN   a grant with the token that it named does not count
+//!  any     ── free, does not vote yet, refuses, no answer ► UNKNOWN (HELD stays if an acquire is not answered)
+//! ```
 
 use std::mem;
 use std::sync::Arc;

@@ -9,6 +9,7 @@ use crate::backend::wire::ballot::patience::Patience;
 use crate::backend::wire::ballot::place::{Place, Sent, Standing};
 use crate::backend::wire::ballot::{Ballot, Phase};
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
+use crate::backend::wire::settling::Settling;
 use crate::backend::wire::votes::{Vote, Votes};
 use crate::background::moment::Moment;
 use crate::fingerprint::Fingerprint;
@@ -16,12 +17,14 @@ use crate::fingerprint::Fingerprint;
 impl Outstanding {
     /// Renames connections: an answer comes on the present one alone, so all that are gone are alike.
     ///
-    /// Whether an end was answered is for the outcome that a release reports, which the model does not have. An owner that
-    /// is ended sends no acquire, and reads the answer to none.
-    pub(crate) fn reduce(&mut self, present: ConnectionId, is_ended: bool) {
+    /// Whether an end was answered is for the outcome that a release `reports`. An owner that is ended sends no acquire, and
+    /// reads the answer to none.
+    pub(crate) fn reduce(&mut self, present: ConnectionId, is_ended: bool, reports: bool) {
         let renamed = |on| if on == present { PRESENT } else { GONE };
         self.unanswered = self.unanswered.map(renamed);
-        (self.is_end_unanswered, self.is_end_unanswered_before) = (false, false);
+        if !reports {
+            (self.is_end_unanswered, self.is_end_unanswered_before) = (false, false);
+        }
         if !is_ended {
             return;
         }
@@ -34,11 +37,40 @@ impl Outstanding {
 }
 
 impl Outstanding {
+    /// The same, if every end was answered.
+    pub(crate) fn with_known_ends(&self) -> Outstanding {
+        Outstanding {
+            is_end_unanswered: false,
+            is_end_unanswered_before: false,
+            ..self.clone()
+        }
+    }
+
+    /// The same without a late acquire.
+    pub(crate) fn untainted(&self) -> Outstanding {
+        Outstanding {
+            is_tainted: false,
+            ..self.clone()
+        }
+    }
+
     /// Once an owner has asked for a place in the queue, whether it holds decides nothing more.
     fn reduce_queued(&mut self) {
         if self.asked_to_queue {
             (self.may_hold, self.is_repeated, self.is_unclear) = (true, false, false);
         }
+    }
+}
+
+impl Settling {
+    /// Moves the moments that may be still to come.
+    pub(crate) fn shift(&mut self, by: impl Fn(Moment) -> Moment) {
+        (self.until, self.gone) = (by(self.until), by(self.gone));
+    }
+
+    /// Forgets what only the length of a pause depends on.
+    pub(crate) fn reduce(&mut self) {
+        self.unanswered = 0;
     }
 }
 

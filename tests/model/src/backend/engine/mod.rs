@@ -1,0 +1,7 @@
+//! The machines of the runtime's `backend::engine`.
+
+include!("../../../../../lock-runtime/src/backend/engine/pure.rs");
+
+mod reduced;
+
+pub(crate) use reduced::NOW;

@@ -1,0 +1,82 @@
+//! The ends of an owner: one on each node, each by the runtime's machine.
+
+use std::time::Duration;
+
+use super::records::Owner;
+use super::scripts::{Answer, Command, token_of};
+use super::steps::may_store;
+use super::world::{End, World};
+use crate::backend::engine::NOW;
+use crate::backend::engine::ending::{Ending, Event, Then};
+use crate::backend::wire::reply::EndReply;
+
+/// After this no command of an owner can arrive.
+const SETTLED: Duration = Duration::from_secs(10);
+
+/// A pause is as long as the model likes.
+const JITTER: f64 = 0.5;
+
+impl World {
+    pub(super) fn end(&mut self, id: Owner) {
+        let owner = &mut self.owners[usize::from(id)];
+        owner.renewal = None;
+        owner.counts.fill(None);
+        let endings = owner.ballot.end().expect("an owner is ended once");
+        for (node, site) in self.nodes.iter_mut().enumerate() {
+            let link = &mut site.links[usize::from(id)];
+            link.push = false;
+            let outstanding = &mut owner.ballot.place_mut(node).outstanding;
+            for (command, ..) in link.down.drain(..) {
+                if may_store(command) {
+                    outstanding.answered(link.connection);
+                }
+            }
+        }
+        // A release does what an end does, or is answered that an end must follow.
+        for (node, _) in endings {
+            let end = End {
+                command: Command::End {
+                    proposal: token_of(self.now),
+                },
+                ending: Ending::of_node(true),
+            };
+            self.write_end(id, node, end);
+        }
+    }
+
+    /// Writes an end behind the commands that are under way.
+    fn write_end(&mut self, id: Owner, node: usize, mut end: End) {
+        // Its commands are late until they are lost or carried out, and the horizon is nearer than the time after which none
+        // can be. So that time is over if none is late.
+        let is_late = self.has_stray(id, node as u8);
+        let now = if is_late { NOW } else { NOW + SETTLED };
+        // Whether the machine wants a release or an end, this is an end.
+        end.ending.command(|| now);
+        let link = &mut self.nodes[node].links[usize::from(id)];
+        let place = self.owners[usize::from(id)].ballot.place_mut(node);
+        place.outstanding.ending(link.connection);
+        link.end = Some(end);
+    }
+
+    /// An end came to this. It is written once more if need be.
+    pub(super) fn end_came_to(&mut self, id: Owner, node: usize, mut end: End, event: Event) {
+        let place = self.owners[usize::from(id)].ballot.place_mut(node);
+        let then = end
+            .ending
+            .on(event, &place.outstanding, || NOW, || JITTER)
+            .then;
+        if then != Then::Over {
+            self.write_end(id, node, end);
+        }
+    }
+}
+
+/// What the answer to an end means, as the runtime reads it.
+pub(super) fn event_of(answer: Answer) -> Event {
+    Event::Answered(match answer {
+        Answer::Freed => EndReply::Freed,
+        Answer::HandedOn => EndReply::HandedOff,
+        Answer::Left => EndReply::LeftQueue,
+        _ => EndReply::NotOurs,
+    })
+}
