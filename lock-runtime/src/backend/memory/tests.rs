@@ -116,10 +116,7 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
     let key = LockKey::from(KEY);
     let names = RecordNames::new("", &key).unwrap();
     let request = Request {
-        locks: OneOrMore::from(Lock {
-            key: key,
-            names: names,
-        }),
+        locks: OneOrMore::from(Lock { key, names }),
         mode: Mode::Exclusive,
         terms: LeaseTerms {
             ttl: LONG,

@@ -106,10 +106,7 @@ pub(super) fn request(wait: Duration) -> Request {
     let key = LockKey::from("key".to_owned());
     let names = RecordNames::new("lock:", &key).unwrap();
     Request {
-        locks: OneOrMore::from(Lock {
-            key: key,
-            names: names,
-        }),
+        locks: OneOrMore::from(Lock { key, names }),
         mode: Mode::Exclusive,
         terms: LeaseTerms {
             ttl: Duration::from_secs(3600),

@@ -119,7 +119,7 @@ impl Acquire {
         let Some(others) = &self.others else {
             return Ok(OneOrMore::from(Lock {
                 key: self.key.clone(),
-                names: names,
+                names,
             }));
         };
         let key = self.key.clone();

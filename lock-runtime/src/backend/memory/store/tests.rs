@@ -210,10 +210,7 @@ fn lease() -> Arc<Lease> {
     let key = LockKey::from(KEY);
     let names = RecordNames::new("", &key).unwrap();
     let request = Request {
-        locks: OneOrMore::from(Lock {
-            key: key,
-            names: names,
-        }),
+        locks: OneOrMore::from(Lock { key, names }),
         mode: Mode::Exclusive,
         terms: RENEWED,
         wait: Duration::ZERO,

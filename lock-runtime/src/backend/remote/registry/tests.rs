@@ -47,7 +47,7 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
     let token = FencingToken::new(TOKEN);
     let request = Request {
         locks: OneOrMore::from(Lock {
-            key: key,
+            key,
             names: names.clone(),
         }),
         mode: Mode::Exclusive,
@@ -623,7 +623,7 @@ fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
     let key = entry.lease.keys.first().clone();
     let request = Request {
         locks: OneOrMore::from(Lock {
-            key: key,
+            key,
             names: entry.owner.names.first().clone(),
         }),
         ..request(terms)
