@@ -320,7 +320,12 @@ impl RedisCluster {
     /// Has a replica take over from its primary, which goes along, and waits until the replica has the slots.
     pub fn fail_over(&self, primary: usize, option: &[&str]) {
         let replica = self.replica_of(primary);
-        let _: String = self.ask(replica, &[&["CLUSTER", "FAILOVER"], option].concat());
+        let mut connection = self.nodes[replica].connection();
+        let command = redis::cmd("CLUSTER").arg("FAILOVER").arg(option).to_owned();
+        // Refused while a busy machine has the replica take its primary for failed.
+        wait_until("replica that takes over", PATIENCE, || {
+            command.query::<String>(&mut connection).is_ok()
+        });
         self.wait_until_promoted(replica);
     }
 

@@ -196,8 +196,9 @@ fn quorum_majority_away(round: &mut QuorumRound<'_>) {
     let proxies = round.server.proxies();
     let url = round.server.url_through(&proxies);
     let [mut old, waiter, mut hasty, mut next] = [(); 4].map(|()| round.worker_at(&url));
-    persist(round, &mut old, TTL);
-    let waiter = round.queued(waiter, LONG, KEPT);
+    // So long that a busy machine renews it until they are away.
+    persist(round, &mut old, KEPT);
+    let waiter = round.queued(waiter, LONG, 2 * KEPT);
     let away = [first, second];
     let is_stopped = round.variant == 0;
     for node in away {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use harness::{Authority, LONG, RedisCluster, Validity, client, cycle, eventually, failed, ms};
+use harness::{Authority, LONG, RedisCluster, Validity, cycle, eventually, failed, ms, patient};
 use lock_runtime::{LockClient, LockErrorKind};
 use redis::Value;
 
@@ -45,13 +45,13 @@ async fn nodes_are_reached_whatever_endpoint_they_announce() {
     prefer(&cluster, "hostname");
     let ranges: Vec<Vec<Value>> = cluster.ask(0, &["CLUSTER", "SLOTS"]);
     assert!(format!("{:?}", ranges[0]).contains("\"?\""), "{ranges:?}");
-    every_node_is_reached(&cluster, &client(cluster.url())).await;
+    every_node_is_reached(&cluster, &patient(cluster.url()).build().unwrap()).await;
     let name = |_| "localhost".to_owned();
     announce(&cluster, "cluster-announce-hostname", name).await;
-    every_node_is_reached(&cluster, &client(cluster.url())).await;
+    every_node_is_reached(&cluster, &patient(cluster.url()).build().unwrap()).await;
     // As behind a load balancer: the host is that of the node which was asked.
     prefer(&cluster, "unknown-endpoint");
-    every_node_is_reached(&cluster, &client(cluster.url())).await;
+    every_node_is_reached(&cluster, &patient(cluster.url()).build().unwrap()).await;
 }
 
 #[tokio::test]
@@ -68,7 +68,11 @@ async fn nodes_are_reached_where_the_map_says() {
     every_node_is_reached(&cluster, &mapped.build().unwrap()).await;
     // Without the map they are not found.
     let [key, _] = keys_of_each(&cluster).remove(0);
-    let lock = client(cluster.url()).lock(key).wait(ms(500));
+    let lock = patient(cluster.url())
+        .build()
+        .unwrap()
+        .lock(key)
+        .wait(ms(500));
     let error = lock.acquire().await.unwrap_err();
     assert!(error.is_unavailable(), "{error}");
     assert!(error.to_string().contains("node-0.invalid"), "{error}");

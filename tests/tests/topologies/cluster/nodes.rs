@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use harness::{
-    KEY, LOCK, LONG, RedisCluster, ask, client, eventually, failed, hold, is_awaited, ms, patient,
-    served,
+    KEY, LOCK, LONG, RedisCluster, ask, eventually, failed, hold, is_awaited, ms, patient, served,
 };
 use lock_runtime::{Credentials, LockClient, LockErrorKind};
 
@@ -94,7 +93,10 @@ async fn client_connects_to_the_nodes_that_it_needs() {
 #[tokio::test]
 async fn copies_of_a_message_cause_no_command() {
     let cluster = RedisCluster::start();
-    let (holder, waiter) = (client(cluster.url()), client(cluster.url()));
+    let (holder, waiter) = (
+        patient(cluster.url()).build().unwrap(),
+        patient(cluster.url()).build().unwrap(),
+    );
     // Connections to all nodes.
     for [key, _] in keys_of_each(&cluster) {
         for client in [&holder, &waiter] {
@@ -125,7 +127,7 @@ async fn copies_of_a_message_cause_no_command() {
 #[tokio::test]
 async fn keys_of_one_slot_are_locked_together_and_others_are_refused() {
     let cluster = RedisCluster::with(1, 0);
-    let client = client(cluster.url());
+    let client = patient(cluster.url()).build().unwrap();
     let tagged = client.lock_all(["{account}:1", "{account}:2"]);
     let guard = tagged.acquire().await.unwrap();
     guard.renew().await.unwrap();

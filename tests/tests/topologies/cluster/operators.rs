@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use harness::{LONG, RedisCluster, client, failed, keys_of, sees_waiters};
+use harness::{LONG, RedisCluster, failed, keys_of, patient, sees_waiters};
 use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 
@@ -21,9 +21,9 @@ async fn hold(client: &LockClient, key: &str) -> LockGuard {
 async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
     let cluster = RedisCluster::with(3, 0);
     let (holder, other, operator) = (
-        client(cluster.url()),
-        client(cluster.url()),
-        client(cluster.url()),
+        patient(cluster.url()).build().unwrap(),
+        patient(cluster.url()).build().unwrap(),
+        patient(cluster.url()).build().unwrap(),
     );
     let (key, lock) = ("{half}:1", "lock:{half}:1");
     let guard = hold(&holder, key).await;
@@ -59,7 +59,10 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
 #[tokio::test]
 async fn revocation_whose_answer_is_lost_is_no_answer() {
     let cluster = RedisCluster::behind_proxies();
-    let (holder, operator) = (client(cluster.url()), client(cluster.url()));
+    let (holder, operator) = (
+        patient(cluster.url()).build().unwrap(),
+        patient(cluster.url()).build().unwrap(),
+    );
     let revoke = async |guard: &LockGuard, key| {
         let revocation = Revocation::new("ann", "stuck").without_audit();
         operator
@@ -87,7 +90,10 @@ async fn revocation_whose_answer_is_lost_is_no_answer() {
 async fn lock_whose_slot_moves_during_a_listing_is_shown() {
     for closes in [true, false] {
         let cluster = RedisCluster::with(3, 0);
-        let (holder, operator) = (client(cluster.url()), client(cluster.url()));
+        let (holder, operator) = (
+            patient(cluster.url()).build().unwrap(),
+            patient(cluster.url()).build().unwrap(),
+        );
         let keys = keys_of_each(&cluster);
         let mut guards = Vec::new();
         for key in keys.iter().flatten() {

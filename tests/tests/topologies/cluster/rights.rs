@@ -1,6 +1,6 @@
 //! The permissions of services, viewers and operators on a cluster.
 
-use harness::{CLUSTER_RIGHTS, FENCE, KEY, LOCK, RedisCluster, Rights, Users, client, hold};
+use harness::{CLUSTER_RIGHTS, FENCE, KEY, LOCK, RedisCluster, Rights, Users, hold, patient};
 use lock_runtime::Record;
 
 fn users(cluster: &RedisCluster) -> Users<'_> {
@@ -22,7 +22,7 @@ async fn printed_rights_are_enough_for_each_role() {
 async fn right_to_ask_is_needed_while_a_slot_moves() {
     let cluster = RedisCluster::with(3, 0);
     let users = users(&cluster);
-    let guard = hold(&client(cluster.url())).await;
+    let guard = hold(&patient(cluster.url()).build().unwrap()).await;
     let token = guard.fencing_token().await.expect("it is held");
     let source = cluster.first_owner(LOCK);
     let (target, slot) = (cluster.other_primary(source), cluster.slot(LOCK));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use harness::{
-    KEY, LONG, RedisSentinels, client, eventually, hold, owner_on, revocation, revoke,
+    KEY, LONG, RedisSentinels, eventually, hold, owner_on, patient, revocation, revoke,
     sees_waiters, served, soon,
 };
 
@@ -12,7 +12,10 @@ use harness::{
 #[tokio::test]
 async fn listing_goes_on_at_the_primary_that_takes_over() {
     let all = RedisSentinels::start();
-    let (holder, operator) = (client(all.url()), client(all.url()));
+    let (holder, operator) = (
+        patient(all.url()).build().unwrap(),
+        patient(all.url()).build().unwrap(),
+    );
     let mut guards = Vec::new();
     for number in 0..100 {
         let acquire = holder
@@ -44,7 +47,7 @@ async fn listing_goes_on_at_the_primary_that_takes_over() {
 async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
     const LEASE: Duration = Duration::from_secs(900);
     let all = RedisSentinels::start();
-    let [holder, next, operator] = [(); 3].map(|()| client(all.url()));
+    let [holder, next, operator] = [(); 3].map(|()| patient(all.url()).build().unwrap());
     let first = holder.lock(KEY).ttl(LEASE).await.unwrap();
     let waiting = tokio::spawn(next.lock(KEY).ttl(LEASE).wait(LONG).acquire());
     sees_waiters(&operator, KEY, 1).await;
