@@ -1,5 +1,6 @@
 //! The names of a call in reports.
 
+use std::panic::Location;
 use std::sync::Arc;
 
 /// The names of a call in reports, which are also those of its lease.
@@ -11,15 +12,19 @@ pub(crate) struct CallLabels {
     /// The key as logs show it; `None` unless the client logs keys. Never in metrics.
     /// A thin pointer, since every lease has it.
     pub(crate) key: Option<Arc<String>>,
+    /// Where the lock is taken in the program.
+    pub(crate) place: &'static Location<'static>,
 }
 
 impl CallLabels {
-    /// The labels of a call whose key is not logged.
+    /// The labels of a call at the caller's place, whose key is not logged.
+    #[track_caller]
     pub(crate) fn new(function: &'static str, template: &'static str) -> CallLabels {
         CallLabels {
             function,
             template,
             key: None,
+            place: Location::caller(),
         }
     }
 
