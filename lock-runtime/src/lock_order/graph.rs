@@ -120,17 +120,31 @@ impl Graph {
     }
 
     fn add(&mut self, edge: (ClassId, ClassId), crossing: Crossing, news: &mut News) -> Verdict {
+        let verdict = if self.is_searched() {
+            self.search(edge, crossing, news)
+        } else {
+            Verdict::Goes
+        };
+        if matches!(verdict, Verdict::Goes) {
+            self.edges.insert(edge, crossing);
+        }
+        verdict
+    }
+
+    /// Rings that would be neither reported nor refused are not searched for.
+    fn is_searched(&self) -> bool {
+        let full = Bound::Rings(self.bounds.rings);
+        self.policy == Policy::Refuse || !self.reached.contains(&full)
+    }
+
+    fn search(&mut self, edge: (ClassId, ClassId), crossing: Crossing, news: &mut News) -> Verdict {
         let closed = search::rings(&self.edges, edge, crossing, self.bounds.paths);
         if closed.extent == Extent::Part {
             self.reach(Bound::Paths(self.bounds.paths), news);
         }
         let closed = closed.rings.into_iter();
-        let closed: Vec<_> = closed.map(|path| self.ring(&path)).collect();
-        let verdict = self.judge(closed, news);
-        if matches!(verdict, Verdict::Goes) {
-            self.edges.insert(edge, crossing);
-        }
-        verdict
+        let closed = closed.map(|path| self.ring(&path)).collect();
+        self.judge(closed, news)
     }
 
     /// Two keys of one class.
