@@ -329,7 +329,7 @@ impl Edge {
 fn config() -> ProptestConfig {
     ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::with_cases(400)
+        ..ProptestConfig::with_cases(200)
     }
 }
 
