@@ -38,7 +38,10 @@ struct Receipt {
 async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
     use ::lock_runtime::__private::v1 as __lock_rt;
     return match {
-        let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
+        let mut __lock_spec = __lock_rt::Spec::new(
+            &["ship", "order:<id>"],
+            &["order:<>"],
+        );
         __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
         __lock_rt::Spec::ttl(&mut __lock_spec, Duration::new(10u64, 0u32));
         __lock_rt::Spec::wait(&mut __lock_spec, Duration::new(90u64, 0u32));

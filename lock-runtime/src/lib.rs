@@ -155,6 +155,7 @@ mod error;
 pub mod inspect;
 mod key;
 mod lease;
+mod lock_order;
 mod state;
 mod telemetry;
 

@@ -6,7 +6,7 @@
 use std::alloc::System;
 use std::sync::LazyLock;
 
-use lock_runtime::{LockClient, LockError, distributed_lock};
+use lock_runtime::{LockClient, LockError, LockGuard, distributed_lock};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -54,4 +54,8 @@ async fn calls_allocate_no_more_than_they_must() {
         attribute <= by_hand + ATTRIBUTE,
         "{attribute} allocations of the attribute, {by_hand} of a guard"
     );
+    // The order of the locks is compared with that of earlier calls.
+    let inside = async |_: &LockGuard| count(async || ship(42).await).await;
+    let nested = CLIENT.lock("customer:7").run(inside).await.unwrap();
+    assert_eq!(nested, attribute, "a call inside another lock");
 }

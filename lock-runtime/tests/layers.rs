@@ -25,6 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["backend/engine"],
     &["backend"],
     &["backend/wire"],
+    &["lock_order"],
     &["config"],
     &["state"],
     &["lease"],

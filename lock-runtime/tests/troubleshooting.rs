@@ -71,6 +71,12 @@ const NO_MESSAGES: &[&str] = &[
     "the node has no slots",
     "the sentinel is not asked any more",
     "… is silent, and another node has its slots",
+    // Of the event `lock_order_full`.
+    "… keys of locks without a name",
+    "… pairs of nested locks",
+    "… paths between two locks",
+    "… rings of locks",
+    "… templates and names of locks",
     // Outcomes of revocations, for people.
     "handed to a waiter",
     "not done, another holder had it",

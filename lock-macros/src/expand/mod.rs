@@ -13,7 +13,7 @@
 //! ```text
 //! async fn ship(id: u64) -> Result<Receipt, ShipError> {
 //!     return match {
-//!         let mut spec = Spec::new(&["ship", "order:<id>"]);
+//!         let mut spec = Spec::new(&["ship", "order:<id>"], &["order:<>"]);
 //!         Spec::part(&mut spec, &["order:", "id"], &id);
 //!         Spec::ttl(&mut spec, Duration::new(10, 0));
 //!         Spec::acquire_installed(spec)

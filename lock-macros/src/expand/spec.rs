@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use crate::args::ungrouped;
 use crate::key::{Key, KeyList, Segment, Template};
 use crate::mode_options::Access;
-use crate::model::Call;
+use crate::model::{Call, OnBusy};
 
 use super::{Waiting, allow_underscores, glue_at};
 
@@ -23,8 +23,9 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
     let spec = match &call.keys {
         KeyList::One(Key::Template(template)) => {
             let (label, writes) = (template.literal.value(), template_writes(template));
+            let outline = template.outline();
             quote_spanned! {glue=>
-                let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label]);
+                let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label], &[#outline]);
                 #writes
             }
         }
@@ -62,6 +63,9 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
         .token
         .iter()
         .map(|_| quote_spanned!(glue=> __lock_rt::Spec::fenced));
+    let skips =
+        (options.on_busy == OnBusy::Skip).then(|| quote_spanned!(glue=> __lock_rt::Spec::skip));
+    let skips = skips.iter();
     let acquired = match (&options.client, waiting) {
         (None, Waiting::Async) => {
             quote_spanned!(glue=> __lock_rt::Spec::acquire_installed(__lock_spec))
@@ -100,6 +104,7 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
             #(__lock_rt::Spec::renew(&mut __lock_spec, #renew);)*
             #(__lock_rt::Spec::reentrant(&mut __lock_spec, #reentrant);)*
             #(#fenced(&mut __lock_spec);)*
+            #(#skips(&mut __lock_spec);)*
             #acquired
         }
     }
@@ -148,8 +153,12 @@ fn spec_of_elements(keys: &[Key], function: &str, glue: Span) -> TokenStream {
         });
     }
     let label = label(keys, function);
+    let outlines = keys.iter().map(|key| match key {
+        Key::Template(template) => template.outline(),
+        Key::Expr(_) => String::new(),
+    });
     quote_spanned! {glue=>
-        let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label]);
+        let mut __lock_spec = __lock_rt::Spec::new(&[#function, #label], &[#(#outlines),*]);
         #statements
     }
 }

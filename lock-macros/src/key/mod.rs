@@ -130,6 +130,15 @@ fn argument_in(text: &str, names: &Names) -> Option<String> {
 }
 
 impl Template {
+    /// The text around the values: `account:<>` of `account:<from>`.
+    pub(crate) fn outline(&self) -> String {
+        let segments = self.segments.iter().map(|segment| match segment {
+            Segment::Text(text) => text,
+            Segment::Value { .. } => "<>",
+        });
+        segments.collect()
+    }
+
     fn read(literal: LitStr, place: Place, names: &Names, errors: &mut Errors) -> Option<Template> {
         let template = literal.value();
         let mut diagnostics = Vec::new();
@@ -192,6 +201,7 @@ mod tests {
             })
             .collect();
         assert_eq!(segments, ["order:", "tenant=tenant", ":", "id=id"]);
+        assert_eq!(template.outline(), "order:<>:<>");
     }
 
     #[test]

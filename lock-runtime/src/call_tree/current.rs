@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use tokio::task;
 
-use super::scope::{EnclosingFrame, Scope};
+use super::frame::Frame;
+use super::scope::{Found, Nesting, Scope};
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
@@ -48,9 +49,21 @@ pub(super) fn current() -> Option<Arc<Scope>> {
     with_current(|scope| Some(scope.clone()))
 }
 
-/// The frame under which the current call tree holds `key` of `client`.
-pub(crate) fn find(client: u64, key: &str) -> Option<EnclosingFrame> {
-    with_current(|scope| scope.find(client, key))
+/// What the current call tree has when it asks for `key` of `client`.
+pub(crate) fn find(client: u64, key: &str) -> Found {
+    let find = |scope: &Arc<Scope>| {
+        let found = scope.find(client, key).map(Found::Lock);
+        Some(found.unwrap_or(Found::Other(Nesting::Locks)))
+    };
+    with_current(find).unwrap_or(Found::Other(Nesting::Nothing))
+}
+
+/// Shows a frame of each lease of `client` that the current call tree holds; see [`Scope::frames_of`].
+pub(crate) fn for_each_hold(client: u64, see: impl FnMut(&Frame)) {
+    with_current(|scope| {
+        scope.frames_of(client).for_each(see);
+        Some(())
+    });
 }
 
 /// Makes `scope` the current one, and stores the previous one in its place. Each call must be followed by

@@ -53,10 +53,19 @@ impl Frame {
     }
 
     pub(crate) fn lease(&self) -> &OwnedLease {
+        self.outermost_frame().1
+    }
+
+    /// How the tree holds the lock, whatever is nested in that.
+    pub(crate) fn outermost_mode(&self) -> Mode {
+        self.outermost_frame().0.mode
+    }
+
+    fn outermost_frame(&self) -> (&Frame, &OwnedLease) {
         let mut frame = self;
         loop {
             match &frame.level {
-                Level::Outermost(lease) => return lease,
+                Level::Outermost(lease) => return (frame, lease),
                 Level::Nested(room) => frame = &room.parent,
             }
         }

@@ -48,6 +48,13 @@ impl Scope {
         frames.into_iter().map(Frame::reference).collect()
     }
 
+    /// A frame of each lease of `client` that the tree holds, from the inside out. A lease that was entered again comes
+    /// again.
+    pub(super) fn frames_of(&self, client: u64) -> impl Iterator<Item = &Frame> {
+        let scopes = self.chain().filter(move |scope| scope.client == client);
+        scopes.map(|scope| &*scope.frame)
+    }
+
     /// The innermost frame under which this tree holds `key` of `client`.
     pub(super) fn find(&self, client: u64, key: &str) -> Option<EnclosingFrame> {
         let holds_key =
@@ -68,6 +75,21 @@ impl Scope {
         let outer = self.outer.as_ref().map(Scope::uncancelled);
         Scope::new(self.client, &self.frame, OnLost::Finish, outer)
     }
+}
+
+/// What a call finds in its call tree when it asks for a lock.
+pub(crate) enum Found {
+    /// The lock itself.
+    Lock(EnclosingFrame),
+    Other(Nesting),
+}
+
+/// What a call tree holds besides the lock that it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nesting {
+    Nothing,
+    /// One lock or more.
+    Locks,
 }
 
 /// A frame of the caller's call tree that holds the key which the caller asks for.

@@ -3,18 +3,20 @@
 mod blocking;
 mod mode_options;
 mod nested;
+mod order;
 mod outermost;
 mod several;
 mod sharing;
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
+use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use self::mode_options::ModeOptions;
-use crate::call_tree::{self, EnclosingFrame, Frame, OnLost};
+use crate::call_tree::{self, Found, Frame, OnLost};
 use crate::client::body_end::{self, BodyEnd};
 use crate::client::core::Core;
 use crate::client::guard::LockGuard;
@@ -55,11 +57,16 @@ pub struct Acquire {
     retain: Option<Duration>,
     reentrant: bool,
     fenced: bool,
+    /// The caller goes on without the lock if it is busy until the end of the wait.
+    skips: bool,
     function: &'static str,
     template: &'static str,
+    /// Where the call is in the program.
+    place: &'static Location<'static>,
 }
 
 impl Acquire {
+    #[track_caller]
     pub(crate) fn new(core: Arc<Core>, key: LockKey) -> Acquire {
         Acquire {
             core,
@@ -74,11 +81,14 @@ impl Acquire {
             retain: None,
             reentrant: true,
             fenced: false,
+            skips: false,
             function: "",
             template: BY_HAND,
+            place: Location::caller(),
         }
     }
 
+    #[track_caller]
     pub(crate) fn for_all(core: Arc<Core>, mut keys: impl Iterator<Item = LockKey>) -> Acquire {
         let first = keys.next().unwrap_or_else(LockKey::missing);
         let mut acquire = Acquire::new(core, first);
@@ -182,7 +192,8 @@ impl Acquire {
     }
 
     /// The name of the lock in spans, events and metrics, where it takes the place of the key's template, and in the holder's
-    /// label. Default: `-` and none. The key itself belongs nowhere in it: metrics have a series for each name.
+    /// label. Default: `-` and none. The key itself belongs nowhere in it: metrics have a series for each name. Locks of one
+    /// name are one class in the [order of locks](crate::docs::cookbook#opposite-orders).
     ///
     /// # Examples
     ///
@@ -206,10 +217,22 @@ impl Acquire {
         }
     }
 
-    /// Names the calling function and the template of its key, for holder labels and for logs.
-    pub(crate) fn described(mut self, function: &'static str, template: &'static str) -> Acquire {
+    /// Names the calling function, the template of its key and its place, for holder labels and for logs.
+    pub(crate) fn described(
+        mut self,
+        function: &'static str,
+        template: &'static str,
+        place: &'static Location<'static>,
+    ) -> Acquire {
         self.function = function;
         self.template = template;
+        self.place = place;
+        self
+    }
+
+    /// The caller goes on without the lock if it is busy until the end of the wait.
+    pub(crate) fn skipping(mut self) -> Acquire {
+        self.skips = true;
         self
     }
 
@@ -225,7 +248,8 @@ impl Acquire {
     /// [`Unavailable`](crate::LockErrorKind::Unavailable) if the last attempt was not answered.
     /// [`Lost`](crate::LockErrorKind::Lost) if the lock was acquired and then lost before the caller resumed,
     /// or if the outer hold of the call tree is lost. Also [`Rejected`](crate::LockErrorKind::Rejected),
-    /// [`Reentered`](crate::LockErrorKind::Reentered), [`InvalidKey`](crate::LockErrorKind::InvalidKey),
+    /// [`Reentered`](crate::LockErrorKind::Reentered), [`OutOfOrder`](crate::LockErrorKind::OutOfOrder) where a test
+    /// [denies](crate::testing::deny_lock_order) it, [`InvalidKey`](crate::LockErrorKind::InvalidKey),
     /// [`InvalidOptions`](crate::LockErrorKind::InvalidOptions) and
     /// [`Shutdown`](crate::LockErrorKind::Shutdown).
     ///
@@ -247,9 +271,12 @@ impl Acquire {
             return Box::pin(self.several()).await;
         }
         let core = self.core.clone();
-        let frame = match self.enclosing_frame() {
-            None => Frame::outermost(self.outermost(self.lock_set()).await?, self.mode()?),
-            Some(enclosing) => {
+        let frame = match self.found() {
+            Found::Other(nesting) => {
+                let lease = self.outermost(self.lock_set(), nesting).await?;
+                Frame::outermost(lease, self.mode()?)
+            }
+            Found::Lock(enclosing) => {
                 let is_dropped_on_loss = enclosing.is_dropped_on_loss;
                 let frame = self.nested(enclosing).await?;
                 if self.fenced {
@@ -325,7 +352,7 @@ impl Acquire {
         outcome
     }
 
-    fn enclosing_frame(&self) -> Option<EnclosingFrame> {
+    fn found(&self) -> Found {
         call_tree::find(self.core.number, self.key.as_str())
     }
 }

@@ -107,6 +107,8 @@ fn warn_if_shared(guard: &LockGuard) {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::Location;
+
     use super::*;
     use crate::error::LockErrorKind;
 
@@ -114,6 +116,7 @@ mod tests {
         function: "ship",
         template: "order:<id>",
         key: None,
+        place: Location::caller(),
     };
 
     fn lost() -> Result<(), LockError> {

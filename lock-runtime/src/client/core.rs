@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
 use crate::client::holder_labels::Labels;
+use crate::client::lock_order::LockOrder;
 use crate::config::{Limits, Options};
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
@@ -23,6 +24,7 @@ pub(crate) struct Core {
     pub(crate) labels: Labels,
     pub(crate) backend: AnyBackend,
     pub(crate) admission: Arc<Admission>,
+    pub(crate) order: LockOrder,
 }
 
 impl Core {
@@ -36,6 +38,7 @@ impl Core {
             limits,
             backend,
             admission: Arc::default(),
+            order: LockOrder::new(),
         }
     }
 

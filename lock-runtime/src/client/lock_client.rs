@@ -82,6 +82,7 @@ impl LockClient {
     /// }
     /// # Ok(()) }
     /// ```
+    #[track_caller]
     pub fn lock(&self, key: impl Into<LockKey>) -> Acquire {
         Acquire::new(self.core.clone(), key.into())
     }
@@ -109,6 +110,7 @@ impl LockClient {
     /// assert!(guard.keys().eq(["account:3", "account:7"]));
     /// # Ok(()) }
     /// ```
+    #[track_caller]
     pub fn lock_all<I>(&self, keys: I) -> Acquire
     where
         I: IntoIterator<Item: Into<LockKey>>,

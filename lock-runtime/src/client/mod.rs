@@ -13,6 +13,7 @@ mod guard;
 mod holder_labels;
 mod installed;
 mod lock_client;
+mod lock_order;
 mod locks;
 mod operations;
 mod revoking;

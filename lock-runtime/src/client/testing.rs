@@ -1,9 +1,9 @@
 //! Busy and lost locks and outages on purpose, and a client for each test, for tests of functions that take locks.
 //!
-//! [`docs::testing`](crate::docs::testing) is the guide. Everything here but [`with_installed`] works on memory clients
-//! alone: no lock on a server can be taken or lost by it, hence it needs no feature. A program of one process may keep
-//! its locks in memory for good; there too, [`lose`] and [`cut`] break locks and belong in tests. Nothing here does
-//! I/O or waits, so it works with and without a runtime, and with paused time.
+//! [`docs::testing`](crate::docs::testing) is the guide. Everything here but [`with_installed`] and [`deny_lock_order`] works
+//! on memory clients alone: no lock on a server can be taken or lost by it, hence it needs no feature. A program of one process may
+//! keep its locks in memory for good; there too, [`lose`] and [`cut`] break locks and belong in tests. Nothing here does I/O or
+//! waits, so it works with and without a runtime, and with paused time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -136,6 +136,41 @@ pub fn cut(client: &LockClient) -> Result<Cut, LockError> {
     let memory = memory_of(client)?.clone();
     memory.cut();
     Ok(Cut { memory })
+}
+
+/// Makes a call of this client, or of a clone, fail as [`OutOfOrder`](LockErrorKind::OutOfOrder) if it waits for a lock in
+/// an order by which calls can wait for each other in a ring. Call it before the locks are taken; it lasts as long as the
+/// client.
+///
+/// Without this, the call goes on, and the ring is reported once: by the event
+/// [`lock_order`](crate::docs::observability#events). The error has the functions and their places, as that event has.
+/// Works with clients of all kinds.
+///
+/// # Examples
+///
+/// ```
+/// use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock, testing};
+///
+/// #[distributed_lock(key = "account:<from>", client = locks)]
+/// async fn transfer(locks: &LockClient, from: u64) -> Result<(), LockError> {
+///     locks.lock("ledger").run(async |_| ()).await
+/// }
+///
+/// #[distributed_lock(key = "ledger", client = locks)]
+/// async fn settle(locks: &LockClient, id: u64) -> Result<(), LockError> {
+///     transfer(locks, id).await
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
+/// let locks = LockClient::memory();
+/// testing::deny_lock_order(&locks);
+/// transfer(&locks, 7).await?;
+/// let error = settle(&locks, 7).await.unwrap_err();
+/// assert_eq!(error.kind(), LockErrorKind::OutOfOrder);
+/// # Ok(()) }
+/// ```
+pub fn deny_lock_order(client: &LockClient) {
+    client.core().order.refuse_rings();
 }
 
 /// A client that is cut off until this is dropped; made by [`cut`].

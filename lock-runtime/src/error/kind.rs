@@ -20,6 +20,9 @@ pub enum LockErrorKind {
     /// This call tree holds the lock already and the call may not enter it: the call says
     /// `reentrant = false`, or it is synchronous and a sibling is inside.
     Reentered,
+    /// Taking the lock here, while the call tree holds another, closes a ring: another call takes the two in the opposite
+    /// order, so that each can wait for the other. Only in tests that [deny it](crate::testing::deny_lock_order).
+    OutOfOrder,
     /// The key cannot be used: empty, longer than 512 bytes, or a bad hash tag.
     InvalidKey,
     /// A ttl, wait, URL or other setting cannot be used.
@@ -41,6 +44,7 @@ impl LockErrorKind {
             LockErrorKind::Unavailable => "is unavailable",
             LockErrorKind::Rejected => "was refused by the server",
             LockErrorKind::Reentered => "is held by this call tree already",
+            LockErrorKind::OutOfOrder => "is taken out of order",
             LockErrorKind::InvalidKey => "cannot be taken, its key is not valid",
             LockErrorKind::InvalidOptions => "cannot be taken with these options",
             LockErrorKind::NotInstalled => "has no client",
@@ -57,6 +61,7 @@ impl LockErrorKind {
             LockErrorKind::Unavailable => "the lock server is unavailable",
             LockErrorKind::Rejected => "the lock server refused",
             LockErrorKind::Reentered => "the lock is held by this call tree already",
+            LockErrorKind::OutOfOrder => "the lock is taken out of order",
             LockErrorKind::InvalidKey => "the lock's key is not valid",
             LockErrorKind::InvalidOptions => "these lock options cannot be used",
             LockErrorKind::NotInstalled => {

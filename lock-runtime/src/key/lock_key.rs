@@ -1,6 +1,7 @@
 //! The name of a lock.
 
 use std::fmt::{self, Write};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::key_problem::KeyProblem;
@@ -44,13 +45,16 @@ const SHOWN: usize = 128;
 /// - it does not begin with `redisson_lock_queue:`.
 ///
 /// A memory client refuses the same keys.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone)]
 pub struct LockKey {
     /// Shared by the call, its lease and its errors.
     text: Arc<str>,
     /// The defect found while the key was written; reported when a lock is acquired with it. Boxed, since every
     /// lock that is held has a key, and none of these a problem.
     problem: Option<Box<KeyProblem>>,
+    /// The text around the values, if the key was written by a template of the attribute. A thin pointer, since every
+    /// lease has it. It says nothing of the lock, so keys are equal without it.
+    outline: Option<&'static &'static str>,
 }
 
 impl LockKey {
@@ -58,7 +62,19 @@ impl LockKey {
         LockKey {
             text: text.into(),
             problem: problem.map(Box::new),
+            outline: None,
         }
+    }
+
+    /// The key of a template with this text around its values: `account:<>`.
+    pub(crate) fn with_outline(mut self, outline: &'static &'static str) -> LockKey {
+        self.outline = Some(outline);
+        self
+    }
+
+    /// The text of the key's template around its values; `None` if no template wrote the key.
+    pub(crate) fn outline(&self) -> Option<&'static str> {
+        self.outline.copied()
     }
 
     /// A key that was written as plain text where a template was probably meant.
@@ -86,6 +102,20 @@ impl LockKey {
 
     pub(crate) fn problem(&self) -> Option<&KeyProblem> {
         self.problem.as_deref()
+    }
+}
+
+impl PartialEq for LockKey {
+    fn eq(&self, other: &LockKey) -> bool {
+        self.text == other.text && self.problem == other.problem
+    }
+}
+
+impl Eq for LockKey {}
+
+impl Hash for LockKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
     }
 }
 

@@ -1,6 +1,8 @@
 //! The attribute's options.
 
+use std::iter;
 use std::mem;
+use std::panic::Location;
 use std::time::Duration;
 
 use super::call::Call;
@@ -25,6 +27,9 @@ pub struct Spec {
     several: Option<Vec<LockKey>>,
     function: &'static str,
     template: &'static str,
+    /// The text around the values of each template; empty for an element of `keys` that is an expression.
+    outlines: &'static [&'static str],
+    place: &'static Location<'static>,
     ttl: Option<Duration>,
     wait: Option<Duration>,
     /// [`Acquire::read`] or [`Acquire::write`].
@@ -37,19 +42,27 @@ pub struct Spec {
     retain: Option<Duration>,
     reentrant: Option<bool>,
     fenced: bool,
+    skips: bool,
 }
 
 impl Spec {
     /// A lock that `function` acquires. `template` represents the key where values must not be visible: in
-    /// logs and metrics.
+    /// logs and metrics. `outlines` have the text of each template around its values, by which the order of locks is
+    /// compared.
     #[inline(never)]
-    pub fn new(&[function, template]: &'static [&'static str; 2]) -> Spec {
+    #[track_caller]
+    pub fn new(
+        &[function, template]: &'static [&'static str; 2],
+        outlines: &'static [&'static str],
+    ) -> Spec {
         Spec {
             key: None,
             writer: KeyWriter::new(),
             several: None,
             function,
             template,
+            outlines,
+            place: Location::caller(),
             ttl: None,
             wait: None,
             mode: None,
@@ -61,21 +74,24 @@ impl Spec {
             retain: None,
             reentrant: None,
             fenced: false,
+            skips: false,
         }
     }
 
     /// The lock with the key of an expression.
     #[inline(never)]
+    #[track_caller]
     pub fn keyed(names: &'static [&'static str; 2], key: LockKey) -> Spec {
-        let mut spec = Spec::new(names);
+        let mut spec = Spec::new(names, &[]);
         spec.key = Some(key);
         spec
     }
 
     /// The locks with the keys of an expression.
     #[inline(never)]
+    #[track_caller]
     pub fn several(names: &'static [&'static str; 2], keys: Vec<LockKey>) -> Spec {
-        let mut spec = Spec::new(names);
+        let mut spec = Spec::new(names, &[]);
         spec.several = Some(keys);
         spec
     }
@@ -184,6 +200,12 @@ impl Spec {
         self.fenced = true;
     }
 
+    /// `on_busy = "skip"`
+    #[inline(never)]
+    pub fn skip(&mut self) {
+        self.skips = true;
+    }
+
     /// Acquires from the client of `client = …`.
     pub fn acquire<C: ClientRef + ?Sized>(self, client: &C) -> Call {
         self.acquire_from(client.client())
@@ -223,10 +245,17 @@ impl Spec {
     #[inline(never)]
     fn ask_client(self, client: &LockClient) -> Acquire {
         let acquire = match self.several {
-            None => client.lock(self.key.unwrap_or_else(|| self.writer.finish())),
-            Some(keys) => client.lock_all(keys),
+            None => {
+                let key = self.key.unwrap_or_else(|| self.writer.finish());
+                client.lock(outlined(key, self.outlines.first()))
+            }
+            Some(keys) => {
+                let outlines = self.outlines.iter().map(Some).chain(iter::repeat(None));
+                let keys = keys.into_iter().zip(outlines);
+                client.lock_all(keys.map(|(key, outline)| outlined(key, outline)))
+            }
         };
-        let mut acquire = acquire.described(self.function, self.template);
+        let mut acquire = acquire.described(self.function, self.template, self.place);
         if let Some(ttl) = self.ttl {
             acquire = acquire.ttl(ttl);
         }
@@ -260,6 +289,17 @@ impl Spec {
         if self.fenced {
             acquire = acquire.fenced();
         }
+        if self.skips {
+            acquire = acquire.skipping();
+        }
         acquire
+    }
+}
+
+/// The key, with the outline of the template that wrote it.
+fn outlined(key: LockKey, outline: Option<&'static &'static str>) -> LockKey {
+    match outline {
+        Some(outline) if !outline.is_empty() => key.with_outline(outline),
+        _ => key,
     }
 }

@@ -133,6 +133,7 @@ fn outcome(kind: LockErrorKind) -> &'static str {
         LockErrorKind::Unavailable => "unavailable",
         LockErrorKind::Rejected => "rejected",
         LockErrorKind::Reentered => "reentered",
+        LockErrorKind::OutOfOrder => "out_of_order",
         LockErrorKind::InvalidKey => "invalid_key",
         LockErrorKind::InvalidOptions => "invalid_options",
         LockErrorKind::NotInstalled => "not_installed",

@@ -102,6 +102,22 @@ pub(crate) fn hold_outlives_body(lease: &LeaseTrace) {
     });
 }
 
+/// Calls take locks in a ring, each holding one and waiting for the next. `template` is that of the call that closed it.
+pub(crate) fn lock_order(template: &'static str, ring: &str, calls: &str, advice: &str) {
+    safely(|| metrics::order_ring(template));
+    safely(|| {
+        tracing::warn!(target: "lock_runtime", template, ring, calls, advice, "lock_order");
+    });
+}
+
+/// A bound of what is remembered of the order of locks was reached.
+pub(crate) fn lock_order_full(bound: &dyn fmt::Display) {
+    safely(|| {
+        let advice = "name the locks that are taken by hand: Acquire::name";
+        tracing::warn!(target: "lock_runtime", %bound, advice, "lock_order_full");
+    });
+}
+
 /// A node of a quorum does not answer any more.
 pub(crate) fn node_away(server: &str, fault: &str) {
     safely(|| {

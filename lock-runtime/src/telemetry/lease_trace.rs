@@ -1,5 +1,6 @@
 //! What the reports about a lease have in common: its labels, and the span that its events are in.
 
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,15 +21,19 @@ pub(crate) struct CallLabels {
     /// The key as logs show it; `None` unless the client logs keys. Never in metrics.
     /// A thin pointer, since every lease has it.
     pub(crate) key: Option<Arc<String>>,
+    /// Where the lock is taken in the program.
+    pub(crate) place: &'static Location<'static>,
 }
 
 impl CallLabels {
-    /// The labels of a call whose key is not logged.
+    /// The labels of a call at the caller's place, whose key is not logged.
+    #[track_caller]
     pub(crate) fn new(function: &'static str, template: &'static str) -> CallLabels {
         CallLabels {
             function,
             template,
             key: None,
+            place: Location::caller(),
         }
     }
 

@@ -19,8 +19,9 @@ pub(crate) use connections::{
     locks_may_be_evicted, server_unfit, slots_moved,
 };
 pub(crate) use events::{
-    clocks_apart, finished_without_lock, hold_outlives_body, lost, node_away, node_back,
-    node_clock, node_restarted, release_unconfirmed, renewal_failed, renewal_overdue, renewed,
+    clocks_apart, finished_without_lock, hold_outlives_body, lock_order, lock_order_full, lost,
+    node_away, node_back, node_clock, node_restarted, release_unconfirmed, renewal_failed,
+    renewal_overdue, renewed,
 };
 pub(crate) use lease_trace::{CallLabels, LeaseSpan, LeaseTrace};
 pub(crate) use metrics::describe;

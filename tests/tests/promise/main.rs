@@ -5,6 +5,7 @@
 //! | each line of the contract that `conformance` and the fault table do not have | `contract` |
 //! | the same behaviour on every backend | `conformance` |
 //! | a caller enters a lock that its call tree holds | `reentrancy` |
+//! | opposite orders of nested locks are found at once | `lock_order` |
 //! | a lease passes from caller to caller of a client | `local_turns` |
 //! | what operators see of locks, and do to them, on one server | `operators` |
 //! | locks in Redisson's record: what it holds, refuses and listens to | `redissons_record` |
@@ -19,6 +20,7 @@ mod conformance;
 mod contract;
 mod homemade_locks;
 mod local_turns;
+mod lock_order;
 mod long;
 mod operators;
 mod redissons_record;

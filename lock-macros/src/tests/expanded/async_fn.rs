@@ -1,7 +1,10 @@
 pub async fn ship(id: u64, order: Order) -> Result<Receipt, ShipError> {
     use ::lock_runtime::__private::v1 as __lock_rt;
     return match {
-        let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
+        let mut __lock_spec = __lock_rt::Spec::new(
+            &["ship", "order:<id>"],
+            &["order:<>"],
+        );
         __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
         __lock_rt::Spec::ttl(&mut __lock_spec, ::core::time::Duration::new(10u64, 0u32));
         __lock_rt::Spec::wait(&mut __lock_spec, ::core::time::Duration::new(2u64, 0u32));

@@ -21,6 +21,7 @@ where
         return match {
             let mut __lock_spec = __lock_rt::Spec::new(
                 &["post", "<self.name>:<from>/<note>"],
+                &["<>:<>/<>"],
             );
             __lock_rt::Spec::part(&mut __lock_spec, &["", "self.name"], &__self.name);
             __lock_rt::Spec::part(&mut __lock_spec, &[":", "from"], &from);

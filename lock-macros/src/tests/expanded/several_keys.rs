@@ -3,6 +3,7 @@ fn transfer(&self, from: u64, to: &Account) -> Result<(), LockError> {
     return match {
         let mut __lock_spec = __lock_rt::Spec::new(
             &["transfer", "account:<from>, account:<to.id>, …"],
+            &["account:<>", "account:<>", ""],
         );
         __lock_rt::Spec::part(&mut __lock_spec, &["account:", "from"], &from);
         __lock_rt::Spec::next(&mut __lock_spec);

@@ -1,9 +1,13 @@
 async fn nightly() {
     use ::lock_runtime::__private::v1 as __lock_rt;
     return match {
-        let mut __lock_spec = __lock_rt::Spec::new(&["nightly", "nightly"]);
+        let mut __lock_spec = __lock_rt::Spec::new(
+            &["nightly", "nightly"],
+            &["nightly"],
+        );
         __lock_rt::Spec::text(&mut __lock_spec, "nightly");
         __lock_rt::Spec::wait(&mut __lock_spec, Duration::ZERO);
+        __lock_rt::Spec::skip(&mut __lock_spec);
         __lock_rt::Spec::acquire_installed(__lock_spec)
     } {
         mut __lock_call => {

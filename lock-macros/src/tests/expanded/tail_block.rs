@@ -2,7 +2,10 @@ fn ship(id: u64) -> BoxFuture<'static, Result<(), ShipError>> {
     use platform::locks::__private::v1 as __lock_rt;
     Box::pin(async move {
         return match {
-            let mut __lock_spec = __lock_rt::Spec::new(&["ship", "order:<id>"]);
+            let mut __lock_spec = __lock_rt::Spec::new(
+                &["ship", "order:<id>"],
+                &["order:<>"],
+            );
             __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
             __lock_rt::Spec::acquire_installed(__lock_spec)
         } {

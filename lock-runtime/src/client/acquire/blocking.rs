@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Acquire, unless_busy};
-use crate::call_tree::{Frame, OnLost};
+use crate::call_tree::{Found, Frame, OnLost};
 use crate::client::body_end::{self, BodyEnd};
 use crate::client::guard::LockGuard;
 use crate::error::LockError;
@@ -23,9 +23,12 @@ impl Acquire {
             return self.several_blocking();
         }
         let core = self.core.clone();
-        let frame = match self.enclosing_frame() {
-            None => Frame::outermost(self.outermost_blocking(self.lock_set())?, self.mode()?),
-            Some(enclosing) => {
+        let frame = match self.found() {
+            Found::Other(nesting) => {
+                let lease = self.outermost_blocking(self.lock_set(), nesting)?;
+                Frame::outermost(lease, self.mode()?)
+            }
+            Found::Lock(enclosing) => {
                 let frame = self.nested_blocking(enclosing)?;
                 if self.fenced {
                     frame.lease().token_blocking()?;

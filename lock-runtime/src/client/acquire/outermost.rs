@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::Acquire;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
+use crate::call_tree::Nesting;
 use crate::config::{
     RETAINED, bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl,
 };
@@ -22,11 +23,12 @@ impl Acquire {
     pub(super) fn outermost(
         &self,
         locks: Result<OneOrMore<Lock>, LockError>,
+        nesting: Nesting,
     ) -> impl Future<Output = Result<OwnedLease, LockError>> + Send + '_ {
         let labels = self.labels();
         let acquiring = self.acquiring(labels.clone(), self.core.backend.clock());
         let begun = self
-            .request(locks, labels)
+            .request(locks, nesting, labels)
             .map(|request| OwnedLease::acquire(&self.core.backend, &self.core.admission, request));
         async move {
             let lease = match begun {
@@ -41,11 +43,12 @@ impl Acquire {
     pub(super) fn outermost_blocking(
         &self,
         locks: Result<OneOrMore<Lock>, LockError>,
+        nesting: Nesting,
     ) -> Result<OwnedLease, LockError> {
         let core = &*self.core;
         let labels = self.labels();
         let acquiring = self.acquiring(labels.clone(), core.backend.blocking_clock());
-        let lease = self.request(locks, labels).and_then(|request| {
+        let lease = self.request(locks, nesting, labels).and_then(|request| {
             OwnedLease::acquire_blocking(&core.backend, &core.admission, request)
         });
         let lease = self.deliver(lease, acquiring)?;
@@ -71,6 +74,7 @@ impl Acquire {
                 .options
                 .log_keys
                 .then(|| Arc::new(self.logged_key())),
+            place: self.place,
             ..CallLabels::new(self.function, self.template)
         }
     }
@@ -136,12 +140,17 @@ impl Acquire {
     fn request(
         &self,
         locks: Result<OneOrMore<Lock>, LockError>,
+        nesting: Nesting,
         labels: CallLabels,
     ) -> Result<Request, LockError> {
         let terms = self.terms()?;
         let mode = self.mode()?;
+        let locks = locks?;
+        if nesting == Nesting::Locks {
+            self.check_order(&locks, mode, &labels)?;
+        }
         Ok(Request {
-            locks: locks?,
+            locks,
             mode,
             terms,
             fenced: self.fenced,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Acquire;
-use crate::call_tree::{self, EnclosingFrame, Frame};
+use crate::call_tree::{self, EnclosingFrame, Found, Frame, Nesting};
 use crate::client::guard::LockGuard;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, OneOrMore};
@@ -16,21 +16,20 @@ const MAX_LOCKS: usize = 32;
 struct Split {
     /// The frames that hold some of the locks, each once, with the key of the first of these locks.
     held: Vec<(LockKey, EnclosingFrame)>,
-    /// The locks that the call tree does not hold.
-    rest: Option<OneOrMore<Lock>>,
+    /// The locks that the call tree does not hold, or why none is acquired.
+    rest: Option<Result<OneOrMore<Lock>, LockError>>,
+    nesting: Nesting,
 }
-
-/// The frames to go down, and the locks to acquire or why they are not acquired.
-type Found = (
-    Vec<(LockKey, EnclosingFrame)>,
-    Option<Result<OneOrMore<Lock>, LockError>>,
-);
 
 impl Acquire {
     /// Goes down a frame for the locks that the call tree holds, and then acquires the others. The wait bounds both.
     pub(super) async fn several(mut self) -> Result<LockGuard, LockError> {
         let until = self.now() + self.bounded_wait();
-        let (held, rest) = self.split_or_refuse();
+        let Split {
+            held,
+            rest,
+            nesting,
+        } = self.split_or_refuse();
         let mut frames = Vec::new();
         for (key, enclosing) in held {
             let call = self.for_one(key, until.since(self.now()));
@@ -38,7 +37,7 @@ impl Acquire {
         }
         if let Some(locks) = rest {
             self.wait = Some(until.since(self.now()));
-            let lease = self.outermost(locks).await?;
+            let lease = self.outermost(locks, nesting).await?;
             frames.push(Frame::outermost(lease, self.mode()?));
         }
         let fenced = self.fenced;
@@ -52,7 +51,11 @@ impl Acquire {
     /// As [`several`](Acquire::several), blocking the thread.
     pub(super) fn several_blocking(mut self) -> Result<LockGuard, LockError> {
         let until = self.now() + self.bounded_wait();
-        let (held, rest) = self.split_or_refuse();
+        let Split {
+            held,
+            rest,
+            nesting,
+        } = self.split_or_refuse();
         let mut frames = Vec::new();
         for (key, enclosing) in held {
             let call = self.for_one(key, until.since(self.now()));
@@ -60,7 +63,7 @@ impl Acquire {
         }
         if let Some(locks) = rest {
             self.wait = Some(until.since(self.now()));
-            let lease = self.outermost_blocking(locks)?;
+            let lease = self.outermost_blocking(locks, nesting)?;
             frames.push(Frame::outermost(lease, self.mode()?));
         }
         let fenced = self.fenced;
@@ -92,11 +95,12 @@ impl Acquire {
     }
 
     /// A refusal takes the way of a call that acquires, which reports it.
-    fn split_or_refuse(&self) -> Found {
-        match self.split() {
-            Ok(Split { held, rest }) => (held, rest.map(Ok)),
-            Err(error) => (Vec::new(), Some(Err(error))),
-        }
+    fn split_or_refuse(&self) -> Split {
+        self.split().unwrap_or_else(|error| Split {
+            held: Vec::new(),
+            rest: Some(Err(error)),
+            nesting: Nesting::Nothing,
+        })
     }
 
     fn split(&self) -> Result<Split, LockError> {
@@ -119,19 +123,26 @@ impl Acquire {
         self.core.limits.check_slots(&locks)?;
         let mut held: Vec<(LockKey, EnclosingFrame)> = Vec::new();
         let mut rest: Vec<Lock> = Vec::new();
+        let mut nesting = Nesting::Locks;
         for lock in locks.iter() {
             match call_tree::find(self.core.number, lock.key.as_str()) {
-                None => rest.push(lock.clone()),
-                Some(found)
+                Found::Other(around) => {
+                    nesting = around;
+                    rest.push(lock.clone());
+                }
+                Found::Lock(found)
                     if held
                         .iter()
                         .any(|(_, other)| Arc::ptr_eq(&other.frame, &found.frame)) => {}
-                Some(found) => held.push((lock.key.clone(), found)),
+                Found::Lock(found) => held.push((lock.key.clone(), found)),
             }
         }
         // In one order for all calls of the tree: two of them could each wait for the other's room.
         held.sort_by_key(|(_, enclosing)| Arc::as_ptr(&enclosing.frame));
-        let rest = Lock::in_order(rest);
-        Ok(Split { held, rest })
+        Ok(Split {
+            held,
+            rest: Lock::in_order(rest).map(Ok),
+            nesting,
+        })
     }
 }

@@ -17,6 +17,7 @@ const HOLD: &str = "distributed_lock_hold_seconds";
 const RENEWALS: &str = "distributed_lock_renewals_total";
 const LOSSES: &str = "distributed_lock_losses_total";
 const UNCONFIRMED: &str = "distributed_lock_unconfirmed_releases_total";
+const ORDER_RINGS: &str = "distributed_lock_order_rings_total";
 const CONNECTED: &str = "distributed_lock_connected";
 const CONNECTIONS: &str = "distributed_lock_connections_total";
 
@@ -33,6 +34,10 @@ pub(crate) fn describe() {
     describe_counter!(RENEWALS, "Renewals of leases, by what became of them.");
     describe_counter!(LOSSES, "Locks lost while they were held, by reason.");
     describe_counter!(UNCONFIRMED, "Releases that were not answered in time.");
+    describe_counter!(
+        ORDER_RINGS,
+        "Rings of locks that calls take in opposite orders, each once."
+    );
     describe_gauge!(CONNECTED, "Connections to a server that are open.");
     describe_counter!(
         CONNECTIONS,
@@ -63,6 +68,10 @@ pub(crate) fn loss(template: &'static str, reason: &'static str) {
 
 pub(crate) fn unconfirmed_release(template: &'static str) {
     counter!(UNCONFIRMED, "template" => template).increment(1);
+}
+
+pub(crate) fn order_ring(template: &'static str) {
+    counter!(ORDER_RINGS, "template" => template).increment(1);
 }
 
 /// Without labels, which would be allocated at each begin and end of a hold.

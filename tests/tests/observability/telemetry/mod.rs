@@ -6,6 +6,7 @@
 mod connections;
 mod holds;
 mod keys;
+mod lock_order;
 pub(crate) mod meter;
 mod metrics;
 mod nodes;

@@ -1,0 +1,31 @@
+//! The order in which the calls of a client take locks, shared by its threads.
+
+use crate::background::sync::Mutex;
+use crate::lock_order::Graph;
+
+/// The order in which the calls of a client take locks.
+#[derive(Debug)]
+pub(crate) struct LockOrder {
+    process: u32,
+    graph: Mutex<Graph>,
+}
+
+impl LockOrder {
+    pub(crate) fn new() -> LockOrder {
+        LockOrder {
+            process: std::process::id(),
+            graph: Mutex::default(),
+        }
+    }
+
+    /// Refuses calls that close a ring, from now on.
+    pub(crate) fn refuse_rings(&self) {
+        self.with(Graph::refuse_rings);
+    }
+
+    /// `None` in a forked child where the thread that used the graph is gone. No lock can be acquired there.
+    pub(crate) fn with<T>(&self, visit: impl FnOnce(&mut Graph) -> T) -> Option<T> {
+        let mut graph = self.graph.lock_unless_forked(self.process)?;
+        Some(visit(&mut graph))
+    }
+}

@@ -1,0 +1,62 @@
+//! How much is remembered of the order of locks.
+
+use std::fmt;
+
+use super::origin::Origin;
+
+/// How much is remembered, and how far rings are searched. Locks whose keys stand for their classes take half of the room
+/// for classes and edges, so that some is left for those of the program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) classes: usize,
+    pub(super) edges: usize,
+    pub(super) pairs: usize,
+    pub(super) rings: usize,
+    pub(super) paths: usize,
+}
+
+impl Bounds {
+    /// Many more than a program has. All of it takes about a megabyte, which only keys can fill.
+    pub(super) const DEFAULT: Bounds = Bounds {
+        classes: 1024,
+        edges: 4096,
+        pairs: 256,
+        rings: 64,
+        paths: 10_000,
+    };
+
+    pub(super) fn keys(&self) -> usize {
+        self.classes / 2
+    }
+
+    /// The number of edges, after which there is no room for another one between such classes.
+    pub(super) fn edges_between(&self, origins: [Origin; 2]) -> usize {
+        if origins.contains(&Origin::Key) {
+            self.edges / 2
+        } else {
+            self.edges
+        }
+    }
+}
+
+/// A bound that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    Classes(usize),
+    Keys(usize),
+    Edges(usize),
+    Rings(usize),
+    Paths(usize),
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Classes(limit) => write!(f, "{limit} templates and names of locks"),
+            Bound::Keys(limit) => write!(f, "{limit} keys of locks without a name"),
+            Bound::Edges(limit) => write!(f, "{limit} pairs of nested locks"),
+            Bound::Rings(limit) => write!(f, "{limit} rings of locks"),
+            Bound::Paths(limit) => write!(f, "{limit} paths between two locks"),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The class of a lock: locks of one class are taken by the same code, for different values.
+
+use std::collections::HashMap;
+
+use super::bounds::{Bound, Bounds};
+use super::origin::Origin;
+
+/// The class of a lock that is held or asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Class<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) origin: Origin,
+}
+
+/// A class that was seen.
+#[derive(Clone, Debug)]
+pub(super) struct KnownClass {
+    pub(super) text: Box<str>,
+    pub(super) origin: Origin,
+}
+
+/// The number of a class, in the order in which classes were seen first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct ClassId(u32);
+
+/// The classes that were seen.
+#[derive(Debug, Default)]
+pub(super) struct Classes {
+    // Keys are text of strangers: std's hasher.
+    ids: HashMap<Box<str>, ClassId>,
+    known: Vec<KnownClass>,
+    keys: usize,
+}
+
+impl Classes {
+    pub(super) fn find(&self, class: Class<'_>) -> Option<ClassId> {
+        self.ids.get(class.text).copied()
+    }
+
+    /// The number of a class, a new one if it was not seen before and there is room for it.
+    pub(super) fn number(&mut self, class: Class<'_>, bounds: &Bounds) -> Result<ClassId, Bound> {
+        if let Some(id) = self.find(class) {
+            return Ok(id);
+        }
+        if self.known.len() >= bounds.classes {
+            return Err(Bound::Classes(bounds.classes));
+        }
+        if class.origin == Origin::Key {
+            if self.keys >= bounds.keys() {
+                return Err(Bound::Keys(bounds.keys()));
+            }
+            self.keys += 1;
+        }
+        let id = ClassId(u32::try_from(self.known.len()).expect("classes are bounded"));
+        self.ids.insert(class.text.into(), id);
+        self.known.push(KnownClass {
+            text: class.text.into(),
+            origin: class.origin,
+        });
+        Ok(id)
+    }
+
+    pub(super) fn get(&self, id: ClassId) -> &KnownClass {
+        &self.known[id.0 as usize]
+    }
+}

@@ -1,0 +1,66 @@
+//! The edges between classes.
+
+use std::collections::HashSet;
+
+use foldhash::HashMap;
+
+use super::access::Wait;
+use super::class::ClassId;
+use super::crossing::Crossing;
+
+/// The edges between classes, each with the calls that were first seen to take the two locks in this order, and with
+/// those that hold or wait in a stronger way.
+#[derive(Debug, Default)]
+pub(super) struct Edges {
+    crossings: HashMap<(ClassId, ClassId), Vec<Crossing>>,
+    after: HashMap<ClassId, Vec<ClassId>>,
+    before: HashMap<ClassId, Vec<ClassId>>,
+}
+
+impl Edges {
+    pub(super) fn len(&self) -> usize {
+        self.crossings.len()
+    }
+
+    pub(super) fn is_there(&self, edge: (ClassId, ClassId)) -> bool {
+        self.crossings.contains_key(&edge)
+    }
+
+    /// Whether an edge closes no ring that is not closed already.
+    pub(super) fn cover(&self, edge: (ClassId, ClassId), crossing: &Crossing) -> bool {
+        let known = self.crossings.get(&edge);
+        known.is_some_and(|known| known.iter().any(|known| known.covers(crossing)))
+    }
+
+    pub(super) fn insert(&mut self, (from, to): (ClassId, ClassId), crossing: Crossing) {
+        let crossings = self.crossings.entry((from, to)).or_default();
+        if crossings.is_empty() {
+            self.after.entry(from).or_default().push(to);
+            self.before.entry(to).or_default().push(from);
+        }
+        crossings.push(crossing);
+    }
+
+    pub(super) fn after(&self, class: ClassId) -> &[ClassId] {
+        self.after.get(&class).map_or(&[], Vec::as_slice)
+    }
+
+    /// The way along an edge for a ring that waits like this for the edge's first lock. Whoever waits for all holders
+    /// waits for a writer, too, so the strongest way is the only one that has to be tried.
+    pub(super) fn strongest(&self, edge: (ClassId, ClassId), wait: Wait) -> Option<&Crossing> {
+        let blocking = |crossing: &&Crossing| wait.is_blocked_by(crossing.hold);
+        let known = self.crossings.get(&edge)?.iter().rev();
+        known.filter(blocking).max_by_key(|crossing| crossing.wait)
+    }
+
+    /// All classes from which edges lead to this one, and the class itself.
+    pub(super) fn leading_to(&self, class: ClassId) -> HashSet<ClassId> {
+        let mut found = HashSet::from([class]);
+        let mut open = vec![class];
+        while let Some(next) = open.pop() {
+            let before = self.before.get(&next).into_iter().flatten();
+            open.extend(before.filter(|before| found.insert(**before)));
+        }
+        found
+    }
+}

@@ -1,0 +1,218 @@
+//! The order in which the calls of one client take locks.
+
+use std::collections::HashSet;
+
+use super::bounds::{Bound, Bounds};
+use super::class::{Class, ClassId, Classes};
+use super::crossing::Crossing;
+use super::edges::Edges;
+use super::key_pairs::KeyPairs;
+use super::ring::{Edge, Ring};
+use super::search::{self, Extent};
+
+/// The order in which the calls of one client take locks.
+#[derive(Debug)]
+pub(crate) struct Graph {
+    bounds: Bounds,
+    policy: Policy,
+    classes: Classes,
+    edges: Edges,
+    pairs: KeyPairs,
+    /// The classes of each ring that was reported, from the lowest one on.
+    reported: HashSet<Vec<ClassId>>,
+    /// The bounds that were reached.
+    reached: Vec<Bound>,
+}
+
+/// What becomes of a call that closes a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Policy {
+    Report,
+    Refuse,
+}
+
+/// A lock, as a call tree holds it or asks for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lock<'a> {
+    pub(crate) class: Class<'a>,
+    pub(crate) key: &'a str,
+}
+
+/// A call that waits for one lock while its call tree holds another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nested<'a> {
+    pub(crate) held: Lock<'a>,
+    pub(crate) asked: Lock<'a>,
+    pub(crate) crossing: Crossing,
+}
+
+/// What is new, to be reported once.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    pub(crate) rings: Vec<Ring>,
+    pub(crate) reached: Vec<Bound>,
+}
+
+/// What becomes of a call.
+#[derive(Debug)]
+#[must_use]
+pub(crate) enum Verdict {
+    Goes,
+    /// It closes this ring.
+    Refused(Ring),
+}
+
+impl Default for Graph {
+    fn default() -> Graph {
+        Graph::new(Bounds::DEFAULT)
+    }
+}
+
+impl Graph {
+    pub(super) fn new(bounds: Bounds) -> Graph {
+        Graph {
+            bounds,
+            policy: Policy::Report,
+            classes: Classes::default(),
+            edges: Edges::default(),
+            pairs: KeyPairs::default(),
+            reported: HashSet::new(),
+            reached: Vec::new(),
+        }
+    }
+
+    /// Refuses calls that close a ring, from now on. Their edges are not remembered, so each of them is refused.
+    pub(crate) fn refuse_rings(&mut self) {
+        self.policy = Policy::Refuse;
+    }
+
+    /// Looks a nested call up. If it is new, its edge is remembered, and the rings that it closes are added to the news.
+    pub(crate) fn see(&mut self, nested: &Nested<'_>, news: &mut News) -> Verdict {
+        let held = self.classes.find(nested.held.class);
+        let asked = self.classes.find(nested.asked.class);
+        if let Some(edge) = held.zip(asked)
+            && self.edges.cover(edge, &nested.crossing)
+        {
+            return Verdict::Goes;
+        }
+        match self.edge(nested) {
+            Ok((held, asked)) if held == asked => self.see_keys(held, nested, news),
+            Ok(edge) => self.add(edge, nested.crossing, news),
+            Err(bound) => {
+                self.reach(bound, news);
+                Verdict::Goes
+            }
+        }
+    }
+
+    /// The classes of a call, if there is room for an edge between them.
+    fn edge(&mut self, nested: &Nested<'_>) -> Result<(ClassId, ClassId), Bound> {
+        let held = self.classes.number(nested.held.class, &self.bounds)?;
+        let asked = self.classes.number(nested.asked.class, &self.bounds)?;
+        let origins = [nested.held, nested.asked].map(|lock| lock.class.origin);
+        let limit = self.bounds.edges_between(origins);
+        let edge = (held, asked);
+        if held == asked || self.edges.len() < limit || self.edges.is_there(edge) {
+            Ok(edge)
+        } else {
+            Err(Bound::Edges(limit))
+        }
+    }
+
+    fn add(&mut self, edge: (ClassId, ClassId), crossing: Crossing, news: &mut News) -> Verdict {
+        let verdict = if self.is_searched() {
+            self.search(edge, crossing, news)
+        } else {
+            Verdict::Goes
+        };
+        if matches!(verdict, Verdict::Goes) {
+            self.edges.insert(edge, crossing);
+        }
+        verdict
+    }
+
+    /// Rings that would be neither reported nor refused are not searched for.
+    fn is_searched(&self) -> bool {
+        let full = Bound::Rings(self.bounds.rings);
+        self.policy == Policy::Refuse || !self.reached.contains(&full)
+    }
+
+    fn search(&mut self, edge: (ClassId, ClassId), crossing: Crossing, news: &mut News) -> Verdict {
+        let closed = search::rings(&self.edges, edge, crossing, self.bounds.paths);
+        if closed.extent == Extent::Part {
+            self.reach(Bound::Paths(self.bounds.paths), news);
+        }
+        let closed = closed.rings.into_iter();
+        let closed = closed.map(|path| self.ring(&path)).collect();
+        self.judge(closed, news)
+    }
+
+    /// Two keys of one class.
+    fn see_keys(&mut self, class: ClassId, nested: &Nested<'_>, news: &mut News) -> Verdict {
+        let pair = self.pairs.pair(class, nested.held.key, nested.asked.key);
+        let crossing = nested.crossing;
+        if self.pairs.cover(pair, &crossing) {
+            return Verdict::Goes;
+        }
+        let reverse = self.pairs.reverse(pair, &crossing);
+        let closed = reverse.map(|reverse| {
+            let edge = |crossing| (class, crossing);
+            (vec![class], self.edges_of(&[edge(crossing), edge(reverse)]))
+        });
+        let verdict = self.judge(closed.into_iter().collect(), news);
+        if matches!(verdict, Verdict::Goes) {
+            self.pairs.insert(pair, crossing, self.bounds.pairs);
+        }
+        verdict
+    }
+
+    /// The classes of a ring from the lowest one on, and the ring.
+    fn ring(&self, path: &[(ClassId, Crossing)]) -> (Vec<ClassId>, Ring) {
+        let mut classes: Vec<_> = path.iter().map(|(class, _)| *class).collect();
+        let lowest = classes.iter().enumerate().min_by_key(|(_, class)| **class);
+        let lowest = lowest.map_or(0, |(place, _)| place);
+        classes.rotate_left(lowest);
+        (classes, self.edges_of(path))
+    }
+
+    fn edges_of(&self, path: &[(ClassId, Crossing)]) -> Ring {
+        let next = path.iter().cycle().skip(1);
+        let edges = path.iter().zip(next);
+        let edges = edges.map(|((held, crossing), (asked, _))| Edge {
+            held: self.classes.get(*held).clone(),
+            asked: self.classes.get(*asked).clone(),
+            crossing: *crossing,
+        });
+        Ring::new(edges.collect())
+    }
+
+    /// Adds to the news the rings that were not reported before.
+    fn judge(&mut self, closed: Vec<(Vec<ClassId>, Ring)>, news: &mut News) -> Verdict {
+        let first = closed.first().map(|(_, ring)| ring.clone());
+        for (classes, ring) in closed {
+            if self.reported.contains(&classes) {
+                continue;
+            }
+            if self.reported.len() >= self.bounds.rings {
+                self.reach(Bound::Rings(self.bounds.rings), news);
+                break;
+            }
+            self.reported.insert(classes);
+            news.rings.push(ring);
+        }
+        match (self.policy, first) {
+            (Policy::Refuse, Some(ring)) => Verdict::Refused(ring),
+            _ => Verdict::Goes,
+        }
+    }
+
+    fn reach(&mut self, bound: Bound, news: &mut News) {
+        if !self.reached.contains(&bound) {
+            self.reached.push(bound);
+            news.reached.push(bound);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

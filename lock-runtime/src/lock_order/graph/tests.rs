@@ -1,0 +1,255 @@
+//! What a graph remembers, what it reports, and where it ends.
+
+use std::collections::BTreeSet;
+use std::panic::Location;
+
+use super::*;
+use crate::lock_order::{Class, Hold, Keys, Origin, Party, Wait};
+
+/// No bound is reached.
+const WIDE: Bounds = Bounds {
+    classes: 64,
+    edges: 64,
+    pairs: 64,
+    rings: 64,
+    paths: 1_000,
+};
+
+impl Graph {
+    /// The classes of each ring that was reported, from the lowest text on.
+    pub(crate) fn reported_rings(&self) -> BTreeSet<Vec<String>> {
+        let text = |id: &ClassId| self.classes.get(*id).text.clone().into_string();
+        let rings = self.reported.iter().map(|ring| {
+            let mut texts: Vec<String> = ring.iter().map(text).collect();
+            let lowest = (0..texts.len()).min_by_key(|place| &texts[*place]);
+            texts.rotate_left(lowest.unwrap_or(0));
+            texts
+        });
+        rings.collect()
+    }
+}
+
+/// A call for a template that is `class` holds one lock and waits for the next.
+fn nested<'a>(held: &'a str, asked: &'a str) -> Nested<'a> {
+    of_keys((held, "1"), (asked, "1"))
+}
+
+fn of_keys<'a>(held: (&'a str, &'a str), asked: (&'a str, &'a str)) -> Nested<'a> {
+    let lock = |(text, key): (&'a str, &'a str)| Lock {
+        class: Class {
+            text,
+            origin: Origin::Code,
+        },
+        key,
+    };
+    let party = |function| Party {
+        function,
+        template: "-",
+        place: Location::caller(),
+    };
+    Nested {
+        held: lock(held),
+        asked: lock(asked),
+        crossing: Crossing {
+            hold: Hold::Alone,
+            wait: Wait::ForAll,
+            holder: party("outer"),
+            asker: party("inner"),
+        },
+    }
+}
+
+/// The rings that these calls, one after the other, are reported for.
+fn rings(graph: &mut Graph, calls: &[Nested<'_>]) -> Vec<String> {
+    news(graph, calls).0
+}
+
+/// The rings and the bounds.
+fn news(graph: &mut Graph, calls: &[Nested<'_>]) -> (Vec<String>, Vec<Bound>) {
+    let mut news = News::default();
+    for call in calls {
+        let _ = graph.see(call, &mut news);
+    }
+    let rings = news.rings.iter().map(|ring| ring.path(Keys::Hidden));
+    (rings.collect(), news.reached)
+}
+
+#[test]
+fn ring_is_reported_once_and_at_its_last_edge() {
+    let mut graph = Graph::new(WIDE);
+    assert!(
+        rings(
+            &mut graph,
+            &[nested("a", "b"), nested("b", "c"), nested("a", "c")]
+        )
+        .is_empty()
+    );
+    let of_three = rings(&mut graph, &[nested("c", "a")]);
+    assert_eq!(
+        of_three,
+        ["c → a → c", "c → a → b → c"],
+        "the shortest first"
+    );
+    let again = [
+        nested("c", "a"),
+        nested("a", "b"),
+        nested("b", "c"),
+        nested("a", "c"),
+    ];
+    assert!(rings(&mut graph, &again).is_empty());
+}
+
+#[test]
+fn report_names_the_calls_and_their_places_on_both_sides() {
+    let mut graph = Graph::new(WIDE);
+    let mut news = News::default();
+    for call in [nested("a", "b"), nested("b", "a")] {
+        let _ = graph.see(&call, &mut news);
+    }
+    let calls = news.rings[0].calls(Keys::Hidden);
+    let place = |text: &str| text.contains("src/lock_order/graph/tests.rs:");
+    let (first, second) = calls.split_once("; ").expect("there are two");
+    assert!(
+        first.starts_with("inner (") && first.contains("asks for `a` while outer ("),
+        "{first}"
+    );
+    assert!(
+        second.contains("asks for `b`") && second.ends_with("holds `a`"),
+        "{second}"
+    );
+    assert!(place(first) && place(second), "{calls}");
+}
+
+#[test]
+fn two_keys_of_one_class_are_reported_in_both_directions_only() {
+    let mut graph = Graph::new(WIDE);
+    let of = |held, asked| of_keys(("account:<>", held), ("account:<>", asked));
+    assert!(
+        rings(
+            &mut graph,
+            &[of("1", "2"), of("2", "3"), of("3", "1"), of("1", "2")]
+        )
+        .is_empty()
+    );
+    let (mut news, reverse) = (News::default(), of("2", "1"));
+    let _ = graph.see(&reverse, &mut news);
+    assert_eq!(news.rings[0].path(Keys::Hidden), "account:<> → account:<>");
+    assert!(news.rings[0].advice().contains("keys = [...]"));
+    assert!(
+        rings(&mut graph, &[of("3", "2"), reverse]).is_empty(),
+        "once for a class"
+    );
+}
+
+#[test]
+fn keys_are_shown_only_where_logs_have_keys() {
+    let mut graph = Graph::new(WIDE);
+    let mut news = News::default();
+    for (held, asked) in [("order:42", "ledger:<>"), ("ledger:<>", "order:42")] {
+        let mut call = nested(held, asked);
+        for lock in [&mut call.held, &mut call.asked] {
+            if lock.class.text == "order:42" {
+                lock.class.origin = Origin::Key;
+            }
+        }
+        let _ = graph.see(&call, &mut news);
+    }
+    let ring = &news.rings[0];
+    assert_eq!(ring.path(Keys::Hidden), "ledger:<> → - → ledger:<>");
+    assert_eq!(ring.path(Keys::Shown), "ledger:<> → order:42 → ledger:<>");
+    assert!(!ring.calls(Keys::Hidden).contains("42"));
+    assert!(ring.calls(Keys::Shown).contains("`order:42`"));
+}
+
+#[test]
+fn refused_edge_is_not_remembered() {
+    let mut graph = Graph::new(WIDE);
+    graph.refuse_rings();
+    let mut news = News::default();
+    let mut refuses = |call| matches!(graph.see(&call, &mut news), Verdict::Refused(_));
+    assert!(!refuses(nested("a", "b")));
+    for _ in 0..2 {
+        assert!(refuses(nested("b", "a")), "each time");
+        assert!(!refuses(nested("a", "b")), "the first order goes on");
+    }
+    assert_eq!(news.rings.len(), 1, "the ring is reported once");
+}
+
+#[test]
+fn bounds_are_told_once_and_what_is_known_stays() {
+    let few = Bounds { classes: 4, ..WIDE };
+    let known = [nested("a", "b"), nested("c", "d")];
+    let more = [nested("a", "e"), nested("f", "g")];
+    let (mut graph, reached) = (Graph::new(few), |graph: &mut _, calls: &[_]| {
+        news(graph, calls).1
+    });
+    assert_eq!(reached(&mut graph, &known), []);
+    assert_eq!(reached(&mut graph, &more), [Bound::Classes(4)]);
+    assert_eq!(reached(&mut graph, &more), []);
+    assert_eq!(rings(&mut graph, &[nested("b", "a")]), ["b → a → b"]);
+
+    let mut graph = Graph::new(Bounds { edges: 2, ..WIDE });
+    assert_eq!(
+        reached(&mut graph, &[known[0], known[1], more[0], more[1]]),
+        [Bound::Edges(2)]
+    );
+    let mut stronger = nested("a", "b");
+    stronger.crossing.wait = Wait::ForWriter;
+    assert_eq!(reached(&mut graph, &[stronger]), []);
+
+    let mut graph = Graph::new(Bounds { rings: 1, ..WIDE });
+    let two = [
+        nested("a", "b"),
+        nested("b", "a"),
+        nested("c", "d"),
+        nested("d", "c"),
+    ];
+    assert_eq!(
+        news(&mut graph, &two),
+        (vec!["b → a → b".to_owned()], vec![Bound::Rings(1)])
+    );
+
+    let mut graph = Graph::new(Bounds { paths: 1, ..WIDE });
+    let long = [
+        nested("a", "b"),
+        nested("b", "c"),
+        nested("b", "d"),
+        nested("d", "a"),
+        nested("c", "a"),
+    ];
+    assert_eq!(reached(&mut graph, &long), [Bound::Paths(1)]);
+}
+
+#[test]
+fn oldest_pair_of_keys_gives_way() {
+    let mut graph = Graph::new(Bounds { pairs: 2, ..WIDE });
+    let of = |held, asked| of_keys(("a", held), ("a", asked));
+    assert!(
+        rings(
+            &mut graph,
+            &[of("1", "2"), of("3", "4"), of("5", "6"), of("2", "1")]
+        )
+        .is_empty()
+    );
+    assert_eq!(rings(&mut graph, &[of("6", "5")]), ["a → a"]);
+}
+
+#[test]
+fn keys_leave_room_for_templates() {
+    let mut graph = Graph::new(Bounds {
+        classes: 8,
+        edges: 8,
+        ..WIDE
+    });
+    let keys: Vec<String> = (0..20).map(|number| format!("order:{number}")).collect();
+    for pair in keys.windows(2) {
+        let mut call = nested(&pair[0], &pair[1]);
+        call.held.class.origin = Origin::Key;
+        call.asked.class.origin = Origin::Key;
+        let _ = rings(&mut graph, &[call]);
+    }
+    assert_eq!(
+        rings(&mut graph, &[nested("a", "b"), nested("b", "a")]),
+        ["b → a → b"]
+    );
+}

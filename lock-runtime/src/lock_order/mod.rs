@@ -1,0 +1,27 @@
+//! The order in which nested calls take locks, and the rings in that order.
+//!
+//! A call that holds one lock and waits for another gives an *edge* from the class of the first to the class of the
+//! second. Where edges form a ring, calls can wait for each other, each for a lock that the next one holds: a deadlock,
+//! until their waits end. The ring is found when its last edge is seen, whether or not anything was blocked.
+//!
+//! Pure: who asks, and what becomes of a ring, is decided in `client::lock_order`.
+
+mod access;
+mod bounds;
+mod class;
+mod crossing;
+mod edges;
+mod graph;
+mod key_pairs;
+mod origin;
+mod party;
+mod ring;
+mod search;
+
+pub(crate) use access::{Hold, Wait};
+pub(crate) use class::Class;
+pub(crate) use crossing::Crossing;
+pub(crate) use graph::{Graph, Lock, Nested, News, Verdict};
+pub(crate) use origin::Origin;
+pub(crate) use party::Party;
+pub(crate) use ring::{Keys, Ring};

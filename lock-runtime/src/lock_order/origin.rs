@@ -1,0 +1,10 @@
+//! Where the text of a class comes from.
+
+/// Where the text of a class comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It is in the program: the text of a template around its values, or the name of a lock.
+    Code,
+    /// It is the lock's key, which logs do not show unless they are asked to.
+    Key,
+}

@@ -1,0 +1,81 @@
+//! A ring of locks, for people.
+
+use super::class::KnownClass;
+use super::crossing::Crossing;
+use super::origin::Origin;
+use super::party::Party;
+
+/// Locks that calls take in a ring: each call holds one and waits for the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring(Vec<Edge>);
+
+/// An edge of a ring, with the classes of the two locks.
+#[derive(Clone, Debug)]
+pub(super) struct Edge {
+    pub(super) held: KnownClass,
+    pub(super) asked: KnownClass,
+    pub(super) crossing: Crossing,
+}
+
+/// Whether a text shows keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    Shown,
+    Hidden,
+}
+
+impl Ring {
+    pub(super) fn new(edges: Vec<Edge>) -> Ring {
+        Ring(edges)
+    }
+
+    /// The classes: `account:<> → ledger:<> → account:<>`.
+    pub(crate) fn path(&self, keys: Keys) -> String {
+        let edges = if self.is_of_one_class() {
+            &self.0[..1]
+        } else {
+            &self.0
+        };
+        let first = edges.iter().take(1).map(|edge| &edge.held);
+        let asked = edges.iter().map(|edge| &edge.asked);
+        let names = first.chain(asked).map(|class| shown(class, "-", keys));
+        names.collect::<Vec<_>>().join(" → ")
+    }
+
+    /// The calls: who asks for which lock, and who holds which one meanwhile.
+    pub(crate) fn calls(&self, keys: Keys) -> String {
+        let call = |edge: &Edge| {
+            let Crossing { holder, asker, .. } = &edge.crossing;
+            let held = shown(&edge.held, holder.template, keys);
+            let asked = shown(&edge.asked, asker.template, keys);
+            format!("{asker} asks for `{asked}` while {holder} holds `{held}`")
+        };
+        self.0.iter().map(call).collect::<Vec<_>>().join("; ")
+    }
+
+    /// The call whose edge closed the ring.
+    pub(crate) fn closed_by(&self) -> Party {
+        self.0[0].crossing.asker
+    }
+
+    pub(crate) fn advice(&self) -> &'static str {
+        if self.is_of_one_class() {
+            "lock both keys at once: keys = [...]"
+        } else {
+            "take these locks in one order everywhere, or at once: keys = [...]"
+        }
+    }
+
+    fn is_of_one_class(&self) -> bool {
+        self.0[0].held.text == self.0[0].asked.text
+    }
+}
+
+/// A class, as a call names it that has this template.
+fn shown<'a>(class: &'a KnownClass, template: &'a str, keys: Keys) -> &'a str {
+    match (class.origin, keys) {
+        (Origin::Code, _) if template == "-" => &class.text,
+        (Origin::Key, Keys::Shown) => &class.text,
+        _ => template,
+    }
+}

@@ -1,0 +1,32 @@
+//! Nested calls that take locks in opposite orders are found when both orders were seen, and before anything is blocked.
+
+mod classes;
+mod held;
+mod rings;
+mod waits;
+
+use lock_runtime::testing::deny_lock_order;
+use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
+
+/// A client that refuses calls that close a ring.
+fn strict() -> LockClient {
+    let client = LockClient::memory();
+    deny_lock_order(&client);
+    client
+}
+
+/// Takes `inner` while the call tree holds `outer`.
+async fn nest(client: &LockClient, outer: &str, inner: &str) -> Result<(), LockError> {
+    let body = async |_: &LockGuard| client.lock(inner).run(async |_| ()).await;
+    client.lock(outer).run(body).await?
+}
+
+/// Whether the call was refused as the one that closes a ring. It must not fail otherwise.
+#[track_caller]
+fn closes_a_ring(outcome: Result<(), LockError>) -> bool {
+    match outcome {
+        Ok(()) => false,
+        Err(error) if error.kind() == LockErrorKind::OutOfOrder => true,
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,111 @@
+//! Which rings are found, and what the error says of them.
+
+use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
+
+use super::{closes_a_ring, nest, strict};
+
+const TRANSFER: u32 = line!() + 1;
+#[distributed_lock(key = "account:<from>", client = locks)]
+async fn transfer(locks: &LockClient, from: u64, day: &str) -> Result<(), LockError> {
+    audit(locks, day).await
+}
+
+const AUDIT: u32 = line!() + 1;
+#[distributed_lock(key = "ledger:<day>", client = locks)]
+async fn audit(locks: &LockClient, day: &str) -> Result<(), LockError> {
+    Ok(())
+}
+
+const SETTLE: u32 = line!() + 1;
+#[distributed_lock(key = "ledger:<date>", client = locks)]
+async fn settle(locks: &LockClient, date: &str, id: u64) -> Result<(), LockError> {
+    debit(locks, id).await
+}
+
+const DEBIT: u32 = line!() + 1;
+#[distributed_lock(key = "account:<id>", client = locks)]
+async fn debit(locks: &LockClient, id: u64) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[tokio::test]
+async fn two_functions_in_opposite_orders_are_named_with_their_places() {
+    let locks = strict();
+    transfer(&locks, 7, "monday").await.unwrap();
+    let error = settle(&locks, "tuesday", 8).await.unwrap_err();
+    assert_eq!(error.kind(), LockErrorKind::OutOfOrder);
+    assert_eq!(error.key(), Some("account:8"));
+    let file = file!();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "lock `account:8` is taken out of order: debit ({file}:{DEBIT}) asks for `account:<id>` while settle \
+             ({file}:{SETTLE}) holds `ledger:<date>`; audit ({file}:{AUDIT}) asks for `ledger:<day>` while transfer \
+             ({file}:{TRANSFER}) holds `account:<from>`; take these locks in one order everywhere, or at once: keys = [...]"
+        )
+    );
+    // The first order stays, and the other one is refused each time.
+    transfer(&locks, 1, "monday").await.unwrap();
+    assert!(closes_a_ring(settle(&locks, "monday", 1).await));
+    // A lock that no call tree holds meanwhile is in no order.
+    debit(&locks, 8).await.unwrap();
+}
+
+#[tokio::test]
+async fn calls_go_on_unless_a_test_denies_opposite_orders() {
+    let locks = LockClient::memory();
+    transfer(&locks, 7, "monday").await.unwrap();
+    settle(&locks, "monday", 7).await.unwrap();
+}
+
+#[distributed_lock(key = "account:<from>", client = locks)]
+fn transfer_blocking(locks: &LockClient, from: u64, day: &str) -> Result<(), LockError> {
+    audit_blocking(locks, day)
+}
+
+#[distributed_lock(key = "ledger:<day>", client = locks)]
+fn audit_blocking(locks: &LockClient, day: &str) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[test]
+fn order_of_blocking_calls_counts_for_others() {
+    let locks = strict();
+    transfer_blocking(&locks, 7, "monday").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let outcome = runtime.unwrap().block_on(settle(&locks, "monday", 7));
+    assert!(closes_a_ring(outcome));
+}
+
+#[tokio::test]
+async fn ring_of_three_is_found_at_its_third_edge() {
+    let locks = strict();
+    nest(&locks, "a", "b").await.unwrap();
+    nest(&locks, "b", "c").await.unwrap();
+    let error = nest(&locks, "c", "a").await.unwrap_err();
+    let text = error.to_string();
+    for call in [
+        "asks for `a` while ",
+        "holds `c`",
+        "asks for `b` while ",
+        "holds `a`",
+        "asks for `c` while ",
+        "holds `b`",
+    ] {
+        assert!(text.contains(call), "{call}: {text}");
+    }
+    nest(&locks, "a", "c").await.unwrap();
+}
+
+#[tokio::test]
+async fn clones_are_one_client_and_clients_are_apart() {
+    let (locks, others) = (strict(), strict());
+    nest(&locks, "a", "b").await.unwrap();
+    nest(&others, "b", "a").await.unwrap();
+    assert!(closes_a_ring(nest(&locks.clone(), "b", "a").await));
+    // A lock of another client is in no order with these.
+    let inside = locks
+        .lock("a")
+        .run(async |_| others.lock("a").run(async |_| ()).await);
+    inside.await.unwrap().unwrap();
+}
