@@ -233,6 +233,16 @@ mod tests {
         assert_eq!(fitting.to_string(), "x".repeat(SHOWN));
     }
 
+    /// The holder's key may be from a template, and that of the next caller from an expression.
+    #[test]
+    fn key_is_the_same_whoever_wrote_it() {
+        let plain = LockKey::from("order:42");
+        let of_a_template = plain.clone().with_outline(&"order:<>");
+        assert_eq!(of_a_template, plain);
+        let keys = std::collections::HashSet::from([plain, of_a_template]);
+        assert_eq!(keys.len(), 1);
+    }
+
     #[test]
     fn literal_that_reads_like_a_template_is_reported() {
         let key = LockKey::literal("order:<id>");

@@ -236,20 +236,20 @@ fn oldest_pair_of_keys_gives_way() {
 
 #[test]
 fn keys_leave_room_for_templates() {
-    let mut graph = Graph::new(Bounds {
-        classes: 8,
-        edges: 8,
-        ..WIDE
-    });
-    let keys: Vec<String> = (0..20).map(|number| format!("order:{number}")).collect();
-    for pair in keys.windows(2) {
-        let mut call = nested(&pair[0], &pair[1]);
-        call.held.class.origin = Origin::Key;
-        call.asked.class.origin = Origin::Key;
-        let _ = rings(&mut graph, &[call]);
+    let few_classes = Bounds { classes: 8, ..WIDE };
+    let few_edges = Bounds { edges: 8, ..WIDE };
+    for (bounds, reached) in [(few_classes, Bound::Keys(4)), (few_edges, Bound::Edges(4))] {
+        let mut graph = Graph::new(bounds);
+        let keys: Vec<String> = (0..20).map(|number| format!("order:{number}")).collect();
+        let of_keys = keys.windows(2).map(|pair| {
+            let mut call = nested(&pair[0], &pair[1]);
+            call.held.class.origin = Origin::Key;
+            call.asked.class.origin = Origin::Key;
+            call
+        });
+        let of_keys: Vec<_> = of_keys.collect();
+        assert_eq!(news(&mut graph, &of_keys), (Vec::new(), vec![reached]));
+        let of_templates = [nested("a", "b"), nested("b", "a")];
+        assert_eq!(rings(&mut graph, &of_templates), ["b → a → b"]);
     }
-    assert_eq!(
-        rings(&mut graph, &[nested("a", "b"), nested("b", "a")]),
-        ["b → a → b"]
-    );
 }
