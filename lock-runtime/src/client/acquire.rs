@@ -193,7 +193,8 @@ impl Acquire {
 
     /// The name of the lock in spans, events and metrics, where it takes the place of the key's template, and in the holder's
     /// label. Default: `-` and none. The key itself belongs nowhere in it: metrics have a series for each name. Locks of one
-    /// name are one class in the [order of locks](crate::docs::cookbook#opposite-orders).
+    /// name are one class in the [order of locks](crate::docs::cookbook#opposite-orders): the name `account:<>` is that of the
+    /// template `account:<id>`.
     ///
     /// # Examples
     ///

@@ -12,6 +12,8 @@ pub(super) struct Bounds {
     pub(super) edges: usize,
     pub(super) pairs: usize,
     pub(super) rings: usize,
+    /// How many rings are told that one call closes: the shortest.
+    pub(super) rings_of_a_call: usize,
     pub(super) paths: usize,
 }
 
@@ -21,8 +23,9 @@ impl Bounds {
         classes: 1024,
         edges: 4096,
         pairs: 256,
-        rings: 64,
-        paths: 10_000,
+        rings: 256,
+        rings_of_a_call: 16,
+        paths: 1_000,
     };
 
     pub(super) fn keys(&self) -> usize {
@@ -47,6 +50,17 @@ pub(crate) enum Bound {
     Edges(usize),
     Rings(usize),
     Paths(usize),
+}
+
+impl Bound {
+    /// What makes room.
+    pub(crate) fn advice(self) -> &'static str {
+        match self {
+            Bound::Keys(_) => "name the locks that are taken by hand: Acquire::name",
+            Bound::Rings(_) | Bound::Paths(_) => "mend the rings that were reported",
+            Bound::Classes(_) | Bound::Edges(_) => "nest fewer different locks in each other",
+        }
+    }
 }
 
 impl fmt::Display for Bound {

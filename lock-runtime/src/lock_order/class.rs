@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::bounds::{Bound, Bounds};
 use super::origin::Origin;
+use crate::key::LockKey;
 
 /// The class of a lock that is held or asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(crate) struct Class<'a> {
 /// A class that was seen.
 #[derive(Clone, Debug)]
 pub(super) struct KnownClass {
+    pub(super) id: ClassId,
+    /// As reports show it. A key may have come from a stranger, and is escaped and cut.
     pub(super) text: Box<str>,
     pub(super) origin: Origin,
 }
@@ -40,6 +43,12 @@ impl Classes {
     /// The number of a class, a new one if it was not seen before and there is room for it.
     pub(super) fn number(&mut self, class: Class<'_>, bounds: &Bounds) -> Result<ClassId, Bound> {
         if let Some(id) = self.find(class) {
+            let known = &mut self.known[id.0 as usize];
+            if class.origin == Origin::Code && known.origin == Origin::Key {
+                // The program has this text as well, so it is no secret.
+                known.origin = Origin::Code;
+                self.keys -= 1;
+            }
             return Ok(id);
         }
         if self.known.len() >= bounds.classes {
@@ -53,8 +62,13 @@ impl Classes {
         }
         let id = ClassId(u32::try_from(self.known.len()).expect("classes are bounded"));
         self.ids.insert(class.text.into(), id);
+        let text = match class.origin {
+            Origin::Code => class.text.into(),
+            Origin::Key => LockKey::from(class.text).to_string().into(),
+        };
         self.known.push(KnownClass {
-            text: class.text.into(),
+            id,
+            text,
             origin: class.origin,
         });
         Ok(id)

@@ -81,7 +81,7 @@ impl Graph {
         }
     }
 
-    /// Refuses calls that close a ring, from now on. Their edges are not remembered, so each of them is refused.
+    /// Refuses calls that close a ring, from now on. The edge that closes it is not remembered, so each of them is refused.
     pub(crate) fn refuse_rings(&mut self) {
         self.policy = Policy::Refuse;
     }
@@ -138,7 +138,7 @@ impl Graph {
     }
 
     fn search(&mut self, edge: (ClassId, ClassId), crossing: Crossing, news: &mut News) -> Verdict {
-        let closed = search::rings(&self.edges, edge, crossing, self.bounds.paths);
+        let closed = search::rings(&self.edges, edge, crossing, &self.bounds);
         if closed.extent == Extent::Part {
             self.reach(Bound::Paths(self.bounds.paths), news);
         }
@@ -149,6 +149,9 @@ impl Graph {
 
     /// Two keys of one class.
     fn see_keys(&mut self, class: ClassId, nested: &Nested<'_>, news: &mut News) -> Verdict {
+        if self.policy == Policy::Report && self.reported.contains(&[class][..]) {
+            return Verdict::Goes;
+        }
         let pair = self.pairs.pair(class, nested.held.key, nested.asked.key);
         let crossing = nested.crossing;
         if self.pairs.cover(pair, &crossing) {

@@ -4,7 +4,7 @@
 //! second. Where edges form a ring, calls can wait for each other, each for a lock that the next one holds: a deadlock,
 //! until their waits end. The ring is found when its last edge is seen, whether or not anything was blocked.
 //!
-//! Pure: who asks, and what becomes of a ring, is decided in `client::lock_order`.
+//! Pure: who asks, and what becomes of a ring, is decided in `client::acquire::order`.
 
 mod access;
 mod bounds;

@@ -62,12 +62,12 @@ impl Ring {
         if self.is_of_one_class() {
             "lock both keys at once: keys = [...]"
         } else {
-            "take these locks in one order everywhere, or at once: keys = [...]"
+            "take these locks in one order everywhere, or at once in all of these functions: keys = [...]"
         }
     }
 
     fn is_of_one_class(&self) -> bool {
-        self.0[0].held.text == self.0[0].asked.text
+        self.0[0].held.id == self.0[0].asked.id
     }
 }
 

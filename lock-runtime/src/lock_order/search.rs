@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::bounds::Bounds;
 use super::class::ClassId;
 use super::crossing::Crossing;
 use super::edges::Edges;
@@ -24,13 +25,13 @@ pub(super) enum Extent {
     Part,
 }
 
-/// Searches the rings that a new edge closes, along at most `limit` paths. No ring passes a class twice, and on each of
+/// Searches the rings that a new edge closes, as many as the bounds allow. No ring passes a class twice, and on each of
 /// its locks the call that waits is blocked by the one that holds it.
 pub(super) fn rings(
     edges: &Edges,
     (from, to): (ClassId, ClassId),
     crossing: Crossing,
-    limit: usize,
+    bounds: &Bounds,
 ) -> Closed {
     let leading_back = edges.leading_to(from);
     let mut rings = Vec::new();
@@ -38,11 +39,8 @@ pub(super) fn rings(
     if leading_back.contains(&to) {
         open.push_back((vec![(from, crossing)], to));
     }
-    for _ in 0..limit {
-        let Some((path, end)) = open.pop_front() else {
-            let extent = Extent::All;
-            return Closed { rings, extent };
-        };
+    let (mut paths, mut extent) = (0, Extent::All);
+    while let Some((path, end)) = open.pop_front() {
         let wait = path[path.len() - 1].1.wait;
         for &next in edges.after(end) {
             let Some(way) = edges.strongest((end, next), wait) else {
@@ -57,14 +55,21 @@ pub(super) fn rings(
                 if way.wait.is_blocked_by(crossing.hold) {
                     rings.push(extended());
                 }
+                if rings.len() == bounds.rings_of_a_call {
+                    return Closed { rings, extent };
+                }
             } else if leading_back.contains(&next)
                 && next != end
                 && path.iter().all(|(class, _)| *class != next)
             {
-                open.push_back((extended(), next));
+                paths += 1;
+                if paths > bounds.paths {
+                    extent = Extent::Part;
+                } else {
+                    open.push_back((extended(), next));
+                }
             }
         }
     }
-    let extent = Extent::Part;
     Closed { rings, extent }
 }

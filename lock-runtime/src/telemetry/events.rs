@@ -111,9 +111,8 @@ pub(crate) fn lock_order(template: &'static str, ring: &str, calls: &str, advice
 }
 
 /// A bound of what is remembered of the order of locks was reached.
-pub(crate) fn lock_order_full(bound: &dyn fmt::Display) {
+pub(crate) fn lock_order_full(bound: &dyn fmt::Display, advice: &str) {
     safely(|| {
-        let advice = "name the locks that are taken by hand: Acquire::name";
         tracing::warn!(target: "lock_runtime", %bound, advice, "lock_order_full");
     });
 }

@@ -72,7 +72,7 @@ impl Acquire {
             telemetry::lock_order(template, &ring.path(keys), &ring.calls(keys), ring.advice());
         }
         for bound in &news.reached {
-            telemetry::lock_order_full(bound);
+            telemetry::lock_order_full(bound, bound.advice());
         }
     }
 }

@@ -12,6 +12,7 @@ const WIDE: Bounds = Bounds {
     edges: 64,
     pairs: 64,
     rings: 64,
+    rings_of_a_call: 64,
     paths: 1_000,
 };
 
@@ -159,6 +160,55 @@ fn keys_are_shown_only_where_logs_have_keys() {
     assert_eq!(ring.path(Keys::Shown), "ledger:<> → order:42 → ledger:<>");
     assert!(!ring.calls(Keys::Hidden).contains("42"));
     assert!(ring.calls(Keys::Shown).contains("`order:42`"));
+}
+
+#[test]
+fn keys_from_strangers_are_escaped_and_cut() {
+    let mut graph = Graph::new(WIDE);
+    let mut news = News::default();
+    let keys = ["\n\u{1b}[2J".to_owned(), "x".repeat(500)];
+    let of_key = |held: usize, asked: usize| {
+        let mut call = nested(&keys[held], &keys[asked]);
+        call.held.class.origin = Origin::Key;
+        call.asked.class.origin = Origin::Key;
+        call
+    };
+    for call in [of_key(0, 1), of_key(1, 0)] {
+        let _ = graph.see(&call, &mut news);
+    }
+    let path = news.rings[0].path(Keys::Shown);
+    assert!(
+        path.contains(r"\n\u{1b}[2J") && path.contains('…'),
+        "{path}"
+    );
+    assert!(path.len() < 500, "{path}");
+}
+
+#[test]
+fn text_of_the_program_is_shown_though_a_key_had_it_first() {
+    let mut graph = Graph::new(WIDE);
+    let mut by_key = nested("ledger", "a");
+    by_key.held.class.origin = Origin::Key;
+    let calls = [by_key, nested("ledger", "b"), nested("b", "ledger")];
+    assert_eq!(rings(&mut graph, &calls), ["b → ledger → b"]);
+}
+
+#[test]
+fn one_call_tells_the_shortest_of_many_rings() {
+    let few = Bounds {
+        rings_of_a_call: 2,
+        ..WIDE
+    };
+    let mut graph = Graph::new(few);
+    let names = ["a", "b", "c", "d"];
+    let pairs = (0..4).flat_map(|held| (held + 1..4).map(move |asked| (held, asked)));
+    let calls: Vec<_> = pairs
+        .map(|(held, asked)| nested(names[held], names[asked]))
+        .collect();
+    assert_eq!(rings(&mut graph, &calls), [""; 0]);
+    let (told, reached) = news(&mut graph, &[nested("d", "a")]);
+    assert_eq!(told, ["d → a → d", "d → a → b → d"]);
+    assert_eq!(reached, []);
 }
 
 #[test]

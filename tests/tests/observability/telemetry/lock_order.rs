@@ -78,6 +78,8 @@ async fn keys_that_stand_for_classes_are_told_only_by_clients_that_log_keys() {
         let told = told_of("lock_order", "ring", &ring);
         assert_eq!(told.len(), usize::from(log_keys));
         assert_eq!(crate::journal::mentions(&one), log_keys);
+        let without_keys = told_of("lock_order", "ring", "- → - → -");
+        assert!(!without_keys.is_empty(), "the first client tells it");
     }
 }
 

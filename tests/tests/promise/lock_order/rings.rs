@@ -41,7 +41,7 @@ async fn two_functions_in_opposite_orders_are_named_with_their_places() {
         format!(
             "lock `account:8` is taken out of order: debit ({file}:{DEBIT}) asks for `account:<id>` while settle \
              ({file}:{SETTLE}) holds `ledger:<date>`; audit ({file}:{AUDIT}) asks for `ledger:<day>` while transfer \
-             ({file}:{TRANSFER}) holds `account:<from>`; take these locks in one order everywhere, or at once: keys = [...]"
+             ({file}:{TRANSFER}) holds `account:<from>`; take these locks in one order everywhere, or at once in all of these functions: keys = [...]"
         )
     );
     // The first order stays, and the other one is refused each time.
