@@ -14,9 +14,12 @@ pub(crate) use is_removed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "as the runtime has them")]
 pub(crate) enum SafetyLine {
+    confirmation_of_a_grant,
     more_than_half,
+    same_owner_for_each_attempt,
     token_of_a_lost_cede,
     token_written_back,
+    ttl_of_the_successor,
     vote_under_a_cede,
 }
 

@@ -64,6 +64,10 @@ impl Wire for SilentWire {
         pending().await
     }
 
+    async fn downgrade(&self, _: &mut Owner, _: Duration) -> RenewalOutcome {
+        pending().await
+    }
+
     async fn replicated(&self, _: &Owner, _: Duration) -> Result<(), WireError> {
         Ok(())
     }
