@@ -2,3 +2,5 @@
 
 pub(crate) mod competing;
 pub(crate) mod handoff;
+pub(crate) mod holding;
+pub(crate) mod local_queue;

@@ -35,14 +35,14 @@ pub(crate) async fn downgrade<W: Wire>(
         lease,
         owner,
         schedule,
-        heads_queue,
+        holding,
         ..
     } = *entry;
     let mut writer = Writer {
         context,
         lock: owner.names.first().lock.clone(),
         owner: Some(owner),
-        heads_queue,
+        heads_queue: holding.heads_queue(),
     };
     let owner = writer.owner.as_mut().expect("it is there until it reads");
     owner.become_reader();
