@@ -1,3 +1,3 @@
-// The modules of this folder. `tests/model` includes this file, so it explores what ships.
+// The machine that `tests/model` explores as it ships: it includes this file.
 
 pub(crate) mod ending;

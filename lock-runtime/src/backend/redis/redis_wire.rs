@@ -16,12 +16,13 @@ use super::shortcut::Shortcut;
 use super::topology::Topology;
 use super::url::{Servers, Target};
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::first_command::FirstCommand;
 use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{
-    AcquireRequest, EndRequest, FirstCommand, ReleaseRequest, Renewal, RenewalOutcome, RestRequest,
-    Wire, WireEvents,
+    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
+    WireEvents,
 };
 use crate::background::Background;
 use crate::config::Options;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::backend::engine::holding::Holding;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
@@ -43,9 +44,8 @@ pub(crate) fn register<W: Wire>(
         let holder = LastKnown::held_here(&lease);
         context.announce(request.mode, &request.lock().names.lock, holder);
     }
-    let mut entry = LeaseEntry::new(lease.clone(), acquired.owner, schedule, number, granted_at);
-    entry.contended = acquired.contended;
-    entry.heads_queue = acquired.heads_queue;
+    let holding = Holding::granted(granted_at, acquired.contended, acquired.heads_queue);
+    let entry = LeaseEntry::new(lease.clone(), acquired.owner, schedule, number, holding);
     let mut registry = context.registry();
     registry.insert(entry);
     let is_due_earlier = registry.is_due_earlier() | registry.may_confirm();

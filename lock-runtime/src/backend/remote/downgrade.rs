@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::backend::acquiring::Outcome;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, GrantedOwner};
+use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::remote::poll_interval::backoff;
@@ -17,10 +18,10 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::background::random;
 use crate::error::LockError;
-use crate::key::{Lock, OneOrMore};
+use crate::key::{Lock, LockName, OneOrMore};
 use crate::lease::record::Grant;
 use crate::lease::schedule::{LeaseTerms, is_fresh};
-use crate::lease::{Lease, LossReason, Request};
+use crate::lease::{Lease, LossReason, Mode, Request};
 
 /// Makes the holder of a lease a reader, if it still holds the lock. Repeated until it is answered or the lease is over;
 /// then the lock is given back.
@@ -32,46 +33,70 @@ pub(crate) async fn downgrade<W: Wire>(
 ) -> Outcome {
     let LeaseEntry {
         lease,
-        mut owner,
+        owner,
         schedule,
-        heads_queue,
+        holding,
         ..
     } = *entry;
-    // Readers do not head the queue of those that want the lock for themselves alone.
-    let _head = heads_queue.then(|| pass_head::OnDrop::new(context, &owner.names.first().lock));
+    let mut writer = Writer {
+        context,
+        lock: owner.names.first().lock.clone(),
+        owner: Some(owner),
+        heads_queue: holding.heads_queue(),
+    };
+    let owner = writer.owner.as_mut().expect("it is there until it reads");
     owner.become_reader();
-    match attempt(context, &lease, &mut owner).await {
-        Ok(grant) => {
-            let request = Request {
-                locks: OneOrMore::from(Lock {
-                    key: lease.keys.first().clone(),
-                    names: owner.names.first().clone(),
-                }),
-                mode: owner.mode,
-                terms: LeaseTerms {
-                    // `max_hold` counts from the first grant.
-                    max_hold: lease.terms.max_hold.map(|_| schedule.end().since(grant.at)),
-                    // A share has no minimum.
-                    hold_at_least_ms: 0,
-                    ..lease.terms
-                },
-                wait: Duration::ZERO,
-                fenced: false,
-                label: Arc::default(),
-                labels: lease.trace.labels.clone(),
-            };
-            let granted = GrantedOwner {
-                owner,
-                grant,
-                contended: grant.answer.contended,
-                heads_queue: false,
-            };
-            let lease = delivery::register(context, &request, granted);
-            Ok(Undelivered::new(context.clone(), lease))
+    let grant = attempt(context, &lease, owner).await?;
+    let owner = writer.owner.take().expect("it reads from now on");
+    let request = Request {
+        locks: OneOrMore::from(Lock {
+            key: lease.keys.first().clone(),
+            names: owner.names.first().clone(),
+        }),
+        mode: owner.mode,
+        terms: LeaseTerms {
+            // `max_hold` counts from the first grant.
+            max_hold: lease.terms.max_hold.map(|_| schedule.end().since(grant.at)),
+            // A share has no minimum.
+            hold_at_least_ms: 0,
+            ..lease.terms
+        },
+        wait: Duration::ZERO,
+        fenced: false,
+        label: Arc::default(),
+        labels: lease.trace.labels.clone(),
+    };
+    let granted = GrantedOwner {
+        owner,
+        grant,
+        contended: grant.answer.contended,
+        heads_queue: false,
+    };
+    let lease = delivery::register(context, &request, granted);
+    Ok(Undelivered::new(context.clone(), lease))
+}
+
+/// A writer that becomes a reader. When that is over, the next caller is the head of the local queue: readers do not head
+/// the queue of those that want the lock for themselves alone. Dropped before that, the writer is ended as well.
+struct Writer<'a, W: Wire> {
+    context: &'a Arc<Context<W>>,
+    lock: LockName,
+    /// `None` once it reads.
+    owner: Option<RegisteredOwner>,
+    heads_queue: bool,
+}
+
+impl<W: Wire> Drop for Writer<'_, W> {
+    fn drop(&mut self) {
+        // In a forked child another thread may have held the mutexes when the process was forked.
+        if self.context.check_process().is_err() {
+            return;
         }
-        Err(error) => {
-            drop(reaper::end(context, owner));
-            Err(error)
+        if let Some(owner) = self.owner.take() {
+            drop(reaper::end(self.context, owner));
+        }
+        if self.heads_queue {
+            pass_head::to_next(self.context, Mode::Exclusive, &self.lock, Handoff::Fresh);
         }
     }
 }
@@ -115,3 +140,6 @@ async fn attempt<W: Wire>(
         let _ = context.timers().timeout_at(until, pin!(lease.lost())).await;
     }
 }
+
+#[cfg(test)]
+mod tests;

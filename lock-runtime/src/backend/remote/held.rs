@@ -28,7 +28,7 @@ impl<W: Wire> Context<W> {
                     keys: lease.keys.iter().cloned().collect(),
                     function: lease.trace.labels.function,
                     token: lease.known_token(),
-                    age: now.since(entry.granted_at),
+                    age: now.since(entry.holding.granted_at()),
                     remaining: lease.remaining(),
                     waiting: 0,
                 });

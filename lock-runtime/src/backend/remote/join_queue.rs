@@ -4,9 +4,10 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
 use crate::backend::acquiring::Outcome;
+use crate::backend::engine::local_queue::WaiterId;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::local_queue::{LocalQueues, WaiterId};
+use crate::backend::remote::local_queues::LocalQueues;
 use crate::backend::remote::local_turns;
 use crate::backend::remote::local_waiter::LocalWaiter;
 use crate::backend::remote::release;
@@ -71,7 +72,7 @@ pub(crate) fn join<W: Wire>(
     if let Some(mut entry) = retained {
         // No caller waits behind a retained lease. What this caller sends follows the `end` on the same
         // connection.
-        entry.heads_queue = false;
+        entry.holding.leave_queue();
         drop(queues);
         release::release_unawaited(context, entry);
         return Joined::Head(request);

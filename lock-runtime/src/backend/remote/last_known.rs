@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use crate::backend::engine::competing::event::Knows;
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
@@ -70,6 +71,19 @@ impl LastKnown {
         LastKnown::failed(WireError::unavailable(
             "the server has not answered the first in line",
         ))
+    }
+
+    /// As far as it decides anything.
+    pub(crate) fn knows(known: Option<&LastKnown>) -> Knows {
+        match known {
+            None => Knows::Nothing,
+            Some(LastKnown::HeldHere(_) | LastKnown::HandedOff) => Knows::OneOfUs,
+            Some(LastKnown::HeldElsewhere(_)) => Knows::Holder,
+            Some(LastKnown::Failed(error)) => match **error {
+                WireError::Refused(_) => Knows::Refused,
+                WireError::Unavailable(_) => Knows::Failed,
+            },
+        }
     }
 
     pub(crate) fn failed(error: WireError) -> LastKnown {

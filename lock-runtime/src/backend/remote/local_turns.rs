@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::backend::ReleaseOutcome;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::local_queue::LocalQueues;
+use crate::backend::remote::local_queues::LocalQueues;
 use crate::backend::remote::local_waiter::LocalWaiter;
 use crate::backend::undelivered::Undelivered;
 use crate::backend::wire::Wire;

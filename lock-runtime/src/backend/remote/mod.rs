@@ -4,7 +4,7 @@
 //! them, whatever happens to the caller. The caller polls it while it waits; the background takes it over when the
 //! caller is gone ([`offload`](crate::background::offload)).
 //!
-//! Clients wait in one queue, in Redis. The callers of one client wait in a [`local_queue`] behind its head, which
+//! Clients wait in one queue, in Redis. The callers of one client wait in a [local queue](local_queues) behind its head, which
 //! queues in Redis for all of them. The head *polls*, and a poll is the acquire command itself: it shows that the
 //! waiter lives, restores its place if that was lost, and takes the lock if it is free. So a dead holder, a lost
 //! message or an evicted queue is healed by the next poll. A grant comes by hand-off, with a message that only
@@ -28,7 +28,7 @@ pub(crate) mod held;
 pub(crate) mod join_queue;
 pub(crate) mod last_known;
 pub(crate) mod lease_entry;
-pub(crate) mod local_queue;
+pub(crate) mod local_queues;
 pub(crate) mod local_turns;
 pub(crate) mod local_waiter;
 pub(crate) mod minting;

@@ -3,7 +3,9 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use crate::backend::engine::handoff::Owned;
 use crate::backend::remote::grant_notifier::GrantNotifier;
+use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::owner::Owner;
 use crate::error::LockError;
 use crate::key::{OneOrMore, RecordNames};
@@ -58,6 +60,16 @@ impl RegisteredOwner {
     /// Whether a message came for the holder of a lock: a waiter queues behind it.
     pub(crate) fn has_waiters(&self) -> bool {
         self.notifier.was_notified(self.owner.id())
+    }
+}
+
+impl Owned for RegisteredOwner {
+    fn outstanding(&self) -> &Outstanding {
+        &self.owner.outstanding
+    }
+
+    fn outstanding_mut(&mut self) -> &mut Outstanding {
+        &mut self.owner.outstanding
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::backend::remote::context::Context;
-use crate::backend::remote::handoff::Handoff;
+use crate::backend::remote::handoff::{Handoff, known_after};
 use crate::backend::remote::reaper;
 use crate::backend::wire::Wire;
 use crate::key::LockName;
@@ -25,7 +25,7 @@ pub(crate) fn to_next<W: Wire>(
             drop(queues);
             return end_unneeded(context, handoff);
         };
-        let last_known = handoff.last_known(queues.last_known(lock));
+        let last_known = known_after(&handoff, queues.last_known(lock));
         queues.update(lock, last_known.clone());
         drop(queues);
         if !waiter.reply.is_closed() {
@@ -42,24 +42,5 @@ pub(crate) fn end_unneeded<W: Wire>(context: &Arc<Context<W>>, handoff: Handoff)
         handoff
     {
         drop(reaper::end(context, owner));
-    }
-}
-
-/// Makes the next caller in the local queue of an exclusive lock its head when this is dropped.
-pub(crate) struct OnDrop<'a, W: Wire> {
-    context: &'a Arc<Context<W>>,
-    lock: LockName,
-}
-
-impl<'a, W: Wire> OnDrop<'a, W> {
-    pub(crate) fn new(context: &'a Arc<Context<W>>, lock: &LockName) -> OnDrop<'a, W> {
-        let lock = lock.clone();
-        OnDrop { context, lock }
-    }
-}
-
-impl<W: Wire> Drop for OnDrop<'_, W> {
-    fn drop(&mut self) {
-        to_next(self.context, Mode::Exclusive, &self.lock, Handoff::Fresh);
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use crate::backend::remote::lease_entry::{Doubt, LeaseEntry};
+use crate::backend::engine::holding::Done;
+use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::remote::retained::RetainedLeases;
 use crate::backend::wire::Renewal;
 use crate::backend::wire::reply::Answered;
@@ -57,7 +58,7 @@ impl LeaseRegistry {
     /// Adds a lease that was granted in answer to a request sent at its `granted_at`.
     pub(crate) fn insert(&mut self, entry: LeaseEntry) {
         let mut entry = Box::new(entry);
-        if self.is_before_the_break(entry.granted_at) {
+        if self.is_before_the_break(entry.holding.granted_at()) {
             entry.doubt();
             self.doubtful.push_back(entry.id());
         }
@@ -80,7 +81,7 @@ impl LeaseRegistry {
         if let Some(due) = entry.due.take() {
             self.agenda.remove(&(due, id));
         }
-        entry.confirmation_answered(&mut self.confirming);
+        self.confirming -= usize::from(entry.holding.confirmation_is_over());
         Some(entry)
     }
 
@@ -119,7 +120,7 @@ impl LeaseRegistry {
 
     fn confirm_all(&mut self) {
         let entries = self.entries.iter();
-        let open = entries.filter(|(_, entry)| entry.doubt == Doubt::Open);
+        let open = entries.filter(|(_, entry)| entry.holding.is_unconfirmed());
         self.doubtful = open.map(|(&id, _)| id).collect();
     }
 
@@ -150,7 +151,8 @@ impl LeaseRegistry {
     pub(crate) fn headed_queue(&mut self, lease: &Lease) -> Option<LockName> {
         let entry = self.entry(lease)?;
         entry
-            .heads_queue
+            .holding
+            .heads_queue()
             .then(|| entry.owner.names.first().lock.clone())
     }
 
@@ -165,13 +167,13 @@ impl LeaseRegistry {
     ) -> Option<Arc<Lease>> {
         let entry = self.entries.get_mut(&lease.owner_id.acquisition())?;
         let is_current = std::ptr::eq(&*entry.lease, lease);
-        if !is_current || entry.due.is_none() || !entry.may_hand_over(&request.terms, turns, now) {
+        let is_held = is_current && entry.due.is_some();
+        if !is_held || entry.done(Some(&request.terms), turns, now) != Done::HandsOver {
             return None;
         }
-        let next = entry.hand_over(request, now);
-        if entry.doubt != Doubt::None {
+        let next = entry.hand_over(request, now, &mut self.confirming);
+        if entry.holding.is_in_doubt() {
             // Confirmed again when it is delivered.
-            entry.confirmation_answered(&mut self.confirming);
             entry.doubt();
         }
         self.reschedule(lease.owner_id);
@@ -185,10 +187,12 @@ impl LeaseRegistry {
         let Some(entry) = self.entry(lease) else {
             return false;
         };
-        let time = entry.retention(turns, now);
-        if entry.due.is_none() || time.is_zero() || is_closed {
+        if entry.due.is_none() || is_closed {
             return false;
         }
+        let Done::Retains(time) = entry.done(None, turns, now) else {
+            return false;
+        };
         let Some(entry) = self.remove(lease) else {
             return false;
         };
@@ -206,13 +210,13 @@ impl LeaseRegistry {
     ) -> Option<Arc<Lease>> {
         let lock = &request.lock().names.lock;
         let (entry, until) = self.retained.get(lock)?;
-        let is_over = now >= until || !entry.may_hand_over(&request.terms, turns, now);
+        let is_over = now >= until || !entry.may_go_to(&request.terms, turns, now);
         if is_over && !is_removed!(retained_after_a_move) {
             return None;
         }
         let mut entry = self.retained.remove(lock)?;
         // No confirmation is due: the retention would have ended with the connection.
-        let next = entry.hand_over(request, now);
+        let next = entry.hand_over(request, now, &mut self.confirming);
         self.put(entry);
         Some(next)
     }
@@ -242,7 +246,7 @@ impl LeaseRegistry {
             match entry.schedule.due(now) {
                 Due::At(_) => {}
                 Due::Renew(extension) => {
-                    if entry.unanswered > 0 && !entry.schedule.is_quiet(now) {
+                    if entry.holding.is_renewing() && !entry.schedule.is_quiet(now) {
                         let failures = entry.schedule.unconfirmed() - 1;
                         work.overdue.push((entry.lease.clone(), failures));
                     }
@@ -275,7 +279,7 @@ impl LeaseRegistry {
     fn confirmation(&mut self, id: AcquisitionId, now: Moment) -> Option<Renewal> {
         let entry = self.entries.get_mut(&id)?;
         let is_held = entry.due.is_some() && !entry.lease.is_over();
-        if entry.doubt != Doubt::Open || !is_held || !entry.lease.is_delivered() {
+        if !entry.holding.is_unconfirmed() || !is_held || !entry.lease.is_delivered() {
             return None;
         }
         let extension = entry.schedule.confirmation(now)?;
@@ -297,7 +301,7 @@ impl LeaseRegistry {
     /// A renewal out of turn.
     pub(crate) fn renewal(&mut self, owner_id: OwnerId, now: Moment) -> Option<Renewal> {
         let entry = self.entries.get_mut(&owner_id.acquisition())?;
-        entry.unanswered += 1;
+        entry.holding.renews_out_of_turn();
         let (ttl, extends) = (entry.schedule.extension(now), true);
         Some(entry.renewal(Extension { ttl, extends }))
     }
@@ -313,18 +317,15 @@ impl LeaseRegistry {
         let id = owner_id.acquisition();
         let entry = self.entries.get_mut(&id)?;
         entry.due?; // `None`: it is lost.
-        entry.unanswered = 0;
-        entry.confirmation_answered(&mut self.confirming);
+        self.confirming -= usize::from(entry.holding.confirmed(is_stale));
         if is_stale {
             self.doubtful.push_back(id);
-        } else {
-            entry.doubt = Doubt::None;
         }
         if entry.lease.is_over() {
             // Too late: a caller may have seen it lost already. It is declared lost when it is due.
             return None;
         }
-        entry.contended |= confirmation.answer.contended;
+        entry.holding.note_contended(confirmation.answer.contended);
         if extension.extends {
             entry.schedule.confirmed(confirmation.at, extension.ttl);
         } else {
@@ -346,8 +347,7 @@ impl LeaseRegistry {
     ) -> Option<(Arc<Lease>, u32)> {
         let entry = self.entries.get_mut(&owner_id.acquisition())?;
         entry.due?; // `None`: it is lost.
-        entry.unanswered = entry.unanswered.saturating_sub(1);
-        entry.confirmation_answered(&mut self.confirming);
+        self.confirming -= usize::from(entry.holding.unanswered());
         entry.schedule.unanswered(now, jitter);
         let is_reported = !entry.schedule.is_quiet(now);
         let failed = is_reported.then(|| (entry.lease.clone(), entry.schedule.unconfirmed()));
@@ -360,8 +360,8 @@ impl LeaseRegistry {
     pub(crate) fn lost(&mut self, owner_id: OwnerId) -> Option<(Arc<Lease>, Option<LockName>)> {
         self.unschedule(owner_id);
         let entry = self.entries.get_mut(&owner_id.acquisition())?;
-        let heads_queue = std::mem::take(&mut entry.heads_queue);
-        let queue = heads_queue.then(|| entry.owner.names.first().lock.clone());
+        let promotes = entry.holding.lost();
+        let queue = promotes.then(|| entry.owner.names.first().lock.clone());
         Some((entry.lease.clone(), queue))
     }
 

@@ -46,7 +46,7 @@ pub(crate) async fn release<W: Wire>(
     context: &Arc<Context<W>>,
     entry: Box<LeaseEntry>,
 ) -> ReleaseOutcome {
-    let in_background = entry.lease.is_known_lost() || entry.unanswered > 0;
+    let in_background = entry.lease.is_known_lost() || entry.holding.is_renewing();
     let (mut runner, reply) = context.inline_runner();
     let task = release_task(context, entry, Some(reply));
     if in_background {
@@ -69,12 +69,9 @@ pub(crate) fn release_unawaited<W: Wire>(
     context: &Arc<Context<W>>,
     mut entry: Box<LeaseEntry>,
 ) -> ReleaseOutcome {
-    if entry.heads_queue
-        && context
-            .queues()
-            .remove_if_empty(&entry.owner.names.first().lock)
-    {
-        entry.heads_queue = false;
+    let lock = &entry.owner.names.first().lock;
+    if entry.holding.heads_queue() && context.queues().dismiss(lock) {
+        entry.holding.leave_queue();
     }
     begin_here(context, release_task(context, entry, None));
     ReleaseOutcome::NotAwaited
@@ -96,7 +93,7 @@ fn release_task<W: Wire>(
 ) -> Task {
     // Counted here and not in the task: a shutdown may look before the task is run.
     let counted = context.unsettled.one();
-    if entry.heads_queue {
+    if entry.holding.heads_queue() {
         // The caller that is recorded as the holder is one no longer.
         context
             .queues()
@@ -110,7 +107,11 @@ fn release_task<W: Wire>(
     let rests_until = rest.map(|rest| SETTLING.now() + rest);
     let release = Release {
         context: context.clone(),
-        ending: Ending::of_holder(entry.contended, entry.heads_queue, rests_until),
+        ending: Ending::of_holder(
+            entry.holding.is_contended(),
+            entry.holding.heads_queue(),
+            rests_until,
+        ),
         next: None,
         until: Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT),
         caller: Caller {
@@ -201,7 +202,7 @@ impl<W: Wire> Release<W> {
         let Some((entry, _)) = &mut self.unfinished else {
             return Command::End;
         };
-        if !entry.contended {
+        if !entry.holding.is_contended() {
             // The caller may have been too busy to read the message that a waiter queues.
             let lock = &entry.owner.names.first().lock;
             context.wire.read_messages(lock);

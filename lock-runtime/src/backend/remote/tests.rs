@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::backend::engine::holding::Holding;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::wire::owner::Owner;
@@ -61,6 +62,10 @@ impl Wire for SilentWire {
         _: &mut Owner,
         _: AcquireRequest,
     ) -> Result<Answered<AcquireReply>, WireError> {
+        pending().await
+    }
+
+    async fn downgrade(&self, _: &mut Owner, _: Duration) -> RenewalOutcome {
         pending().await
     }
 
@@ -194,9 +199,8 @@ pub(super) fn head_with_the_lock(
         &schedule,
     ));
     assert!(client.queues().enter(&names.lock).is_none());
-    let mut entry = LeaseEntry::new(lease, owner, schedule, number, granted_at);
-    entry.heads_queue = true;
-    entry
+    let holding = Holding::granted(granted_at, false, true);
+    LeaseEntry::new(lease, owner, schedule, number, holding)
 }
 
 /// Takes the queues' mutex on another thread as soon as it is woken.

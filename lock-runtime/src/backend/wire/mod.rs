@@ -3,6 +3,7 @@
 pub(crate) mod ballot;
 pub(crate) mod candidate;
 pub(crate) mod error;
+pub(crate) mod first_command;
 pub(crate) mod inspection;
 pub(crate) mod notice;
 pub(crate) mod outstanding;
@@ -17,6 +18,7 @@ use std::future::{Future, ready};
 use std::time::Duration;
 
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::first_command::FirstCommand;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
@@ -40,16 +42,6 @@ pub(crate) struct AcquireRequest {
     /// Whether the owner queues where it cannot have the lock now.
     pub(crate) queue: bool,
     pub(crate) first: FirstCommand,
-}
-
-/// What an acquire begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FirstCommand {
-    /// A plain `SET NX`, where the server has that: the lock is mostly free, and then this is all, without a token. If it is
-    /// taken the script follows.
-    Take,
-    /// The script, whose grants have tokens.
-    Script,
 }
 
 /// The renewal of one of many leases.

@@ -1,12 +1,15 @@
 //! The next caller of a local queue becomes its head.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use super::{Acquisition, Progress};
+use super::Acquisition;
+use crate::backend::engine::competing::command::Command;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter};
+use crate::backend::remote::pass_head;
 use crate::backend::wire::Wire;
 use crate::background::panics::catch_panics;
 
@@ -27,13 +30,36 @@ impl<W: Wire> Acquisitions for Context<W> {
         } = waiter;
         let mut acquisition = Acquisition::new(&self, request, until, true);
         match acquisition.take_over(handoff, last_known) {
-            Progress::Break(acquired) => {
-                let undelivered = acquisition.register_lease(acquired);
+            Command::Win => {
+                let undelivered = acquisition.win();
                 catch_panics(|| drop(reply.send(Ok(undelivered))));
             }
-            Progress::Continue(step) => {
-                task.assign(acquisition.into_task(step, reply, counted));
+            command => {
+                task.assign(acquisition.into_task(command, reply, counted));
             }
         }
+    }
+}
+
+impl<W: Wire> Acquisition<W> {
+    /// Takes over what the last head of the local queue had reached, and what it knew.
+    fn take_over(&mut self, handoff: Handoff, last_known: Option<LastKnown>) -> Command {
+        let handoff = if self.competing.fits(&handoff) {
+            handoff
+        } else {
+            pass_head::end_unneeded(&self.context, handoff);
+            Handoff::Fresh
+        };
+        let (until, context) = (self.until, &self.context);
+        let command = self.competing.take_over(
+            handoff,
+            LastKnown::knows(last_known.as_ref()),
+            || Instant::now() >= until,
+            || context.now(),
+        );
+        if let Command::GiveUp = command {
+            self.last_known = last_known;
+        }
+        command
     }
 }

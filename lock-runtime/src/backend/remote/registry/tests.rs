@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use super::*;
+use crate::backend::engine::holding::{Holding, MAX_LOCAL_TIME};
 use crate::backend::remote::grant_notifier::GrantNotifier;
-use crate::backend::remote::lease_entry::MAX_LOCAL_TIME;
 use crate::backend::remote::owner::RegisteredOwner;
 use crate::background::clock::Clock;
 use crate::config::TURNS;
@@ -66,9 +66,8 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
         Mode::Exclusive,
         &GrantNotifier::default(),
     );
-    let mut entry = LeaseEntry::new(Arc::new(lease), owner, schedule, token, at);
-    entry.heads_queue = true;
-    entry
+    let holding = Holding::granted(at, false, true);
+    LeaseEntry::new(Arc::new(lease), owner, schedule, token, holding)
 }
 
 fn confirmation(at: Moment, contended: bool) -> Answered<Grant> {
@@ -215,7 +214,10 @@ fn renewal_without_an_answer_is_handed_out_again_and_reported() {
     let next = registry.next().unwrap();
     assert!(next > first + TTL / 12 && next <= first + TTL / 3);
     let entry = remove(&mut registry, 1).unwrap();
-    assert!(entry.contended, "the answer said that a waiter queues");
+    assert!(
+        entry.holding.is_contended(),
+        "the answer said that a waiter queues"
+    );
     assert_eq!(entry.lease.deadline(), entry.schedule.deadline());
 }
 
@@ -244,7 +246,7 @@ fn renewal_out_of_turn_counts_until_it_is_answered() {
     }
     registry.unanswered(owner_id(1), start + TTL / 3, 0.5);
     registry.unanswered(owner_id(1), start + TTL / 3, 0.5);
-    assert_eq!(remove(&mut registry, 1).unwrap().unanswered, 1);
+    assert!(remove(&mut registry, 1).unwrap().holding.is_renewing());
 }
 
 #[test]
@@ -590,7 +592,7 @@ fn lease_passes_only_to_a_caller_that_could_be_granted_it() {
         next.is_some()
     };
     let as_it_is: fn(&mut LeaseEntry) = |_| {};
-    let contended: fn(&mut LeaseEntry) = |entry| entry.contended = true;
+    let contended: fn(&mut LeaseEntry) = |entry| entry.holding.note_contended(true);
     let lost: fn(&mut LeaseEntry) = |entry| {
         entry.lease.lose(crate::lease::LossReason::NotOurs);
     };
@@ -686,11 +688,18 @@ fn contended_or_doubtful_lease_is_not_retained() {
     assert!(retains(as_it_is, TTL / 4));
     assert!(!retains(as_it_is, TTL / 3), "too little is left of it");
     let refused: [fn(&mut LeaseEntry); 6] = [
-        |entry| entry.contended = true,
-        |entry| entry.turn = u8::try_from(TURNS - 1).unwrap(),
-        |entry| entry.unanswered = 1,
-        |entry| entry.doubt = Doubt::Open,
-        |entry| entry.doubt = Doubt::Confirming,
+        |entry| entry.holding.note_contended(true),
+        |entry| {
+            for _ in 1..TURNS {
+                entry.holding.handed_over();
+            }
+        },
+        |entry| entry.holding.renews_out_of_turn(),
+        |entry| entry.holding.doubted(),
+        |entry| {
+            entry.holding.doubted();
+            entry.holding.renews();
+        },
         |entry| {
             entry.lease.lose(crate::lease::LossReason::NotOurs);
         },
@@ -739,7 +748,7 @@ fn each_retained_lease_is_given_back_once() {
     assert!(registry.retained.remove_expired(early).is_empty());
     let expired = registry.retained.remove_expired(start + RETAIN);
     assert_eq!(expired.len(), 1);
-    assert!(expired[0].heads_queue);
+    assert!(expired[0].holding.heads_queue());
     assert!(registry.retained.remove_owner(owner_id(1)).is_none());
     assert_eq!(registry.next(), None);
 }

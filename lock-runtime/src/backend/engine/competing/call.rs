@@ -1,0 +1,20 @@
+//! What a call asks for.
+
+use std::time::Duration;
+
+/// What a caller asks for, and of whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Call {
+    /// How many locks.
+    pub(crate) locks: usize,
+    /// Of its first lease.
+    pub(crate) ttl: Duration,
+    pub(crate) waits: bool,
+    pub(crate) is_share: bool,
+    /// A plain command may take the lock, if it is free.
+    pub(crate) may_take: bool,
+    /// The servers have a queue of owners.
+    pub(crate) has_queue: bool,
+    /// The lock is granted once enough replicas have it.
+    pub(crate) awaits_replicas: bool,
+}

@@ -1,0 +1,46 @@
+//! What a call that competes is told.
+
+use crate::backend::wire::reply::Answered;
+use crate::lease::record::Grant;
+
+/// What came of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// No owner could be made.
+    NoOwner,
+    Granted(Answered<Grant>),
+    /// This one of the locks, counted from 0, is in the way. The owner has those before it, and may have one behind it.
+    Waiting {
+        lock: usize,
+        holds_later: bool,
+    },
+    /// Enough replicas have the lock that was granted, or could have one.
+    HasReplicas,
+    Refused,
+    /// It was not sent or not answered, or there are too few replicas.
+    Unavailable,
+    /// A release before this may have been missed.
+    MayHaveMissed,
+    Listens,
+    GivenBack,
+    /// The pause is over.
+    Due,
+    /// A message names the owner.
+    Notified,
+    /// The caller's time is up, before or during a pause.
+    TimeIsUp,
+}
+
+/// What is known of the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Knows {
+    Nothing,
+    /// The last attempt was answered with the holder.
+    Holder,
+    /// Another caller of this client has or had it.
+    OneOfUs,
+    /// The last attempt failed.
+    Failed,
+    /// The same: the server refuses the caller.
+    Refused,
+}

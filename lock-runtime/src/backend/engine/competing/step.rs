@@ -1,0 +1,20 @@
+//! The command whose outcome is awaited.
+
+use crate::backend::wire::reply::Answered;
+use crate::lease::record::Grant;
+
+/// The command whose outcome is awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Step {
+    Attempts,
+    /// For this grant.
+    AwaitsReplicas(Answered<Grant>),
+    ChecksReplicas {
+        has_lost: bool,
+    },
+    Listens,
+    GivesBack,
+    BeginsAnew,
+    /// None any more.
+    Wins(Answered<Grant>),
+}

@@ -1,0 +1,48 @@
+//! An owner that goes from one part of the client to the next.
+
+use crate::backend::wire::outstanding::Outstanding;
+use crate::backend::wire::reply::Answered;
+use crate::lease::record::Grant;
+
+/// What is decided by an owner. Its id, its records and its messages concern those who send its commands.
+pub(crate) trait Owned {
+    fn outstanding(&self) -> &Outstanding;
+
+    fn outstanding_mut(&mut self) -> &mut Outstanding;
+}
+
+/// What the next head of a local queue takes over.
+#[derive(Clone, Debug)]
+pub(crate) enum Handoff<O> {
+    /// Nothing: it begins with an owner of its own.
+    Fresh,
+    /// An owner that may be in the queue, whose place is to be kept.
+    Queued(O),
+    /// An owner whose place in the queue the server has just confirmed.
+    Confirmed(O),
+    /// An owner that has the lock, granted for the ttl that the owner asked for.
+    Granted(O, Answered<Grant>),
+}
+
+/// What a caller with the lock has.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Won<O> {
+    pub(crate) owner: O,
+    pub(crate) grant: Answered<Grant>,
+    /// A waiter queues behind the owner, or did a moment ago.
+    pub(crate) contended: bool,
+    /// The holder is the head of the local queue, and promotes the next caller when it is done.
+    pub(crate) heads_queue: bool,
+    /// Promote the next caller now: a share leaves room for others.
+    pub(crate) promotes: bool,
+}
+
+/// What a call leaves that is over.
+#[derive(Debug)]
+#[must_use = "an owner that is forgotten keeps its lock, and callers wait for a head"]
+pub(crate) struct Left<O> {
+    /// End this owner.
+    pub(crate) ends: Option<O>,
+    /// Make the next caller of the local queue its head.
+    pub(crate) promotes: Option<Handoff<O>>,
+}

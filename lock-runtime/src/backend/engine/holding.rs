@@ -1,0 +1,248 @@
+//! A lock that is held: what its holder does with it when it is done, and what is not known of it meanwhile.
+//!
+//! ```text
+//!              ┌──── connection breaks, slot moves ────┐
+//!              ▼                                       │
+//!      in doubt: OPEN ── renewal sent ──► CONFIRMING   │
+//!              ▲ └───── not answered ◄─────┘   │       │
+//!              │                               ▼ answered
+//!  GRANTED ────┴──────────────────────────── HELD ◄──────────── next turn ────────────┐
+//!                                              │                                      │
+//!             done ─┬─ the next caller may have it ───────────────────────────────────┤
+//!                   ├─ none waits, and it may be retained ─► RETAINED ─ a caller may ─┘
+//!                   └─ otherwise ───────────────────────────────────────────────────────► ENDS
+//!             lost ─── promotes the next caller, who begins with nothing
+//! ```
+//!
+//! A turn changes nothing of the grant: owner, deadline and renewals stay. So a lease that is handed over in doubt is
+//! confirmed for its next holder, and one that is in doubt is never retained, where nobody would confirm it.
+
+use std::mem;
+use std::time::Duration;
+
+use crate::background::moment::Moment;
+
+/// How long one grant may be handed from caller to caller in a process while waiters queue in Redis.
+pub(crate) const MAX_LOCAL_TIME: Duration = Duration::from_secs(1);
+
+/// A lock that is held, from its grant until it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Holding {
+    /// The time before the acquire was sent that was answered with the grant.
+    granted_at: Moment,
+    /// Renewals that were sent and not answered.
+    unanswered: u32,
+    /// How many callers had the grant before this holder, fewer than [`TURNS`](crate::config::TURNS).
+    turn: u8,
+    /// Waiters queue in Redis, as far as is known: the lock is released by hand-off.
+    is_contended: bool,
+    /// The holder is the head of its local queue, and passes that on when it is done.
+    heads_queue: bool,
+    doubt: Doubt,
+}
+
+/// Whether a lease was last confirmed on a connection that is gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Doubt {
+    #[default]
+    None,
+    /// It was, and is to be confirmed.
+    Open,
+    /// It was, and a confirmation is outstanding.
+    Confirming,
+}
+
+/// The lease when its holder is done, or another caller comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) now: Moment,
+    pub(crate) deadline: Moment,
+    /// Of its first request.
+    pub(crate) ttl: Duration,
+    /// A message named the owner: a waiter queues in Redis.
+    pub(crate) is_named: bool,
+    /// It is to stay taken for a minimum, which is not over.
+    pub(crate) rests: bool,
+    /// It is lost, or its deadline has passed.
+    pub(crate) is_over: bool,
+    /// The caller has it, and no renewal has failed since the last confirmation.
+    pub(crate) is_sure: bool,
+    /// How many callers may have the grant.
+    pub(crate) turns: u32,
+}
+
+/// Who has the lock after its holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// The first caller of the local queue.
+    HandsOver,
+    /// Nobody, and for this time the client's next caller may have it.
+    Retains(Duration),
+    /// Nobody of this client.
+    Ends,
+}
+
+impl Holding {
+    #[inline]
+    pub(crate) fn granted(granted_at: Moment, is_contended: bool, heads_queue: bool) -> Holding {
+        Holding {
+            granted_at,
+            unanswered: 0,
+            turn: 0,
+            is_contended,
+            heads_queue,
+            doubt: Doubt::None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn granted_at(&self) -> Moment {
+        self.granted_at
+    }
+
+    #[inline]
+    pub(crate) fn is_contended(&self) -> bool {
+        self.is_contended
+    }
+
+    #[inline]
+    pub(crate) fn heads_queue(&self) -> bool {
+        self.heads_queue
+    }
+
+    /// How many callers had the grant before this one.
+    #[inline]
+    pub(crate) fn turn(&self) -> u8 {
+        self.turn
+    }
+
+    /// Whether a renewal is unanswered, which the background sent.
+    #[inline]
+    pub(crate) fn is_renewing(&self) -> bool {
+        self.unanswered > 0
+    }
+
+    /// Decides what becomes of the lock. The first caller of the local queue asks for the ttl `next`; without one, the lock
+    /// may be retained for `retain`.
+    pub(crate) fn done(&self, next: Option<Duration>, retain: Duration, at: &Facts) -> Done {
+        match next {
+            Some(ttl) if self.may_go_to(ttl, at) => Done::HandsOver,
+            Some(_) => Done::Ends,
+            None => {
+                let time = retain.min(self.room(at));
+                if time.is_zero() || !self.may_be_retained(at) {
+                    Done::Ends
+                } else {
+                    Done::Retains(time)
+                }
+            }
+        }
+    }
+
+    /// Whether a caller that asks for this ttl may have the lease as it is.
+    pub(crate) fn may_go_to(&self, ttl: Duration, at: &Facts) -> bool {
+        let is_long = at.deadline.since(at.now) >= ttl * 2 / 3;
+        let is_wanted = self.is_contended || at.is_named;
+        let is_fair = !is_wanted || at.now.since(self.granted_at) < MAX_LOCAL_TIME;
+        ttl == at.ttl && is_long && self.has_turn(at) && is_fair && !at.rests && !at.is_over
+    }
+
+    fn has_turn(&self, at: &Facts) -> bool {
+        u32::from(self.turn) + 1 < at.turns
+    }
+
+    /// Only if no other client is known to want it, and it is not in doubt. Every owner is notified when its connection
+    /// breaks, since messages may have been missed.
+    fn may_be_retained(&self, at: &Facts) -> bool {
+        let is_wanted = self.is_contended || at.is_named;
+        let is_sure = self.unanswered == 0 && self.doubt == Doubt::None && at.is_sure;
+        self.has_turn(at) && !is_wanted && is_sure && !at.rests && !at.is_over
+    }
+
+    /// No caller could have the lease once less than two thirds of its ttl are left.
+    fn room(&self, at: &Facts) -> Duration {
+        at.deadline.since(at.now).saturating_sub(at.ttl * 2 / 3)
+    }
+
+    /// The next caller has it. Returns whether a confirmation was outstanding; what is in doubt is confirmed again when it is
+    /// delivered.
+    pub(crate) fn handed_over(&mut self) -> bool {
+        self.turn += 1;
+        self.confirmation_is_over()
+    }
+
+    /// The next caller of the local queue is its head already.
+    pub(crate) fn leave_queue(&mut self) {
+        self.heads_queue = false;
+    }
+
+    /// The lock is lost. Returns whether to promote the next caller.
+    pub(crate) fn lost(&mut self) -> bool {
+        mem::take(&mut self.heads_queue)
+    }
+
+    /// It was last confirmed on a connection that is gone.
+    pub(crate) fn doubted(&mut self) {
+        if self.doubt == Doubt::None {
+            self.doubt = Doubt::Open;
+        }
+    }
+
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.doubt != Doubt::None
+    }
+
+    /// Whether to confirm it as soon as that may be.
+    pub(crate) fn is_unconfirmed(&self) -> bool {
+        self.doubt == Doubt::Open
+    }
+
+    /// A renewal is sent. Returns whether it is a confirmation.
+    pub(crate) fn renews(&mut self) -> bool {
+        self.unanswered += 1;
+        let confirms = self.doubt == Doubt::Open;
+        if confirms {
+            self.doubt = Doubt::Confirming;
+        }
+        confirms
+    }
+
+    /// A renewal that a caller asked for is sent. It confirms nothing.
+    pub(crate) fn renews_out_of_turn(&mut self) {
+        self.unanswered += 1;
+    }
+
+    /// A renewal was answered, on a connection of before the break if it is `stale`: it says nothing of the server of today.
+    /// Returns whether a confirmation was outstanding.
+    pub(crate) fn confirmed(&mut self, is_stale: bool) -> bool {
+        self.unanswered = 0;
+        let was_outstanding = self.confirmation_is_over();
+        if !is_stale {
+            self.doubt = Doubt::None;
+        }
+        was_outstanding
+    }
+
+    /// The answer to a renewal says that waiters queue, or not.
+    pub(crate) fn note_contended(&mut self, is_contended: bool) {
+        self.is_contended |= is_contended;
+    }
+
+    /// A renewal was not answered. Returns whether a confirmation was outstanding.
+    pub(crate) fn unanswered(&mut self) -> bool {
+        self.unanswered = self.unanswered.saturating_sub(1);
+        self.confirmation_is_over()
+    }
+
+    /// Nobody waits for the answer to a confirmation any more. Returns whether one was outstanding.
+    pub(crate) fn confirmation_is_over(&mut self) -> bool {
+        let was_outstanding = self.doubt == Doubt::Confirming;
+        if was_outstanding {
+            self.doubt = Doubt::Open;
+        }
+        was_outstanding
+    }
+}
+
+#[cfg(test)]
+mod tests;
