@@ -87,7 +87,11 @@ impl<O: Owned> Competing<O> {
     ) -> Command {
         match handoff {
             Handoff::Fresh => Command::Attempt,
-            Handoff::Queued(owner) => {
+            Handoff::Queued(mut owner) => {
+                // Granted too late to the last head, who left.
+                if owner.outstanding_mut().may_hold() {
+                    self.in_the_way = self.call.locks;
+                }
                 self.owner = Some(owner);
                 if !is_late() {
                     return Command::Attempt;
@@ -306,7 +310,8 @@ impl<O: Owned> Competing<O> {
             Step::Attempts | Step::GivesBack | Step::BeginsAnew | Step::Wins(_) => {
                 self.knows = Knows::Failed;
                 if is_removed!(same_owner_for_each_attempt) {
-                    self.owner = None;
+                    // An owner that is dropped would be ended again when a message names it.
+                    mem::forget(self.owner.take());
                 }
                 Command::Wait(Pause::BackOff)
             }

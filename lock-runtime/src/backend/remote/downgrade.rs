@@ -16,6 +16,7 @@ use crate::backend::undelivered::Undelivered;
 use crate::backend::wire::Wire;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
+use crate::background::moment::Moment;
 use crate::background::random;
 use crate::error::LockError;
 use crate::key::{Lock, LockName, OneOrMore};
@@ -26,11 +27,12 @@ use crate::lease::{Lease, LossReason, Mode, Request};
 /// Makes the holder of a lease a reader, if it still holds the lock. Repeated until it is answered or the lease is over;
 /// then the lock is given back.
 ///
-/// The lease is not renewed meanwhile: each attempt confirms it.
-pub(crate) async fn downgrade<W: Wire>(
-    context: &Arc<Context<W>>,
+/// The lease is not renewed meanwhile: each attempt confirms it. Dropped at any time, also before it is polled, this ends the
+/// holder.
+pub(crate) fn downgrade<W: Wire>(
+    context: Arc<Context<W>>,
     entry: Box<LeaseEntry>,
-) -> Outcome {
+) -> impl Future<Output = Outcome> + Send {
     let LeaseEntry {
         lease,
         owner,
@@ -44,11 +46,26 @@ pub(crate) async fn downgrade<W: Wire>(
         owner: Some(owner),
         heads_queue: holding.heads_queue(),
     };
-    let owner = writer.owner.as_mut().expect("it is there until it reads");
-    owner.become_reader();
-    let grant = attempt(context, &lease, owner).await?;
-    let owner = writer.owner.take().expect("it reads from now on");
-    let request = Request {
+    async move {
+        let owner = writer.owner.as_mut().expect("it is there until it reads");
+        owner.become_reader();
+        let grant = attempt(&writer.context, &lease, owner).await?;
+        let owner = writer.owner.take().expect("it reads from now on");
+        let reader = reader_of(&lease, &owner, schedule.end(), grant.at);
+        let granted = GrantedOwner {
+            owner,
+            grant,
+            contended: grant.answer.contended,
+            heads_queue: false,
+        };
+        let lease = delivery::register(&writer.context, &reader, granted);
+        Ok(Undelivered::new(writer.context.clone(), lease))
+    }
+}
+
+/// What the holder of `lease`, which is to `end` then, asks for as a reader from a grant at `from` on.
+fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) -> Request {
+    Request {
         locks: OneOrMore::from(Lock {
             key: lease.keys.first().clone(),
             names: owner.names.first().clone(),
@@ -56,7 +73,7 @@ pub(crate) async fn downgrade<W: Wire>(
         mode: owner.mode,
         terms: LeaseTerms {
             // `max_hold` counts from the first grant.
-            max_hold: lease.terms.max_hold.map(|_| schedule.end().since(grant.at)),
+            max_hold: lease.terms.max_hold.map(|_| end.since(from)),
             // A share has no minimum.
             hold_at_least_ms: 0,
             ..lease.terms
@@ -65,38 +82,30 @@ pub(crate) async fn downgrade<W: Wire>(
         fenced: false,
         label: Arc::default(),
         labels: lease.trace.labels.clone(),
-    };
-    let granted = GrantedOwner {
-        owner,
-        grant,
-        contended: grant.answer.contended,
-        heads_queue: false,
-    };
-    let lease = delivery::register(context, &request, granted);
-    Ok(Undelivered::new(context.clone(), lease))
+    }
 }
 
 /// A writer that becomes a reader. When that is over, the next caller is the head of the local queue: readers do not head
 /// the queue of those that want the lock for themselves alone. Dropped before that, the writer is ended as well.
-struct Writer<'a, W: Wire> {
-    context: &'a Arc<Context<W>>,
+struct Writer<W: Wire> {
+    context: Arc<Context<W>>,
     lock: LockName,
     /// `None` once it reads.
     owner: Option<RegisteredOwner>,
     heads_queue: bool,
 }
 
-impl<W: Wire> Drop for Writer<'_, W> {
+impl<W: Wire> Drop for Writer<W> {
     fn drop(&mut self) {
         // In a forked child another thread may have held the mutexes when the process was forked.
         if self.context.check_process().is_err() {
             return;
         }
         if let Some(owner) = self.owner.take() {
-            drop(reaper::end(self.context, owner));
+            drop(reaper::end(&self.context, owner));
         }
         if self.heads_queue {
-            pass_head::to_next(self.context, Mode::Exclusive, &self.lock, Handoff::Fresh);
+            pass_head::to_next(&self.context, Mode::Exclusive, &self.lock, Handoff::Fresh);
         }
     }
 }

@@ -7,14 +7,26 @@ use crate::lease::Lease;
 
 /// The leases of writers that become readers. Nothing is due for them, so the registry does not have them, but a
 /// shutdown ends them.
-#[derive(Debug, Default)]
-pub(crate) struct Downgrading(Mutex<Vec<Arc<Lease>>>);
+#[derive(Debug)]
+pub(crate) struct Downgrading {
+    process: u32,
+    leases: Mutex<Vec<Arc<Lease>>>,
+}
+
+impl Default for Downgrading {
+    fn default() -> Downgrading {
+        Downgrading {
+            process: std::process::id(),
+            leases: Mutex::default(),
+        }
+    }
+}
 
 impl Downgrading {
     /// Adds a lease, before the registry loses it. It is removed when the returned value is dropped, after the registry
     /// has the lease of the reader.
     pub(crate) fn begin(self: &Arc<Self>, lease: &Arc<Lease>) -> Downgrade {
-        self.0.lock().push(lease.clone());
+        self.leases.lock().push(lease.clone());
         Downgrade {
             all: self.clone(),
             lease: lease.clone(),
@@ -22,7 +34,7 @@ impl Downgrading {
     }
 
     pub(crate) fn leases(&self) -> Vec<Arc<Lease>> {
-        self.0.lock().clone()
+        self.leases.lock().clone()
     }
 }
 
@@ -35,7 +47,9 @@ pub(crate) struct Downgrade {
 
 impl Drop for Downgrade {
     fn drop(&mut self) {
-        let mut leases = self.all.0.lock();
-        leases.retain(|other| !Arc::ptr_eq(other, &self.lease));
+        // In a forked child another thread may have held the mutex when the process was forked.
+        if let Some(mut leases) = self.all.leases.lock_unless_forked(self.all.process) {
+            leases.retain(|other| !Arc::ptr_eq(other, &self.lease));
+        }
     }
 }

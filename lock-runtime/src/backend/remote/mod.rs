@@ -173,9 +173,9 @@ impl<W: Wire> Backend for Remote<W> {
         // Counted here and not in the task: a shutdown may look before the task is run.
         let counted = self.unsettled.one();
         let (mut runner, reply) = self.inline_runner();
-        let context = self.clone();
+        let reading = downgrade::downgrade(self.clone(), entry);
         let task = Box::pin(async move {
-            let outcome = downgrade::downgrade(&context, entry).await;
+            let outcome = reading.await;
             drop(downgrading);
             // If the caller is gone by now, the lease comes back and is released as it is dropped.
             catch_panics(|| drop(reply.send(outcome)));

@@ -562,6 +562,7 @@ fn handoffs() -> Vec<(Handoff<Owner>, Knows)> {
         Knows::Refused,
     ] {
         handoffs.push((Handoff::Queued(queued.clone()), knew));
+        handoffs.push((Handoff::Queued(holds.clone()), knew));
     }
     handoffs
 }
