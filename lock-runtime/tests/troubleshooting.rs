@@ -72,6 +72,9 @@ const NO_MESSAGES: &[&str] = &[
     "the sentinel is not asked any more",
     "… is silent, and another node has its slots",
     // Of the event `lock_order_full`.
+    "mend the rings that were reported",
+    "name the locks that are taken by hand: Acquire::name",
+    "nest fewer different locks in each other",
     "… keys of locks without a name",
     "… pairs of nested locks",
     "… paths between two locks",
