@@ -132,21 +132,7 @@ fn declared_result(pattern: &Pat, is_last: bool) -> Option<TokenStream> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TailBlock;
-    use super::*;
-
-    fn find_in(signature: &str, body: &str) -> Option<TailBlock> {
-        let signature = syn::parse_str(signature).unwrap();
-        TailBlock::find(&signature, body.parse().unwrap())
-    }
-
-    fn find(body: &str) -> Option<TailBlock> {
-        find_in("fn f(id: u8) -> R", body)
-    }
-
-    fn plain(tokens: &TokenStream) -> String {
-        tokens.to_string().replace(' ', "")
-    }
+    use crate::item::tail_block::tests::{find, find_in, plain};
 
     #[test]
     fn prelude_of_async_trait_is_split_off() {

@@ -96,19 +96,19 @@ fn async_block(expr: &mut Expr) -> Option<&mut ExprAsync> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn find_in(signature: &str, body: &str) -> Option<TailBlock> {
+    pub(in crate::item) fn find_in(signature: &str, body: &str) -> Option<TailBlock> {
         let signature = syn::parse_str(signature).unwrap();
         TailBlock::find(&signature, body.parse().unwrap())
     }
 
-    fn find(body: &str) -> Option<TailBlock> {
+    pub(in crate::item) fn find(body: &str) -> Option<TailBlock> {
         find_in("fn f(id: u8) -> R", body)
     }
 
-    fn plain(tokens: &TokenStream) -> String {
+    pub(in crate::item) fn plain(tokens: &TokenStream) -> String {
         tokens.to_string().replace(' ', "")
     }
 
