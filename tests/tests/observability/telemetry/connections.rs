@@ -6,6 +6,11 @@ use super::meter::sum;
 use super::{LONG, LockClient, client, eventually, ms};
 use crate::journal::{Line, told_of};
 
+/// A client that a busy machine does not have connect twice.
+fn at_ease(url: String) -> LockClient {
+    harness::patient(url).build().unwrap()
+}
+
 fn told(event: &str, server: &str) -> Vec<Line> {
     told_of(event, "server", server)
 }
@@ -67,7 +72,7 @@ async fn restarts_under_an_idle_client(locks: &LockClient, server: &mut RedisSer
 async fn server_that_restarts_under_an_idle_client_is_seen() {
     crate::record();
     let mut server = RedisServer::start();
-    let locks = client(server.url());
+    let locks = at_ease(server.url());
     restarts_under_an_idle_client(&locks, &mut server).await;
 
     let name = server.address();
@@ -84,7 +89,7 @@ async fn server_that_restarts_under_an_idle_client_is_seen() {
 async fn attempts_that_fail_are_counted_until_one_succeeds() {
     crate::record();
     let mut server = RedisServer::start();
-    let (locks, name) = (client(server.url()), server.address());
+    let (locks, name) = (at_ease(server.url()), server.address());
     cycle(&locks).await;
     server.kill9();
     lost(&name).await;
@@ -116,7 +121,7 @@ const FEW: usize = 14;
 async fn server_that_is_down_is_tried_ever_less_often_and_found_soon_after_it_is_back() {
     crate::record();
     let mut server = RedisServer::start();
-    let (locks, name) = (client(server.url()), server.address());
+    let (locks, name) = (at_ease(server.url()), server.address());
     cycle(&locks).await;
     server.kill9();
     lost(&name).await;
@@ -165,7 +170,7 @@ async fn node_of_a_quorum_that_is_down_is_tried_ever_less_often() {
 async fn primary_after_a_failover_is_named() {
     crate::record();
     let sentinels = RedisSentinels::start();
-    let locks = client(sentinels.url());
+    let locks = at_ease(sentinels.url());
     cycle(&locks).await;
     let before = sentinels.servers[sentinels.named_by(0)].address();
     connected(&before, 1).await;
@@ -182,7 +187,7 @@ async fn primary_after_a_failover_is_named() {
 async fn node_of_a_cluster_that_restarts_under_an_idle_client_is_seen() {
     crate::record();
     let mut cluster = RedisCluster::start();
-    let locks = client(cluster.url());
+    let locks = at_ease(cluster.url());
     let owner = cluster.owner(LOCK);
     cycle(&locks).await;
     let name = cluster.nodes[owner].address();
@@ -211,6 +216,6 @@ async fn node_of_a_cluster_that_restarts_under_an_idle_client_is_seen() {
 async fn node_of_a_quorum_that_restarts_under_an_idle_client_is_seen() {
     crate::record();
     let mut quorum = RedisQuorum::start();
-    let locks = client(quorum.url());
+    let locks = at_ease(quorum.url());
     restarts_under_an_idle_client(&locks, &mut quorum.nodes[1]).await;
 }
