@@ -170,13 +170,11 @@ async fn round_trips(client: &LockClient) -> Finding {
 
 /// A question that was not answered: one that the user may not ask is no fault of the servers.
 fn unanswered(check: &'static str, error: &LockError) -> Finding {
-    match error.is_rejected() {
-        true => Finding::unchecked(check, error.to_string()),
-        false => Finding::fail(check, "no answer").since(
-            error.to_string(),
-            "look at the network and the server's log",
-        ),
+    if error.is_rejected() {
+        return Finding::unchecked(check, error.to_string());
     }
+    let change = "look at the network and the server's log";
+    Finding::fail(check, "no answer").since(error.to_string(), change)
 }
 
 /// The findings about each server.

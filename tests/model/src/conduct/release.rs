@@ -176,9 +176,10 @@ impl Client {
             Then::BackOff(_) | Then::Pause(_) => {}
             Then::Over => drop(self.owners.remove(index)),
         }
-        match is_misreported {
-            true => Err(Breach::Misreported),
-            false => Ok(()),
+        if is_misreported {
+            Err(Breach::Misreported)
+        } else {
+            Ok(())
         }
     }
 
