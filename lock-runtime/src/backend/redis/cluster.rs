@@ -30,7 +30,8 @@ use self::router::{Router, left};
 use super::address::Address;
 use super::clock::CLOCK;
 use super::connect::Settings;
-use super::node::{Node, Purpose, ScriptCall, SendEvent};
+use super::connection::Connection;
+use super::node::{Purpose, ScriptCall, SendEvent};
 use super::node_error::NodeError;
 use super::side_by_side::side_by_side;
 use crate::backend::wire::error::WireError;
@@ -190,13 +191,6 @@ impl Cluster {
         }
     }
 
-    /// Reads the messages about a lock that have arrived from its node: copies from others do not count.
-    pub(super) fn read_messages(&self, lock: &LockName) {
-        if let Some(node) = self.router.nodes.known_owner(slot_of(lock)) {
-            node.read_messages();
-        }
-    }
-
     /// The renewals of each node.
     pub(super) fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
         let mut apart: Vec<(Option<NodeId>, Vec<Renewal>)> = Vec::new();
@@ -214,9 +208,15 @@ impl Cluster {
         apart.into_iter().map(|(_, renewals)| renewals).collect()
     }
 
-    /// Visits every node with which there may be a connection.
-    pub(super) fn each_node(&self, visit: impl FnMut(&Node)) {
-        self.router.nodes.each(visit);
+    /// The connection to the node of a lock, if there is one: copies of messages from other nodes do not count.
+    pub(super) fn connection_of(&self, lock: &LockName) -> Option<Arc<Connection>> {
+        let owner = self.router.nodes.known_owner(slot_of(lock))?;
+        owner.connected()
+    }
+
+    /// The connections to all nodes.
+    pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
+        self.router.nodes.connections()
     }
 }
 

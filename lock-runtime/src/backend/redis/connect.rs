@@ -33,9 +33,11 @@ use crate::lease::owner_id::ClientId;
 /// an ACL rule for channels need not follow the prefix.
 const CHANNEL: &str = "lock:";
 
-/// What all connections of a client share.
+/// How the connections of a client are set up, wherever their server is.
 #[derive(Clone)]
 pub(super) struct Settings {
+    /// Whether a connection is subscribed to the client's channels.
+    pub(super) is_subscribed: bool,
     pub(super) login: Arc<Login>,
     pub(super) expected: ServerMode,
     pub(super) background: Background,
@@ -62,6 +64,7 @@ impl Settings {
     ) -> Settings {
         let has_locks = !matches!(expected, ServerMode::Sentinel | ServerMode::QuorumNode);
         Settings {
+            is_subscribed: true,
             takes_plainly: has_locks && options.record == Record::Native,
             login: Arc::new(Login::new(login, options)),
             expected,
@@ -83,39 +86,20 @@ impl Settings {
     }
 }
 
-/// The settings of all connections to a node.
-#[derive(Clone)]
-pub(super) struct Setup {
-    pub(super) locator: Locator,
-    /// Whether the connections are subscribed to the client's channels.
-    pub(super) is_subscribed: bool,
-    pub(super) settings: Settings,
-}
-
-impl Setup {
-    /// The setup of connections for all commands and messages.
-    pub(super) fn new(locator: impl Into<Locator>, settings: Settings) -> Setup {
-        Setup {
-            locator: locator.into(),
-            is_subscribed: true,
-            settings,
-        }
-    }
-}
-
-impl Setup {
+impl Settings {
     /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open.
     /// `progress` says how far that came. The caller bounds the time.
     pub(super) async fn connect(
         &self,
+        locator: &Locator,
         began: Instant,
         progress: &AttemptProgress,
         client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
         on_event: impl Fn(ConnectionId) -> OnTransportEvent,
     ) -> Result<Connection, SetupError> {
-        match &self.locator {
+        match locator {
             Locator::Fixed(address) => {
-                let limit = self.settings.command_timeout;
+                let limit = self.command_timeout;
                 let connecting =
                     self.connect_to(address, began, limit, progress, client_ids, on_event);
                 connecting.await
@@ -142,7 +126,7 @@ impl Setup {
             background,
             command_timeout,
             ..
-        } = &self.settings;
+        } = self;
         // A silent sentinel or server takes a part of the time, so that another one may be found in the rest.
         let share = *command_timeout * 2 / 5;
         let mut finder = Finder::new(sentinels.clone(), background.clone(), share);
@@ -194,7 +178,7 @@ impl Setup {
             command_timeout,
             takes_plainly,
             ..
-        } = &self.settings;
+        } = self;
         let started = Instant::now();
         let server = progress.begin(address);
         let (socket, session) =
@@ -229,7 +213,7 @@ impl Setup {
             commands.push(vec![Argument::Text("SUBSCRIBE"), Argument::Text(channel)]);
         }
         let required = commands.len();
-        let asks_for_boot = self.settings.boots.is_some();
+        let asks_for_boot = self.boots.is_some();
         commands.extend(asks_for_boot.then(|| ["INFO", "server"].map(Argument::Text).to_vec()));
         commands.extend(takes_plainly.then(|| shortcut::SCRIPT_CHECK.map(Argument::Text).to_vec()));
         commands.extend(eviction_check::command(address).map(|command| command.to_vec()));
@@ -257,7 +241,7 @@ impl Setup {
         for answer in answers.by_ref().take(required) {
             answer.extract_error().map_err(refused)?;
         }
-        let boot = match &self.settings.boots {
+        let boot = match &self.boots {
             Some(boots) => {
                 let boot = boots.check(address, answers.next().unwrap_or(Value::Nil));
                 Some(boot.map_err(SetupError::UnfitServer)?)
@@ -279,15 +263,16 @@ impl Setup {
     /// leads to. The watch ends with the connection.
     pub(super) fn watch(
         &self,
+        locator: &Locator,
         connection: &Connection,
         on_elsewhere: impl FnOnce() + Send + 'static,
     ) {
         let (Locator::Sentinels(sentinels), Some((primary, number))) =
-            (&self.locator, connection.named.clone())
+            (locator, connection.named.clone())
         else {
             return;
         };
-        let background = &self.settings.background;
+        let background = &self.background;
         let elsewhere = until_elsewhere(sentinels.clone(), primary, number, background.clone());
         let watch = Watch::begin(background, async move {
             elsewhere.await;
@@ -299,8 +284,8 @@ impl Setup {
         }
     }
 
-    pub(super) fn describe_timeout(&self) -> WireError {
-        let (timeout, locator) = (self.settings.command_timeout, &self.locator);
+    pub(super) fn describe_timeout(&self, locator: &Locator) -> WireError {
+        let timeout = self.command_timeout;
         let hint = locator.hint_if_silent();
         WireError::unavailable(format!(
             "{locator} did not let us connect within {timeout:?}{hint}"
@@ -357,7 +342,7 @@ impl From<WireError> for SetupError {
 }
 
 /// Closes a transport whose setup was not completed.
-struct CloseOnDrop(Option<Transport>);
+struct CloseOnDrop(Option<Arc<Transport>>);
 
 impl CloseOnDrop {
     fn disarm(mut self) {

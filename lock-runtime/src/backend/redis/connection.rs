@@ -20,7 +20,7 @@ const MAX_UNANSWERED: u32 = 2;
 /// A connection that is set up and subscribed.
 pub(super) struct Connection {
     pub(super) id: ConnectionId,
-    pub(super) transport: Transport,
+    pub(super) transport: Arc<Transport>,
     /// The address of the server, in reports.
     pub(super) server: Arc<str>,
     /// What the server says that it is.
@@ -62,7 +62,7 @@ pub(super) enum SendError {
 impl Connection {
     pub(super) fn new(
         id: ConnectionId,
-        transport: Transport,
+        transport: Arc<Transport>,
         server: Arc<str>,
         deletion: Option<Deletion>,
         subscribed: Vec<ClientId>,

@@ -11,9 +11,10 @@ use redis::{RedisError, Value};
 use super::clock::CLOCK;
 use super::command::{self, Argument};
 use super::concurrency_limit::ConcurrencyLimit;
-use super::connect::Setup;
+use super::connect::Settings;
 use super::connection::{Connection, SendError};
 use super::error_reply::{self, ErrorClass, classify};
+use super::locator::Locator;
 use super::node_error::NodeError;
 use super::push::OnPush;
 use super::reconnect_pause::SHORTEST_PAUSE;
@@ -80,13 +81,14 @@ pub(super) struct ScriptCall<'a> {
 impl Node {
     pub(super) fn new(
         id: NodeId,
-        setup: Setup,
+        locator: Locator,
+        settings: Settings,
         events: Arc<dyn WireEvents>,
         on_push: OnPush,
     ) -> Node {
-        let command_timeout = setup.settings.command_timeout;
+        let command_timeout = settings.command_timeout;
         Node {
-            connection: SharedConnection::new(id, setup, events, on_push),
+            connection: SharedConnection::new(id, locator, settings, events, on_push),
             acquiring: ConcurrencyLimit::new(command_timeout),
             ending: ConcurrencyLimit::new(command_timeout),
         }
@@ -278,16 +280,6 @@ impl Node {
     /// The time by which a command that begins now must be answered.
     pub(super) fn until(&self) -> Instant {
         self.connection.until()
-    }
-
-    /// Reads the messages that have arrived. They are handled before this returns.
-    pub(super) fn read_messages(&self) {
-        self.connection.read_messages();
-    }
-
-    /// Has messages read from now on although no command is sent.
-    pub(super) fn keep_reading_messages(&self) {
-        self.connection.keep_reading_messages();
     }
 
     /// Checks that the server answers.

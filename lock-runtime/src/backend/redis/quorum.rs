@@ -4,11 +4,13 @@
 //! the lock if it has `SET NX PX` on a majority of the nodes. In addition the nodes keep one order of waiters, agree on
 //! fencing tokens, and do not vote for a while after they may have lost data (`docs/decisions/quorum.md`).
 //!
-//! The [`ballot`](crate::backend::wire::ballot) of an owner decides, without I/O. An [`attempt`] asks the [`nodes`],
+//! The [`ballot`](self::ballot) of an owner decides, without I/O. An [`attempt`] asks the [`nodes`],
 //! [`settling`] ends an owner on each of them, [`renewing`] extends leases.
 
 mod attempt;
+mod ballot;
 pub(super) mod boots;
+mod candidate;
 mod clocks;
 mod counting;
 mod election;
@@ -26,18 +28,19 @@ mod scripts;
 mod settling;
 mod spread;
 mod too_few;
+mod votes;
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::ballot::reason::Reason;
 use self::nodes::Nodes;
 use super::clock::CLOCK;
 use super::connect::Settings;
 use super::hello::ServerMode;
 use super::side_by_side::side_by_side;
 use super::url::QuorumTarget;
-use crate::backend::wire::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
@@ -128,7 +131,7 @@ impl Wire for QuorumWire {
         };
         if is_final && !queue {
             // The caller asks no more and has queued nowhere, but may have some nodes.
-            owner.candidate = None;
+            owner.kept = None;
             settling::abandon(&self.nodes, &candidate);
         }
         owner.outstanding.answered(ALL);
@@ -164,7 +167,9 @@ impl Wire for QuorumWire {
     }
 
     fn read_messages(&self, _: &LockName) {
-        self.nodes.each().for_each(super::node::Node::read_messages);
+        for connection in self.nodes.connections() {
+            connection.transport.read_messages();
+        }
     }
 
     fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
@@ -172,9 +177,9 @@ impl Wire for QuorumWire {
     }
 
     fn keep_reading_messages(&self) {
-        self.nodes
-            .each()
-            .for_each(super::node::Node::keep_reading_messages);
+        for connection in self.nodes.connections() {
+            connection.transport.keep_reading_messages();
+        }
     }
 
     async fn settled(&self) {

@@ -10,7 +10,7 @@ use super::command::{Argument, millis};
 use super::connect::Settings;
 use super::fence_memory::FenceMemory;
 use super::hello::ServerMode;
-use super::node::{Node, Purpose, ScriptCall, SendEvent};
+use super::node::{Purpose, ScriptCall, SendEvent};
 use super::scripts::{self, ScriptSet, Scripts};
 use super::shortcut::Shortcut;
 use super::topology::Topology;
@@ -322,7 +322,9 @@ impl Wire for RedisWire {
     }
 
     fn read_messages(&self, lock: &LockName) {
-        self.topology.read_messages(lock);
+        if let Some(connection) = self.topology.connection_of(lock) {
+            connection.transport.read_messages();
+        }
     }
 
     fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
@@ -330,7 +332,9 @@ impl Wire for RedisWire {
     }
 
     fn keep_reading_messages(&self) {
-        self.topology.each_node(Node::keep_reading_messages);
+        for connection in self.topology.connections() {
+            connection.transport.keep_reading_messages();
+        }
     }
 
     async fn ping(&self) -> Result<(), WireError> {

@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use super::connect::Setup;
+use super::connect::Settings;
+use super::locator::Locator;
 use super::node::{Node, Renewed};
 use super::node_error::NodeError;
 use super::renewals::{WaitReplicas, write_rewrites};
@@ -41,16 +42,17 @@ impl Replication {
     /// The second connection for a client that waits for replicas; `None` for one that does not.
     pub(super) fn new(
         id: NodeId,
-        setup: Setup,
+        locator: Locator,
+        settings: &Settings,
         events: &Arc<dyn WireEvents>,
     ) -> Option<Arc<Replication>> {
-        let wait = setup.settings.wait_replicas?;
-        let setup = Setup {
+        let wait = settings.wait_replicas?;
+        let settings = Settings {
             is_subscribed: false,
-            ..setup
+            ..settings.clone()
         };
         // Its end is no sign of anything: no lease is confirmed on it.
-        let node = Node::new(id, setup, events.clone(), Arc::new(|_, _| ()));
+        let node = Node::new(id, locator, settings, events.clone(), Arc::new(|_, _| ()));
         Some(Arc::new(Replication {
             node,
             wait,

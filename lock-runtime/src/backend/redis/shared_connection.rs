@@ -18,9 +18,10 @@ use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::watch;
 
 use super::answer::{Answer, ConnectionLost, unless_forked};
-use super::connect::Setup;
+use super::connect::Settings;
 use super::connection::{Connection, SendError};
 use super::error_reply::describe_broken;
+use super::locator::Locator;
 use super::outage::Outage;
 use super::push::{OnPush, PushEvent};
 use super::reconnect_pause::ReconnectPause;
@@ -38,7 +39,8 @@ pub(super) struct SharedConnection {
 
 struct Shared {
     node: NodeId,
-    setup: Setup,
+    locator: Locator,
+    settings: Settings,
     events: Arc<dyn WireEvents>,
     on_push: OnPush,
     state: Mutex<ConnectionState>,
@@ -75,13 +77,15 @@ type ConnectResult = Result<Arc<Connection>, WireError>;
 impl SharedConnection {
     pub(super) fn new(
         node: NodeId,
-        setup: Setup,
+        locator: Locator,
+        settings: Settings,
         events: Arc<dyn WireEvents>,
         on_push: OnPush,
     ) -> SharedConnection {
         let shared = Shared {
             node,
-            setup,
+            locator,
+            settings,
             events,
             on_push,
             state: Mutex::new(ConnectionState::NEVER_UP),
@@ -96,7 +100,7 @@ impl SharedConnection {
 
     /// The time by which a command that begins now must be answered.
     pub(super) fn until(&self) -> Instant {
-        Instant::now() + self.shared.setup.settings.command_timeout
+        Instant::now() + self.shared.settings.command_timeout
     }
 
     /// The connection, made if there is none. Concurrent callers share one attempt.
@@ -115,14 +119,7 @@ impl SharedConnection {
                     let not_before = pause.as_ref().map(|pause| pause.until);
                     let (outcome, attempt) = watch::channel(None);
                     let connecting = self.shared.clone().connect(not_before, outcome);
-                    if self
-                        .shared
-                        .setup
-                        .settings
-                        .background
-                        .spawn(connecting)
-                        .is_none()
-                    {
+                    if self.shared.settings.background.spawn(connecting).is_none() {
                         return Err(WireError::unavailable("this process was forked"));
                     }
                     *state = ConnectionState::Connecting(Attempt {
@@ -144,7 +141,7 @@ impl SharedConnection {
                     "the attempt to connect was given up",
                 ))
             }
-            Err(_) => Err(self.shared.setup.describe_timeout()),
+            Err(_) => Err(self.shared.settings.describe_timeout(&self.shared.locator)),
         }
     }
 
@@ -195,25 +192,11 @@ impl SharedConnection {
                 })
             }
             Err(_) => {
-                if connection.is_dead_after_timeout(self.shared.setup.settings.command_timeout) {
+                if connection.is_dead_after_timeout(self.shared.settings.command_timeout) {
                     self.drop_connection(connection, "it does not answer");
                 }
                 Err(SendError::TimedOut)
             }
-        }
-    }
-
-    /// Reads the messages that have arrived on the connection, if there is one.
-    pub(super) fn read_messages(&self) {
-        if let Some(connection) = self.current() {
-            connection.transport.read_messages();
-        }
-    }
-
-    /// Has messages read from now on although no command is sent.
-    pub(super) fn keep_reading_messages(&self) {
-        if let Some(connection) = self.current() {
-            connection.transport.keep_reading_messages();
         }
     }
 
@@ -238,17 +221,17 @@ impl SharedConnection {
 
     /// Runs a task in the background. `false` in a forked child.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> bool {
-        let background = &self.shared.setup.settings.background;
+        let background = &self.shared.settings.background;
         background.spawn(task).is_some()
     }
 
     /// Timers for commands, whose callers' runtimes may have none.
     pub(super) fn timers(&self) -> &Timers {
-        self.shared.setup.settings.background.timers()
+        self.shared.settings.background.timers()
     }
 
     pub(super) fn command_timeout(&self) -> Duration {
-        self.shared.setup.settings.command_timeout
+        self.shared.settings.command_timeout
     }
 
     /// Closes the connection, now or once it is made. There is no other one after it.
@@ -282,14 +265,7 @@ impl SharedConnection {
 impl Drop for SharedConnection {
     fn drop(&mut self) {
         // In a forked child the mutex may be locked for ever.
-        if self
-            .shared
-            .setup
-            .settings
-            .background
-            .check_process()
-            .is_err()
-        {
+        if self.shared.settings.background.check_process().is_err() {
             return;
         }
         self.close("its client is gone");
@@ -323,7 +299,7 @@ impl Shared {
     fn watch(self: &Arc<Shared>, connection: &Arc<Connection>) {
         // Weak, since the watch ends with the connection.
         let (shared, watched) = (Arc::downgrade(self), Arc::downgrade(connection));
-        self.setup.watch(connection, move || {
+        self.settings.watch(&self.locator, connection, move || {
             if let (Some(shared), Some(connection)) = (shared.upgrade(), watched.upgrade()) {
                 shared.drop_connection(&connection, "its server is the primary no more");
             }

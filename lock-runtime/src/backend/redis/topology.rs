@@ -7,8 +7,10 @@ use std::sync::Arc;
 use redis::Value;
 
 use super::cluster::Cluster;
-use super::connect::{Settings, Setup};
+use super::connect::Settings;
+use super::connection::Connection;
 use super::inspection::scan::{self, Found, Look};
+use super::locator::Locator;
 use super::node::asking::{Ask, Command};
 use super::node::{Node, Purpose, ScriptCall, SendEvent};
 use super::node_error::NodeError;
@@ -51,18 +53,18 @@ impl Topology {
         events: Arc<dyn WireEvents>,
     ) -> Topology {
         match servers {
-            Servers::One(address) => Topology::single(Setup::new(address, settings), events),
+            Servers::One(address) => Topology::single(address.into(), settings, events),
             Servers::Sentinels(sentinels) => {
-                Topology::single(Setup::new(Arc::new(sentinels), settings), events)
+                Topology::single(Arc::new(sentinels).into(), settings, events)
             }
             Servers::Cluster(seeds) => Topology::Cluster(Cluster::new(seeds, settings, events)),
         }
     }
 
-    fn single(setup: Setup, events: Arc<dyn WireEvents>) -> Topology {
+    fn single(locator: Locator, settings: Settings, events: Arc<dyn WireEvents>) -> Topology {
         Topology::Single {
-            replication: Replication::new(NodeId(1), setup.clone(), &events),
-            node: only_node(setup, events),
+            replication: Replication::new(NodeId(1), locator.clone(), &settings, &events),
+            node: only_node(locator, settings, events),
         }
     }
 
@@ -159,14 +161,6 @@ impl Topology {
         }
     }
 
-    /// Reads the messages about a lock that have arrived.
-    pub(super) fn read_messages(&self, lock: &LockName) {
-        match self {
-            Topology::Single { node, .. } => node.read_messages(),
-            Topology::Cluster(cluster) => cluster.read_messages(lock),
-        }
-    }
-
     /// The renewals of each node.
     pub(super) fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
         match self {
@@ -175,11 +169,19 @@ impl Topology {
         }
     }
 
-    /// Visits every node with which there may be a connection.
-    pub(super) fn each_node(&self, mut visit: impl FnMut(&Node)) {
+    /// The connection on which the messages about a lock come, if there is one.
+    pub(super) fn connection_of(&self, lock: &LockName) -> Option<Arc<Connection>> {
         match self {
-            Topology::Single { node, .. } => visit(node),
-            Topology::Cluster(cluster) => cluster.each_node(visit),
+            Topology::Single { node, .. } => node.connected(),
+            Topology::Cluster(cluster) => cluster.connection_of(lock),
+        }
+    }
+
+    /// The connections to all nodes.
+    pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
+        match self {
+            Topology::Single { node, .. } => node.connected().into_iter().collect(),
+            Topology::Cluster(cluster) => cluster.connections(),
         }
     }
 }
@@ -202,7 +204,7 @@ async fn page_of_one(
 }
 
 /// The node of every lock, whose messages and connections are reported to `events`.
-pub(super) fn only_node(setup: Setup, events: Arc<dyn WireEvents>) -> Node {
+pub(super) fn only_node(locator: Locator, settings: Settings, events: Arc<dyn WireEvents>) -> Node {
     let on_push = {
         let events = events.clone();
         move |node: NodeId, event: PushEvent<'_>| match event {
@@ -213,5 +215,5 @@ pub(super) fn only_node(setup: Setup, events: Arc<dyn WireEvents>) -> Node {
             PushEvent::Message { channel, payload } => events.message(channel, payload),
         }
     };
-    Node::new(NodeId(0), setup, events, Arc::new(on_push))
+    Node::new(NodeId(0), locator, settings, events, Arc::new(on_push))
 }

@@ -1,8 +1,11 @@
 //! One socket that all threads write, and that any waiting thread reads for all.
 //!
-//! The commands of all senders are under one mutex ([`shared_io`], [`io`]), so that they have the order of one
+//! The commands of all senders are under one mutex ([`io`]), so that they have the order of one
 //! connection. The readers are [`reader_task`]s, one for each runtime that sends, threads that block
 //! ([`blocking`]), and the background ([`background_reader`]).
+//!
+//! In a forked child the socket is left alone, since it is the parent's. The mutex is not locked there, or only if
+//! it is free: the thread that has it locked may not exist in the child.
 
 mod background_reader;
 mod blocking;
@@ -14,7 +17,6 @@ mod reader_task;
 mod registered_socket;
 mod roles;
 mod runtime_readers;
-mod shared_io;
 mod thread_readers;
 mod thread_waker;
 mod wake_pipe;
@@ -23,22 +25,29 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
 use redis::Value;
-use tokio::runtime::Handle;
+use tokio::io::Interest;
+use tokio::runtime::{Handle, Id};
+use tokio::sync::Notify;
 
 use super::answer::{AnswerReceiver, AnswerSender};
 use super::socket::Socket;
 use super::tls::Session;
 use crate::background::Background;
+use crate::background::sync::Mutex;
 pub(crate) use blocking::block_on;
 pub(super) use event::{OnTransportEvent, TransportEvent};
 use io::Io;
-use roles::Sender;
-use shared_io::SharedIo;
+use notifications::Notifications;
+use roles::{ReadBy, Sender};
+use wake_pipe::WakePipe;
 
-/// One connection, from when its socket is open. Clones share it.
-#[derive(Clone)]
+/// One connection, from when its socket is open.
 pub(super) struct Transport {
-    shared: Arc<SharedIo>,
+    io: Mutex<Io>,
+    background: Background,
+    /// Notified when the duties of the background have changed.
+    background_notify: Notify,
+    on_event: OnTransportEvent,
     /// Whether runtimes and blocked threads read, and not only the background.
     callers_read: bool,
 }
@@ -52,19 +61,24 @@ impl Transport {
         background: Background,
         background_only: bool,
         on_event: OnTransportEvent,
-    ) -> Option<Transport> {
-        let io = Io::new(socket, session);
-        let shared = Arc::new(SharedIo::new(io, background.clone(), on_event));
-        background.spawn(background_reader::run(shared.clone()))?;
-        Some(Transport {
-            shared,
+    ) -> Option<Arc<Transport>> {
+        let transport = Arc::new(Transport {
+            io: Mutex::new(Io::new(socket, session)),
+            background: background.clone(),
+            background_notify: Notify::new(),
+            on_event,
             // On other systems a socket cannot be registered with a second runtime.
             callers_read: cfg!(unix) && !background_only,
-        })
+        });
+        background.spawn(background_reader::run(transport.clone()))?;
+        Some(transport)
     }
 
     /// Sends the command that `write` appends.
-    pub(super) fn send(&self, write: impl FnOnce(&mut Vec<u8>)) -> AnswerReceiver<Value> {
+    pub(super) fn send(
+        self: &Arc<Self>,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> AnswerReceiver<Value> {
         let (sender, receiver) = AnswerSender::one();
         self.submit(sender, write);
         receiver
@@ -72,7 +86,7 @@ impl Transport {
 
     /// Sends the `count` commands that `write` appends, with no other command between them.
     pub(super) fn send_all(
-        &self,
+        self: &Arc<Self>,
         count: usize,
         write: impl FnOnce(&mut Vec<u8>),
     ) -> AnswerReceiver<Vec<Value>> {
@@ -81,36 +95,37 @@ impl Transport {
         receiver
     }
 
-    fn submit(&self, answer: AnswerSender, write: impl FnOnce(&mut Vec<u8>)) {
-        if self.shared.background.check_process().is_err() {
+    fn submit(self: &Arc<Self>, answer: AnswerSender, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.background.check_process().is_err() {
             return;
         }
         let now = Instant::now();
-        let (io, sender) = self.lock_for_sender(now);
-        self.shared.submit(io, sender, now, answer, write);
+        let (mut io, sender) = self.lock_for_sender(now);
+        let mut notifications = Notifications::default();
+        io.submit(sender, now, answer, write, &mut notifications);
+        drop(io);
+        self.deliver(notifications);
     }
 
     /// Locks the state, and determines the sender of a command. A runtime gets its reader task with its first
     /// command.
-    fn lock_for_sender(&self, now: Instant) -> (MutexGuard<'_, Io>, Sender) {
-        let shared = &self.shared;
-        if self.callers_read && blocking::note_sender(shared) {
-            return (shared.lock(), Sender::BlockedThread);
+    fn lock_for_sender(self: &Arc<Self>, now: Instant) -> (MutexGuard<'_, Io>, Sender) {
+        if self.callers_read && blocking::note_sender(self) {
+            return (self.lock(), Sender::BlockedThread);
         }
         let runtime = match Handle::try_current() {
-            Ok(runtime) if runtime.id() == shared.background.id() => {
-                return (shared.lock(), Sender::Background);
+            Ok(runtime) if runtime.id() == self.background.id() => {
+                return (self.lock(), Sender::Background);
             }
             Ok(runtime) if self.callers_read => runtime,
-            _ => return (shared.lock(), Sender::Elsewhere),
+            _ => return (self.lock(), Sender::Elsewhere),
         };
-        let mut io = shared.lock();
+        let mut io = self.lock();
         if !io.is_closed() && io.runtime_readers.add(runtime.id()) {
             let socket = io.try_clone_socket();
             drop(io);
-            let is_spawned =
-                socket.is_ok_and(|socket| reader_task::spawn(shared, &runtime, socket));
-            io = shared.lock();
+            let is_spawned = socket.is_ok_and(|socket| reader_task::spawn(self, &runtime, socket));
+            io = self.lock();
             if !is_spawned {
                 io.runtime_readers.note_without_task(runtime.id());
             }
@@ -122,24 +137,150 @@ impl Transport {
         (io, sender)
     }
 
+    /// Must not be called in a forked child.
+    fn lock(&self) -> MutexGuard<'_, Io> {
+        self.io.lock()
+    }
+
+    /// Reads what has arrived and writes what is left, for all. Whether the connection is still open.
+    fn receive(&self, read_by: ReadBy<'_>) -> bool {
+        self.with_io(|io, notifications| io.receive(read_by, notifications))
+    }
+
+    /// Writes what is left, for all. Whether the connection is still open.
+    fn flush(&self, read_by: ReadBy<'_>) -> bool {
+        self.with_io(|io, notifications| {
+            io.note_reader(read_by);
+            io.flush(notifications);
+        })
+    }
+
+    fn with_io(&self, act: impl FnOnce(&mut Io, &mut Notifications)) -> bool {
+        let mut notifications = Notifications::default();
+        let mut io = self.lock();
+        act(&mut io, &mut notifications);
+        let is_open = !io.is_closed();
+        drop(io);
+        self.deliver(notifications);
+        is_open
+    }
+
     /// When the server last answered, at first when it was connected.
     pub(super) fn last_answer(&self) -> Instant {
-        self.shared.last_answer()
+        self.lock().last_answer()
     }
 
-    /// Reads messages that may have arrived while no reader was at work. They are handled before this returns.
+    /// Reads messages that may have arrived while no reader was at work, for instance while the only thread of a
+    /// runtime was busy.
     pub(super) fn read_messages(&self) {
-        self.shared.read_messages();
+        let now = Instant::now();
+        let mut io = self.lock();
+        let is_due = io.is_idle(now);
+        if is_due {
+            io.note_active(now);
+        }
+        drop(io);
+        if is_due {
+            self.receive(ReadBy::Caller);
+        }
     }
 
-    /// Has messages read from now on although no command is sent.
+    /// Has the background read messages although no command is sent, unless a runtime reads.
     pub(super) fn keep_reading_messages(&self) {
-        self.shared.keep_reading_messages();
+        let io = self.lock();
+        let is_needed = !io.has_reader();
+        self.assign_background(io, is_needed);
+    }
+
+    /// The events of the socket that the background waits for; `None` if it does not read.
+    fn background_interest(&self) -> Option<Interest> {
+        self.lock().background_interest()
+    }
+
+    /// Has the background read if the readers have sent no command since `sent_by_readers` was `sent_before`, or
+    /// are late.
+    fn take_over(&self, sent_before: u64) {
+        let reads_once = self.lock().take_over(sent_before);
+        if reads_once {
+            self.receive(ReadBy::Background);
+        }
+    }
+
+    /// Removes a runtime whose reader task has ended.
+    fn remove_runtime(&self, runtime: Id) {
+        let mut io = self.lock();
+        io.runtime_readers.remove(runtime);
+        io.background_reads = true;
+        drop(io);
+        // Notified even if the background reads already: the task may have left bytes unwritten.
+        self.background_notify.notify_one();
+    }
+
+    /// Adds a thread that blocks until its command is answered.
+    fn add_thread(&self) {
+        self.lock().thread_readers.add();
+    }
+
+    /// Removes a thread that blocks no more. The background reads what is left.
+    fn remove_thread(&self) {
+        if let Some(mut io) = self.lock_unless_forked() {
+            let is_needed = io.remove_thread();
+            self.assign_background(io, is_needed);
+        }
+    }
+
+    /// Makes the calling thread the one that reads, with a pipe that wakes it. `None` if another thread or the
+    /// background reads.
+    fn start_thread_reader(&self) -> Option<Arc<WakePipe>> {
+        // The future of a blocked thread may have forked this process since it sent the command.
+        self.background.check_process().ok()?;
+        let mut io = self.lock();
+        if io.is_closed() {
+            return None;
+        }
+        let wake_pipe = io.start_thread_reader();
+        let is_needed = !io.thread_readers.has_reader();
+        self.assign_background(io, is_needed);
+        wake_pipe
+    }
+
+    /// Notes that the thread reads no more, and whether it was able to wait for the socket.
+    fn stop_thread_reader(&self, was_able: bool) {
+        if let Some(mut io) = self.lock_unless_forked() {
+            io.thread_readers.stop_reading(was_able);
+        }
     }
 
     /// Closes the connection. Bytes that the system has not sent yet are not sent. Does nothing in a forked child.
     pub(super) fn close(&self, reason: &str) {
-        self.shared.close(reason);
+        if self.background.check_process().is_err() {
+            return;
+        }
+        let mut notifications = Notifications::default();
+        let mut io = self.lock();
+        io.close(std::io::Error::other(reason), &mut notifications);
+        drop(io);
+        notifications.broken = None;
+        self.deliver(notifications);
+    }
+
+    /// Has the background read if that is needed, and notifies it if it did not read before.
+    fn assign_background(&self, mut io: MutexGuard<'_, Io>, is_needed: bool) {
+        let is_new = is_needed && !io.background_reads;
+        io.background_reads |= is_needed;
+        drop(io);
+        if is_new {
+            self.background_notify.notify_one();
+        }
+    }
+
+    fn deliver(&self, notifications: Notifications) {
+        notifications.deliver(&self.on_event, &self.background_notify);
+    }
+
+    /// For callers that may run in a forked child.
+    fn lock_unless_forked(&self) -> Option<MutexGuard<'_, Io>> {
+        self.io.lock_unless_forked(self.background.process())
     }
 }
 

@@ -1,7 +1,5 @@
 //! The protocol's commands, as a server is asked for them. Each may be lost on the way or stay unanswered.
 
-pub(crate) mod ballot;
-pub(crate) mod candidate;
 pub(crate) mod error;
 pub(crate) mod first_command;
 pub(crate) mod inspection;
@@ -12,7 +10,6 @@ pub(crate) mod pace;
 pub(crate) mod queue_entry;
 pub(crate) mod reply;
 pub(crate) mod settling;
-pub(crate) mod votes;
 
 use std::future::{Future, ready};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! An owner as a server knows it.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::queue_entry::QueueEntry;
 use crate::key::{OneOrMore, RecordNames};
@@ -18,8 +18,8 @@ pub(crate) struct Owner {
     pub(crate) names: OneOrMore<RecordNames>,
     pub(crate) mode: Mode,
     pub(crate) outstanding: Outstanding,
-    /// Its votes, if its lock is on several nodes. The commands to each of them are noted there.
-    pub(crate) candidate: Option<Arc<Candidate>>,
+    /// What its wire keeps with it from one command to the next, and drops with it.
+    pub(crate) kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Owner {
@@ -36,7 +36,7 @@ impl Owner {
             names,
             mode,
             outstanding: Outstanding::default(),
-            candidate: None,
+            kept: None,
         }
     }
 

@@ -1,8 +1,6 @@
 // The modules of this folder that decide without I/O. `tests/model` includes this file, so it explores what ships.
 
-pub(crate) mod ballot;
 pub(crate) mod first_command;
 pub(crate) mod outstanding;
 pub(crate) mod reply;
 pub(crate) mod settling;
-pub(crate) mod votes;

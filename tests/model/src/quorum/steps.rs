@@ -8,11 +8,11 @@ use super::scripts::{Answer, Command, run};
 use super::world::World;
 use super::{Quorum, Step, TOKENS_RISE};
 use crate::backend::engine::ending::Event;
-use crate::backend::wire::ballot;
+use crate::backend::redis::quorum::ballot;
+use crate::backend::redis::quorum::votes::{Outcome, Vote, Votes};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::reply::Answered;
-use crate::backend::wire::votes::{Outcome, Vote, Votes};
 
 /// There is no answer to a command.
 const LOST: WireError = WireError::Unavailable("the connection broke");

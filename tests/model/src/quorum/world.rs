@@ -5,8 +5,9 @@ use super::records::{Count, Lock, Marker, Owner, Records, Ticks, Token};
 use super::scripts::{Answer, Command};
 use super::{Budget, Quorum};
 use crate::backend::engine::ending::Ending;
+use crate::backend::redis::quorum::Time;
+use crate::backend::wire::PRESENT;
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
-use crate::backend::wire::{PRESENT, Time};
 
 /// The whole state.
 #[derive(Clone, Debug, Hash)]

@@ -14,7 +14,9 @@ use super::placement::{Placement, SlotsMoved};
 use super::slot_map::{MovedSlots, SlotMap};
 use super::slots_reply::SlotsReply;
 use crate::backend::redis::address::Address;
-use crate::backend::redis::connect::{Settings, Setup};
+use crate::backend::redis::connect::Settings;
+use crate::backend::redis::connection::Connection;
+use crate::backend::redis::locator::Locator;
 use crate::backend::redis::node::Node;
 use crate::backend::redis::push::PushEvent;
 use crate::backend::redis::redirect::Redirect;
@@ -160,12 +162,10 @@ impl Nodes {
         nodes
     }
 
-    /// Visits every node with which there may be a connection.
-    pub(super) fn each(&self, mut visit: impl FnMut(&Node)) {
+    /// The connections to all nodes.
+    pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
         let nodes: Vec<_> = self.known.lock().by_name.values().cloned().collect();
-        for node in nodes {
-            visit(&node);
-        }
+        nodes.iter().filter_map(|node| node.connected()).collect()
     }
 
     /// The node with a name. A new one is connected when a command is sent to it.
@@ -186,25 +186,31 @@ impl Nodes {
         if let Some(node) = self.known.lock().by_name.get(&name) {
             return Ok(node.clone());
         }
-        let setup = Setup::new(address()?, self.settings.clone());
+        let address = address()?;
         let mut known = self.known.lock();
         known.last_id += 1;
         let id = NodeId(known.last_id);
         let node = known.by_name.entry(name);
-        let node = node.or_insert_with_key(|name| Arc::new(self.make(id, name, setup)));
+        let node = node.or_insert_with_key(|name| Arc::new(self.make(id, name, address.into())));
         Ok(node.clone())
     }
 
-    fn make(&self, id: NodeId, name: &NodeName, setup: Setup) -> ClusterNode {
+    fn make(&self, id: NodeId, name: &NodeName, locator: Locator) -> ClusterNode {
         // It has no id of its own: the client is not told of what comes on it.
-        let replication = Replication::new(id, setup.clone(), &self.events);
+        let replication = Replication::new(id, locator.clone(), &self.settings, &self.events);
         let nodes = self.this.clone();
         let on_push = move |id: NodeId, event: PushEvent<'_>| {
             if let Some(nodes) = nodes.upgrade() {
                 nodes.pushed(id, event);
             }
         };
-        let node = Node::new(id, setup, self.events.clone(), Arc::new(on_push));
+        let node = Node::new(
+            id,
+            locator,
+            self.settings.clone(),
+            self.events.clone(),
+            Arc::new(on_push),
+        );
         ClusterNode::new(id, name.clone(), node, replication)
     }
 

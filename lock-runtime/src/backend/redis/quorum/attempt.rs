@@ -4,6 +4,10 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::ballot::command::{Command, NodeReply, Proposal};
+use super::ballot::progress::Progress;
+use super::ballot::{Phase, Verdict};
+use super::candidate::Candidate;
 use super::clocks::Judgement;
 use super::in_flight::{InFlight, NodeTask};
 use super::marking;
@@ -14,10 +18,6 @@ use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
 use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
 use crate::backend::redis::node_error::NodeError;
-use crate::backend::wire::ballot::command::{Command, NodeReply, Proposal};
-use crate::backend::wire::ballot::progress::Progress;
-use crate::backend::wire::ballot::{Phase, Verdict};
-use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, Answered};
 use crate::background::moment::Moment;
@@ -233,7 +233,7 @@ fn task(
         let phase = ballot.phase();
         let has_more = ballot.verdict(now) != Verdict::Open || ballot.has_message(now);
         let wakes = has_more && !ballot.is_driven;
-        let is_revived = ballot.place(node).is_revived;
+        let is_revived = phase == Phase::Ended && ballot.place_mut(node).take_revived();
         drop(ballot);
         match phase {
             Phase::Ended if is_revived => settling::end_again(&nodes, &candidate, node),
@@ -324,7 +324,9 @@ pub(super) fn note(
     let place = ballot.place_mut(node);
     match event {
         SendEvent::Sending(on) => {
-            place.is_revived |= is_ended;
+            if is_ended {
+                place.revive();
+            }
             place.writing(on, ttl, queue);
         }
         SendEvent::Unsent(on) => place.unwritten(on),

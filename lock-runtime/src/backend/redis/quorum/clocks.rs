@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use smallvec::SmallVec;
 
+use super::ballot::patience::{LEAST_LOOK, Patience};
 use super::spread::{Reading, Spread};
-use crate::backend::wire::ballot::patience::{LEAST_LOOK, Patience};
 use crate::background::moment::Moment;
 
 /// How far the clock of a node may be from the median of all before its votes do not count.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::QuorumWire;
+use super::ballot::reason::Reason;
 use super::election::{self, Elected};
 use super::majority::LAST;
 use super::nodes::Nodes;
@@ -16,7 +17,6 @@ use crate::backend::redis::node::{Purpose, ScriptCall};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::revoking;
 use crate::backend::redis::side_by_side::side_by_side;
-use crate::backend::wire::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{
     Cursor, Inspection, Line, Listing, Position, RevokeOrder, RevokeReply, ServerReply,

@@ -9,8 +9,8 @@ use std::mem;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use super::candidate::Candidate;
 use crate::backend::wire::Renewal;
-use crate::backend::wire::candidate::Candidate;
 use crate::background::sync::Mutex;
 use crate::lease::Mode;
 use crate::lease::schedule::Extension;

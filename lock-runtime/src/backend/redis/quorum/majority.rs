@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use super::ballot::reason::Reason;
 use super::nodes::Nodes;
-use crate::backend::wire::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 
 /// How long the last nodes are waited for when a majority has answered.

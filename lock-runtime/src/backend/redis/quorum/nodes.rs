@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 use foldhash::HashMap;
 
+use super::ballot::reason::Reason;
+use super::ballot::{Ballot, GUESS_AHEAD, Phase};
 use super::boots::Boots;
+use super::candidate::Candidate;
 use super::clocks::{Clocks, Judgement};
 use super::counting::Counting;
 use super::health::NodeHealth;
@@ -17,15 +20,14 @@ use super::scripts::QuorumScripts;
 use super::spread::Spread;
 use super::too_few::TooFew;
 use crate::backend::redis::clock::CLOCK;
-use crate::backend::redis::connect::{Settings, Setup};
+use crate::backend::redis::connect::Settings;
+use crate::backend::redis::connection::Connection;
 use crate::backend::redis::fence_memory::FenceMemory;
+use crate::backend::redis::locator::Locator;
 use crate::backend::redis::node::Node;
 use crate::backend::redis::push::PushEvent;
 use crate::backend::redis::renewals::write_renewals;
 use crate::backend::redis::url::QuorumTarget;
-use crate::backend::wire::ballot::reason::Reason;
-use crate::backend::wire::ballot::{Ballot, GUESS_AHEAD, Phase};
-use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::notice::{Notice, is_notice};
 use crate::backend::wire::owner::Owner;
@@ -140,9 +142,11 @@ impl Nodes {
                 let settings = settings(login).of_quorum(boots.clone());
                 background = Some(settings.background.clone());
                 let name = address.to_string();
-                let setup = Setup::new(address, settings);
                 let health = NodeHealth::new(name);
-                (node(number, setup, &candidates, &events), health)
+                (
+                    node(number, address.into(), settings, &candidates, &events),
+                    health,
+                )
             })
             .collect();
         let nodes = Arc::new(Nodes {
@@ -219,6 +223,10 @@ impl Nodes {
         self.nodes.iter().map(|(node, _)| node)
     }
 
+    pub(super) fn connections(&self) -> impl Iterator<Item = Arc<Connection>> {
+        self.each().filter_map(Node::connected)
+    }
+
     /// The time by which a command that begins now must be answered.
     pub(super) fn until(&self) -> Instant {
         self.node(0).until()
@@ -254,17 +262,15 @@ impl Nodes {
 
     fn candidate_with(&self, owner: &mut Owner, make: impl FnOnce() -> Ballot) -> Arc<Candidate> {
         let Owner {
-            entry,
-            names,
-            candidate,
-            ..
+            entry, names, kept, ..
         } = owner;
-        let candidate = candidate.get_or_insert_with(|| {
+        let known = kept.clone().and_then(|kept| kept.downcast().ok());
+        known.unwrap_or_else(|| {
             let candidate = Arc::new(Candidate::new(entry.clone(), names.clone(), make()));
             self.candidates.insert(&candidate);
+            *kept = Some(candidate.clone());
             candidate
-        });
-        candidate.clone()
+        })
     }
 
     /// The votes of an owner by its id, while it has any.
@@ -339,7 +345,8 @@ pub(super) fn clock_is_off(by: Duration) -> WireError {
 /// A node whose messages go to the owners that they name.
 fn node(
     number: usize,
-    setup: Setup,
+    locator: Locator,
+    settings: Settings,
     candidates: &Arc<Candidates>,
     events: &Arc<dyn WireEvents>,
 ) -> Node {
@@ -372,5 +379,5 @@ fn node(
         }
     };
     let id = NodeId(u32::try_from(number).unwrap_or(u32::MAX));
-    Node::new(id, setup, events.clone(), Arc::new(on_push))
+    Node::new(id, locator, settings, events.clone(), Arc::new(on_push))
 }

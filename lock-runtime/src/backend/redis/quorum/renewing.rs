@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::attempt::note;
+use super::ballot::Phase;
 use super::marking;
 use super::nodes::Nodes;
 use super::scripts::parse_hold;
 use super::settling;
+use super::votes::{Outcome, Vote, Votes};
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
 use crate::backend::redis::node::{Purpose, ScriptCall};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::renewals::write_renewals;
-use crate::backend::wire::ballot::Phase;
 use crate::backend::wire::reply::Answered;
-use crate::backend::wire::votes::{Outcome, Vote, Votes};
 use crate::backend::wire::{Renewal, RenewalOutcome};
 use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
@@ -191,7 +191,7 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
     {
         ballot.restored(node, grant, answered.at);
     }
-    let is_revived = ballot.place(node).is_revived;
+    let is_revived = ballot.place_mut(node).take_revived();
     drop(ballot);
     if is_revived {
         settling::end_again(nodes, &candidate, node);

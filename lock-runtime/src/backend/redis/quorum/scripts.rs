@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use redis::Value;
 
+use super::ballot::command::{HolderId, NodeReply};
 use crate::backend::redis::fence_memory::{FenceMemory, PerMemory};
 use crate::backend::redis::scripts::{
     OF_QUEUE, Script, lua, parse_grant, parse_waiting, unknown_answer,
 };
-use crate::backend::wire::ballot::command::{HolderId, NodeReply};
 use crate::backend::wire::error::WireError;
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::ballot::ending::Ending as FirstEnd;
+use super::candidate::Candidate;
 use super::in_flight::{InFlight, NodeTask};
 use super::nodes::Nodes;
 use crate::backend::engine::ending::{Command, Ending, Then};
@@ -11,8 +13,6 @@ use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::scripts::{Scripts, parse_end_reply, parse_release_reply};
 use crate::backend::redis::shortcut::Shortcut;
-use crate::backend::wire::ballot::ending::Ending as FirstEnd;
-use crate::backend::wire::candidate::Candidate;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::EndReply;
 use crate::background::clock::SETTLING;
@@ -75,7 +75,6 @@ pub(super) fn abandon(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>) {
 
 /// Ends an owner on one node once more: a command of it came after its end.
 pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: usize) {
-    candidate.ballot.lock().place_mut(node).is_revived = false;
     let end = NodeEnd {
         node,
         held: None,

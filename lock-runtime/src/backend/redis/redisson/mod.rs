@@ -21,7 +21,7 @@ use self::scripts::SCRIPTS;
 use self::subscription::Channels;
 pub(crate) use self::subscription::Subscription;
 use super::command::{Argument, millis};
-use super::connect::{Settings, Setup};
+use super::connect::Settings;
 use super::hello::ServerMode;
 use super::locator::Locator;
 use super::node::{Purpose, ScriptCall, SendEvent};
@@ -74,7 +74,7 @@ impl RedissonWire {
             listeners: listeners.clone(),
             events,
         };
-        let node = only_node(Setup::new(locator, settings), Arc::new(events));
+        let node = only_node(locator, settings, Arc::new(events));
         Ok(RedissonWire {
             channels: Arc::new(Channels { node, listeners }),
             client: client.hyphenated().to_string(),
@@ -215,7 +215,9 @@ impl Wire for RedissonWire {
     }
 
     fn read_messages(&self, _: &LockName) {
-        self.channels.node.read_messages();
+        if let Some(connection) = self.channels.node.connected() {
+            connection.transport.read_messages();
+        }
     }
 
     fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
@@ -223,7 +225,9 @@ impl Wire for RedissonWire {
     }
 
     fn keep_reading_messages(&self) {
-        self.channels.node.keep_reading_messages();
+        if let Some(connection) = self.channels.node.connected() {
+            connection.transport.keep_reading_messages();
+        }
     }
 
     async fn ping(&self) -> Result<(), WireError> {

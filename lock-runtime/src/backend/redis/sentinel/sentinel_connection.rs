@@ -23,7 +23,7 @@ use crate::background::Background;
 pub(super) struct SentinelConnection {
     sentinels: Arc<Sentinels>,
     number: usize,
-    transport: Transport,
+    transport: Arc<Transport>,
 }
 
 impl SentinelConnection {

@@ -83,7 +83,7 @@ impl Shared {
     /// Subscribes to the ids that came into use while the connection was made, by connections to other nodes that were
     /// made at the same time.
     fn subscribe_to_missing(&self, connection: &Connection) {
-        if !self.setup.is_subscribed {
+        if !self.settings.is_subscribed {
             return;
         }
         for id in self.events.missing_ids(&connection.subscribed) {
@@ -110,12 +110,12 @@ impl Shared {
                 ids.map_err(|error| WireError::unavailable(error.to_string()))
             };
             let on_event = |id| self.on_event(id);
-            self.setup
-                .connect(began, progress, client_ids, on_event)
+            self.settings
+                .connect(&self.locator, began, progress, client_ids, on_event)
                 .await
         };
-        let connected = timeout(self.setup.settings.command_timeout, connecting).await;
-        connected.unwrap_or_else(|_| Err(self.setup.describe_timeout().into()))
+        let connected = timeout(self.settings.command_timeout, connecting).await;
+        connected.unwrap_or_else(|_| Err(self.settings.describe_timeout(&self.locator).into()))
     }
 
     fn on_event(self: &Arc<Self>, id: ConnectionId) -> OnTransportEvent {

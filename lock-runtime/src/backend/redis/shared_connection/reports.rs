@@ -30,7 +30,7 @@ impl Shared {
     pub(super) fn report_failed(&self, progress: &AttemptProgress, error: &SetupError) {
         let server = progress
             .server()
-            .unwrap_or_else(|| self.setup.locator.name().into());
+            .unwrap_or_else(|| self.locator.name().into());
         let failures = self.outage.lock().note_failure();
         match error {
             SetupError::Failed(error) => {
@@ -46,7 +46,7 @@ impl Shared {
     /// A connection has ended that was not closed on purpose.
     pub(super) fn report_lost(self: &Arc<Shared>, connection: &Connection, reason: String) {
         let (shared, server, now) = (self.clone(), connection.server.clone(), Instant::now());
-        self.setup.settings.background.spawn(async move {
+        self.settings.background.spawn(async move {
             let failures = shared.pause.lock().note_lost();
             let is_reported = failures.is_power_of_two();
             shared.outage.lock().begin(now, is_reported);
@@ -59,6 +59,6 @@ impl Shared {
     pub(super) fn report_closed(&self, connection: &Connection) {
         let server = connection.server.clone();
         let report = async move { telemetry::connections(&server, -1.0) };
-        self.setup.settings.background.spawn(report);
+        self.settings.background.spawn(report);
     }
 }

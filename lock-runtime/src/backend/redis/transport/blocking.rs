@@ -13,8 +13,8 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::task::coop::unconstrained;
 
+use super::Transport;
 use super::roles::ReadBy;
-use super::shared_io::SharedIo;
 use super::thread_waker::ThreadWaker;
 use super::wake_pipe::WakePipe;
 
@@ -22,7 +22,7 @@ thread_local! {
     /// Whether this thread is inside [`block_on`].
     static IS_BLOCKED: Cell<bool> = const { Cell::new(false) };
     /// The connection that this thread last sent on inside [`block_on`].
-    static LAST_SENT_ON: RefCell<Option<Arc<SharedIo>>> = const { RefCell::new(None) };
+    static LAST_SENT_ON: RefCell<Option<Arc<Transport>>> = const { RefCell::new(None) };
     /// Kept from one call to the next.
     static WAKER: Cell<Option<Arc<ThreadWaker>>> = const { Cell::new(None) };
 }
@@ -45,24 +45,24 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// Notes that this thread sends on a connection. Whether the thread is blocked on it from now on.
-pub(super) fn note_sender(shared: &Arc<SharedIo>) -> bool {
+pub(super) fn note_sender(transport: &Arc<Transport>) -> bool {
     if !IS_BLOCKED.get() {
         return false;
     }
     // A thread that is ending has no thread-locals any more.
     let noted = LAST_SENT_ON.try_with(|last| {
-        let is_same = |last: &Arc<SharedIo>| Arc::ptr_eq(last, shared);
+        let is_same = |last: &Arc<Transport>| Arc::ptr_eq(last, transport);
         if !last.borrow().as_ref().is_some_and(is_same) {
-            shared.add_thread();
-            remove_thread(last.replace(Some(shared.clone())));
+            transport.add_thread();
+            remove_thread(last.replace(Some(transport.clone())));
         }
     });
     noted.is_ok()
 }
 
-fn remove_thread(shared: Option<Arc<SharedIo>>) {
-    if let Some(shared) = shared {
-        shared.remove_thread();
+fn remove_thread(transport: Option<Arc<Transport>>) {
+    if let Some(transport) = transport {
+        transport.remove_thread();
     }
 }
 
@@ -71,7 +71,7 @@ struct BlockedThread {
     waker: Arc<ThreadWaker>,
     /// The thread-locals of the call around this one, if there is one.
     was_blocked: bool,
-    last_sent_on: Option<Arc<SharedIo>>,
+    last_sent_on: Option<Arc<Transport>>,
 }
 
 impl BlockedThread {
@@ -89,8 +89,8 @@ impl BlockedThread {
         if self.waker.take_wake() {
             return;
         }
-        let shared = LAST_SENT_ON.try_with(|last| last.borrow().clone());
-        match shared.ok().flatten().and_then(ActiveReader::start) {
+        let transport = LAST_SENT_ON.try_with(|last| last.borrow().clone());
+        match transport.ok().flatten().and_then(ActiveReader::start) {
             Some(reader) => reader.read_once(&self.waker),
             None => self.waker.park(),
         }
@@ -110,17 +110,17 @@ impl Drop for BlockedThread {
 
 /// The one blocked thread that reads from a connection, until this is dropped.
 struct ActiveReader {
-    shared: Arc<SharedIo>,
+    transport: Arc<Transport>,
     wake_pipe: Arc<WakePipe>,
     /// Whether the system lets the thread wait for the socket.
     is_able: bool,
 }
 
 impl ActiveReader {
-    fn start(shared: Arc<SharedIo>) -> Option<ActiveReader> {
-        let wake_pipe = shared.start_thread_reader()?;
+    fn start(transport: Arc<Transport>) -> Option<ActiveReader> {
+        let wake_pipe = transport.start_thread_reader()?;
         Some(ActiveReader {
-            shared,
+            transport,
             wake_pipe,
             is_able: true,
         })
@@ -131,13 +131,13 @@ impl ActiveReader {
         let waited = waker.wait_in(&self.wake_pipe);
         self.is_able = waited.is_ok();
         if let Ok(true) = waited {
-            self.shared.receive(ReadBy::BlockedThread);
+            self.transport.receive(ReadBy::BlockedThread);
         }
     }
 }
 
 impl Drop for ActiveReader {
     fn drop(&mut self) {
-        self.shared.stop_thread_reader(self.is_able);
+        self.transport.stop_thread_reader(self.is_able);
     }
 }

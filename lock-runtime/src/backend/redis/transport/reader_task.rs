@@ -8,21 +8,21 @@ use std::task::{Context, Poll};
 
 use tokio::runtime::{Handle, Id};
 
+use super::Transport;
 use super::registered_socket::RegisteredSocket;
 use super::roles::ReadBy;
-use super::shared_io::SharedIo;
 use crate::backend::redis::socket::Socket;
 use crate::background::panics::catch_panics;
 
 /// Spawns a reader task on `runtime`, in which this must be called. `false` if the runtime has no I/O, which tokio
 /// reports only by a panic.
-pub(super) fn spawn(shared: &Arc<SharedIo>, runtime: &Handle, socket: Socket) -> bool {
+pub(super) fn spawn(transport: &Arc<Transport>, runtime: &Handle, socket: Socket) -> bool {
     let Some(Ok(socket)) = catch_panics(|| RegisteredSocket::new(socket)) else {
         return false;
     };
     // A runtime that is shutting down drops the task at once.
     runtime.spawn(ReaderTask {
-        shared: Arc::downgrade(shared),
+        transport: Arc::downgrade(transport),
         runtime: runtime.id(),
         socket: Some(socket),
     });
@@ -31,7 +31,7 @@ pub(super) fn spawn(shared: &Arc<SharedIo>, runtime: &Handle, socket: Socket) ->
 
 /// Reads for all, and writes what was submitted meanwhile. Ends with its runtime or with the connection.
 struct ReaderTask {
-    shared: Weak<SharedIo>,
+    transport: Weak<Transport>,
     runtime: Id,
     socket: Option<RegisteredSocket>,
 }
@@ -40,25 +40,25 @@ impl Future for ReaderTask {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let (Some(shared), Some(socket)) = (self.shared.upgrade(), &self.socket) else {
+        let (Some(transport), Some(socket)) = (self.transport.upgrade(), &self.socket) else {
             return Poll::Ready(());
         };
         // A forked child that goes on with its parent's runtime shares the parent's socket.
-        if shared.background.check_process().is_err() {
+        if transport.background.check_process().is_err() {
             return Poll::Pending;
         }
         let read_by = ReadBy::Runtime(self.runtime, cx.waker());
         let (mut has_read, mut is_open) = (false, true);
         while is_open {
             let mut cx = Context::from_waker(cx.waker());
-            let polled = socket.poll_read(&mut cx, || is_open = shared.receive(read_by));
+            let polled = socket.poll_read(&mut cx, || is_open = transport.receive(read_by));
             match polled {
                 Poll::Ready(Ok(())) => has_read = true,
                 // The runtime is shutting down.
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
                 Poll::Pending if has_read => return Poll::Pending,
                 // Woken by a sender: what it left is written, unless the connection is closed.
-                Poll::Pending if shared.flush(read_by) => return Poll::Pending,
+                Poll::Pending if transport.flush(read_by) => return Poll::Pending,
                 Poll::Pending => break,
             }
         }
@@ -68,14 +68,14 @@ impl Future for ReaderTask {
 
 impl Drop for ReaderTask {
     fn drop(&mut self) {
-        let Some(shared) = self.shared.upgrade() else {
+        let Some(transport) = self.transport.upgrade() else {
             return;
         };
-        if shared.background.check_process().is_err() {
+        if transport.background.check_process().is_err() {
             // Dropped in the child, the socket would be deregistered from the parent's reactor.
             mem::forget(self.socket.take());
             return;
         }
-        shared.remove_runtime(self.runtime);
+        transport.remove_runtime(self.runtime);
     }
 }

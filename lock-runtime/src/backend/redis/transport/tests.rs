@@ -19,7 +19,7 @@ use super::*;
 const MESSAGE: &[u8] = b">3\r\n+message\r\n$1\r\nc\r\n$4\r\ntext\r\n";
 
 /// A transport and its peer.
-fn connected(on_event: OnTransportEvent) -> (Transport, TcpStream) {
+fn connected(on_event: OnTransportEvent) -> (Arc<Transport>, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     stream.set_nonblocking(true).unwrap();
@@ -50,7 +50,7 @@ fn report_messages() -> (OnTransportEvent, mpsc::Receiver<thread::ThreadId>) {
 fn block_background(transport: &Transport) -> mpsc::Sender<()> {
     let (is_blocked, blocked) = mpsc::channel();
     let (unblock, unblocked) = mpsc::channel();
-    transport.shared.background.spawn(async move {
+    transport.background.spawn(async move {
         is_blocked.send(()).unwrap();
         let _ = unblocked.recv_timeout(Duration::from_secs(20));
     });
@@ -99,7 +99,7 @@ fn echo(mut peer: TcpStream) -> JoinHandle<()> {
 }
 
 /// Sends 200 numbers, each alone, and after each of them two commands at once.
-async fn send_numbers(transport: Transport, first: u64) {
+async fn send_numbers(transport: Arc<Transport>, first: u64) {
     for number in first..first + 200 {
         let text = number.to_string();
         let two_pings = |output: &mut Vec<u8>| {
@@ -138,7 +138,7 @@ fn each_sender_gets_its_answers_on_any_thread_or_runtime() {
             }
         }));
         let in_background = send_numbers(transport.clone(), first(4));
-        let in_background = transport.shared.background.spawn(in_background).unwrap();
+        let in_background = transport.background.spawn(in_background).unwrap();
         senders.push(spawn(move || block_on(in_background).unwrap()));
     }
     for sender in senders {
@@ -158,7 +158,7 @@ fn command_larger_than_the_buffers_is_written_once_there_is_room() {
         let entered = is_in_runtime.then(|| runtime.enter());
         let (large, small) = (transport.send(large_ping), transport.send(ping("x")));
         drop(entered);
-        assert!(transport.shared.lock().is_full());
+        assert!(transport.lock().is_full());
         let peer = answer_both(peer);
         assert_eq!(block_on(large).unwrap().unwrap(), Value::Int(1));
         assert_eq!(block_on(small).unwrap().unwrap(), Value::Int(2));
@@ -221,7 +221,7 @@ fn connection_with_an_answer_to_no_command_ends() {
         let (transport, mut peer) = connected(Box::new(on_event));
         peer.write_all(garbage.as_bytes()).unwrap();
         broken.recv().unwrap();
-        assert!(transport.shared.is_closed());
+        assert!(transport.lock().is_closed());
     }
 }
 
@@ -240,7 +240,7 @@ fn panicking_event_handler_loses_no_answer() {
 }
 
 /// Sends a command from this thread, which blocks until it is answered.
-fn send_blocking(transport: &Transport) {
+fn send_blocking(transport: &Arc<Transport>) {
     block_on(async {
         let answer = transport.send(ping("x")).await.unwrap().unwrap();
         assert_eq!(answer, Value::BulkString(b"x".to_vec()));
@@ -259,7 +259,7 @@ fn blocked_thread_reads_its_answer() {
             send_blocking(&transport);
         }
         drop(entered);
-        assert_eq!(transport.shared.background_interest(), None);
+        assert_eq!(transport.background_interest(), None);
         drop(unblock);
         transport.close("the test has ended");
         peer.join().unwrap();
@@ -304,7 +304,7 @@ fn blocked_thread_handles_messages() {
 }
 
 /// A thread that blocks on the connection, and reads, until the sender of `end` is used.
-fn reading_thread(transport: &Transport, end: oneshot::Receiver<()>) -> JoinHandle<()> {
+fn reading_thread(transport: &Arc<Transport>, end: oneshot::Receiver<()>) -> JoinHandle<()> {
     let (waits, is_waiting) = mpsc::channel();
     let reader = {
         let transport = transport.clone();
@@ -317,12 +317,12 @@ fn reading_thread(transport: &Transport, end: oneshot::Receiver<()>) -> JoinHand
         })
     };
     is_waiting.recv().unwrap();
-    await_thread_reader(&transport.shared);
+    await_thread_reader(transport);
     reader
 }
 
-fn await_thread_reader(shared: &SharedIo) {
-    while !shared.lock().thread_readers.has_reader() {
+fn await_thread_reader(transport: &Transport) {
+    while !transport.lock().thread_readers.has_reader() {
         thread::yield_now();
     }
 }
@@ -347,13 +347,13 @@ fn background_reads_for_the_threads_that_are_left() {
     let reader = reading_thread(&transport, is_ended);
     // The background reads for both threads, since the first one reads while this one sends.
     send_blocking(&transport);
-    assert!(transport.shared.background_interest().is_some());
-    transport.shared.lock().background_reads = false;
+    assert!(transport.background_interest().is_some());
+    transport.lock().background_reads = false;
     // This thread leaves while the first one still blocks.
     block_on(async {
-        assert!(blocking::note_sender(&transport.shared));
+        assert!(blocking::note_sender(&transport));
     });
-    assert!(transport.shared.background_interest().is_some());
+    assert!(transport.background_interest().is_some());
     end.send(()).unwrap();
     reader.join().unwrap();
     transport.close("the test has ended");
@@ -372,17 +372,17 @@ fn reading_thread_is_woken_when_the_connection_is_closed() {
     };
     let mut chunk = [0; 1024];
     assert!(peer.read(&mut chunk).unwrap() > 0);
-    await_thread_reader(&transport.shared);
+    await_thread_reader(&transport);
     transport.close("the test has ended");
     assert!(!reader.join().unwrap().unsent);
-    assert!(transport.shared.start_thread_reader().is_none());
+    assert!(transport.start_thread_reader().is_none());
 }
 
 #[test]
 fn background_reads_an_answer_that_its_thread_does_not_await() {
     let (transport, peer) = connected(ignore_events());
     block_on(async { drop(transport.send(ping("x"))) });
-    assert!(transport.shared.background_interest().is_some());
+    assert!(transport.background_interest().is_some());
     transport.close("the test has ended");
     drop(peer);
 }
@@ -392,11 +392,11 @@ fn background_reads_once_a_thread_was_unable_to_wait_for_the_socket() {
     let (transport, peer) = connected(ignore_events());
     let peer = echo(peer);
     send_blocking(&transport);
-    assert!(transport.shared.start_thread_reader().is_some());
-    transport.shared.stop_thread_reader(false);
+    assert!(transport.start_thread_reader().is_some());
+    transport.stop_thread_reader(false);
     send_blocking(&transport);
-    assert!(transport.shared.background_interest().is_some());
-    assert!(transport.shared.start_thread_reader().is_none());
+    assert!(transport.background_interest().is_some());
+    assert!(transport.start_thread_reader().is_none());
     transport.close("the test has ended");
     peer.join().unwrap();
 }
@@ -425,15 +425,15 @@ fn background_keeps_reading_messages_unless_a_runtime_reads() {
     // So that the background does not take over if this thread is slow.
     let unblock = block_background(&transport);
     send_blocking(&transport);
-    assert!(transport.shared.background_interest().is_none());
+    assert!(transport.background_interest().is_none());
     transport.keep_reading_messages();
-    assert!(transport.shared.background_interest().is_some());
+    assert!(transport.background_interest().is_some());
     let runtime = current_thread_runtime();
     let answer = runtime.block_on(async { transport.send(ping("x")).await });
     assert!(answer.unwrap().is_ok());
-    transport.shared.lock().background_reads = false;
+    transport.lock().background_reads = false;
     transport.keep_reading_messages();
-    assert!(transport.shared.background_interest().is_none());
+    assert!(transport.background_interest().is_none());
     drop(unblock);
     transport.close("the test has ended");
     peer.join().unwrap();
@@ -447,9 +447,9 @@ fn background_waits_for_room_for_the_readers() {
     let _answers = (transport.send(ping("x")), transport.send(large_ping));
     drop(entered);
     // The background may have taken over already if this thread was slow.
-    transport.shared.lock().background_reads = false;
-    transport.shared.flush(ReadBy::BlockedThread);
-    let interest = transport.shared.background_interest();
+    transport.lock().background_reads = false;
+    transport.flush(ReadBy::BlockedThread);
+    let interest = transport.background_interest();
     assert!(interest.is_some_and(Interest::is_writable));
     transport.close("the test has ended");
     drop(peer);

@@ -5,4 +5,4 @@ include!("../../../../../lock-runtime/src/backend/wire/pure.rs");
 pub(crate) mod error;
 mod reduced;
 
-pub(crate) use reduced::{PRESENT, Time};
+pub(crate) use reduced::PRESENT;

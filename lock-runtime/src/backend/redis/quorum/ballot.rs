@@ -23,10 +23,10 @@ pub(crate) mod reason;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::wire::ballot::command::{Command, NodeReply, Proposal};
-use crate::backend::wire::ballot::patience::{LOOKS, Patience};
-use crate::backend::wire::ballot::place::{Place, Standing};
-use crate::backend::wire::ballot::reason::Reason;
+use crate::backend::redis::quorum::ballot::command::{Command, NodeReply, Proposal};
+use crate::backend::redis::quorum::ballot::patience::{LOOKS, Patience};
+use crate::backend::redis::quorum::ballot::place::{Message, Place, Standing};
+use crate::backend::redis::quorum::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::control::is_removed;
@@ -62,24 +62,24 @@ pub(crate) enum Verdict {
 /// What an owner knows of each node.
 #[derive(Clone, Debug)]
 pub(crate) struct Ballot {
-    pub(in crate::backend::wire) places: Box<[Place]>,
+    pub(in crate::backend::redis::quorum) places: Box<[Place]>,
     /// The owner's place in the order of all waiters, and its first proposal of a token (µs).
-    pub(in crate::backend::wire) stamp: u64,
-    pub(in crate::backend::wire) ttl: Duration,
-    pub(in crate::backend::wire) patience: Patience,
+    pub(in crate::backend::redis::quorum) stamp: u64,
+    pub(in crate::backend::redis::quorum) ttl: Duration,
+    pub(in crate::backend::redis::quorum) patience: Patience,
     /// The largest token of a node.
-    pub(in crate::backend::wire) largest: u64,
-    pub(in crate::backend::wire) phase: Phase,
+    pub(in crate::backend::redis::quorum) largest: u64,
+    pub(in crate::backend::redis::quorum) phase: Phase,
     /// When to look at the nodes of others again; `None` unless the nodes are split.
-    pub(in crate::backend::wire) next_look: Option<Moment>,
-    pub(in crate::backend::wire) looks: u32,
-    pub(in crate::backend::wire) most_looks: u32,
+    pub(in crate::backend::redis::quorum) next_look: Option<Moment>,
+    pub(in crate::backend::redis::quorum) looks: u32,
+    pub(in crate::backend::redis::quorum) most_looks: u32,
     /// The attempt has had a node.
-    pub(in crate::backend::wire) had_a_node: bool,
+    pub(in crate::backend::redis::quorum) had_a_node: bool,
     /// Since when another owner seems to have a majority.
-    pub(in crate::backend::wire) lost_since: Option<Moment>,
+    pub(in crate::backend::redis::quorum) lost_since: Option<Moment>,
     /// When a node was last kept that this owner would have given away: no better waiter queued there.
-    pub(in crate::backend::wire) kept_at: Option<Moment>,
+    pub(in crate::backend::redis::quorum) kept_at: Option<Moment>,
     /// An attempt is under way, which sees to messages itself.
     pub(crate) is_driven: bool,
 }
@@ -189,9 +189,9 @@ impl Ballot {
                 let is_due = match place.standing {
                     Standing::Waiting { .. } => true,
                     Standing::Held { .. } => is_split,
-                    Standing::Unknown => false,
+                    Standing::Unknown | Standing::AskAgain => false,
                 };
-                place.is_notified && place.may_repeat() && is_due
+                place.is_notified() && place.may_repeat() && is_due
             })
     }
 
@@ -208,7 +208,7 @@ impl Ballot {
         let due = |node: usize| {
             let place = &self.places[node];
             match &place.standing {
-                &Standing::Held { grant, .. } if is_split && (place.is_notified || gives_way) => {
+                &Standing::Held { grant, .. } if is_split && (place.is_notified() || gives_way) => {
                     let token = grant.token;
                     Some(Command::Cede { token })
                 }
@@ -218,9 +218,10 @@ impl Ballot {
                     is_less.then(|| self.acquire(node, queue))
                 }
                 Standing::Waiting { .. } => {
-                    (place.is_notified || looks).then(|| self.acquire(node, queue))
+                    (place.is_notified() || looks).then(|| self.acquire(node, queue))
                 }
-                Standing::Unknown => place.asks_again.then(|| self.acquire(node, queue)),
+                Standing::AskAgain => Some(self.acquire(node, queue)),
+                Standing::Unknown => None,
             }
         };
         self.idle_places()
@@ -276,8 +277,7 @@ impl Ballot {
             NodeReply::Held(grant)
                 if grant.token.get() <= place.void && !is_removed!(token_of_a_lost_cede) =>
             {
-                place.asks_again = true;
-                Standing::Unknown
+                Standing::AskAgain
             }
             NodeReply::Held(grant) => {
                 self.largest = self.largest.max(grant.token.get());
@@ -288,10 +288,7 @@ impl Ballot {
                 place.failure = Some(Reason::Early(left));
                 Standing::Unknown
             }
-            NodeReply::Absent => {
-                place.asks_again = true;
-                Standing::Unknown
-            }
+            NodeReply::Absent => Standing::AskAgain,
             NodeReply::Waiting { holder, waiting } => {
                 place.outstanding.note_not_held();
                 Standing::Waiting {
@@ -317,8 +314,7 @@ impl Ballot {
     pub(crate) fn unanswered(&mut self, node: usize, error: &WireError) {
         let place = &mut self.places[node];
         place.failure = Some(Reason::of(error));
-        place.is_notified = false;
-        place.expect_nothing();
+        place.message = Message::None;
         let Some(sent) = place.sent.take() else {
             return;
         };

@@ -1,7 +1,7 @@
 //! The end of an owner on all nodes.
 
-use crate::backend::wire::ballot::place::{Place, Standing};
-use crate::backend::wire::ballot::{Ballot, Phase};
+use crate::backend::redis::quorum::ballot::place::{Ended, Place, Standing};
+use crate::backend::redis::quorum::ballot::{Ballot, Phase};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::EndReply;
 use crate::lease::record::Grant;
@@ -39,7 +39,7 @@ impl Ballot {
         let endings = places.filter_map(|(node, place)| {
             let ending = ending(place);
             if ending.is_none() {
-                place.ended = Some(Ok(EndReply::NotOurs));
+                place.ended = Ended::Answered(Ok(EndReply::NotOurs));
             }
             Some((node, ending?))
         });
@@ -50,32 +50,38 @@ impl Ballot {
     pub(crate) fn note_end(&mut self, node: usize, ended: Result<EndReply, WireError>) {
         let place = &mut self.places[node];
         // A later end finds nothing where an earlier one has freed the node.
-        if matches!(place.ended, Some(Ok(_))) {
+        if matches!(place.ended, Ended::Answered(Ok(_)) | Ended::Doubtful) {
             return;
         }
         let finds_nothing = matches!(ended, Ok(EndReply::NotOurs | EndReply::LeftQueue));
-        place.is_end_doubtful = finds_nothing && place.outstanding.may_have_ended();
-        place.ended = Some(ended);
+        place.ended = if finds_nothing && place.outstanding.may_have_ended() {
+            Ended::Doubtful
+        } else {
+            Ended::Answered(ended)
+        };
     }
 
     /// Has the answers of nodes that failed awaited once more.
     pub(crate) fn await_ends_again(&mut self) {
         for place in &mut self.places {
-            place.ended.take_if(|ended| ended.is_err());
+            if let Ended::Answered(Err(_)) = place.ended {
+                place.ended = Ended::Unknown;
+            }
         }
     }
 
     /// Whether a node may have freed the lock by an end without an answer.
     pub(crate) fn is_end_doubtful(&self) -> bool {
-        self.places.iter().any(|place| place.is_end_doubtful)
+        let mut places = self.places.iter();
+        places.any(|place| matches!(place.ended, Ended::Doubtful))
     }
 
     /// What the end amounts to; `None` while that depends on nodes that have not answered.
     pub(crate) fn ended(&self) -> Option<Result<EndReply, WireError>> {
         let count = |is: &dyn Fn(&Result<EndReply, WireError>) -> bool| {
-            let known = self.places.iter().filter(|place| !place.is_end_doubtful);
-            let ends = known.filter_map(|place| place.ended.as_ref());
-            ends.filter(|ended| is(ended)).count()
+            let places = self.places.iter();
+            let of = |place: &&Place| matches!(&place.ended, Ended::Answered(ended) if is(ended));
+            places.filter(of).count()
         };
         let handed_off = count(&|ended| matches!(ended, Ok(EndReply::HandedOff)));
         let freed = handed_off + count(&|ended| matches!(ended, Ok(EndReply::Freed)));
@@ -95,11 +101,12 @@ impl Ballot {
                 _ => EndReply::LeftQueue,
             }));
         }
-        if self.places.iter().any(|place| place.ended.is_none()) {
+        let is_unknown = |place: &Place| matches!(place.ended, Ended::Unknown);
+        if self.places.iter().any(is_unknown) {
             return None;
         }
         let mut errors = self.places.iter().filter_map(|place| match &place.ended {
-            Some(Err(error)) => Some(error.clone()),
+            Ended::Answered(Err(error)) => Some(error.clone()),
             _ => None,
         });
         Some(match errors.next_back() {

@@ -514,14 +514,14 @@ fn only_the_first_message_during_the_first_command_was_expected() {
     ballot.notified(1);
     ballot.notified(1);
     ballot.answered(1, at(2), vote(TOKEN), at(3));
-    assert!(ballot.place_mut(1).is_notified, "the second one");
+    assert!(ballot.place_mut(1).is_notified(), "the second one");
 
     let mut ballot = told();
     ballot.answered(2, at(2), vote(TOKEN), at(3));
     send(&mut ballot, 2, acquire(Proposal::Known(TOKEN)), 3);
     ballot.notified(2);
     ballot.answered(2, at(3), vote(TOKEN), at(4));
-    assert!(ballot.place_mut(2).is_notified, "during another command");
+    assert!(ballot.place_mut(2).is_notified(), "during another command");
 }
 
 /// A message is noted when it is read, and an answer when its task is polled.
@@ -558,14 +558,14 @@ fn message_counts_where_the_command_for_it_was_not_written() {
         ballot.place_mut(node).forget_unwritten();
     }
     ballot.notified(1);
-    assert!(ballot.place_mut(1).is_notified);
+    assert!(ballot.place_mut(1).is_notified());
     let again = acquire(Proposal::Guess(STAMP + GUESS_AHEAD));
     let all = [0, 1, 2].map(|node| (node, again));
     assert_eq!(ballot.ask(true, at(3)), all, "another attempt");
     send(&mut ballot, 1, again, 3);
     ballot.answered(1, at(3), vote(TOKEN), at(4));
     ballot.notified(1);
-    assert!(ballot.place_mut(1).is_notified);
+    assert!(ballot.place_mut(1).is_notified());
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //!   └─┴─ a node answers, or fails
 //! ```
 
-use crate::backend::wire::ballot::reason::Reason;
+use super::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::lease::record::Grant;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::backend::wire::ballot::place::Place;
-use crate::backend::wire::ballot::reason::Reason;
-use crate::backend::wire::ballot::{Ballot, Verdict};
+use crate::backend::redis::quorum::ballot::place::Place;
+use crate::backend::redis::quorum::ballot::reason::Reason;
+use crate::backend::redis::quorum::ballot::{Ballot, Verdict};
 use crate::backend::wire::reply::Waiting;
 use crate::background::moment::Moment;
 use crate::lease::record::Grant;

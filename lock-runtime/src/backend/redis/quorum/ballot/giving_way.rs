@@ -1,9 +1,9 @@
 //! When an owner gives nodes to one with a better stamp, and when it looks whether it has to.
 
-use crate::backend::wire::ballot::Ballot;
-use crate::backend::wire::ballot::command::HolderId;
-use crate::backend::wire::ballot::patience::LOOKS;
-use crate::backend::wire::ballot::place::{Place, Standing};
+use crate::backend::redis::quorum::ballot::Ballot;
+use crate::backend::redis::quorum::ballot::command::HolderId;
+use crate::backend::redis::quorum::ballot::patience::LOOKS;
+use crate::backend::redis::quorum::ballot::place::{Place, Standing};
 use crate::background::moment::Moment;
 use crate::lease::schedule::is_fresh;
 

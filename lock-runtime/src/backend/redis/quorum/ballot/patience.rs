@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// How often an owner looks at the nodes of others before it waits for messages alone.
-pub(in crate::backend::wire) const LOOKS: u32 = 3;
+pub(in crate::backend::redis::quorum) const LOOKS: u32 = 3;
 
 /// The least time for which a node without an answer is waited for.
 const LEAST_SILENCE: Duration = Duration::from_millis(20);

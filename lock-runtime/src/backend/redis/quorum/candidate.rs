@@ -2,7 +2,7 @@
 
 use tokio::sync::Notify;
 
-use crate::backend::wire::ballot::Ballot;
+use super::ballot::Ballot;
 use crate::backend::wire::pace::Pace;
 use crate::backend::wire::queue_entry::QueueEntry;
 use crate::background::sync::Mutex;

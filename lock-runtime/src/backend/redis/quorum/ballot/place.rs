@@ -13,12 +13,11 @@
 //!  any     ── free, does not vote yet, refuses, no answer ► UNKNOWN (HELD stays if an acquire is not answered)
 //! ```
 
-use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::wire::ballot::command::{Command, HolderId};
-use crate::backend::wire::ballot::reason::Reason;
+use crate::backend::redis::quorum::ballot::command::{Command, HolderId};
+use crate::backend::redis::quorum::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
 use crate::backend::wire::reply::{EndReply, Waiting};
@@ -28,43 +27,76 @@ use crate::lease::record::Grant;
 /// An owner at one node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
-    pub(in crate::backend::wire) standing: Standing,
+    pub(in crate::backend::redis::quorum) standing: Standing,
     /// The command that is not answered yet.
-    pub(in crate::backend::wire) sent: Option<Sent>,
-    /// A message came since the last command.
-    pub(in crate::backend::wire) is_notified: bool,
-    /// The node was free or is about to be, or its answer does not count: it is asked once more.
-    pub(in crate::backend::wire) asks_again: bool,
-    /// The command under way, or the next one, was sent for a message that is still to come.
-    pub(in crate::backend::wire) expects_message: bool,
-    /// It has come since, and no other. If the owner then has the node, it said so.
-    pub(in crate::backend::wire) is_as_expected: bool,
+    pub(in crate::backend::redis::quorum) sent: Option<Sent>,
+    pub(in crate::backend::redis::quorum) message: Message,
     /// A message came at any time: a waiter queues, or did.
-    pub(in crate::backend::wire) was_notified: bool,
+    pub(in crate::backend::redis::quorum) was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
-    pub(in crate::backend::wire) void: u64,
+    pub(in crate::backend::redis::quorum) void: u64,
     /// Why the last command gave nothing, if no other owner has the node.
-    pub(in crate::backend::wire) failure: Option<Reason>,
+    pub(in crate::backend::redis::quorum) failure: Option<Reason>,
     /// The acquires and ends here.
     pub(crate) outstanding: Outstanding,
-    /// The owner has the lock, and is going to confirm this node, which was given to it after that.
-    pub(in crate::backend::wire) is_late_claim: bool,
     /// Whether the node's clock is off is not known: its vote does not count yet.
     pub(crate) is_clock_unknown: bool,
+    pub(in crate::backend::redis::quorum) late: Late,
+    pub(in crate::backend::redis::quorum) ended: Ended,
+}
+
+/// The message of a node, since the last command to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(in crate::backend::redis::quorum) enum Message {
+    #[default]
+    None,
+    /// The command under way, or the next one, was sent for a message that is still to come.
+    Expected,
+    /// That message has come, and no other. If the owner then has the node, the message said so.
+    AsExpected,
+    /// A message came that is to be answered by a command.
+    News,
+}
+
+impl Message {
+    fn come(self) -> Message {
+        match self {
+            Message::Expected => Message::AsExpected,
+            Message::None | Message::AsExpected | Message::News => Message::News,
+        }
+    }
+}
+
+/// What came to a node, or from it, after the owner had got the lock or had ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::backend::redis::quorum) enum Late {
+    #[default]
+    Nothing,
+    /// The owner has the lock, and is going to confirm this node, which was given to it after that.
+    Claim,
     /// The owner was ended, and an acquire was sent after that.
-    pub(crate) is_revived: bool,
+    Revived,
+}
+
+/// What is known of the owner's end at a node.
+#[derive(Clone, Debug, Default)]
+pub(in crate::backend::redis::quorum) enum Ended {
+    #[default]
+    Unknown,
     /// The answer to the last end.
-    pub(in crate::backend::wire) ended: Option<Result<EndReply, WireError>>,
-    /// That answer may be due to an earlier end, whose own answer was lost.
-    pub(in crate::backend::wire) is_end_doubtful: bool,
+    Answered(Result<EndReply, WireError>),
+    /// It found nothing, which may be due to an earlier end whose own answer was lost.
+    Doubtful,
 }
 
 /// What the last answer of a node said.
 #[derive(Clone, Debug, Default)]
-pub(in crate::backend::wire) enum Standing {
+pub(in crate::backend::redis::quorum) enum Standing {
     /// Nothing, or nothing that still counts.
     #[default]
     Unknown,
+    /// The same, and the node is asked once more: it was free or is about to be, or its answer does not count.
+    AskAgain,
     /// The owner has the node. The vote was asked for at `at`.
     Held { grant: Grant, at: Moment },
     /// Another owner has the node. `is_fresh`: the request was sent while this owner had one.
@@ -77,24 +109,27 @@ pub(in crate::backend::wire) enum Standing {
 
 /// A command under way.
 #[derive(Clone, Debug)]
-pub(in crate::backend::wire) struct Sent {
-    pub(in crate::backend::wire) command: Command,
-    pub(in crate::backend::wire) at: Moment,
+pub(in crate::backend::redis::quorum) struct Sent {
+    pub(in crate::backend::redis::quorum) command: Command,
+    pub(in crate::backend::redis::quorum) at: Moment,
     /// The owner had a node when this was sent.
-    pub(in crate::backend::wire) looks: bool,
+    pub(in crate::backend::redis::quorum) looks: bool,
     /// It was handed to a connection.
-    pub(in crate::backend::wire) is_written: bool,
+    pub(in crate::backend::redis::quorum) is_written: bool,
 }
 
 impl Place {
     pub(super) fn send(&mut self, command: Command, looks: bool, now: Moment) {
-        if self.is_notified && self.holder().is_some() {
-            // The node has another holder by now, most likely this owner.
+        if self.is_notified() {
+            self.message = Message::None;
+            if self.holder().is_some() {
+                // The node has another holder by now, most likely this owner.
+                self.standing = Standing::Unknown;
+            }
+        }
+        if let Standing::AskAgain = self.standing {
             self.standing = Standing::Unknown;
         }
-        self.is_notified = false;
-        self.is_as_expected = false;
-        self.asks_again = false;
         self.sent = Some(Sent {
             command,
             at: now,
@@ -107,22 +142,44 @@ impl Place {
     /// mostly. If it arrives before, it is answered that the owner waits, and the message has the node asked again.
     pub(super) fn expect_end(&mut self) {
         // Of a node whose message has come, the next one tells of something else.
-        if !self.is_notified && self.holder().is_some() && self.may_repeat() {
-            self.standing = Standing::Unknown;
-            self.asks_again = true;
-            self.expects_message = true;
+        if !self.is_notified() && self.holder().is_some() && self.may_repeat() {
+            self.standing = Standing::AskAgain;
+            self.message = Message::Expected;
         }
+    }
+
+    /// A message came since the last command.
+    pub(super) fn is_notified(&self) -> bool {
+        matches!(self.message, Message::AsExpected | Message::News)
+    }
+
+    /// A command that may make the owner hold the node or queue there is about to be sent, and the owner was ended.
+    pub(crate) fn revive(&mut self) {
+        self.late = Late::Revived;
+    }
+
+    /// Whether the owner has to be ended here once more, which the caller sees to.
+    pub(crate) fn take_revived(&mut self) -> bool {
+        let is_revived = self.late == Late::Revived;
+        if is_revived {
+            self.late = Late::Nothing;
+        }
+        is_revived
     }
 
     /// The owner has the node, by the answer to the command under way.
     pub(super) fn note_held(&mut self) {
-        self.is_notified &= !self.is_as_expected;
+        if self.message == Message::AsExpected {
+            self.message = Message::None;
+        }
     }
 
     /// The command under way is answered, or never will be: a message that comes now tells of something else.
     pub(super) fn expect_nothing(&mut self) {
-        self.expects_message = false;
-        self.is_as_expected = false;
+        self.message = match self.message {
+            Message::None | Message::Expected => Message::None,
+            Message::AsExpected | Message::News => Message::News,
+        };
     }
 
     /// The command under way is handed to a connection: from now on it may be carried out.
@@ -144,12 +201,15 @@ impl Place {
     /// Forgets the command under way if it was never written. Whether it was.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
         let forgotten = self.sent.take_if(|sent| !sent.is_written);
-        if forgotten.is_some() {
-            self.expect_nothing();
+        if forgotten.is_none() {
+            return true;
         }
-        // A message had asked for it, of this node or another, and nothing else would.
-        self.asks_again |= forgotten.is_some() && matches!(self.standing, Standing::Unknown);
-        forgotten.is_none()
+        self.expect_nothing();
+        if let Standing::Unknown = self.standing {
+            // A message had asked for it, of this node or another, and nothing else would.
+            self.standing = Standing::AskAgain;
+        }
+        false
     }
 
     /// The grant of this node, and when it was asked for.
@@ -208,8 +268,7 @@ impl Place {
 
     /// A message of the node names the owner.
     pub(super) fn note_message(&mut self) {
-        self.is_as_expected = mem::take(&mut self.expects_message);
-        self.is_notified = true;
+        self.message = self.message.come();
         self.was_notified = true;
     }
 }

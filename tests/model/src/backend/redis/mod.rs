@@ -1,0 +1,3 @@
+//! What the runtime's `backend::redis` decides without I/O.
+
+pub(crate) mod quorum;

@@ -1,0 +1,178 @@
+//! Makes ballots equal that differ only in what no decision of the model reads.
+
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+use std::time::Duration;
+
+use crate::backend::redis::quorum::ballot::command::{Command, Proposal};
+use crate::backend::redis::quorum::ballot::patience::Patience;
+use crate::backend::redis::quorum::ballot::place::{Late, Place, Sent, Standing};
+use crate::backend::redis::quorum::ballot::{Ballot, Phase};
+use crate::backend::redis::quorum::votes::{Vote, Votes};
+use crate::background::moment::Moment;
+use crate::fingerprint::Fingerprint;
+
+/// The time of a search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Time {
+    /// It goes on in ticks.
+    Ticks(Duration),
+    IsOver,
+}
+
+impl Ballot {
+    /// Forgets what no decision reads in the present phase. The model has no caller that only tries, it reads no outcome of an
+    /// end, and every end of it is one that a waiter may follow.
+    pub(crate) fn reduce(&mut self, now: Moment, time: Time) {
+        (self.had_a_node, self.lost_since) = (false, None);
+        let silence = self.patience.with_silence;
+        self.kept_at = self.kept_at.filter(|&kept| now <= kept + silence);
+        self.next_look = self.next_look.filter(|_| self.looks < self.most_looks);
+        match time {
+            // A time between two ticks has come at the second of them.
+            Time::Ticks(tick) => {
+                let ticks = |time: Duration| time.as_nanos().div_ceil(tick.as_nanos()) as u32;
+                let next = |look: Moment| now + tick * ticks(look.since(now));
+                self.next_look = self.next_look.map(next);
+            }
+            Time::IsOver => self.reduce_the_last(now),
+        }
+        for place in &mut self.places {
+            place.was_notified = false;
+            place.outstanding.reduce_queued();
+        }
+        if self.phase != Phase::Acquires {
+            (self.largest, self.next_look, self.looks, self.kept_at) = (0, None, 0, None);
+            self.patience.with_silence = Duration::ZERO;
+            for place in &mut self.places {
+                let outstanding = std::mem::take(&mut place.outstanding);
+                *place = Place {
+                    outstanding,
+                    ..Place::default()
+                };
+            }
+        }
+    }
+
+    /// No tick follows: no look falls due, and who is silent depends on what is under way for longer than this tick.
+    fn reduce_the_last(&mut self, now: Moment) {
+        self.next_look = None;
+        self.looks = if self.looks < self.most_looks {
+            0
+        } else {
+            self.most_looks
+        };
+        let mut sent = self.places.iter().filter_map(|place| place.sent.as_ref());
+        if self.kept_at.is_none() && sent.all(|sent| sent.at == now) {
+            self.patience = Patience::of(Duration::ZERO);
+        }
+    }
+
+    /// The nodes get these places, each by the one that it had.
+    pub(crate) fn order_nodes(&mut self, order: &[usize]) {
+        let places = order.iter().map(|&node| self.places[node].clone());
+        self.places = places.collect();
+    }
+
+    /// What counts of the owner at a node.
+    pub(crate) fn fingerprint_of(&self, node: usize) -> u64 {
+        Fingerprint::of(&self.places[node])
+    }
+}
+
+impl Hash for Ballot {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Ballot {
+            places,
+            largest,
+            phase,
+            next_look,
+            looks,
+            kept_at,
+            patience,
+            ..
+        } = self;
+        places.hash(hasher);
+        largest.hash(hasher);
+        match phase {
+            Phase::Acquires => 0.hash(hasher),
+            Phase::Holds(token) => token.hash(hasher),
+            Phase::Ended => u64::MAX.hash(hasher),
+        }
+        next_look.map(Moment::as_nanos).hash(hasher);
+        looks.hash(hasher);
+        kept_at.map(Moment::as_nanos).hash(hasher);
+        patience.with_silence.hash(hasher);
+    }
+}
+
+impl Hash for Place {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        match &self.standing {
+            Standing::Unknown => 0_u8.hash(hasher),
+            Standing::AskAgain => 3_u8.hash(hasher),
+            Standing::Held { grant, at } => (1_u8, grant.token, at.as_nanos()).hash(hasher),
+            Standing::Waiting {
+                holder, is_fresh, ..
+            } => (2_u8, holder.0, is_fresh).hash(hasher),
+        }
+        if let Some(Sent {
+            command, at, looks, ..
+        }) = &self.sent
+        {
+            match command {
+                Command::Acquire { proposal, .. } => match proposal {
+                    Proposal::Guess(token) => (0_u8, token).hash(hasher),
+                    Proposal::Known(token) => (1_u8, token).hash(hasher),
+                },
+                Command::Cede { token } => (2_u8, token).hash(hasher),
+            }
+            (at.as_nanos(), looks).hash(hasher);
+        }
+        let flags = [
+            self.sent.is_some(),
+            self.failure.is_some(),
+            self.late == Late::Claim,
+        ];
+        flags
+            .map(u8::from)
+            .iter()
+            .fold(0, |all, flag| all << 1 | flag)
+            .hash(hasher);
+        self.message.hash(hasher);
+        self.void.hash(hasher);
+        self.outstanding.hash(hasher);
+    }
+}
+
+impl Hash for Votes {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        for vote in &self.nodes {
+            vote.as_ref().map(discriminant).hash(hasher);
+            if let Some(Vote::Yes(answered)) = vote {
+                (answered.at.as_nanos(), answered.answer.token).hash(hasher);
+            }
+        }
+    }
+}
+
+impl Votes {
+    /// The nodes get these places, each by the one that it had.
+    pub(crate) fn order_nodes(&mut self, order: &[usize]) {
+        let nodes = order.iter().map(|&node| self.nodes[node].clone());
+        self.nodes = nodes.collect();
+    }
+
+    /// What counts of the vote of a node.
+    pub(crate) fn fingerprint_of(&self, node: usize) -> u64 {
+        let votes = Votes {
+            nodes: [self.nodes[node].clone()].into(),
+        };
+        Fingerprint::of(&votes)
+    }
+
+    /// Whether every node has answered.
+    pub(crate) fn is_over(&self) -> bool {
+        self.nodes.iter().all(Option::is_some)
+    }
+}
