@@ -9,15 +9,13 @@ use std::time::Duration;
 use crate::backend::acquiring::Acquiring;
 use crate::backend::admission::Admission;
 use crate::backend::memory::Memory;
-use crate::backend::redis::{
-    self, CLOCK, Parts, QuorumTarget, QuorumWire, RedisWire, RedissonWire, Target,
-};
+use crate::backend::redis::{self, CLOCK, Parts, QuorumTarget, QuorumWire, RedisWire, Target};
 use crate::backend::remote::{self, Remote};
 use crate::backend::undelivered::{Abandon, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::clock::Clock;
 use crate::background::{Background, block_on};
-use crate::config::{Limits, Options, Record};
+use crate::config::{Limits, Options};
 use crate::error::LockError;
 use crate::lease::Lease;
 use crate::lease::fencing_token::FencingToken;
@@ -27,8 +25,6 @@ use crate::lease::fencing_token::FencingToken;
 pub(crate) enum AnyBackend {
     Memory(Arc<Memory>),
     Redis(Arc<Remote<RedisWire>>),
-    /// The same servers, with locks in Redisson's record.
-    Redisson(Arc<Remote<RedissonWire>>),
     /// Independent servers, of which a majority must have each lock.
     Quorum(Arc<Remote<QuorumWire>>),
 }
@@ -41,7 +37,6 @@ macro_rules! each {
         match $any {
             AnyBackend::Memory($memory) => $in_memory,
             AnyBackend::Redis($remote) => $on_servers,
-            AnyBackend::Redisson($remote) => $on_servers,
             AnyBackend::Quorum($remote) => $on_servers,
         }
     };
@@ -73,17 +68,10 @@ impl AnyBackend {
                 let target = Target::of(&url, options)?;
                 let limits = target.limits();
                 options.check_limits(limits)?;
-                let backend = match options.record {
-                    Record::Native => remote::open(options, CLOCK, |background, events| {
-                        Ok(RedisWire::new(target, options, background, events))
-                    })
-                    .map(AnyBackend::Redis),
-                    Record::Redisson => remote::open(options, CLOCK, |background, events| {
-                        RedissonWire::new(target, options, background, events)
-                    })
-                    .map(AnyBackend::Redisson),
-                }?;
-                Ok((backend, limits))
+                let remote = remote::open(options, CLOCK, |background, events| {
+                    RedisWire::new(target, options, background, events)
+                })?;
+                Ok((AnyBackend::Redis(remote), limits))
             }
         }
     }
@@ -225,7 +213,6 @@ impl fmt::Debug for AnyBackend {
         f.write_str(match self {
             AnyBackend::Memory(_) => "Memory",
             AnyBackend::Redis(_) => "Redis",
-            AnyBackend::Redisson(_) => "Redisson",
             AnyBackend::Quorum(_) => "Quorum",
         })
     }

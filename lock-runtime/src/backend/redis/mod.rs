@@ -53,6 +53,5 @@ mod url;
 pub(crate) use clock::CLOCK;
 pub(crate) use quorum::QuorumWire;
 pub(crate) use redis_wire::RedisWire;
-pub(crate) use redisson::RedissonWire;
 pub(crate) use transport::block_on;
 pub(crate) use url::{Parts, QuorumTarget, Target, restart_delay_of, trim};

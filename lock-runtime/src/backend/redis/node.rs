@@ -22,7 +22,7 @@ use super::scripts::Script;
 use super::shared_connection::SharedConnection;
 use super::shortcut::{self, Shortcut};
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::outstanding::{ConnectionId, SendEvent};
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::timers::Timers;
@@ -47,26 +47,6 @@ pub(super) enum Purpose {
 
 /// The outcome of a renewal.
 pub(super) type Renewed = Result<Answered<Option<Grant>>, NodeError>;
-
-/// The progress of a command.
-pub(super) enum SendEvent {
-    /// The command is about to be sent.
-    Sending(ConnectionId),
-    /// The command was not sent after all, and will be sent on another connection.
-    Unsent(ConnectionId),
-    Answered(ConnectionId),
-    /// The answer is an error: the command has done nothing.
-    Refused(ConnectionId),
-}
-
-impl SendEvent {
-    fn of_answer(on: ConnectionId, answer: &Result<Value, RedisError>) -> SendEvent {
-        match answer {
-            Ok(_) => SendEvent::Answered(on),
-            Err(_) => SendEvent::Refused(on),
-        }
-    }
-}
 
 /// A call of a script.
 pub(super) struct ScriptCall<'a> {
@@ -146,7 +126,7 @@ impl Node {
                 false => at,
             };
             let answer = value.extract_error();
-            note(SendEvent::of_answer(connection.id, &answer));
+            note(answer_event(connection.id, &answer));
             match answer {
                 Ok(answer) => match plain {
                     None => return Ok(Answered { at, answer }),
@@ -205,7 +185,7 @@ impl Node {
             let answer = permission
                 .extract_error()
                 .and_then(|_| answer.extract_error());
-            note(SendEvent::of_answer(connection.id, &answer));
+            note(answer_event(connection.id, &answer));
             return match answer {
                 Ok(answer) => Ok(Answered { at, answer }),
                 Err(error) => {
@@ -356,6 +336,13 @@ impl Node {
         if let Some(connection) = self.connected() {
             self.connection.drop_connection(&connection, reason);
         }
+    }
+}
+
+fn answer_event(on: ConnectionId, answer: &Result<Value, RedisError>) -> SendEvent {
+    match answer {
+        Ok(_) => SendEvent::Answered(on),
+        Err(_) => SendEvent::Refused(on),
     }
 }
 

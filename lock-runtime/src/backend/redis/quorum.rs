@@ -45,10 +45,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
-use crate::backend::wire::{
-    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
-    WireEvents,
-};
+use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, Wire, WireEvents};
 use crate::background::Background;
 use crate::config::Options;
 use crate::key::LockName;
@@ -97,9 +94,13 @@ impl QuorumWire {
 }
 
 impl Wire for QuorumWire {
-    const HAS_QUEUE: bool = true;
+    fn has_queue(&self) -> bool {
+        true
+    }
 
-    const HAS_SUCCESSORS: bool = false;
+    fn has_successors(&self) -> bool {
+        false
+    }
 
     type Subscription = Infallible;
 
@@ -142,23 +143,11 @@ impl Wire for QuorumWire {
         renewing::renew(&self.nodes, renewals, report).await;
     }
 
-    async fn release(&self, owner: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {
-        self.end_owner(owner, false).await
-    }
-
-    /// A quorum keeps no minimum: a client of one refuses it (`docs/decisions/quorum.md`).
-    async fn rest(&self, owner: &mut Owner, _: RestRequest) -> Result<EndReply, WireError> {
-        self.end_owner(owner, true).await
-    }
-
-    async fn end(
-        &self,
-        owner: &mut Owner,
-        request: EndRequest<'_>,
-    ) -> Result<Answered<EndReply>, WireError> {
-        debug_assert!(request.successor.is_none(), "a quorum has no successors");
+    /// A quorum keeps no minimum, and has no successors: a client of one asks for neither (`docs/decisions/quorum.md`).
+    async fn end(&self, owner: &mut Owner, how: End<'_>) -> Result<Answered<EndReply>, WireError> {
+        let contended = !matches!(how, End::Release { .. });
         let at = CLOCK.now();
-        let answer = self.end_owner(owner, true).await?;
+        let answer = self.end_owner(owner, contended).await?;
         Ok(Answered { at, answer })
     }
 

@@ -8,13 +8,14 @@ use redis::Value;
 use super::audit;
 use super::inspection::snapshot::Snapshot;
 use super::node::asking::Ask;
-use super::node::{Purpose, ScriptCall, SendEvent};
-use super::redis_wire::RedisWire;
+use super::node::{Purpose, ScriptCall};
+use super::redis_wire::{Records, RedisWire};
 use super::revoking::{self, Compared};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{
     Cursor, Inspection, Line, Listing, RevokeOrder, RevokeReply, ServerReply,
 };
+use crate::backend::wire::outstanding::SendEvent;
 use crate::key::{LockKey, OneOrMore, RecordNames};
 use crate::state::{LockState, Seen};
 
@@ -36,6 +37,9 @@ impl Inspection for RedisWire {
         key: &LockKey,
         names: &RecordNames,
     ) -> Result<(LockState, u64), WireError> {
+        if let Records::Redisson(redisson) = &self.records {
+            return redisson.inspect(key, names).await;
+        }
         let mut snapshot = self.snapshot(names).await?;
         if let Some(question) = snapshot.live_shares(names) {
             let answers = self.topology.ask(&names.lock, &[question]).await?;
@@ -57,7 +61,10 @@ impl Inspection for RedisWire {
         listing: &Listing,
         cursor: &mut Cursor,
     ) -> Result<Vec<LockState>, WireError> {
-        self.topology.page(listing, cursor).await
+        match &self.records {
+            Records::Native(_) => self.topology.page(listing, cursor).await,
+            Records::Redisson(redisson) => redisson.page(listing, cursor).await,
+        }
     }
 
     async fn revoke(
@@ -65,6 +72,9 @@ impl Inspection for RedisWire {
         names: &RecordNames,
         order: &RevokeOrder,
     ) -> Result<RevokeReply, WireError> {
+        if let Records::Redisson(redisson) = &self.records {
+            return redisson.revoke(names, order).await;
+        }
         // The record of another program is compared byte by byte, and an operator has only its hash.
         let snapshot = match order.seen {
             Seen::Token(_) => None,
@@ -79,7 +89,7 @@ impl Inspection for RedisWire {
         };
         let names = OneOrMore::from(names.clone());
         let call = ScriptCall {
-            script: self.scripts.revoke(),
+            script: self.scripts()?.revoke(),
             names: &names,
             arguments: &compared.arguments(&order.notice),
             shortcut: None,

@@ -1,6 +1,5 @@
 //! The protocol's commands on Redis and Valkey.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,22 +9,20 @@ use super::command::{Argument, millis};
 use super::connect::Settings;
 use super::fence_memory::FenceMemory;
 use super::hello::ServerMode;
-use super::node::{Purpose, ScriptCall, SendEvent};
+use super::node::{Purpose, ScriptCall};
+use super::redisson::{self, Listeners, Redisson, RedissonEvents, SCRIPTS, Subscription};
 use super::scripts::{self, ScriptSet, Scripts};
 use super::shortcut::Shortcut;
 use super::topology::Topology;
 use super::url::{Servers, Target};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::first_command::FirstCommand;
-use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
-use crate::backend::wire::{
-    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest, Wire,
-    WireEvents,
-};
+use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, Wire, WireEvents};
 use crate::background::Background;
-use crate::config::Options;
+use crate::config::{Options, Record};
+use crate::error::LockError;
 use crate::key::{LockName, OneOrMore, RecordNames};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
@@ -38,8 +35,18 @@ pub(crate) struct RedisWire {
     pub(super) topology: Topology,
     /// The user that it is logged in as.
     pub(super) user: String,
-    pub(super) scripts: &'static ScriptSet,
+    pub(super) records: Records,
 }
+
+/// The records that locks have on the servers.
+pub(super) enum Records {
+    Native(&'static ScriptSet),
+    /// Those of Java services, on one server.
+    Redisson(Redisson),
+}
+
+/// Reads the answer to an end.
+type Parse = fn(&Value) -> Result<EndReply, WireError>;
 
 impl RedisWire {
     /// A wire to the servers of a URL. Does not connect before the first command.
@@ -48,7 +55,7 @@ impl RedisWire {
         options: &Options,
         background: Background,
         events: Arc<dyn WireEvents>,
-    ) -> RedisWire {
+    ) -> Result<RedisWire, LockError> {
         let Target { servers, login } = target;
         let expected = match servers {
             Servers::One(_) => ServerMode::Standalone,
@@ -57,10 +64,37 @@ impl RedisWire {
         };
         let user = login.username().unwrap_or("default").to_owned();
         let settings = Settings::new(login, expected, options, background);
-        RedisWire {
+        let (topology, records) = match options.record {
+            Record::Native => {
+                let scripts = ScriptSet::with(FenceMemory::of(options.fence_memory));
+                let topology = Topology::new(servers, settings, events);
+                (topology, Records::Native(scripts))
+            }
+            Record::Redisson => {
+                let listeners = Arc::new(Listeners::new());
+                let events = RedissonEvents {
+                    listeners: listeners.clone(),
+                    events,
+                };
+                let topology = Topology::new(servers, settings, Arc::new(events));
+                let redisson = Redisson::new(topology.only_node(), listeners)?;
+                (topology, Records::Redisson(redisson))
+            }
+        };
+        Ok(RedisWire {
             user,
-            topology: Topology::new(servers, settings, events),
-            scripts: ScriptSet::with(FenceMemory::of(options.fence_memory)),
+            topology,
+            records,
+        })
+    }
+
+    /// The scripts for this crate's own record, by which alone shares, tokens and revocations of plain holders are asked for.
+    pub(super) fn scripts(&self) -> Result<&'static ScriptSet, WireError> {
+        match self.records {
+            Records::Native(scripts) => Ok(scripts),
+            Records::Redisson(_) => {
+                Err(WireError::refused("Redisson's record has nothing of that"))
+            }
         }
     }
 }
@@ -73,17 +107,28 @@ fn wall_clock() -> u64 {
 }
 
 impl Wire for RedisWire {
-    const HAS_QUEUE: bool = true;
-    const HAS_SUCCESSORS: bool = true;
-
-    type Subscription = Infallible;
-
-    fn subscription(&self, _: &LockName) -> Option<Infallible> {
-        None
+    fn has_queue(&self) -> bool {
+        matches!(self.records, Records::Native(_))
     }
 
-    async fn listen(&self, _: &Owner) -> Result<bool, WireError> {
-        Ok(false)
+    fn has_successors(&self) -> bool {
+        self.has_queue()
+    }
+
+    type Subscription = Subscription;
+
+    fn subscription(&self, lock: &LockName) -> Option<Subscription> {
+        match &self.records {
+            Records::Native(_) => None,
+            Records::Redisson(redisson) => Some(redisson.subscription(lock)),
+        }
+    }
+
+    async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
+        match &self.records {
+            Records::Native(_) => Ok(false),
+            Records::Redisson(redisson) => redisson.listen(owner).await,
+        }
     }
 
     async fn acquire(
@@ -92,6 +137,7 @@ impl Wire for RedisWire {
         request: AcquireRequest,
     ) -> Result<Answered<AcquireReply>, WireError> {
         let AcquireRequest { ttl, queue, first } = request;
+        let queue = queue && self.has_queue();
         let Owner {
             entry,
             names,
@@ -99,31 +145,47 @@ impl Wire for RedisWire {
             outstanding,
             ..
         } = owner;
-        let number = (first == FirstCommand::Take).then(|| FencingToken::absent(wall_clock()));
-        let signed = if queue { millis(ttl) } else { -millis(ttl) };
+        let takes_plainly = first == FirstCommand::Take && self.has_queue();
+        let number = takes_plainly.then(|| FencingToken::absent(wall_clock()));
+        let (script, arguments) = match &self.records {
+            Records::Native(scripts) => {
+                let signed = if queue { millis(ttl) } else { -millis(ttl) };
+                let arguments = [Argument::Entry(entry), Argument::Number(signed)];
+                (&scripts.of(*mode, names).acquire, arguments)
+            }
+            Records::Redisson(redisson) => {
+                let arguments = [
+                    redisson.field(&entry.owner_id),
+                    Argument::Number(millis(ttl)),
+                ];
+                (&SCRIPTS.acquire, arguments)
+            }
+        };
         let call = ScriptCall {
-            script: &self.scripts.of(*mode, names).acquire,
+            script,
             names,
-            arguments: &[Argument::Entry(entry), Argument::Number(signed)],
+            arguments: &arguments,
             shortcut: number.map(|number| Shortcut::Take {
                 entry,
                 number,
                 ttl: millis(ttl),
             }),
         };
-        let note = noting_acquire(outstanding, ttl, queue);
+        let note = |event| outstanding.note_acquire(event, ttl, queue);
         let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
-        let answer = match (answer, number) {
-            (Value::Okay, Some(token)) => AcquireReply::Granted(Grant {
+        let answer = match (answer, number, &self.records) {
+            (Value::Okay, Some(token), _) => AcquireReply::Granted(Grant {
                 contended: false,
                 token,
             }),
-            (answer, _) => scripts::parse_acquire_reply(answer, *mode, names)?,
+            (answer, _, Records::Native(_)) => scripts::parse_acquire_reply(answer, *mode, names)?,
+            (answer, _, Records::Redisson(_)) => redisson::parse_acquire_reply(answer)?,
         };
         Ok(Answered { at, answer })
     }
 
     async fn downgrade(&self, owner: &mut Owner, ttl: Duration) -> RenewalOutcome {
+        let scripts = self.scripts()?;
         let Owner {
             entry,
             names,
@@ -132,7 +194,7 @@ impl Wire for RedisWire {
             ..
         } = owner;
         let call = ScriptCall {
-            script: &self.scripts.of(*mode, names).acquire,
+            script: &scripts.of(*mode, names).acquire,
             names,
             arguments: &[
                 Argument::Entry(entry),
@@ -141,7 +203,7 @@ impl Wire for RedisWire {
             ],
             shortcut: None,
         };
-        let note = noting_acquire(outstanding, ttl, false);
+        let note = |event| outstanding.note_acquire(event, ttl, false);
         let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
         let answer = scripts::parse_renew_reply(&answer)?;
         Ok(Answered { at, answer })
@@ -153,7 +215,7 @@ impl Wire for RedisWire {
         names: &OneOrMore<RecordNames>,
     ) -> Result<Option<FencingToken>, WireError> {
         let call = ScriptCall {
-            script: self.scripts.mint(),
+            script: self.scripts()?.mint(),
             names,
             arguments: &[Argument::Text(owner_id.as_str())],
             shortcut: None,
@@ -167,17 +229,17 @@ impl Wire for RedisWire {
         renewals: &[Renewal],
         mut report: impl FnMut(usize, RenewalOutcome) + Send,
     ) {
-        let outcomes = self.topology.renew(renewals).await.into_iter();
+        let outcomes = match &self.records {
+            Records::Native(_) => self.topology.renew(renewals).await,
+            Records::Redisson(redisson) => redisson.renew(renewals).await,
+        };
         outcomes
+            .into_iter()
             .enumerate()
             .for_each(|(number, outcome)| report(number, outcome));
     }
 
-    async fn release(
-        &self,
-        owner: &mut Owner,
-        request: ReleaseRequest,
-    ) -> Result<EndReply, WireError> {
+    async fn end(&self, owner: &mut Owner, how: End<'_>) -> Result<Answered<EndReply>, WireError> {
         let Owner {
             entry,
             names,
@@ -185,115 +247,66 @@ impl Wire for RedisWire {
             outstanding,
             ..
         } = owner;
-        let call = ScriptCall {
-            script: &Scripts::of(*mode, names).release,
-            names,
-            arguments: &[Argument::Member(&entry.owner_id, *mode)],
-            // The record of a lock that is shared does not name the owner.
-            shortcut: (mode.share().is_none() && names.is_one()).then_some(Shortcut::Release {
-                entry,
-                number: request.number,
-            }),
-        };
-        let note = |event: SendEvent| match event {
-            SendEvent::Sending(on) => outstanding.ending(on),
-            SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
-                outstanding.ending_is_known();
-            }
-        };
-        let answered = self.topology.run(Purpose::End, &call, note).await?;
-        scripts::parse_release_reply(&answered.answer)
-    }
-
-    async fn rest(&self, owner: &mut Owner, request: RestRequest) -> Result<EndReply, WireError> {
-        let Owner {
-            entry,
-            names,
-            outstanding,
-            ..
-        } = owner;
-        let call = ScriptCall {
-            script: Scripts::rest(),
-            names,
-            arguments: &[
-                Argument::Text(entry.owner_id.as_str()),
-                // A part of a millisecond counts as one.
-                Argument::Number(millis(request.time) + 1),
-            ],
-            shortcut: None,
-        };
-        let note = |event: SendEvent| match event {
-            SendEvent::Sending(on) => outstanding.ending(on),
-            SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
-                outstanding.ending_is_known();
-            }
-        };
-        let answered = self.topology.run(Purpose::End, &call, note).await?;
-        scripts::parse_rest_reply(&answered.answer)
-    }
-
-    async fn end(
-        &self,
-        owner: &mut Owner,
-        request: EndRequest<'_>,
-    ) -> Result<Answered<EndReply>, WireError> {
-        let Owner {
-            entry,
-            names,
-            mode,
-            outstanding,
-            ..
-        } = owner;
+        let (mut shortcut, mut successor) = (None, None);
+        // The last ones are used where the script has so many.
         let mut arguments = [Argument::Entry(entry); 3];
-        let mut successor = request.successor.map(|successor| {
-            let Owner {
-                entry, outstanding, ..
-            } = successor.owner;
-            (&*entry, outstanding, successor.ttl)
-        });
-        let (script, arguments) = match &successor {
-            Some((entry, _, ttl)) => {
-                debug_assert!(mode.share().is_none(), "a share has no local turns");
-                arguments[1] = Argument::Entry(entry);
-                arguments[2] = Argument::Number(millis(*ttl));
-                (self.scripts.end_with_successor(), &arguments[..])
+        let (script, count, parse): (_, _, Parse) = match (&self.records, how) {
+            // A call that asks for a minimum hold was refused before.
+            (Records::Redisson(_), End::Rest { .. }) => {
+                return Err(WireError::refused("Redisson's record has no minimum hold"));
             }
-            None => (&self.scripts.of(*mode, names).end, &arguments[..1]),
+            // The owner is in no queue, so nothing else is left of it once the lock is free.
+            (Records::Redisson(redisson), End::Release { .. } | End::Whole { .. }) => {
+                arguments[0] = redisson.field(&entry.owner_id);
+                (&SCRIPTS.release, 1, scripts::parse_release_reply)
+            }
+            (Records::Native(_), End::Release { number }) => {
+                arguments[0] = Argument::Member(&entry.owner_id, *mode);
+                // The record of a lock that is shared does not name the owner.
+                let is_named = mode.share().is_none() && names.is_one();
+                shortcut = is_named.then_some(Shortcut::Release { entry, number });
+                let script = &Scripts::of(*mode, names).release;
+                (script, 1, scripts::parse_release_reply)
+            }
+            (Records::Native(_), End::Rest { time }) => {
+                arguments[0] = Argument::Text(entry.owner_id.as_str());
+                // A part of a millisecond counts as one.
+                arguments[1] = Argument::Number(millis(time) + 1);
+                (Scripts::rest(), 2, scripts::parse_rest_reply)
+            }
+            (Records::Native(scripts), End::Whole { successor: None }) => {
+                (&scripts.of(*mode, names).end, 1, scripts::parse_end_reply)
+            }
+            (
+                Records::Native(scripts),
+                End::Whole {
+                    successor: Some(next),
+                },
+            ) => {
+                debug_assert!(mode.share().is_none(), "a share has no local turns");
+                let Owner {
+                    entry, outstanding, ..
+                } = next.owner;
+                arguments[1] = Argument::Entry(entry);
+                arguments[2] = Argument::Number(millis(next.ttl));
+                successor = Some((outstanding, next.ttl));
+                (scripts.end_with_successor(), 3, scripts::parse_end_reply)
+            }
         };
         let call = ScriptCall {
             script,
             names,
-            arguments,
-            shortcut: None,
+            arguments: &arguments[..count],
+            shortcut,
         };
-        let note = |event: SendEvent| match event {
-            SendEvent::Sending(on) => {
-                outstanding.ending(on);
-                if let Some((_, outstanding, ttl)) = &mut successor {
-                    outstanding.sending(on, *ttl, true);
-                }
-            }
-            SendEvent::Unsent(on) => {
-                outstanding.ending_is_known();
-                if let Some((_, outstanding, _)) = &mut successor {
-                    outstanding.unsent(on);
-                }
-            }
-            SendEvent::Answered(on) => {
-                outstanding.ending_is_known();
-                if let Some((_, outstanding, _)) = &mut successor {
-                    outstanding.answered(on);
-                }
-            }
-            SendEvent::Refused(on) => {
-                outstanding.ending_is_known();
-                if let Some((_, outstanding, _)) = &mut successor {
-                    outstanding.refused(on);
-                }
+        let note = |event| {
+            outstanding.note_end(event);
+            if let Some((outstanding, ttl)) = &mut successor {
+                outstanding.note_acquire(event, *ttl, true);
             }
         };
         let Answered { at, answer } = self.topology.run(Purpose::End, &call, note).await?;
-        let answer = scripts::parse_end_reply(&answer)?;
+        let answer = parse(&answer)?;
         Ok(Answered { at, answer })
     }
 
@@ -339,19 +352,5 @@ impl Wire for RedisWire {
 
     async fn ping(&self) -> Result<(), WireError> {
         self.topology.ping().await
-    }
-}
-
-/// Notes what happens to an acquire of an owner.
-fn noting_acquire(
-    outstanding: &mut Outstanding,
-    ttl: Duration,
-    queue: bool,
-) -> impl FnMut(SendEvent) {
-    move |event| match event {
-        SendEvent::Sending(on) => outstanding.sending(on, ttl, queue),
-        SendEvent::Unsent(on) => outstanding.unsent(on),
-        SendEvent::Answered(on) => outstanding.answered(on),
-        SendEvent::Refused(on) => outstanding.refused(on),
     }
 }

@@ -12,7 +12,7 @@ use super::connection::Connection;
 use super::inspection::scan::{self, Found, Look};
 use super::locator::Locator;
 use super::node::asking::{Ask, Command};
-use super::node::{Node, Purpose, ScriptCall, SendEvent};
+use super::node::{Node, Purpose, ScriptCall};
 use super::node_error::NodeError;
 use super::push::PushEvent;
 use super::renewals::write_renewals;
@@ -20,6 +20,7 @@ use super::replication::Replication;
 use super::url::Servers;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Listing, Position, ServerReply};
+use crate::backend::wire::outstanding::SendEvent;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::key::{LockName, slot_of};
@@ -30,7 +31,7 @@ use crate::state::LockState;
 pub(super) enum Topology {
     /// One server has every lock. It may be another one after a failover.
     Single {
-        node: Node,
+        node: Arc<Node>,
         replication: Option<Arc<Replication>>,
     },
     Cluster(Cluster),
@@ -39,7 +40,7 @@ pub(super) enum Topology {
 impl Ask for Topology {
     async fn ask(&self, record: &str, commands: &[Command<'_>]) -> Result<Vec<Value>, WireError> {
         match self {
-            Topology::Single { node, .. } => Ask::ask(node, record, commands).await,
+            Topology::Single { node, .. } => Ask::ask(&**node, record, commands).await,
             Topology::Cluster(cluster) => cluster.ask_together(slot_of(record), commands).await,
         }
     }
@@ -64,7 +65,17 @@ impl Topology {
     fn single(locator: Locator, settings: Settings, events: Arc<dyn WireEvents>) -> Topology {
         Topology::Single {
             replication: Replication::new(NodeId(1), locator.clone(), &settings, &events),
-            node: only_node(locator, settings, events),
+            node: Arc::new(only_node(locator, settings, events)),
+        }
+    }
+
+    /// The node of every lock, where there is one.
+    pub(super) fn only_node(&self) -> Arc<Node> {
+        match self {
+            Topology::Single { node, .. } => node.clone(),
+            Topology::Cluster(_) => {
+                unreachable!("the limits of a cluster refuse what needs one node")
+            }
         }
     }
 
@@ -204,7 +215,7 @@ async fn page_of_one(
 }
 
 /// The node of every lock, whose messages and connections are reported to `events`.
-pub(super) fn only_node(locator: Locator, settings: Settings, events: Arc<dyn WireEvents>) -> Node {
+fn only_node(locator: Locator, settings: Settings, events: Arc<dyn WireEvents>) -> Node {
     let on_push = {
         let events = events.clone();
         move |node: NodeId, event: PushEvent<'_>| match event {

@@ -245,7 +245,7 @@ fn call<W: Wire>(context: &Context<W>, request: &Request) -> Call {
         waits,
         is_share: request.mode.share().is_some(),
         may_take: may_lack_token && is_alone && waits && is_handed_over,
-        has_queue: W::HAS_QUEUE,
+        has_queue: context.wire.has_queue(),
         awaits_replicas,
     }
 }

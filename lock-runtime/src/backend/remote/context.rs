@@ -68,14 +68,19 @@ impl<W: Wire> Context<W> {
         notifier: GrantNotifier,
         options: &Options,
     ) -> Context<W> {
+        // Without a queue, turns would keep others out who may have come before.
+        let local_turns = if wire.has_queue() {
+            options.local_turns
+        } else {
+            1
+        };
         Context {
             wire,
             clock,
             background,
             command_timeout: options.command_timeout,
             waits_for_replicas: options.replicas().is_some(),
-            // Without a queue, turns would keep others out who may have come before.
-            local_turns: if W::HAS_QUEUE { options.local_turns } else { 1 },
+            local_turns,
             await_release: options.await_release,
             notifier,
             queues: Mutex::new(LocalQueues::with_heads(1)),

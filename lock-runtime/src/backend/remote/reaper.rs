@@ -10,9 +10,7 @@ use crate::backend::engine::ending::{Command, Ending, Then};
 use crate::backend::engine::event_of;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::owner::RegisteredOwner;
-use crate::backend::wire::error::WireError;
-use crate::backend::wire::reply::EndReply;
-use crate::backend::wire::{EndRequest, RestRequest, Wire};
+use crate::backend::wire::{End, Wire};
 use crate::background::clock::SETTLING;
 use crate::background::in_flight::Counted;
 use crate::background::random;
@@ -93,21 +91,12 @@ async fn send<W: Wire>(
     ending: &mut Ending,
     command: Command,
 ) -> Then {
-    let ended = end_or_rest(context, owner, command).await;
-    let event = event_of(&ended);
+    let how = match command {
+        Command::Rest(time) => End::Rest { time },
+        _ => End::Whole { successor: None },
+    };
+    let ended = context.wire.end(owner, how).await;
+    let event = event_of(&ended.map(|answered| answered.answer));
     let reaction = ending.on(event, &owner.outstanding, || SETTLING.now(), random::jitter);
     reaction.then
-}
-
-/// Ends an owner, or puts its lock to rest.
-pub(crate) async fn end_or_rest<W: Wire>(
-    context: &Context<W>,
-    owner: &mut RegisteredOwner,
-    command: Command,
-) -> Result<EndReply, WireError> {
-    if let Command::Rest(time) = command {
-        return context.wire.rest(owner, RestRequest { time }).await;
-    }
-    let ended = context.wire.end(owner, EndRequest::default()).await;
-    ended.map(|answered| answered.answer)
 }

@@ -18,9 +18,8 @@ use crate::backend::remote::owner::RegisteredOwner;
 use crate::backend::remote::pass_head;
 use crate::backend::remote::poll_interval::backoff;
 use crate::backend::remote::reaper;
-use crate::backend::wire::error::WireError;
-use crate::backend::wire::reply::{Answered, EndReply};
-use crate::backend::wire::{EndRequest, ReleaseRequest, Successor, Wire};
+use crate::backend::wire::reply::Answered;
+use crate::backend::wire::{End, Successor, Wire};
 use crate::background::clock::SETTLING;
 use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
@@ -210,7 +209,7 @@ impl<W: Wire> Release<W> {
                 ending.contended();
             }
         }
-        if W::HAS_SUCCESSORS && ending.may_name_successor(entry.owner.mode) {
+        if context.wire.has_successors() && ending.may_name_successor(entry.owner.mode) {
             self.next = next_owner(context, &entry.owner);
             if self.next.is_some() {
                 ending.name_successor();
@@ -297,31 +296,26 @@ async fn send<W: Wire>(
     next: &mut Option<Box<NextOwner>>,
     command: Command,
 ) -> Event {
-    // The end without a successor is boxed: few releases need one, and each task would have room for it.
-    let ended = match (command, next) {
-        (Command::Release, _) => context.wire.release(owner, ReleaseRequest { number }).await,
-        (Command::EndForSuccessor, Some(next)) => end_for(&context.wire, owner, next).await,
-        (command, _) => Box::pin(reaper::end_or_rest(context, owner, command)).await,
+    let how = match (command, next.as_mut()) {
+        (Command::Release, _) => End::Release { number },
+        (Command::Rest(time), _) => End::Rest { time },
+        (Command::EndForSuccessor, Some(next)) => End::Whole {
+            successor: Some(Successor {
+                owner: &mut next.owner,
+                ttl: next.ttl,
+            }),
+        },
+        (Command::End | Command::EndForSuccessor, _) => End::Whole { successor: None },
     };
+    let names_successor = command == Command::EndForSuccessor;
+    let ended = context.wire.end(owner, how).await;
+    let ended = ended.map(|Answered { at, answer }| {
+        if let Some(next) = next.as_mut().filter(|_| names_successor) {
+            next.at = at;
+        }
+        answer
+    });
     event_of(&ended)
-}
-
-/// Ends a holder in favour of the next caller of its local queue.
-async fn end_for<W: Wire>(
-    wire: &W,
-    owner: &mut RegisteredOwner,
-    next: &mut NextOwner,
-) -> Result<EndReply, WireError> {
-    let successor = Successor {
-        owner: &mut next.owner,
-        ttl: next.ttl,
-    };
-    let request = EndRequest {
-        successor: Some(successor),
-    };
-    let Answered { at, answer } = wire.end(owner, request).await?;
-    next.at = at;
-    Ok(answer)
 }
 
 /// An owner for the next caller of the local queue, if there is one.

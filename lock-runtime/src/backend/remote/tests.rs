@@ -13,9 +13,7 @@ use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
-use crate::backend::wire::{
-    AcquireRequest, EndRequest, ReleaseRequest, Renewal, RenewalOutcome, RestRequest,
-};
+use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome};
 use crate::key::{Lock, LockKey, LockName, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
@@ -44,8 +42,13 @@ impl SilentWire {
 }
 
 impl Wire for SilentWire {
-    const HAS_QUEUE: bool = true;
-    const HAS_SUCCESSORS: bool = true;
+    fn has_queue(&self) -> bool {
+        true
+    }
+
+    fn has_successors(&self) -> bool {
+        true
+    }
 
     type Subscription = Infallible;
 
@@ -77,20 +80,11 @@ impl Wire for SilentWire {
         pending().await
     }
 
-    async fn release(&self, owner: &mut Owner, _: ReleaseRequest) -> Result<EndReply, WireError> {
-        self.silent_end(owner).await
-    }
-
-    async fn rest(&self, _: &mut Owner, _: RestRequest) -> Result<EndReply, WireError> {
-        pending().await
-    }
-
-    async fn end(
-        &self,
-        owner: &mut Owner,
-        _: EndRequest<'_>,
-    ) -> Result<Answered<EndReply>, WireError> {
-        self.silent_end(owner).await
+    async fn end(&self, owner: &mut Owner, how: End<'_>) -> Result<Answered<EndReply>, WireError> {
+        match how {
+            End::Rest { .. } => pending().await,
+            End::Release { .. } | End::Whole { .. } => self.silent_end(owner).await,
+        }
     }
 
     fn read_messages(&self, _: &LockName) {}

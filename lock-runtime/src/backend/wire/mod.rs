@@ -53,23 +53,16 @@ pub(crate) struct Renewal {
 /// The answer to a renewal or a downgrade; `None` means that the owner does not hold the lock.
 pub(crate) type RenewalOutcome = Result<Answered<Option<Grant>>, WireError>;
 
-/// Frees a lock for which no waiter queues.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReleaseRequest {
-    /// The number in the record: a server may be asked to compare the whole of it.
-    pub(crate) number: FencingToken,
-}
-
-/// Keeps a lock taken although its holder is done.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RestRequest {
-    pub(crate) time: Duration,
-}
-
-/// Ends an owner: afterwards it neither holds the lock nor queues for it.
-#[derive(Debug, Default)]
-pub(crate) struct EndRequest<'a> {
-    pub(crate) successor: Option<Successor<'a>>,
+/// How an owner is ended. Afterwards it neither holds the lock nor queues for it.
+#[derive(Debug)]
+pub(crate) enum End<'a> {
+    /// It holds the lock, and no waiter is known. `number` is the one in the record: a server may be asked to compare
+    /// the whole of it. If a waiter queues after all, nothing is done.
+    Release { number: FencingToken },
+    /// It holds the lock, which stays taken for a time, by no owner.
+    Rest { time: Duration },
+    /// Whatever it has or queues for.
+    Whole { successor: Option<Successor<'a>> },
 }
 
 /// The owner that takes over if no other client's owner queues.
@@ -83,10 +76,10 @@ pub(crate) struct Successor<'a> {
 pub(crate) trait Wire: Send + Sync + 'static {
     /// Whether the servers keep a queue of owners, and hand a lock to the first of them. Without one, owners listen for
     /// releases and compete.
-    const HAS_QUEUE: bool;
+    fn has_queue(&self) -> bool;
 
     /// Whether an end can name a successor, which has the lock from then on.
-    const HAS_SUCCESSORS: bool;
+    fn has_successors(&self) -> bool;
 
     /// Keeps the client subscribed to the releases of a lock, for one caller that waits. The last one unsubscribes as it
     /// is dropped.
@@ -149,25 +142,11 @@ pub(crate) trait Wire: Send + Sync + 'static {
         report: impl FnMut(usize, RenewalOutcome) + Send,
     ) -> impl Future<Output = ()> + Send;
 
-    /// Frees a lock for which no waiter queues.
-    fn release(
-        &self,
-        owner: &mut Owner,
-        request: ReleaseRequest,
-    ) -> impl Future<Output = Result<EndReply, WireError>> + Send;
-
-    /// Keeps the lock taken for a time, by no owner any more.
-    fn rest(
-        &self,
-        owner: &mut Owner,
-        request: RestRequest,
-    ) -> impl Future<Output = Result<EndReply, WireError>> + Send;
-
     /// Ends an owner.
     fn end(
         &self,
         owner: &mut Owner,
-        request: EndRequest<'_>,
+        how: End<'_>,
     ) -> impl Future<Output = Result<Answered<EndReply>, WireError>> + Send;
 
     /// Reads the messages about a lock that have arrived. They are handled before this returns.

@@ -22,6 +22,18 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ConnectionId(pub(crate) u64);
 
+/// The progress of a command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SendEvent {
+    /// The command is about to be sent.
+    Sending(ConnectionId),
+    /// The command was not sent after all, and will be sent on another connection.
+    Unsent(ConnectionId),
+    Answered(ConnectionId),
+    /// The answer is an error: the command has done nothing.
+    Refused(ConnectionId),
+}
+
 /// The commands of one owner that could still make it hold or queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Outstanding {
@@ -52,6 +64,28 @@ pub(crate) struct Outstanding {
 }
 
 impl Outstanding {
+    /// The progress of an acquire.
+    #[inline]
+    pub(crate) fn note_acquire(&mut self, event: SendEvent, ttl: Duration, queue: bool) {
+        match event {
+            SendEvent::Sending(on) => self.sending(on, ttl, queue),
+            SendEvent::Unsent(on) => self.unsent(on),
+            SendEvent::Answered(on) => self.answered(on),
+            SendEvent::Refused(on) => self.refused(on),
+        }
+    }
+
+    /// The progress of an end.
+    #[inline]
+    pub(crate) fn note_end(&mut self, event: SendEvent) {
+        match event {
+            SendEvent::Sending(on) => self.ending(on),
+            SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
+                self.ending_is_known();
+            }
+        }
+    }
+
     /// An acquire is about to be sent: the owner may hold the lock for `ttl`, or queue.
     pub(crate) fn sending(&mut self, on: ConnectionId, ttl: Duration, queue: bool) {
         self.may_be_stored = true;

@@ -11,7 +11,7 @@ use crate::backend::engine::ending::Event;
 use crate::backend::redis::quorum::ballot;
 use crate::backend::redis::quorum::votes::{Outcome, Vote, Votes};
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::outstanding::{ConnectionId, SendEvent};
 use crate::backend::wire::reply::Answered;
 
 /// There is no answer to a command.
@@ -250,10 +250,14 @@ impl World {
         let ttl = ballot.ttl();
         match command {
             Command::Acquire { .. } | Command::Cede { .. } => {
-                ballot.place_mut(node).writing(link.connection, ttl, true);
+                ballot
+                    .place_mut(node)
+                    .note(SendEvent::Sending(link.connection), ttl, true);
             }
             Command::Hold { .. } => {
-                ballot.place_mut(node).writing(link.connection, ttl, false);
+                ballot
+                    .place_mut(node)
+                    .note(SendEvent::Sending(link.connection), ttl, false);
             }
             _ => {}
         }

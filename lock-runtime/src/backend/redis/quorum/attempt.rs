@@ -16,9 +16,10 @@ use super::scripts::parse_reply;
 use super::settling;
 use crate::backend::redis::clock::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
-use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
+use crate::backend::redis::node::{Purpose, ScriptCall};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::SendEvent;
 use crate::backend::wire::reply::{AcquireReply, Answered};
 use crate::background::moment::Moment;
 use crate::lease::fencing_token::FencingToken;
@@ -322,15 +323,8 @@ pub(super) fn note(
     let mut ballot = candidate.ballot.lock();
     let is_ended = ballot.phase() == Phase::Ended;
     let place = ballot.place_mut(node);
-    match event {
-        SendEvent::Sending(on) => {
-            if is_ended {
-                place.revive();
-            }
-            place.writing(on, ttl, queue);
-        }
-        SendEvent::Unsent(on) => place.unwritten(on),
-        SendEvent::Answered(on) => place.outstanding.answered(on),
-        SendEvent::Refused(on) => place.outstanding.refused(on),
+    if is_ended && let SendEvent::Sending(_) = event {
+        place.revive();
     }
+    place.note(event, ttl, queue);
 }

@@ -9,11 +9,12 @@ use super::nodes::Nodes;
 use crate::backend::engine::ending::{Command, Ending, Then};
 use crate::backend::engine::event_of;
 use crate::backend::redis::command::Argument;
-use crate::backend::redis::node::{Purpose, ScriptCall, SendEvent};
+use crate::backend::redis::node::{Purpose, ScriptCall};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::scripts::{Scripts, parse_end_reply, parse_release_reply};
 use crate::backend::redis::shortcut::Shortcut;
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::outstanding::SendEvent;
 use crate::backend::wire::reply::EndReply;
 use crate::background::clock::SETTLING;
 use crate::background::random;
@@ -189,13 +190,7 @@ async fn end_at(
 ) -> Result<EndReply, WireError> {
     let note = |event: SendEvent| {
         let mut ballot = candidate.ballot.lock();
-        let outstanding = &mut ballot.place_mut(end.node).outstanding;
-        match event {
-            SendEvent::Sending(on) => outstanding.ending(on),
-            SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
-                outstanding.ending_is_known();
-            }
-        }
+        ballot.place_mut(end.node).outstanding.note_end(event);
     };
     let (entry, names, until) = (&candidate.entry, &candidate.names, nodes.until());
     let (node, marker) = (nodes.node(end.node), &nodes.marker);

@@ -10,9 +10,9 @@ use crate::key::LockName;
 use crate::lease::owner_id::{ClientId, OwnerId};
 
 /// Passes events on, with the owner that a message is for.
-pub(super) struct RedissonEvents {
-    pub(super) listeners: Arc<Listeners>,
-    pub(super) events: Arc<dyn WireEvents>,
+pub(in crate::backend::redis) struct RedissonEvents {
+    pub(in crate::backend::redis) listeners: Arc<Listeners>,
+    pub(in crate::backend::redis) events: Arc<dyn WireEvents>,
 }
 
 impl WireEvents for RedissonEvents {

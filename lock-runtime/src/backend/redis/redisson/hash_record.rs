@@ -1,12 +1,11 @@
-//! What a wire with locks in Redisson's record does for operators.
+//! Redisson's record as operators see it, and how they take it away.
 
 use std::time::{Duration, Instant};
 
 use redis::Value;
 
-use super::RedissonWire;
+use super::Redisson;
 use super::scripts::REVOKE;
-use crate::backend::redis::audit;
 use crate::backend::redis::command::Argument;
 use crate::backend::redis::inspection::record::micros;
 use crate::backend::redis::inspection::scan::{self, Found};
@@ -15,9 +14,7 @@ use crate::backend::redis::node::{Purpose, ScriptCall};
 use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::revoking;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::inspection::{
-    Cursor, Inspection, Line, Listing, RevokeOrder, RevokeReply, ServerReply,
-};
+use crate::backend::wire::inspection::{Cursor, Listing, RevokeOrder, RevokeReply};
 use crate::key::{LockKey, OneOrMore, RecordKind, RecordNames};
 use crate::lease::record;
 use crate::state::{Holder, HolderKind, LockState, RecordHash, Seen};
@@ -91,7 +88,7 @@ impl HashRecord {
     }
 }
 
-impl RedissonWire {
+impl Redisson {
     /// Sends commands, each of which is carried out by itself. An answer may be that a key has another type.
     async fn ask_all(
         &self,
@@ -187,14 +184,9 @@ fn fields(answer: &Value) -> Fields {
     fields
 }
 
-impl Inspection for RedissonWire {
-    async fn probe(&self) -> Result<(), WireError> {
-        let node = &self.channels.node;
-        node.ping(node.until()).await.map_err(NodeError::into_wire)
-    }
-
+impl Redisson {
     /// Waiters are not known: they listen to a channel, and leave no record.
-    async fn inspect(
+    pub(in crate::backend::redis) async fn inspect(
         &self,
         key: &LockKey,
         names: &RecordNames,
@@ -212,7 +204,7 @@ impl Inspection for RedissonWire {
         Ok((state.unwrap_or_else(|| LockState::free(key.clone())), now))
     }
 
-    async fn page(
+    pub(in crate::backend::redis) async fn page(
         &self,
         listing: &Listing,
         cursor: &mut Cursor,
@@ -230,7 +222,7 @@ impl Inspection for RedissonWire {
             .collect())
     }
 
-    async fn revoke(
+    pub(in crate::backend::redis) async fn revoke(
         &self,
         names: &RecordNames,
         order: &RevokeOrder,
@@ -254,35 +246,9 @@ impl Inspection for RedissonWire {
             arguments: &arguments,
             shortcut: None,
         };
-        let answered = self.run(Purpose::End, &call, |_| {}).await?;
-        revoking::parse(&answered.answer)
-    }
-
-    async fn ask_servers(
-        &self,
-        _server: Option<&str>,
-        commands: &[Vec<String>],
-    ) -> Result<Vec<(String, ServerReply)>, WireError> {
         let node = &self.channels.node;
-        let asked = node.ask_words(commands, node.until()).await;
-        Ok(vec![(String::new(), asked)])
-    }
-
-    fn user(&self) -> &str {
-        &self.user
-    }
-
-    async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
-        audit::append(&self.channels.node, stream, line).await
-    }
-
-    async fn lines(
-        &self,
-        stream: &str,
-        since: Option<Duration>,
-        cursor: &mut Cursor,
-    ) -> Result<Vec<Line>, WireError> {
-        audit::page(&self.channels.node, stream, since, cursor).await
+        let answered = node.run(Purpose::End, &call, node.until(), |_| {}).await;
+        revoking::parse(&answered.map_err(NodeError::into_wire)?.answer)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::lease::owner_id::OwnerId;
 /// The listeners of a client, by the channel of their lock.
 ///
 /// The mutex may be taken under that of a connection, and never the other way round.
-pub(super) struct Listeners {
+pub(in crate::backend::redis) struct Listeners {
     by_channel: Mutex<HashMap<String, Listener>>,
     process: u32,
 }
@@ -43,7 +43,7 @@ pub(super) enum Missed {
 }
 
 impl Listeners {
-    pub(super) fn new() -> Listeners {
+    pub(in crate::backend::redis) fn new() -> Listeners {
         Listeners {
             by_channel: Mutex::default(),
             process: process::id(),

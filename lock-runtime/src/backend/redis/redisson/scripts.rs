@@ -12,13 +12,13 @@ use crate::key::RecordKind;
 use crate::lease::record::Holder;
 
 /// The scripts for Redisson's record. An owner is in no queue there, so that its end is its release.
-pub(super) struct Scripts {
-    pub(super) acquire: Script,
-    pub(super) renew: Script,
-    pub(super) release: Script,
+pub(in crate::backend::redis) struct Scripts {
+    pub(in crate::backend::redis) acquire: Script,
+    pub(in crate::backend::redis) renew: Script,
+    pub(in crate::backend::redis) release: Script,
 }
 
-pub(super) static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
+pub(in crate::backend::redis) static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     acquire: Script::new(
         &[RecordKind::Lock],
         include_str!("../lua/redisson_acquire.lua"),
@@ -42,7 +42,9 @@ pub(super) static REVOKE: LazyLock<Script> = LazyLock::new(|| {
 });
 
 /// Parses the answer to `acquire`.
-pub(super) fn parse_acquire_reply(value: Value) -> Result<AcquireReply, WireError> {
+pub(in crate::backend::redis) fn parse_acquire_reply(
+    value: Value,
+) -> Result<AcquireReply, WireError> {
     let reply = match &value {
         Value::Array(parts) => parse_held(parts).map(AcquireReply::Waiting),
         value => parse_grant(value).map(AcquireReply::Granted),

@@ -11,7 +11,7 @@ use crate::key::LockName;
 
 /// The server of a client, and the locks whose releases it listens for.
 pub(super) struct Channels {
-    pub(super) node: Node,
+    pub(super) node: Arc<Node>,
     pub(super) listeners: Arc<Listeners>,
 }
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::backend::redis::quorum::ballot::command::{Command, HolderId};
 use crate::backend::redis::quorum::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
+use crate::backend::wire::outstanding::{Outstanding, SendEvent};
 use crate::backend::wire::reply::{EndReply, Waiting};
 use crate::background::moment::Moment;
 use crate::lease::record::Grant;
@@ -182,19 +182,16 @@ impl Place {
         };
     }
 
-    /// The command under way is handed to a connection: from now on it may be carried out.
-    pub(crate) fn writing(&mut self, on: ConnectionId, ttl: Duration, queue: bool) {
-        self.outstanding.sending(on, ttl, queue);
+    /// The progress of the command under way. Once it is handed to a connection, it may be carried out.
+    pub(crate) fn note(&mut self, event: SendEvent, ttl: Duration, queue: bool) {
+        self.outstanding.note_acquire(event, ttl, queue);
+        let is_written = match event {
+            SendEvent::Sending(_) => true,
+            SendEvent::Unsent(_) => false,
+            SendEvent::Answered(_) | SendEvent::Refused(_) => return,
+        };
         if let Some(sent) = &mut self.sent {
-            sent.is_written = true;
-        }
-    }
-
-    /// The command under way was not written after all.
-    pub(crate) fn unwritten(&mut self, on: ConnectionId) {
-        self.outstanding.unsent(on);
-        if let Some(sent) = &mut self.sent {
-            sent.is_written = false;
+            sent.is_written = is_written;
         }
     }
 

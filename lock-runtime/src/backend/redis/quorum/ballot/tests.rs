@@ -3,7 +3,7 @@ use super::ending::Ending;
 use super::progress::Progress;
 use super::reason::Reason;
 use super::*;
-use crate::backend::wire::outstanding::ConnectionId;
+use crate::backend::wire::outstanding::{ConnectionId, SendEvent};
 use crate::backend::wire::reply::{EndReply, Waiting};
 use crate::lease::record::Holder;
 
@@ -65,7 +65,9 @@ fn asked(nodes: usize) -> Ballot {
 
 fn send(ballot: &mut Ballot, node: usize, command: Command, now: u64) {
     ballot.sent(node, command, at(now));
-    ballot.place_mut(node).writing(ON, TTL, true);
+    ballot
+        .place_mut(node)
+        .note(SendEvent::Sending(ON), TTL, true);
 }
 
 /// The answers of the first nodes, all at 1 ms to what was sent at 0 ms.
@@ -415,7 +417,7 @@ fn lock_was_lost_if_so_many_nodes_deny_it_that_no_majority_is_left() {
 fn command_that_was_not_written_is_forgotten() {
     let mut ballot = asked(3);
     assert!(ballot.place_mut(0).forget_unwritten(), "it was written");
-    ballot.place_mut(0).unwritten(ON);
+    ballot.place_mut(0).note(SendEvent::Unsent(ON), TTL, true);
     assert!(!ballot.place_mut(0).forget_unwritten());
     assert_eq!(
         ballot.ask(true, at(1)).len(),
