@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use crate::backend::memory::Memory;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::pattern;
-use crate::backend::memory::store::inspection::Taken;
+use crate::backend::memory::store::lock_states::Taken;
 use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeReply};
 use crate::background::clock::Clock;
 use crate::key::LockKey;

@@ -12,7 +12,7 @@
 pub(crate) mod decision;
 pub(crate) mod holder;
 mod holders;
-pub(crate) mod inspection;
+pub(crate) mod lock_states;
 mod owner_ids;
 mod phase;
 pub(crate) mod queue;

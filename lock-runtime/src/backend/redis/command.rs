@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use itoa::Buffer;
 
-use crate::backend::wire::queue_entry::QueueEntry;
+use crate::backend::wire::owner::QueueEntry;
 use crate::key::NameOf;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;

@@ -8,8 +8,7 @@
 mod address;
 mod addresses;
 mod answer;
-mod audit;
-mod clock;
+mod audit_stream;
 mod cluster;
 mod codec;
 mod command;
@@ -20,18 +19,16 @@ mod error_reply;
 mod eviction_check;
 mod fence_memory;
 mod hello;
-mod inspection;
 mod locator;
 mod login;
 mod node;
-mod node_error;
 mod once_per_server;
 mod open_socket;
 mod outage;
 mod pipe;
-mod push;
 mod quorum;
 mod reconnect_pause;
+mod records;
 mod redirect;
 mod redis_inspection;
 mod redis_wire;
@@ -50,8 +47,12 @@ mod topology;
 mod transport;
 mod url;
 
-pub(crate) use clock::CLOCK;
 pub(crate) use quorum::QuorumWire;
 pub(crate) use redis_wire::RedisWire;
 pub(crate) use transport::block_on;
 pub(crate) use url::{Parts, QuorumTarget, Target, restart_delay_of, trim};
+
+use crate::background::clock::Clock;
+
+/// The clock by which leases on a server are counted.
+pub(crate) const CLOCK: Clock = Clock::Boot;

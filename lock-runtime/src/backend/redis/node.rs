@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use redis::{RedisError, Value};
 
-use super::clock::CLOCK;
+use super::CLOCK;
 use super::command::{self, Argument};
 use super::concurrency_limit::ConcurrencyLimit;
 use super::connect::Settings;
 use super::connection::{Connection, SendError};
 use super::error_reply::{self, ErrorClass, classify};
 use super::locator::Locator;
-use super::node_error::NodeError;
-use super::push::OnPush;
 use super::reconnect_pause::SHORTEST_PAUSE;
+use super::redirect::Redirect;
 use super::scripts::Script;
+use super::shared_connection::OnPush;
 use super::shared_connection::SharedConnection;
 use super::shortcut::{self, Shortcut};
 use crate::backend::wire::error::WireError;
@@ -348,4 +348,31 @@ fn answer_event(on: ConnectionId, answer: &Result<Value, RedisError>) -> SendEve
 
 fn script_lost() -> WireError {
     WireError::unavailable("the server forgets its scripts")
+}
+
+/// Why a node has not carried a command out, as far as is known.
+#[derive(Clone, Debug)]
+pub(super) enum NodeError {
+    /// Another node has the lock, as the server on this connection answered. Nothing was carried out.
+    Redirected(Box<Redirect>, ConnectionId),
+    /// The records of the lock are on two nodes while its slot moves. Nothing was carried out.
+    SlotMoves(WireError),
+    /// The node cannot carry the command out for a moment. Nothing was carried out.
+    NotNow(WireError),
+    /// There is no connection, or it broke, or the server has become a replica.
+    Gone(WireError),
+    Final(WireError),
+}
+
+impl NodeError {
+    /// The error for the caller, of a server that is to have all locks.
+    pub(super) fn into_wire(self) -> WireError {
+        match self {
+            NodeError::Redirected(..) => WireError::refused(error_reply::OF_A_CLUSTER),
+            NodeError::SlotMoves(error)
+            | NodeError::NotNow(error)
+            | NodeError::Gone(error)
+            | NodeError::Final(error) => error,
+        }
+    }
 }

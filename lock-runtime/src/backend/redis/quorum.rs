@@ -5,7 +5,7 @@
 //! fencing tokens, and do not vote for a while after they may have lost data (`docs/decisions/quorum.md`).
 //!
 //! The [`ballot`](self::ballot) of an owner decides, without I/O. An [`attempt`] asks the [`nodes`],
-//! [`settling`] ends an owner on each of them, [`renewing`] extends leases.
+//! [`ends`] ends an owner on each of them, [`renewing`] extends leases.
 
 mod attempt;
 mod ballot;
@@ -14,18 +14,18 @@ mod candidate;
 mod clocks;
 mod counting;
 mod election;
+mod ends;
 mod health;
-mod in_flight;
-mod inspection;
 mod late;
 mod late_claims;
 mod majority;
 mod marking;
+mod node_tasks;
 mod nodes;
+mod quorum_inspection;
 mod renewing;
 mod revocations;
 mod scripts;
-mod settling;
 mod spread;
 mod too_few;
 mod votes;
@@ -34,9 +34,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::ballot::reason::Reason;
+use self::ballot::place::Reason;
 use self::nodes::Nodes;
-use super::clock::CLOCK;
+use super::CLOCK;
 use super::connect::Settings;
 use super::hello::ServerMode;
 use super::side_by_side::side_by_side;
@@ -84,7 +84,7 @@ impl QuorumWire {
     async fn end_owner(&self, owner: &mut Owner, contended: bool) -> Result<EndReply, WireError> {
         let candidate = self.nodes.candidate_to_end(owner);
         owner.outstanding.ending(ALL);
-        let ended = settling::end(&self.nodes, &candidate, contended).await;
+        let ended = ends::end(&self.nodes, &candidate, contended).await;
         // A doubtful answer is one to an end that may have been the second.
         if ended.is_ok() && !candidate.ballot.lock().is_end_doubtful() {
             owner.outstanding.ending_is_known();
@@ -133,7 +133,7 @@ impl Wire for QuorumWire {
         if is_final && !queue {
             // The caller asks no more and has queued nowhere, but may have some nodes.
             owner.kept = None;
-            settling::abandon(&self.nodes, &candidate);
+            ends::abandon(&self.nodes, &candidate);
         }
         owner.outstanding.answered(ALL);
         answered

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::audit;
-use super::inspection::snapshot::Snapshot;
+use super::audit_stream;
 use super::node::asking::Ask;
 use super::node::{Purpose, ScriptCall};
+use super::records::snapshot::Snapshot;
 use super::redis_wire::{Records, RedisWire};
 use super::revoking::{self, Compared};
 use crate::backend::wire::error::WireError;
@@ -130,7 +130,7 @@ impl Inspection for RedisWire {
     }
 
     async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
-        audit::append(&self.topology, stream, line).await
+        audit_stream::append(&self.topology, stream, line).await
     }
 
     async fn lines(
@@ -139,6 +139,6 @@ impl Inspection for RedisWire {
         since: Option<Duration>,
         cursor: &mut Cursor,
     ) -> Result<Vec<Line>, WireError> {
-        audit::page(&self.topology, stream, since, cursor).await
+        audit_stream::page(&self.topology, stream, since, cursor).await
     }
 }

@@ -3,7 +3,7 @@
 use redis::Value;
 
 use super::command::Argument;
-use super::inspection::record::{Held, LockRecord};
+use super::records::lock_record::{Held, LockRecord};
 use super::scripts::unknown_answer;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::RevokeReply;

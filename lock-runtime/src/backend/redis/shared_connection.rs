@@ -4,14 +4,13 @@
 //! subscribed to the client's channels before the first command. The client library's own reconnection is not
 //! used: it neither notices a server that has stopped answering nor bounds the wait of a call.
 
-mod attempt;
+mod connecting;
 mod reports;
 
-use std::mem;
-use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use std::{mem, slice};
 
 use redis::Value;
 use tokio::sync::oneshot::error::RecvError;
@@ -23,7 +22,6 @@ use super::connection::{Connection, SendError};
 use super::error_reply::describe_broken;
 use super::locator::Locator;
 use super::outage::Outage;
-use super::push::{OnPush, PushEvent};
 use super::reconnect_pause::ReconnectPause;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
@@ -337,3 +335,21 @@ impl Shared {
             .next_attempt(was_useful, began, Instant::now(), jitter)
     }
 }
+
+/// An event of a node that is not the answer to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PushEvent<'a> {
+    /// A message on a channel that the connection is subscribed to.
+    Message {
+        channel: &'a [u8],
+        payload: &'a [u8],
+    },
+    /// A connection is set up and subscribed.
+    Connected(ConnectionId),
+    /// A connection has ended. Messages may have been missed, and the next connection may lead to another server.
+    /// May be reported after the next connection is.
+    Disconnected(ConnectionId),
+}
+
+/// Handles the events of nodes, on the thread that reads or closes the connection. Must not block.
+pub(super) type OnPush = Arc<dyn Fn(NodeId, PushEvent<'_>) + Send + Sync>;

@@ -6,7 +6,7 @@
 use redis::{RedisError, Value};
 
 use super::command::{self, Argument};
-use crate::backend::wire::queue_entry::QueueEntry;
+use crate::backend::wire::owner::QueueEntry;
 use crate::lease::fencing_token::FencingToken;
 
 /// A command that deletes a string if it has an expected value.

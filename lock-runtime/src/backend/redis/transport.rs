@@ -2,14 +2,13 @@
 //!
 //! The commands of all senders are under one mutex ([`io`]), so that they have the order of one
 //! connection. The readers are [`reader_task`]s, one for each runtime that sends, threads that block
-//! ([`blocking`]), and the background ([`background_reader`]).
+//! ([`blocked_thread`]), and the background ([`background_reader`]).
 //!
 //! In a forked child the socket is left alone, since it is the parent's. The mutex is not locked there, or only if
 //! it is free: the thread that has it locked may not exist in the child.
 
 mod background_reader;
-mod blocking;
-mod event;
+mod blocked_thread;
 mod io;
 mod notifications;
 mod pending_commands;
@@ -34,10 +33,10 @@ use super::socket::Socket;
 use super::tls::Session;
 use crate::background::Background;
 use crate::background::sync::Mutex;
-pub(crate) use blocking::block_on;
-pub(super) use event::{OnTransportEvent, TransportEvent};
+pub(crate) use blocked_thread::block_on;
 use io::Io;
 use notifications::Notifications;
+pub(super) use notifications::{OnTransportEvent, TransportEvent};
 use roles::{ReadBy, Sender};
 use wake_pipe::WakePipe;
 
@@ -110,7 +109,7 @@ impl Transport {
     /// Locks the state, and determines the sender of a command. A runtime gets its reader task with its first
     /// command.
     fn lock_for_sender(self: &Arc<Self>, now: Instant) -> (MutexGuard<'_, Io>, Sender) {
-        if self.callers_read && blocking::note_sender(self) {
+        if self.callers_read && blocked_thread::note_sender(self) {
             return (self.lock(), Sender::BlockedThread);
         }
         let runtime = match Handle::try_current() {

@@ -3,11 +3,7 @@
 //! [`Competing`] decides what to do next. This sends the commands, waits, and tells the callers behind it what is known of
 //! the lock. Dropped at any time, it leaves what the machine says.
 
-mod attempt;
-mod leaving;
-mod listening;
 mod new_head;
-mod replicas;
 
 use std::future::pending;
 use std::sync::Arc;
@@ -18,21 +14,25 @@ use crate::backend::engine::competing::Competing;
 use crate::backend::engine::competing::call::Call;
 use crate::backend::engine::competing::command::{Command, Pause};
 use crate::backend::engine::competing::event::Event;
-use crate::backend::engine::handoff::Won;
+use crate::backend::engine::handoff::{Left, Won};
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, GrantedOwner};
-use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::owner::RegisteredOwner;
-use crate::backend::remote::pass_head;
+use crate::backend::remote::pass_head::Handoff;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
+use crate::backend::remote::registered_owner::RegisteredOwner;
+use crate::backend::remote::{pass_head, reaper};
 use crate::backend::undelivered::Undelivered;
-use crate::backend::wire::Wire;
+use crate::backend::wire::error::WireError;
 use crate::backend::wire::pace::Pace;
+use crate::backend::wire::reply::{AcquireReply, Answered, Waiting};
+use crate::backend::wire::{AcquireRequest, Wire};
 use crate::background::in_flight::Counted;
 use crate::background::offload::{Reply, Task};
 use crate::background::panics::catch_panics;
 use crate::background::random;
+use crate::error::{LockError, LockErrorKind};
+use crate::lease::record::Grant;
 use crate::lease::{Mode, Request};
 
 /// A call that competes for a lock. Dropped at any time, it hands over what it has.
@@ -225,6 +225,196 @@ impl<W: Wire> Acquisition<W> {
     fn pass_head(&self, handoff: Handoff) {
         let Request { mode, locks, .. } = &self.request;
         pass_head::to_next(&self.context, *mode, &locks.first().names.lock, handoff);
+    }
+
+    /// Asks once for the lock, and for a place in its queue where it may wait there.
+    #[inline]
+    async fn attempt(&mut self) -> Command {
+        let (context, request) = (&self.context, &self.request);
+        let lock = &request.lock().names.lock;
+        let asks = AcquireRequest {
+            ttl: request.terms.first_ttl(),
+            queue: self.competing.queues(),
+            first: (self.competing).first_command(|| context.contended.contains(lock)),
+        };
+        let owner = self.competing.owner_or_try(|| {
+            let Request {
+                label, locks, mode, ..
+            } = request;
+            context.new_owner(label, locks.names(), *mode)
+        });
+        let owner = match owner {
+            Ok(owner) => owner,
+            Err(error) => {
+                let error = WireError::unavailable(error.to_string());
+                self.learn(LastKnown::failed(error));
+                return self.on(Event::NoOwner);
+            }
+        };
+        match context.wire.acquire(owner, asks).await {
+            Ok(Answered { at, answer }) => match answer {
+                AcquireReply::Granted(answer) => self.granted(Answered { at, answer }),
+                AcquireReply::Waiting(waiting) => self.waits(waiting),
+            },
+            Err(error) => self.failed(error),
+        }
+    }
+
+    #[inline]
+    fn granted(&mut self, grant: Answered<Grant>) -> Command {
+        if self.competing.is_uncontended(grant.answer) {
+            let lock = &self.request.lock().names.lock;
+            self.context.contended.remove(lock);
+        }
+        self.granted_by(Event::Granted(grant))
+    }
+
+    #[inline]
+    fn granted_by(&mut self, event: Event) -> Command {
+        let command = self.on(event);
+        if let Command::Wait(_) = command {
+            let late = "the answer took longer than the lease that it granted";
+            self.learn(LastKnown::failed(WireError::unavailable(late)));
+        }
+        command
+    }
+
+    /// Somebody else has the lock, or one of several.
+    fn waits(&mut self, waiting: Waiting) -> Command {
+        let context = &self.context;
+        context.contended.insert(&self.request.lock().names.lock);
+        self.failures = 0;
+        let callers = context.unsettled.number();
+        self.poll = self.polls.after(&waiting, callers, random::jitter());
+        if waiting.lock > 0 {
+            // A poll extends the leases of the locks that the owner has.
+            self.poll = self.poll.min(self.request.terms.first_ttl() / 3);
+        }
+        let Waiting {
+            lock,
+            holds_later,
+            holder,
+            remaining,
+            ..
+        } = waiting;
+        let known = LastKnown::held_elsewhere(holder, remaining, context.now());
+        let command = self.on(Event::Waiting { lock, holds_later });
+        if let Command::CheckReplicas = command {
+            self.last_known = Some(known);
+        } else {
+            self.learn(known);
+        }
+        command
+    }
+
+    fn failed(&mut self, error: WireError) -> Command {
+        let event = match error {
+            WireError::Refused(_) => Event::Refused,
+            WireError::Unavailable(_) => Event::Unavailable,
+        };
+        self.learn(LastKnown::failed(error));
+        self.on(event)
+    }
+
+    /// Listens for releases of the lock, which was held at the last attempt. The lock may have become free between the
+    /// attempt and the subscription, so that the owner asks once more after it.
+    async fn listen(&mut self) -> Command {
+        if Instant::now() >= self.until {
+            return self.on(Event::TimeIsUp);
+        }
+        let owner = self.competing.owner().expect("it has asked");
+        if self.subscription.is_none() {
+            self.subscription = self.context.wire.subscription(&owner.names.first().lock);
+        }
+        match self.context.wire.listen(owner).await {
+            Ok(true) if Instant::now() < self.until => self.on(Event::MayHaveMissed),
+            Ok(_) => self.on(Event::Listens),
+            Err(error @ WireError::Refused(_)) => self.failed(error),
+            Err(WireError::Unavailable(_)) => self.on(Event::Unavailable),
+        }
+    }
+
+    /// The lock is granted once enough replicas have it.
+    async fn await_replicas(&mut self) -> Command {
+        let owner = self.competing.owner().expect("it was granted the lock");
+        let ttl = self.request.terms.first_ttl();
+        match self.context.wire.replicated(owner, ttl).await {
+            Ok(()) => self.granted_by(Event::HasReplicas),
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// Gives back a lock that too few replicas have, and waits until that is confirmed.
+    async fn give_back(&mut self) -> Command {
+        if let Some(owner) = self.competing.give_back() {
+            let ended = reaper::end(&self.context, owner);
+            let until = Instant::now() + self.context.command_timeout;
+            let _ = self.context.timers().timeout_at(until, ended).await;
+        }
+        self.on(Event::GivenBack)
+    }
+
+    /// Asks whether anybody can have the lock now, before the callers behind this one are told who has it.
+    async fn check_replicas(&mut self) -> Command {
+        let owner = self.competing.owner().expect("it has asked");
+        match self.context.wire.has_replicas(owner).await {
+            Ok(()) => {
+                if let Some(holder) = self.last_known.take() {
+                    self.learn(holder);
+                }
+                self.on(Event::HasReplicas)
+            }
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// Gives back what the owner has, and begins with another one.
+    fn begin_anew(&mut self) -> Command {
+        if let Some(owner) = self.competing.give_back() {
+            drop(reaper::end(&self.context, owner));
+        }
+        self.on(Event::GivenBack)
+    }
+
+    /// Leaves the queue. Waits until the server has confirmed that, but no longer than one command timeout after
+    /// the end of its wait; the rest goes on in the background. The error says why it gives up.
+    async fn give_up(&mut self) -> LockError {
+        let error = self.error();
+        let (context, lock) = (&self.context, &self.request.lock().names.lock);
+        let has_next = || context.queues().peek(lock).is_some();
+        if let Some(owner) = self.competing.give_up(has_next) {
+            let ended = reaper::end(context, owner);
+            let until = self.until + context.command_timeout;
+            let _ = context.timers().timeout_at(until, ended).await;
+        }
+        error
+    }
+
+    fn error(&mut self) -> LockError {
+        let error = match self.last_known.take() {
+            Some(last_known) => last_known.into_error(self.context.now()),
+            None => LockError::new(LockErrorKind::Unavailable),
+        };
+        let in_the_way = self.competing.in_the_way();
+        match in_the_way.and_then(|number| self.request.locks.iter().nth(number)) {
+            Some(lock) => error.with_key(&lock.key),
+            None => error,
+        }
+    }
+}
+
+impl<W: Wire> Drop for Acquisition<W> {
+    fn drop(&mut self) {
+        if self.competing.leaves_nothing() || self.context.check_process().is_err() {
+            return;
+        }
+        let Left { ends, promotes } = self.competing.leave();
+        if let Some(owner) = ends {
+            drop(reaper::end(&self.context, owner));
+        }
+        if let Some(handoff) = promotes {
+            self.pass_head(handoff);
+        }
     }
 }
 

@@ -7,12 +7,12 @@ use tokio::sync::Notify;
 use tokio::task::coop::unconstrained;
 
 use crate::backend::remote::contended_locks::ContendedLocks;
-use crate::backend::remote::downgrading::Downgrading;
+use crate::backend::remote::downgrade::Downgrading;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queues::LocalQueues;
 use crate::backend::remote::local_waiter::LocalWaiter;
-use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::remote::registry::LeaseRegistry;
 use crate::backend::wire::Wire;
 use crate::background::Background;

@@ -6,7 +6,7 @@ use crate::backend::engine::holding::Holding;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
-use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::wire::Wire;
 use crate::backend::wire::reply::Answered;
 use crate::lease::Lease;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::backend::engine::holding::{Done, Facts, Holding};
-use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::wire::Renewal;
 use crate::background::moment::Moment;
 use crate::lease::Lease;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::backend::acquiring::Outcome;
-use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
+use crate::backend::remote::pass_head::Handoff;
 use crate::background::in_flight::Counted;
 use crate::background::offload::{Offloaded, Reply};
 use crate::lease::Request;

@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
+use crate::backend::engine::handoff;
 use crate::backend::remote::context::Context;
-use crate::backend::remote::handoff::{Handoff, known_after};
+use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::reaper;
+use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::wire::Wire;
 use crate::key::LockName;
 use crate::lease::Mode;
@@ -42,5 +44,17 @@ pub(crate) fn end_unneeded<W: Wire>(context: &Arc<Context<W>>, handoff: Handoff)
         handoff
     {
         drop(reaper::end(context, owner));
+    }
+}
+
+/// What the next head of a local queue takes over.
+pub(crate) type Handoff = handoff::Handoff<RegisteredOwner>;
+
+/// What is known of the lock after a hand-off, given what was known before it.
+pub(crate) fn known_after(handoff: &Handoff, before: Option<LastKnown>) -> Option<LastKnown> {
+    match handoff {
+        Handoff::Confirmed(_) => Some(LastKnown::HandedOff),
+        // The caller of this client that held the lock does so no longer.
+        _ => before.filter(|known| !matches!(known, LastKnown::HeldHere(..))),
     }
 }

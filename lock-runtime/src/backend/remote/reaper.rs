@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use crate::backend::engine::ending::{Command, Ending, Then};
 use crate::backend::engine::event_of;
 use crate::backend::remote::context::Context;
-use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::wire::{End, Wire};
 use crate::background::clock::SETTLING;
 use crate::background::in_flight::Counted;

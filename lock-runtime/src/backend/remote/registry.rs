@@ -1,7 +1,5 @@
 //! Every lease of a client, and when each of them needs attention. Time is an argument.
 
-mod minting;
-
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -14,7 +12,8 @@ use crate::backend::wire::Renewal;
 use crate::backend::wire::reply::Answered;
 use crate::background::moment::Moment;
 use crate::control::is_removed;
-use crate::key::LockName;
+use crate::key::{LockName, OneOrMore, RecordNames};
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::{AcquisitionId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::{Due, Extension};
@@ -392,6 +391,19 @@ impl LeaseRegistry {
         if let Some(due) = due {
             self.agenda.remove(&(due, owner_id.acquisition()));
         }
+    }
+
+    /// Returns the records of a lease, unless it was handed over.
+    pub(crate) fn names(&mut self, lease: &Lease) -> Option<OneOrMore<RecordNames>> {
+        self.entry(lease).map(|entry| entry.owner.names.clone())
+    }
+
+    /// Notes the number that the record of a lease has from now on. Returns the token of its holder's turn, or `None` if the
+    /// lease was handed over.
+    pub(crate) fn minted(&mut self, lease: &Lease, number: FencingToken) -> Option<FencingToken> {
+        let entry = self.entry(lease)?;
+        entry.number = number;
+        entry.token()
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::backend::remote::context::Context;
-use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::pass_head;
+use crate::backend::remote::pass_head::Handoff;
 use crate::backend::remote::release;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;

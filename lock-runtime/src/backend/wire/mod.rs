@@ -7,7 +7,6 @@ pub(crate) mod notice;
 pub(crate) mod outstanding;
 pub(crate) mod owner;
 pub(crate) mod pace;
-pub(crate) mod queue_entry;
 pub(crate) mod reply;
 pub(crate) mod settling;
 

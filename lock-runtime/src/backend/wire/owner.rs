@@ -4,7 +4,6 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::backend::wire::outstanding::Outstanding;
-use crate::backend::wire::queue_entry::QueueEntry;
 use crate::key::{OneOrMore, RecordNames};
 use crate::lease::owner_id::OwnerId;
 use crate::lease::{Mode, Share};
@@ -49,4 +48,12 @@ impl Owner {
     pub(crate) fn id(&self) -> OwnerId {
         self.entry.owner_id
     }
+}
+
+/// The entry of an owner in a queue: its id, a space and its label, which begins with a tag if the owner asks for
+/// a share.
+#[derive(Clone, Debug)]
+pub(crate) struct QueueEntry {
+    pub(crate) owner_id: OwnerId,
+    pub(crate) label: Arc<str>,
 }

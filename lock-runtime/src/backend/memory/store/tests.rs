@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::inspection::Taken;
+use super::lock_states::Taken;
 use super::*;
 use crate::background::clock::Clock;
 use crate::key::{Lock, LockKey, OneOrMore, RecordNames};

@@ -12,7 +12,7 @@ use super::nodes::Nodes;
 use super::slots_reply::{self, SlotsReply, are_complete};
 use crate::backend::redis::command::Argument;
 use crate::backend::redis::connect::Settings;
-use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::node::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::background::sync::Mutex;
 

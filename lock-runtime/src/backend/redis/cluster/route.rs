@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::node::NodeError;
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::wire::error::WireError;
 

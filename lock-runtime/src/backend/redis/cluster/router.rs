@@ -10,7 +10,7 @@ use super::refresh::Refresher;
 use super::route::{Next, Route, unsettled};
 use crate::backend::redis::address::Address;
 use crate::backend::redis::connect::Settings;
-use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::node::NodeError;
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::wire::WireEvents;
 use crate::backend::wire::error::WireError;

@@ -9,7 +9,7 @@ use super::Node;
 use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::connection::{Connection, SendError};
 use crate::backend::redis::error_reply::sanitize;
-use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::node::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::ServerReply;
 use crate::state::Answer;

@@ -6,9 +6,9 @@ use std::time::Instant;
 use redis::Value;
 
 use super::{Node, Renewed, script_lost};
-use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::CLOCK;
 use crate::backend::redis::connection::{Connection, SendError};
-use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::node::NodeError;
 use crate::backend::redis::renewals::WaitReplicas;
 use crate::backend::redis::scripts;
 use crate::backend::wire::Renewal;

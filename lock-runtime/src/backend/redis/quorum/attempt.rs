@@ -9,15 +9,15 @@ use super::ballot::progress::Progress;
 use super::ballot::{Phase, Verdict};
 use super::candidate::Candidate;
 use super::clocks::Judgement;
-use super::in_flight::{InFlight, NodeTask};
+use super::ends;
 use super::marking;
+use super::node_tasks::{NodeTask, NodeTasks};
 use super::nodes::{Nodes, clock_is_off};
 use super::scripts::parse_reply;
-use super::settling;
-use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
+use crate::backend::redis::node::NodeError;
 use crate::backend::redis::node::{Purpose, ScriptCall};
-use crate::backend::redis::node_error::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::SendEvent;
 use crate::backend::wire::reply::{AcquireReply, Answered};
@@ -106,7 +106,7 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
 struct Attempt<'a> {
     nodes: &'a Arc<Nodes>,
     candidate: &'a Arc<Candidate>,
-    in_flight: InFlight,
+    in_flight: NodeTasks,
 }
 
 impl<'a> Attempt<'a> {
@@ -122,7 +122,7 @@ impl<'a> Attempt<'a> {
         Attempt {
             nodes,
             candidate,
-            in_flight: InFlight::default(),
+            in_flight: NodeTasks::default(),
         }
     }
 
@@ -237,7 +237,7 @@ fn task(
         let is_revived = phase == Phase::Ended && ballot.place_mut(node).take_revived();
         drop(ballot);
         match phase {
-            Phase::Ended if is_revived => settling::end_again(&nodes, &candidate, node),
+            Phase::Ended if is_revived => ends::end_again(&nodes, &candidate, node),
             Phase::Acquires if wakes => nodes.wake(&candidate),
             // A message that came meanwhile.
             Phase::Holds(_) => nodes.confirm_late(&candidate),

@@ -3,8 +3,8 @@
 use tokio::sync::Notify;
 
 use super::ballot::Ballot;
+use crate::backend::wire::owner::QueueEntry;
 use crate::backend::wire::pace::Pace;
-use crate::backend::wire::queue_entry::QueueEntry;
 use crate::background::sync::Mutex;
 use crate::key::{OneOrMore, RecordNames};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::redis::inspection::record::{Held, LockRecord};
+use crate::backend::redis::records::lock_record::{Held, LockRecord};
 use crate::lease::fencing_token::FencingToken;
 use crate::state::Holder;
 

@@ -3,7 +3,7 @@
 use std::mem;
 use std::time::Duration;
 
-use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::CLOCK;
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::background::sync::Mutex;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use super::in_flight::{InFlight, NodeTask};
+use super::node_tasks::{NodeTask, NodeTasks};
 use crate::background::Background;
 use crate::background::sync::Mutex;
 use crate::lease::owner_id::OwnerId;
@@ -33,7 +33,7 @@ impl LateAnswers {
         self: &Arc<Self>,
         background: &Background,
         owner_id: OwnerId,
-        in_flight: &mut InFlight,
+        in_flight: &mut NodeTasks,
     ) {
         if in_flight.is_empty() || background.check_process().is_err() {
             return;
@@ -57,7 +57,7 @@ impl LateAnswers {
 
     /// Notes the answers to an owner's commands that have come by now.
     pub(super) fn look_at(self: &Arc<Self>, background: &Background, owner_id: OwnerId) {
-        let mut own = InFlight::default();
+        let mut own = NodeTasks::default();
         {
             let tasks = &mut self.0.lock().tasks;
             for position in (0..tasks.len()).rev() {

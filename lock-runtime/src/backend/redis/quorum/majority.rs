@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use super::ballot::reason::Reason;
+use super::ballot::place::Reason;
 use super::nodes::Nodes;
 use crate::backend::wire::error::WireError;
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::counting;
-use super::in_flight::InFlight;
 use super::majority::LAST;
+use super::node_tasks::NodeTasks;
 use super::nodes::Nodes;
 use super::scripts::{MARK, parse_mark};
-use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::CLOCK;
 use crate::backend::redis::command::{self, Argument, millis};
-use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::node::NodeError;
 use crate::backend::wire::error::WireError;
 
 /// The time between two words of a client to a node: what is lost of the count if the client ends.
@@ -114,7 +114,7 @@ pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
 pub(super) async fn hear(nodes: &Arc<Nodes>, until: Instant) {
     let now = Instant::now();
     let until = now + until.saturating_duration_since(now) / 2;
-    let mut in_flight = InFlight::default();
+    let mut in_flight = NodeTasks::default();
     for node in 0..nodes.len() {
         let nodes = nodes.clone();
         let marking = async move { drop(mark_and_count(&nodes, node, until).await) };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use foldhash::HashMap;
 
-use super::ballot::reason::Reason;
+use super::ballot::place::Reason;
 use super::ballot::{Ballot, GUESS_AHEAD, Phase};
 use super::boots::Boots;
 use super::candidate::Candidate;
@@ -19,14 +19,14 @@ use super::revocations::{Revocations, Said};
 use super::scripts::QuorumScripts;
 use super::spread::Spread;
 use super::too_few::TooFew;
-use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::CLOCK;
 use crate::backend::redis::connect::Settings;
 use crate::backend::redis::connection::Connection;
 use crate::backend::redis::fence_memory::FenceMemory;
 use crate::backend::redis::locator::Locator;
 use crate::backend::redis::node::Node;
-use crate::backend::redis::push::PushEvent;
 use crate::backend::redis::renewals::write_renewals;
+use crate::backend::redis::shared_connection::PushEvent;
 use crate::backend::redis::url::QuorumTarget;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::notice::{Notice, is_notice};

@@ -7,15 +7,15 @@ use tokio::sync::Notify;
 
 use super::attempt::note;
 use super::ballot::Phase;
+use super::ends;
 use super::marking;
 use super::nodes::Nodes;
 use super::scripts::parse_hold;
-use super::settling;
 use super::votes::{Outcome, Vote, Votes};
-use crate::backend::redis::clock::CLOCK;
+use crate::backend::redis::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
+use crate::backend::redis::node::NodeError;
 use crate::backend::redis::node::{Purpose, ScriptCall};
-use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::renewals::write_renewals;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{Renewal, RenewalOutcome};
@@ -194,6 +194,6 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
     let is_revived = ballot.place_mut(node).take_revived();
     drop(ballot);
     if is_revived {
-        settling::end_again(nodes, &candidate, node);
+        ends::end_again(nodes, &candidate, node);
     }
 }

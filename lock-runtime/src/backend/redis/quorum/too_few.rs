@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::ballot::reason::Reason;
+use super::ballot::place::Reason;
 use crate::backend::wire::error::WireError;
 
 /// A call for which there is no majority.

@@ -7,7 +7,7 @@
 //!   └─┴─ a node answers, or fails
 //! ```
 
-use super::ballot::reason::Reason;
+use super::ballot::place::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::lease::record::Grant;

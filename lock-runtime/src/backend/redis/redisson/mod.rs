@@ -20,7 +20,7 @@ use self::subscription::Channels;
 pub(crate) use self::subscription::Subscription;
 use super::command::{Argument, millis};
 use super::node::Node;
-use super::node_error::NodeError;
+use super::node::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::{Renewal, RenewalOutcome};

@@ -351,7 +351,7 @@ fn background_reads_for_the_threads_that_are_left() {
     transport.lock().background_reads = false;
     // This thread leaves while the first one still blocks.
     block_on(async {
-        assert!(blocking::note_sender(&transport));
+        assert!(blocked_thread::note_sender(&transport));
     });
     assert!(transport.background_interest().is_some());
     end.send(()).unwrap();

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Acquisition;
 use crate::backend::engine::competing::command::Command;
+use crate::backend::remote::acquisition::Acquisition;
 use crate::backend::remote::context::Context;
-use crate::backend::remote::handoff::Handoff;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter};
 use crate::backend::remote::pass_head;
+use crate::backend::remote::pass_head::Handoff;
 use crate::backend::wire::Wire;
 use crate::background::panics::catch_panics;
 

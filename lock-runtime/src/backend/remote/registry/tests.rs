@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::*;
 use crate::backend::engine::holding::{Holding, MAX_LOCAL_TIME};
 use crate::backend::remote::grant_notifier::GrantNotifier;
-use crate::backend::remote::owner::RegisteredOwner;
+use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::background::clock::Clock;
 use crate::config::TURNS;
 use crate::key::{Lock, LockKey, OneOrMore, RecordNames};

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backend::redis::quorum::ballot::command::{Command, HolderId};
-use crate::backend::redis::quorum::ballot::reason::Reason;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::{Outstanding, SendEvent};
 use crate::backend::wire::reply::{EndReply, Waiting};
@@ -267,5 +266,26 @@ impl Place {
     pub(super) fn note_message(&mut self) {
         self.message = self.message.come();
         self.was_notified = true;
+    }
+}
+
+/// Why a node has no vote that counts.
+#[derive(Clone, Debug)]
+pub(crate) enum Reason {
+    /// It may have lost data, and votes after this time.
+    Early(Duration),
+    /// It has answered, and too few others to compare its clock with.
+    ClockUnknown,
+    Failed(String),
+    /// It would refuse the command again.
+    Refused(String),
+}
+
+impl Reason {
+    pub(crate) fn of(error: &WireError) -> Reason {
+        match error {
+            WireError::Refused(detail) => Reason::Refused(detail.to_string()),
+            WireError::Unavailable(detail) => Reason::Failed(detail.to_string()),
+        }
     }
 }

@@ -1,7 +1,6 @@
 use super::command::{HolderId, NodeReply, Proposal};
-use super::ending::Ending;
+use super::first_end::FirstEnd;
 use super::progress::Progress;
-use super::reason::Reason;
 use super::*;
 use crate::backend::wire::outstanding::{ConnectionId, SendEvent};
 use crate::backend::wire::reply::{EndReply, Waiting};
@@ -372,8 +371,8 @@ fn ended_owner_asks_no_more_and_is_ended_where_it_may_be() {
     ballot.notified(2);
     ballot.unanswered(3, &unavailable());
     let ends = ballot.end().expect("it is the first end");
-    let release = Ending::Release(grant(TOKEN));
-    let end = Ending::End;
+    let release = FirstEnd::Release(grant(TOKEN));
+    let end = FirstEnd::End;
     assert_eq!(ends, [(0, release), (1, end), (2, end), (3, end), (4, end)]);
     assert_eq!(ballot.end(), None);
     ballot.notified(0);

@@ -1,8 +1,8 @@
 //! Looks at locks without holding them: commands that read, and the meaning of their answers.
 //!
-//! [`record`] reads the value of one lock, [`snapshot`] all records of it, and [`scan`] finds the locks of one node. None
+//! [`lock_record`] reads the value of one lock, [`snapshot`] all records of it, and [`scan`] finds the locks of one node. None
 //! of them writes.
 
-pub(super) mod record;
+pub(super) mod lock_record;
 pub(super) mod scan;
 pub(super) mod snapshot;

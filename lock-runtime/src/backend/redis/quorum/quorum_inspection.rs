@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::QuorumWire;
-use super::ballot::reason::Reason;
+use super::ballot::place::Reason;
 use super::election::{self, Elected};
 use super::majority::LAST;
 use super::nodes::Nodes;
-use crate::backend::redis::audit;
+use crate::backend::redis::audit_stream;
 use crate::backend::redis::command::Argument;
-use crate::backend::redis::inspection::record::LockRecord;
-use crate::backend::redis::inspection::scan::{self, Found, Look};
-use crate::backend::redis::inspection::snapshot::Snapshot;
+use crate::backend::redis::node::NodeError;
 use crate::backend::redis::node::{Purpose, ScriptCall};
-use crate::backend::redis::node_error::NodeError;
+use crate::backend::redis::records::lock_record::LockRecord;
+use crate::backend::redis::records::scan::{self, Found, Look};
+use crate::backend::redis::records::snapshot::Snapshot;
 use crate::backend::redis::revoking;
 use crate::backend::redis::side_by_side::side_by_side;
 use crate::backend::wire::error::WireError;
@@ -351,7 +351,7 @@ impl Inspection for QuorumWire {
 
     async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
         let nodes = self.nodes.each();
-        let appending = nodes.map(|node| audit::append(node, stream, line));
+        let appending = nodes.map(|node| audit_stream::append(node, stream, line));
         self.nodes.heard(appending).await.map(drop)
     }
 
@@ -367,7 +367,7 @@ impl Inspection for QuorumWire {
             return Ok(Vec::new());
         };
         let next = &cursor.position.cursor;
-        let lines = audit::lines(nodes.node(node), stream, since, next).await;
+        let lines = audit_stream::lines(nodes.node(node), stream, since, next).await;
         let (lines, next) = match lines {
             Ok(lines) => lines,
             Err(error) if cursor.away.len() >= nodes.len() - nodes.majority() => return Err(error),

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::ballot::ending::Ending as FirstEnd;
+use super::ballot::first_end::FirstEnd;
 use super::candidate::Candidate;
-use super::in_flight::{InFlight, NodeTask};
+use super::node_tasks::{NodeTask, NodeTasks};
 use super::nodes::Nodes;
 use crate::backend::engine::ending::{Command, Ending, Then};
 use crate::backend::engine::event_of;
 use crate::backend::redis::command::Argument;
+use crate::backend::redis::node::NodeError;
 use crate::backend::redis::node::{Purpose, ScriptCall};
-use crate::backend::redis::node_error::NodeError;
 use crate::backend::redis::scripts::{Scripts, parse_end_reply, parse_release_reply};
 use crate::backend::redis::shortcut::Shortcut;
 use crate::backend::wire::error::WireError;
@@ -87,11 +87,11 @@ pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: us
 }
 
 /// The end of an owner on each node where something of it may be; `None` if it was ended before.
-fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Option<InFlight> {
+fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Option<NodeTasks> {
     let endings = candidate.ballot.lock().end()?;
     // The same on all nodes, so that the next owner has one token everywhere.
     let proposal = nodes.guess();
-    let mut begun = InFlight::default();
+    let mut begun = NodeTasks::default();
     for (node, first) in endings {
         let held = match first {
             FirstEnd::Release(grant) if !contended => Some(grant),
@@ -110,7 +110,7 @@ fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Opt
 /// The ends that are under way.
 struct Ends<'a> {
     nodes: &'a Arc<Nodes>,
-    in_flight: InFlight,
+    in_flight: NodeTasks,
 }
 
 impl Drop for Ends<'_> {

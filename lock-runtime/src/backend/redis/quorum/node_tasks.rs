@@ -11,11 +11,11 @@ pub(super) type NodeTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Commands to several nodes, polled by who waits for them. For a few: each is polled whenever one is woken.
 #[derive(Default)]
-pub(super) struct InFlight {
+pub(super) struct NodeTasks {
     tasks: Vec<(usize, NodeTask)>,
 }
 
-impl InFlight {
+impl NodeTasks {
     pub(super) fn push(&mut self, node: usize, task: NodeTask) {
         self.tasks.push((node, task));
     }

@@ -6,8 +6,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use redis::Value;
 
 use super::command::Argument;
-use super::inspection::record::micros;
 use super::node::asking::Ask;
+use super::records::lock_record::micros;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Line};
 use crate::key::LockKey;

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use redis::Value;
 
-use super::record::{Held, LockRecord, SHOWN, micros};
+use super::lock_record::{Held, LockRecord, SHOWN, micros};
 use super::snapshot::count;
 use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::connection::Connection;
 use crate::backend::redis::node::Node;
+use crate::backend::redis::node::NodeError;
 use crate::backend::redis::node::asking::{Answers, Command, is_of_another_type};
-use crate::backend::redis::node_error::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Listing, Position};
 use crate::key::{LockKey, RecordKind, RecordNames};

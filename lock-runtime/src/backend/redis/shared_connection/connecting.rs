@@ -13,7 +13,7 @@ use crate::backend::redis::connect::AttemptProgress;
 use crate::backend::redis::connect::{SetupError, channel_of};
 use crate::backend::redis::connection::Connection;
 use crate::backend::redis::error_reply::describe_broken;
-use crate::backend::redis::push::PushEvent;
+use crate::backend::redis::shared_connection::PushEvent;
 use crate::backend::redis::transport::{OnTransportEvent, TransportEvent};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::record::{Held, LockRecord, SHOWN, micros};
+use super::lock_record::{Held, LockRecord, SHOWN, micros};
 use crate::backend::redis::command::Argument;
 use crate::backend::redis::node::asking::{Command, is_of_another_type};
 use crate::backend::wire::error::WireError;

@@ -8,7 +8,7 @@ use crate::lease::record::Grant;
 
 /// How an owner is ended on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum FirstEnd {
     /// It holds the node with this grant, and no waiter is known.
     Release(Grant),
     End,
@@ -17,7 +17,7 @@ pub(crate) enum Ending {
 impl Ballot {
     /// Ends the owner: no acquire, cede or hold follows. Returns the nodes where something of it may be, and how it is
     /// ended there; `None` if it was ended before.
-    pub(crate) fn end(&mut self) -> Option<Vec<(usize, Ending)>> {
+    pub(crate) fn end(&mut self) -> Option<Vec<(usize, FirstEnd)>> {
         if self.phase == Phase::Ended {
             return None;
         }
@@ -30,9 +30,9 @@ impl Ballot {
                 Standing::Held { grant, .. }
                     if !place.is_contended() && !place.outstanding.may_arrive() =>
                 {
-                    Ending::Release(grant)
+                    FirstEnd::Release(grant)
                 }
-                _ => Ending::End,
+                _ => FirstEnd::End,
             })
         };
         let places = self.places.iter_mut().enumerate();
