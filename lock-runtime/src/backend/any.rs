@@ -6,12 +6,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::acquiring::Acquiring;
 use crate::backend::admission::Admission;
 use crate::backend::memory::Memory;
 use crate::backend::redis::{self, CLOCK, Parts, QuorumTarget, QuorumWire, RedisWire, Target};
+use crate::backend::remote::servers::Servers;
 use crate::backend::remote::{self, Remote};
-use crate::backend::undelivered::{Abandon, Undelivered};
+use crate::backend::undelivered::{Abandon, Acquiring, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome, Request};
 use crate::background::clock::Clock;
 use crate::background::{Background, block_on};
@@ -24,9 +24,7 @@ use crate::lease::fencing_token::FencingToken;
 #[derive(Clone)]
 pub(crate) enum AnyBackend {
     Memory(Arc<Memory>),
-    Redis(Arc<Remote<RedisWire>>),
-    /// Independent servers, of which a majority must have each lock.
-    Quorum(Arc<Remote<QuorumWire>>),
+    Remote(Arc<Remote>),
 }
 
 macro_rules! each {
@@ -36,8 +34,7 @@ macro_rules! each {
     ($any:expr, Memory($memory:pat) => $in_memory:expr, Remote($remote:pat) => $on_servers:expr) => {
         match $any {
             AnyBackend::Memory($memory) => $in_memory,
-            AnyBackend::Redis($remote) => $on_servers,
-            AnyBackend::Quorum($remote) => $on_servers,
+            AnyBackend::Remote($remote) => $on_servers,
         }
     };
 }
@@ -61,17 +58,18 @@ impl AnyBackend {
                     let limits = target.limits();
                     options.check_limits(limits)?;
                     let remote = remote::open(options, CLOCK, |background, events| {
-                        Ok(QuorumWire::new(target, options, background, events))
+                        let wire = QuorumWire::new(target, options, background, events);
+                        Ok(Servers::Quorum(wire))
                     })?;
-                    return Ok((AnyBackend::Quorum(remote), limits));
+                    return Ok((AnyBackend::Remote(remote), limits));
                 }
                 let target = Target::of(&url, options)?;
                 let limits = target.limits();
                 options.check_limits(limits)?;
                 let remote = remote::open(options, CLOCK, |background, events| {
-                    RedisWire::new(target, options, background, events)
+                    RedisWire::new(target, options, background, events).map(Servers::Redis)
                 })?;
-                Ok((AnyBackend::Redis(remote), limits))
+                Ok((AnyBackend::Remote(remote), limits))
             }
         }
     }
@@ -212,8 +210,10 @@ impl fmt::Debug for AnyBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             AnyBackend::Memory(_) => "Memory",
-            AnyBackend::Redis(_) => "Redis",
-            AnyBackend::Quorum(_) => "Quorum",
+            AnyBackend::Remote(remote) => match remote.wire {
+                Servers::Quorum(_) => "Quorum",
+                _ => "Redis",
+            },
         })
     }
 }

@@ -1,10 +1,9 @@
 //! Where locks are kept.
 //!
 //! A [`Backend`] grants leases. [`memory`] keeps locks in this process. [`remote`] keeps them on servers: it queues,
-//! renews and settles by the commands of a [`wire`], which [`redis`] sends. [`any`] chooses between the two, and an
+//! renews and settles by commands that [`redis`] sends, in the words of [`wire`]. [`any`] chooses between the two, and an
 //! [`owned_lease`] is the duty to release what one of them has granted.
 
-pub(crate) mod acquiring;
 pub(crate) mod admission;
 pub(crate) mod any;
 pub(crate) mod engine;
@@ -19,8 +18,7 @@ pub(crate) mod wire;
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::backend::acquiring::Acquiring;
-use crate::backend::undelivered::{Abandon, Undelivered};
+use crate::backend::undelivered::{Abandon, Acquiring, Undelivered};
 use crate::background::clock::Clock;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;

@@ -5,9 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use crate::backend::any::{AnyBackend, each};
 use crate::backend::memory::operations::wall_clock;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::inspection::{
-    Cursor, Inspection as _, Line, Listing, RevokeOrder, RevokeReply,
-};
+use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeOrder, RevokeReply};
 use crate::backend::wire::notice::notice;
 use crate::error::LockError;
 use crate::key::{LockKey, RecordNames};

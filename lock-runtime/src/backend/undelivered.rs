@@ -1,8 +1,13 @@
 //! A lease between its backend and its caller.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use crate::background::offload::InlineRunner;
+use crate::error::{LockError, LockErrorKind};
 use crate::lease::Lease;
 
 /// A backend to which a lease can be given back without an answer.
@@ -43,5 +48,50 @@ impl Drop for Undelivered {
 impl fmt::Debug for Undelivered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Undelivered").field(&self.lease).finish()
+    }
+}
+
+/// The outcome of an acquisition.
+pub(crate) type Outcome = Result<Undelivered, LockError>;
+
+/// An acquisition that has begun.
+///
+/// No async function, whose future would have room for the request beside what becomes of it, as would that of each function
+/// above. A future of every locked call is as large as all of them, and is moved.
+#[must_use = "futures do nothing unless polled"]
+pub(crate) enum Acquiring {
+    /// It has ended; `None` once that was taken.
+    Ended(Option<Outcome>),
+    /// It is a task, which its caller polls.
+    Inline(InlineRunner<Outcome>),
+    Boxed(Pin<Box<dyn Future<Output = Outcome> + Send>>),
+}
+
+impl Acquiring {
+    pub(crate) fn ended(outcome: Outcome) -> Acquiring {
+        Acquiring::Ended(Some(outcome))
+    }
+
+    pub(crate) fn boxed(acquiring: impl Future<Output = Outcome> + Send + 'static) -> Acquiring {
+        Acquiring::Boxed(Box::pin(acquiring))
+    }
+}
+
+impl Future for Acquiring {
+    type Output = Outcome;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        match self.get_mut() {
+            Acquiring::Ended(outcome) => {
+                Poll::Ready(outcome.take().expect("it is not polled after its end"))
+            }
+            Acquiring::Inline(runner) => {
+                let gone = || LockError::new(LockErrorKind::Shutdown);
+                runner
+                    .poll_answer(cx)
+                    .map(|outcome| outcome.ok_or_else(gone)?)
+            }
+            Acquiring::Boxed(acquiring) => acquiring.as_mut().poll(cx),
+        }
     }
 }

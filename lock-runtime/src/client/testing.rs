@@ -229,7 +229,7 @@ fn memory_with<'a>(client: &'a LockClient, key: &LockKey) -> Result<&'a Arc<Memo
 fn memory_of(client: &LockClient) -> Result<&Arc<Memory>, LockError> {
     match &client.core().backend {
         AnyBackend::Memory(memory) => Ok(memory),
-        AnyBackend::Redis(_) | AnyBackend::Quorum(_) => Err(LockError::invalid_options(
+        AnyBackend::Remote(_) => Err(LockError::invalid_options(
             "this works on memory clients alone",
         )),
     }

@@ -31,7 +31,6 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 
-use crate::backend::acquiring::Acquiring;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::reach::Reach;
 use crate::backend::memory::refusal::Refusal;
@@ -40,7 +39,7 @@ use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
 use crate::backend::memory::store::request::{Ask, LockOwner, RenewOutcome};
 use crate::backend::memory::waiter::Waiter;
-use crate::backend::undelivered::{Abandon, Undelivered};
+use crate::backend::undelivered::{Abandon, Acquiring, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;

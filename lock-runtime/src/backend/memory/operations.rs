@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::backend::memory::Memory;
 use crate::backend::memory::lease_watch::LeaseWatch;
-use crate::backend::memory::pattern;
 use crate::backend::memory::store::lock_states::Taken;
+use crate::backend::memory::{Memory, pattern};
 use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeReply};
 use crate::background::clock::Clock;
 use crate::key::LockKey;
-use crate::lease::LossReason;
-use crate::lease::{RevocationNumber, RevokedBy};
+use crate::lease::{LossReason, RevocationNumber, RevokedBy};
 use crate::state::{HeldHere, LockState, Seen};
 
 /// How many lines of the audit are kept.

@@ -49,6 +49,7 @@ mod url;
 
 pub(crate) use quorum::QuorumWire;
 pub(crate) use redis_wire::RedisWire;
+pub(crate) use redisson::Subscription;
 pub(crate) use transport::block_on;
 pub(crate) use url::{Parts, QuorumTarget, Target, restart_delay_of, trim};
 

@@ -30,9 +30,7 @@ mod spread;
 mod too_few;
 mod votes;
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use self::ballot::place::Reason;
 use self::nodes::Nodes;
@@ -45,10 +43,9 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
-use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, Wire, WireEvents};
+use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, WireEvents};
 use crate::background::Background;
 use crate::config::Options;
-use crate::key::LockName;
 
 /// Stands for the connections to all nodes, each of which has commands of its own.
 const ALL: ConnectionId = ConnectionId(0);
@@ -91,28 +88,8 @@ impl QuorumWire {
         }
         ended
     }
-}
 
-impl Wire for QuorumWire {
-    fn has_queue(&self) -> bool {
-        true
-    }
-
-    fn has_successors(&self) -> bool {
-        false
-    }
-
-    type Subscription = Infallible;
-
-    fn subscription(&self, _: &LockName) -> Option<Infallible> {
-        None
-    }
-
-    async fn listen(&self, _: &Owner) -> Result<bool, WireError> {
-        Ok(false)
-    }
-
-    async fn acquire(
+    pub(crate) async fn acquire(
         &self,
         owner: &mut Owner,
         request: AcquireRequest,
@@ -139,44 +116,44 @@ impl Wire for QuorumWire {
         answered
     }
 
-    async fn renew(&self, renewals: &[Renewal], report: impl FnMut(usize, RenewalOutcome) + Send) {
+    pub(crate) async fn renew(
+        &self,
+        renewals: &[Renewal],
+        report: impl FnMut(usize, RenewalOutcome) + Send,
+    ) {
         renewing::renew(&self.nodes, renewals, report).await;
     }
 
     /// A quorum keeps no minimum, and has no successors: a client of one asks for neither (`docs/decisions/quorum.md`).
-    async fn end(&self, owner: &mut Owner, how: End<'_>) -> Result<Answered<EndReply>, WireError> {
+    pub(crate) async fn end(
+        &self,
+        owner: &mut Owner,
+        how: End<'_>,
+    ) -> Result<Answered<EndReply>, WireError> {
         let contended = !matches!(how, End::Release { .. });
         let at = CLOCK.now();
         let answer = self.end_owner(owner, contended).await?;
         Ok(Answered { at, answer })
     }
 
-    async fn replicated(&self, _: &Owner, _: Duration) -> Result<(), WireError> {
-        Ok(())
-    }
-
-    fn read_messages(&self, _: &LockName) {
+    pub(crate) fn read_messages(&self) {
         for connection in self.nodes.connections() {
             connection.transport.read_messages();
         }
     }
 
-    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
-        vec![renewals]
-    }
-
-    fn keep_reading_messages(&self) {
+    pub(crate) fn keep_reading_messages(&self) {
         for connection in self.nodes.connections() {
             connection.transport.keep_reading_messages();
         }
     }
 
-    async fn settled(&self) {
+    pub(crate) async fn settled(&self) {
         self.nodes.unsettled.zero().await;
     }
 
     /// Connects to all nodes, and marks them. A majority must answer.
-    async fn ping(&self) -> Result<(), WireError> {
+    pub(crate) async fn ping(&self) -> Result<(), WireError> {
         let until = self.nodes.until();
         let marks =
             (0..self.nodes.len()).map(|node| marking::mark_and_count(&self.nodes, node, until));

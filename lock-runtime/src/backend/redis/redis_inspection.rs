@@ -13,7 +13,7 @@ use super::redis_wire::{Records, RedisWire};
 use super::revoking::{self, Compared};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{
-    Cursor, Inspection, Line, Listing, RevokeOrder, RevokeReply, ServerReply,
+    Cursor, Line, Listing, RevokeOrder, RevokeReply, ServerReply,
 };
 use crate::backend::wire::outstanding::SendEvent;
 use crate::key::{LockKey, OneOrMore, RecordNames};
@@ -27,12 +27,12 @@ impl RedisWire {
     }
 }
 
-impl Inspection for RedisWire {
-    async fn probe(&self) -> Result<(), WireError> {
+impl RedisWire {
+    pub(crate) async fn probe(&self) -> Result<(), WireError> {
         self.topology.ping().await
     }
 
-    async fn inspect(
+    pub(crate) async fn inspect(
         &self,
         key: &LockKey,
         names: &RecordNames,
@@ -56,7 +56,7 @@ impl Inspection for RedisWire {
         Ok((snapshot.state(key.clone(), waiters), snapshot.record.now))
     }
 
-    async fn page(
+    pub(crate) async fn page(
         &self,
         listing: &Listing,
         cursor: &mut Cursor,
@@ -67,14 +67,15 @@ impl Inspection for RedisWire {
         }
     }
 
-    async fn revoke(
+    pub(crate) async fn revoke(
         &self,
         names: &RecordNames,
         order: &RevokeOrder,
     ) -> Result<RevokeReply, WireError> {
-        if let Records::Redisson(redisson) = &self.records {
-            return redisson.revoke(names, order).await;
-        }
+        let scripts = match &self.records {
+            Records::Native(scripts) => scripts,
+            Records::Redisson(redisson) => return redisson.revoke(names, order).await,
+        };
         // The record of another program is compared byte by byte, and an operator has only its hash.
         let snapshot = match order.seen {
             Seen::Token(_) => None,
@@ -89,7 +90,7 @@ impl Inspection for RedisWire {
         };
         let names = OneOrMore::from(names.clone());
         let call = ScriptCall {
-            script: self.scripts()?.revoke(),
+            script: scripts.revoke(),
             names: &names,
             arguments: &compared.arguments(&order.notice),
             shortcut: None,
@@ -117,7 +118,7 @@ impl Inspection for RedisWire {
         }
     }
 
-    async fn ask_servers(
+    pub(crate) async fn ask_servers(
         &self,
         server: Option<&str>,
         commands: &[Vec<String>],
@@ -125,15 +126,15 @@ impl Inspection for RedisWire {
         self.topology.ask_servers(server, commands).await
     }
 
-    fn user(&self) -> &str {
+    pub(crate) fn user(&self) -> &str {
         &self.user
     }
 
-    async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
+    pub(crate) async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
         audit_stream::append(&self.topology, stream, line).await
     }
 
-    async fn lines(
+    pub(crate) async fn lines(
         &self,
         stream: &str,
         since: Option<Duration>,

@@ -19,8 +19,9 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::first_command::FirstCommand;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
-use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, Wire, WireEvents};
+use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, WireEvents};
 use crate::background::Background;
+use crate::background::moment::Moment;
 use crate::config::{Options, Record};
 use crate::error::LockError;
 use crate::key::{LockName, OneOrMore, RecordNames};
@@ -88,50 +89,29 @@ impl RedisWire {
         })
     }
 
-    /// The scripts for this crate's own record, by which alone shares, tokens and revocations of plain holders are asked for.
-    pub(super) fn scripts(&self) -> Result<&'static ScriptSet, WireError> {
-        match self.records {
-            Records::Native(scripts) => Ok(scripts),
-            Records::Redisson(_) => {
-                Err(WireError::refused("Redisson's record has nothing of that"))
-            }
-        }
-    }
-}
-
-/// The time in µs since 1970, for those who look at a record that has it in place of a token.
-#[expect(clippy::disallowed_methods, reason = "no lease is counted by it")]
-fn wall_clock() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| u64::try_from(now.as_micros()).unwrap_or(0))
-}
-
-impl Wire for RedisWire {
-    fn has_queue(&self) -> bool {
+    pub(crate) fn has_queue(&self) -> bool {
         matches!(self.records, Records::Native(_))
     }
 
-    fn has_successors(&self) -> bool {
+    pub(crate) fn has_successors(&self) -> bool {
         self.has_queue()
     }
 
-    type Subscription = Subscription;
-
-    fn subscription(&self, lock: &LockName) -> Option<Subscription> {
+    pub(crate) fn subscription(&self, lock: &LockName) -> Option<Subscription> {
         match &self.records {
             Records::Native(_) => None,
             Records::Redisson(redisson) => Some(redisson.subscription(lock)),
         }
     }
 
-    async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
+    pub(crate) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
         match &self.records {
             Records::Native(_) => Ok(false),
             Records::Redisson(redisson) => redisson.listen(owner).await,
         }
     }
 
-    async fn acquire(
+    pub(crate) async fn acquire(
         &self,
         owner: &mut Owner,
         request: AcquireRequest,
@@ -184,8 +164,12 @@ impl Wire for RedisWire {
         Ok(Answered { at, answer })
     }
 
-    async fn downgrade(&self, owner: &mut Owner, ttl: Duration) -> RenewalOutcome {
-        let scripts = self.scripts()?;
+    pub(crate) async fn downgrade(&self, owner: &mut Owner, ttl: Duration) -> RenewalOutcome {
+        // Redisson's record has no shares, and no writers that ask.
+        let Records::Native(scripts) = &self.records else {
+            let (at, answer) = (Moment::FIRST, None);
+            return Ok(Answered { at, answer });
+        };
         let Owner {
             entry,
             names,
@@ -209,22 +193,25 @@ impl Wire for RedisWire {
         Ok(Answered { at, answer })
     }
 
-    async fn mint(
+    pub(crate) async fn mint(
         &self,
         owner_id: OwnerId,
         names: &OneOrMore<RecordNames>,
     ) -> Result<Option<FencingToken>, WireError> {
+        let Records::Native(scripts) = &self.records else {
+            return Err(WireError::refused("each grant has a token here"));
+        };
         let call = ScriptCall {
-            script: self.scripts()?.mint(),
+            script: scripts.mint(),
             names,
             arguments: &[Argument::Text(owner_id.as_str())],
             shortcut: None,
         };
         let Answered { answer, .. } = self.topology.run(Purpose::Acquire, &call, |_| {}).await?;
-        scripts::mint::parse_mint_reply(&answer)
+        scripts::parse_mint_reply(&answer)
     }
 
-    async fn renew(
+    pub(crate) async fn renew(
         &self,
         renewals: &[Renewal],
         mut report: impl FnMut(usize, RenewalOutcome) + Send,
@@ -239,7 +226,11 @@ impl Wire for RedisWire {
             .for_each(|(number, outcome)| report(number, outcome));
     }
 
-    async fn end(&self, owner: &mut Owner, how: End<'_>) -> Result<Answered<EndReply>, WireError> {
+    pub(crate) async fn end(
+        &self,
+        owner: &mut Owner,
+        how: End<'_>,
+    ) -> Result<Answered<EndReply>, WireError> {
         let Owner {
             entry,
             names,
@@ -310,7 +301,7 @@ impl Wire for RedisWire {
         Ok(Answered { at, answer })
     }
 
-    async fn replicated(&self, owner: &Owner, ttl: Duration) -> Result<(), WireError> {
+    pub(crate) async fn replicated(&self, owner: &Owner, ttl: Duration) -> Result<(), WireError> {
         let renewal = Renewal {
             owner_id: owner.entry.owner_id,
             names: owner.names.clone(),
@@ -320,7 +311,7 @@ impl Wire for RedisWire {
         self.topology.replicated(renewal).await
     }
 
-    async fn has_replicas(&self, owner: &Owner) -> Result<(), WireError> {
+    pub(crate) async fn has_replicas(&self, owner: &Owner) -> Result<(), WireError> {
         // Of an owner that asks for a share, too: what it writes is not its share.
         let renewal = Renewal {
             owner_id: owner.entry.owner_id,
@@ -334,23 +325,30 @@ impl Wire for RedisWire {
         self.topology.replicated(renewal).await
     }
 
-    fn read_messages(&self, lock: &LockName) {
+    pub(crate) fn read_messages(&self, lock: &LockName) {
         if let Some(connection) = self.topology.connection_of(lock) {
             connection.transport.read_messages();
         }
     }
 
-    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
+    pub(crate) fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
         self.topology.apart(renewals)
     }
 
-    fn keep_reading_messages(&self) {
+    pub(crate) fn keep_reading_messages(&self) {
         for connection in self.topology.connections() {
             connection.transport.keep_reading_messages();
         }
     }
 
-    async fn ping(&self) -> Result<(), WireError> {
+    pub(crate) async fn ping(&self) -> Result<(), WireError> {
         self.topology.ping().await
     }
+}
+
+/// The time in µs since 1970, for those who look at a record that has it in place of a token.
+#[expect(clippy::disallowed_methods, reason = "no lease is counted by it")]
+fn wall_clock() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| u64::try_from(now.as_micros()).unwrap_or(0))
 }

@@ -13,8 +13,7 @@ use tokio::sync::oneshot;
 
 use super::connect::Settings;
 use super::locator::Locator;
-use super::node::NodeError;
-use super::node::{Node, Renewed};
+use super::node::{Node, NodeError, Renewed};
 use super::renewals::{WaitReplicas, write_rewrites};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;

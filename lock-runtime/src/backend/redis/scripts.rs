@@ -1,7 +1,5 @@
 //! The scripts, and the meaning of their answers.
 
-pub(super) mod mint;
-
 use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
@@ -13,6 +11,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
 use crate::key::{OneOrMore, RecordKind, RecordNames};
+use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
 
@@ -92,6 +91,12 @@ impl ScriptSet {
     pub(super) fn revoke(&self) -> &Script {
         let revoke = || self.memory.source(lua!("grant", "share", "revoke"));
         self.revoke.get_or_init(|| Script::new(ALL, &revoke()))
+    }
+
+    /// The script that mints a token for a holder without one.
+    pub(super) fn mint(&self) -> &Script {
+        let mint = || self.memory.source(lua!("grant", "mint"));
+        self.mint.get_or_init(|| Script::new(OF_QUEUE, &mint()))
     }
 
     /// The script that ends an owner and names its successor. It grants the lock to one owner, so that a share of the
@@ -387,6 +392,16 @@ pub(super) fn unknown_answer(script: &str) -> WireError {
     WireError::refused(format!(
         "the script `{script}` gave an answer that this version does not know"
     ))
+}
+
+pub(super) fn parse_mint_reply(value: &Value) -> Result<Option<FencingToken>, WireError> {
+    match value {
+        Value::Nil => Ok(None),
+        value => parse_grant(value)
+            .filter(|grant| grant.token.is_minted())
+            .map(|grant| Some(grant.token))
+            .ok_or_else(|| unknown_answer("mint")),
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ mod notifications;
 mod pending_commands;
 mod reader_task;
 mod registered_socket;
-mod roles;
 mod runtime_readers;
 mod thread_readers;
 mod thread_waker;
@@ -35,9 +34,9 @@ use crate::background::Background;
 use crate::background::sync::Mutex;
 pub(crate) use blocked_thread::block_on;
 use io::Io;
+use io::{ReadBy, Sender};
 use notifications::Notifications;
 pub(super) use notifications::{OnTransportEvent, TransportEvent};
-use roles::{ReadBy, Sender};
 use wake_pipe::WakePipe;
 
 /// One connection, from when its socket is open.

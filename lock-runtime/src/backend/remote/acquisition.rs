@@ -9,12 +9,12 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::backend::acquiring::Outcome;
 use crate::backend::engine::competing::Competing;
 use crate::backend::engine::competing::call::Call;
 use crate::backend::engine::competing::command::{Command, Pause};
 use crate::backend::engine::competing::event::Event;
 use crate::backend::engine::handoff::{Left, Won};
+use crate::backend::redis::Subscription;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::last_known::LastKnown;
@@ -22,11 +22,11 @@ use crate::backend::remote::pass_head::Handoff;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
 use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::remote::{pass_head, reaper};
-use crate::backend::undelivered::Undelivered;
+use crate::backend::undelivered::{Outcome, Undelivered};
+use crate::backend::wire::AcquireRequest;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::pace::Pace;
 use crate::backend::wire::reply::{AcquireReply, Answered, Waiting};
-use crate::backend::wire::{AcquireRequest, Wire};
 use crate::background::in_flight::Counted;
 use crate::background::offload::{Reply, Task};
 use crate::background::panics::catch_panics;
@@ -36,8 +36,8 @@ use crate::lease::record::Grant;
 use crate::lease::{Mode, Request};
 
 /// A call that competes for a lock. Dropped at any time, it hands over what it has.
-pub(crate) struct Acquisition<W: Wire> {
-    context: Arc<Context<W>>,
+pub(crate) struct Acquisition {
+    context: Arc<Context>,
     request: Request,
     /// When its wait is over.
     until: Instant,
@@ -49,21 +49,21 @@ pub(crate) struct Acquisition<W: Wire> {
     poll: Duration,
     pace: Pace,
     /// While it waits, the client listens for releases.
-    subscription: Option<W::Subscription>,
+    subscription: Option<Subscription>,
     /// Attempts in a row that failed.
     failures: u32,
     /// How often it lost a part of several locks.
     begun_anew: u32,
 }
 
-impl<W: Wire> Acquisition<W> {
+impl Acquisition {
     #[inline]
     pub(crate) fn new(
-        context: &Arc<Context<W>>,
+        context: &Arc<Context>,
         request: Request,
         until: Instant,
         heads_queue: bool,
-    ) -> Acquisition<W> {
+    ) -> Acquisition {
         let competing = Competing::new(call(context, &request), heads_queue);
         Acquisition {
             context: context.clone(),
@@ -403,7 +403,7 @@ impl<W: Wire> Acquisition<W> {
     }
 }
 
-impl<W: Wire> Drop for Acquisition<W> {
+impl Drop for Acquisition {
     fn drop(&mut self) {
         if self.competing.leaves_nothing() || self.context.check_process().is_err() {
             return;
@@ -420,7 +420,7 @@ impl<W: Wire> Drop for Acquisition<W> {
 
 /// What decides how this request is served.
 #[inline]
-fn call<W: Wire>(context: &Context<W>, request: &Request) -> Call {
+fn call(context: &Context, request: &Request) -> Call {
     let awaits_replicas = context.waits_for_replicas;
     let may_lack_token = !request.fenced && !awaits_replicas;
     let is_alone = request.mode == Mode::Exclusive && request.locks.len() == 1;

@@ -14,7 +14,7 @@ use crate::backend::remote::local_queues::LocalQueues;
 use crate::backend::remote::local_waiter::LocalWaiter;
 use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::remote::registry::LeaseRegistry;
-use crate::backend::wire::Wire;
+use crate::backend::remote::servers::Servers;
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::in_flight::InFlight;
@@ -32,12 +32,12 @@ use crate::lease::Mode;
 /// wait for one of these places.
 const MAX_WAITING_SHARES: u32 = 64;
 
-/// The shared state of one client's locks on the servers behind `W`.
+/// The shared state of one client's locks on its servers.
 ///
 /// The mutexes are taken in the order `queues` or `share_queues`, `registry`, notifier; that of `downgrading` is taken
 /// alone. They are never held across an await, and are free when wakers, replies and subscribers run.
-pub(crate) struct Context<W: Wire> {
-    pub(crate) wire: W,
+pub(crate) struct Context {
+    pub(crate) wire: Servers,
     pub(crate) clock: Clock,
     pub(crate) background: Background,
     /// Bounds one command, connecting included.
@@ -60,14 +60,14 @@ pub(crate) struct Context<W: Wire> {
     pub(crate) unsettled: InFlight,
 }
 
-impl<W: Wire> Context<W> {
+impl Context {
     pub(crate) fn new(
-        wire: W,
+        wire: Servers,
         clock: Clock,
         background: Background,
         notifier: GrantNotifier,
         options: &Options,
-    ) -> Context<W> {
+    ) -> Context {
         // Without a queue, turns would keep others out who may have come before.
         let local_turns = if wire.has_queue() {
             options.local_turns
@@ -185,7 +185,7 @@ impl<W: Wire> Context<W> {
     }
 }
 
-impl<W: Wire> Drop for Context<W> {
+impl Drop for Context {
     fn drop(&mut self) {
         // The watchdog finds no client any more, and ends.
         self.watchdog.notify_one();

@@ -7,12 +7,10 @@ use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::remote::registered_owner::RegisteredOwner;
-use crate::backend::wire::Wire;
 use crate::backend::wire::reply::Answered;
-use crate::lease::Lease;
-use crate::lease::Request;
 use crate::lease::record::Grant;
 use crate::lease::schedule::RenewalSchedule;
+use crate::lease::{Lease, Request};
 
 /// A lock that was acquired, and the owner that holds it.
 #[derive(Debug)]
@@ -25,11 +23,7 @@ pub(crate) struct GrantedOwner {
 }
 
 /// Makes the lease of a grant and registers it with the watchdog.
-pub(crate) fn register<W: Wire>(
-    context: &Context<W>,
-    request: &Request,
-    acquired: GrantedOwner,
-) -> Arc<Lease> {
+pub(crate) fn register(context: &Context, request: &Request, acquired: GrantedOwner) -> Arc<Lease> {
     let granted_at = acquired.grant.at;
     let number = acquired.grant.answer.token;
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);

@@ -4,7 +4,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::backend::acquiring::Outcome;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::lease_entry::LeaseEntry;
@@ -12,8 +11,7 @@ use crate::backend::remote::pass_head::Handoff;
 use crate::backend::remote::poll_interval::backoff;
 use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::remote::{pass_head, reaper};
-use crate::backend::undelivered::Undelivered;
-use crate::backend::wire::Wire;
+use crate::backend::undelivered::{Outcome, Undelivered};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::background::moment::Moment;
@@ -30,8 +28,8 @@ use crate::lease::{Lease, LossReason, Mode, Request};
 ///
 /// The lease is not renewed meanwhile: each attempt confirms it. Dropped at any time, also before it is polled, this ends the
 /// holder.
-pub(crate) fn downgrade<W: Wire>(
-    context: Arc<Context<W>>,
+pub(crate) fn downgrade(
+    context: Arc<Context>,
     entry: Box<LeaseEntry>,
 ) -> impl Future<Output = Outcome> + Send {
     let LeaseEntry {
@@ -88,15 +86,15 @@ fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) 
 
 /// A writer that becomes a reader. When that is over, the next caller is the head of the local queue: readers do not head
 /// the queue of those that want the lock for themselves alone. Dropped before that, the writer is ended as well.
-struct Writer<W: Wire> {
-    context: Arc<Context<W>>,
+struct Writer {
+    context: Arc<Context>,
     lock: LockName,
     /// `None` once it reads.
     owner: Option<RegisteredOwner>,
     heads_queue: bool,
 }
 
-impl<W: Wire> Drop for Writer<W> {
+impl Drop for Writer {
     fn drop(&mut self) {
         // In a forked child another thread may have held the mutexes when the process was forked.
         if self.context.check_process().is_err() {
@@ -111,8 +109,8 @@ impl<W: Wire> Drop for Writer<W> {
     }
 }
 
-async fn attempt<W: Wire>(
-    context: &Context<W>,
+async fn attempt(
+    context: &Context,
     lease: &Lease,
     owner: &mut RegisteredOwner,
 ) -> Result<Answered<Grant>, LockError> {

@@ -7,22 +7,21 @@ use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::{reaper, release, watchdog};
 use crate::backend::wire::notice::{Notice, is_notice};
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::backend::wire::{NodeId, Wire, WireEvents};
+use crate::backend::wire::{NodeId, WireEvents};
 use crate::control::is_removed;
 use crate::error::LockError;
 use crate::key::LockName;
-use crate::lease::RevocationNumber;
 use crate::lease::owner_id::{ClientId, OwnerId};
-use crate::lease::{LossReason, Mode};
+use crate::lease::{LossReason, Mode, RevocationNumber};
 
 /// The events of one client's wire. The wire is made before its context, which is known here from then on.
-pub(crate) struct Events<W: Wire> {
+pub(crate) struct Events {
     notifier: GrantNotifier,
-    context: OnceLock<Weak<Context<W>>>,
+    context: OnceLock<Weak<Context>>,
 }
 
-impl<W: Wire> Events<W> {
-    pub(crate) fn new(notifier: GrantNotifier) -> Events<W> {
+impl Events {
+    pub(crate) fn new(notifier: GrantNotifier) -> Events {
         Events {
             notifier,
             context: OnceLock::new(),
@@ -30,18 +29,18 @@ impl<W: Wire> Events<W> {
     }
 
     /// Events reach `context` from now on.
-    pub(crate) fn deliver_to(&self, context: Weak<Context<W>>) {
+    pub(crate) fn deliver_to(&self, context: Weak<Context>) {
         let is_first = self.context.set(context).is_ok();
         debug_assert!(is_first, "a wire has one context");
     }
 
     /// `None` before the context is made, and once the client is gone.
-    fn context(&self) -> Option<Arc<Context<W>>> {
+    fn context(&self) -> Option<Arc<Context>> {
         self.context.get().and_then(Weak::upgrade)
     }
 }
 
-impl<W: Wire> WireEvents for Events<W> {
+impl WireEvents for Events {
     fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
         self.notifier.client_ids(node)
     }
@@ -121,7 +120,7 @@ impl<W: Wire> WireEvents for Events<W> {
 
 /// An operator has taken a lock from its owner. A lease on its way to its caller is not among the client's leases yet: its
 /// first renewal is refused.
-fn revoked<W: Wire>(context: &Arc<Context<W>>, payload: &[u8]) {
+fn revoked(context: &Arc<Context>, payload: &[u8]) {
     let Some(Notice { owner_id, by }) = Notice::parse(payload) else {
         return;
     };
@@ -135,7 +134,7 @@ fn revoked<W: Wire>(context: &Arc<Context<W>>, payload: &[u8]) {
 }
 
 /// Has the leases confirmed at once that the next server may not have.
-fn confirm_anew<W: Wire>(context: &Arc<Context<W>>, concerns: &dyn Fn(&LockName) -> bool) {
+fn confirm_anew(context: &Arc<Context>, concerns: &dyn Fn(&LockName) -> bool) {
     if !is_removed!(renewal_after_a_move) {
         context.registry().doubt(context.now(), concerns);
     }

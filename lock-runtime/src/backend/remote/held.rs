@@ -1,12 +1,11 @@
 //! The locks that this client holds.
 
 use crate::backend::remote::context::Context;
-use crate::backend::wire::Wire;
 use crate::key::LockName;
 use crate::lease::Mode;
 use crate::state::HeldHere;
 
-impl<W: Wire> Context<W> {
+impl Context {
     /// The locks that callers of this client hold. Sends nothing.
     pub(crate) fn held(&self) -> Vec<HeldHere> {
         // In a forked child the locks are the parent's, and the mutex may be locked for ever.

@@ -3,27 +3,25 @@
 use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
-use crate::backend::acquiring::Outcome;
 use crate::backend::engine::local_queue::WaiterId;
+use crate::backend::redis::Subscription;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queues::LocalQueues;
-use crate::backend::remote::local_turns;
 use crate::backend::remote::local_waiter::LocalWaiter;
-use crate::backend::remote::release;
-use crate::backend::undelivered::Undelivered;
-use crate::backend::wire::Wire;
+use crate::backend::remote::{local_turns, release};
+use crate::backend::undelivered::{Outcome, Undelivered};
 use crate::background::offload::InlineRunner;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::LockName;
 use crate::lease::{Mode, Request};
 
 /// Where a call begins.
-pub(crate) enum Joined<W: Wire> {
+pub(crate) enum Joined {
     /// At the head of a new local queue.
     Head(Request),
     /// Behind the head.
-    Waits(QueuePosition<W>),
+    Waits(QueuePosition),
     /// Beside the head: the caller does not wait.
     Beside(Request),
     /// With the lock, by a lease that was retained.
@@ -31,24 +29,20 @@ pub(crate) enum Joined<W: Wire> {
 }
 
 /// The position of a caller in its local queue. Dropping it leaves the queue.
-pub(crate) struct QueuePosition<W: Wire> {
-    context: Arc<Context<W>>,
+pub(crate) struct QueuePosition {
+    context: Arc<Context>,
     mode: Mode,
     lock: LockName,
     waiter: Option<WaiterId>,
     until: Instant,
     runner: InlineRunner<Outcome>,
     /// The client listens for releases as long as a caller waits.
-    _subscription: Option<W::Subscription>,
+    _subscription: Option<Subscription>,
 }
 
 /// Becomes the head of the local queue, or takes its last place. Both happen under one mutex: the queue could
 /// otherwise end in between, and the caller would wait behind a head that is gone.
-pub(crate) fn join<W: Wire>(
-    context: &Arc<Context<W>>,
-    request: Request,
-    until: Instant,
-) -> Joined<W> {
+pub(crate) fn join(context: &Arc<Context>, request: Request, until: Instant) -> Joined {
     let mut queues = context.queues_of(request.mode);
     if request.mode.share().is_some() {
         return join_shares(context, queues, request, until);
@@ -82,7 +76,7 @@ pub(crate) fn join<W: Wire>(
 
 /// A call for several locks has a place in Redis of its own, and is in no local queue. A lease that this client retains
 /// would keep it out.
-fn join_none<W: Wire>(context: &Arc<Context<W>>, request: Request) -> Joined<W> {
+fn join_none(context: &Arc<Context>, request: Request) -> Joined {
     for lock in request.locks.iter() {
         let retained = context.registry().retained.remove(&lock.names.lock);
         if let Some(entry) = retained {
@@ -93,12 +87,12 @@ fn join_none<W: Wire>(context: &Arc<Context<W>>, request: Request) -> Joined<W> 
 }
 
 /// As [`join`], for a share. A lease that this client retains would keep the share out.
-fn join_shares<W: Wire>(
-    context: &Arc<Context<W>>,
+fn join_shares(
+    context: &Arc<Context>,
     queues: MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>>,
     request: Request,
     until: Instant,
-) -> Joined<W> {
+) -> Joined {
     let retained = context
         .registry()
         .retained
@@ -111,12 +105,12 @@ fn join_shares<W: Wire>(
 }
 
 /// Becomes a head, or takes the last place behind the heads.
-fn enter_or_wait<W: Wire>(
-    context: &Arc<Context<W>>,
+fn enter_or_wait(
+    context: &Arc<Context>,
     mut queues: MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>>,
     request: Request,
     until: Instant,
-) -> Joined<W> {
+) -> Joined {
     let Some(tail) = queues.enter(&request.lock().names.lock) else {
         return Joined::Head(request);
     };
@@ -145,7 +139,7 @@ fn enter_or_wait<W: Wire>(
     })
 }
 
-impl<W: Wire> QueuePosition<W> {
+impl QueuePosition {
     /// Waits for the outcome of the acquisition that begins when this caller is the head.
     ///
     /// A caller whose time is up fails with what the head knows. If the head knows nothing yet, it waits for
@@ -208,7 +202,7 @@ impl<W: Wire> QueuePosition<W> {
     }
 }
 
-impl<W: Wire> Drop for QueuePosition<W> {
+impl Drop for QueuePosition {
     fn drop(&mut self) {
         // In a forked child another thread may have held the mutex when the process was forked.
         if self.waiter.is_some() && self.context.check_process().is_ok() {

@@ -6,11 +6,10 @@ use crate::backend::engine::holding::{Done, Facts, Holding};
 use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::wire::Renewal;
 use crate::background::moment::Moment;
-use crate::lease::Lease;
-use crate::lease::Request;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::AcquisitionId;
 use crate::lease::schedule::{Extension, LeaseTerms, RenewalSchedule};
+use crate::lease::{Lease, Request};
 
 /// A lease, its owner and its schedule.
 #[derive(Debug)]

@@ -21,15 +21,13 @@ use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queues::LocalQueues;
 use crate::backend::remote::local_waiter::LocalWaiter;
 use crate::backend::undelivered::Undelivered;
-use crate::backend::wire::Wire;
 use crate::background::panics::catch_panics;
-use crate::lease::Lease;
-use crate::lease::Request;
+use crate::lease::{Lease, Request};
 
 /// Hands the lease of a holder that is done to the next caller of its local queue. If there is none and it
 /// `may_retain` the lease, keeps the lease for the next caller. `None`: the lease is to be released.
-pub(crate) fn hand_over<W: Wire>(
-    context: &Arc<Context<W>>,
+pub(crate) fn hand_over(
+    context: &Arc<Context>,
     lease: &Lease,
     may_retain: bool,
 ) -> Option<ReleaseOutcome> {
@@ -72,8 +70,8 @@ pub(crate) fn hand_over<W: Wire>(
 
 /// Takes the retained lease of a lock as the next turn of a caller that has come. `None` if there is none, or
 /// none that this caller may have.
-pub(crate) fn resume<W: Wire>(
-    context: &Arc<Context<W>>,
+pub(crate) fn resume(
+    context: &Arc<Context>,
     queues: &mut LocalQueues<LocalWaiter, LastKnown>,
     request: &Request,
 ) -> Option<Undelivered> {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::backend::acquiring::Outcome;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::pass_head::Handoff;
+use crate::backend::undelivered::Outcome;
 use crate::background::in_flight::Counted;
 use crate::background::offload::{Offloaded, Reply};
 use crate::lease::Request;

@@ -6,7 +6,6 @@ use std::time::Instant;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::poll_interval::backoff;
 use crate::backend::remote::watchdog;
-use crate::backend::wire::Wire;
 use crate::backend::wire::error::WireError;
 use crate::background::random;
 use crate::error::LockError;
@@ -17,8 +16,8 @@ use crate::lease::{Lease, LossReason};
 ///
 /// Dropped at any time, it leaves a lease with or without a token. A token that no caller saw is that of the next one who
 /// asks under the same owner: the server gives an owner one token.
-pub(crate) async fn token<W: Wire>(
-    context: &Arc<Context<W>>,
+pub(crate) async fn token(
+    context: &Arc<Context>,
     lease: &Lease,
 ) -> Result<FencingToken, LockError> {
     context.check_process()?;

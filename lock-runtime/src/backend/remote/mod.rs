@@ -1,4 +1,4 @@
-//! Locks on servers: everything between a caller and the wire.
+//! Locks on servers: everything between a caller and the [`servers`].
 //!
 //! Work that other callers depend on is a task of its own, which knows the commands that it has sent and settles
 //! them, whatever happens to the caller. The caller polls it while it waits; the background takes it over when the
@@ -37,40 +37,40 @@ pub(crate) mod registered_owner;
 pub(crate) mod registry;
 pub(crate) mod release;
 pub(crate) mod retained;
+pub(crate) mod servers;
 pub(crate) mod watchdog;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::backend::acquiring::{Acquiring, Outcome};
 use crate::backend::remote::acquisition::Acquisition;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::events::Events;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::join_queue::Joined;
 use crate::backend::remote::lease_entry::LeaseEntry;
-use crate::backend::undelivered::Abandon;
+use crate::backend::remote::servers::Servers;
+use crate::backend::undelivered::{Abandon, Acquiring, Outcome};
+use crate::backend::wire::WireEvents;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::{Wire, WireEvents};
 use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::panics::catch_panics;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
-use crate::lease::Lease;
-use crate::lease::Request;
 use crate::lease::fencing_token::FencingToken;
+use crate::lease::{Lease, Request};
 
-/// The locks of one client on the servers behind `W`.
-pub(crate) type Remote<W> = Context<W>;
+/// The locks of one client on its servers.
+pub(crate) type Remote = Context;
 
-/// A client of the servers behind the wire that `connect` makes. Nothing is sent before it is used.
-pub(crate) fn open<W: Wire>(
+/// A client of the servers that `connect` makes. Nothing is sent before it is used.
+pub(crate) fn open(
     options: &Options,
     clock: Clock,
-    connect: impl FnOnce(Background, Arc<dyn WireEvents>) -> Result<W, LockError>,
-) -> Result<Arc<Remote<W>>, LockError> {
+    connect: impl FnOnce(Background, Arc<dyn WireEvents>) -> Result<Servers, LockError>,
+) -> Result<Arc<Remote>, LockError> {
     let background = Background::get()?;
     let notifier = GrantNotifier::default();
     let events = Arc::new(Events::new(notifier.clone()));
@@ -87,7 +87,7 @@ pub(crate) fn open<W: Wire>(
     Ok(context)
 }
 
-impl<W: Wire> Remote<W> {
+impl Remote {
     /// Checks that the server answers.
     pub(crate) async fn ping(self: Arc<Self>) -> Result<(), LockError> {
         let context = self.clone();
@@ -109,7 +109,7 @@ impl<W: Wire> Remote<W> {
     }
 }
 
-impl<W: Wire> Backend for Remote<W> {
+impl Backend for Remote {
     fn clock(&self) -> Clock {
         self.clock
     }
@@ -210,7 +210,7 @@ impl<W: Wire> Backend for Remote<W> {
     }
 }
 
-impl<W: Wire> Abandon for Remote<W> {
+impl Abandon for Remote {
     fn abandon(self: Arc<Self>, lease: Arc<Lease>) {
         // A process that panics may be about to end, and a retained lease would stay for its ttl.
         if local_turns::hand_over(&self, &lease, !std::thread::panicking()).is_some() {

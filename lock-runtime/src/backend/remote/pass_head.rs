@@ -10,17 +10,11 @@ use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::reaper;
 use crate::backend::remote::registered_owner::RegisteredOwner;
-use crate::backend::wire::Wire;
 use crate::key::LockName;
 use crate::lease::Mode;
 
 /// Makes the next caller in the local queue of this mode a head. Without one the queue ends, and so does the owner.
-pub(crate) fn to_next<W: Wire>(
-    context: &Arc<Context<W>>,
-    mode: Mode,
-    lock: &LockName,
-    handoff: Handoff,
-) {
+pub(crate) fn to_next(context: &Arc<Context>, mode: Mode, lock: &LockName, handoff: Handoff) {
     let (waiter, last_known) = loop {
         let mut queues = context.queues_of(mode);
         let Some(waiter) = queues.pop(lock) else {
@@ -39,7 +33,7 @@ pub(crate) fn to_next<W: Wire>(
 }
 
 /// Ends the owner of a hand-off that no caller takes.
-pub(crate) fn end_unneeded<W: Wire>(context: &Arc<Context<W>>, handoff: Handoff) {
+pub(crate) fn end_unneeded(context: &Arc<Context>, handoff: Handoff) {
     if let Handoff::Queued(owner) | Handoff::Confirmed(owner) | Handoff::Granted(owner, ..) =
         handoff
     {

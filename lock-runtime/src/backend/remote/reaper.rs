@@ -10,7 +10,7 @@ use crate::backend::engine::ending::{Command, Ending, Then};
 use crate::backend::engine::event_of;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::registered_owner::RegisteredOwner;
-use crate::backend::wire::{End, Wire};
+use crate::backend::wire::End;
 use crate::background::clock::SETTLING;
 use crate::background::in_flight::Counted;
 use crate::background::random;
@@ -20,10 +20,7 @@ use crate::lease::owner_id::OwnerId;
 
 /// Ends an owner in the background, unless nothing of it can be left. The receiver completes when the first end
 /// was answered or has taken as long as a command may.
-pub(crate) fn end<W: Wire>(
-    context: &Arc<Context<W>>,
-    mut owner: RegisteredOwner,
-) -> oneshot::Receiver<()> {
+pub(crate) fn end(context: &Arc<Context>, mut owner: RegisteredOwner) -> oneshot::Receiver<()> {
     let (first, done) = oneshot::channel();
     let Some(mut ending) = Ending::of_owner(&owner.outstanding) else {
         return done;
@@ -43,12 +40,7 @@ pub(crate) fn end<W: Wire>(
 
 /// Ends an owner of this client once more that ended a moment ago, because a grant was announced for it: its end
 /// has overtaken one of its commands.
-pub(crate) fn end_again<W: Wire>(
-    context: &Arc<Context<W>>,
-    owner_id: OwnerId,
-    mode: Mode,
-    lock: &[u8],
-) {
+pub(crate) fn end_again(context: &Arc<Context>, owner_id: OwnerId, mode: Mode, lock: &[u8]) {
     let lock = String::from_utf8(lock.to_vec());
     let Some(names) = lock.ok().and_then(|lock| RecordNames::of_lock(lock).ok()) else {
         return;
@@ -59,8 +51,8 @@ pub(crate) fn end_again<W: Wire>(
 
 /// Goes on with an end whose first command came to nothing, or not to enough. `counted` is dropped as soon as a
 /// shutdown need not wait any longer.
-pub(crate) async fn settle<W: Wire>(
-    context: &Context<W>,
+pub(crate) async fn settle(
+    context: &Context,
     mut owner: RegisteredOwner,
     mut ending: Ending,
     mut then: Then,
@@ -85,8 +77,8 @@ pub(crate) async fn settle<W: Wire>(
 }
 
 /// Sends one command of an end, and notes what came of it.
-async fn send<W: Wire>(
-    context: &Context<W>,
+async fn send(
+    context: &Context,
     owner: &mut RegisteredOwner,
     ending: &mut Ending,
     command: Command,

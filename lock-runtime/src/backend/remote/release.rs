@@ -13,13 +13,12 @@ use crate::backend::engine::ending::{Command, Ending, Event, Head, Report, Then}
 use crate::backend::engine::event_of;
 use crate::backend::remote::context::Context;
 use crate::backend::remote::lease_entry::LeaseEntry;
-use crate::backend::remote::pass_head;
 use crate::backend::remote::pass_head::Handoff;
 use crate::backend::remote::poll_interval::backoff;
-use crate::backend::remote::reaper;
 use crate::backend::remote::registered_owner::RegisteredOwner;
+use crate::backend::remote::{pass_head, reaper};
 use crate::backend::wire::reply::Answered;
-use crate::backend::wire::{End, Successor, Wire};
+use crate::backend::wire::{End, Successor};
 use crate::background::clock::SETTLING;
 use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
@@ -41,10 +40,7 @@ const MIN_WAIT: Duration = Duration::from_millis(20);
 ///
 /// Runs in the background from the start if the lease is already lost, or if a renewal of it is unanswered. The
 /// background sends renewals and reports losses, so that what it has begun there comes first.
-pub(crate) async fn release<W: Wire>(
-    context: &Arc<Context<W>>,
-    entry: Box<LeaseEntry>,
-) -> ReleaseOutcome {
+pub(crate) async fn release(context: &Arc<Context>, entry: Box<LeaseEntry>) -> ReleaseOutcome {
     let in_background = entry.lease.is_known_lost() || entry.holding.is_renewing();
     let (mut runner, reply) = context.inline_runner();
     let task = release_task(context, entry, Some(reply));
@@ -64,8 +60,8 @@ pub(crate) async fn release<W: Wire>(
 /// one. The command is queued when this returns, and the caller's next command comes after it. There are four exceptions:
 /// no connection, a server that has forgotten the script, one that refuses to compare and delete, and a lock whose token was
 /// asked for and not answered. Then the caller's next acquire may come first, and waits in Redis's queue.
-pub(crate) fn release_unawaited<W: Wire>(
-    context: &Arc<Context<W>>,
+pub(crate) fn release_unawaited(
+    context: &Arc<Context>,
     mut entry: Box<LeaseEntry>,
 ) -> ReleaseOutcome {
     let lock = &entry.owner.names.first().lock;
@@ -77,7 +73,7 @@ pub(crate) fn release_unawaited<W: Wire>(
 }
 
 /// Polls `task` once on this thread, and leaves the rest to the background.
-fn begin_here<W: Wire>(context: &Context<W>, mut task: Task) {
+fn begin_here(context: &Context, mut task: Task) {
     let mut noop = task::Context::from_waker(Waker::noop());
     if task.as_mut().poll(&mut noop).is_pending() {
         context.spawn(task);
@@ -85,8 +81,8 @@ fn begin_here<W: Wire>(context: &Context<W>, mut task: Task) {
 }
 
 /// The task that releases a lock, promotes the next caller of its local queue, and reports the outcome to `reply`.
-fn release_task<W: Wire>(
-    context: &Arc<Context<W>>,
+fn release_task(
+    context: &Arc<Context>,
     entry: Box<LeaseEntry>,
     reply: Option<Reply<ReleaseOutcome>>,
 ) -> Task {
@@ -126,8 +122,8 @@ fn release_task<W: Wire>(
 
 /// A release under way. Dropped before it is over, as by a panic, it promotes the next caller and leaves the owner to
 /// the reaper.
-struct Release<W: Wire> {
-    context: Arc<Context<W>>,
+struct Release {
+    context: Arc<Context>,
     ending: Ending,
     /// The successor that the first end names. Boxed, since few releases have one.
     next: Option<Box<NextOwner>>,
@@ -153,7 +149,7 @@ struct Caller {
     reply: Option<Reply<ReleaseOutcome>>,
 }
 
-impl<W: Wire> Release<W> {
+impl Release {
     /// The commands are awaited in the task's own frame: a function would cost instructions in every release.
     fn into_task(mut self) -> Task {
         Box::pin(async move {
@@ -255,7 +251,7 @@ impl<W: Wire> Release<W> {
     }
 }
 
-impl<W: Wire> Drop for Release<W> {
+impl Drop for Release {
     fn drop(&mut self) {
         // In a forked child another thread may have held the mutexes when the process was forked.
         let is_over = self.unfinished.is_none();
@@ -289,8 +285,8 @@ impl Caller {
 }
 
 /// Sends one command of a holder's end.
-async fn send<W: Wire>(
-    context: &Context<W>,
+async fn send(
+    context: &Context,
     owner: &mut RegisteredOwner,
     number: FencingToken,
     next: &mut Option<Box<NextOwner>>,
@@ -319,7 +315,7 @@ async fn send<W: Wire>(
 }
 
 /// An owner for the next caller of the local queue, if there is one.
-fn next_owner<W: Wire>(context: &Context<W>, owner: &RegisteredOwner) -> Option<Box<NextOwner>> {
+fn next_owner(context: &Context, owner: &RegisteredOwner) -> Option<Box<NextOwner>> {
     let (label, ttl, mode) = {
         let queues = context.queues();
         let request = &queues.peek(&owner.names.first().lock)?.request;
@@ -336,11 +332,7 @@ fn next_owner<W: Wire>(context: &Context<W>, owner: &RegisteredOwner) -> Option<
 }
 
 /// What the next caller takes over, with the owner that the end has named for it.
-fn handoff<W: Wire>(
-    context: &Arc<Context<W>>,
-    head: Head,
-    next: Option<Box<NextOwner>>,
-) -> Handoff {
+fn handoff(context: &Arc<Context>, head: Head, next: Option<Box<NextOwner>>) -> Handoff {
     let Some(next) = next else {
         return Handoff::Fresh;
     };

@@ -1,4 +1,3 @@
-use std::convert::Infallible;
 use std::future::pending;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +10,10 @@ use super::*;
 use crate::backend::engine::holding::Holding;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
+use crate::backend::wire::End;
 use crate::backend::wire::owner::Owner;
-use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
-use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome};
-use crate::key::{Lock, LockKey, LockName, OneOrMore, RecordNames};
+use crate::backend::wire::reply::{Answered, EndReply};
+use crate::key::{Lock, LockKey, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
@@ -23,7 +22,7 @@ use crate::telemetry::CallLabels;
 
 /// A wire to a server that never answers.
 #[derive(Default)]
-pub(super) struct SilentWire {
+pub(crate) struct SilentWire {
     /// The owners that it is to end.
     pub(super) ends: Option<mpsc::Sender<OwnerId>>,
     /// The next end panics.
@@ -41,62 +40,16 @@ impl SilentWire {
     }
 }
 
-impl Wire for SilentWire {
-    fn has_queue(&self) -> bool {
-        true
-    }
-
-    fn has_successors(&self) -> bool {
-        true
-    }
-
-    type Subscription = Infallible;
-
-    fn subscription(&self, _: &LockName) -> Option<Infallible> {
-        None
-    }
-
-    async fn listen(&self, _: &Owner) -> Result<bool, WireError> {
-        Ok(false)
-    }
-
-    async fn acquire(
+impl SilentWire {
+    pub(super) async fn end(
         &self,
-        _: &mut Owner,
-        _: AcquireRequest,
-    ) -> Result<Answered<AcquireReply>, WireError> {
-        pending().await
-    }
-
-    async fn downgrade(&self, _: &mut Owner, _: Duration) -> RenewalOutcome {
-        pending().await
-    }
-
-    async fn replicated(&self, _: &Owner, _: Duration) -> Result<(), WireError> {
-        Ok(())
-    }
-
-    async fn renew(&self, _: &[Renewal], _: impl FnMut(usize, RenewalOutcome) + Send) {
-        pending().await
-    }
-
-    async fn end(&self, owner: &mut Owner, how: End<'_>) -> Result<Answered<EndReply>, WireError> {
+        owner: &mut Owner,
+        how: End<'_>,
+    ) -> Result<Answered<EndReply>, WireError> {
         match how {
             End::Rest { .. } => pending().await,
             End::Release { .. } | End::Whole { .. } => self.silent_end(owner).await,
         }
-    }
-
-    fn read_messages(&self, _: &LockName) {}
-
-    fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
-        vec![renewals]
-    }
-
-    fn keep_reading_messages(&self) {}
-
-    async fn ping(&self) -> Result<(), WireError> {
-        pending().await
     }
 }
 
@@ -126,7 +79,7 @@ pub(super) fn request(wait: Duration) -> Request {
 #[test]
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     let client = open(&Options::default(), Clock::Boot, |_, _| {
-        Ok(SilentWire::default())
+        Ok(Servers::Silent(SilentWire::default()))
     })
     .unwrap();
     let request = request(Duration::from_secs(9));
@@ -150,7 +103,7 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
 fn local_queue_ends_with_a_retained_lease_however_that_ends() {
     let request = request(Duration::ZERO);
     let lock = &request.lock().names.lock;
-    type End = fn(&Arc<Remote<SilentWire>>, OwnerId);
+    type End = fn(&Arc<Remote>, OwnerId);
     let endings: [End; 3] = [
         |client, owner_id| watchdog::declare_lost(client, owner_id, Some(LossReason::NotOurs)),
         |client, owner_id| {
@@ -161,7 +114,7 @@ fn local_queue_ends_with_a_retained_lease_however_that_ends() {
     ];
     for end in endings {
         let client = open(&Options::default(), Clock::Boot, |_, _| {
-            Ok(SilentWire::default())
+            Ok(Servers::Silent(SilentWire::default()))
         })
         .unwrap();
         let entry = head_with_the_lock(&client, &request);
@@ -174,10 +127,7 @@ fn local_queue_ends_with_a_retained_lease_however_that_ends() {
 }
 
 /// The lock of this request, held by the head of its local queue.
-pub(super) fn head_with_the_lock(
-    client: &Arc<Remote<SilentWire>>,
-    request: &Request,
-) -> LeaseEntry {
+pub(super) fn head_with_the_lock(client: &Arc<Remote>, request: &Request) -> LeaseEntry {
     let Lock { names, .. } = request.lock().clone();
     let granted_at = client.now();
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);
@@ -199,7 +149,7 @@ pub(super) fn head_with_the_lock(
 
 /// Takes the queues' mutex on another thread as soon as it is woken.
 struct LocksQueues {
-    client: Arc<Remote<SilentWire>>,
+    client: Arc<Remote>,
     is_locked: Mutex<Option<bool>>,
 }
 
@@ -219,7 +169,7 @@ impl Wake for LocksQueues {
 #[test]
 fn caller_whose_time_is_up_is_woken_without_a_mutex() {
     let client = open(&Options::default(), Clock::Boot, |_, _| {
-        Ok(SilentWire::default())
+        Ok(Servers::Silent(SilentWire::default()))
     })
     .unwrap();
     let request = request(Duration::from_millis(1));

@@ -8,12 +8,11 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::backend::remote::context::Context;
-use crate::backend::remote::pass_head;
 use crate::backend::remote::pass_head::Handoff;
-use crate::backend::remote::release;
+use crate::backend::remote::{pass_head, release};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
-use crate::backend::wire::{Renewal, RenewalOutcome, Wire};
+use crate::backend::wire::{Renewal, RenewalOutcome};
 use crate::background::moment::Moment;
 use crate::background::random;
 use crate::error::LockError;
@@ -30,7 +29,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 const BATCH: usize = 64;
 
 /// Looks after the leases of a client for as long as there is one.
-pub(crate) async fn run<W: Wire>(context: Weak<Context<W>>) {
+pub(crate) async fn run(context: Weak<Context>) {
     let Some(wake) = context.upgrade().map(|context| context.watchdog.clone()) else {
         return;
     };
@@ -52,7 +51,7 @@ pub(crate) async fn run<W: Wire>(context: Weak<Context<W>>) {
 }
 
 /// Does one batch of due work. Returns the time until more is due; `None` without a lease.
-fn run_due<W: Wire>(context: &Arc<Context<W>>, pace: &mut Pace) -> Option<Duration> {
+fn run_due(context: &Arc<Context>, pace: &mut Pace) -> Option<Duration> {
     let now = context.now();
     let mut registry = context.registry();
     let expired = registry.retained.remove_expired(now);
@@ -109,7 +108,7 @@ impl Pace {
     }
 }
 
-async fn renew<W: Wire>(context: &Arc<Context<W>>, mut renewals: Vec<Renewal>) {
+async fn renew(context: &Arc<Context>, mut renewals: Vec<Renewal>) {
     // A release may have been sent since they fell due. A renewal after it would do no harm, and no good.
     context.registry().keep_held(&mut renewals);
     if renewals.is_empty() {
@@ -125,7 +124,7 @@ async fn renew<W: Wire>(context: &Arc<Context<W>>, mut renewals: Vec<Renewal>) {
 }
 
 /// Renews leases on one server.
-async fn renew_together<W: Wire>(context: &Arc<Context<W>>, renewals: Vec<Renewal>) {
+async fn renew_together(context: &Arc<Context>, renewals: Vec<Renewal>) {
     let report = |number: usize, outcome| {
         if let Some(renewal) = renewals.get(number) {
             apply(context, renewal, outcome);
@@ -138,10 +137,7 @@ async fn renew_together<W: Wire>(context: &Arc<Context<W>>, renewals: Vec<Renewa
 }
 
 /// Renews one lease out of turn and returns the outcome.
-pub(crate) async fn renew_now<W: Wire>(
-    context: &Arc<Context<W>>,
-    lease: &Lease,
-) -> Result<(), LockError> {
+pub(crate) async fn renew_now(context: &Arc<Context>, lease: &Lease) -> Result<(), LockError> {
     let Some(renewal) = context.registry().renewal(lease.owner_id, context.now()) else {
         return Err(lease.lost_error(LossReason::Expired));
     };
@@ -161,7 +157,7 @@ pub(crate) async fn renew_now<W: Wire>(
 }
 
 /// Applies the answer to a renewal.
-fn apply<W: Wire>(context: &Arc<Context<W>>, renewal: &Renewal, result: RenewalOutcome) {
+fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
     match result {
         Ok(Answered {
             at,
@@ -195,18 +191,14 @@ fn apply<W: Wire>(context: &Arc<Context<W>>, renewal: &Renewal, result: RenewalO
 }
 
 /// Whether the owner of this renewal has a lease, and not the one that was to be renewed.
-fn is_of_another_lease<W: Wire>(context: &Context<W>, renewal: &Renewal) -> bool {
+fn is_of_another_lease(context: &Context, renewal: &Renewal) -> bool {
     let mode = context.registry().mode(renewal.owner_id);
     mode.is_some_and(|mode| mode != renewal.mode)
 }
 
 /// Declares the lease of an owner lost, for `reason` or, if that is `None`, because its deadline passed. The next
 /// caller of its local queue becomes the head.
-pub(crate) fn declare_lost<W: Wire>(
-    context: &Arc<Context<W>>,
-    owner_id: OwnerId,
-    reason: Option<LossReason>,
-) {
+pub(crate) fn declare_lost(context: &Arc<Context>, owner_id: OwnerId, reason: Option<LossReason>) {
     let (lost, retained) = {
         let mut registry = context.registry();
         // Both under one mutex: a caller that comes in between must not resume a lease that is lost.

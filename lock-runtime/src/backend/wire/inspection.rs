@@ -1,15 +1,11 @@
 //! Questions about locks that their wire's owner need not hold, and what an operator may do to them.
 
 use std::collections::HashSet;
-use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
 
-use crate::backend::wire::Wire;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::key::{LockKey, RecordNames};
-use crate::state::{Answer, AuditEntry, ListingPosition, LockState, Seen};
+use crate::state::{Answer, AuditEntry, ListingPosition, Seen};
 
 /// Which locks a listing is of.
 #[derive(Clone, Debug)]
@@ -129,55 +125,3 @@ pub(crate) type ServerReply = Result<Vec<Answer>, WireError>;
 
 /// A line of the audit, and where it is in its stream.
 pub(crate) type Line = AuditEntry;
-
-/// What a wire does for operators. Each is bounded by the command timeout, connecting included.
-pub(crate) trait Inspection: Wire {
-    /// A round trip to the servers, which writes nothing: to a majority of a quorum, to each primary of a cluster.
-    fn probe(&self) -> impl Future<Output = Result<(), WireError>> + Send;
-
-    /// The lock with these names, and the server's time (µs).
-    fn inspect(
-        &self,
-        key: &LockKey,
-        names: &RecordNames,
-    ) -> impl Future<Output = Result<(LockState, u64), WireError>> + Send;
-
-    /// The next locks of a listing. The cursor moves once they are known.
-    fn page(
-        &self,
-        listing: &Listing,
-        cursor: &mut Cursor,
-    ) -> impl Future<Output = Result<Vec<LockState>, WireError>> + Send;
-
-    /// Takes a lock from its holder.
-    fn revoke(
-        &self,
-        names: &RecordNames,
-        order: &RevokeOrder,
-    ) -> impl Future<Output = Result<RevokeReply, WireError>> + Send;
-
-    /// Sends commands to each server, or to the one of this name. Each has its address, unless it is the only one.
-    fn ask_servers(
-        &self,
-        server: Option<&str>,
-        commands: &[Vec<String>],
-    ) -> impl Future<Output = Result<Vec<(String, ServerReply)>, WireError>> + Send;
-
-    /// The user that the client is logged in as.
-    fn user(&self) -> &str;
-
-    /// Appends a line to the audit of this name.
-    fn append(
-        &self,
-        stream: &str,
-        line: &Line,
-    ) -> impl Future<Output = Result<(), WireError>> + Send;
-
-    /// The next lines of the audit of this name, of the last `since`, or of all time.
-    fn lines(
-        &self,
-        stream: &str,
-        since: Option<Duration>,
-        cursor: &mut Cursor,
-    ) -> impl Future<Output = Result<Vec<Line>, WireError>> + Send;
-}

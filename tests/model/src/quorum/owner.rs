@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::mistake::Mistake;
 use super::records::{Count, Ticks, Token};
 use super::scripts;
-use crate::backend::redis::quorum::ballot::command::{Command, HolderId, NodeReply, Proposal};
+use crate::backend::redis::quorum::ballot::node_command::{Command, HolderId, NodeReply, Proposal};
 use crate::backend::redis::quorum::ballot::patience::Patience;
 use crate::backend::redis::quorum::ballot::progress::Progress;
 use crate::backend::redis::quorum::ballot::{Ballot, GUESS_AHEAD, Phase, Verdict};

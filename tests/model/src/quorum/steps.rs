@@ -236,7 +236,7 @@ impl World {
     }
 
     /// Sends a command of the ballot.
-    fn send(&mut self, id: Owner, node: usize, command: ballot::command::Command) {
+    fn send(&mut self, id: Owner, node: usize, command: ballot::node_command::Command) {
         let owner = &mut self.owners[usize::from(id)];
         owner.ballot.sent(node, command, time(self.now));
         let command = owner.script(command);

@@ -4,10 +4,9 @@ use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::holder::Holder;
 use crate::backend::memory::store::phase::Phase;
 use crate::background::moment::Moment;
-use crate::lease::Share;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
-use crate::lease::record;
+use crate::lease::{Share, record};
 
 /// The holders of one lock, by their owner ids.
 #[derive(Debug, Default)]

@@ -7,10 +7,9 @@ use tokio::sync::Notify;
 
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::background::moment::Moment;
-use crate::lease::Share;
 use crate::lease::owner_id::OwnerId;
-use crate::lease::record;
 use crate::lease::schedule::LeaseTerms;
+use crate::lease::{Share, record};
 
 /// An attempt to acquire a lock.
 #[derive(Debug)]

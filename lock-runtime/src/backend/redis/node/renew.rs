@@ -6,11 +6,10 @@ use std::time::Instant;
 use redis::Value;
 
 use super::{Node, Renewed, script_lost};
-use crate::backend::redis::CLOCK;
 use crate::backend::redis::connection::{Connection, SendError};
 use crate::backend::redis::node::NodeError;
 use crate::backend::redis::renewals::WaitReplicas;
-use crate::backend::redis::scripts;
+use crate::backend::redis::{CLOCK, scripts};
 use crate::backend::wire::Renewal;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;

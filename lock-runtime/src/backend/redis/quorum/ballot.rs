@@ -11,9 +11,9 @@
 //!   └─ end: given up, or the caller is gone ─────────────────────────────┘
 //! ```
 
-pub(crate) mod command;
 pub(crate) mod first_end;
 mod giving_way;
+pub(crate) mod node_command;
 pub(crate) mod patience;
 pub(crate) mod place;
 pub(crate) mod progress;
@@ -21,10 +21,9 @@ pub(crate) mod progress;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::redis::quorum::ballot::command::{Command, NodeReply, Proposal};
+use crate::backend::redis::quorum::ballot::node_command::{Command, NodeReply, Proposal};
 use crate::backend::redis::quorum::ballot::patience::{LOOKS, Patience};
-use crate::backend::redis::quorum::ballot::place::Reason;
-use crate::backend::redis::quorum::ballot::place::{Late, Message, Place, Standing};
+use crate::backend::redis::quorum::ballot::place::{Late, Message, Place, Reason, Standing};
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::control::is_removed;

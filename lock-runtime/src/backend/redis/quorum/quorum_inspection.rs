@@ -8,18 +8,16 @@ use super::ballot::place::Reason;
 use super::election::{self, Elected};
 use super::majority::LAST;
 use super::nodes::Nodes;
-use crate::backend::redis::audit_stream;
 use crate::backend::redis::command::Argument;
-use crate::backend::redis::node::NodeError;
-use crate::backend::redis::node::{Purpose, ScriptCall};
+use crate::backend::redis::node::{NodeError, Purpose, ScriptCall};
 use crate::backend::redis::records::lock_record::LockRecord;
 use crate::backend::redis::records::scan::{self, Found, Look};
 use crate::backend::redis::records::snapshot::Snapshot;
-use crate::backend::redis::revoking;
 use crate::backend::redis::side_by_side::side_by_side;
+use crate::backend::redis::{audit_stream, revoking};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{
-    Cursor, Inspection, Line, Listing, Position, RevokeOrder, RevokeReply, ServerReply,
+    Cursor, Line, Listing, Position, RevokeOrder, RevokeReply, ServerReply,
 };
 use crate::key::{LockKey, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
@@ -198,9 +196,9 @@ impl QuorumWire {
     }
 }
 
-impl Inspection for QuorumWire {
+impl QuorumWire {
     /// Writes nothing, so it also serves users that may only look.
-    async fn probe(&self) -> Result<(), WireError> {
+    pub(crate) async fn probe(&self) -> Result<(), WireError> {
         let until = self.nodes.until();
         let pings = self.nodes.each().map(async |node| {
             let ping = node.ping(until).await;
@@ -209,7 +207,7 @@ impl Inspection for QuorumWire {
         self.nodes.heard(pings).await.map(drop)
     }
 
-    async fn inspect(
+    pub(crate) async fn inspect(
         &self,
         key: &LockKey,
         names: &RecordNames,
@@ -240,7 +238,7 @@ impl Inspection for QuorumWire {
         Ok((state, now))
     }
 
-    async fn page(
+    pub(crate) async fn page(
         &self,
         listing: &Listing,
         cursor: &mut Cursor,
@@ -288,7 +286,7 @@ impl Inspection for QuorumWire {
         Ok(states)
     }
 
-    async fn revoke(
+    pub(crate) async fn revoke(
         &self,
         names: &RecordNames,
         order: &RevokeOrder,
@@ -328,7 +326,7 @@ impl Inspection for QuorumWire {
         })
     }
 
-    async fn ask_servers(
+    pub(crate) async fn ask_servers(
         &self,
         server: Option<&str>,
         commands: &[Vec<String>],
@@ -345,18 +343,18 @@ impl Inspection for QuorumWire {
         Ok(meant.iter().map(|&node| name(node)).zip(asked).collect())
     }
 
-    fn user(&self) -> &str {
+    pub(crate) fn user(&self) -> &str {
         &self.user
     }
 
-    async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
+    pub(crate) async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
         let nodes = self.nodes.each();
         let appending = nodes.map(|node| audit_stream::append(node, stream, line));
         self.nodes.heard(appending).await.map(drop)
     }
 
     /// Each node has the lines of its own: those that were read on another one are left out.
-    async fn lines(
+    pub(crate) async fn lines(
         &self,
         stream: &str,
         since: Option<Duration>,

@@ -7,15 +7,13 @@ use tokio::sync::Notify;
 
 use super::attempt::note;
 use super::ballot::Phase;
-use super::ends;
-use super::marking;
 use super::nodes::Nodes;
 use super::scripts::parse_hold;
 use super::votes::{Outcome, Vote, Votes};
+use super::{ends, marking};
 use crate::backend::redis::CLOCK;
 use crate::backend::redis::command::{Argument, millis};
-use crate::backend::redis::node::NodeError;
-use crate::backend::redis::node::{Purpose, ScriptCall};
+use crate::backend::redis::node::{NodeError, Purpose, ScriptCall};
 use crate::backend::redis::renewals::write_renewals;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{Renewal, RenewalOutcome};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::ballot::command::{HolderId, NodeReply};
+use super::ballot::node_command::{HolderId, NodeReply};
 use crate::backend::redis::fence_memory::{FenceMemory, PerMemory};
 use crate::backend::redis::scripts::{
     OF_QUEUE, Script, lua, parse_grant, parse_waiting, unknown_answer,

@@ -3,7 +3,6 @@
 //! The record is a hash at the lock's own name, with one field for its owner and the number 1. There is no queue: who
 //! waits listens to the lock's channel and competes. Only the hash and the channels are Redisson's; the scripts are not.
 
-mod events;
 mod hash_record;
 mod listeners;
 mod scripts;
@@ -13,14 +12,12 @@ use std::sync::Arc;
 
 use uuid::Builder;
 
-pub(super) use self::events::RedissonEvents;
-pub(super) use self::listeners::Listeners;
+pub(super) use self::listeners::{Listeners, RedissonEvents};
 pub(super) use self::scripts::{SCRIPTS, parse_acquire_reply};
 use self::subscription::Channels;
 pub(crate) use self::subscription::Subscription;
 use super::command::{Argument, millis};
-use super::node::Node;
-use super::node::NodeError;
+use super::node::{Node, NodeError};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::backend::wire::{Renewal, RenewalOutcome};

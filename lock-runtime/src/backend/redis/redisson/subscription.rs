@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::listeners::{Listeners, Missed};
-use crate::backend::redis::node::Node;
-use crate::backend::redis::node::NodeError;
+use crate::backend::redis::node::{Node, NodeError};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::key::LockName;

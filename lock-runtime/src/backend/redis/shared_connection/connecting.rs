@@ -9,8 +9,7 @@ use tokio::time::{sleep_until, timeout};
 
 use super::{ConnectResult, ConnectionState, Pause, Shared};
 use crate::backend::redis::command::{self, Argument};
-use crate::backend::redis::connect::AttemptProgress;
-use crate::backend::redis::connect::{SetupError, channel_of};
+use crate::backend::redis::connect::{AttemptProgress, SetupError, channel_of};
 use crate::backend::redis::connection::Connection;
 use crate::backend::redis::error_reply::describe_broken;
 use crate::backend::redis::shared_connection::PushEvent;

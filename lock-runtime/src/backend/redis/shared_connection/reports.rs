@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Shared;
-use crate::backend::redis::connect::AttemptProgress;
-use crate::backend::redis::connect::SetupError;
+use crate::backend::redis::connect::{AttemptProgress, SetupError};
 use crate::backend::redis::connection::Connection;
 use crate::telemetry;
 

@@ -11,8 +11,8 @@ use tokio::io::Interest;
 use tokio::time::sleep;
 
 use super::Transport;
+use super::io::ReadBy;
 use super::registered_socket::RegisteredSocket;
-use super::roles::ReadBy;
 use super::runtime_readers::TAKEOVER_DELAY;
 
 /// Reads whenever that is left to the background, until the connection is closed.

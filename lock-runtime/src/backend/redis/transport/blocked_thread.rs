@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::task::coop::unconstrained;
 
 use super::Transport;
-use super::roles::ReadBy;
+use super::io::ReadBy;
 use super::thread_waker::ThreadWaker;
 use super::wake_pipe::WakePipe;
 

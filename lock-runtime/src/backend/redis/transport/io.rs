@@ -3,17 +3,17 @@
 //! A command is written by its sender if no command is pending, or if the sender blocks its thread. Otherwise the next
 //! reader writes it, together with all that was submitted meanwhile.
 
-use std::io;
-use std::mem;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::{Duration, Instant};
+use std::{io, mem};
 
 use redis::{PushKind, Value};
 use tokio::io::Interest;
+use tokio::runtime::Id;
 
 use super::notifications::Notifications;
 use super::pending_commands::{PendingCommand, PendingCommands};
-use super::roles::{ReadBy, Sender};
 use super::runtime_readers::{RuntimeReaders, TAKEOVER_DELAY};
 use super::thread_readers::ThreadReaders;
 use super::wake_pipe::WakePipe;
@@ -289,4 +289,38 @@ impl Io {
             .wakers
             .extend(self.runtime_readers.take_wakers());
     }
+}
+
+/// The origin of a command. It decides which reader reads the answer.
+#[derive(Clone, Copy)]
+pub(super) enum Sender {
+    /// A runtime whose reader task reads the answer.
+    Runtime(Id),
+    /// A thread that blocks until the command is answered.
+    BlockedThread,
+    Background,
+    /// A runtime without a reader task, or a thread that does not block. The background reads the answer.
+    Elsewhere,
+}
+
+impl Sender {
+    /// The runtime whose reader task reads the answer.
+    pub(super) fn runtime(self) -> Option<Id> {
+        match self {
+            Sender::Runtime(id) => Some(id),
+            Sender::BlockedThread | Sender::Background | Sender::Elsewhere => None,
+        }
+    }
+}
+
+/// The reader at work, which also writes what senders have left.
+#[derive(Clone, Copy)]
+pub(super) enum ReadBy<'a> {
+    /// The reader task of a runtime, with its waker.
+    Runtime(Id, &'a Waker),
+    /// A thread that blocks until a command is answered.
+    BlockedThread,
+    Background,
+    /// A thread that is about to send a command, or needs the messages that have arrived.
+    Caller,
 }

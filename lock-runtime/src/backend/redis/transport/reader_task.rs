@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 use tokio::runtime::{Handle, Id};
 
 use super::Transport;
+use super::io::ReadBy;
 use super::registered_socket::RegisteredSocket;
-use super::roles::ReadBy;
 use crate::backend::redis::socket::Socket;
 use crate::background::panics::catch_panics;
 

@@ -12,8 +12,7 @@ use tokio::sync::oneshot;
 
 use super::super::codec;
 use super::super::command::{self, Argument};
-use super::io::IDLE;
-use super::roles::ReadBy;
+use super::io::{IDLE, ReadBy};
 use super::*;
 
 const MESSAGE: &[u8] = b">3\r\n+message\r\n$1\r\nc\r\n$4\r\ntext\r\n";

@@ -10,10 +10,9 @@ use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter};
 use crate::backend::remote::pass_head;
 use crate::backend::remote::pass_head::Handoff;
-use crate::backend::wire::Wire;
 use crate::background::panics::catch_panics;
 
-impl<W: Wire> Acquisitions for Context<W> {
+impl Acquisitions for Context {
     fn make_head(
         self: Arc<Self>,
         waiter: LocalWaiter,
@@ -41,7 +40,7 @@ impl<W: Wire> Acquisitions for Context<W> {
     }
 }
 
-impl<W: Wire> Acquisition<W> {
+impl Acquisition {
     /// Takes over what the last head of the local queue had reached, and what it knew.
     fn take_over(&mut self, handoff: Handoff, last_known: Option<LastKnown>) -> Command {
         let handoff = if self.competing.fits(&handoff) {

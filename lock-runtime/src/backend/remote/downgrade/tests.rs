@@ -5,6 +5,7 @@ use std::task::{self, Waker};
 use super::*;
 use crate::backend::remote::join_queue::{self, Joined};
 use crate::backend::remote::open;
+use crate::backend::remote::servers::Servers;
 use crate::backend::remote::tests::{SilentWire, head_with_the_lock, request};
 use crate::background::clock::Clock;
 use crate::config::Options;
@@ -22,7 +23,10 @@ fn drop_downgrade(is_polled: bool) {
         ends: Some(ends),
         ..SilentWire::default()
     };
-    let client = open(&Options::default(), Clock::Boot, |_, _| Ok(wire)).unwrap();
+    let client = open(&Options::default(), Clock::Boot, |_, _| {
+        Ok(Servers::Silent(wire))
+    })
+    .unwrap();
     let request = request(Duration::from_secs(60));
     let mut entry = head_with_the_lock(&client, &request);
     entry.owner.outstanding.assume_stored();

@@ -5,6 +5,7 @@ use std::task::Context as TaskContext;
 use super::*;
 use crate::backend::remote::join_queue::{self, Joined};
 use crate::backend::remote::open;
+use crate::backend::remote::servers::Servers;
 use crate::backend::remote::tests::{SilentWire, head_with_the_lock, request};
 use crate::background::clock::Clock;
 use crate::config::Options;
@@ -33,7 +34,10 @@ fn check(fate: Fate, mode: Mode) {
         ends: Some(ends),
         panics: matches!(fate, Fate::Panics).into(),
     };
-    let client = open(&Options::default(), Clock::Boot, |_, _| Ok(wire)).unwrap();
+    let client = open(&Options::default(), Clock::Boot, |_, _| {
+        Ok(Servers::Silent(wire))
+    })
+    .unwrap();
     let request = request(Duration::from_secs(60));
     let mut entry = head_with_the_lock(&client, &request);
     entry.owner.mode = mode;

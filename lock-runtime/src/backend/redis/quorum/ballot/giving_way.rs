@@ -1,7 +1,7 @@
 //! When an owner gives nodes to one with a better stamp, and when it looks whether it has to.
 
 use crate::backend::redis::quorum::ballot::Ballot;
-use crate::backend::redis::quorum::ballot::command::HolderId;
+use crate::backend::redis::quorum::ballot::node_command::HolderId;
 use crate::backend::redis::quorum::ballot::patience::LOOKS;
 use crate::backend::redis::quorum::ballot::place::{Place, Standing};
 use crate::background::moment::Moment;

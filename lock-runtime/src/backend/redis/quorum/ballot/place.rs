@@ -16,7 +16,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::redis::quorum::ballot::command::{Command, HolderId};
+use crate::backend::redis::quorum::ballot::node_command::{Command, HolderId};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::{Outstanding, SendEvent};
 use crate::backend::wire::reply::{EndReply, Waiting};

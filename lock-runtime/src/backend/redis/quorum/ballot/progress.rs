@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::redis::quorum::ballot::place::Place;
-use crate::backend::redis::quorum::ballot::place::Reason;
+use crate::backend::redis::quorum::ballot::place::{Place, Reason};
 use crate::backend::redis::quorum::ballot::{Ballot, Verdict};
 use crate::backend::wire::reply::Waiting;
 use crate::background::moment::Moment;

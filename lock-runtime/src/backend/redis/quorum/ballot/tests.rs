@@ -1,5 +1,5 @@
-use super::command::{HolderId, NodeReply, Proposal};
 use super::first_end::FirstEnd;
+use super::node_command::{HolderId, NodeReply, Proposal};
 use super::progress::Progress;
 use super::*;
 use crate::backend::wire::outstanding::{ConnectionId, SendEvent};

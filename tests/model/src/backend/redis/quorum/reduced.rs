@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 use std::time::Duration;
 
-use crate::backend::redis::quorum::ballot::command::{Command, Proposal};
+use crate::backend::redis::quorum::ballot::node_command::{Command, Proposal};
 use crate::backend::redis::quorum::ballot::patience::Patience;
 use crate::backend::redis::quorum::ballot::place::{Late, Place, Sent, Standing};
 use crate::backend::redis::quorum::ballot::{Ballot, Phase};
