@@ -4,7 +4,7 @@
 //! the lock if it has `SET NX PX` on a majority of the nodes. In addition the nodes keep one order of waiters, agree on
 //! fencing tokens, and do not vote for a while after they may have lost data (`docs/decisions/quorum.md`).
 //!
-//! The [`ballot`](self::ballot) of an owner decides, without I/O. An [`attempt`] asks the [`nodes`],
+//! The [`ballot`] of an owner decides, without I/O. An [`attempt`] asks the [`nodes`],
 //! [`ends`] ends an owner on each of them, [`renewing`] extends leases.
 
 mod attempt;
