@@ -1,16 +1,16 @@
-//! The options: their names, examples, and what the attribute's page says of them in its table.
+//! Declares the options: their names, examples, and rows in the table of the attribute's page.
 
 use proc_macro2::Ident;
 use syn::Expr;
 
 use super::rename_self_in;
 
-/// What is said of an option.
+/// The documentation of an option.
 pub(super) struct Described {
     pub(super) name: &'static str,
     /// An example of a value, for the message about a missing or wrong one.
     sample: &'static str,
-    // The cells of the page's table: what the value is, what holds without one, and what it does not go with.
+    // The cells of the page's table: the value, the default, and what the option excludes.
     #[cfg(test)]
     cells: [&'static str; 3],
 }
@@ -31,7 +31,7 @@ macro_rules! options {
         }
 
         impl Args {
-            /// Where the value of the option with this name goes.
+            /// The field for the value of the option with this name.
             pub(super) fn slot(&mut self, name: &str) -> Option<&mut Option<Expr>> {
                 match name {
                     $($name => Some(&mut self.$field),)*
@@ -188,11 +188,11 @@ options! {
     }
 }
 
-/// Options whose value is a name or a path, in which `self` stands for nothing.
+/// Options whose value is a name or a path, where `self` has no meaning.
 const NAMES: &[&str] = &["guard", "token", "crate"];
 
 impl Args {
-    /// Renames `self` to `name` in every value, for a body in which the receiver has that name.
+    /// Renames `self` to `name` in every value, for a body whose receiver has that name.
     pub(crate) fn rename_self(&mut self, name: &Ident) {
         for option in OPTIONS
             .iter()
@@ -223,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    /// The page is that of the crate beside this one.
+    /// The page is in the runtime's folder.
     #[test]
     fn page_has_this_table() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lock-runtime/src/attribute.md");
@@ -235,7 +235,7 @@ mod tests {
         let table: String = OPTIONS.iter().map(row).collect();
         assert!(
             page.contains(&table),
-            "the rows of the table are to be\n{table}"
+            "the rows of the table must be\n{table}"
         );
     }
 

@@ -61,13 +61,14 @@
 //! - The `if let` gives `return` statements the function's type, with its coercions and its error
 //!   messages.
 //! - `let _ = &id` moves the whole argument into the body, even if the body uses only a field of it or
-//!   nothing (`_tx`). Otherwise the rest of it would be dropped after the lock was released.
+//!   nothing (`_tx`). Otherwise the remainder would be dropped after the lock was released.
 //! - These statements are in the reverse order of the arguments: captures are dropped in the order in
 //!   which they were captured, arguments in the reverse.
 //! - Functions are called by their path, methods only by names that are unlikely elsewhere. A trait in
 //!   scope may have a method `part` for every type.
-//! - Generated code has the macro's hygiene, so most lints ignore it. The others are the reason for the `return`, and
-//!   for the `match` in place of `let mut call`. The user's tokens and braces keep their own. The prefix avoids constants and statics of the user, which have no hygiene.
+//! - Generated code has the macro's hygiene, so most lints ignore it. The `return`, and the `match` instead of `let mut call`,
+//!   satisfy the others. The user's tokens and braces keep their own hygiene. The prefix avoids constants and statics of the
+//!   user, which have no hygiene.
 
 mod body;
 mod closures;
@@ -203,8 +204,8 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
             let token = token(|place| quote_spanned!(place=> __lock_rt::token(&__lock_held)));
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
-            // Clippy blames a loop that never ends, unless the closure around it is `-> !`. What this one returns is a type
-            // of its own, or the compiler would blame the code after the call.
+            // Clippy blames a loop that never ends, unless the closure around it is `-> !`. The call returns a type of its
+            // own, or the compiler would blame the code after it.
             let body = if call.output.never {
                 quote_spanned!(glue=> { (#closure -> ! #body)() })
             } else {
