@@ -10,7 +10,7 @@ pub(super) struct Described {
     pub(super) name: &'static str,
     /// An example of a value, for the message about a missing or wrong one.
     sample: &'static str,
-    // The cells of the page's table: the value, the default, and what the option excludes.
+    // The cells of the page's table: what the value is, what holds without one, and what it does not go with.
     #[cfg(test)]
     cells: [&'static str; 3],
 }

@@ -204,8 +204,8 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
             let token = token(|place| quote_spanned!(place=> __lock_rt::token(&__lock_held)));
             let held = quote_spanned!(place=> __lock_held);
             let returns = body::closure_returns(call, glue);
-            // Clippy blames a loop that never ends, unless the closure around it is `-> !`. The call returns a type of its
-            // own, or the compiler would blame the code after it.
+            // Clippy blames a loop that never ends, unless the closure around it is `-> !`. What this one returns is a type
+            // of its own, or the compiler would blame the code after the call.
             let body = if call.output.never {
                 quote_spanned!(glue=> { (#closure -> ! #body)() })
             } else {
