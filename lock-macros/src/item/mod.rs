@@ -43,7 +43,7 @@ impl Parse for Item {
         if other_macros::is_of_wasm_bindgen(&signature) {
             return Err(syn::Error::new(
                 signature.ident.span(),
-                "`#[wasm_bindgen]` must come after `#[distributed_lock]`: swap the two",
+                "`#[wasm_bindgen]` must stand below `#[distributed_lock]`: put `#[distributed_lock]` first",
             ));
         }
         if input.peek(Token![;]) {
@@ -213,7 +213,7 @@ mod tests {
             "pub unsafe extern \"C\" fn __wasm_bindgen_generated_ship(arg0_1: u32) -> R { x }";
         assert_eq!(
             refused(text),
-            "`#[wasm_bindgen]` must come after `#[distributed_lock]`: swap the two"
+            "`#[wasm_bindgen]` must stand below `#[distributed_lock]`: put `#[distributed_lock]` first"
         );
     }
 

@@ -47,7 +47,7 @@ impl Item {
         if other_macros::is_of_tokio(&self.body.stream()) {
             errors.add(
                 signature.ident.span(),
-                "`#[tokio::main]` and `#[tokio::test]` must come after `#[distributed_lock]`: swap the two",
+                "`#[tokio::main]` and `#[tokio::test]` must stand below `#[distributed_lock]`: put `#[distributed_lock]` first",
             );
             return None;
         }
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn expanded_tokio_main_is_refused() {
         let text = "fn f() { let body = async { x }; { use tokio::runtime::Builder; return Builder::new_current_thread().build().expect(\"Failed building the Runtime\").block_on(body); } }";
-        assert!(refused(text).contains("put `#[distributed_lock]` above it"));
+        assert!(refused(text).contains("put `#[distributed_lock]` first"));
         for text in [
             "fn f() { let body = async { x }; }",
             "fn f(rt: &Runtime) -> R { let body = async { x }; rt.block_on(body) }",
