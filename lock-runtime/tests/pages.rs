@@ -48,7 +48,7 @@ fn heading_has_no_id_of_rustdoc() {
 #[test]
 fn table_of_options_has_each_option_of_the_attribute_before_its_section() {
     let (table, sections) = ATTRIBUTE
-        .split_once("\n# Functions\n")
+        .split_once("\n# Options\n")
         .expect("the table comes first");
     let rows = table.lines().filter_map(|line| line.strip_prefix("| [`"));
     let rows: Vec<_> = rows
@@ -82,7 +82,7 @@ fn tables_of_options_agree_about_where_they_work() {
         row.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>())
     };
     let (table, _) = ATTRIBUTE
-        .split_once("\n# Functions\n")
+        .split_once("\n# Options\n")
         .expect("the table comes first");
     let mut compared = 0;
     for row in table.lines().filter(|line| line.starts_with("| [`")) {
