@@ -50,9 +50,9 @@ fn table_of_options_has_each_option_of_the_attribute_before_its_section() {
     let (table, sections) = ATTRIBUTE
         .split_once("\n# Options\n")
         .expect("the table comes first");
-    let rows = table.lines().filter_map(|line| line.strip_prefix("| [`"));
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| ["));
     let rows: Vec<_> = rows
-        .filter_map(|row| row.split_once('`'))
+        .filter_map(|row| row.split_once("](#"))
         .map(|(option, _)| option)
         .collect();
     let sections = sections
@@ -85,8 +85,8 @@ fn tables_of_options_agree_about_where_they_work() {
         .split_once("\n# Options\n")
         .expect("the table comes first");
     let mut compared = 0;
-    for row in table.lines().filter(|line| line.starts_with("| [`")) {
-        let option = row.split('`').nth(1).expect("an option");
+    for row in table.lines().filter(|line| line.starts_with("| [")) {
+        let option = row.split(['[', ']']).nth(1).expect("an option");
         let limits = row.split('|').rev().nth(1).expect("a cell");
         let is_free = |cell: &str| cell == "yes" || cell.starts_with("up to 24 h");
         let expected = match of_place(option) {

@@ -10,7 +10,8 @@ pub(super) struct Described {
     pub(super) name: &'static str,
     /// An example of a value, for the message about a missing or wrong one.
     sample: &'static str,
-    // The cells of the page's table: the value, the default, the options that it excludes, and the servers without it.
+    // The cells of the page's table: the value, the default, the options that it excludes, and the
+    // servers without it. Names of options are links and not code, which rustdoc breaks anywhere on a narrow screen.
     #[cfg(test)]
     cells: [&'static str; 4],
 }
@@ -59,7 +60,7 @@ options! {
         sample: "\"order:<id>\"",
         value: "a template such as `\"order:<id>\"`, or an expression",
         default: "–",
-        excludes: "`keys`",
+        excludes: "[keys](#keys)",
         lacks: "–",
     }
     keys {
@@ -67,7 +68,7 @@ options! {
         sample: "[\"account:<from>\", \"account:<to>\"]",
         value: "several templates, or an expression: all locks or none",
         default: "–",
-        excludes: "`key`, `mode`, `permits`, `retain`",
+        excludes: "[key](#key), [mode](#mode), [permits](#permits), [retain](#retain)",
         lacks: "quorum, Redisson's record; cluster: one hash tag for all",
     }
     ttl {
@@ -91,7 +92,7 @@ options! {
         sample: "\"read\"",
         value: "`\"read\"` or `\"write\"`",
         default: "exclusive",
-        excludes: "`keys`, `permits`; `\"read\"` also `retain`, `hold_at_least`",
+        excludes: "[keys](#keys), [permits](#permits); readers: [retain](#retain), [hold_at_least](#hold_at_least)",
         lacks: "quorum, Redisson's record",
     }
     permits {
@@ -99,7 +100,7 @@ options! {
         sample: "5",
         value: "how many calls may hold the lock at once",
         default: "exclusive",
-        excludes: "`keys`, `mode`, `retain`, `hold_at_least`",
+        excludes: "[keys](#keys), [mode](#mode), [retain](#retain), [hold_at_least](#hold_at_least)",
         lacks: "quorum, Redisson's record",
     }
     take {
@@ -107,7 +108,7 @@ options! {
         sample: "2",
         value: "how many permits a call takes",
         default: "1",
-        excludes: "needs `permits`",
+        excludes: "needs [permits](#permits)",
         lacks: "–",
     }
     renew {
@@ -131,7 +132,7 @@ options! {
         sample: "\"10s\"",
         value: "how long the lock stays taken, even if the body ends earlier",
         default: "none",
-        excludes: "`mode = \"read\"`, `permits`, a shorter `max_hold`",
+        excludes: "readers, [permits](#permits), a shorter [max_hold](#max_hold)",
         lacks: "quorum, Redisson's record",
     }
     retain {
@@ -139,7 +140,7 @@ options! {
         sample: "\"50ms\"",
         value: "keeps an uncontended lease for this client's next call",
         default: "the client's: off",
-        excludes: "`keys`, `mode = \"read\"`, `permits`",
+        excludes: "[keys](#keys), [permits](#permits), readers",
         lacks: "Redisson's record",
     }
     reentrant {
@@ -250,7 +251,7 @@ mod tests {
         let page = fs::read_to_string(page).expect("it is in the repository");
         let row = |option: &Described| {
             let (name, [value, default, excludes, lacks]) = (option.name, option.cells);
-            format!("| [`{name}`](#{name}) | {value} | {default} | {excludes} | {lacks} |\n")
+            format!("| [{name}](#{name}) | {value} | {default} | {excludes} | {lacks} |\n")
         };
         let table: String = OPTIONS.iter().map(row).collect();
         assert!(
