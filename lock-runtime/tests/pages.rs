@@ -166,6 +166,32 @@ fn headings(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
+/// The glossary has thirty words at most, and each page leads to it.
+#[test]
+fn page_leads_to_the_glossary_which_is_short() {
+    for (path, text) in pages() {
+        if path.ends_with("docs/glossary.md") {
+            let words = text.lines().filter(|line| line.starts_with("| **"));
+            assert!(words.count() <= 30);
+            continue;
+        }
+        // These are on a page with another part that leads there, or on a page outside the guide.
+        let is_part = [
+            "failure_path.md",
+            "key_part.md",
+            "how_it_works/hand_off.md",
+            "how_it_works/loss.md",
+            "docs/performance.md",
+        ];
+        let is_part = is_part.iter().any(|part| path.ends_with(part));
+        assert!(
+            is_part || text.contains("docs::glossary") || text.contains("super::glossary"),
+            "{}",
+            path.display()
+        );
+    }
+}
+
 /// Most readers copy the first example of a page before they read on.
 #[test]
 fn first_example_hides_no_line_that_it_needs() {
