@@ -54,7 +54,7 @@ impl Edges {
     }
 
     /// The ways along an edge that have to be tried for a path that waits like this for the edge's first lock. Whoever
-    /// waits for all holders waits for a writer, too, so the strongest way is enough, unless the path needs another step.
+    /// waits for all holders waits for a writer, too, so the strongest way is enough, unless the path needs a nested one.
     pub(super) fn ways(
         &self,
         edge: (ClassId, ClassId),

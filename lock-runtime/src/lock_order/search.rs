@@ -27,8 +27,8 @@ pub(super) enum Extent {
 }
 
 /// Searches the rings that a new edge closes, as many as the bounds allow. No ring passes a class twice, and on each of
-/// its locks the call that waits is blocked by the one that holds it. Calls that take their locks together are no ring
-/// by themselves.
+/// its locks the call that waits is blocked by the one that holds it. Calls that take all their locks together are no
+/// ring.
 pub(super) fn rings(
     edges: &Edges,
     (from, to): (ClassId, ClassId),
@@ -79,7 +79,7 @@ pub(super) fn rings(
     Closed { rings, extent }
 }
 
-/// The step that a path needs before it can be a ring.
+/// The least step that a path needs before it is a ring.
 fn needed_by(path: &Path) -> Step {
     if path.iter().any(|(_, way)| way.step == Step::Nested) {
         Step::Together
@@ -88,7 +88,7 @@ fn needed_by(path: &Path) -> Step {
     }
 }
 
-/// Adds a ring, unless it is there with other calls.
+/// Adds a ring, unless other calls make the same one.
 fn add(rings: &mut Vec<Path>, ring: Path) {
     let classes = |ring: &Path| ring.iter().map(|(class, _)| *class).collect::<Vec<_>>();
     let found = classes(&ring);

@@ -97,9 +97,9 @@ impl Asker<'_> {
         });
     }
 
-    /// A call for several locks keeps those that it has while it waits for the next one, in the order of their names: from
-    /// each of its locks to the next. The direction of two keys of one class counts for themselves, so these are compared
-    /// wherever they are.
+    /// A call for several locks takes them in the order of their names, and keeps those that it has while it waits for the
+    /// next one: from each of its locks to the next. Two keys of one class are compared even if others are between them,
+    /// since rings of three keys of one class are not searched.
     fn see_together(&self, graph: &mut Graph, outcome: &mut Outcome) {
         let by = party(self.labels);
         let crossing = Crossing {

@@ -286,6 +286,20 @@ fn one_call_tells_the_shortest_of_many_rings() {
     let (told, reached) = news(&mut graph, &[nested("d", "a")]);
     assert_eq!(told, ["d → a → d", "d → a → b → d"]);
     assert_eq!(reached, []);
+    // A ring that several calls are in is one of them.
+    let mut reads = nested("a", "b");
+    reads.crossing.wait = Wait::ForWriter;
+    let mut graph = Graph::new(few);
+    let calls = [
+        together("a", "b"),
+        reads,
+        nested("b", "c"),
+        nested("a", "d"),
+        nested("d", "b"),
+    ];
+    assert_eq!(rings(&mut graph, &calls), [""; 0]);
+    let told = rings(&mut graph, &[together("c", "a")]);
+    assert_eq!(told, ["c → a → b → c", "c → a → d → b → c"]);
 }
 
 #[test]
