@@ -130,10 +130,10 @@ pub(crate) struct Connection {
     /// The record format. Choose Redisson's for locks that Java services hold too; their names have no prefix: --prefix ""
     #[arg(long, global = true, env = "LOCK_RECORD", default_value = "native")]
     pub(crate) record: Kept,
-    /// How long to wait for the answer to a command [default: 5s]
+    /// How long to wait for the answer to a command; 5s by default
     #[arg(long, global = true, value_name = "DURATION")]
     pub(crate) timeout: Option<Span>,
-    /// The CA of the server's certificate, a PEM file [default: the system's]
+    /// The CA of the server's certificate, a PEM file; the system's by default
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
     /// The client certificate, a PEM file
@@ -151,7 +151,7 @@ pub(crate) struct Connection {
         value_name = "FILE"
     )]
     pub(crate) password_file: Option<PathBuf>,
-    /// Who you are, for the audit and for callers that wait for your locks [default: user@host]. Nobody checks it: the audit
+    /// Who you are, for the audit and for callers that wait for your locks; user@host by default. Nobody checks it: the audit
     /// records the server's user as well
     #[arg(long, global = true, env = "LOCK_BY", value_name = "NAME", value_parser = name)]
     pub(crate) by: Option<String>,
@@ -186,7 +186,7 @@ pub(crate) enum Command {
 /// clients, and holder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
-    /// A pattern of keys, as Redis matches them, such as `order:*` [default: all]
+    /// A pattern of keys, as Redis matches them, such as `order:*`; all keys by default
     #[arg(value_parser = some_keys)]
     pub(crate) pattern: Option<String>,
     /// Only locks whose holder contains this text
@@ -209,7 +209,7 @@ pub(crate) struct List {
 /// back, q quits. Elsewhere, prints a line for each change.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Watch {
-    /// A pattern of keys, as Redis matches them, such as `order:*` [default: all]
+    /// A pattern of keys, as Redis matches them, such as `order:*`; all keys by default
     #[arg(value_parser = some_keys)]
     pub(crate) pattern: Option<String>,
     /// How often to read the locks; at most ten times a second. In a terminal, with thousands of locks, those outside the
@@ -340,7 +340,7 @@ pub(crate) struct Hold {
 /// moment.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
-    /// The role whose rights the user must have [default: the closest role]
+    /// The role whose rights the user must have; the closest role by default
     #[arg(long)]
     pub(crate) role: Option<Role>,
     /// How many locks to examine; reads at most a hundred times as many keys of each server
@@ -356,7 +356,7 @@ pub(crate) struct Doctor {
 pub(crate) struct Acl {
     /// The user's role
     pub(crate) role: Role,
-    /// The user's name [default: the role's name]
+    /// The user's name; the role's name by default
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) user: Option<String>,
 }
