@@ -1,4 +1,4 @@
-//! Fencing tokens: a database refuses a writer whose lease is over.
+//! Fencing tokens: a database refuses a writer whose lease has expired.
 //!
 //! ```text
 //! cargo run -p lock-examples --example fencing --features sqlite
@@ -34,7 +34,7 @@ impl Stock {
         self.0.query_row(query, [sku], |row| row.get(0))
     }
 
-    /// Writes, unless a holder of a later token has written. Returns whether it wrote.
+    /// Writes, unless a holder with a later token has written. Returns whether it wrote.
     fn write(&self, sku: &str, pieces: i64, token: FencingToken) -> rusqlite::Result<bool> {
         let rows = self.0.execute(
             "UPDATE stock SET pieces = ?2, fence = ?3 WHERE sku = ?1 AND fence <= ?3",

@@ -1,4 +1,4 @@
-//! A lock without the attribute: a guard that is acquired, renewed and released by hand.
+//! A lock without the attribute: acquires, renews and releases a guard.
 //!
 //! ```text
 //! cargo run -p lock-examples --example guard
@@ -28,11 +28,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some(_) => println!("Two callers hold it: this must not happen."),
         None => println!("A second caller tries: busy."),
     }
-    // For `acquire`, it is an error that names the holder.
+    // For `acquire`, contention is an error that names the holder.
     let error = report().wait(Duration::from_millis(100)).acquire().await;
     println!("A second caller waits: {}.", error.unwrap_err());
 
-    // The background renews the lease. A renewal by hand also asks the server whether it is held.
+    // The background renews the lease. `renew` also asks the server whether the lock is still held.
     guard.renew().await?;
     println!("The server confirms that the lock is held.");
 

@@ -1,4 +1,4 @@
-//! A short job that every machine starts at each tick: it runs once a tick, although their clocks differ.
+//! A short job that every machine starts at each tick, and that runs once per tick although their clocks differ.
 //!
 //! ```text
 //! cargo run -p lock-examples --example hourly
@@ -21,8 +21,8 @@ const TICK: Duration = Duration::from_secs(4);
 
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
-/// Takes no time, so its lock would be free before the next machine's clock strikes. With the minimum the lock stays
-/// taken, longer than clocks differ and shorter than a tick. `None` is returned where another machine was first.
+/// The job takes no time, so its lock would be free before the next machine's clock strikes. The minimum hold keeps the lock
+/// taken for longer than clocks differ, and shorter than a tick. Returns `None` if another machine was first.
 #[distributed_lock(key = "report", wait = "0s", on_busy = "skip", hold_at_least = "3s")]
 async fn report(machine: u32) -> Result<Option<()>, LockError> {
     println!("  machine {machine} writes the report.");
@@ -30,7 +30,7 @@ async fn report(machine: u32) -> Result<Option<()>, LockError> {
     Ok(Some(()))
 }
 
-/// Every machine's clock strikes, a little after that of the one before it.
+/// Every machine's clock strikes, each a little after the one before it.
 async fn tick() -> Result<(), LockError> {
     for machine in 1..=MACHINES {
         if report(machine).await?.is_none() {

@@ -13,7 +13,7 @@ use lock_runtime::{LockClient, LockError, distributed_lock};
 
 const STEP: Duration = Duration::from_millis(100);
 
-/// Reports its end: a body that is stopped is dropped, and its destructors run.
+/// Reports its drop: a stopped body is dropped, and its destructors run.
 struct Work(&'static str);
 
 impl Drop for Work {
@@ -22,7 +22,7 @@ impl Drop for Work {
     }
 }
 
-/// Leases are renewed by default. Without renewal, this one ends as if its server were gone.
+/// Leases are renewed by default. Without renewal, this lease expires as if its server were gone.
 #[distributed_lock(key = "import", ttl = "350ms", renew = false, wait = "0s")]
 async fn import(batches: u32) -> Result<u32, LockError> {
     let _work = Work("the import");
@@ -33,7 +33,7 @@ async fn import(batches: u32) -> Result<u32, LockError> {
     Ok(batches)
 }
 
-/// The same for work that should finish all the same: `on_lost = "finish"` keeps the result.
+/// The same for work that should finish anyway: `on_lost = "finish"` keeps the result.
 #[distributed_lock(
     key = "import",
     ttl = "350ms",

@@ -1,4 +1,4 @@
-//! A scheduled job: every instance of a service starts a lottery, and one draws it.
+//! A scheduled job: every instance of a service starts a lottery, and one of them draws it.
 //!
 //! ```text
 //! cargo run -p lock-examples --example lottery
@@ -16,13 +16,13 @@ use tokio::task::JoinSet;
 
 const INSTANCES: u32 = 5;
 
-/// The numbers that were drawn. In a service, this is a table of its database.
+/// The numbers that were drawn. In a service, this is a table in its database.
 static DRAWN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Returns `None` to an instance that finds the lock busy, since it need not wait.
+/// Returns `None` if the lock is busy, since the instance need not wait.
 ///
-/// The lock prevents only draws at the same time. An instance whose clock is late finds the lock free
-/// again, so it has to check the record.
+/// The lock prevents only concurrent draws. An instance whose clock is late finds the lock free again,
+/// so it must check the record.
 #[distributed_lock(key = "lottery:<day>", wait = "0s", on_busy = "skip")]
 async fn draw(day: &str, instance: u32) -> Result<Option<u32>, LockError> {
     let before = drawn().first().copied();

@@ -1,5 +1,5 @@
-//! Locks that are more than one holder at a time: a report that many read and one rebuilds, a supplier that takes
-//! three calls at a time, and a transfer that holds two accounts.
+//! Locks beyond one holder of one key: a report that many read and one rebuilds, a supplier that takes three calls at a
+//! time, and a transfer that holds two accounts.
 //!
 //! ```text
 //! cargo run -p lock-examples --example modes
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
-/// Counts callers that are inside at the same time.
+/// Counts concurrent callers.
 struct Inside {
     now: AtomicU32,
     most: AtomicU32,
@@ -57,7 +57,7 @@ async fn rebuild(day: u64) -> Result<(), LockError> {
     Ok(())
 }
 
-/// Of all callers of all machines, three are inside at once.
+/// At most three callers of all machines are inside at once.
 #[distributed_lock(key = "supplier", permits = 3)]
 async fn order(article: u64) -> Result<(), LockError> {
     println!("  ordering article {article}");
@@ -65,7 +65,7 @@ async fn order(article: u64) -> Result<(), LockError> {
     Ok(())
 }
 
-/// Both accounts or none. The order of the keys does not matter, and a transfer to the same account locks it once.
+/// Locks both accounts or none. The order of the keys does not matter, and a transfer to the same account locks it once.
 #[distributed_lock(keys = ["account:<from>", "account:<to>"])]
 async fn transfer(from: u64, to: u64) -> Result<(), LockError> {
     TRANSFERS.stay().await;

@@ -1,11 +1,11 @@
-//! A service with a page for its operators, who see its locks and can take one from its holder.
+//! A service with pages for its operators, who see its locks and can revoke them.
 //!
 //! ```text
 //! cargo run -p lock-examples --example operators --features axum -- serve
 //! ```
 //!
-//! Open the address that it prints, as `ann` with the password `secret`. Without `serve`, it sends itself three requests and
-//! ends. Set `LOCK_URL=redis://127.0.0.1:6379` to see the locks of a real server.
+//! Open the printed address, and log in as `ann` with the password `secret`. Without `serve`, it sends itself three requests
+//! and ends. Set `LOCK_URL=redis://127.0.0.1:6379` to see the locks of a real server.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,11 +25,11 @@ use tokio::sync::oneshot;
 /// `ann` and `secret`, as browsers send them. A real service asks its sessions instead.
 const ANN: &str = "Basic YW5uOnNlY3JldA==";
 
-/// Who sends a request, once that is proved.
+/// The authenticated sender of a request.
 #[derive(Clone)]
 struct User(String);
 
-/// Lets nobody in who does not log in: the page itself asks for no password.
+/// Requires a login: the pages themselves ask for no password.
 async fn log_in(mut request: Request, next: Next) -> Response {
     match request.headers().get(AUTHORIZATION) {
         Some(sent) if sent == ANN => {
@@ -45,13 +45,13 @@ async fn log_in(mut request: Request, next: Next) -> Response {
 
 fn service(client: LockClient) -> Router {
     let locks = LockWeb::new(client)
-        // Each user may revoke here. Return `None` for those who may only look.
+        // Every user may revoke here. Return `None` for users who may only view.
         .operator(|request| Some(request.extensions.get::<User>()?.0.clone()))
         .into_router();
     Router::new().nest("/locks", locks.layer(from_fn(log_in)))
 }
 
-/// A body that hangs until it is told to end, as those do for which operators are called.
+/// A body that hangs until the test ends it, the usual reason to call an operator.
 #[distributed_lock(key = "import", client = client)]
 async fn import(
     client: &LockClient,
@@ -88,7 +88,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(importing.await??)
 }
 
-/// Sends a request, and returns the status and what the answer says of the lock.
+/// Sends a request, and returns the status and the state of the lock in the response.
 async fn ask(address: SocketAddr, path: &str, login: &str) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(address).await?;
     let request = format!(

@@ -29,7 +29,7 @@ async fn close(account: u64) -> Result<(), LockError> {
     let (one, other) = tokio::join!(book(account, "fees"), book(account, "tax"));
     one.and(other)?;
 
-    // A spawned task is not part of the call, and would wait for it. `in_current_hold` makes it a part.
+    // A spawned task is not part of the call, and would wait for it. `in_current_hold` makes it part of the call.
     println!("close  spawns two tasks, one of them with in_current_hold:");
     let separate = tokio::spawn(peek(account));
     let carried = tokio::spawn(in_current_hold(book(account, "farewell")));
@@ -42,7 +42,7 @@ async fn close(account: u64) -> Result<(), LockError> {
     Ok(())
 }
 
-/// The token of a nested call is that of the outermost one.
+/// A nested call has the token of the outermost call.
 #[distributed_lock(key = "account:<account>", guard = held, token = token)]
 async fn book(account: u64, what: &str) -> Result<FencingToken, LockError> {
     assert_eq!(BOOKING.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
@@ -55,8 +55,8 @@ async fn book(account: u64, what: &str) -> Result<FencingToken, LockError> {
     Ok(token)
 }
 
-/// Returns `None` if the account is busy. An unreachable server is an error, since the answer is then
-/// unknown.
+/// Returns `None` if the account is busy. An unreachable server is an error, since it is then unknown
+/// whether the account is busy.
 #[distributed_lock(key = "account:<account>", wait = "0s", on_busy = "skip")]
 async fn peek(account: u64) -> Result<Option<()>, LockError> {
     Ok(Some(()))

@@ -1,15 +1,15 @@
-//! A web service that ends in good order on SIGTERM or Ctrl-C.
+//! A web service that shuts down gracefully on SIGTERM or Ctrl-C.
 //!
 //! ```text
 //! cargo run -p lock-examples --example shutdown --features axum
 //! ```
 //!
-//! It listens on a free port. `curl -X POST` the address that it prints, which takes six seconds, and
-//! press Ctrl-C meanwhile. The locks have a grace of half a second. After it the request is answered
+//! It listens on a free port. Run `curl -X POST` with the printed address, which takes six seconds, and
+//! press Ctrl-C meanwhile. The locks have a grace period of half a second. Then the request is answered
 //! with 503, the locks are released, and the process ends.
 //!
-//! With `-- drain-first` after the command, the server ends first and the locks after it, which takes
-//! the sum of both times. Set `LOCK_URL=redis://127.0.0.1:6379` to take the locks on a real server.
+//! With `-- drain-first` after the command, the server drains first and the locks end after it, which
+//! takes the sum of both times. Set `LOCK_URL=redis://127.0.0.1:6379` to take the locks on a real server.
 
 use std::error::Error;
 use std::future::{IntoFuture, pending};
@@ -25,11 +25,11 @@ use axum::routing::post;
 use lock_runtime::{LockClient, LockError, distributed_lock};
 use tokio::net::TcpListener;
 
-/// The time for which locked functions may go on after the signal. It must be shorter than the time
-/// after which the process is killed: 30 s by default in Kubernetes.
+/// How long locked functions may go on after the signal. Must be shorter than the time until the
+/// process is killed: 30 s by default in Kubernetes.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Works for longer than the grace.
+/// Works for longer than the grace period.
 #[distributed_lock(key = "order:<id>", wait = "0s", client = locks, or_else = |error| later(&error))]
 async fn ship(State(locks): State<LockClient>, Path(id): Path<u64>) -> Response {
     println!("packing {id}");
@@ -43,14 +43,14 @@ fn later(error: &LockError) -> Response {
     StatusCode::SERVICE_UNAVAILABLE.into_response()
 }
 
-/// Work besides the requests. It never completes.
+/// A background task. It never completes.
 #[distributed_lock(key = "import", client = locks)]
 async fn import(locks: &LockClient) -> Result<(), LockError> {
     println!("importing");
     pending().await
 }
 
-/// Completes at SIGTERM or Ctrl-C. Each call listens for itself.
+/// Completes at SIGTERM or Ctrl-C. Each call listens independently.
 async fn termination() {
     let ctrl_c = tokio::signal::ctrl_c();
     #[cfg(unix)]
@@ -66,8 +66,8 @@ async fn termination() {
     ctrl_c.await.expect("Ctrl-C can be listened to");
 }
 
-/// Ends the server and the locks at the same time. The server accepts no more requests and waits for
-/// those in flight. Their locks end with the grace at the latest, and so do the requests.
+/// Shuts down the server and the locks at the same time. The server stops accepting requests and waits
+/// for those in flight. Their locks end with the grace period at the latest, and so do the requests.
 async fn serve(listener: TcpListener, service: Router, locks: LockClient) -> io::Result<()> {
     let server = axum::serve(listener, service).with_graceful_shutdown(termination());
     let shutdown = async {
@@ -79,8 +79,8 @@ async fn serve(listener: TcpListener, service: Router, locks: LockClient) -> io:
     Ok(())
 }
 
-/// The wrong way: the server waits for its requests however long they take, and the grace begins after
-/// that. If the process is killed before, its locks stay until their ttls end.
+/// The wrong way: the server waits for its requests however long they take, and the grace period begins
+/// after that. If the process is killed first, its locks stay taken until their ttls expire.
 async fn drain_first(listener: TcpListener, service: Router, locks: LockClient) -> io::Result<()> {
     let server = axum::serve(listener, service).with_graceful_shutdown(termination());
     server.await?;

@@ -34,11 +34,11 @@ impl From<LockError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let ApiError(error) = self;
-        // What is left of the holder's lease; without a holder, a second.
+        // The remaining lease of the holder, or a second without one.
         let seconds = error.retry_after().map_or(1, |left| left.as_secs() + 1);
         let retry = [(RETRY_AFTER, seconds.to_string())];
         match error.kind() {
-            // Not a failure of the service: another request holds the lock.
+            // No failure of the service: another request holds the lock.
             LockErrorKind::Busy => {
                 let holder = error.holder().unwrap_or("another process");
                 let text = format!("busy: held by {holder}");
@@ -56,11 +56,11 @@ impl IntoResponse for ApiError {
 #[derive(Clone)]
 struct Shop {
     locks: LockClient,
-    /// Reports to `main` that an order is being packed.
+    /// Notifies `main` that an order is being packed.
     packing: mpsc::Sender<u64>,
 }
 
-/// A handler takes the attribute like any other function. `max_hold` bounds what other requests are told to wait.
+/// The attribute works on a handler like on any other function. `max_hold` bounds the `Retry-After` of other requests.
 #[distributed_lock(key = "order:<id>", wait = "0s", max_hold = "5s", client = shop.locks)]
 async fn ship(State(shop): State<Shop>, Path(id): Path<u64>) -> Result<String, ApiError> {
     let _ = shop.packing.send(id).await;
@@ -100,7 +100,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sends a request, and returns the status and the body of the answer, and when to ask again.
+/// Sends a request, and returns the status, the body and `Retry-After` of the response.
 async fn ask(address: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(address).await?;
     let request = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");

@@ -10,7 +10,8 @@
 //! cargo run -p lock-examples --example with_java
 //! ```
 //!
-//! Set `LOCK_URL=redis://127.0.0.1:6379` to run it on a real server, beside such a service or in several terminals.
+//! Set `LOCK_URL=redis://127.0.0.1:6379` to run it on a real server, alongside such a service or in several
+//! terminals.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,14 +19,14 @@ use std::time::Duration;
 
 use lock_runtime::{LockClient, LockError, LockErrorKind, Record, distributed_lock};
 
-/// A warehouse whose stock the Java service changes as well.
+/// A warehouse whose stock the Java service also changes.
 struct Warehouse {
     with_java: LockClient,
     stock: AtomicU32,
 }
 
 impl Warehouse {
-    /// Reads and then writes: without the lock, an update would be lost.
+    /// Reads and then writes: without the lock, updates would be lost.
     #[distributed_lock(key = "stock:<sku>", ttl = "30s", wait = "10s", client = self.with_java)]
     async fn take(&self, sku: u32, clerk: u32) -> Result<(), LockError> {
         let before = self.stock.load(Ordering::SeqCst);

@@ -18,7 +18,7 @@ const ROUNDS: u32 = 25;
 /// The thread waits for the lock, works, and releases it.
 #[distributed_lock(key = "stock:<sku>", ttl = "10s", wait = "30s")]
 fn sell(sku: &str, stock: &AtomicU32) -> Result<u32, LockError> {
-    // Two steps on purpose: without the lock, a sale between them would be lost.
+    // Two steps on purpose: without the lock, a concurrent sale would be lost.
     let left = stock.load(Ordering::SeqCst) - 1;
     thread::yield_now();
     stock.store(left, Ordering::SeqCst);
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         stock.load(Ordering::SeqCst)
     );
 
-    // Without the attribute, every method has a blocking twin.
+    // Every method of the API without the attribute has a blocking twin.
     let client = LockClient::installed()?;
     let guard = client.lock("stock:apple").acquire_blocking()?;
     println!(

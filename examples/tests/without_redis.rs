@@ -1,4 +1,4 @@
-//! How to test a function that takes a lock, without a server and without real waiting.
+//! How to test a function that takes a lock, without a server and without real waits.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

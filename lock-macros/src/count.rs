@@ -1,4 +1,4 @@
-//! Numbers of permits in options: `5`, or an expression.
+//! Reads numbers of permits in options: `5`, or an expression.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -72,7 +72,7 @@ fn checked(digits: &str) -> Result<u32, String> {
     }
 }
 
-/// What to write instead of a literal of another type.
+/// The correction of a literal of another type.
 fn instead(digits: &str) -> String {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return FORMAT.to_owned();

@@ -1,4 +1,4 @@
-//! Durations in options: `"1m30s"`, or an expression.
+//! Reads durations in options: `"1m30s"`, or an expression.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ impl Length {
     }
 
     /// Refuses a `retain` of more than a third of the `ttl`, if both are literals. Beyond a third,
-    /// the runtime does not pass the lease to another caller.
+    /// the runtime does not hand the lease over to another caller.
     pub(crate) fn must_be_a_third_of(&self, ttl: &Length, errors: &mut Errors) {
         if let (Length::Literal(retain, span), Length::Literal(ttl, _)) = (self, ttl)
             && *retain > *ttl / 3
@@ -89,7 +89,7 @@ impl Length {
         }
     }
 
-    /// Refuses a literal `retain` of what is never retained.
+    /// Refuses a literal `retain` of a lease that is never retained.
     pub(crate) fn must_not_retain(&self, what: &str, errors: &mut Errors) {
         if let Length::Literal(retain, span) = self
             && !retain.is_zero()

@@ -72,8 +72,8 @@ fn lock(args: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// Removes further `#[distributed_lock]` attributes and reports each: two locks on one function would
-/// have an order that the user did not choose.
+/// Removes further `#[distributed_lock]` attributes and reports each: the user did not choose the order
+/// of two locks on one function.
 fn refuse_second_lock(item: &mut Item, errors: &mut Errors) {
     item.attrs.retain(|attr| {
         let last = attr.path().segments.last();
@@ -81,7 +81,7 @@ fn refuse_second_lock(item: &mut Item, errors: &mut Errors) {
         if ours {
             errors.add(
                 last.map_or_else(proc_macro2::Span::call_site, |segment| segment.ident.span()),
-                "`#[distributed_lock]` is there twice; one function takes one lock",
+                "`#[distributed_lock]` is applied twice; a function takes one lock",
             );
         }
         !ours

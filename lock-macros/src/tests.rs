@@ -99,7 +99,7 @@ fn second_attribute_is_refused() {
         "key = \"a\"",
         "#[lock_runtime::distributed_lock(key = \"b\")] #[doc = \"kept\"] fn f() {}",
     );
-    assert!(output.contains("is there twice"), "{output}");
+    assert!(output.contains("is applied twice"), "{output}");
     assert!(
         !output.contains("\"b\""),
         "the second attribute would be expanded as well: {output}"

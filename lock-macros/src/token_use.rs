@@ -1,4 +1,4 @@
-//! Explains a token that the body does not use, and a call of `fencing_token` whose answer is not awaited.
+//! Reports a token that the body does not use, and a call of `fencing_token` that is not awaited.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -7,7 +7,7 @@ use crate::errors::Errors;
 use crate::item::Shape;
 use crate::model::Options;
 
-/// Looks at the body for both mistakes.
+/// Reports both mistakes.
 pub(crate) fn check(options: &Options, shape: &Shape, body: &Group, errors: &mut Errors) {
     if let Some(token) = &options.token
         && !is_used(&token.unraw().to_string(), body.stream())
@@ -15,8 +15,8 @@ pub(crate) fn check(options: &Options, shape: &Shape, body: &Group, errors: &mut
         errors.add(
             token.span(),
             format_args!(
-                "nothing uses the token `{token}`, which costs the server two thirds of a call: send it along with each \
-                 write, or leave `token = {token}` out"
+                "the token `{token}` is never used, and minting it takes two thirds of the server's time: send it with each \
+                 write, or remove `token = {token}`"
             ),
         );
     }
@@ -36,7 +36,7 @@ pub(crate) fn check(options: &Options, shape: &Shape, body: &Group, errors: &mut
     }
 }
 
-/// Whether a name that begins with `_`, or that the body has: also in the text of a format, `"{token}"`.
+/// Returns whether a name begins with `_` or occurs in the body, including format strings such as `"{token}"`.
 fn is_used(name: &str, body: TokenStream) -> bool {
     name.starts_with('_')
         || body.into_iter().any(|tree| match tree {
@@ -47,14 +47,13 @@ fn is_used(name: &str, body: TokenStream) -> bool {
         })
 }
 
-/// Whether a format shows it, or has it as a width: `"{token}"`, `"{:token$}"`.
+/// Returns whether a format string has it as a value or a width: `"{token}"`, `"{:token$}"`.
 fn is_in_format(name: &str, text: &str) -> bool {
     text.contains(&format!("{{{name}")) || text.contains(&format!("{name}$"))
 }
 
-/// Reports each `guard.fencing_token()` that is used as if it was the token, and in a function that is not async each one
-/// that is awaited, unless an async block may be around it. A future that goes elsewhere is not a mistake of ours to explain:
-/// the compiler does.
+/// Reports each `guard.fencing_token()` that is used as if it were the token. In a function that is not async, also reports
+/// awaited calls, unless an async block may be around them. The compiler explains other uses of the future.
 fn not_awaited(guard: &Ident, shape: &Shape, body: TokenStream, report: &mut dyn FnMut(Span)) {
     let trees: Vec<TokenTree> = body.into_iter().collect();
     let mut shape = shape;
@@ -65,7 +64,7 @@ fn not_awaited(guard: &Ident, shape: &Shape, body: TokenStream, report: &mut dyn
         if let TokenTree::Group(group) = tree {
             not_awaited(guard, shape, group.stream(), report);
         }
-        // `self.guard` is another one.
+        // `self.guard` is another variable.
         let is_field = place > 0 && is(&trees[place - 1], ".");
         let Some(method) = call_of_fencing_token(guard, &trees[place..]).filter(|_| !is_field)
         else {
@@ -84,7 +83,7 @@ fn not_awaited(guard: &Ident, shape: &Shape, body: TokenStream, report: &mut dyn
     }
 }
 
-/// The name of the method, if these begin with `guard.fencing_token()`.
+/// The name of the method, if the tokens begin with `guard.fencing_token()`.
 fn call_of_fencing_token(guard: &Ident, trees: &[TokenTree]) -> Option<Span> {
     let [held, dot, method, TokenTree::Group(arguments), ..] = trees else {
         return None;

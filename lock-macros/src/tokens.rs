@@ -46,7 +46,7 @@ pub(crate) fn map_names(
 
 /// Adds every name that is used, at any depth.
 ///
-/// Fields and methods are no uses, nor is a name before a `:`, which is a field, a label or a new
+/// Fields and methods are not uses, nor is a name before a `:`, which is a field, a label or a new
 /// variable. In a macro call, a name before a `:` may be a use, and a string may use names as `{name}`.
 pub(crate) fn add_names(tokens: TokenStream, into: &mut HashSet<String>) {
     add_names_of(tokens, false, into);

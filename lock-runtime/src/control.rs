@@ -5,6 +5,10 @@
 //! it of the files that it shares. `control/lines.rs` declares the lines; the tests include it as well, for what must notice
 //! (`harness/rounds/control.rs`, `model/tests/explorations/controls.rs`). In every other build [`is_removed!`] is the constant
 //! `false`, and the scripts are what their files have.
+//!
+//! # Invariants
+//!
+//! - A row of the fault table, or the model, notices each safety line that is missing.
 
 /// Whether the safety line of that name is removed.
 ///

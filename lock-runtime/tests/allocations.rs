@@ -5,6 +5,8 @@
 
 use std::alloc::System;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use lock_runtime::{LockClient, LockError, LockGuard, distributed_lock};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -33,6 +35,18 @@ async fn by_hand(id: u64) -> Result<(), LockError> {
     guard.release().await
 }
 
+/// Some calls more than there are pairs of keys in the memory of a client.
+const MANY: usize = 300;
+
+/// Of two accounts, which are others in each call.
+async fn transfer(wait: Duration) -> Result<(), LockError> {
+    static ACCOUNT: AtomicU64 = AtomicU64::new(1_000);
+    let from = ACCOUNT.fetch_add(2, Ordering::Relaxed);
+    let keys = [from, from + 1].map(|id| format!("account:{id}"));
+    let call = CLIENT.lock_all(keys).name("account:<>").wait(wait);
+    call.acquire().await?.release().await
+}
+
 /// The number of allocations of `call`.
 async fn count(call: impl AsyncFn() -> Result<(), LockError>) -> usize {
     // The first call grows buffers that later calls reuse.
@@ -58,4 +72,19 @@ async fn calls_allocate_no_more_than_they_must() {
     let inside = async |_: &LockGuard| count(async || ship(42).await).await;
     let nested = CLIENT.lock("customer:7").run(inside).await.unwrap();
     assert_eq!(nested, attribute, "a call inside another lock");
+    // A call without a wait for several keys takes all or none, and is not compared.
+    let both = async |wait| {
+        let call = CLIENT.lock_all(["order:42", "customer:7"]).wait(wait);
+        call.acquire().await?.release().await
+    };
+    let (patient, none) = (Duration::from_secs(1), Duration::ZERO);
+    let trying = count(async || both(none).await).await;
+    let waiting = count(async || both(patient).await).await;
+    assert_eq!(waiting, trying, "a call for several keys");
+    for _ in 0..MANY {
+        transfer(patient).await.unwrap();
+    }
+    let trying = count(async || transfer(none).await).await;
+    let waiting = count(async || transfer(patient).await).await;
+    assert_eq!(waiting, trying, "a call for new keys of a known class");
 }

@@ -183,17 +183,22 @@ fn unquoted(literal: &str) -> String {
     literal.trim_matches('"').to_owned()
 }
 
-/// The rows of the tables in a section of the page, each as its cells.
-fn rows(section: &str) -> Vec<Vec<&'static str>> {
-    let title = format!("\n# {section}\n");
+fn section(title: &str) -> &'static str {
+    let title = format!("\n# {title}\n");
     let (_, text) = PAGE.split_once(&title).expect("the page has the section");
-    let text = text.split("\n# ").next().unwrap_or(text);
-    let rows = text.lines().filter(|line| line.starts_with("| `"));
+    text.split("\n# ").next().unwrap_or(text)
+}
+
+/// The rows of the tables in a section of the page, each as its cells.
+fn rows(title: &str) -> Vec<Vec<&'static str>> {
+    let rows = section(title)
+        .lines()
+        .filter(|line| line.starts_with("| `"));
     let cells = rows.map(|row| row.split('|').map(str::trim).skip(1).collect());
     cells.collect()
 }
 
-/// What stands in code in a cell.
+/// What stands in code in a cell or an item.
 fn codes(cell: &str) -> BTreeSet<String> {
     let codes = cell.split('`').skip(1).step_by(2);
     codes.map(str::to_owned).collect()
@@ -213,11 +218,11 @@ fn of_page() -> Reports {
             found.insert((only_code(name), "span".to_owned()), codes(fields));
         }
     }
-    for row in rows("Events") {
-        let [name, level, fields, ..] = row[..] else {
-            panic!("{row:?}");
-        };
-        found.insert((only_code(name), only_code(level)), codes(fields));
+    let items = section("Events").lines();
+    for item in items.filter_map(|line| line.strip_prefix("- **`")) {
+        let (name, rest) = item.split_once("`**, ").expect("a name");
+        let (level, fields) = rest.split_once(": ").expect("a level");
+        found.insert((name.to_owned(), only_code(level)), codes(fields));
     }
     found
 }

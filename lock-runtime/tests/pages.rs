@@ -48,11 +48,11 @@ fn heading_has_no_id_of_rustdoc() {
 #[test]
 fn table_of_options_has_each_option_of_the_attribute_before_its_section() {
     let (table, sections) = ATTRIBUTE
-        .split_once("\n# Functions\n")
+        .split_once("\n# Options\n")
         .expect("the table comes first");
-    let rows = table.lines().filter_map(|line| line.strip_prefix("| [`"));
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| ["));
     let rows: Vec<_> = rows
-        .filter_map(|row| row.split_once('`'))
+        .filter_map(|row| row.split_once("](#"))
         .map(|(option, _)| option)
         .collect();
     let sections = sections
@@ -82,11 +82,11 @@ fn tables_of_options_agree_about_where_they_work() {
         row.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>())
     };
     let (table, _) = ATTRIBUTE
-        .split_once("\n# Functions\n")
+        .split_once("\n# Options\n")
         .expect("the table comes first");
     let mut compared = 0;
-    for row in table.lines().filter(|line| line.starts_with("| [`")) {
-        let option = row.split('`').nth(1).expect("an option");
+    for row in table.lines().filter(|line| line.starts_with("| [")) {
+        let option = row.split(['[', ']']).nth(1).expect("an option");
         let limits = row.split('|').rev().nth(1).expect("a cell");
         let is_free = |cell: &str| cell == "yes" || cell.starts_with("up to 24 h");
         let expected = match of_place(option) {
@@ -164,6 +164,32 @@ fn headings(text: &str) -> impl Iterator<Item = String> + '_ {
         });
         kept.collect()
     })
+}
+
+/// The glossary has thirty words at most, and each page leads to it.
+#[test]
+fn page_leads_to_the_glossary_which_is_short() {
+    for (path, text) in pages() {
+        if path.ends_with("docs/glossary.md") {
+            let words = text.lines().filter(|line| line.starts_with("| **"));
+            assert!(words.count() <= 30);
+            continue;
+        }
+        // These are on a page with another part that leads there, or on a page outside the guide.
+        let is_part = [
+            "failure_path.md",
+            "key_part.md",
+            "how_it_works/hand_off.md",
+            "how_it_works/loss.md",
+            "docs/performance.md",
+        ];
+        let is_part = is_part.iter().any(|part| path.ends_with(part));
+        assert!(
+            is_part || text.contains("docs::glossary") || text.contains("super::glossary"),
+            "{}",
+            path.display()
+        );
+    }
 }
 
 /// Most readers copy the first example of a page before they read on.

@@ -76,7 +76,7 @@ const NO_MESSAGES: &[&str] = &[
     "name the locks that are taken by hand: Acquire::name",
     "nest fewer different locks in each other",
     "… keys of locks without a name",
-    "… pairs of nested locks",
+    "… pairs of locks",
     "… paths between two locks",
     "… rings of locks",
     "… templates and names of locks",

@@ -1,5 +1,5 @@
-//! The compose files of `examples/servers`, without containers: the commands of their services start servers here, and
-//! the URL of each file leads to them, with its user.
+//! Tests the compose files of `examples/servers` without containers: runs the commands of their services, and connects with
+//! the URL and the user of each file.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -29,11 +29,10 @@ impl Compose {
         Compose { text }
     }
 
-    /// The file with ports that are free here instead of those that it names. None of these may be a part of one after
-    /// it.
+    /// Replaces the ports in the file by free ones. No port may be a substring of a later one.
     fn with_ports<const N: usize>(name: &str, named: [u16; N]) -> (Compose, [u16; N]) {
         let mut compose = Compose::read(name);
-        // In two steps, since a free port may look like one that is named.
+        // In two steps, since a free port may equal one in the file.
         let place = |number: usize| format!("<{}>", "x".repeat(number));
         for (number, named) in named.iter().enumerate() {
             compose.text = compose.text.replace(&named.to_string(), &place(number));
@@ -52,13 +51,13 @@ impl Compose {
         words_of(command.as_str().expect("a command"))
     }
 
-    /// The options of the servers of services that are all alike.
+    /// The options of the servers of identical services.
     fn common_options(&self, name: &str) -> Vec<String> {
         let documents = Yaml::load_from_str(&self.text).expect("the file is YAML");
         words_of(documents[0][name]["command"].as_str().expect("a command"))
     }
 
-    /// Starts the program of a service, which writes its configuration the first time, in an empty folder of its own.
+    /// Starts the program of a service in an empty folder of its own. The program writes its configuration at the first start.
     fn start_configured(&self, service: &str, port: u16, options: &[&str]) -> Server {
         let script = self.script(service);
         let (_, rest) = script.split_once("<<'END'\n").expect("a configuration");
@@ -85,7 +84,7 @@ impl Compose {
         Server::at(port, options)
     }
 
-    /// The URL that the file tells the reader to use.
+    /// The URL in the file's instructions.
     fn named_url(&self) -> &str {
         let (_, url) = self.text.split_once("LOCK_URL=").expect("a URL");
         let url = url.split_whitespace().next().expect("a URL");
@@ -99,8 +98,7 @@ impl Compose {
     }
 }
 
-/// A port on which no program listens at the moment, nor on the one for its cluster bus. It is below those that the
-/// system gives to connections.
+/// A port without a listener, on itself and on its cluster bus port. It is below the system's ephemeral ports.
 fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = u16::try_from(std::process::id() % 8_000).expect("it is small");
@@ -117,7 +115,7 @@ fn cli(arguments: &[impl AsRef<OsStr>]) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
@@ -126,7 +124,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What a server answers to commands.
+/// The answers of a server to commands.
 fn ask(server: &Server, arguments: &[&str]) -> String {
     let port = server.url().replace("redis://127.0.0.1:", "");
     cli(&[&["-p", &port], arguments].concat())
@@ -149,7 +147,7 @@ fn words_of(command: &str) -> Vec<String> {
     words.collect()
 }
 
-/// A word as compose reads it. It ends a command, without a word, at a character that a shell gives a meaning to.
+/// Parses a word like compose. Returns none at a character with a meaning in a shell, which ends the command.
 fn unquoted(word: &str) -> String {
     let quoted = word
         .strip_prefix('\'')
@@ -182,7 +180,7 @@ fn one_server_grants_locks_to_its_user() {
     locks(&without_name).expect_err("the default user has no right to a lock");
 }
 
-/// With the certificate that the file has the reader make.
+/// With the certificate from the file's instructions.
 #[cfg(feature = "tls")]
 #[test]
 fn server_over_tls_grants_locks_to_clients_that_trust_it() {
@@ -254,7 +252,7 @@ fn sentinels_lead_to_the_primary() {
         })
         .collect();
     locks(compose.named_url()).expect("the users have their rights");
-    // They know each other and the replica, by the rights of their users, and promote it.
+    // Sentinels find each other and the replica with the rights of their users, and promote the replica.
     let question = [
         "--user",
         "service",
@@ -293,7 +291,7 @@ fn quorum_grants_locks_while_a_node_is_away() {
         let address = node.url().replace("redis://", "");
         url = url.replace(&format!("127.0.0.1:{named}"), &address);
     }
-    // New nodes have no vote for as long: with the ttl and the delay that the file leads to, a minute.
+    // New nodes have no vote for a restart delay: a minute with the file's URL.
     const DELAY: Duration = Duration::from_secs(1);
     let url = format!("{url}?restart_delay={}s", DELAY.as_secs());
     let client = LockClient::builder().url(url).ttl(DELAY).build();

@@ -1,5 +1,5 @@
-//! A server for a test. The harness of the workspace's tests can do more, but has many dependencies,
-//! which a user who only runs the quickstart should not have to build.
+//! A server for a test. The workspace's harness can do more, but users who only run the quickstart
+//! should not have to build its many dependencies.
 
 use std::ffi::{OsStr, OsString};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -36,7 +36,7 @@ impl Server {
         )
     }
 
-    /// A server whose arguments have it listen on this port.
+    /// A server that listens on this port by its arguments.
     pub(crate) fn at(port: u16, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Server {
         let program = std::env::var_os("LOCK_REDIS_SERVER");
         let child = Command::new(program.unwrap_or_else(|| "redis-server".into()))

@@ -1,4 +1,4 @@
-//! The attribute's arguments as they were typed.
+//! Parses the attribute's arguments.
 
 mod names;
 mod options;
@@ -83,7 +83,7 @@ fn rename_self_in(value: &mut Expr, name: &Ident) {
 
 struct Reader<'a> {
     args: Args,
-    /// Whether the user tried to give a key, or keys. If so, a missing key is not reported as well.
+    /// Returns whether the user tried to give a key, or keys. If so, a missing key is not reported as well.
     key_seen: bool,
     errors: &'a mut Errors,
 }
@@ -169,7 +169,7 @@ impl Reader<'_> {
     }
 }
 
-/// Parses a string at the place of an option's name, also if it comes from a `macro_rules!` macro.
+/// Parses a string in the place of an option's name, even if it comes from a `macro_rules!` macro.
 fn bare_string(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
     if input.peek(Ident::peek_any) {
         return Ok(None);

@@ -1,9 +1,9 @@
-//! Names of options, and the names that users of other libraries write instead.
+//! Recognises names of options, and the names that users of other libraries write instead.
 
 use super::options;
 use crate::suggest;
 
-/// Settings that all locks of a client have in common.
+/// Settings of the client, common to all its locks.
 const CLIENT_SETTINGS: &[&str] = &["record", "prefix", "local_turns", "await_release"];
 
 /// Names of options in other lock libraries, with the option that corresponds here.
@@ -77,12 +77,12 @@ pub(crate) fn unknown(name: &str) -> String {
     }
 }
 
-/// Whether an option of this name was meant to give a key, or keys. If so, a missing key is not reported as well.
+/// Returns whether an option of this name was meant to give a key, or keys. If so, a missing key is not reported as well.
 pub(crate) fn means_key(name: &str) -> bool {
     matches!(meant(name), Some("key" | "keys"))
 }
 
-/// The option with this name, or the one that was probably meant.
+/// The option with this name, or the option that was probably meant.
 fn meant(name: &str) -> Option<&'static str> {
     let name = suggest::snake(name);
     let unit = UNITS.iter().find_map(|unit| name.strip_suffix(unit));

@@ -1,18 +1,19 @@
-//! The options: their names, examples, and what the attribute's page says of them in its table.
+//! Declares the options: their names, examples, and rows in the table of the attribute's page.
 
 use proc_macro2::Ident;
 use syn::Expr;
 
 use super::rename_self_in;
 
-/// What is said of an option.
+/// The documentation of an option.
 pub(super) struct Described {
     pub(super) name: &'static str,
     /// An example of a value, for the message about a missing or wrong one.
     sample: &'static str,
-    // The cells of the page's table: what the value is, what holds without one, and what it does not go with.
+    // The cells of the page's table: the value, the default, the options that it excludes, and the
+    // servers without it. Names of options are links and not code, which rustdoc breaks anywhere on a narrow screen.
     #[cfg(test)]
-    cells: [&'static str; 3],
+    cells: [&'static str; 4],
 }
 
 /// Declares the options, each with the field that has its value.
@@ -23,6 +24,7 @@ macro_rules! options {
         value: $value:literal,
         default: $default:literal,
         excludes: $excludes:literal,
+        lacks: $lacks:literal,
     })*) => {
         /// The value of each option, if it was given.
         #[derive(Default)]
@@ -31,7 +33,7 @@ macro_rules! options {
         }
 
         impl Args {
-            /// Where the value of the option with this name goes.
+            /// The field for the value of the option with this name.
             pub(super) fn slot(&mut self, name: &str) -> Option<&mut Option<Expr>> {
                 match name {
                     $($name => Some(&mut self.$field),)*
@@ -46,7 +48,7 @@ macro_rules! options {
                 name: $name,
                 sample: $sample,
                 #[cfg(test)]
-                cells: [$value, $default, $excludes],
+                cells: [$value, $default, $excludes, $lacks],
             },)*
         ];
     };
@@ -58,49 +60,56 @@ options! {
         sample: "\"order:<id>\"",
         value: "a template such as `\"order:<id>\"`, or an expression",
         default: "–",
-        excludes: "`keys`",
+        excludes: "[keys](#keys)",
+        lacks: "–",
     }
     keys {
         name: "keys",
         sample: "[\"account:<from>\", \"account:<to>\"]",
         value: "several templates, or an expression: all locks or none",
         default: "–",
-        excludes: "`key`, `mode`, `permits`, `retain`; not on a quorum, not in Redisson's record, and on a cluster only with one hash tag",
+        excludes: "[key](#key), [mode](#mode), [permits](#permits), [retain](#retain)",
+        lacks: "quorum, Redisson's record; cluster: one hash tag for all",
     }
     ttl {
         name: "ttl",
         sample: "\"10s\"",
-        value: "the lease without a renewal, 20 ms to 24 h",
+        value: "how long the lease lasts without a renewal, 20 ms to 24 h",
         default: "the client's: 30 s",
-        excludes: "on a quorum, more than its restart delay",
+        excludes: "–",
+        lacks: "quorum: no longer than its restart delay",
     }
     wait {
         name: "wait",
         sample: "\"10s\"",
-        value: "the longest wait for the lock; `\"0s\"` is one attempt",
+        value: "how long to wait for the lock; `\"0s\"` makes one attempt",
         default: "the client's: 10 s",
         excludes: "–",
+        lacks: "–",
     }
     mode {
         name: "mode",
         sample: "\"read\"",
         value: "`\"read\"` or `\"write\"`",
         default: "exclusive",
-        excludes: "`keys`, `permits`; `\"read\"` also `retain`, `hold_at_least`; not on a quorum, not in Redisson's record",
+        excludes: "[keys](#keys), [permits](#permits); readers: [retain](#retain), [hold_at_least](#hold_at_least)",
+        lacks: "quorum, Redisson's record",
     }
     permits {
         name: "permits",
         sample: "5",
         value: "how many calls may hold the lock at once",
         default: "exclusive",
-        excludes: "`keys`, `mode`, `retain`, `hold_at_least`; not on a quorum, not in Redisson's record",
+        excludes: "[keys](#keys), [mode](#mode), [retain](#retain), [hold_at_least](#hold_at_least)",
+        lacks: "quorum, Redisson's record",
     }
     take {
         name: "take",
         sample: "2",
         value: "how many permits a call takes",
         default: "1",
-        excludes: "needs `permits`",
+        excludes: "needs [permits](#permits)",
+        lacks: "–",
     }
     renew {
         name: "renew",
@@ -108,27 +117,31 @@ options! {
         value: "`false`: the lock is lost after one ttl",
         default: "`true`",
         excludes: "–",
+        lacks: "–",
     }
     max_hold {
         name: "max_hold",
         sample: "\"10s\"",
-        value: "the longest time for which a call holds the lock",
+        value: "how long a call may hold the lock",
         default: "none",
         excludes: "–",
+        lacks: "–",
     }
     hold_at_least {
         name: "hold_at_least",
         sample: "\"10s\"",
-        value: "the shortest time, even if the body ends before",
+        value: "how long the lock stays taken, even if the body ends earlier",
         default: "none",
-        excludes: "`mode = \"read\"`, `permits`, more than `max_hold`; not on a quorum, not in Redisson's record",
+        excludes: "readers, [permits](#permits), a shorter [max_hold](#max_hold)",
+        lacks: "quorum, Redisson's record",
     }
     retain {
         name: "retain",
         sample: "\"50ms\"",
-        value: "keeps an uncontended lease for the next call in this client",
+        value: "keeps an uncontended lease for this client's next call",
         default: "the client's: off",
-        excludes: "`keys`, `mode = \"read\"`, `permits`; not in Redisson's record",
+        excludes: "[keys](#keys), [permits](#permits), readers",
+        lacks: "Redisson's record",
     }
     reentrant {
         name: "reentrant",
@@ -136,20 +149,23 @@ options! {
         value: "`false`: a nested call fails",
         default: "`true`",
         excludes: "–",
+        lacks: "–",
     }
     on_busy {
         name: "on_busy",
         sample: "\"skip\"",
-        value: "`\"skip\"`: a busy lock is no error",
+        value: "`\"skip\"`: a busy lock is not an error",
         default: "`\"error\"`",
         excludes: "a return type that cannot be empty",
+        lacks: "–",
     }
     on_lost {
         name: "on_lost",
         sample: "\"finish\"",
-        value: "`\"finish\"`: a body whose lock is lost runs to its end",
+        value: "`\"finish\"`: the body runs to its end after a loss",
         default: "`\"cancel\"`",
         excludes: "–",
+        lacks: "–",
     }
     or_else {
         name: "or_else",
@@ -157,13 +173,15 @@ options! {
         value: "the value to return if the lock fails",
         default: "the error",
         excludes: "–",
+        lacks: "–",
     }
     guard {
         name: "guard",
         sample: "lock",
-        value: "a name for the lock in the body",
+        value: "a name for the guard in the body",
         default: "none",
         excludes: "–",
+        lacks: "–",
     }
     token {
         name: "token",
@@ -171,13 +189,15 @@ options! {
         value: "a name for the fencing token in the body",
         default: "none",
         excludes: "–",
+        lacks: "–",
     }
     client {
         name: "client",
         sample: "self.locks",
-        value: "the client",
+        value: "the client to use",
         default: "the installed one",
         excludes: "–",
+        lacks: "–",
     }
     krate {
         name: "crate",
@@ -185,14 +205,15 @@ options! {
         value: "the path of this crate",
         default: "`::lock_runtime`",
         excludes: "–",
+        lacks: "–",
     }
 }
 
-/// Options whose value is a name or a path, in which `self` stands for nothing.
+/// Options whose value is a name or a path, where `self` has no meaning.
 const NAMES: &[&str] = &["guard", "token", "crate"];
 
 impl Args {
-    /// Renames `self` to `name` in every value, for a body in which the receiver has that name.
+    /// Renames `self` to `name` in every value, for a body whose receiver has that name.
     pub(crate) fn rename_self(&mut self, name: &Ident) {
         for option in OPTIONS
             .iter()
@@ -223,19 +244,19 @@ mod tests {
 
     use super::*;
 
-    /// The page is that of the crate beside this one.
+    /// The page is in the runtime's folder.
     #[test]
     fn page_has_this_table() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lock-runtime/src/attribute.md");
         let page = fs::read_to_string(page).expect("it is in the repository");
         let row = |option: &Described| {
-            let (name, [value, default, excludes]) = (option.name, option.cells);
-            format!("| [`{name}`](#{name}) | {value} | {default} | {excludes} |\n")
+            let (name, [value, default, excludes, lacks]) = (option.name, option.cells);
+            format!("| [{name}](#{name}) | {value} | {default} | {excludes} | {lacks} |\n")
         };
         let table: String = OPTIONS.iter().map(row).collect();
         assert!(
             page.contains(&table),
-            "the rows of the table are to be\n{table}"
+            "the rows of the table must be\n{table}"
         );
     }
 

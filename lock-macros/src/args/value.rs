@@ -1,4 +1,4 @@
-//! The kinds of values that options take, each with its own message.
+//! Reads the kinds of values that options take, each with its own message.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;

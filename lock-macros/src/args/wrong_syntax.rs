@@ -1,5 +1,5 @@
-//! Common mistakes of syntax, each with the correct form: a value without quotes, `:` for `=`, and
-//! the like. The compiler's own message would point into the middle of them.
+//! Explains common mistakes of syntax, each with the correct form: a value without quotes, `:` for `=`, and so on. The
+//! compiler's own message would point into the middle of them.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -14,7 +14,7 @@ pub(crate) fn colon(name: &str, input: ParseStream<'_>) -> syn::Error {
     unquoted_key(name, input).unwrap_or_else(|| instead(name, &value(input), ""))
 }
 
-/// Reports `key = order:<id>` at the value: the template needs quotes. So do those of `keys = [a:<id>]`. `None`
+/// Reports `key = order:<id>` at the value: the template needs quotes. So do templates in `keys = [a:<id>]`. `None`
 /// if the value is correct, or wrong in another way.
 pub(crate) fn unquoted_key(name: &str, input: ParseStream<'_>) -> Option<syn::Error> {
     let ahead = input.fork();
@@ -161,7 +161,7 @@ fn value(input: ParseStream<'_>) -> Vec<TokenTree> {
     value
 }
 
-/// Prints tokens with spaces only between two words and after commas. The standard output has more than were typed.
+/// Prints tokens with spaces only between two words and after commas. The standard output has more spaces than the user typed.
 pub(crate) fn as_written(tokens: TokenStream) -> String {
     let mut text = String::new();
     let (mut after_word, mut after_comma) = (false, false);

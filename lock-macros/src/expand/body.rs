@@ -1,4 +1,4 @@
-//! The inside of the body: the user's statements, and the generated ones before them.
+//! Generates the inside of the body: the user's statements, after generated ones.
 
 use std::collections::HashSet;
 
@@ -13,8 +13,7 @@ use super::{allow_underscores, braced, closures, glue_at};
 
 /// The typed `return`, the captures, and the user's statements.
 ///
-/// Statements with an item have a block of their own. Otherwise clippy would blame the user for an item after the
-/// generated statements.
+/// Statements with an item have a block of their own. Otherwise clippy would blame the user for an item after statements.
 pub(super) fn statements(
     call: &Call,
     statements: TokenStream,
@@ -32,7 +31,7 @@ pub(super) fn statements(
     quote_spanned!(glue=> #typed_return #captures #statements)
 }
 
-/// Whether a statement may be an item: a word that begins one is not inside other braces.
+/// Returns whether a statement may be an item: a word that begins one is not inside other braces.
 fn has_item(statements: &TokenStream) -> bool {
     const BEGIN_ITEMS: [&str; 11] = [
         "const", "enum", "extern", "fn", "impl", "mod", "static", "struct", "trait", "type", "use",
@@ -43,7 +42,7 @@ fn has_item(statements: &TokenStream) -> bool {
     })
 }
 
-/// A `return` that never runs, by which every `return` of the body gets the function's type. There is
+/// A `return` that never runs, and gives every `return` of the body the function's type. There is
 /// none for `_`, and none for a closure that is `-> !`.
 fn typed_return(call: &Call) -> TokenStream {
     let is_never = call.output.never && matches!(call.shape, Shape::Sync);
@@ -63,9 +62,9 @@ fn typed_return(call: &Call) -> TokenStream {
 ///
 /// The order is reversed: a function drops its last argument first, a body its first capture.
 ///
-/// An argument that occurs nowhere is not captured, so that the compiler reports it as unused. One
-/// whose name starts with `_` is captured all the same, unless the function drops its arguments when
-/// it returns its future. There, a capture could keep the future from being `'static` or `Send`.
+/// An argument that occurs nowhere is not captured, so that the compiler reports it as unused. If its
+/// name starts with `_`, it is captured anyway, unless the function drops its arguments when it
+/// returns its future. There, a capture could keep the future from being `'static` or `Send`.
 fn captures(call: &Call, statements: &TokenStream, glue: Span) -> TokenStream {
     let mut mentioned = HashSet::new();
     tokens::add_names(statements.clone(), &mut mentioned);

@@ -1,4 +1,4 @@
-//! A closure that is returned as `impl Fn…`, and takes the types of its arguments from there.
+//! Gives a closure that is returned as `impl Fn…` the types of its arguments.
 //!
 //! `impl Trait` cannot be written inside the body, so the return type is unknown there. A closure at the
 //! end of the body would not know the types of its arguments. It is passed through a function that

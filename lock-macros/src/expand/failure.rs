@@ -1,4 +1,4 @@
-//! The function's result after a failure of the lock.
+//! Generates the function's result after a failure of the lock.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;

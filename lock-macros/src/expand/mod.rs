@@ -61,13 +61,14 @@
 //! - The `if let` gives `return` statements the function's type, with its coercions and its error
 //!   messages.
 //! - `let _ = &id` moves the whole argument into the body, even if the body uses only a field of it or
-//!   nothing (`_tx`). Otherwise the rest of it would be dropped after the lock was released.
+//!   nothing (`_tx`). Otherwise the remainder would be dropped after the lock was released.
 //! - These statements are in the reverse order of the arguments: captures are dropped in the order in
 //!   which they were captured, arguments in the reverse.
 //! - Functions are called by their path, methods only by names that are unlikely elsewhere. A trait in
 //!   scope may have a method `part` for every type.
-//! - Generated code has the macro's hygiene, so most lints ignore it. The others are the reason for the `return`, and
-//!   for the `match` in place of `let mut call`. The user's tokens and braces keep their own. The prefix avoids constants and statics of the user, which have no hygiene.
+//! - Generated code has the macro's hygiene, so most lints ignore it. The `return`, and the `match` instead of `let mut call`,
+//!   satisfy the others. The user's tokens and braces keep their own hygiene. The prefix avoids constants and statics of the
+//!   user, which have no hygiene.
 
 mod body;
 mod closures;

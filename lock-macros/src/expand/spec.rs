@@ -1,4 +1,4 @@
-//! The description of the call: its keys, options and client.
+//! Generates the description of the call: its keys, options and client.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;

@@ -26,7 +26,7 @@ pub(crate) fn async_slot(expr: &mut Expr) -> Option<&mut Expr> {
     }
 }
 
-/// Whether a function only boxes its argument: `Box::pin` and the like, by any path.
+/// Returns whether a function only boxes its argument, as `Box::pin` does, by any path.
 fn boxes(function: &Expr) -> bool {
     let Expr::Path(path) = function else {
         return false;
@@ -45,7 +45,7 @@ fn boxes(function: &Expr) -> bool {
     .any(|known| ty.ident == known.0 && method.ident == known.1)
 }
 
-/// Whether a method passes the block on: those of `futures` and `tracing` that run no code of their own.
+/// Returns whether a method passes the block on unchanged, as methods of `futures` and `tracing` do.
 fn passes_on(method: &Ident) -> bool {
     ["boxed", "boxed_local", "instrument", "in_current_span"]
         .iter()

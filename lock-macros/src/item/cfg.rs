@@ -6,8 +6,8 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, MetaList, Token};
 
-/// The `cfg` attributes among `attrs`. The other attributes apply to an argument's declaration and may
-/// not be valid where it is used.
+/// The `cfg` attributes among `attrs`. The others apply to an argument's declaration and may be invalid
+/// at its use.
 pub(crate) fn attributes_of(attrs: &[Attribute]) -> Vec<Attribute> {
     let cfgs = attrs.iter().filter_map(|attr| {
         let mut attr = attr.clone();

@@ -1,4 +1,4 @@
-//! Statements that only copy a value: `let inner = self.inner.clone();`.
+//! Recognises statements that only copy a value: `let inner = self.inner.clone();`.
 
 use syn::{Expr, FnArg, Ident, Local, Pat, ReceiverKind, Signature, Stmt, Type};
 
@@ -68,7 +68,7 @@ impl Copied<'_> {
     }
 }
 
-/// Recognises `place`, `place.clone()` and the like, and `Arc::clone(&place)`.
+/// Recognises `place`, methods such as `place.clone()`, and `Arc::clone(&place)`.
 fn copied(expr: &Expr) -> Option<Copied<'_>> {
     match expr {
         Expr::MethodCall(call) if call.args.is_empty() && call.turbofish.is_none() => {

@@ -1,8 +1,8 @@
-//! `#[expect(…)]` of lints that judge a function as a whole.
+//! Replaces `#[expect(…)]` of lints that judge a function as a whole.
 //!
 //! Clippy reports `unused_async` for a function that awaits nothing, and a locked function awaits its lock. Its own
 //! `#[expect(clippy::unused_async)]` would then be reported as unfulfilled, although the user's code has not changed.
-//! So an expectation of such a lint becomes permission: `#[allow(clippy::unused_async)]`. All others stay.
+//! So an expectation of such a lint becomes `#[allow(clippy::unused_async)]`. All others stay.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;

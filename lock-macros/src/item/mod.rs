@@ -1,4 +1,4 @@
-//! The function under the attribute. Only its signature is parsed. The body stays as it was typed, so
+//! Parses the function under the attribute, but only its signature. The body stays as it was typed, so
 //! that an editor can complete code in it before it parses.
 
 mod async_slot;
@@ -43,7 +43,7 @@ impl Parse for Item {
         if other_macros::is_of_wasm_bindgen(&signature) {
             return Err(syn::Error::new(
                 signature.ident.span(),
-                "`#[wasm_bindgen]` has to come below: put `#[distributed_lock]` above it",
+                "`#[wasm_bindgen]` must stand below `#[distributed_lock]`: put `#[distributed_lock]` first",
             ));
         }
         if input.peek(Token![;]) {
@@ -74,7 +74,7 @@ impl Parse for Item {
     }
 }
 
-/// The braces of a body, also inside the invisible group of `$body:block` in a `macro_rules!` macro.
+/// The braces of a body, even inside the invisible group of `$body:block` in a `macro_rules!` macro.
 fn braced(tree: TokenTree) -> syn::Result<Group> {
     match tree {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Ok(group),
@@ -213,7 +213,7 @@ mod tests {
             "pub unsafe extern \"C\" fn __wasm_bindgen_generated_ship(arg0_1: u32) -> R { x }";
         assert_eq!(
             refused(text),
-            "`#[wasm_bindgen]` has to come below: put `#[distributed_lock]` above it"
+            "`#[wasm_bindgen]` must stand below `#[distributed_lock]`: put `#[distributed_lock]` first"
         );
     }
 

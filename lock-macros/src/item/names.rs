@@ -1,4 +1,4 @@
-//! The names that the arguments of a function bind.
+//! Collects the names that the arguments of a function bind.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;

@@ -1,11 +1,11 @@
-//! What is known of the code that other attribute macros make, and what is made of it. This knowledge is theirs to break, so
-//! it stands in one place, and a test pins each row to a version.
+//! Handles code from other attribute macros. These may change it at any time, so all assumptions are in this file, and a test
+//! pins each row to a version.
 //!
-//! | macro | above the attribute, it is known by | what is made of it | pinned by |
+//! | macro | above the attribute, recognised by | then | pinned by |
 //! |---|---|---|---|
 //! | `async_trait` | the lifetime `'async_trait`; a block that binds the arguments, then `let __ret: R = { … }` | the lock is taken after the arguments are bound, and `self` is `__self` | async-trait 0.1.92, `tests/attribute` |
-//! | `tokio::main`, `tokio::test` | `let body = async …`, and the message of a runtime that cannot be built | refused: it has to come below | tokio-macros 2.7.2, `tests/attribute/ui/items.rs` |
-//! | `wasm_bindgen` | a name that begins with `__wasm_bindgen_generated_` | refused: it has to come below | wasm-bindgen 0.2, by a copy of its output there |
+//! | `tokio::main`, `tokio::test` | `let body = async …`, and the message of a runtime that cannot be built | refused: it must be placed below | tokio-macros 2.7.2, `tests/attribute/ui/items.rs` |
+//! | `wasm_bindgen` | a name that begins with `__wasm_bindgen_generated_` | refused: it must be placed below | wasm-bindgen 0.2, by a copy of its output there |
 //!
 //! The methods of `futures` and `tracing` that pass a block on are in `async_slot`.
 
@@ -16,13 +16,13 @@ use syn::{Expr, GenericParam, Local, Pat, Signature, Stmt, Type};
 use super::names::Names;
 use crate::tokens;
 
-/// Whether this is what `#[wasm_bindgen]` makes of a function, beside the function itself.
+/// Returns whether `#[wasm_bindgen]` generated this function for another one.
 pub(super) fn is_of_wasm_bindgen(signature: &Signature) -> bool {
     let name = signature.ident.to_string();
     name.starts_with("__wasm_bindgen_generated_")
 }
 
-/// Whether this is the body that `#[tokio::main]` makes: `let body = async { … }; …block_on(body)`.
+/// Returns whether `#[tokio::main]` generated this body: `let body = async { … }; …block_on(body)`.
 pub(super) fn is_of_tokio(body: &TokenStream) -> bool {
     let head = body.clone().into_iter().take(4);
     head.map(|tree| tree.to_string())
@@ -34,7 +34,7 @@ pub(super) fn is_of_tokio(body: &TokenStream) -> bool {
         })
 }
 
-/// The statements by which `#[async_trait]` binds the arguments at the head of its block, and the names in scope after them.
+/// The statements of `#[async_trait]` that bind the arguments at the head of its block, and the names in scope after them.
 #[derive(Clone)]
 pub(crate) struct Prelude {
     pub(crate) statements: TokenStream,
@@ -69,7 +69,7 @@ impl Prelude {
                     names.remove(&moved(local)?, &local.attrs);
                     bind(&mut names, local);
                 }
-                // The `return` that never runs, by which async-trait states the return type.
+                // async-trait states the return type by a `return` that never runs.
                 Stmt::Expr(Expr::If(_), _) if at == 0 => (),
                 _ => return None,
             }

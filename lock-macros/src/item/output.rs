@@ -1,4 +1,4 @@
-//! The type that a body yields, as it can be written inside the body.
+//! Determines the type that a body yields, as it can be written inside the body.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};

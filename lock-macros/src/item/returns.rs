@@ -1,4 +1,4 @@
-//! Return types: their form inside the body, and whether they are futures.
+//! Analyses return types: their form inside the body, and whether they are futures.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -102,7 +102,7 @@ pub(crate) fn is_future(ty: &Type) -> bool {
 pub(crate) fn future_output(ty: &Type) -> Option<TokenStream> {
     match bounds(ty).map(future_bound) {
         Some(Some(bound)) => declared_output(bound),
-        // Another trait, of which `Future` is a supertrait.
+        // Another trait, with `Future` as a supertrait.
         Some(None) => None,
         // The type may be an alias that adds a `Result`, so its arguments do not give the output.
         None => projection(ty),
@@ -168,8 +168,8 @@ fn projection(ty: &Type) -> Option<TokenStream> {
     Some(quote_spanned!(glue=> <#written as ::core::future::Future>::Output))
 }
 
-/// Whether a type is a `Result` or an `Option` of a future, or of a boxed one from the `futures` crate.
-/// Only the name decides, so a `JoinHandle` is allowed: the task of a returned handle already runs.
+/// Returns whether a type is a `Result` or an `Option` of a future, or of a boxed one from the `futures`
+/// crate. Only the name decides, so a `JoinHandle` is allowed: the task of a returned handle already runs.
 pub(crate) fn wraps_future(ty: &Type) -> bool {
     let Type::Path(ty) = bare(ty) else {
         return false;

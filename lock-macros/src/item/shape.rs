@@ -1,5 +1,4 @@
-//! The moment at which a function's work is done, and a report of functions whose lock would be
-//! released before it.
+//! Determines when a function's work is done, and reports functions whose lock would be released before.
 
 use syn::parse::Parser;
 use syn::spanned::Spanned;
@@ -48,7 +47,7 @@ impl Item {
         if other_macros::is_of_tokio(&self.body.stream()) {
             errors.add(
                 signature.ident.span(),
-                "`#[tokio::main]` and `#[tokio::test]` have to come below: put `#[distributed_lock]` above it",
+                "`#[tokio::main]` and `#[tokio::test]` must stand below `#[distributed_lock]`: put `#[distributed_lock]` first",
             );
             return None;
         }
@@ -97,15 +96,15 @@ impl Item {
         {
             errors.add(
                 span,
-                "this statement moves into the `async move { … }` block, and the future is `'static` and cannot borrow `self`; take what it needs before, in statements such as `let x = self.x.clone();`, or make this an `async fn`",
+                "this statement moves into the `async move { … }` block, and the future is `'static` and cannot borrow `self`; copy the values that it needs before the block, in statements such as `let x = self.x.clone();`, or make this an `async fn`",
             );
             return None;
         }
         Some(Shape::Future(Box::new(tail)))
     }
 
-    /// Whether an async function does its work itself. Reports one that is declared to return another
-    /// future.
+    /// Returns whether an async function does its work itself. Reports a function that is declared to
+    /// return another future.
     fn awaits(&self, errors: &mut Errors) -> bool {
         match &self.signature.output {
             ReturnType::Type(_, ty) if returns::is_future(ty) => {
@@ -263,7 +262,7 @@ mod tests {
     #[test]
     fn expanded_tokio_main_is_refused() {
         let text = "fn f() { let body = async { x }; { use tokio::runtime::Builder; return Builder::new_current_thread().build().expect(\"Failed building the Runtime\").block_on(body); } }";
-        assert!(refused(text).contains("put `#[distributed_lock]` above it"));
+        assert!(refused(text).contains("put `#[distributed_lock]` first"));
         for text in [
             "fn f() { let body = async { x }; }",
             "fn f(rt: &Runtime) -> R { let body = async { x }; rt.block_on(body) }",

@@ -1,4 +1,4 @@
-//! The async block at the end of a function that returns a future.
+//! Splits a function that ends with an async block.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -15,7 +15,7 @@ use crate::tokens;
 /// ```text
 /// { charge(); Box::pin(async move { let __self = self; let __ret: R = { rest }; __ret }) }
 /// ```
-/// Here `before` is `charge();`, `prelude` is `let __self = self;`, and `body` is the rest of the block.
+/// Here `before` is `charge();`, `prelude` is `let __self = self;`, and `body` is the remainder of the block.
 pub(crate) struct TailBlock {
     /// The statements at the head that only copy a value, and so may run when the function is called.
     pub(crate) copies: TokenStream,
@@ -26,9 +26,9 @@ pub(crate) struct TailBlock {
     pub(crate) uses_self: Option<Span>,
     /// The place of a `return` in them, except in a nested function.
     pub(crate) returns: Option<Span>,
-    /// A variable of theirs that the code around the block uses, too.
+    /// A variable that they bind and that the code around the block uses, too.
     pub(crate) stranded: Option<Ident>,
-    /// The statements by which `#[async_trait]` binds the arguments at the head of the block.
+    /// The statements of `#[async_trait]` that bind the arguments at the head of the block.
     pub(crate) prelude: Option<Prelude>,
     /// The other statements of the block.
     pub(crate) body: TokenStream,

@@ -1,5 +1,5 @@
-//! A mistake inside a template. On stable Rust, the compiler's carets mark the whole literal, so the
-//! message contains carets of its own.
+//! Reports a mistake inside a template. On stable Rust, the compiler's carets mark the whole literal, so
+//! the message contains carets of its own.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! Placeholders in the syntax of other languages. In a template they are literal text, so all calls
-//! would share one lock.
+//! Reports placeholders in the syntax of other languages. In a template they are literal text, so all
+//! calls would share one lock.
 
 use std::ops::Range;
 
@@ -29,10 +29,10 @@ struct Found {
 
 /// Reports foreign placeholders, all in one diagnostic that shows the corrected template.
 ///
-/// A placeholder that names an argument, such as `#id`, is always reported. Only `:id` may be the name of a route,
-/// as in `get /orders/:id:<id>`, and is text beside a placeholder of the argument. One that counts arguments,
-/// such as `%s`, may be meant as text. It is reported only if the template has no other placeholder. A bare
-/// name, as in `reload:cache`, is never reported: an argument may be called after what is locked.
+/// A placeholder that names an argument, such as `#id`, is always reported. Only `:id` may be part of a route, as
+/// in `get /orders/:id:<id>`, and is text if the template also has a placeholder for the argument. A placeholder
+/// that counts arguments, such as `%s`, may be meant as text: it is reported only if the template has no other
+/// placeholder. A bare name, as in `reload:cache`, is never reported: an argument may have the resource's name.
 pub(super) fn placeholders(
     template: &str,
     pieces: &[Piece],
@@ -73,7 +73,7 @@ pub(super) fn placeholders(
     ));
 }
 
-/// Whether a placeholder of this library has the argument that this one names.
+/// Returns whether a placeholder of this library has the argument that the foreign one names.
 fn is_used(found: &Found, pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| match &piece.kind {
         Kind::Text(_) => false,
@@ -178,7 +178,7 @@ fn named_here(
     })
 }
 
-/// The argument with this name, also if it is spelt in camel case.
+/// The argument with this name, even if it is spelt in camel case.
 fn meant(name: &str, arguments: &Arguments<'_>) -> Option<String> {
     // A name with a capital first letter is a type, as `Self` is.
     let snake = name

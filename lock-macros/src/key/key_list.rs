@@ -1,4 +1,4 @@
-//! `key` and `keys`: the options that name what is locked.
+//! Reads `key` and `keys`, the options that name the locks.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -14,7 +14,7 @@ use crate::item::Names;
 /// The most locks that one call acquires together. The runtime has the same number.
 const MOST: usize = 32;
 
-/// What is locked.
+/// The keys of a call.
 pub(crate) enum KeyList {
     /// The value of `key`.
     One(Key),
@@ -135,7 +135,7 @@ fn instead(place: impl ToTokens, keys: &Punctuated<Expr, Token![,]>, errors: &mu
     ));
 }
 
-/// Reads all elements. A template that is there twice is read once: its mistakes are those of both.
+/// Reads all elements. Reads a repeated template once, so that its mistakes are reported once.
 fn elements(array: &ExprArray, names: &Names, errors: &mut Errors) -> Option<Vec<Key>> {
     if array.elems.is_empty() {
         errors.push(syn::Error::new_spanned(
@@ -171,7 +171,7 @@ fn elements(array: &ExprArray, names: &Names, errors: &mut Errors) -> Option<Vec
     keys.into_iter().collect()
 }
 
-/// As [`template_inside`], for an expression that yields several keys.
+/// Like [`template_inside`], for an expression that yields several keys.
 fn templates_inside(value: &Expr, names: &Names) -> Option<StrayTemplate> {
     let inside = |value: &Expr| templates_inside(value, names);
     match ungrouped(value) {

@@ -1,5 +1,5 @@
-//! Mistakes in a template as a whole: keys that different values could share, and braces that make
-//! no hash tag.
+//! Finds mistakes in a template as a whole: keys that different values could share, and braces that
+//! make no hash tag.
 
 use std::ops::Range;
 
@@ -121,7 +121,7 @@ fn braces(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
                 '}' if tag_is_empty => {
                     diagnostics.push(Diagnostic::new(
                         within(piece, at - 1..at + 1),
-                        "`{}` is an empty hash tag, which Redis Cluster ignores; put between the braces what decides the slot, or leave them out",
+                        "`{}` is an empty hash tag, which Redis Cluster ignores; put the text that decides the slot between the braces, or remove them",
                     ));
                     return;
                 }
@@ -133,12 +133,12 @@ fn braces(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     if let Some(range) = stray {
         diagnostics.push(Diagnostic::new(
             range,
-            "`}` closes no hash tag: Redis Cluster would hash the key as a whole, and the records beside it differently; write `{tag}`, or leave the brace out",
+            "`}` closes no hash tag: Redis Cluster would hash the key as a whole, and the lock's other records differently; write `{tag}`, or remove the brace",
         ));
     }
 }
 
-/// Reports a tagged key that ends like the name of a record beside a lock.
+/// Reports a tagged key that ends like the name of another record of a lock.
 fn reserved_suffix(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     let Some(last) = pieces.last() else {
         return;

@@ -1,4 +1,4 @@
-//! What is locked: a key, which is a template or an expression, or several keys.
+//! The keys of a call: templates or expressions.
 
 mod diagnostic;
 mod foreign;

@@ -1,4 +1,4 @@
-//! A placeholder: parses its text into a Rust expression.
+//! Parses the text of a placeholder into a Rust expression.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;

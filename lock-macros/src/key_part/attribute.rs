@@ -1,4 +1,4 @@
-//! `#[key_part(…)]`: `rename` of a variant, and `crate` of the type.
+//! Reads `#[key_part(…)]`: `rename` on a variant, and `crate` on the type.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -9,7 +9,7 @@ use syn::{Attribute, LitStr, MetaNameValue, Token};
 use crate::args;
 use crate::errors::Errors;
 
-/// Where a `#[key_part(…)]` is, and so which option it may have.
+/// The place of a `#[key_part(…)]`, which decides its option.
 #[derive(Clone, Copy)]
 enum Place {
     Type,
@@ -22,7 +22,7 @@ impl Place {
     fn refusal(self, option: &str) -> String {
         match (self, option) {
             (Place::Type, "rename") | (Place::Field, "rename") => {
-                "`rename` is for a variant of an enum: a struct writes what its field writes".to_owned()
+                "`rename` is for a variant of an enum: a struct is written as its field".to_owned()
             }
             (_, "rename_all") => {
                 "there is no `rename_all`: write `#[key_part(rename = \"…\")]` above each variant whose text is not its name".to_owned()
@@ -117,7 +117,7 @@ fn option(attrs: &[Attribute], place: Place, errors: &mut Errors) -> Option<Meta
             } else if found.is_some() {
                 errors.add(
                     option.path.span(),
-                    format_args!("`{name}` is there twice; one of them must go"),
+                    format_args!("`{name}` is given twice; remove one"),
                 );
             } else {
                 found = Some(option);

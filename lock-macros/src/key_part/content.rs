@@ -1,4 +1,4 @@
-//! What a value of the type consists of.
+//! Determines what a value of the type writes into a key.
 
 use proc_macro2::{Ident, TokenTree};
 use quote::ToTokens;
@@ -9,9 +9,9 @@ use super::attribute::{self, rename};
 use crate::errors::Errors;
 use crate::tokens;
 
-/// What a value writes.
+/// The content that a value writes.
 pub(super) enum Content<'a> {
-    /// What its only field writes. The markers are fields that are there for the compiler alone.
+    /// The content of its only field. Markers are fields for the compiler only.
     Field(Field<'a>, Vec<Field<'a>>),
     /// The text of its variant.
     Names(Vec<Variant<'a>>),
@@ -49,7 +49,7 @@ impl<'a> Content<'a> {
                     "`#[derive(KeyPart)]` is for a struct with one field, and `{name}` has none: a value without a text cannot be part of a key"
                 ),
                 Some(first) => format!(
-                    "`#[derive(KeyPart)]` is for a struct with one field, and `{name}` has {}: name those that identify what is locked in the template, such as `<value.{}>`, or implement `KeyPart` by hand",
+                    "`#[derive(KeyPart)]` is for a struct with one field, and `{name}` has {}: name the fields that identify the resource in the template, such as `<value.{}>`, or implement `KeyPart` by hand",
                     values.len(),
                     first.member.to_token_stream(),
                 ),
@@ -95,10 +95,10 @@ impl<'a> Content<'a> {
 }
 
 impl Field<'_> {
-    /// Whether it is a `PhantomData`, by its name. The expansion has the compiler check that.
+    /// Returns whether it is a `PhantomData`, by its name. In the expansion, the compiler checks it.
     fn is_marker(&self) -> bool {
         let mut ty = self.ty;
-        // As a macro passes on a `$type:ty`.
+        // A macro passes a `$type:ty` in such a group.
         while let Type::Group(group) = ty {
             ty = &group.elem;
         }
@@ -109,7 +109,7 @@ impl Field<'_> {
         last.is_some_and(|last| last.ident == "PhantomData")
     }
 
-    /// Whether its type depends on a type parameter, so that only the user of the struct knows if it is a `KeyPart`.
+    /// Returns whether its type depends on a type parameter, so that only the user of the struct knows if it is a `KeyPart`.
     pub(super) fn is_generic(&self, generics: &Generics) -> bool {
         tokens::any(self.ty.to_token_stream(), &mut |tree| match tree {
             TokenTree::Ident(ident) => generics.type_params().any(|param| *ident == param.ident),

@@ -1,8 +1,8 @@
-//! `#[derive(KeyPart)]`: what becomes of a newtype, and of an enum without fields, in a key.
+//! `#[derive(KeyPart)]` for newtypes, and for enums without fields.
 //!
-//! A newtype writes what its field writes, so two of its values give the same text only if two values of the field do.
-//! The variants of an enum have different texts, which is checked here. Other types are refused: a type with several
-//! fields needs a separator that none of them can write, and inside of a value there is none.
+//! A newtype is written as its field, so two of its values give the same text only if two values of the field do. The
+//! variants of an enum have different texts, which this module checks. Other types are refused: a type with several fields
+//! needs a separator that none of them can write, and a value has none.
 
 mod attribute;
 mod content;
@@ -25,8 +25,8 @@ struct Derived<'a> {
 
 /// The derive on plain token streams, so that tests can call it.
 ///
-/// After a mistake, the implementation is there all the same, without a meaning. What needs it then compiles, so one
-/// mistake causes one error.
+/// After a mistake, emits a meaningless implementation with the errors. Its users then compile, so one mistake causes one
+/// error.
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let item = match syn::parse2::<Item>(input) {
@@ -88,7 +88,7 @@ fn implementation(
     runtime: &TokenStream,
 ) -> TokenStream {
     let Derived { name, generics, .. } = derived;
-    // No name of the user's can be this one.
+    // The user cannot write this name.
     let key = Ident::new("key", Span::mixed_site());
     let body = match content {
         None => quote!(let _ = #key; ::core::unreachable!()),
@@ -130,12 +130,12 @@ fn write_field(
     key: &Ident,
     runtime: &TokenStream,
 ) -> TokenStream {
-    // By a name with the place of the type, so that the compiler's errors are there. `self` cannot have it: the type may
-    // come from another macro, and with the hygiene of that, `self` would be unknown.
+    // This name has the span of the type, so that the compiler's errors are there. `self` cannot have it: the type may come
+    // from another macro, and with that macro's hygiene, `self` would be unknown.
     let value = |ty: &Type| Ident::new("value", Span::mixed_site().located_at(ty.span()));
     let markers = markers.iter().map(|Field { member, ty }| {
         let value = value(ty);
-        // A type of that name which is another one, with values that differ, is an error here.
+        // Another type of that name, with values that differ, is an error here.
         let check = quote_spanned!(ty.span()=> let _: &::core::marker::PhantomData<_> = #value;);
         quote!(let #value = &self.#member; #check)
     });

@@ -12,7 +12,7 @@ fn messages(item: &str) -> Vec<String> {
 #[track_caller]
 fn assert_refused(item: &str, message: &str) {
     assert_eq!(messages(item), [message], "{item}");
-    // The implementation is there all the same, so that its users compile.
+    // The implementation is emitted anyway, so that its users compile.
     assert!(derived(item).contains("KeyPart for "), "{item}");
 }
 
@@ -94,7 +94,7 @@ fn struct_without_one_field_is_refused() {
     }
     assert_refused(
         "struct Order { id: u64, region: String }",
-        "`#[derive(KeyPart)]` is for a struct with one field, and `Order` has 2: name those that identify what is locked in the template, such as `<value.id>`, or implement `KeyPart` by hand",
+        "`#[derive(KeyPart)]` is for a struct with one field, and `Order` has 2: name the fields that identify the resource in the template, such as `<value.id>`, or implement `KeyPart` by hand",
     );
     assert!(messages("struct Pair(u8, u8);")[0].contains("`<value.0>`"));
 }
@@ -137,7 +137,7 @@ fn text_that_is_no_text_is_refused() {
 
 #[test]
 fn option_in_the_wrong_place_is_refused() {
-    let of_a_struct = "`rename` is for a variant of an enum: a struct writes what its field writes";
+    let of_a_struct = "`rename` is for a variant of an enum: a struct is written as its field";
     assert_refused("#[key_part(rename = \"x\")] struct Id(u8);", of_a_struct);
     assert_refused("struct Id(#[key_part(rename = \"x\")] u8);", of_a_struct);
     assert_refused(
@@ -159,7 +159,7 @@ fn option_in_the_wrong_place_is_refused() {
     );
     assert_refused(
         "enum Kind { #[key_part(rename = \"x\")] #[key_part(rename = \"y\")] A }",
-        "`rename` is there twice; one of them must go",
+        "`rename` is given twice; remove one",
     );
 }
 

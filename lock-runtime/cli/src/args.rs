@@ -18,15 +18,15 @@ use crate::rights::Role;
 
 const EXITS: &str = "\
 Exit codes: 0 done or healthy, 1 a negative answer (the lock is free, a check failed), 2 usage, 3 unreachable,
-4 refused, 5 changed meanwhile or busy. `run` exits as its command does.";
+4 refused, 5 changed in the meantime, or busy. `run` exits with its command's code.";
 
-/// Sees, takes and ends the locks of lock-runtime on Redis and Valkey.
+/// Lists, takes and revokes the locks of lock-runtime on Redis and Valkey.
 #[derive(Debug, clap::Parser)]
 #[command(name = "lockctl", version, after_help = EXITS)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) connection: Connection,
-    /// Print an object of JSON a line
+    /// Print one JSON object per line
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -49,8 +49,8 @@ impl Args {
     }
 }
 
-/// An option takes the next word as its value, also one that begins with `-`, such as a reason. Otherwise the parser would
-/// recommend `--`, which is right for keys and patterns alone.
+/// An option takes the next word as its value, even if it begins with `-`, as a reason may. Otherwise the parser would
+/// recommend `--`, which is right only for keys and patterns.
 fn parser() -> Parser {
     let value = |arg: Arg| {
         if arg.is_positional() || !arg.get_action().takes_values() {
@@ -62,10 +62,10 @@ fn parser() -> Parser {
     parser.mut_subcommands(|command| command.mut_args(value))
 }
 
-/// Refuses an option that is followed by another one, or by `--`, where its value must be: `--reason $WHY --dry-run` with an
-/// empty variable would revoke with the reason `--dry-run`. A value that is meant is written `--reason=--dry-run`.
+/// Refuses an option that is followed by another one, or by `--`, instead of its value: with an empty variable,
+/// `--reason $WHY --dry-run` would revoke with the reason `--dry-run`. An intended value is written `--reason=--dry-run`.
 fn refuse_swallowed(parser: &mut Parser, words: &[OsString]) -> Result<(), clap::Error> {
-    // It gives each command its help and the options of all.
+    // Gives each command its help and the global options.
     parser.build();
     let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
     let mut command = parser;
@@ -75,7 +75,7 @@ fn refuse_swallowed(parser: &mut Parser, words: &[OsString]) -> Result<(), clap:
         }
         let takes_next = |arg: &&Arg| is_named(arg, &word) && arg.get_action().takes_values();
         if !command.get_arguments().any(|arg| takes_next(&arg)) {
-            // The command stands before all values without an option.
+            // The command comes before all positional values.
             if !word.starts_with('-') && command.find_subcommand(&*word).is_some() {
                 command = command.find_subcommand_mut(&*word).expect("it is there");
             }
@@ -85,7 +85,7 @@ fn refuse_swallowed(parser: &mut Parser, words: &[OsString]) -> Result<(), clap:
         let name = value.split('=').next().unwrap_or_default();
         if value == "--" || command.get_arguments().any(|arg| is_named(arg, name)) {
             let message = format!(
-                "the value of '{word}' is missing before '{value}'; if that is the value, write '{word}={value}'"
+                "the value of '{word}' is missing before '{value}'; if '{value}' is the value, write '{word}={value}'"
             );
             return Err(command.error(ErrorKind::InvalidValue, message));
         }
@@ -103,10 +103,10 @@ fn is_named(arg: &Arg, word: &str) -> bool {
     (long.is_some() && arg.get_long() == long) || (short.is_some() && arg.get_short() == short)
 }
 
-/// Where the locks are.
+/// The connection to the servers.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Connection {
-    /// Where the locks are, such as redis://user@host:6379, rediss://, redis-sentinel://, redis-cluster:// or redlock://.
+    /// The servers that keep the locks: redis://user@host:6379, rediss://, redis-sentinel://, redis-cluster:// or redlock://.
     /// Other users of this machine see arguments: keep a password in LOCK_URL, or in a file (--password-file)
     #[arg(
         long,
@@ -127,22 +127,22 @@ pub(crate) struct Connection {
         value_name = "TEXT"
     )]
     pub(crate) prefix: String,
-    /// In which record the locks are. Redisson's is for locks that Java services hold too; their names have no prefix: --prefix ""
+    /// The record format. Choose Redisson's for locks that Java services hold too; their names have no prefix: --prefix ""
     #[arg(long, global = true, env = "LOCK_RECORD", default_value = "native")]
     pub(crate) record: Kept,
-    /// How long a server may take to answer, 5s if not given
+    /// How long to wait for the answer to a command; 5s by default
     #[arg(long, global = true, value_name = "DURATION")]
     pub(crate) timeout: Option<Span>,
-    /// The CA of the server's certificate, a PEM file; the system's if not given
+    /// The CA of the server's certificate, a PEM file; the system's by default
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// A certificate to show to the server, a PEM file
+    /// The client certificate, a PEM file
     #[arg(long, global = true, value_name = "FILE", requires = "key_file")]
     pub(crate) cert_file: Option<PathBuf>,
     /// The key of that certificate, a PEM file
     #[arg(long, global = true, value_name = "FILE", requires = "cert_file")]
     pub(crate) key_file: Option<PathBuf>,
-    /// A file with the password, in place of one in the URL: one line, or two, of which the first is the user
+    /// A file with the password, instead of one in the URL; with two lines, the first is the user
     #[arg(
         long,
         global = true,
@@ -151,18 +151,18 @@ pub(crate) struct Connection {
         value_name = "FILE"
     )]
     pub(crate) password_file: Option<PathBuf>,
-    /// Who you are, for the audit and for those who wait for your locks; user@host of this machine if not given. Nobody checks
-    /// it: the audit has the server's user as well
+    /// Who you are, for the audit and for callers that wait for your locks; user@host by default. Nobody checks it: the audit
+    /// records the server's user as well
     #[arg(long, global = true, env = "LOCK_BY", value_name = "NAME", value_parser = name)]
     pub(crate) by: Option<String>,
 }
 
-/// In which record locks are kept.
+/// The format of the locks' records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kept {
-    /// That of lock-runtime
+    /// The record of lock-runtime
     Native,
-    /// That of Redisson's RLock
+    /// The record of Redisson's RLock
     Redisson,
 }
 
@@ -182,43 +182,43 @@ pub(crate) enum Command {
 
 /// List the locks that are held
 ///
-/// Prints a line for each lock as it is found, in no order: its key, token, age, what is left of its lease, how many
-/// clients wait, and its holder.
+/// Prints a line for each lock as it is found, in no order: its key, token, age, remaining lease, number of waiting
+/// clients, and holder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
-    /// Which keys, as Redis matches them: `order:*`; all if not given
+    /// A pattern of keys, as Redis matches them, such as `order:*`; all keys by default
     #[arg(value_parser = some_keys)]
     pub(crate) pattern: Option<String>,
-    /// Only locks with this text in the holder
+    /// Only locks whose holder contains this text
     #[arg(long, value_name = "TEXT", value_parser = name)]
     pub(crate) holder: Option<String>,
-    /// Only locks that were granted at least so long ago
+    /// Only locks that have been held for at least this long
     #[arg(long, value_name = "DURATION")]
     pub(crate) older: Option<Span>,
     /// Only locks that clients wait for
     #[arg(long)]
     pub(crate) waiting: bool,
-    /// Stop after so many
+    /// Stop after this many locks
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
 }
 
 /// Watch the locks that are held
 ///
-/// A live view in a terminal: arrows choose a lock, enter inspects it, r revokes it, s sorts, / filters, escape goes back, q
-/// ends. Elsewhere a line for each change.
+/// In a terminal, shows a live view: arrows choose a lock, enter inspects it, r revokes it, s sorts, / filters, escape goes
+/// back, q quits. Elsewhere, prints a line for each change.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Watch {
-    /// Which keys, as Redis matches them: `order:*`; all if not given
+    /// A pattern of keys, as Redis matches them, such as `order:*`; all keys by default
     #[arg(value_parser = some_keys)]
     pub(crate) pattern: Option<String>,
-    /// How often to look; not more than ten times a second. In a terminal, with thousands of locks, those that are not on the
-    /// screen are looked at less often
+    /// How often to read the locks; at most ten times a second. In a terminal, with thousands of locks, those outside the
+    /// screen are read less often
     #[arg(long, value_name = "DURATION", default_value = "1s")]
     pub(crate) interval: Span,
 }
 
-/// Show all that is known of a lock
+/// Show everything about a lock
 ///
 /// Exits with 0 if the lock is held, and with 1 if it is free.
 #[derive(Debug, clap::Args)]
@@ -229,17 +229,18 @@ pub(crate) struct Inspect {
 
 /// Take a lock from its holder, or all locks of one holder
 ///
-/// The next waiter gets the lock, with a higher token, or else it is free. The holder is told, and stops at once; if the
-/// message does not reach it, it learns it at its next renewal. It may write until then: only a resource that checks
-/// tokens is safe from that. Readers, or callers with permits, lose the lock together.
+/// The next waiter gets the lock, with a higher token; without waiters it becomes free. The holder is notified and stops at
+/// once, or learns of it at its next renewal if the message is lost. Until then it may write: only a resource that checks
+/// tokens refuses these writes. Readers, or callers with permits, lose the lock together.
 ///
-/// In a terminal, the lock is shown and its key has to be typed. Elsewhere, --yes and --token (or --hash) are needed. Nothing is done
-/// if the lock has another holder than the one that was seen: the exit code is 5 then, and 1 if the lock is free.
+/// In a terminal, lockctl shows the lock and you type its key. Elsewhere, --yes and --token (or --hash) are required. If the lock
+/// has another holder than you saw, nothing is done and the exit code is 5; if it is free, the exit code is 1.
 ///
 /// With --holder, lockctl lists all its locks and then takes them one by one; each gets its own lines in the audit. In a terminal
-/// you type the label first; elsewhere --yes is needed. Locks that the holder releases meanwhile are left alone, and locks that it
-/// takes meanwhile are missed. A failure with one lock does not stop the others. The exit code is 0 if each listed lock was taken or
-/// had been released, 1 if there was none, and otherwise the code of the first failure, such as 5 if a lock has another holder by now.
+/// you type the label first; elsewhere --yes is required. Locks that the holder releases in the meantime are left alone, and locks
+/// that it takes in the meantime are missed. A failure with one lock does not stop the others. The exit code is 0 if each listed lock
+/// was taken or had been released, 1 if there was none, and otherwise the code of the first failure, such as 5 if a lock has another
+/// holder by now.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "lockctl revoke [OPTIONS] --reason <TEXT> <KEY>
        lockctl revoke [OPTIONS] --reason <TEXT> --holder <LABEL>")]
@@ -247,26 +248,26 @@ pub(crate) struct Revoke {
     /// The lock's key
     #[arg(required_unless_present = "holder", conflicts_with = "holder")]
     pub(crate) key: Option<String>,
-    /// All locks of this holder: its label as `list` shows it, whole or its beginning up to a space, such as "api-7@host" or
-    /// "api-7@host (pid 4121)" of "api-7@host (pid 4121) ship". A shared lock has the label of the caller that shared it first
+    /// All locks of this holder: its label as `list` shows it, or the beginning up to a space, such as "api-7@host" or
+    /// "api-7@host (pid 4121)" for "api-7@host (pid 4121) ship". A shared lock has the label of the first caller that shared it
     #[arg(long, value_name = "LABEL", value_parser = label)]
     pub(crate) holder: Option<String>,
     /// The holder's token, as `inspect` shows it
     #[arg(long, value_name = "N", value_parser = token, conflicts_with_all = ["hash", "holder"])]
     pub(crate) token: Option<FencingToken>,
-    /// The hash of a record without a token, as `inspect` shows it
+    /// The hash of a holder without a token, as `inspect` shows it
     #[arg(long, value_name = "HEX", value_parser = hash, conflicts_with = "holder")]
     pub(crate) hash: Option<RecordHash>,
-    /// Why; the holder and the audit get it
+    /// Why; shown to the holder and in the audit
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub(crate) reason: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub(crate) yes: bool,
-    /// List the holder's locks, and take none
+    /// List the holder's locks without taking them
     #[arg(long, conflicts_with = "key")]
     pub(crate) dry_run: bool,
-    /// Also without a line in the audit, as when it cannot be written
+    /// Revoke even if the audit cannot be written
     #[arg(long)]
     pub(crate) no_audit: bool,
 }
@@ -277,27 +278,27 @@ pub(crate) struct Audit {
     /// Only this lock
     #[arg(value_parser = some_keys)]
     pub(crate) key: Option<String>,
-    /// Only the last while, by the server's clock
+    /// Only entries from this long ago until now, by the server's clock
     #[arg(long, value_name = "DURATION")]
     pub(crate) since: Option<Span>,
 }
 
 /// Run a command under a lock
 ///
-/// The command runs while the lock is held, and has the fencing token in LOCK_TOKEN and the key in LOCK_KEY. Signals
-/// that lockctl gets go to the command and the processes that it has started; if they end the command, the lock is
-/// released once all of those are gone, and what is left of them after five seconds gets SIGKILL. If the lock is lost,
-/// they get SIGTERM, and SIGKILL when the command has ended, or five seconds later.
+/// The command runs while the lock is held, with the fencing token in LOCK_TOKEN and the key in LOCK_KEY. lockctl forwards
+/// its signals to the command and the processes that it has started. If a signal ends the command, the lock is released once
+/// all of these are gone; processes that remain after five seconds get SIGKILL. If the lock is lost, they get SIGTERM, and
+/// SIGKILL when the command has ended, or five seconds later.
 ///
-/// Exits as the command does, or with 75 if the lock is busy, 76 if it was lost, 126 or 127 if the command cannot be
+/// Exits with the command's code, or with 75 if the lock is busy, 76 if it was lost, 126 or 127 if the command cannot be
 /// started or found.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "lockctl run [OPTIONS] <KEY> -- <COMMAND>...
        lockctl run [OPTIONS] -- <KEY> -- <COMMAND>...")]
 pub(crate) struct Run {
-    /// The lock's key. One that begins with `-` follows a `--` of its own
+    /// The lock's key. Put a `--` before a key that begins with `-`
     pub(crate) key: Option<String>,
-    /// How long the lock outlives a process that dies; it is renewed before
+    /// How long the lock outlives a crash; it is renewed while the command runs
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     pub(crate) ttl: Span,
     /// How long to wait for the lock
@@ -311,9 +312,9 @@ pub(crate) struct Run {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Hold a lock for a while, as for maintenance
+/// Hold a lock for a while, for instance during maintenance
 ///
-/// Takes the lock as any caller does, and prints a line as soon as it is held. Releases it after the time, or at SIGINT
+/// Takes the lock like any caller, and prints a line as soon as it is held. Releases it when the time is over, or at SIGINT
 /// or SIGTERM.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Hold {
@@ -322,7 +323,7 @@ pub(crate) struct Hold {
     /// How long to hold the lock
     #[arg(long = "for", value_name = "DURATION")]
     pub(crate) time: Span,
-    /// Why; others see the first words as the holder
+    /// Why; shown to others as part of the holder's label
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     pub(crate) reason: String,
     /// How long to wait for the lock
@@ -330,40 +331,40 @@ pub(crate) struct Hold {
     pub(crate) wait: Span,
 }
 
-/// Look whether the servers are fit for locks
+/// Check that the servers are configured safely for locks
 ///
-/// Prints `ok`, `warn` or `FAIL` for each thing that it looks at, with the reason and the setting to change: once for all
-/// servers on which it is alike. The last line begins with `fit for locks` or `not fit for locks`; with --json each server has
-/// its own lines. What the user may not look at is a warning. Exits with 1 if anything failed, and with 3 or 4 if the servers
-/// cannot be reached. It changes nothing, unless the server cannot say what the user may do: then it takes the lock `doctor`
-/// for a moment.
+/// Prints `ok`, `warn` or `FAIL` for each check, with the reason and the setting to change; servers with the same finding share
+/// a line. The last line begins with `fit for locks` or `not fit for locks`; with --json each server has its own lines. A check
+/// that the user has no right to run is a warning. Exits with 1 if a check failed, and with 3 or 4 if the servers cannot be
+/// reached. It changes nothing, unless the server does not report the user's rights: then it takes the lock `doctor` for a
+/// moment.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
-    /// The role whose rights the user is to have; the one that it is nearest to if not given
+    /// The role whose rights the user must have; the closest role by default
     #[arg(long)]
     pub(crate) role: Option<Role>,
-    /// How many locks to look at; at most among a hundred times as many keys of each server
+    /// How many locks to examine; reads at most a hundred times as many keys of each server
     #[arg(long, value_name = "N", default_value = "1000")]
     pub(crate) sample: usize,
 }
 
-/// Print the command that makes a user with the rights of a role
+/// Print the command that creates a user with the rights of a role
 ///
-/// The URL says for which kind of servers, and --record for which record; no server is connected to. Put a password in the place
-/// of PASSWORD, and paste the line at the prompt of redis-cli.
+/// The URL selects the kind of servers, and --record the record; lockctl connects to none. Replace PASSWORD, and paste the line
+/// at the prompt of redis-cli.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Acl {
-    /// What the user is for
+    /// The user's role
     pub(crate) role: Role,
-    /// The user's name; that of the role if not given
+    /// The user's name; the role's name by default
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) user: Option<String>,
 }
 
-/// Measure what a lock costs from here
+/// Measure the cost of a lock from here
 ///
-/// Round trips, uncontended cycles, and hand-offs between two clients, on a lock of its own. Its fence stays on the server
-/// for a day.
+/// Measures round trips, uncontended cycles, and hand-offs between two clients, on a lock of its own. Its fence stays on the
+/// server for a day.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
     /// How long to measure
@@ -377,7 +378,7 @@ fn trimmed(text: &str) -> Result<String, Infallible> {
 }
 
 impl Run {
-    /// The key, the program and its arguments: all of them follow the first `--` if the key begins with `-`.
+    /// The key, the program and its arguments. If the key begins with `-`, all of them follow the first `--`.
     pub(crate) fn parts(&self) -> Result<(&str, &OsStr, &[OsString]), Failure> {
         let parts = match (&self.key, &self.command[..]) {
             (Some(key), [program, arguments @ ..]) => Some((key.as_str(), program, arguments)),
@@ -394,30 +395,30 @@ impl Run {
     }
 }
 
-/// A text that says something.
+/// A text that is not blank.
 fn reason(text: &str) -> Result<String, &'static str> {
-    filled(text).ok_or("an empty reason tells nobody anything")
+    filled(text).ok_or("an empty reason explains nothing")
 }
 
 fn name(text: &str) -> Result<String, &'static str> {
-    filled(text).ok_or("an empty text names nobody")
+    filled(text).ok_or("an empty name identifies nobody")
 }
 
-/// Before the label of those who share a lock.
+/// The prefix of a shared lock's label.
 pub(crate) const SHARED: &str = "shared: ";
 
 /// The label of one holder, or its first words.
 fn label(text: &str) -> Result<String, &'static str> {
     if name(text)?.trim() == SHARED.trim() {
-        return Err("the label of every shared lock begins so: name its holder");
+        return Err("every shared lock has this prefix: name its holder");
     }
     Ok(text.to_owned())
 }
 
-/// A key, or a pattern of keys, where all are meant if none is given.
+/// A key, or a pattern of keys; without one, all keys are selected.
 fn some_keys(text: &str) -> Result<String, &'static str> {
     let given = Some(text.to_owned()).filter(|text| !text.is_empty());
-    given.ok_or("no key is empty: leave it out for all keys")
+    given.ok_or("no key is empty: omit the argument to select all keys")
 }
 
 fn filled(text: &str) -> Option<String> {

@@ -1,4 +1,4 @@
-//! The commands, one in each file; `doctor` has a folder of its own.
+//! The commands, one file each; `doctor` has a folder of its own.
 
 mod acl;
 mod audit;

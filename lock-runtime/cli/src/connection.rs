@@ -8,19 +8,19 @@ use crate::args::{Connection, Kept};
 use crate::exit::{Exit, Failure};
 use crate::signals::Signals;
 
-/// The shortest timeout of a command that is asked for once: a server that is far away needs some round trips.
+/// The default timeout. A command runs once, and a distant server needs several round trips.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The keys that a server looks at for a page: a server is kept from others for as long as it takes.
+/// How many keys a server scans for a page. Its other clients wait while it does.
 pub(crate) const PAGE: u32 = 250;
 
 impl Connection {
-    /// A client that is connected.
+    /// A connected client.
     pub(crate) async fn connect(&self, label: &str) -> Result<LockClient, Failure> {
         Ok(self.builder(label).connect().await?)
     }
 
-    /// A client that is connected, or the exit code if this process is to end before it is.
+    /// A connected client, or the exit code if a signal ends this process first.
     pub(crate) async fn connect_or_end(
         &self,
         label: &str,
@@ -32,19 +32,19 @@ impl Connection {
         }
     }
 
-    /// Refuses locks that only this process knows, for a command that excludes others.
+    /// Refuses `memory://` for a command that must exclude other processes.
     pub(crate) fn exclude_others(&self) -> Result<(), Failure> {
         let scheme = self.url.split("://").next().unwrap_or_default();
         if scheme.eq_ignore_ascii_case("memory") {
             return Err(Failure::new(
                 Exit::USAGE,
-                "locks of memory:// are known to this process alone, and exclude no other: name a server",
+                "locks of memory:// exclude no other process: give the URL of a server",
             ));
         }
         Ok(())
     }
 
-    /// Refuses what no client can be built with. Connects to nothing.
+    /// Refuses options that no client can be built with. Connects to nothing.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         Ok(self.builder("").build().map(drop)?)
     }
@@ -58,7 +58,7 @@ impl Connection {
                 Kept::Redisson => Record::Redisson,
             })
             .command_timeout(self.timeout.map_or(TIMEOUT, |timeout| *timeout))
-            // Nothing here calls again and again.
+            // No command here takes a lock in a loop.
             .local_turns(1)
             .label(label);
         if let Some(file) = &self.ca_file {

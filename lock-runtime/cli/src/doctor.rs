@@ -1,4 +1,4 @@
-//! `doctor`: whether the servers are fit for locks. This file asks; most of the others judge what was answered.
+//! `doctor`: checks that the servers are configured safely for locks. This file asks; most of the others judge the answers.
 
 mod clock;
 mod finding;
@@ -35,11 +35,11 @@ const PINGS: usize = 50;
 /// The slots of a cluster.
 const SLOTS: u64 = 16_384;
 
-/// Prints findings as soon as they are known: for a program each by itself, for people those in one that are alike on
-/// several servers, and at last what all of them come to.
+/// Prints findings as soon as they are known: one by one for programs; for people, identical findings of several servers as
+/// one, and a summary at the end.
 struct Report {
     form: Form,
-    /// How many servers are looked at.
+    /// The number of servers.
     servers: usize,
     summary: Summary,
 }
@@ -76,7 +76,7 @@ pub(crate) async fn doctor(
     let client = match connection.connect(&connection.operator()).await {
         Ok(client) => client,
         Err(failure) => {
-            let change = "look at the URL, the network and the server's log";
+            let change = "check the URL, the network and the server's log";
             let found = Finding::fail("reachable", "no").since(failure.to_string(), change);
             report.add(&[found])?;
             report.end()?;
@@ -99,13 +99,13 @@ pub(crate) async fn doctor(
     }
 }
 
-/// A question without which the doctor cannot go on was not answered.
+/// The doctor got no answer that it cannot go on without.
 fn unfinished(error: &LockError) -> Finding {
-    let change = "look at the network and the server's log, and run the doctor again";
-    Finding::fail("unfinished", "not all was looked at").since(error.to_string(), change)
+    let change = "check the network and the server's log, and run the doctor again";
+    Finding::fail("unfinished", "some checks did not run").since(error.to_string(), change)
 }
 
-/// Why not all was looked at.
+/// Why some checks did not run.
 enum Stop {
     Unanswered(LockError),
     Unprinted(Failure),
@@ -123,7 +123,7 @@ impl From<Failure> for Stop {
     }
 }
 
-/// Looks at everything, and reports it.
+/// Runs all checks, and reports their findings.
 async fn examine(
     client: &LockClient,
     connection: &Connection,
@@ -152,7 +152,7 @@ async fn round_trips(client: &LockClient) -> Finding {
     for _ in 0..PINGS {
         match client.ping().await {
             Ok(time) => took.push(time),
-            // What the servers say by themselves may tell more.
+            // The next checks may reveal more.
             Err(error) => return unanswered("reachable", &error),
         }
     }
@@ -168,12 +168,12 @@ async fn round_trips(client: &LockClient) -> Finding {
     )
 }
 
-/// A question that was not answered: one that the user may not ask is no fault of the servers.
+/// A question without an answer. If the user has no right to ask it, that is no fault of the servers.
 fn unanswered(check: &'static str, error: &LockError) -> Finding {
     if error.is_rejected() {
         return Finding::unchecked(check, error.to_string());
     }
-    let change = "look at the network and the server's log";
+    let change = "check the network and the server's log";
     Finding::fail(check, "no answer").since(error.to_string(), change)
 }
 
@@ -196,7 +196,7 @@ async fn servers(
             Ok(answers) => of_server(&answers, here, connection),
             Err(error) => vec![
                 Finding::fail("server", "no answer")
-                    .since(error.to_string(), "look at the server's log"),
+                    .since(error.to_string(), "check the server's log"),
             ],
         };
         let found = found.into_iter().map(|found| found.on(&server));
@@ -217,7 +217,7 @@ fn of_server(answers: &[Answer], here: i64, connection: &Connection) -> Vec<Find
     match info {
         Answer::Text(text) => findings.extend(settings::of(&Info::parse(text))),
         _ => findings.push(Finding::warn("info", "not allowed").since(
-            "the version, memory, persistence and replicas cannot be looked at",
+            "the version, memory, persistence and replicas cannot be checked",
             "grant +info to the user of the doctor",
         )),
     }
@@ -225,7 +225,7 @@ fn of_server(answers: &[Answer], here: i64, connection: &Connection) -> Vec<Find
         _ if Kind::of(&connection.url) != Kind::Cluster => {}
         Answer::Text(text) => findings.push(slots(&Info::parse(text))),
         _ => findings.push(Finding::warn("slots", "not allowed").since(
-            "whether each slot has a node cannot be looked at",
+            "the coverage of slots cannot be checked",
             "grant +cluster|info to the user of the doctor",
         )),
     }
@@ -237,10 +237,10 @@ fn slots(info: &Info) -> Finding {
     let shown = format!("{covered} of 16384 slots");
     match (info.text("cluster_state"), covered) {
         (Some("ok"), SLOTS) => Finding::ok("slots", shown),
-        // With `cluster-require-full-coverage no` the state is ok all the same.
+        // With `cluster-require-full-coverage no` the state is ok anyway.
         _ => Finding::fail("slots", shown).since(
             "locks of the other slots are refused (CLUSTERDOWN)",
-            "CLUSTER NODES tells which primaries are away",
+            "CLUSTER NODES shows which primaries are away",
         ),
     }
 }
@@ -274,7 +274,7 @@ fn micros_of(time: &Answer) -> Option<i64> {
 
 /// This machine's time (µs since 1970).
 fn now() -> i64 {
-    // Compared with the server's, and no lease is counted from it.
+    // Only compared with the server's; no lease depends on it.
     #[allow(clippy::disallowed_methods)]
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     micros(now.unwrap_or_default())

@@ -1,4 +1,4 @@
-//! How the program ends.
+//! The exit codes, and the failures that lead to them.
 
 use std::fmt;
 use std::io;
@@ -21,15 +21,15 @@ impl Exit {
     pub(crate) const UNREACHABLE: Exit = Exit(3);
     /// The server refuses.
     pub(crate) const REFUSED: Exit = Exit(4);
-    /// The lock has changed meanwhile, or is busy.
+    /// The lock has changed in the meantime, or is busy.
     pub(crate) const CHANGED: Exit = Exit(5);
-    /// Of `run`: the lock is busy, and the command was not started. `EX_TEMPFAIL` of `sysexits.h`: try again later.
+    /// `run` only: the lock is busy, and the command was not started. `EX_TEMPFAIL` of `sysexits.h`: retry later.
     pub(crate) const NOT_RUN: Exit = Exit(75);
-    /// Of `run`: the lock was lost, and the command was ended.
+    /// `run` only: the lock was lost, and the command was ended.
     pub(crate) const LOST: Exit = Exit(76);
-    /// Of `run`: the command cannot be started, as a shell says it.
+    /// `run` only: the command cannot be started. The code of a shell.
     pub(crate) const NOT_EXECUTABLE: Exit = Exit(126);
-    /// Of `run`: there is no such command, as a shell says it.
+    /// `run` only: there is no such command. The code of a shell.
     pub(crate) const NOT_FOUND: Exit = Exit(127);
 
     /// The code of a command that was run.
@@ -90,7 +90,7 @@ impl From<LockError> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         match error.kind() {
-            // As programs end whose reader has seen enough, such as `head`.
+            // The reader has seen enough, as `head` has: like SIGPIPE.
             io::ErrorKind::BrokenPipe => Failure::new(Exit::of_child(141), ""),
             _ => Failure::new(Exit::NEGATIVE, error.to_string()),
         }

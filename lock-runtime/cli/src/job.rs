@@ -20,13 +20,13 @@ use tokio::time::{sleep, timeout};
 
 use crate::output::complain;
 
-/// How long processes have to end by themselves once they were told to, and to be gone once they were killed.
+/// How long processes may take to end after SIGTERM, and to be gone after SIGKILL.
 const TO_END: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether a group is gone: nothing tells of the end of a process that is not a child.
+/// Poll interval for a group's end: only children notify us.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A command in a process group of its own. Where there is a terminal, it is lent to the group.
+/// A command in a process group of its own. A terminal is lent to the group.
 pub(crate) struct Job {
     child: Child,
     group: Pid,
@@ -38,19 +38,19 @@ impl Job {
     pub(crate) fn start(mut command: Command) -> io::Result<Job> {
         let children = unix::signal(SignalKind::child())?;
         let terminal = Terminal::open();
-        // A command may read before it has the terminal: then SIGTTIN stops it for as long. Where that signal is ignored, as
-        // in a window of tmux, the read would fail instead. One that is heard here has its default action there.
+        // If the command reads before it has the terminal, SIGTTIN stops it until then. If that signal is ignored, as in a
+        // tmux window, the read would fail instead. A signal that is handled here has its default action in the child.
         let _asks = unix::signal(SignalKind::from_raw(Signal::TTIN.as_raw()))?;
         let child = command.process_group(0).spawn()?;
         let group = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
         let group = group.ok_or_else(|| io::Error::other("a command that runs has an id"))?;
-        // What reads the other end of a pipe may need the terminal too, such as a pager. The command gets it once it asks.
+        // The reader of a pipe may need the terminal too, as a pager does. The command then gets it once it asks.
         if let Some(terminal) = &terminal
             && io::stdin().is_terminal()
             && !is_pipe(io::stdout())
         {
             terminal.lend(group);
-            // It may have asked before.
+            // The command may have asked, and stopped, before.
             let _ = kill_process_group(group, Signal::CONT);
         }
         Ok(Job {
@@ -65,7 +65,7 @@ impl Job {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost: the next call completes as this one would have.
+    /// Cancel safe: the next call completes as this one would have.
     pub(crate) async fn ended(&mut self) -> io::Result<ExitStatus> {
         loop {
             tokio::select! {
@@ -86,11 +86,11 @@ impl Job {
 
     /// Sends a signal to all processes of the group.
     pub(crate) fn send(&self, signal: Signal) {
-        // They may have ended meanwhile.
+        // They may have ended already.
         let _ = kill_process_group(self.group, signal);
     }
 
-    /// Goes on after a stop, with the terminal if this process has it.
+    /// Continues after a stop, with the terminal if this process has it.
     pub(crate) fn go_on(&self) {
         if let Some(terminal) = &self.terminal
             && io::stdin().is_terminal()
@@ -101,10 +101,10 @@ impl Job {
         self.send(Signal::CONT);
     }
 
-    /// Ends a command that must not go on, and all that it has started.
+    /// Ends a command that must not go on, and all processes that it has started.
     pub(crate) async fn end(&mut self) -> io::Result<()> {
         self.send(Signal::TERM);
-        // One that is stopped gets no signal but this.
+        // A stopped process acts on SIGTERM only once it continues.
         self.send(Signal::CONT);
         if let Ok(ended) = timeout(TO_END, self.child.wait()).await {
             ended?;
@@ -112,7 +112,7 @@ impl Job {
         self.kill().await
     }
 
-    /// Waits until a command that has ended has left no process, for a while, and kills what is left then.
+    /// Waits up to [`TO_END`] for the remaining processes of a command that has ended, and then kills them.
     pub(crate) async fn end_rest(&mut self) -> io::Result<()> {
         match timeout(TO_END, self.gone()).await {
             Ok(gone) => gone,
@@ -125,7 +125,7 @@ impl Job {
         self.send(Signal::KILL);
         match timeout(TO_END, self.gone()).await {
             Ok(gone) => gone,
-            // Those of another user, say, or one whose parent does not ask for its end.
+            // Processes of another user, say, or zombies that their parent does not reap.
             Err(_) => {
                 let group = self.group;
                 complain(&format!("processes of group {group} do not end"));
@@ -137,7 +137,7 @@ impl Job {
     /// Completes when no process of the group is left.
     async fn gone(&mut self) -> io::Result<()> {
         self.child.wait().await?;
-        // Where this is the first process of a container, those whose parent has ended are its children.
+        // As the first process of a container, this one inherits orphans and must reap them.
         while let Ok(Some(_)) | Err(Errno::INTR) = waitpgid(self.group, WaitOptions::NOHANG) {}
         while test_kill_process_group(self.group) != Err(Errno::SRCH) {
             sleep(LOOK).await;
@@ -146,7 +146,7 @@ impl Job {
         Ok(())
     }
 
-    /// The command was stopped by this signal: it gets the terminal that it asked for, or all stop as a job does.
+    /// Handles a stop of the command: lends it the terminal that it asked for, or stops this job as a whole.
     fn stopped(&self, signal: i32) {
         let Some(terminal) = &self.terminal else {
             return;
@@ -155,15 +155,15 @@ impl Job {
             .map(Signal::as_raw)
             .contains(&signal);
         if has_asked && (terminal.is_ours() || terminal.is_of(self.group)) {
-            // It may have asked in the moment in which it got the terminal, and stopped after that.
+            // It may have asked just before it got the terminal, and stopped just after.
             terminal.lend(self.group);
             self.send(Signal::CONT);
         } else if has_asked || signal == Signal::TSTP.as_raw() {
             terminal.take_back(self.group);
             match getsid(None) {
-                // No shell would go on with it.
+                // No shell would continue it.
                 Ok(session) if session == getpgrp() => self.go_on(),
-                // With the shell script, say, that has started this. At the end of the stop SIGCONT comes.
+                // Including, say, the shell script that started this process. SIGCONT ends the stop.
                 _ => drop(kill_current_process_group(Signal::STOP)),
             }
         }
@@ -186,7 +186,7 @@ impl Terminal {
         File::open("/dev/tty").ok().map(Terminal)
     }
 
-    /// Whether keys that are pressed are for the group of this process.
+    /// Returns whether this process's group is in the foreground.
     fn is_ours(&self) -> bool {
         tcgetpgrp(&self.0) == Ok(getpgrp())
     }
@@ -197,7 +197,7 @@ impl Terminal {
 
     fn lend(&self, group: Pid) {
         if self.is_ours() {
-            // Without it the command stops when it reads, as in the background.
+            // If this fails, the command stops when it reads, like a background job.
             let _ = tcsetpgrp(&self.0, group);
         }
     }
@@ -206,7 +206,7 @@ impl Terminal {
         if !self.is_of(group) {
             return;
         }
-        // For a process in the background the call stops it, unless the signal is held back.
+        // The call stops a background process, unless it blocks the signal.
         let signal = SigSet::from(Held::SIGTTOU);
         if let Ok(before) = signal.thread_swap_mask(SigmaskHow::SIG_BLOCK) {
             let _ = tcsetpgrp(&self.0, getpgrp());

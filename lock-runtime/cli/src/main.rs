@@ -1,4 +1,4 @@
-//! `lockctl`: sees, takes and ends the locks of `lock-runtime` from a shell.
+//! `lockctl`: lists, takes and revokes the locks of `lock-runtime` from a shell.
 
 mod args;
 mod commands;
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let args = match Args::parse(std::env::args_os()) {
         Ok(args) => args,
         Err(asked) => {
-            // Help and the version are no mistakes.
+            // Asking for help or the version is no mistake.
             let exit = if asked.use_stderr() {
                 Exit::USAGE
             } else {
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         .build();
     let outcome = runtime.map_err(Failure::from).and_then(|runtime| {
         let outcome = runtime.block_on(commands::run(args));
-        // Without a wait for a name that is still looked up.
+        // Does not wait for a DNS lookup in flight.
         runtime.shutdown_background();
         outcome
     });

@@ -7,13 +7,13 @@ use nix::unistd::{Uid, User};
 use crate::args::Connection;
 
 impl Connection {
-    /// The operator: the one that was named, or `user@host` as far as this machine says. It is a courtesy to others and no proof.
+    /// The operator: the given name, or `user@host` as far as this machine knows it. A courtesy to others, and no proof.
     pub(crate) fn operator(&self) -> String {
         self.by.clone().unwrap_or_else(here)
     }
 }
 
-/// The beginning of a label that names the operator: with the host, which the label would have at its end otherwise.
+/// The beginning of a label that names the operator. It includes the host, which would otherwise end the label.
 pub(crate) fn at_host(operator: String) -> String {
     if operator.contains('@') {
         operator
@@ -34,8 +34,7 @@ fn here() -> String {
     format!("{}@{}", user.unwrap_or_else(of_process), host())
 }
 
-/// The user of this process, as in a container or a unit of systemd, which have no variables for it. A container may have a
-/// user that has no name.
+/// The user of this process: containers and systemd units have no variables for it. A container's user may have no name.
 fn of_process() -> String {
     let id = Uid::current();
     let user = User::from_uid(id).ok().flatten();

@@ -1,4 +1,4 @@
-//! What the program prints.
+//! Prints text or JSON.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
@@ -9,16 +9,16 @@ use serde::Serialize;
 
 use crate::exit::Failure;
 
-/// The form of what is printed.
+/// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Words for people.
     Text,
-    /// An object a line.
+    /// One object per line.
     Json,
 }
 
-/// Prints one finding, as words or as a line of JSON, and at once: a reader may wait for it.
+/// Prints one value, as text or as a line of JSON, and flushes: a reader may wait for it.
 pub(crate) fn print<T: Serialize + fmt::Display>(form: Form, finding: &T) -> Result<(), Failure> {
     match form {
         Form::Text => say(finding),
@@ -29,7 +29,7 @@ pub(crate) fn print<T: Serialize + fmt::Display>(form: Form, finding: &T) -> Res
     }
 }
 
-/// Prints a line, and at once.
+/// Prints a line, and flushes.
 pub(crate) fn say(line: &impl fmt::Display) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;
@@ -37,16 +37,16 @@ pub(crate) fn say(line: &impl fmt::Display) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says on standard error why the program ends, or what it leaves undone.
+/// Reports on standard error why the program ends, or what it leaves undone.
 pub(crate) fn complain(what: &impl fmt::Display) {
     let text = what.to_string();
     if !text.is_empty() {
-        // There is nowhere else to say it.
+        // There is nowhere else to report it.
         let _ = writeln!(io::stderr(), "lockctl: {}", Plain(&text));
     }
 }
 
-/// Text from elsewhere, such as a key or the label of a holder. What a terminal would obey is escaped.
+/// Text from other programs, such as a key or the label of a holder. Escapes characters that a terminal would obey.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain<'a>(pub(crate) &'a str);
 
@@ -75,8 +75,8 @@ impl fmt::Display for Whom<'_> {
     }
 }
 
-/// JSON whose text a terminal shows and does not obey. What it means is the same: where a character is no [`Plain`] one, it
-/// is inside of a string, and written with an escape there.
+/// JSON that a terminal shows and does not obey, with the same meaning: a character that is not [`Plain`] can only be inside
+/// a string, and is escaped there.
 struct PlainJson<'a>(&'a str);
 
 impl fmt::Display for PlainJson<'_> {
@@ -86,7 +86,7 @@ impl fmt::Display for PlainJson<'_> {
                 f.write_char(character)?;
                 continue;
             }
-            // Above U+FFFF there are two.
+            // Above U+FFFF there are two units.
             for unit in character.encode_utf16(&mut [0; 2]) {
                 write!(f, "\\u{unit:04x}")?;
             }

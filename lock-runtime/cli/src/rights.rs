@@ -1,4 +1,4 @@
-//! What users of a server need for locks.
+//! The rights that users need for locks.
 
 pub(crate) mod commands;
 
@@ -11,12 +11,12 @@ use self::commands::{
     SERVICE_ON_A_QUORUM, SERVICE_WITH_REPLICAS, VIEWER, VIEWER_IN_REDISSON,
 };
 
-/// What a user is for.
+/// A user's role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Role {
-    /// Looks at locks
+    /// Inspects locks
     Viewer,
-    /// Looks at locks, and revokes them
+    /// Inspects locks, and revokes them
     Operator,
     /// Takes locks
     Service,
@@ -42,7 +42,7 @@ impl Role {
     }
 }
 
-/// The commands that a user of this role may send to servers of any kind, such as `+ping`.
+/// The commands that a user of this role may send to servers of every kind, such as `+ping`.
 pub(crate) fn of_role(role: Role) -> Vec<&'static str> {
     match role {
         Role::Viewer => VIEWER.to_vec(),
@@ -51,7 +51,7 @@ pub(crate) fn of_role(role: Role) -> Vec<&'static str> {
     }
 }
 
-/// Where the locks are, as far as rights depend on it.
+/// The kind of servers, as far as rights depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Server,
@@ -60,7 +60,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind of servers that a URL leads to.
+    /// The kind of servers behind a URL.
     pub(crate) fn of(url: &str) -> Kind {
         let scheme = url.split("://").next().unwrap_or_default();
         match &*scheme.to_ascii_lowercase() {
@@ -80,7 +80,7 @@ impl Kind {
     }
 }
 
-/// What a user [of this role](of_role) may send beside that to the servers of this URL.
+/// The further commands that a user [of this role](of_role) may send to the servers of this URL.
 pub(crate) fn more(url: &str, role: Role) -> Vec<&'static str> {
     let mut more = Kind::of(url).more(role).to_vec();
     if role == Role::Service && waits_for_replicas(url) {
@@ -89,7 +89,7 @@ pub(crate) fn more(url: &str, role: Role) -> Vec<&'static str> {
     more
 }
 
-/// Whether a body starts only once replicas have its lock.
+/// Returns whether a body starts only once replicas have its lock.
 fn waits_for_replicas(url: &str) -> bool {
     let parameters = url.split_once('?').map_or("", |(_, rest)| rest);
     let parameters = parameters.split('#').next().unwrap_or_default();
@@ -104,12 +104,12 @@ pub(crate) fn of_locks(prefix: &str) -> String {
     format!("~{}*", literal(prefix))
 }
 
-/// The pattern of the names of the records beside them.
+/// The pattern of the names of the other records of locks.
 pub(crate) fn of_records(prefix: &str) -> String {
     format!("~{{{}*", literal(prefix))
 }
 
-/// The pattern of a text alone. Unescaped, some of its characters would stand for others.
+/// The pattern that matches only this text. Escapes characters with a meaning in patterns.
 fn literal(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for character in text.chars() {
@@ -124,7 +124,7 @@ fn literal(text: &str) -> String {
 /// The pattern of the channels.
 pub(crate) const CHANNELS: &str = "&lock:*";
 
-/// Patterns in a line. Without a prefix the first is for all keys, and a server takes no other after that.
+/// Joins patterns. Without a prefix the first matches all keys, and a server accepts no other after it.
 fn joined(patterns: &[&str]) -> String {
     if let [all @ "~*", ..] = patterns {
         return (*all).to_owned();
@@ -133,8 +133,8 @@ fn joined(patterns: &[&str]) -> String {
     patterns.collect::<Vec<_>>().join(" ")
 }
 
-/// A word of a command, as `redis-cli`, an ACL file and the server itself read it. Only a word that they, or a terminal, would
-/// take for something else is in quotes.
+/// A word of a command, as `redis-cli`, an ACL file and the server itself read it. Quotes it only if they, or a terminal, would
+/// misread it.
 fn quoted(word: &str) -> String {
     let is_odd = |character| matches!(character, '"' | '\'') || !is_plain(character);
     if !word.contains(is_odd) {
@@ -156,7 +156,7 @@ fn quoted(word: &str) -> String {
     quoted + "\""
 }
 
-/// The command that makes a user of this role. It asks for the password in a place of its own.
+/// The command that creates a user of this role. `PASSWORD` stands for the password.
 pub(crate) fn line(role: Role, url: &str, prefix: &str, user: &str) -> String {
     let keys = joined(&[&of_locks(prefix), &of_records(prefix)]);
     let user = quoted(user);
@@ -172,14 +172,14 @@ pub(crate) fn line(role: Role, url: &str, prefix: &str, user: &str) -> String {
 pub(crate) fn line_in_redisson(role: Role, prefix: &str, user: &str) -> String {
     let (locks, records) = (of_locks(prefix), of_records(prefix));
     const FAIR: &str = "~redisson_lock_queue:*";
-    // Those who wait for a lock hear the channel, and those who free it write to it.
+    // Waiters subscribe to the channel, and releases publish on it.
     let channels = match role {
         Role::Viewer => "",
         Role::Service | Role::Operator => " &redisson_lock__channel:*",
     };
     let (keys, commands) = match role {
         Role::Service => (vec![&*locks, FAIR], SERVICE_IN_REDISSON.to_vec()),
-        // The audit is beside the locks.
+        // For the audit.
         Role::Viewer => (vec![&*locks, &*records], VIEWER_IN_REDISSON.to_vec()),
         Role::Operator => (
             vec![&*locks, FAIR, &*records],

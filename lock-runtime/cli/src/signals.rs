@@ -1,4 +1,4 @@
-//! The signals that this process gets.
+//! Receives signals.
 
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use crate::exit::{Exit, Failure};
 
-/// Those that a command under a lock is passed. All others end this process, or stop it, as they would any other.
+/// Signals that are forwarded to a command under a lock. All others have their default effect on this process.
 const HEARD: [Signal; 6] = [
     Signal::HUP,
     Signal::INT,
@@ -16,7 +16,7 @@ const HEARD: [Signal; 6] = [
     Signal::USR2,
 ];
 
-/// The signals that come, from when this was made.
+/// The signals since this was created.
 pub(crate) struct Signals {
     sender: mpsc::UnboundedSender<Signal>,
     receiver: mpsc::UnboundedReceiver<Signal>,
@@ -32,7 +32,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Hears one more signal, unless it was ignored when this process started, as `nohup` has it.
+    /// Also receives this signal, unless it was ignored when this process started, as under `nohup`.
     pub(crate) fn hear(&self, number: Signal) -> Result<(), Failure> {
         if is_ignored(number) {
             return Ok(());
@@ -48,12 +48,12 @@ impl Signals {
     pub(crate) async fn next(&mut self) -> Signal {
         match self.receiver.recv().await {
             Some(signal) => signal,
-            // Never: one sender is here.
+            // Never: this struct has a sender.
             None => std::future::pending().await,
         }
     }
 
-    /// Completes when this process is to end, with its exit code.
+    /// Completes when a signal asks this process to end, with the exit code.
     pub(crate) async fn end(&mut self) -> Exit {
         loop {
             let signal = self.next().await;
@@ -64,19 +64,19 @@ impl Signals {
     }
 }
 
-/// Whether a signal is ignored, where the system says it: on Linux.
+/// Returns whether a signal is ignored. Only Linux reports it.
 fn is_ignored(signal: Signal) -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_in(&status, signal))
 }
 
-/// Whether a signal is among the ignored ones of a `/proc/self/status`: the first is the lowest bit.
+/// Returns whether a `/proc/self/status` lists a signal as ignored: signal 1 is the lowest bit.
 fn is_in(status: &str, signal: Signal) -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     ignored.is_some_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
 }
 
-/// The exit code for a signal that ended a process, as a shell says it.
+/// The exit code of a process that a signal ended, like a shell's.
 pub(crate) fn exit_of(signal: i32) -> Exit {
     Exit::of_child(u8::try_from(128 + signal).unwrap_or(u8::MAX))
 }

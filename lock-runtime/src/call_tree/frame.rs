@@ -1,4 +1,8 @@
 //! Levels of nesting in a lease.
+//!
+//! # Invariants
+//!
+//! - A frame shares its lease, its parent frame and the room below that, until the last reference to it is gone.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,24 +1,26 @@
-//! The guide, one page a topic. There is nothing to call here.
+//! The guide, one topic per page. There is nothing to call here.
 //!
 //! | page | read it if |
 //! |---|---|
 //! | [`how_it_works`] | you want to see a call, a hand-off and a loss in a picture |
 //! | [`choosing`] | you wonder which ttl, wait and other options your work needs |
-//! | [`cookbook`] | you have a job, a handler, a transaction or a queue and want a recipe |
+//! | [`cookbook`] | you want a recipe for a job, a handler, a transaction or a queue |
 //! | [`where_locks_are`] | you choose between one server, replicas, Sentinel, a cluster and a quorum |
-//! | [`quorum`] | your locks must outlive the loss of a server |
+//! | [`quorum`] | your locks must survive the loss of a server |
 //! | [`testing`] | you test functions that take locks, without a server |
 //! | [`production`] | your locks are about to carry load |
-//! | [`troubleshooting`] | you have a message and want to know what it means |
+//! | [`troubleshooting`] | you have an error message and want to know what it means |
 //! | [`observability`] | you watch locks in logs, traces and dashboards |
-//! | [`faults`] | you want to know what a fault does to a lock, and which test shows it |
-//! | [`security`] | you decide what a client is allowed, and what may be logged |
-//! | [`limits`] | you want to know how much of everything there may be |
+//! | [`faults`] | you want to know what each fault does to a lock, and which test proves it |
+//! | [`security`] | you decide what a client may do, and what may be logged |
+//! | [`performance`] | you want to know what a lock costs, and how that was measured |
+//! | [`limits`] | you need the limits: sizes, counts, times |
 //! | [`compatibility`] | you upgrade, or share a server with other versions and programs |
 //! | [`coming_from`] | you know another lock and want to know what differs |
+//! | [`glossary`] | a word is unclear |
 //!
-//! The attribute is explained at [`distributed_lock`](crate::distributed_lock), errors at
-//! [`LockError`](crate::LockError), and the contract on the [first page](crate).
+//! [`distributed_lock`](crate::distributed_lock) documents the attribute, [`LockError`](crate::LockError) the errors, and the
+//! [first page](crate) the contract.
 
 pub mod cookbook {
     #![doc = include_str!("cookbook.md")]
@@ -82,15 +84,27 @@ pub mod compatibility {
     #![doc = include_str!("compatibility.md")]
 }
 
+pub mod performance {
+    #![doc = include_str!("performance/summary.md")]
+    #![doc = ""]
+    #![doc = include_str!("pictures/transfers.svg")]
+    #![doc = ""]
+    #![doc = include_str!("performance.md")]
+}
+
+pub mod glossary {
+    #![doc = include_str!("glossary.md")]
+}
+
 pub mod coming_from {
-    //! What to write instead of another lock, and what differs.
+    //! How to migrate from another lock, and what differs.
     //!
-    //! | from | the greatest difference |
+    //! | from | the main difference |
     //! |---|---|
     //! | [`SET NX PX` by hand](self::set_nx_px) | leases are renewed, and waiters queue |
-    //! | [`rslock`] | a guard that is dropped is released; `Busy` is not an outage |
+    //! | [`rslock`] | dropping a guard releases its lock; `Busy` is not an outage |
     //! | [Redisson](self::redisson) | an explicit ttl does not stop renewal; a lock belongs to a call tree |
-    //! | [ShedLock](self::shedlock) | one expiry for a dead node, another for work that hangs |
+    //! | [ShedLock](self::shedlock) | separate limits for a dead node and for work that hangs |
 
     pub mod set_nx_px {
         #![doc = include_str!("coming_from/set_nx_px.md")]

@@ -1,4 +1,8 @@
 //! The names of a lock's records.
+//!
+//! # Invariants
+//!
+//! - No two locks share a record: names that would are refused.
 
 use std::fmt;
 

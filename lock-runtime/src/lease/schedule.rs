@@ -4,6 +4,11 @@
 //! server frees the lock. So a holder gives up first, even if the two clocks run at slightly different
 //! speeds. This is Redlock's validity time, without which the time of a slow reply would count as held:
 //! <https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/>.
+//!
+//! # Invariants
+//!
+//! - A deadline counts from before the confirmed request was sent, less 1 % of the ttl and 2 ms, on a clock that runs on while the
+//!   machine sleeps.
 
 use std::time::Duration;
 

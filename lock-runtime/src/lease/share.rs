@@ -1,4 +1,8 @@
 //! A share of a lock: what one owner takes of it beside others.
+//!
+//! # Invariants
+//!
+//! - The sum of all shares counts, against the limit of the caller that asks.
 
 use std::fmt;
 use std::num::NonZeroU32;

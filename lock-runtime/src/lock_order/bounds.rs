@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::origin::Origin;
+use super::step::Step;
 
 /// How much is remembered, and how far rings are searched. Locks whose keys stand for their classes take half of the room
-/// for classes and edges, so that some is left for those of the program.
+/// for classes and edges, so that some is left for those of the program. Calls for several such locks take half of that.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) classes: usize,
@@ -28,17 +29,25 @@ impl Bounds {
         paths: 1_000,
     };
 
-    pub(super) fn keys(&self) -> usize {
-        self.classes / 2
+    pub(super) fn keys(&self, step: Step) -> usize {
+        self.classes / part_of_keys(step)
     }
 
     /// The number of edges, after which there is no room for another one between such classes.
-    pub(super) fn edges_between(&self, origins: [Origin; 2]) -> usize {
+    pub(super) fn edges_between(&self, origins: [Origin; 2], step: Step) -> usize {
         if origins.contains(&Origin::Key) {
-            self.edges / 2
+            self.edges / part_of_keys(step)
         } else {
             self.edges
         }
+    }
+}
+
+/// Keys take one part of so many.
+fn part_of_keys(step: Step) -> usize {
+    match step {
+        Step::Nested => 2,
+        Step::Together => 4,
     }
 }
 
@@ -68,7 +77,7 @@ impl fmt::Display for Bound {
         match self {
             Bound::Classes(limit) => write!(f, "{limit} templates and names of locks"),
             Bound::Keys(limit) => write!(f, "{limit} keys of locks without a name"),
-            Bound::Edges(limit) => write!(f, "{limit} pairs of nested locks"),
+            Bound::Edges(limit) => write!(f, "{limit} pairs of locks"),
             Bound::Rings(limit) => write!(f, "{limit} rings of locks"),
             Bound::Paths(limit) => write!(f, "{limit} paths between two locks"),
         }

@@ -2,10 +2,12 @@
 
 use super::access::{Hold, Wait};
 use super::party::Party;
+use super::step::Step;
 
 /// A call held one lock and waited for another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
+    pub(crate) step: Step,
     pub(crate) hold: Hold,
     pub(crate) wait: Wait,
     pub(crate) holder: Party,
@@ -15,6 +17,6 @@ pub(crate) struct Crossing {
 impl Crossing {
     /// Whether this closes every ring that the other one closes.
     pub(super) fn covers(&self, other: &Crossing) -> bool {
-        self.hold >= other.hold && self.wait >= other.wait
+        self.step >= other.step && self.hold >= other.hold && self.wait >= other.wait
     }
 }

@@ -7,12 +7,15 @@ use foldhash::HashMap;
 use super::access::Wait;
 use super::class::ClassId;
 use super::crossing::Crossing;
+use super::step::Step;
 
 /// The edges between classes, each with the calls that were first seen to take the two locks in this order, and with
 /// those that hold or wait in a stronger way.
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     crossings: HashMap<(ClassId, ClassId), Vec<Crossing>>,
+    /// How many of the crossings are nested.
+    nested: usize,
     after: HashMap<ClassId, Vec<ClassId>>,
     before: HashMap<ClassId, Vec<ClassId>>,
 }
@@ -20,6 +23,10 @@ pub(super) struct Edges {
 impl Edges {
     pub(super) fn len(&self) -> usize {
         self.crossings.len()
+    }
+
+    pub(super) fn any_nested(&self) -> bool {
+        self.nested > 0
     }
 
     pub(super) fn is_there(&self, edge: (ClassId, ClassId)) -> bool {
@@ -38,6 +45,7 @@ impl Edges {
             self.after.entry(from).or_default().push(to);
             self.before.entry(to).or_default().push(from);
         }
+        self.nested += usize::from(crossing.step == Step::Nested);
         crossings.push(crossing);
     }
 
@@ -45,12 +53,24 @@ impl Edges {
         self.after.get(&class).map_or(&[], Vec::as_slice)
     }
 
-    /// The way along an edge for a ring that waits like this for the edge's first lock. Whoever waits for all holders
-    /// waits for a writer, too, so the strongest way is the only one that has to be tried.
-    pub(super) fn strongest(&self, edge: (ClassId, ClassId), wait: Wait) -> Option<&Crossing> {
-        let blocking = |crossing: &&Crossing| wait.is_blocked_by(crossing.hold);
-        let known = self.crossings.get(&edge)?.iter().rev();
-        known.filter(blocking).max_by_key(|crossing| crossing.wait)
+    /// The ways along an edge that have to be tried for a path that waits like this for the edge's first lock. Whoever
+    /// waits for all holders waits for a writer, too, so the strongest way is enough, unless the path needs a nested one.
+    pub(super) fn ways(
+        &self,
+        edge: (ClassId, ClassId),
+        wait: Wait,
+        needs: Step,
+    ) -> impl Iterator<Item = &Crossing> {
+        let known = self.crossings.get(&edge).map_or(&[][..], Vec::as_slice);
+        let strongest = |step: Step| {
+            let fits = |way: &&Crossing| way.step >= step && wait.is_blocked_by(way.hold);
+            let fitting = known.iter().rev().filter(fits);
+            fitting.max_by_key(|way| (way.wait, way.step))
+        };
+        let first = strongest(Step::Together);
+        let is_enough = first.is_none_or(|first| first.step >= needs);
+        let second = if is_enough { None } else { strongest(needs) };
+        first.into_iter().chain(second)
     }
 
     /// All classes from which edges lead to this one, and the class itself.

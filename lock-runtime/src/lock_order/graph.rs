@@ -9,6 +9,7 @@ use super::edges::Edges;
 use super::key_pairs::KeyPairs;
 use super::ring::{Edge, Ring};
 use super::search::{self, Extent};
+use super::step::Step;
 
 /// The order in which the calls of one client take locks.
 #[derive(Debug)]
@@ -38,9 +39,9 @@ pub(crate) struct Lock<'a> {
     pub(crate) key: &'a str,
 }
 
-/// A call that waits for one lock while its call tree holds another.
+/// A call that waits for one lock while it, or its call tree, holds another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Nested<'a> {
+pub(crate) struct Link<'a> {
     pub(crate) held: Lock<'a>,
     pub(crate) asked: Lock<'a>,
     pub(crate) crossing: Crossing,
@@ -86,31 +87,35 @@ impl Graph {
         self.policy = Policy::Refuse;
     }
 
-    /// Looks a nested call up. If it is new, its edge is remembered, and the rings that it closes are added to the news.
-    pub(crate) fn see(&mut self, nested: &Nested<'_>, news: &mut News) -> Verdict {
-        let held = self.classes.find(nested.held.class);
-        let asked = self.classes.find(nested.asked.class);
+    /// Looks a link up. If it is new, its edge is remembered, and the rings that it closes are added to the news.
+    pub(crate) fn see(&mut self, link: &Link<'_>, news: &mut News) -> Verdict {
+        let held = self.classes.find(link.held.class);
+        let asked = self.classes.find(link.asked.class);
         if let Some(edge) = held.zip(asked)
-            && self.edges.cover(edge, &nested.crossing)
+            && self.edges.cover(edge, &link.crossing)
         {
             return Verdict::Goes;
         }
-        match self.edge(nested) {
-            Ok((held, asked)) if held == asked => self.see_keys(held, nested, news),
-            Ok(edge) => self.add(edge, nested.crossing, news),
+        match self.edge(link) {
+            Ok((held, asked)) if held == asked => self.see_keys(held, link, news),
+            Ok(edge) => self.add(edge, link.crossing, news),
             Err(bound) => {
-                self.reach(bound, news);
+                // A program that nests nothing has no use for the room.
+                if link.crossing.step == Step::Nested || self.edges.any_nested() {
+                    self.reach(bound, news);
+                }
                 Verdict::Goes
             }
         }
     }
 
-    /// The classes of a call, if there is room for an edge between them.
-    fn edge(&mut self, nested: &Nested<'_>) -> Result<(ClassId, ClassId), Bound> {
-        let held = self.classes.number(nested.held.class, &self.bounds)?;
-        let asked = self.classes.number(nested.asked.class, &self.bounds)?;
-        let origins = [nested.held, nested.asked].map(|lock| lock.class.origin);
-        let limit = self.bounds.edges_between(origins);
+    /// The classes of a link, if there is room for an edge between them.
+    fn edge(&mut self, link: &Link<'_>) -> Result<(ClassId, ClassId), Bound> {
+        let (step, bounds) = (link.crossing.step, &self.bounds);
+        let held = self.classes.number(link.held.class, step, bounds)?;
+        let asked = self.classes.number(link.asked.class, step, bounds)?;
+        let origins = [link.held, link.asked].map(|lock| lock.class.origin);
+        let limit = self.bounds.edges_between(origins, step);
         let edge = (held, asked);
         if held == asked || self.edges.len() < limit || self.edges.is_there(edge) {
             Ok(edge)
@@ -120,7 +125,7 @@ impl Graph {
     }
 
     fn add(&mut self, edge: (ClassId, ClassId), crossing: Crossing, news: &mut News) -> Verdict {
-        let verdict = if self.is_searched() {
+        let verdict = if self.is_searched(crossing.step) {
             self.search(edge, crossing, news)
         } else {
             Verdict::Goes
@@ -131,10 +136,11 @@ impl Graph {
         verdict
     }
 
-    /// Rings that would be neither reported nor refused are not searched for.
-    fn is_searched(&self) -> bool {
+    /// Rings that cannot be, or would be neither reported nor refused, are not searched for.
+    fn is_searched(&self, step: Step) -> bool {
         let full = Bound::Rings(self.bounds.rings);
-        self.policy == Policy::Refuse || !self.reached.contains(&full)
+        (step == Step::Nested || self.edges.any_nested())
+            && (self.policy == Policy::Refuse || !self.reached.contains(&full))
     }
 
     fn search(&mut self, edge: (ClassId, ClassId), crossing: Crossing, news: &mut News) -> Verdict {
@@ -148,12 +154,12 @@ impl Graph {
     }
 
     /// Two keys of one class.
-    fn see_keys(&mut self, class: ClassId, nested: &Nested<'_>, news: &mut News) -> Verdict {
+    fn see_keys(&mut self, class: ClassId, link: &Link<'_>, news: &mut News) -> Verdict {
         if self.policy == Policy::Report && self.reported.contains(&[class][..]) {
             return Verdict::Goes;
         }
-        let pair = self.pairs.pair(class, nested.held.key, nested.asked.key);
-        let crossing = nested.crossing;
+        let pair = self.pairs.pair(class, link.held.key, link.asked.key);
+        let crossing = link.crossing;
         if self.pairs.cover(pair, &crossing) {
             return Verdict::Goes;
         }

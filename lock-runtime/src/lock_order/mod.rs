@@ -4,6 +4,9 @@
 //! second. Where edges form a ring, calls can wait for each other, each for a lock that the next one holds: a deadlock,
 //! until their waits end. The ring is found when its last edge is seen, whether or not anything was blocked.
 //!
+//! A call for several keys takes them one after the other, so it gives edges, too. It takes them in the order of their
+//! names, as all of these calls do, so none of them waits for another: a ring has an edge of nested calls.
+//!
 //! Pure: who asks, and what becomes of a ring, is decided in `client::acquire::order`.
 
 mod access;
@@ -17,11 +20,13 @@ mod origin;
 mod party;
 mod ring;
 mod search;
+mod step;
 
 pub(crate) use access::{Hold, Wait};
 pub(crate) use class::Class;
 pub(crate) use crossing::Crossing;
-pub(crate) use graph::{Graph, Lock, Nested, News, Verdict};
+pub(crate) use graph::{Graph, Link, Lock, News, Verdict};
 pub(crate) use origin::Origin;
 pub(crate) use party::Party;
 pub(crate) use ring::{Keys, Ring};
+pub(crate) use step::Step;

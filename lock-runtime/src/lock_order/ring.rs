@@ -4,6 +4,7 @@ use super::class::KnownClass;
 use super::crossing::Crossing;
 use super::origin::Origin;
 use super::party::Party;
+use super::step::Step;
 
 /// Locks that calls take in a ring: each call holds one and waits for the next.
 #[derive(Clone, Debug)]
@@ -44,13 +45,8 @@ impl Ring {
 
     /// The calls: who asks for which lock, and who holds which one meanwhile.
     pub(crate) fn calls(&self, keys: Keys) -> String {
-        let call = |edge: &Edge| {
-            let Crossing { holder, asker, .. } = &edge.crossing;
-            let held = shown(&edge.held, holder.template, keys);
-            let asked = shown(&edge.asked, asker.template, keys);
-            format!("{asker} asks for `{asked}` while {holder} holds `{held}`")
-        };
-        self.0.iter().map(call).collect::<Vec<_>>().join("; ")
+        let calls = self.0.iter().map(|edge| edge.call(keys));
+        calls.collect::<Vec<_>>().join("; ")
     }
 
     /// The call whose edge closed the ring.
@@ -61,6 +57,8 @@ impl Ring {
     pub(crate) fn advice(&self) -> &'static str {
         if self.is_of_one_class() {
             "lock both keys at once: keys = [...]"
+        } else if self.has_calls_for_several() {
+            "take these locks at once in the functions that nest them, too: keys = [...]"
         } else {
             "take these locks in one order everywhere, or at once in all of these functions: keys = [...]"
         }
@@ -68,6 +66,34 @@ impl Ring {
 
     fn is_of_one_class(&self) -> bool {
         self.0[0].held.id == self.0[0].asked.id
+    }
+
+    fn has_calls_for_several(&self) -> bool {
+        let mut steps = self.0.iter().map(|edge| edge.crossing.step);
+        steps.any(|step| step == Step::Together)
+    }
+}
+
+impl Edge {
+    fn call(&self, keys: Keys) -> String {
+        let Crossing {
+            step,
+            holder,
+            asker,
+            ..
+        } = &self.crossing;
+        match step {
+            Step::Nested => {
+                let held = shown(&self.held, holder.template, keys);
+                let asked = shown(&self.asked, asker.template, keys);
+                format!("{asker} asks for `{asked}` while {holder} holds `{held}`")
+            }
+            // Its template is that of all its locks.
+            Step::Together => {
+                let [first, second] = [&self.held, &self.asked].map(|it| shown(it, "-", keys));
+                format!("{asker} locks `{first}` and then `{second}` in one call")
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::bounds::Bounds;
 use super::class::ClassId;
 use super::crossing::Crossing;
 use super::edges::Edges;
+use super::step::Step;
 
 /// The edges of a ring, each with the class that it leads from. The first is the new edge.
 pub(super) type Path = Vec<(ClassId, Crossing)>;
@@ -26,7 +27,8 @@ pub(super) enum Extent {
 }
 
 /// Searches the rings that a new edge closes, as many as the bounds allow. No ring passes a class twice, and on each of
-/// its locks the call that waits is blocked by the one that holds it.
+/// its locks the call that waits is blocked by the one that holds it. Calls that take all their locks together are no
+/// ring.
 pub(super) fn rings(
     edges: &Edges,
     (from, to): (ClassId, ClassId),
@@ -41,35 +43,56 @@ pub(super) fn rings(
     }
     let (mut paths, mut extent) = (0, Extent::All);
     while let Some((path, end)) = open.pop_front() {
-        let wait = path[path.len() - 1].1.wait;
-        for &next in edges.after(end) {
-            let Some(way) = edges.strongest((end, next), wait) else {
-                continue;
-            };
+        let (wait, needs) = (path[path.len() - 1].1.wait, needed_by(&path));
+        let is_open = |next: &ClassId| {
+            let is_passed = *next == end || path.iter().any(|(class, _)| class == next);
+            *next == from || leading_back.contains(next) && !is_passed
+        };
+        let nexts = edges.after(end).iter().filter(|next| is_open(next));
+        let ways = nexts.flat_map(|&next| {
+            let ways = edges.ways((end, next), wait, needs);
+            ways.map(move |way| (next, way))
+        });
+        for (next, way) in ways {
             let extended = || {
                 let mut longer = path.clone();
                 longer.push((end, *way));
                 longer
             };
             if next == from {
-                if way.wait.is_blocked_by(crossing.hold) {
-                    rings.push(extended());
+                if way.step >= needs && way.wait.is_blocked_by(crossing.hold) {
+                    add(&mut rings, extended());
                 }
                 if rings.len() == bounds.rings_of_a_call {
                     return Closed { rings, extent };
                 }
-            } else if leading_back.contains(&next)
-                && next != end
-                && path.iter().all(|(class, _)| *class != next)
-            {
-                paths += 1;
-                if paths > bounds.paths {
-                    extent = Extent::Part;
-                } else {
-                    open.push_back((extended(), next));
-                }
+                continue;
+            }
+            paths += 1;
+            if paths > bounds.paths {
+                extent = Extent::Part;
+            } else {
+                open.push_back((extended(), next));
             }
         }
     }
     Closed { rings, extent }
+}
+
+/// The least step that a path needs before it is a ring.
+fn needed_by(path: &Path) -> Step {
+    if path.iter().any(|(_, way)| way.step == Step::Nested) {
+        Step::Together
+    } else {
+        Step::Nested
+    }
+}
+
+/// Adds a ring, unless other calls make the same one.
+fn add(rings: &mut Vec<Path>, ring: Path) {
+    let classes = |ring: &Path| ring.iter().map(|(class, _)| *class).collect::<Vec<_>>();
+    let found = classes(&ring);
+    if rings.iter().all(|known| classes(known) != found) {
+        rings.push(ring);
+    }
 }

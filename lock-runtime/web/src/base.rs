@@ -1,4 +1,4 @@
-//! Where the router is nested, as relative links have it.
+//! The base of relative links, wherever the router is nested.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 use axum::extract::{FromRequestParts, OriginalUri};
 use axum::http::request::Parts;
 
-/// What stands before a path of the router in a link of a page: `./`, `../`, or `./locks/` on `/locks` itself. Browsers make
-/// an address of it, whatever the path before.
+/// The prefix of a link to a path of the router: `./`, `../`, or `./locks/` on `/locks` itself. Browsers resolve it wherever the
+/// router is nested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Base(String);
 
 impl Base {
-    /// For a page with these paths: as the browser has it, and as the router has it.
+    /// The base for a page, by its path in the browser and in the router.
     fn new(original: &str, inner: &str) -> Base {
         if inner.len() > 1 {
             return match inner.matches('/').count() {
@@ -20,7 +20,7 @@ impl Base {
                 depth => Base("../".repeat(depth - 1)),
             };
         }
-        // Relative to `/locks`, a link begins at its last part.
+        // Relative to `/locks`, a link begins with its last segment.
         match original.rsplit('/').next() {
             None | Some("") => Base("./".to_owned()),
             Some(last) => Base(format!("./{last}/")),

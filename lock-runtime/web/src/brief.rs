@@ -1,4 +1,4 @@
-//! Durations in a few characters.
+//! Formats durations in a few characters.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl fmt::Display for Brief {
 
 impl Render for Brief {
     fn render_to(&self, markup: &mut String) {
-        // It has no character that markup has.
+        // Nothing needs escaping.
         markup.push_str(&self.to_string());
     }
 }

@@ -4,16 +4,16 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use lock_runtime::{LockError, LockErrorKind};
 
-/// Why a request is not answered. Its page is written by [`finish`](crate::responses::finish), for all addresses alike.
+/// Why a request is not answered. [`finish`](crate::responses::finish) renders its page, for all addresses.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) status: StatusCode,
     pub(crate) title: &'static str,
-    /// May have text from elsewhere.
+    /// May contain text from other programs.
     pub(crate) detail: String,
-    /// The key of the lock that it is about, to which its page leads back.
+    /// The key of the lock that the page links back to.
     pub(crate) lock: Option<String>,
-    /// Whether that lock may be revoked all the same.
+    /// The revocation may have been carried out anyway.
     pub(crate) may_be_revoked: bool,
 }
 
@@ -32,7 +32,7 @@ impl Failure {
         }
     }
 
-    /// A revocation ended with an error, after which it may have been carried out.
+    /// The failure of a revocation, which may have been carried out anyway.
     pub(crate) fn of_revocation(error: LockError) -> Failure {
         let failure = Failure::from(error);
         Failure {
@@ -48,11 +48,11 @@ impl Failure {
     }
 
     pub(crate) fn bad_request(detail: impl Into<String>) -> Failure {
-        Failure::new(StatusCode::BAD_REQUEST, "This cannot be asked", detail)
+        Failure::new(StatusCode::BAD_REQUEST, "Bad request", detail)
     }
 
     pub(crate) fn forbidden(detail: impl Into<String>) -> Failure {
-        Failure::new(StatusCode::FORBIDDEN, "This is not allowed", detail)
+        Failure::new(StatusCode::FORBIDDEN, "Not allowed", detail)
     }
 }
 
@@ -68,7 +68,10 @@ impl From<LockError> for Failure {
                 "This process is shutting down",
             ),
             LockErrorKind::InvalidKey => (StatusCode::BAD_REQUEST, "No lock can have this key"),
-            LockErrorKind::Rejected => (StatusCode::BAD_GATEWAY, "The lock server refuses"),
+            LockErrorKind::Rejected => (
+                StatusCode::BAD_GATEWAY,
+                "The lock server refuses the request",
+            ),
             _ => (
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "The locks cannot be shown",

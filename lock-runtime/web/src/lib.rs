@@ -1,8 +1,8 @@
-//! A page that shows the locks of [`lock_runtime`], to nest in an axum service.
+//! Web pages that show the locks of [`lock_runtime`], to nest in an axum service.
 //!
-//! It lists the locks that are held, shows one with its holders and those that wait for it, what this process holds, and what
-//! operators did. All of it is also JSON. It writes nothing, unless an [operator](LockWeb::operator) is named: then a lock can
-//! be taken from its holder.
+//! They list all held locks, one lock with its holders and waiters, the locks of this process, and the audit of operators.
+//! Everything is also available as JSON. The pages write nothing, unless you name [operators](LockWeb::operator), who can revoke
+//! locks.
 //!
 //! ```
 //! use axum::Router;
@@ -14,38 +14,38 @@
 //! # let _ = app; }
 //! ```
 //!
-//! Pages are made on the server and have no script. They fit a phone, and follow a dark or light system.
+//! Pages are rendered on the server and need no script. They fit a phone, and follow a dark or light system.
 //!
 //! # Security
 //!
-//! **Nest it behind your own authentication**: it has none. A visitor who reaches it sees all keys of the client's prefix, which may
-//! name customers, and labels, which name machines, processes and functions. It never shows what releases a lock.
+//! **Nest it behind your own authentication**: it has none. A visitor sees all keys of the client's prefix, which may name customers,
+//! and labels, which name machines, processes and functions. It never shows an owner id, which would release a lock.
 //!
-//! Keys, labels and reasons come from other programs. They are escaped, also what would reorder or hide the text around it.
-//! Each answer forbids scripts, frames, and all that is not from the router itself (`Content-Security-Policy`), and is not
-//! stored by browsers and proxies (`Cache-Control: no-store`).
+//! Keys, labels and reasons come from other programs. They are escaped, including characters that would reorder or hide the text
+//! around them. Each response forbids scripts, frames and third-party content (`Content-Security-Policy`), and must not be cached
+//! (`Cache-Control: no-store`).
 //!
-//! Each request asks the servers a bounded number of commands, and has a bounded part of the locks in memory. A `match` of more
-//! than 256 bytes or 4 `*` is refused (400), since it may stop a server for long, and so is what a page of another site loads
-//! (403): links from there work. It does not bound the number of requests.
+//! Each request sends a bounded number of commands, and keeps a bounded part of the locks in memory. A `match` of more than 256
+//! bytes or 4 `*` is refused (400), since it may block a server for long. A request from another site's page is refused (403),
+//! but a link from there works. The number of requests is not bounded.
 //!
 //! # Addresses
 //!
 //! | address below the nesting path | JSON | query |
 //! |---|---|---|
-//! | `/`, `/list` | `/api/locks` | `match`: a pattern of Redis, of at most 256 bytes and 4 `*`; `holder`: a text; `waiting=1`; `from`: where the last page ended |
+//! | `/`, `/list` | `/api/locks` | `match`: a Redis pattern of at most 256 bytes and 4 `*`; `holder`: a text; `waiting=1`; `from`: the position where the last page ended |
 //! | `/lock` | `/api/lock` | `key` |
 //! | `/process` | `/api/process` | |
 //! | `/audit` | `/api/audit` | `key` |
 //! | `/revoke` (POST) | | `key`, `seen`; a form with `reason` and `confirm` |
 //!
-//! Another field, or a value that a field cannot have, is refused (400).
+//! An unknown field or an invalid value is refused (400).
 //!
-//! An address with a query fits any key, also one with slashes. Links are relative, so the path of the nesting does not matter.
-//! Where a proxy gives that path another last part, begin with `/list`.
+//! A key is passed in the query, so it may contain slashes. Links are relative, so the nesting path does not matter. If a proxy
+//! changes the last segment of that path, begin with `/list`.
 //!
-//! Fields of the JSON have the names that `lockctl --json` gives them, with times in milliseconds. They stay as they are; new
-//! ones may come. Errors are `{"error": …}`.
+//! The JSON has the field names of `lockctl --json`, with times in milliseconds. Fields are stable, and new ones may be added.
+//! Errors are `{"error": …}`.
 
 mod base;
 mod brief;

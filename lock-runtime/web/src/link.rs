@@ -1,4 +1,4 @@
-//! Links of pages.
+//! Builds links between pages.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use crate::base::Base;
 pub(crate) struct Link(String);
 
 impl Link {
-    /// A link to a path, which begins without a slash.
+    /// A link to a path without a leading slash.
     pub(crate) fn new(base: &Base, path: &str) -> Link {
         Link(format!("{base}{path}"))
     }
 
-    /// With a field of its query. The value may be any text.
+    /// Adds a query field. The value may be any text.
     pub(crate) fn with(mut self, field: &str, value: &str) -> Link {
         self.0.push(if self.0.contains('?') { '&' } else { '?' });
         self.0.push_str(field);
@@ -25,7 +25,7 @@ impl Link {
         self
     }
 
-    /// With a field of its query, unless that is empty.
+    /// Adds a query field, unless it is empty.
     pub(crate) fn with_some(self, field: &str, value: Option<&str>) -> Link {
         match value {
             Some(value) => self.with(field, value),

@@ -1,30 +1,30 @@
-//! A part of the locks that are held, for a page.
+//! Lists a page of the held locks, with bounded work.
 
 use lock_runtime::inspect::{ListingPosition, LockState};
 use lock_runtime::{LockClient, LockError};
 
 use crate::report::LockLine;
 
-/// At how many keys a server looks at once; its other clients wait meanwhile, for less than a millisecond.
+/// How many keys a server scans at once. Its other clients wait for less than a millisecond meanwhile.
 const KEYS: u32 = 200;
 
-/// A page has so many locks, or up to that many and `KEYS` since what a server has found is shown at once.
+/// The locks of a page. It may have up to `KEYS` more, since everything that a SCAN found is shown.
 const LINES: usize = 100;
 
-/// How often servers are asked for a page at most, where locks are few among other keys.
+/// The most scans for a page, if locks are few among other keys.
 const LOOKS: usize = 100;
 
-/// How many locks are looked at for a page at most, where few are asked for.
+/// The most locks that are read for a page, if few match.
 const LOCKS: usize = 2_000;
 
-/// Which locks are asked for.
+/// The filters of a listing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
-    /// A pattern of Redis for their keys.
+    /// A Redis pattern for keys.
     pub(crate) pattern: Option<String>,
-    /// A text in the label of the holder.
+    /// A text that the holder's label must contain.
     pub(crate) holder: Option<String>,
-    /// Only those for which callers wait.
+    /// Only locks that callers wait for.
     pub(crate) is_awaited: bool,
 }
 
@@ -37,22 +37,22 @@ impl Wanted {
         self.holder.as_ref().is_none_or(is_by) && (!self.is_awaited || lock.waiting() > 0)
     }
 
-    /// Whether these are all locks.
+    /// Returns whether the filters select all locks.
     pub(crate) fn is_all(&self) -> bool {
         self.pattern.is_none() && self.holder.is_none() && !self.is_awaited
     }
 }
 
-/// A part of a listing.
+/// A page of a listing.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// In the order of their keys.
     pub(crate) lines: Vec<LockLine>,
-    /// Where the next part begins; `None` after the last.
+    /// The position of the next page; `None` after the last.
     pub(crate) next: Option<ListingPosition>,
 }
 
-/// Asks for the locks after a position, with a bounded number of commands.
+/// Reads the locks after a position, with a bounded number of commands.
 pub(crate) async fn read(
     client: &LockClient,
     wanted: &Wanted,
@@ -78,7 +78,7 @@ pub(crate) async fn read(
         }
     }
     lines.sort_by(|one, other| one.key.cmp(&other.key));
-    // A server that rehashes its keys may show one twice.
+    // A server that rehashes its keys may return a key twice.
     lines.dedup_by(|one, other| one.key == other.key);
     Ok(Part {
         lines,

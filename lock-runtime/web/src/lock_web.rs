@@ -14,10 +14,10 @@ use crate::operator::NameOperator;
 use crate::site::Site;
 use crate::{responses, routes};
 
-/// The longest body of a request, in bytes: a reason and a key, each of whose bytes may take three.
+/// The longest request body, in bytes: a reason and a key, percent-encoded.
 const LONGEST_BODY: usize = 16 * 1024;
 
-/// A router that shows the locks of a client and changes nothing: [`LockWeb`] without options.
+/// Returns a router that shows the locks of a client and changes nothing: [`LockWeb`] without options.
 ///
 /// # Examples
 ///
@@ -34,7 +34,7 @@ pub fn router(client: LockClient) -> Router {
     LockWeb::new(client).into_router()
 }
 
-/// A page that shows the locks of a client.
+/// Web pages that show the locks of a client.
 #[must_use = "it is a router after `into_router`"]
 pub struct LockWeb {
     client: LockClient,
@@ -42,7 +42,7 @@ pub struct LockWeb {
 }
 
 impl LockWeb {
-    /// A page that shows the locks of this client, and changes nothing.
+    /// Creates pages that show the locks of this client, and change nothing.
     ///
     /// The client's user needs the permissions of a
     /// [viewer](lock_runtime::docs::security#viewers-and-operators).
@@ -53,18 +53,18 @@ impl LockWeb {
         }
     }
 
-    /// Lets operators take a lock from its holder.
+    /// Lets operators revoke locks.
     ///
-    /// For each request, `name` returns who sends it, such as `ann@example.com`, or `None` for one who may only look. The name
-    /// is told to the former holder and is in the audit, so take it from what your authentication has proved, and not from
-    /// what the request claims. Called inside the runtime: it must not block, and if it panics, so does the request.
+    /// For each request, `name` returns its sender, such as `ann@example.com`, or `None` for a user who may only view. The former
+    /// holder and the audit get the name, so take it from your authentication, and not from a claim in the request. `name` is
+    /// called inside the runtime: it must not block, and if it panics, so does the request.
     ///
-    /// An operator types the key and a reason. Nothing is done if the lock has another holder than the one that was shown, if
-    /// the audit cannot be written, or if the request comes from another site's page:
-    /// [`revoke`](LockClient::revoke) says what a revocation does. The client's user needs an operator's permissions.
+    /// An operator types the key and a reason. Nothing is done if the lock has another holder than the page showed, if the audit
+    /// cannot be written, or if the request comes from another site's page. See [`revoke`](LockClient::revoke) for the effect of a
+    /// revocation. The client's user needs an operator's permissions.
     ///
-    /// Behind a proxy, `Host` must be the host that browsers see, as long as some of them send no `Sec-Fetch-Site`: all do
-    /// that with HTTPS.
+    /// Behind a proxy, `Host` must be the host that browsers see, unless all of them send `Sec-Fetch-Site`, which they do with
+    /// HTTPS.
     ///
     /// # Examples
     ///
@@ -73,7 +73,7 @@ impl LockWeb {
     /// use lock_runtime::LockClient;
     /// use lock_web::LockWeb;
     ///
-    /// /// What a layer of the service adds to a request once the session is checked.
+    /// /// The extension that your authentication adds to a request.
     /// #[derive(Clone)]
     /// struct User {
     ///     email: String,
@@ -99,7 +99,7 @@ impl LockWeb {
         self
     }
 
-    /// The router, which has its state inside: nest it into a router with any state after its `with_state`.
+    /// Returns the router. It includes its state, so nest it into another router after that one's `with_state`.
     pub fn into_router(self) -> Router {
         let site = Arc::new(Site {
             client: self.client,
@@ -107,7 +107,7 @@ impl LockWeb {
         });
         Router::new()
             .route("/", get(routes::locks::page))
-            // The same, under a name that relative links have wherever the router is nested.
+            // The same, under a name for relative links wherever the router is nested.
             .route("/list", get(routes::locks::page))
             .route("/lock", get(routes::lock::page))
             .route("/process", get(routes::process::page))

@@ -1,26 +1,26 @@
-//! Who may take locks away, and whether it is them who ask for it.
+//! Authorises revocations, and rejects requests from other sites' pages.
 
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::request::Parts;
 
 use crate::site::Site;
 
-/// Names the operator who sends a request; `None` for one who may only look.
+/// Names the operator who sends a request; `None` for a user who may only view.
 pub(crate) type NameOperator = dyn Fn(&Parts) -> Option<String> + Send + Sync;
 
 impl Site {
-    /// The operator who sends a request.
+    /// Returns the operator who sends a request.
     pub(crate) fn operator(&self, request: &Parts) -> Option<String> {
         let name = self.name_operator.as_ref()?(request)?;
-        // A line of the audit without a name would accuse nobody.
+        // The audit needs a name.
         Some(name).filter(|name| !name.trim().is_empty())
     }
 }
 
-/// Whether a request is sent by a page of this site itself.
+/// Returns whether a page of this site sends a request.
 ///
-/// Browsers say so with HTTPS and on the machine itself. Otherwise they name the page's origin, which is compared with the
-/// host that was asked; its scheme is known to the proxy alone. What says neither is no browser's form.
+/// With HTTPS and on localhost, browsers report it. Otherwise they send the page's origin, which is compared with the requested
+/// host; only the proxy knows its scheme. A request with neither is not from a browser's form.
 pub(crate) fn is_same_site(request: &Parts) -> bool {
     let header = |name: &str| request.headers.get(name).map(|value| value.as_bytes());
     if let Some(site) = header("sec-fetch-site") {
@@ -41,7 +41,7 @@ pub(crate) fn is_same_site(request: &Parts) -> bool {
     }
 }
 
-/// Whether a page of another site loads an answer as a part of itself, or its script does. A link from there is none.
+/// Returns whether another site's page or script loads the response as a part of that page. A link from there does not.
 pub(crate) fn is_load_by_another_site(request: &Parts) -> bool {
     let is = |name: &str, value: &str| {
         let header = request.headers.get(name);
@@ -75,7 +75,7 @@ mod tests {
             &[host, ("sec-fetch-site", "cross-site")],
             &[host, ("sec-fetch-site", "same-site")],
             &[host, ("sec-fetch-site", "none")],
-            // What the browser says of the page counts before what is said of its name.
+            // `Sec-Fetch-Site` takes precedence over `Origin`.
             &[
                 host,
                 ("sec-fetch-site", "cross-site"),

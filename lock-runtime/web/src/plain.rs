@@ -1,18 +1,18 @@
-//! Text from elsewhere, such as a key or the label of a holder.
+//! Escapes text from other programs, such as a key or the label of a holder.
 
 use std::fmt::{self, Write as _};
 
 use lock_runtime::inspect::is_plain;
 use maud::{Escaper, Render};
 
-/// Text from elsewhere. As markup, what a page cannot show, or what reorders or hides the text around it, is escaped and
-/// marked.
+/// Text from other programs. As markup, escapes and marks characters that a page cannot show, or that reorder or hide the text
+/// around them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain<'a>(pub(crate) &'a str);
 
 impl Render for Plain<'_> {
     fn render_to(&self, markup: &mut String) {
-        // Its direction is its own.
+        // Isolates its direction.
         markup.push_str("<bdi>");
         let mut begin = 0;
         for (at, letter) in self

@@ -1,6 +1,6 @@
-//! What is known of locks, as the JSON has it; pages show the same.
+//! The JSON about locks; pages show the same.
 //!
-//! Fields have the names that `lockctl --json` gives them, and stay as they are.
+//! The field names are the same as in `lockctl --json`, and stable.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,17 +14,17 @@ pub(crate) struct LockLine {
     /// The first holder.
     pub(crate) holder: String,
     pub(crate) kind: &'static str,
-    /// How many hold it together.
+    /// The number of holders.
     pub(crate) holders: usize,
     pub(crate) token: Option<u64>,
     pub(crate) age_ms: Option<u64>,
     pub(crate) remaining_ms: Option<u64>,
-    /// How many clients wait.
+    /// The number of waiting clients.
     pub(crate) waiters: usize,
 }
 
 impl LockLine {
-    /// The line of a lock that is held; `None` for one that is free.
+    /// The line of a held lock; `None` for a free lock.
     pub(crate) fn of(lock: &LockState) -> Option<LockLine> {
         let first = lock.holders.first()?;
         Some(LockLine {
@@ -40,7 +40,7 @@ impl LockLine {
     }
 }
 
-/// All that is known of a lock.
+/// Everything about a lock.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LockReport {
     pub(crate) key: String,
@@ -59,9 +59,9 @@ pub(crate) struct HolderReport {
     pub(crate) holder: String,
     pub(crate) kind: &'static str,
     pub(crate) token: Option<u64>,
-    /// By what a revocation names it: its token, or `record:` and a hash.
+    /// Identifies the holder in a revocation: its token, or `record:` and a hash.
     pub(crate) seen: Option<String>,
-    /// Instead of a token: that hash, which `lockctl revoke --hash` takes.
+    /// For a holder without a token: the hash for `lockctl revoke --hash`.
     pub(crate) record: Option<String>,
     pub(crate) age_ms: Option<u64>,
     pub(crate) remaining_ms: Option<u64>,
@@ -75,7 +75,7 @@ pub(crate) struct WaiterReport {
     pub(crate) last_seen_ms: u64,
 }
 
-/// How many nodes of a quorum there are, answered, and have the owner.
+/// The number of nodes in a quorum, of answers, and of nodes that the owner has.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct VotesReport {
     pub(crate) nodes: usize,
@@ -140,12 +140,12 @@ impl VotesReport {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HeldReport {
     pub(crate) keys: Vec<String>,
-    /// Empty for a lock that was taken by hand.
+    /// Empty for a lock that was taken without the attribute.
     pub(crate) function: &'static str,
     pub(crate) token: Option<u64>,
     pub(crate) age_ms: u64,
     pub(crate) remaining_ms: u64,
-    /// How many callers of this client wait behind it.
+    /// The number of this client's callers that wait behind it.
     pub(crate) callers: usize,
 }
 
@@ -203,7 +203,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A time of the audit, which another program may have written. It cannot be beyond the last year of four digits.
+/// A time of the audit as RFC 3339, capped at the year 9999: another program may have written it.
 fn rfc3339(at: SystemTime) -> String {
     const LAST: Duration = Duration::from_secs(253_402_300_799);
     humantime::format_rfc3339_millis(at.min(UNIX_EPOCH + LAST)).to_string()

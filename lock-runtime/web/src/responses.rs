@@ -1,4 +1,4 @@
-//! What all answers have: their headers, and pages for what failed.
+//! Adds headers to all responses, and pages to failures.
 
 use std::sync::Arc;
 
@@ -19,17 +19,17 @@ use crate::operator::is_load_by_another_site;
 use crate::site::Site;
 use crate::{pages, routes};
 
-/// No script, no frame, nothing from elsewhere.
+/// No script, no frame, no third-party content.
 const POLICY: &str = "default-src 'none'; style-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// Headers of all answers.
+/// The headers of all responses.
 const HEADERS: [(HeaderName, &str); 5] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    // For browsers that know no `frame-ancestors`.
+    // For browsers without `frame-ancestors`.
     (X_FRAME_OPTIONS, "DENY"),
-    // Keys go to no other site. With `no-referrer`, browsers would not tell a form's origin to this one either.
+    // Other sites must not learn keys. With `no-referrer`, browsers would hide a form's origin from this site, too.
     (REFERRER_POLICY, "same-origin"),
     (
         HeaderName::from_static("cross-origin-resource-policy"),
@@ -37,7 +37,8 @@ const HEADERS: [(HeaderName, &str); 5] = [
     ),
 ];
 
-/// Answers a request: refuses what could change anything where nobody may and what another site's page loads, writes the pages of failures, and adds the headers.
+/// Answers a request: refuses methods that nobody may use and requests from other sites' pages, renders the pages of failures,
+/// and adds the headers.
 pub(crate) async fn finish(
     State(site): State<Arc<Site>>,
     request: Request,
@@ -66,13 +67,13 @@ pub(crate) async fn finish(
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // What was true a moment ago should not be shown as if it still were.
+    // A cached page would show stale locks.
     let stored = headers.entry(CACHE_CONTROL);
     stored.or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-/// Which methods an address has, which a refusal of another one says.
+/// The `Allow` header of an address, for the refusal of another method.
 fn keep_allow(to: &mut HeaderMap, from: &HeaderMap) {
     use axum::http::header::ALLOW;
     if let Some(allow) = from.get(ALLOW) {
@@ -93,11 +94,11 @@ impl FailureReport<'_> {
     }
 }
 
-/// How the pages look.
+/// Serves the style sheet.
 pub(crate) async fn style() -> impl IntoResponse {
     let headers = [
         (CONTENT_TYPE, "text/css; charset=utf-8"),
-        // It tells nothing of the locks, and pages name it with its version.
+        // It reveals nothing about locks, and its address includes the version.
         (CACHE_CONTROL, "public, max-age=86400"),
     ];
     (headers, pages::STYLE)

@@ -155,6 +155,6 @@ async fn locks_that_are_not_asked_for_are_looked_at_in_bounded_steps() {
     assert!(part["next"].is_string(), "{part}");
     let page = body(&service, "/?holder=ann").await;
     let page = String::from_utf8(page).unwrap();
-    assert!(page.contains("There are more to look at."), "{page}");
+    assert!(page.contains("There are more keys to read."), "{page}");
     assert!(page.contains("Next page"), "{page}");
 }

@@ -12,8 +12,8 @@ parts: cycle attribute spread server instructions handoff crash transfers curve 
        without one, all of them
 --quick      seconds instead of minutes: whether all of it works, and no figure to rely on
 --all-cores  on all cores of the machine instead of one
---write      writes the figures of all parts between the marks `<!-- figures -->` of docs/performance.md in the folder
-             ROOT, and the plot to docs/transfers.svg";
+--write      writes the figures of all parts between the marks `<!-- figures -->` of the page
+             lock-runtime/src/docs/performance.md below ROOT, and the plot to pictures/transfers.svg there";
 
 /// The parts to measure, and where the files are that have the figures.
 #[derive(Debug, Default)]

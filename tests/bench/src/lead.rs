@@ -48,11 +48,8 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     let figures = format!("{head}\n\n{}", table(&findings.table()));
     print!("{figures}");
     if let Some(root) = &args.root {
-        replace(&root.join("docs/performance.md"), &figures);
-        write(
-            &root.join("docs/transfers.svg"),
-            &plot::svg(&findings.points),
-        );
+        replace(&root.join(page::PAGE), &figures);
+        write(&root.join(page::PLOT), &plot::svg(&findings.points));
     }
     eprintln!("measured in {}", Short(start.elapsed()));
     for what in &findings.broken {

@@ -1,5 +1,11 @@
 //! The page that has the figures.
 
+/// The page, below the root of the repository. It is part of the guide, so it must be in the folder of its package.
+pub(crate) const PAGE: &str = "lock-runtime/src/docs/performance.md";
+
+/// The plot that the page shows.
+pub(crate) const PLOT: &str = "lock-runtime/src/docs/pictures/transfers.svg";
+
 /// The marks before and after the figures.
 const MARK: &str = "<!-- figures -->\n";
 
@@ -19,7 +25,7 @@ fn parts(text: &str) -> Option<[&str; 3]> {
 mod tests {
     use super::*;
 
-    const PAGE: &str = include_str!("../../../docs/performance.md");
+    const TEXT: &str = include_str!("../../../lock-runtime/src/docs/performance.md");
 
     /// The fields of each row of the figures in a text, without heads and headings.
     fn rows(text: &str) -> Vec<Vec<&str>> {
@@ -40,10 +46,10 @@ mod tests {
 
     #[test]
     fn the_page_explains_each_missed_goal_and_no_other() {
-        let (_, reasons) = PAGE.split_once("## What is not reached").unwrap();
+        let (_, reasons) = TEXT.split_once("# What is not reached").unwrap();
         let reasons = reasons.split_whitespace().collect::<Vec<_>>().join(" ");
         let explained: Vec<&str> = reasons.split("**").skip(1).step_by(2).collect();
-        for row in rows(PAGE) {
+        for row in rows(TEXT) {
             let is_missed = row[3].contains("no");
             assert_eq!(explained.contains(&row[0]), is_missed, "{}", row[0]);
         }

@@ -19,20 +19,25 @@ const LINE: f64 = 17.0;
 
 /// Curves keep these colours in the order in which they come. They are distinct on white and on black,
 /// and for readers who do not distinguish red and green.
+///
+/// Inside an HTML page, the text has the page's colour, and the picture fits its column. As a picture of its own, which
+/// `:root` recognises, the picture follows the reader's preference.
 const STYLE: &str = "\
-text { font: 13px system-ui, sans-serif; fill: #24292f } \
-.grid { stroke: #8c959f; stroke-opacity: .35 } \
-.curve { fill: none; stroke-width: 2 } \
-.c0 { stroke: #6e7781; stroke-dasharray: 6 4 } .c1 { stroke: #009e73 } .c2 { stroke: #0072b2 } \
-.c3 { stroke: #e69f00 } .c4 { stroke: #d55e00 } .c5 { stroke: #cc79a7 } \
-@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .c2 { stroke: #3d9be0 } }";
+.plot:root { color: #24292f } .plot:not(:root) { max-width: 100%; height: auto } \
+.plot text { font: 13px system-ui, sans-serif; fill: currentColor } \
+.plot .grid { stroke: #8c959f; stroke-opacity: .35 } \
+.plot .curve { fill: none; stroke-width: 2 } \
+.plot .c0 { stroke: #6e7781; stroke-dasharray: 6 4 } .plot .c1 { stroke: #009e73 } \
+.plot .c2 { stroke: #3288cc } .plot .c3 { stroke: #e69f00 } .plot .c4 { stroke: #d55e00 } \
+.plot .c5 { stroke: #cc79a7 } \
+@media (prefers-color-scheme: dark) { .plot:root { color: #e6edf3 } }";
 
 /// The picture, which is the same for the same points.
 pub(crate) fn svg(points: &[Point]) -> String {
     let scale = Scale::of(points);
     let mut picture = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="title">
-<title id="title">Transfers a second against the number of waiters</title>
+        r#"<svg xmlns="http://www.w3.org/2000/svg" class="plot" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="plot-title">
+<title id="plot-title">Transfers a second against the number of waiters</title>
 <style>{STYLE}</style>
 "#
     );

@@ -2,7 +2,7 @@
 
 use harness::{
     KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, figure, hold,
-    ms, nothing_is_left, revoke, sees_waiters, served, soon,
+    ms, nothing_is_left, patient, revoke, sees_waiters, served, soon,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 use redis::Connection;
@@ -31,7 +31,7 @@ fn is_synchronised(replica: &mut Connection) -> bool {
 
 /// A client that waits for so many replicas.
 fn waiting_client(url: String, replicas: u32) -> LockClient {
-    let builder = LockClient::builder().url(url).wait_replicas(replicas);
+    let builder = patient(url).wait_replicas(replicas);
     builder.build().expect("the settings are valid")
 }
 

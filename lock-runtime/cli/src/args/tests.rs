@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::*;
 
-/// What a shell makes of a line, without its variables.
+/// Splits a line like a shell, without variables.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for character in line.chars() {
@@ -81,7 +81,7 @@ fn command_follows_two_dashes() {
     }
 }
 
-/// Keys and patterns follow `--`, as the parser's tip says. Each option takes the next word.
+/// Keys and patterns follow `--`, as in the parser's tip. Each option takes the next word.
 #[test]
 fn values_may_begin_with_a_dash() {
     for line in [
@@ -165,7 +165,7 @@ fn option_without_its_value_does_not_take_the_next_one() {
         };
         assert_eq!((&*revoke.reason, revoke.yes), (reason, false), "{line}");
     }
-    // What follows the dashes is no option.
+    // Words after the dashes are no options.
     assert!(parse("lockctl run import -- env --reason --json").is_ok());
 }
 
@@ -186,18 +186,18 @@ fn values_that_mean_nothing_are_refused_with_what_is_expected() {
             "lockctl revoke k --reason x --hash x",
             "sixteen hexadecimal digits",
         ),
-        ("lockctl revoke --reason x --holder ''", "names nobody"),
+        ("lockctl revoke --reason x --holder ''", "identifies nobody"),
         (
             "lockctl revoke --reason x --holder shared:",
-            "every shared lock begins so",
+            "every shared lock has this prefix",
         ),
         (
             "lockctl revoke --reason x --holder ' shared: '",
-            "every shared lock begins so",
+            "every shared lock has this prefix",
         ),
-        ("lockctl revoke k --reason x --by ' '", "names nobody"),
-        ("lockctl list --holder ''", "names nobody"),
-        ("lockctl acl viewer --user ''", "names nobody"),
+        ("lockctl revoke k --reason x --by ' '", "identifies nobody"),
+        ("lockctl list --holder ''", "identifies nobody"),
+        ("lockctl acl viewer --user ''", "identifies nobody"),
         ("lockctl list ''", "no key is empty"),
         ("lockctl watch ''", "no key is empty"),
         ("lockctl audit ''", "no key is empty"),
@@ -322,7 +322,7 @@ fn commands_in_the_pages_are_what_the_program_takes() {
         let args = Args::parse(&words).unwrap_or_else(|error| panic!("{place}: {error}"));
         match args.command {
             Command::Run(run) => assert!(run.parts().is_ok(), "{place}: {command}"),
-            // With what was seen, it asks only if it is not told to do without.
+            // Documented commands give the token or the hash together with `--yes`.
             Command::Revoke(revoke) if revoke.holder.is_none() => {
                 let is_seen = revoke.token.is_some() || revoke.hash.is_some();
                 assert_eq!(is_seen, revoke.yes, "{place}: {command}");

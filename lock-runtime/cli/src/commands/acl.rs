@@ -1,4 +1,4 @@
-//! `acl`: the rights of a role.
+//! `acl`: prints the rights of a role.
 
 use std::fmt;
 
@@ -20,12 +20,12 @@ impl fmt::Display for Line {
     }
 }
 
-/// What the server takes for white space.
+/// Whether the server counts a character as white space.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t'..='\r' | '\0')
 }
 
-/// Asks no server.
+/// Connects to no server.
 pub(crate) fn acl(connection: &Connection, acl: &Acl, form: Form) -> Result<Exit, Failure> {
     connection.check()?;
     let user = acl
@@ -35,8 +35,7 @@ pub(crate) fn acl(connection: &Connection, acl: &Acl, form: Form) -> Result<Exit
     let prefix = &connection.prefix;
     for (what, text) in [("the prefix", prefix), ("the name of a user", &user)] {
         if text.contains(is_space) {
-            let message =
-                format!("{what} has white space, which a server's ACL cannot have: `{text}`");
+            let message = format!("{what} has white space, which an ACL cannot contain: `{text}`");
             return Err(Failure::new(Exit::USAGE, message));
         }
     }

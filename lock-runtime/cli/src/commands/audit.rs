@@ -1,4 +1,4 @@
-//! `audit`: what operators did to locks.
+//! `audit`: shows what operators did to locks.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -46,7 +46,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A time of the audit, which another program may have written. It cannot be beyond the last year of four digits.
+/// A time of the audit as RFC 3339, capped at the year 9999: another program may have written it.
 fn rfc3339(at: SystemTime) -> String {
     const LAST: Duration = Duration::from_secs(253_402_300_799);
     humantime::format_rfc3339_millis(at.min(UNIX_EPOCH + LAST)).to_string()

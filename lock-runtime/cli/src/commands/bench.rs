@@ -1,4 +1,4 @@
-//! `bench`: what a lock costs from here, beside a round trip.
+//! `bench`: measures the cost of a lock from here, compared with a round trip.
 
 use std::fmt;
 use std::future::Future;
@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::operator;
 use crate::output::{Form, print};
 
-/// What was measured, and how often.
+/// A measured figure, and the number of samples.
 #[derive(Debug, Serialize)]
 struct Figure {
     figure: &'static str,
@@ -72,19 +72,19 @@ pub(crate) async fn bench(
     Ok(Exit::DONE)
 }
 
-/// A lock that no other program has.
+/// The key of a lock that no other program uses.
 fn key() -> String {
     // Keyed with random bits of the system.
     let random = RandomState::new().hash_one(std::process::id());
     format!("lockctl:bench:{random:016x}")
 }
 
-/// How long each call took, for some time, and ten of them at least.
+/// Calls repeatedly for `time`, and at least ten times. Returns how long each call took.
 async fn until<F>(time: Duration, call: impl Fn() -> F) -> Result<Vec<Duration>, LockError>
 where
     F: Future<Output = Result<(), LockError>>,
 {
-    // The first call sends scripts that the server does not have yet.
+    // The first call loads the scripts into the server.
     call().await?;
     let (start, mut took) = (Instant::now(), Vec::new());
     while start.elapsed() < time || took.len() < 10 {
@@ -95,15 +95,15 @@ where
     Ok(took)
 }
 
-/// The times from a release to the grant of the other client, which take turns. Each holds the lock for so long that the
-/// other one waits.
+/// Returns the times from each release to the other client's grant. The clients take turns, and each holds the lock long
+/// enough for the other to wait.
 async fn hand_offs(
     clients: [&LockClient; 2],
     key: &str,
     hold: Duration,
     time: Duration,
 ) -> Result<Vec<Duration>, LockError> {
-    /// When the lock was released last, and what came of the releases before.
+    /// When the lock was last released, and the times of the earlier releases.
     type Shared = Arc<Mutex<(Option<Instant>, Vec<Duration>)>>;
     let shared = Shared::default();
     let end = Instant::now() + time;

@@ -1,4 +1,4 @@
-//! `hold`: a lock that is held for a while.
+//! `hold`: holds a lock for a while.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use crate::operator;
 use crate::output::{Form, Plain, complain, print};
 use crate::signals::Signals;
 
-/// What is printed once the lock is held.
+/// Printed once the lock is held.
 #[derive(Debug, Serialize)]
 struct Held<'a> {
     key: &'a str,
     token: u64,
-    /// For how long, unless it is ended before (ms).
+    /// How long the lock is held, unless a signal or a loss ends it earlier (ms).
     hold_ms: u64,
 }
 
@@ -44,7 +44,7 @@ pub(crate) async fn hold(connection: &Connection, hold: Hold, form: Form) -> Res
     let guard = tokio::select! {
         acquired = lock.acquire() => acquired?,
         exit = signals.end() => {
-            // The place in the queue is left.
+            // Leaves the queue.
             client.shutdown().await;
             return Ok(exit);
         }
@@ -67,7 +67,7 @@ pub(crate) async fn hold(connection: &Connection, hold: Hold, form: Form) -> Res
     printed?;
     match released {
         Err(error) if error.is_lost() => Err(error.into()),
-        // The lock ends by itself.
+        // The lock expires.
         Err(error) => {
             complain(&error);
             Ok(Exit::DONE)

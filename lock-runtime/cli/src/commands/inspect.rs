@@ -1,4 +1,4 @@
-//! `inspect`: all that is known of one lock.
+//! `inspect`: shows everything about one lock.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ struct HolderReport<'a> {
     holder: &'a str,
     kind: &'static str,
     token: Option<u64>,
-    /// Instead of a token: what `revoke --hash` takes.
+    /// For a holder without a token: the hash for `revoke --hash`.
     record: Option<String>,
     age_ms: Option<u64>,
     remaining_ms: Option<u64>,
@@ -57,7 +57,7 @@ struct WaiterReport<'a> {
     last_seen_ms: u64,
 }
 
-/// How many nodes of a quorum there are, answered, and have the owner.
+/// The number of nodes in a quorum, of answers, and of nodes that the owner has.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct VotesReport {
     nodes: usize,
@@ -118,16 +118,16 @@ impl VotesReport {
     }
 }
 
-/// What a kind of holder means, where its record does not say it.
+/// Explains a kind of holder, unless its record does.
 fn meaning(kind: &str) -> Option<&'static str> {
     match kind {
-        "resting" => Some("its holder is done, and the lock stays taken for its minimum"),
-        "redisson" => Some("a record of Redisson's, which has no token"),
+        "resting" => Some("its holder is done, and the lock is reserved for its minimum hold"),
+        "redisson" => Some("Redisson's record, which has no token"),
         "foreign" => Some(
-            "a record of another program, such as SET NX PX: it has no token, and callers wait until it is gone",
+            "a record of another program, by SET NX PX for instance: it has no token, and callers wait until it is gone",
         ),
         "other-type" => Some(
-            "the key has a type that no lock has: every call is refused until it is deleted or renamed",
+            "the key has a type that no lock has: every call is refused until the key is deleted or renamed",
         ),
         _ => None,
     }
@@ -148,7 +148,7 @@ impl fmt::Display for Report<'_> {
                 "\n  {held} of {nodes} nodes have this owner; {answered} answered"
             )?;
             if held > 0 && !self.held {
-                f.write_str(", and without a majority no caller has the lock")?;
+                f.write_str(", and no caller has the lock without a majority")?;
             }
         }
         for holder in &self.holders {
@@ -166,7 +166,7 @@ impl fmt::Display for Report<'_> {
             let (waiting, seen) = (Brief(Some(*waiting_ms)), Brief(Some(*last_seen_ms)));
             write!(
                 f,
-                "\n  waiter {place}: {} for {waiting}, heard of {seen} ago",
+                "\n  waiter {place}: {} for {waiting}, last heard from {seen} ago",
                 Plain(waiter)
             )?;
         }
@@ -197,7 +197,7 @@ impl fmt::Display for HolderReport<'_> {
         }
         match self.token {
             Some(token) => write!(f, ", token {token}")?,
-            // Of the others the kind explains it.
+            // The kind explains why the others have none.
             None if self.kind == "lock" => f.write_str(", no token")?,
             None => {}
         }

@@ -1,4 +1,4 @@
-//! `list`: the locks that are held.
+//! `list`: lists the locks that are held.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -18,17 +18,17 @@ pub(crate) struct Line<'a> {
     /// The first holder.
     holder: &'a str,
     kind: &'static str,
-    /// How many hold it together.
+    /// The number of holders.
     holders: usize,
     token: Option<u64>,
     age_ms: Option<u64>,
     remaining_ms: Option<u64>,
-    /// How many clients wait.
+    /// The number of waiting clients.
     waiters: usize,
 }
 
 impl Line<'_> {
-    /// The line of a lock that is held; `None` for one that is free.
+    /// The line of a held lock; `None` for a free lock.
     pub(crate) fn of(lock: &LockState) -> Option<Line<'_>> {
         let first = lock.holders.first()?;
         Some(Line {
@@ -105,7 +105,7 @@ pub(crate) async fn list(connection: &Connection, list: List, form: Form) -> Res
 }
 
 impl List {
-    /// Whether a lock is one of those that are asked for.
+    /// Returns whether the filters select a lock.
     fn shows(&self, lock: &LockState) -> bool {
         let mut holders = lock.holders.iter();
         let is_by = self.holder.as_ref().is_none_or(|text| {

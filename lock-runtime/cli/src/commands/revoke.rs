@@ -1,4 +1,4 @@
-//! `revoke`: takes a lock from its holder, or all locks of one.
+//! `revoke`: takes a lock from its holder, or all locks of one holder.
 
 mod holder;
 
@@ -15,9 +15,9 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Form, Plain, Whom, print};
 
 const WARNING: &str = "\
-The old holder may write until it notices. Only a resource that checks tokens is safe from that.";
+The old holder may write until it notices. Only a resource that checks tokens is safe from these writes.";
 
-/// What was done.
+/// A revocation that was done.
 #[derive(Debug, Serialize)]
 struct Done<'a> {
     key: &'a str,
@@ -59,7 +59,7 @@ impl fmt::Display for Done<'_> {
         }
         write!(f, "\noperation {}", self.operation)?;
         if !self.audited {
-            f.write_str(", whose outcome is not in the audit")?;
+            f.write_str(", and its outcome is missing from the audit")?;
         }
         Ok(())
     }
@@ -78,7 +78,7 @@ pub(crate) async fn revoke(
     let exit = match (&revoke.key, &revoke.holder) {
         (_, Some(label)) => holder::all(&client, &revoke, label, &revocation, form).await?,
         (Some(key), None) => one(&client, &revoke, key, revocation, form).await?,
-        (None, None) => return Err(Failure::new(Exit::USAGE, "which lock is meant?")),
+        (None, None) => return Err(Failure::new(Exit::USAGE, "give a key, or --holder")),
     };
     client.shutdown().await;
     Ok(exit)
@@ -123,12 +123,12 @@ fn tell(key: &str, revoked: &Revoked, form: Form) -> Result<Exit, Failure> {
     }
 }
 
-/// Whether there is a person to ask.
+/// Returns whether there is a person to ask.
 fn is_attended(form: Form) -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal() && form == Form::Text
 }
 
-/// Shows the lock to a person, and asks for its key. `None` if the person thinks better of it.
+/// Shows the lock to a person, and asks for its key. Returns `None` if the person changes their mind.
 fn choose(lock: &LockState, seen: Option<Seen>, form: Form) -> Result<Option<Seen>, Failure> {
     if !is_attended(form) {
         let message = "without a terminal, --yes and --token (or --hash) are needed: `lockctl inspect` shows them";
@@ -152,13 +152,13 @@ fn choose(lock: &LockState, seen: Option<Seen>, form: Form) -> Result<Option<See
         },
     };
     if is_shared(lock) {
-        writeln!(out, "All who share the lock lose it.")?;
+        writeln!(out, "All holders of this lock lose it.")?;
     }
     let question = "Type the key to take the lock from its holder: ";
     Ok(is_typed(key, question)?.then_some(holder))
 }
 
-/// Whether a person types a text, as it is shown, after a warning.
+/// Warns a person, and returns whether they type the text as it is shown.
 fn is_typed(text: &str, question: &str) -> Result<bool, Failure> {
     let mut out = io::stderr();
     write!(out, "{WARNING}\n{question}")?;
@@ -172,7 +172,7 @@ fn is_typed(text: &str, question: &str) -> Result<bool, Failure> {
     Ok(is_same)
 }
 
-/// Whether others may hold the lock by the same record.
+/// Returns whether others may hold the lock by the same record.
 fn is_shared(lock: &LockState) -> bool {
     let first = lock.holders.first();
     let is_share = first.is_some_and(|holder| holder.kind == HolderKind::Share);

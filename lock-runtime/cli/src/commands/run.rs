@@ -1,4 +1,4 @@
-//! `run`: a command under a lock.
+//! `run`: runs a command under a lock.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -17,7 +17,7 @@ use crate::signals::{Signals, exit_of};
 
 pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failure> {
     connection.exclude_others()?;
-    // From before the child exists: a signal that comes a moment later must not end this process alone.
+    // Installed before the child starts, so that a signal in between cannot end this process alone.
     let mut signals = Signals::listen()?;
     let (key, program, arguments) = run.parts()?;
     let label = format!(
@@ -33,7 +33,7 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
     let acquired = tokio::select! {
         acquired = lock.acquire() => acquired,
         exit = signals.end() => {
-            // The place in the queue is left.
+            // Leaves the queue.
             client.shutdown().await;
             return Ok(exit);
         }
@@ -52,18 +52,19 @@ pub(crate) async fn run(connection: &Connection, run: Run) -> Result<Exit, Failu
     let mut command = Command::new(program);
     command.args(arguments);
     let exit = under(&guard, command, &mut signals).await;
-    // Also if the command cannot be started.
+    // Releases even if the command could not be started.
     let released = guard.release().await;
     client.shutdown().await;
     let exit = exit?;
     match released {
         Ok(()) => Ok(exit),
-        // It says why, also by whom it was revoked. The command has ended: a reader of this may keep it waiting.
+        // The error names the reason and the operator. It is printed only after the command has ended, since the reader of
+        // standard error may block this process.
         Err(error) if error.is_lost() => {
             complain(&error);
             Ok(Exit::LOST)
         }
-        // The command has done its work, and the lock ends by itself.
+        // The command has done its work, and the lock expires.
         Err(error) => {
             complain(&error);
             Ok(exit)
@@ -76,7 +77,7 @@ async fn under(
     command: Command,
     signals: &mut Signals,
 ) -> Result<Exit, Failure> {
-    // A stop of this process is one of the command too: the lock is not renewed meanwhile.
+    // If this process stops, so must the command: nobody renews the lock.
     signals.hear(Signal::TSTP)?;
     signals.hear(Signal::CONT)?;
     let token = guard.fencing_token().await?;
@@ -92,8 +93,8 @@ async fn under(
             () = guard.lost() => return lost(&mut job).await,
         }
     };
-    // A command that ends by itself may leave others behind, and they are not under the lock. One that is ended has not
-    // waited for those that work for it.
+    // Processes that outlive a command that ended by itself are not under the lock. A command that a signal ended may not
+    // have waited for its workers.
     if is_told || ended.signal().is_some() {
         tokio::select! {
             ended = job.end_rest() => ended?,
@@ -103,8 +104,8 @@ async fn under(
     Ok(exit_of_command(ended))
 }
 
-/// Ends a command whose lock was lost. Nothing is said before: a reader of standard error that reads no more would keep the
-/// command running.
+/// Ends a command whose lock was lost. Reports nothing before: a reader of standard error that has stopped reading would keep
+/// the command running.
 async fn lost(job: &mut Job) -> Result<Exit, Failure> {
     job.end().await?;
     Ok(Exit::LOST)
@@ -127,14 +128,14 @@ fn start(guard: &LockGuard, token: FencingToken, mut command: Command) -> Result
 
 fn pass(job: &Job, guard: &LockGuard, signal: Signal) {
     match signal {
-        // The lock may have ended during the stop, and then so does the command.
+        // The lock may have expired during the stop: then the command must end, too.
         Signal::CONT if !guard.is_valid() => {}
         Signal::CONT => job.go_on(),
         signal => job.send(signal),
     }
 }
 
-/// Whether a signal asks a command to end.
+/// Returns whether a signal asks a command to end.
 fn is_end(signal: Signal) -> bool {
     matches!(
         signal,
@@ -142,7 +143,7 @@ fn is_end(signal: Signal) -> bool {
     )
 }
 
-/// As a shell says it: a command that a signal ended has 128 and the number of that signal.
+/// The exit code of a shell: 128 plus the signal's number if a signal ended the command.
 fn exit_of_command(ended: ExitStatus) -> Exit {
     match (ended.code(), ended.signal()) {
         (Some(code), _) => Exit::of_child(u8::try_from(code).unwrap_or(u8::MAX)),

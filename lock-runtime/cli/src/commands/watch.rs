@@ -1,4 +1,4 @@
-//! `watch`: the locks as they come and go.
+//! `watch`: shows locks as they come and go.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -41,19 +41,19 @@ pub(crate) async fn watch(
     let mut terminal = ratatui::try_init()?;
     let mut unanswered = None;
     let outcome = shown(&mut terminal, &client, &watch, operator, &mut unanswered).await;
-    // The terminal is as it was, however this ends.
+    // Restored however this ends.
     ratatui::restore();
     match unanswered {
-        // The server may have done it, and the end of the view does not wait for the answer.
+        // The server may have revoked it. Quitting does not wait for the answer.
         Some(key) => complain(&format!(
-            "the revocation of `{key}` was not answered: `lockctl audit` may tell"
+            "the revocation of `{key}` was not answered: see `lockctl audit`"
         )),
         None => client.shutdown().await,
     }
     outcome
 }
 
-/// A line for each change, for a reader that is no person.
+/// Prints a line for each change, for programs.
 async fn lines(client: &LockClient, watch: &Watch, form: Form) -> Result<Exit, Failure> {
     let mut before = Vec::new();
     let mut ticks = ticks(*watch.interval);
@@ -108,18 +108,19 @@ impl fmt::Display for Told<'_> {
     }
 }
 
-/// What goes on beside the keys: the view ends although a server does not answer.
+/// An operation in flight. The view handles keys meanwhile, and quits even if a server does not answer.
 type GoingOn<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// What came of an action.
+/// The outcome of an action.
 enum Outcome {
-    /// What is known of a lock, to show over the list.
+    /// A lock, to show over the list.
     Inspected(Inspected),
-    /// A line to say.
+    /// A message.
     Said(String),
 }
 
-/// Shows the locks until a key or a signal ends that. Leaves in `unanswered` the key of a revocation that goes on then.
+/// Shows the locks until a key or a signal ends the view. Stores in `unanswered` the key of a revocation that is still in
+/// flight.
 async fn shown(
     terminal: &mut DefaultTerminal,
     client: &LockClient,
@@ -141,17 +142,17 @@ async fn shown(
         tokio::select! {
             biased;
             press = presses.recv() => {
-                // A size that has changed is drawn, and means nothing else.
+                // The size changed: only draw.
                 let Some(press) = press else { return Ok(Exit::DONE) };
                 let Some(press) = press else { continue };
                 match view.press(press) {
                     Action::None => {}
                     Action::Quit => return Ok(Exit::DONE),
                     _ if acting.is_some() => {
-                        view.say("The last question is not answered: nothing was done.".to_owned());
+                        view.say("The last request is still in flight: nothing was done.".to_owned());
                     }
                     Action::Inspect(key) => {
-                        view.say(format!("looking at `{key}` …"));
+                        view.say(format!("inspecting `{key}` …"));
                         acting = Some(Box::pin(inspected(client, key)));
                     }
                     Action::Revoke(order) => {
@@ -182,7 +183,7 @@ async fn shown(
                         }
                         view.see(update, now);
                     }
-                    // It may be back at the next look.
+                    // The server may be back at the next read.
                     Err(failure) => view.fail(failure.to_string()),
                 }
             }
@@ -200,7 +201,7 @@ async fn shown(
     }
 }
 
-/// Completes as what goes on does, or never.
+/// Completes with the operation in flight, or never.
 async fn finished<F: Future + Unpin>(going_on: &mut Option<F>) -> F::Output {
     match going_on {
         Some(future) => future.await,
@@ -236,7 +237,7 @@ async fn revoked(client: &LockClient, operator: String, order: Order) -> Outcome
     })
 }
 
-/// The keys that are pressed, and `None` for all else that the terminal says. A thread waits for them, since that blocks.
+/// The keys that are pressed, and `None` for all other events of the terminal. A thread waits for them, since that blocks.
 fn presses() -> mpsc::UnboundedReceiver<Option<Press>> {
     let (sender, receiver) = mpsc::unbounded_channel();
     thread::spawn(move || {

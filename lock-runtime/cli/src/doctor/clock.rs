@@ -1,30 +1,30 @@
-//! A server's clock, beside this machine's and beside the newest tokens.
+//! Compares a server's clock with this machine's and with the newest tokens.
 
 use std::time::Duration;
 
 use super::finding::Finding;
 
-/// From when on clocks differ (µs): tokens are times, and people compare them.
+/// The difference of clocks (µs) that is reported: tokens are times, and people compare them.
 const APART: i64 = 1_000_000;
 
-/// How far a token may be ahead of the clock without a surprise (µs): clients of a quorum guess a little ahead, and sixteen
-/// belong to one grant.
+/// How far a token may normally be ahead of the clock (µs): clients of a quorum guess a little ahead, and a grant has sixteen
+/// tokens.
 const AHEAD: i64 = 1_000_000;
 
-/// The finding about a server's clock (µs since 1970), which was read while this machine's said `here`.
+/// The finding about a server's clock (µs since 1970), which was read when this machine's clock was `here`.
 pub(crate) fn beside_ours(server: i64, here: i64) -> Finding {
     let off = server.saturating_sub(here);
-    let shown = format!("{} beside this machine's", signed(off));
+    let shown = format!("{} compared with this machine's", signed(off));
     match off.abs() <= APART {
         true => Finding::ok("clock", shown),
         false => Finding::warn("clock", shown).since(
-            "leases do not depend on it, but tokens are times of this clock, and fences outlive a day of it",
+            "leases do not depend on it, but tokens are times of this clock, and fences expire by it",
             "run a time service such as chrony on both machines",
         ),
     }
 }
 
-/// The newest token that was found on a server, and the server's clock after that (µs since 1970).
+/// The newest token found on a server, and the server's clock afterwards (µs since 1970).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Newest {
     pub(crate) server: String,
@@ -38,7 +38,7 @@ impl Newest {
     }
 }
 
-/// The finding about clocks and tokens, that of the server whose token is the farthest ahead; none without tokens.
+/// The finding about the server whose token is farthest ahead of its clock; none without tokens.
 pub(crate) fn beside_tokens(found: &[Newest]) -> Option<Finding> {
     let newest = found.iter().max_by_key(|newest| newest.ahead())?;
     let ahead = newest.ahead();
@@ -47,13 +47,13 @@ pub(crate) fn beside_tokens(found: &[Newest]) -> Option<Finding> {
         false => Finding::fail("tokens", format!("{} ahead of the clock", signed(ahead))),
     };
     let finding = finding.since(
-        "the clock was set back, or a server with another one came before: tokens of keys whose fence is lost may fall",
-        "set the clock right; until it has caught up, delete no fences",
+        "the clock was set back, or replaced by another server's: tokens may fall for keys whose fence is lost",
+        "correct the clock; until it has caught up, delete no fences",
     );
     Some(finding.on(&newest.server))
 }
 
-/// A time with its sign, cut to milliseconds: what is left of it has the sign.
+/// A time with its sign, cut to milliseconds. Zero is positive.
 fn signed(micros: i64) -> String {
     let millis = micros / 1_000;
     let size = Duration::from_millis(millis.unsigned_abs());
@@ -74,14 +74,14 @@ mod tests {
         );
         let off = beside_ours(0, 61_000_000);
         assert_eq!(off.verdict, Verdict::Warn);
-        assert_eq!(off.value, "-1m 1s beside this machine's");
+        assert_eq!(off.value, "-1m 1s compared with this machine's");
     }
 
     #[test]
     fn clock_that_is_behind_by_less_than_is_shown_has_no_minus() {
         for (server, shown) in [(0, "-1ms"), (1, "+0s"), (1_000, "+0s"), (2_000, "+1ms")] {
             let found = beside_ours(server, 1_000);
-            assert_eq!(found.value, format!("{shown} beside this machine's"));
+            assert_eq!(found.value, format!("{shown} compared with this machine's"));
         }
     }
 

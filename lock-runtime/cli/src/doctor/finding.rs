@@ -1,4 +1,4 @@
-//! What the doctor says of one thing.
+//! The result of one check.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use serde::Serialize;
 
 use crate::output::Plain;
 
-/// How well something is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {
     Ok,
-    /// Locks work, and something may surprise their users.
+    /// Locks work, but may surprise their users.
     Warn,
     /// Locks do not work, or are not safe.
     Fail,
 }
 
-/// What was looked at on one server, and what came of it.
+/// The result of a check on one server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
     pub(crate) verdict: Verdict,
-    /// What was looked at.
+    /// The name of the check.
     pub(crate) check: &'static str,
-    /// The server, as the client names it; empty for what concerns all.
+    /// The server, as the client names it; empty if the finding concerns all.
     pub(crate) server: String,
     pub(crate) value: String,
     /// Why it matters; empty if all is well.
@@ -60,7 +60,7 @@ impl Finding {
         }
     }
 
-    /// A check that the user may not do, by the words of the refusal.
+    /// A check that the user has no right to run, by the text of the refusal.
     pub(crate) fn unchecked(check: &'static str, refusal: impl Into<String>) -> Finding {
         let refusal = refusal.into();
         let command = refusal.split_once("run the '");
@@ -71,11 +71,11 @@ impl Finding {
         };
         Finding::warn(check, value).since(
             refusal,
-            "run the doctor as a user who may look: `lockctl acl viewer`",
+            "run the doctor as a user with the right to check it: `lockctl acl viewer`",
         )
     }
 
-    /// The same with why it matters, and what to change.
+    /// Adds why it matters, and what to change.
     pub(crate) fn since(mut self, reason: impl Into<String>, change: impl Into<String>) -> Finding {
         (self.reason, self.change) = (reason.into(), change.into());
         self

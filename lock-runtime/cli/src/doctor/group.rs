@@ -1,22 +1,22 @@
-//! Findings that are alike on several servers, as one.
+//! Merges identical findings of several servers.
 
 use std::fmt;
 
 use super::finding::{Finding, Verdict};
 use crate::output::Plain;
 
-/// How many different values of servers on which all is well are shown.
+/// How many different values of healthy servers are shown.
 const VALUES: usize = 3;
 
-/// The findings of one check that have the same verdict for the same reason.
+/// The findings of one check with the same verdict and reason.
 #[derive(Debug)]
 pub(crate) struct Group<'a> {
     findings: Vec<&'a Finding>,
-    /// How many servers were looked at.
+    /// The number of servers.
     servers: usize,
 }
 
-/// The findings in groups, in the order of the first of each.
+/// Groups findings, in the order of the first of each group.
 pub(crate) fn groups(findings: &[Finding], servers: usize) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for finding in findings {
@@ -46,7 +46,7 @@ impl Group<'_> {
         alike(self.findings[0]) == alike(finding)
     }
 
-    /// The different values, each with the servers that have it, in the order of their first servers.
+    /// The distinct values with their servers, in the order of the first server of each.
     fn values(&self) -> Vec<(&str, Vec<&str>)> {
         let mut values: Vec<(&str, Vec<&str>)> = Vec::new();
         for finding in &self.findings {

@@ -1,4 +1,4 @@
-//! What a server tells of itself by INFO.
+//! Parses a server's INFO.
 
 use std::collections::HashMap;
 

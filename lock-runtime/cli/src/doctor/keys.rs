@@ -1,4 +1,4 @@
-//! What the servers keep: some locks, their fences and their queues.
+//! Examines keys on the servers: some locks, fences and queues.
 
 use lock_runtime::inspect::{Answer, ServerAnswers};
 use lock_runtime::{LockClient, LockError};
@@ -14,25 +14,25 @@ use crate::args::{Connection, Doctor, Kept};
 use crate::connection::PAGE;
 use crate::rights::Kind;
 
-/// How many keys are looked at for locks, fences and queues, for each lock of the sample.
+/// How many keys are scanned for locks, fences and queues, for each lock of the sample.
 const KEYS_PER_LOCK: usize = 100;
 
 /// The bytes of a fence that are read: a token has sixteen digits.
 const FENCE: &str = "31";
 
-/// What was found, and the newest tokens for the clocks.
+/// The findings, and the newest tokens to compare with clocks.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) findings: Vec<Finding>,
     pub(super) newest: Vec<Newest>,
 }
 
-/// How many pages are looked at: few locks may be among many other keys.
+/// How many pages are scanned: a few locks may be among many other keys.
 fn pages(doctor: &Doctor) -> usize {
     doctor.sample.saturating_mul(KEYS_PER_LOCK) / PAGE as usize + 1
 }
 
-/// Some locks.
+/// Examines some locks.
 pub(super) async fn sample(
     client: &LockClient,
     connection: &Connection,
@@ -73,7 +73,7 @@ pub(super) async fn sample(
     })
 }
 
-/// Which of these keys are locks of Redisson's, as far as the user may look.
+/// Returns the keys that are Redisson's locks, as far as the user may read them.
 async fn of_redisson(
     client: &LockClient,
     connection: &Connection,
@@ -86,7 +86,7 @@ async fn of_redisson(
         return Ok(Vec::new());
     }
     let mut known = Vec::new();
-    // Of a cluster's nodes, the one that has the key says so.
+    // In a cluster, only the node that has the key answers.
     for ServerAnswers { answers, .. } in client.ask_servers(None, &questions).await? {
         let answers = answers.unwrap_or_default();
         let locks = keys.iter().zip(&answers);
@@ -99,7 +99,7 @@ async fn of_redisson(
     Ok(known)
 }
 
-/// The foremost clock: those of a quorum differ.
+/// The foremost clock: the clocks of a quorum differ.
 async fn foremost(client: &LockClient) -> Result<Option<i64>, LockError> {
     let asked = client.ask_servers(None, &[words(&["TIME"])]).await?;
     let times = asked.iter().filter_map(|server| {
@@ -109,7 +109,7 @@ async fn foremost(client: &LockClient) -> Result<Option<i64>, LockError> {
     Ok(times.max())
 }
 
-/// The fences and queues of each server.
+/// Examines the fences and queues of each server.
 pub(super) async fn records(
     client: &LockClient,
     connection: &Connection,
@@ -117,7 +117,7 @@ pub(super) async fn records(
 ) -> Result<Found, LockError> {
     let (mut found, mut queued) = (Found::default(), Vec::new());
     if connection.record == Kept::Redisson {
-        // It has neither.
+        // Redisson's record has neither.
         return Ok(found);
     }
     let memory = words(&["INFO", "memory"]);
@@ -165,7 +165,7 @@ pub(super) async fn records(
                 found.findings.push(unanswered("queues", &error));
                 break;
             }
-            // A name that only looks like that of a queue.
+            // Another key, whose name only looks like a queue's.
             Err(_) => {}
         }
     }
@@ -173,7 +173,7 @@ pub(super) async fn records(
     Ok(found)
 }
 
-/// The clock by which a server's fences are judged: on a quorum a token may be another node's time.
+/// The clock to compare with a server's fences: on a quorum a token may be another node's time.
 async fn clock_of(
     client: &LockClient,
     connection: &Connection,
@@ -186,7 +186,7 @@ async fn clock_of(
     Ok(time.and_then(|answers| micros_of(answers.first()?)))
 }
 
-/// The fences and queues of one server, looked for in small steps, or why they are not.
+/// Finds the fences and queues of one server in small steps, or returns why it cannot.
 async fn records_of(
     client: &LockClient,
     server: &str,
@@ -208,7 +208,7 @@ async fn records_of(
             None => {
                 let finding = Finding::fail("fences", "no answer");
                 return Ok(Err(
-                    finding.since("the server was asked for its keys", "look at its log")
+                    finding.since("the server was asked for its keys", "check its log")
                 ));
             }
         };
@@ -226,7 +226,7 @@ async fn records_of(
     Ok(Ok(records))
 }
 
-/// What these fences have. A viewer may read a part of them, and a service all.
+/// Reads the tokens of fences. A viewer may read a part of a value, and a service all of it.
 async fn tokens(
     client: &LockClient,
     server: &str,

@@ -1,4 +1,4 @@
-//! What the user may do: as the servers say, or else as it turns out.
+//! Checks the user's rights: by asking the servers, or else by trying commands.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::rights;
 use crate::args::{Connection, Kept};
 use crate::rights::Role;
 
-/// The key of a lock that no service has.
+/// The key of a lock that no service uses.
 const KEY: &str = "doctor";
 
 pub(super) async fn findings(
@@ -20,7 +20,7 @@ pub(super) async fn findings(
     role: Option<Role>,
 ) -> Result<Vec<Finding>, LockError> {
     let mut findings = Vec::new();
-    // In Redisson's record a service sends other commands.
+    // With Redisson's record a service sends other commands.
     if connection.record == Kept::Native {
         for ServerAnswers { server, answers } in client.ask_servers(None, &[rights::who()]).await? {
             let Ok([Answer::Text(user)]) = answers.as_deref() else {
@@ -36,7 +36,7 @@ pub(super) async fn findings(
     Ok(findings)
 }
 
-/// As a server says it; `None` if it does not.
+/// Asks a server; `None` if it does not tell.
 async fn said(
     client: &LockClient,
     connection: &Connection,
@@ -57,7 +57,7 @@ async fn said(
     Ok(rights::finding(user, &lacks))
 }
 
-/// As it turns out. A service takes a lock, and others look at locks.
+/// Tries: a service takes a lock, and others inspect locks.
 async fn by_doing(client: &LockClient, connection: &Connection, role: Option<Role>) -> Finding {
     let refused = match role {
         None | Some(Role::Service) => match taken(client).await {
@@ -76,13 +76,13 @@ async fn by_doing(client: &LockClient, connection: &Connection, role: Option<Rol
         return match refused {
             Some(refused) => lacking("a lock cannot be taken", refused.to_string(), Role::Service),
             None => lacking(
-                "locks cannot be looked at",
+                "locks cannot be inspected",
                 error.to_string(),
                 role.unwrap_or(Role::Viewer),
             ),
         };
     }
-    const LOOKED: &str = "locks and the audit can be looked at, as by a viewer";
+    const LOOKED: &str = "locks and the audit can be inspected, as by a viewer";
     // In Redisson's record, revocations send other commands.
     if role == Some(Role::Viewer) || connection.record == Kept::Redisson {
         return Finding::ok("rights", LOOKED);
@@ -90,7 +90,7 @@ async fn by_doing(client: &LockClient, connection: &Connection, role: Option<Rol
     match (role, refused_to_revoke(client, connection).await) {
         (_, Ok(None)) => Finding::ok(
             "rights",
-            "locks can be looked at and revoked, as by an operator",
+            "locks can be inspected and revoked, as by an operator",
         ),
         (None, Ok(Some(_))) => Finding::ok("rights", LOOKED),
         (Some(_), Ok(Some(refusal))) => {
@@ -105,13 +105,16 @@ async fn by_doing(client: &LockClient, connection: &Connection, role: Option<Rol
 }
 
 fn lacking(what: &str, why: impl Into<String>, role: Role) -> Finding {
-    let change = format!("`lockctl acl {}` prints what it needs", role.name());
+    let change = format!(
+        "`lockctl acl {}` prints the rights that it needs",
+        role.name()
+    );
     Finding::fail("rights", what).since(why, change)
 }
 
 /// Takes a lock, and gives it back.
 async fn taken(client: &LockClient) -> Result<(), LockError> {
-    // With a token, since a script then takes the lock: it needs what every script does.
+    // With a token, a script takes the lock, and needs the rights of every script.
     let lock = client.lock(KEY).wait(Duration::ZERO).fenced();
     let guard = lock.acquire().await?;
     guard.renew().await?;
@@ -124,7 +127,7 @@ async fn looked(client: &LockClient) -> Result<(), LockError> {
     client.audit().next().await.map(drop)
 }
 
-/// What a server says to what an operator sends; `None` if it refuses nothing.
+/// Tries an operator's commands. Returns a server's refusal, or `None` if it refuses nothing.
 async fn refused_to_revoke(
     client: &LockClient,
     connection: &Connection,

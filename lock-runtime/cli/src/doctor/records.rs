@@ -1,4 +1,4 @@
-//! The records beside locks: fences and queues, by their names.
+//! The other records of locks: fences and queues, found by their names.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use lock_runtime::inspect::{Answer, LockState};
 
 use super::finding::Finding;
 
-/// From when on a waiter counts as gone.
+/// How long after its last poll a waiter counts as gone.
 const GONE: Duration = Duration::from_secs(6);
 
 /// The part of a server's memory (%) that fences may take without a warning.
 const MUCH: u64 = 25;
 
-/// What was found on one server.
+/// The records found on one server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Records {
     /// The number of fences.
@@ -23,7 +23,7 @@ pub(crate) struct Records {
     pub(crate) newest: Option<i64>,
     /// Keys of locks with a queue.
     pub(crate) queues: Vec<String>,
-    /// The server has more keys, which were not looked at.
+    /// The server has further keys, which were not scanned.
     pub(crate) is_part: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn pattern(prefix: &str) -> String {
     pattern + "*:[fw]"
 }
 
-/// The cursor and the names in the answer to SCAN; `None` if it was refused.
+/// Parses the cursor and the names in the answer to SCAN; `None` if it was refused.
 pub(crate) fn scanned(answer: Answer) -> Option<(String, Vec<String>)> {
     let Answer::List(parts) = answer else {
         return None;
@@ -59,18 +59,18 @@ impl Records {
     /// How many names are kept as examples of each kind.
     pub(crate) const EXAMPLES: usize = 20;
 
-    /// Adds a name. Returns whether it is that of a fence.
+    /// Adds a name. Returns whether it is a fence's.
     pub(crate) fn add(&mut self, name: &str, prefix: &str) -> bool {
         let Some((lock, kind)) = name.rsplit_once(':') else {
             return false;
         };
-        // A name without a hash tag of its own has become one.
+        // A name without a hash tag was made one as a whole.
         let whole = lock
             .strip_prefix('{')
             .and_then(|lock| lock.strip_suffix('}'));
         let tagged = Some(lock).filter(|lock| lock.contains('{'));
         let Some(key) = whole.or(tagged).and_then(|lock| lock.strip_prefix(prefix)) else {
-            // A lock whose key ends like that, or a key of someone else.
+            // A lock whose key ends with the suffix, or another program's key.
             return false;
         };
         match kind {
@@ -89,7 +89,7 @@ impl Records {
         }
     }
 
-    /// Adds the tokens that fences have.
+    /// Adds the tokens of fences.
     pub(crate) fn add_tokens(&mut self, fences: &[Answer]) {
         let tokens = fences.iter().filter_map(|fence| match fence {
             Answer::Text(token) => token.trim().parse().ok(),
@@ -98,7 +98,7 @@ impl Records {
         self.newest = self.newest.max(tokens.max());
     }
 
-    /// The finding about fences, by the answers to MEMORY USAGE of the examples and the server's limit of memory.
+    /// The finding about fences, from MEMORY USAGE of the examples and the server's memory limit.
     pub(crate) fn of_fences(&self, usage: &[Answer], limit: Option<u64>) -> Finding {
         let sizes = usage.iter().filter_map(|size| match size {
             Answer::Integer(size) => u64::try_from(*size).ok(),
@@ -115,14 +115,14 @@ impl Records {
         match limit.filter(|limit| taken * 100 >= limit * MUCH) {
             None => Finding::ok("fences", shown),
             Some(limit) => Finding::warn("fences", format!("{shown}, of {} MB", limit >> 20)).since(
-                "each key that was locked within a day has one, and a server that is full refuses locks",
-                "raise maxmemory, or have fewer different keys, or lower fence_memory",
+                "each key that was locked within a day has one, and a full server refuses locks",
+                "raise maxmemory, use fewer distinct keys, or lower fence_memory",
             ),
         }
     }
 }
 
-/// The finding about queues, by locks that have one; none if nobody waits.
+/// The finding about queues, from the locks that have one; none if nobody waits.
 pub(crate) fn of_queues(locks: &[LockState]) -> Option<Finding> {
     let first = |lock: &LockState| lock.waiters.first().map(|waiter| waiter.last_seen);
     let mut queued = locks.iter().filter(|lock| first(lock).is_some()).peekable();
@@ -143,8 +143,8 @@ pub(crate) fn of_queues(locks: &[LockState]) -> Option<Finding> {
         ),
     };
     Some(Finding::warn("queues", shown).since(
-        "a process that waited has died or stands still: it is passed over, and what it waited for was not done",
-        "`lockctl inspect` names it: look at its logs",
+        "a process that waited has died or hangs: it is skipped, and its work was not done",
+        "`lockctl inspect` names it: check its logs",
     ))
 }
 

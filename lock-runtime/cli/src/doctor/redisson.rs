@@ -1,15 +1,15 @@
-//! Hashes that look like locks of Redisson's.
+//! Recognises hashes that look like Redisson's locks.
 
 use lock_runtime::inspect::Answer;
 
-/// The question to a server: some fields of a hash.
+/// The command that reads some fields of a hash.
 pub(crate) fn fields(name: &str) -> Vec<String> {
     ["HSCAN", name, "0", "COUNT", "16"]
         .map(str::to_owned)
         .to_vec()
 }
 
-/// Whether the answer to that is of a lock: each field is an owner with how often it has the lock, or `mode`.
+/// Returns whether the answer shows a lock: each field is an owner with its hold count, or `mode`.
 pub(crate) fn is_lock(answer: &Answer) -> bool {
     let Answer::List(parts) = answer else {
         return false;
@@ -26,7 +26,7 @@ pub(crate) fn is_lock(answer: &Answer) -> bool {
     !fields.is_empty() && fields.chunks(2).all(is_field)
 }
 
-/// `<UUID>:<thread>`, and of a writer that with `:write`.
+/// `<UUID>:<thread>`, with `:write` for a writer.
 fn is_owner(field: &str) -> bool {
     let field = field.strip_suffix(":write").unwrap_or(field);
     let Some((id, thread)) = field.split_once(':') else {

@@ -1,31 +1,31 @@
-//! The permissions of the user that the doctor is logged in as.
+//! The rights of the user that the doctor is logged in as.
 
 use lock_runtime::inspect::Answer;
 
 use super::finding::Finding;
 use crate::rights::{CHANNELS, Kind, Role, more, of_locks, of_records, of_role};
 
-/// The question to a server: who the user is.
+/// The command that asks who the user is.
 pub(crate) fn who() -> Vec<String> {
     words(&["ACL", "WHOAMI"])
 }
 
-/// A command that a role sends, and what a user needs for it.
+/// A command that a role sends, and the right that it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Need {
     words: Vec<String>,
-    /// The pattern of the keys that it names.
+    /// The pattern of its keys.
     keys: String,
 }
 
 impl Need {
-    /// The question to a server, whether the user may send it.
+    /// The command that asks whether the user may send it.
     pub(crate) fn dry_run(&self, user: &str) -> Vec<String> {
         [&words(&["ACL", "DRYRUN", user]), &self.words[..]].concat()
     }
 
-    /// What the user lacks, by the answer: `None` if that is nothing. An error if it may not ask, or its server cannot be
-    /// asked.
+    /// Returns the right that the user lacks by this answer, or `None`. Fails if the user may not ask, or the server does
+    /// not know the question.
     fn lacks(&self, answer: &Answer) -> Result<Option<String>, NotSaid> {
         match answer {
             Answer::Text(text) if text == "OK" => Ok(None),
@@ -47,11 +47,11 @@ impl Need {
     }
 }
 
-/// The server does not say what the user may do.
+/// The server does not report the user's rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotSaid;
 
-/// All that a user of this role needs on a server: each command, and each kind of name.
+/// Everything that a user of this role needs on a server: each command, and each kind of name.
 pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
     let lock = format!("{prefix}doctor");
     let audit = format!("{{{prefix}}}:audit");
@@ -64,7 +64,7 @@ pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
             _ => need(arguments(command, &lock), of_locks(prefix)),
         });
     }
-    // A prefix may have a hash tag of its own, which is that of the records too.
+    // If the prefix has a hash tag, the other records use it too.
     let mut beside = match lock.contains('{') {
         true => [":f", ":w", ":r"]
             .map(|kind| format!("{lock}{kind}"))
@@ -74,12 +74,12 @@ pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
             .to_vec(),
     };
     if Kind::of(url) == Kind::Quorum && role != Role::Viewer {
-        // When the node started.
+        // The marker of the node's run.
         beside.push(format!("{{{prefix}}}:n"));
     }
     let by: &[&str] = match role {
         Role::Viewer => &["pttl"],
-        // One reads, and one writes.
+        // `get` reads, and `set` writes.
         Role::Operator | Role::Service => &["get", "set"],
     };
     for name in beside {
@@ -95,7 +95,7 @@ pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
     needs
 }
 
-/// What an operator sends beside a viewer, in a form that changes nothing, for a server that does not say who may send it.
+/// The further commands of an operator in a form that changes nothing, for a server that does not report rights.
 pub(crate) fn trials(prefix: &str) -> Vec<Vec<String>> {
     let name = format!("{{{prefix}doctor}}:none");
     let of_viewer = of_role(Role::Viewer);
@@ -110,7 +110,7 @@ pub(crate) fn trials(prefix: &str) -> Vec<Vec<String>> {
     of_operator.iter().map(trial).collect()
 }
 
-/// Why a user may not do one of these; `None` if it may do all. Other errors are no refusals.
+/// Returns a refusal for lack of rights; `None` if there is none. Other errors are not refusals.
 pub(crate) fn refusal(answers: &[Answer]) -> Option<&str> {
     answers.iter().find_map(|answer| match answer {
         Answer::Error(text) if text.contains("NOPERM") || text.contains("no permissions") => {
@@ -125,7 +125,7 @@ fn name_of(right: &str) -> &str {
     right.strip_prefix('+').unwrap_or(right)
 }
 
-/// A command of this name with arguments that it can have.
+/// A command of this name with valid arguments.
 fn arguments(command: &str, name: &str) -> Vec<String> {
     match command {
         "ping" | "time" | "multi" | "exec" | "asking" | "info" => words(&[command]),
@@ -152,7 +152,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// What a user lacks for a role, by the answers about its [needs].
+/// The rights that a user lacks for a role, by the answers about its [needs].
 pub(crate) fn lacks(needs: &[Need], answers: &[Answer]) -> Result<Vec<String>, NotSaid> {
     let mut lacks = Vec::new();
     for (need, answer) in needs.iter().zip(answers) {
@@ -162,32 +162,36 @@ pub(crate) fn lacks(needs: &[Need], answers: &[Answer]) -> Result<Vec<String>, N
     Ok(lacks)
 }
 
-/// The right that no lock needs: a script that may not ask takes each waiter's process for one that is there.
+/// The right that locks can do without: a script that may not ask assumes that each waiter is present.
 const OPTIONAL: &str = "+pubsub|numsub";
 
-/// What the user may do, by what it lacks for each of these roles.
+/// The finding about the user, by the rights that it lacks for each of these roles.
 pub(crate) fn finding(user: &str, lacks: &[(Role, Vec<String>)]) -> Option<Finding> {
     let (role, lacks) = nearest(lacks)?;
     let needs_more = lacks.iter().any(|lack| lack != OPTIONAL);
-    let all = format!("user {user} may do all that {} does", role.with_article());
+    let all = format!("user {user} has all rights of {}", role.with_article());
     if lacks.is_empty() {
         return Some(Finding::ok("rights", all));
     }
     let lacks = format!("user {user} lacks {}", lacks.join(" "));
-    let command = format!("`lockctl acl {}` prints what it needs", role.name());
+    let command = format!(
+        "`lockctl acl {}` prints the rights that it needs",
+        role.name()
+    );
     if !needs_more {
         let reason = "no lock is refused, but waiters whose process is gone may delay others by some seconds";
         return Some(Finding::warn("rights", lacks).since(reason, command));
     }
     let reason = match role {
         Role::Service => "locks are refused (NOPERM)",
-        Role::Operator => "it can look at locks, or revoke them, in part (NOPERM)",
-        Role::Viewer => "it can look at locks in part (NOPERM)",
+        Role::Operator => "it can inspect or revoke locks only in part (NOPERM)",
+        Role::Viewer => "it can inspect locks only in part (NOPERM)",
     };
     Some(Finding::fail("rights", lacks).since(reason, command))
 }
 
-/// The role that a user is meant for: one that lacks nothing, or else the least. Who may run scripts is no viewer.
+/// The role that a user is meant for: the role for which it lacks nothing, or else the least. A user that may run scripts is no
+/// viewer.
 fn nearest(lacks: &[(Role, Vec<String>)]) -> Option<&(Role, Vec<String>)> {
     let may_run = |(_, lacks): &&(Role, Vec<String>)| !lacks.iter().any(|lack| lack == "+evalsha");
     let runs_scripts = lacks
@@ -209,7 +213,7 @@ mod tests {
 
     const URL: &str = "redis://127.0.0.1";
 
-    /// What a user lacks for a role, to whom the server answers this about a command.
+    /// The rights that a user lacks for a role, by the server's answer about a command.
     fn lacks_with(role: Role, denied: impl Fn(&[String]) -> Option<&'static str>) -> Vec<String> {
         let needs = needs(role, URL, "lock:");
         let answer = |need: &Need| Answer::Text(denied(&need.words).unwrap_or("OK").to_owned());
@@ -305,13 +309,13 @@ mod tests {
             let found = finding("app", &lacks).unwrap();
             (found.verdict, found.value)
         };
-        let fine = |role: &str| (Verdict::Ok, format!("user app may do all that {role} does"));
+        let fine = |role: &str| (Verdict::Ok, format!("user app has all rights of {role}"));
         let fails = |lacks: &str| (Verdict::Fail, format!("user app lacks {lacks}"));
         assert_eq!(of(&[], &["+xadd"], &["+scan"]), fine("a service"));
         assert_eq!(of(&["+exists"], &[], &[]), fine("an operator"));
         let viewer = of(&["+evalsha", "+set"], &["+evalsha", "+set"], &[]);
         assert_eq!(viewer, fine("a viewer"));
-        // One that runs scripts is meant for more than to look.
+        // A user that runs scripts is meant for more than inspection.
         assert_eq!(
             of(&["+zscore"], &["+zscore", "+xadd"], &[]),
             fails("+zscore")

@@ -1,10 +1,10 @@
-//! What some of the locks on a server look like.
+//! Examines some of the locks on a server.
 
 use lock_runtime::inspect::{HolderKind, LockState};
 
 use super::finding::Finding;
 
-/// What was found among some locks.
+/// Counts among some locks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sample {
     pub(crate) locks: usize,
@@ -14,9 +14,9 @@ pub(crate) struct Sample {
     pub(crate) foreign: Vec<String>,
     /// Keys of another type.
     pub(crate) other_type: Vec<String>,
-    /// Some of those are locks of Redisson's.
+    /// Redisson's locks among these.
     pub(crate) redisson: Vec<String>,
-    /// The server has more keys, which were not looked at.
+    /// The server has further keys, which were not scanned.
     pub(crate) is_part: bool,
     /// The newest token (µs).
     pub(crate) newest: Option<i64>,
@@ -39,7 +39,7 @@ impl Sample {
         }
     }
 
-    /// Takes the locks of Redisson's from those of another type.
+    /// Moves Redisson's locks out of the keys of another type.
     pub(crate) fn recognize(&mut self, is_redisson: impl Fn(&str) -> bool) {
         let (redisson, others) = std::mem::take(&mut self.other_type)
             .into_iter()
@@ -49,41 +49,41 @@ impl Sample {
 
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let part = if self.is_part {
-            ", in a part of the keys"
+            ", among a part of the keys"
         } else {
             ""
         };
-        let looked = format!("{} looked at{part}", self.locks);
+        let looked = format!("{} examined{part}", self.locks);
         let mut findings = vec![Finding::ok("locks", looked)];
         if let Some(shown) = some(&self.redisson) {
             findings.push(Finding::warn("redisson", shown).since(
-                "locks of Redisson's, which are kept in hashes: calls for these keys are refused here",
-                "use --record redisson (and the builder's `record`) to lock together with Java, or give locks another prefix",
+                "Redisson's locks, which are hashes: calls for these keys are refused here",
+                "use --record redisson (and the builder's `record`) to share locks with Java, or give locks another prefix",
             ));
         }
         if let Some(shown) = some(&self.other_type) {
             findings.push(Finding::fail("type", shown).since(
                 "the keys have a type that no lock has: every call for them is refused",
-                "delete or rename them, or give locks another prefix; for locks of Redisson's, use --record redisson",
+                "delete or rename them, or give locks another prefix; for Redisson's locks, use --record redisson",
             ));
         }
         if let Some(shown) = some(&self.eternal) {
             findings.push(Finding::warn("expiry", shown).since(
                 "they never expire: a holder that died keeps its lock for ever",
-                "`lockctl inspect` shows them, `lockctl revoke` or DEL takes them away",
+                "`lockctl inspect` shows them, `lockctl revoke` or DEL frees them",
             ));
         }
         if let Some(shown) = some(&self.foreign) {
             findings.push(Finding::warn("foreign", shown).since(
                 "another program locks these keys: it has no fencing token, and no place in the order of waiters",
-                "it is meant so during a migration; otherwise give one of the two another prefix",
+                "this is intended during a migration; otherwise give one of the two another prefix",
             ));
         }
         findings
     }
 }
 
-/// How many there are, and the first of them.
+/// Their number, and the first of them.
 fn some(keys: &[String]) -> Option<String> {
     let first = keys.first()?;
     Some(match keys.len() {
@@ -118,7 +118,7 @@ mod tests {
             .into_iter()
             .map(|finding| (finding.check, finding.verdict, finding.value))
             .collect();
-        assert_eq!(found[0].2, "5 looked at, in a part of the keys");
+        assert_eq!(found[0].2, "5 examined, among a part of the keys");
         assert_eq!(
             found[1..],
             [

@@ -1,13 +1,13 @@
-//! What INFO says of a server's fitness for locks.
+//! Judges a server's INFO.
 
 use super::finding::Finding;
 use super::info::Info;
 
-/// The versions of Redis with RESP3, without which no client connects, that lack commands of the scripts. A server that says
-/// it is older is another one: Kvrocks is 4.0.0.
+/// The versions of Redis that have RESP3, which every client needs, but lack commands of the scripts. A server that reports an
+/// older version is not Redis: Kvrocks reports 4.0.0.
 const TOO_OLD: std::ops::Range<(u32, u32)> = (6, 0)..(6, 2);
 
-/// From when on a script is slow: no command should take a server longer (µs).
+/// Slower scripts are reported: no command should take a server longer (µs).
 const SLOW: f64 = 1_000.0;
 
 /// All findings that INFO allows.
@@ -50,11 +50,11 @@ fn eviction(info: &Info) -> Option<Finding> {
     Some(match (policy, limit) {
         ("noeviction", _) => Finding::ok("eviction", policy),
         (_, 0) => Finding::warn("eviction", policy).since(
-            "it takes effect with the first limit of memory: locks would be evicted, and given to two callers",
+            "it takes effect once maxmemory is set: locks would be evicted, and then held by two callers",
             change,
         ),
         _ => Finding::fail("eviction", policy).since(
-            "a server that is full evicts locks, and gives them to two callers",
+            "a full server evicts locks, which are then held by two callers",
             change,
         ),
     })
@@ -79,7 +79,7 @@ fn memory(info: &Info) -> Option<Finding> {
     Some(match full {
         ..80 => Finding::ok("memory", shown),
         _ => Finding::warn("memory", shown).since(
-            "a server that is full refuses new locks",
+            "a full server refuses new locks",
             "raise maxmemory, or move other data away",
         ),
     })
@@ -92,7 +92,7 @@ fn persistence(info: &Info) -> Option<Finding> {
     }
     Some(
         Finding::warn("persistence", "no append-only file").since(
-            "a restart forgets locks: their holders learn it at the next renewal, and others may go in before",
+            "a restart forgets locks: holders learn of it only at the next renewal, and others may get the lock before",
             "CONFIG SET appendonly yes, and appendfsync always",
         ),
     )
@@ -105,7 +105,7 @@ fn writes(info: &Info) -> Option<Finding> {
         .find(|state| info.text(state).is_some_and(|text| text != "ok"))?;
     Some(Finding::fail("disk", format!("{failed}: err")).since(
         "a server that cannot write its data refuses locks (MISCONF)",
-        "look at the server's log, and at its disk",
+        "check the server's log, and its disk",
     ))
 }
 
@@ -113,7 +113,7 @@ fn replicas(info: &Info) -> Option<Finding> {
     let role = info.text("role")?;
     if role != "master" {
         return Some(Finding::fail("role", role).since(
-            "a replica refuses every write, so it can give no lock",
+            "a replica refuses every write, so it cannot grant a lock",
             "use the address of the primary, or of sentinels",
         ));
     }
@@ -122,17 +122,17 @@ fn replicas(info: &Info) -> Option<Finding> {
         0 => Finding::ok("role", "primary, no replicas"),
         _ => Finding::ok("role", format!("primary, {count} replicas")).since(
             "after a failover the new primary may lack the newest locks",
-            "wait_replicas in the URL narrows this down; a fencing token closes it",
+            "wait_replicas in the URL narrows this window; a fencing token closes it",
         ),
     })
 }
 
-/// What a primary does that its replicas do not hear any more.
+/// Whether a primary stops granting locks once its replicas no longer hear it.
 fn cut_off(info: &Info) -> Option<Finding> {
     let replicas = info
         .number("connected_slaves")
         .filter(|_| info.text("role") == Some("master"))?;
-    // It is there if the server asks for replicas at all.
+    // Present only if `min-replicas-to-write` is set.
     let heard = info.number("min_slaves_good_slaves");
     match (replicas, heard) {
         (_, Some(0)) => Some(Finding::fail("cut-off", "too few replicas answer").since(
@@ -143,7 +143,7 @@ fn cut_off(info: &Info) -> Option<Finding> {
         (_, Some(heard)) => Some(Finding::ok("cut-off", format!("{heard} replicas answer"))),
         (1, None) => Some(Finding::ok("cut-off", "min-replicas-to-write 0").since(
             "a primary that is cut off goes on granting locks while its replica is promoted",
-            "a second replica, and min-replicas-to-write 1 with min-replicas-max-lag 1",
+            "add a second replica, and set min-replicas-to-write 1 with min-replicas-max-lag 1",
         )),
         (_, None) => Some(Finding::warn("cut-off", "min-replicas-to-write 0").since(
             "a primary that is cut off goes on granting locks while a replica is promoted",
@@ -161,8 +161,8 @@ fn clients(info: &Info) -> Option<Finding> {
     Some(match now.saturating_mul(100) / most.max(1) {
         ..80 => Finding::ok("clients", shown),
         _ => Finding::warn("clients", shown).since(
-            "a client that is one too many is refused, and so are its locks",
-            "raise maxclients, and the limit of open files",
+            "a client beyond the limit is refused, and so are its locks",
+            "raise maxclients, and the limit on open files",
         ),
     })
 }
@@ -174,7 +174,7 @@ fn scripts(info: &Info) -> Option<Finding> {
         false => Finding::ok("scripts", shown),
         true => Finding::warn("scripts", shown).since(
             "while a script runs, all other clients wait",
-            "SLOWLOG GET tells whose scripts these are; locks take some ten µs",
+            "SLOWLOG GET shows whose scripts these are; locks take some ten µs",
         ),
     })
 }

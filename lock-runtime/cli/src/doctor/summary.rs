@@ -1,10 +1,10 @@
-//! What all findings come to.
+//! Sums up all findings.
 
 use std::fmt;
 
 use super::finding::{Finding, Verdict};
 
-/// The checks that were done, each with its worst verdict.
+/// The checks that ran, each with its worst verdict.
 #[derive(Debug, Default)]
 pub(crate) struct Summary(Vec<(&'static str, Verdict)>);
 

@@ -1,10 +1,10 @@
-//! What can be read on the way to the servers.
+//! Checks that the connection is encrypted.
 
 use std::net::IpAddr;
 
 use super::finding::Finding;
 
-const SEEN: &str = "passwords and keys can be read on the way";
+const SEEN: &str = "passwords and keys can be read on the network";
 
 pub(crate) fn finding(url: &str) -> Finding {
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
@@ -23,15 +23,15 @@ pub(crate) fn finding(url: &str) -> Finding {
         (true, _) => Finding::ok("tls", scheme),
         (false, true) => Finding::ok("tls", "none, on this machine"),
         (false, false) if is_encrypted => Finding::warn("tls", "none to the sentinels").since(
-            "who is on the way can name a server of its own, and read the password of the sentinels",
-            "have the sentinels use TLS, and take sentinel_tls=false out of the URL",
+            "an attacker on the network can name another server, and read the password of the sentinels",
+            "enable TLS on the sentinels, and remove sentinel_tls=false from the URL",
         ),
         (false, false) => Finding::warn("tls", "none")
             .since(SEEN, "use rediss:// (or redlocks://), or a unix socket"),
     }
 }
 
-/// The hosts of what follows the scheme, without logins and ports.
+/// The hosts in the URL after the scheme, without logins and ports.
 fn hosts(rest: &str) -> impl Iterator<Item = &str> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     rest[..end].split(',').map(|host| {

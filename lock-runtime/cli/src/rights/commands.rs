@@ -1,7 +1,7 @@
 //! The commands that each role may send, as words of an ACL line. The page `lock_runtime::docs::security` prints them, and
 //! the users of the tests have no others.
 
-/// What a service sends, also by scripts.
+/// Sent by a service, or by its scripts.
 pub(crate) const SERVICE: &[&str] = &[
     "+ping",
     "+subscribe",
@@ -24,13 +24,13 @@ pub(crate) const SERVICE: &[&str] = &[
     "+zcount",
     "+zrangebyscore",
     "+zrevrange",
-    // and these for readers, permits and `mode = "write"` alone.
+    // and these only for readers, permits and `mode = "write"`.
     "+pexpireat",
     "+zremrangebyscore",
     "+pubsub|numsub",
 ];
 
-/// What a viewer sends.
+/// Sent by a viewer.
 pub(crate) const VIEWER: &[&str] = &[
     "+ping",
     "+subscribe",
@@ -47,7 +47,7 @@ pub(crate) const VIEWER: &[&str] = &[
     "+xrange",
 ];
 
-/// What an operator sends beside that, also by scripts.
+/// Also sent by an operator, or by its scripts.
 pub(crate) const OPERATOR: &[&str] = &[
     "+evalsha",
     "+eval",
@@ -66,7 +66,7 @@ pub(crate) const OPERATOR: &[&str] = &[
     "+xadd",
 ];
 
-/// What a service sends in Redisson's record.
+/// Sent by a service, in Redisson's record.
 pub(crate) const SERVICE_IN_REDISSON: &[&str] = &[
     "+ping",
     "+subscribe",
@@ -87,24 +87,24 @@ pub(crate) const SERVICE_IN_REDISSON: &[&str] = &[
     "+publish",
 ];
 
-/// What an operator sends there beside a service.
+/// Also sent by an operator, in Redisson's record.
 pub(crate) const OPERATOR_IN_REDISSON: &[&str] = &[
     "+multi", "+exec", "+scan", "+hgetall", "+hget", "+xadd", "+xrange",
 ];
 
-/// What a viewer sends there.
+/// Sent by a viewer, in Redisson's record.
 pub(crate) const VIEWER_IN_REDISSON: &[&str] = &[
     "+ping", "+multi", "+exec", "+time", "+type", "+pttl", "+hlen", "+hgetall", "+scan", "+xrange",
 ];
 
-/// What a user needs as well on the nodes of a cluster, whatever its role.
+/// Also sent by each role to the nodes of a cluster.
 pub(crate) const ON_A_CLUSTER: &[&str] = &["+cluster|slots", "+asking"];
 
-/// What a service needs as well on the nodes of a quorum.
+/// Also sent by a service to the nodes of a quorum.
 pub(crate) const SERVICE_ON_A_QUORUM: &[&str] = &["+info", "+zrank"];
 
-/// What the others need as well there.
+/// Also sent by viewers and operators to the nodes of a quorum.
 pub(crate) const OTHERS_ON_A_QUORUM: &[&str] = &["+info"];
 
-/// What a service needs as well whose bodies wait for replicas.
+/// Also sent by a service whose bodies wait for replicas.
 pub(crate) const SERVICE_WITH_REPLICAS: &[&str] = &["+wait"];

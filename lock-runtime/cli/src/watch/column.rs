@@ -1,6 +1,6 @@
-//! The columns of the live view, by which it can be sorted.
+//! The columns that the live view can be sorted by.
 
-/// What the rows are sorted by.
+/// The order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Key,
@@ -10,7 +10,7 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// The one after this.
+    /// The next column.
     pub(crate) fn next(self) -> Column {
         match self {
             Column::Key => Column::Age,

@@ -1,4 +1,4 @@
-//! How the live view looks.
+//! Draws the live view.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::output::{Brief, Plain};
 
 const KEYS: &str = "↑↓ choose  enter inspect  r revoke  s sort  / filter  q quit";
 
-/// Draws the view. Only rows that fit are made into text.
+/// Draws the view. Formats only rows that fit.
 pub(crate) fn draw(frame: &mut Frame<'_>, view: &View, title: &str, now: Instant) {
     let (width, height) = (frame.area().width.into(), frame.area().height.into());
     let message = last_lines(&Plain(view.message()).to_string(), width, height);
@@ -41,7 +41,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, view: &View, title: &str, now: Instant
     }
 }
 
-/// A text in as many lines as it needs, or the last of them if it needs more than a third of the screen: there one types.
+/// A text in as many lines as it needs. Beyond a third of the screen, only the last lines, where the user types.
 fn last_lines(text: &str, width: usize, height: usize) -> Vec<Line<'static>> {
     let mut lines = folded(text, width);
     let more = lines.len().saturating_sub((height / 3).max(1));
@@ -49,7 +49,7 @@ fn last_lines(text: &str, width: usize, height: usize) -> Vec<Line<'static>> {
     lines.into_iter().map(Line::from).collect()
 }
 
-/// A text in as many lines as there are. What does not fit is counted in the last one.
+/// A text in the available lines. If it does not fit, the last line counts the hidden ones.
 fn first_lines(text: &str, width: usize, height: usize) -> Vec<Line<'static>> {
     let mut lines = folded(text, width);
     if lines.len() > height {
@@ -65,7 +65,7 @@ fn first_lines(text: &str, width: usize, height: usize) -> Vec<Line<'static>> {
 
 /// How many rows a screen of this size has.
 pub(crate) fn rows_on(screen: Rect) -> usize {
-    // Beside them are the first line, the head of the table and the last two.
+    // The others are the first line, the head of the table and the last two.
     usize::from(screen.height).saturating_sub(4)
 }
 
@@ -76,9 +76,9 @@ fn head(view: &View, title: &str, now: Instant) -> String {
         head += &format!(", {shown} shown");
     }
     head += &format!(", by {}", view.sort().name());
-    // Those on the screen are newer.
+    // The rows on the screen are newer.
     if let Some(age) = view.age_of_others(now) {
-        head += &format!(", all looked at {}s ago", age.as_secs());
+        head += &format!(", all read {}s ago", age.as_secs());
     }
     head
 }
@@ -95,7 +95,7 @@ fn prompt(view: &View) -> String {
         }
         Mode::Confirm { order, typed } => {
             let who = if order.is_shared {
-                "all who share it lose it, and may write until they notice"
+                "all holders lose it, and may write until they notice"
             } else {
                 "the holder may write until it notices"
             };
@@ -106,7 +106,7 @@ fn prompt(view: &View) -> String {
 }
 
 fn list(frame: &mut Frame<'_>, area: Rect, view: &View) {
-    // A line is the head.
+    // One line is the head.
     let height = usize::from(area.height).saturating_sub(1);
     let chosen = view.place();
     let widths = [
@@ -116,7 +116,7 @@ fn list(frame: &mut Frame<'_>, area: Rect, view: &View) {
         Constraint::Length(7),
         Constraint::Fill(4),
     ];
-    // As the table has them, which cuts a text that is too long and does not show that.
+    // The table's widths. The table would cut a long text without showing it.
     let [keys, .., holders] = Layout::horizontal(widths).spacing(1).areas::<5>(area);
     let rows = view.on(height).map(|(place, row)| {
         let cells = cells(row, keys.width.into(), holders.width.into());
@@ -131,7 +131,7 @@ fn list(frame: &mut Frame<'_>, area: Rect, view: &View) {
     frame.render_widget(table, area);
 }
 
-/// A row with so many columns for its key and for its holder.
+/// A row with these widths for its key and its holder.
 fn cells(row: &Row, key: usize, holder: usize) -> TableRow<'static> {
     TableRow::new([
         Cell::new(cut(&Plain(&row.key).to_string(), key)),
@@ -243,7 +243,7 @@ mod tests {
         view.see(Update::All(vec![held]), Instant::now());
         let shown = screen(&view);
         assert!(shown.contains("k… ") && shown.contains("h…"), "{shown}");
-        // What is typed after it is on the screen.
+        // Text that is typed after it is on the screen.
         for letter in "rstuck".chars() {
             view.press(Press::Char(letter));
         }
@@ -268,7 +268,7 @@ mod tests {
         view.see(Update::All(vec![row("order:42", "api-7", 1)]), began);
         assert!(!screen_at(&view, began).contains("ago"));
         let shown = screen_at(&view, began + Duration::from_secs(9));
-        assert!(shown.contains("by key, all looked at 9s ago"), "{shown}");
+        assert!(shown.contains("by key, all read 9s ago"), "{shown}");
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
             ),
             (
                 HolderKind::Share,
-                "all who share it lose it, and may write until they notice; type `a`",
+                "all holders lose it, and may write until they notice; type `a`",
             ),
         ] {
             let mut view = View::new();

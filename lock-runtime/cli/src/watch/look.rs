@@ -1,4 +1,4 @@
-//! Looks at the locks of a server.
+//! Reads the locks of a server.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::args::Watch;
 use crate::connection::PAGE;
 use crate::exit::Failure;
 
-/// Looks at all locks of the pattern.
+/// Reads all locks of the pattern.
 pub(crate) async fn all(client: &LockClient, watch: &Watch) -> Result<Vec<Row>, Failure> {
     let mut locks = client.locks().page(PAGE);
     if let Some(pattern) = &watch.pattern {
@@ -25,7 +25,7 @@ pub(crate) async fn all(client: &LockClient, watch: &Watch) -> Result<Vec<Row>, 
     Ok(in_order(rows))
 }
 
-/// Looks at the locks with these keys. One that cannot be seen keeps none of the others from being seen.
+/// Reads the locks with these keys. If one cannot be read, the others are returned anyway.
 pub(crate) async fn some(client: &LockClient, keys: Vec<String>) -> Update {
     let mut looks = JoinSet::new();
     for key in keys {

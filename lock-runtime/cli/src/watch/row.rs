@@ -14,7 +14,7 @@ pub(crate) struct Row {
     pub(crate) remaining_ms: Option<u64>,
     pub(crate) waiters: usize,
     pub(crate) kind: HolderKind,
-    /// How many hold it together.
+    /// The number of holders.
     pub(crate) holders: usize,
     pub(crate) seen: Option<Seen>,
 }
@@ -43,29 +43,29 @@ impl Row {
         })
     }
 
-    /// Whether others may hold the lock by the same record, and lose it with this holder.
+    /// Returns whether others may hold the lock by the same record, and lose it with this holder.
     pub(crate) fn is_shared(&self) -> bool {
         self.kind == HolderKind::Share || self.holders > 1
     }
 
-    /// When it was granted, as far as that orders locks: a token is the server's time of its grant. `None` if that is not
-    /// known. An age would be of the time of its look, and rows are of different looks.
+    /// The time of the grant, for sorting: a token is the server's time of its grant. `None` if unknown. Ages would not compare,
+    /// since rows are read at different times.
     pub(crate) fn granted(&self) -> Option<u64> {
         self.age_ms.and(self.token)
     }
 
-    /// Whether it is the same grant. Each has a token of its own, while the label of a record may change during one, as
-    /// callers join it.
+    /// Returns whether it is the same grant. Each grant has a token of its own, while the label of a record may change during a
+    /// grant, as callers join it.
     fn is_grant_of(&self, before: &Row) -> bool {
         let is_same_kind = self.kind == before.kind;
         match (self.token, before.token) {
-            // Without tokens the owner or the whole record differs.
+            // Without tokens, another grant has another owner or record.
             (None, None) if is_same_kind && self.kind != HolderKind::Redisson => {
                 self.seen == before.seen
             }
-            // Redisson's record changes as its owner takes the lock again.
+            // Redisson's record changes when its owner takes the lock again.
             (None, None) if is_same_kind => self.holder == before.holder,
-            // It rests.
+            // The lock is reserved.
             (None, None) => self.kind == HolderKind::Resting && self.holder == before.holder,
             // The holder has asked for its token.
             (Some(_), None) => is_same_kind && self.holder == before.holder,
@@ -74,9 +74,9 @@ impl Row {
     }
 }
 
-/// The rows in the order of their keys. Of a lock that was shown twice, the last row is the newest.
+/// Sorts rows by key. If a lock was listed twice, keeps the last row, which is the newest.
 pub(crate) fn in_order(mut rows: Vec<Row>) -> Vec<Row> {
-    // A stable sort, which is quick with pages that are each in order.
+    // A stable sort, which is fast on pages that are sorted already.
     rows.sort_by(|one, other| one.key.cmp(&other.key));
     rows.dedup_by(|later, kept| {
         let is_again = later.key == kept.key;
@@ -88,7 +88,7 @@ pub(crate) fn in_order(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// What has changed from one look at the locks to the next.
+/// A change from one read of the locks to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Taken(Row),
@@ -97,7 +97,7 @@ pub(crate) enum Change {
     Freed(Row),
 }
 
-/// The changes between two looks, each in the order of keys.
+/// The changes between two reads, in the order of keys.
 pub(crate) fn changes(before: &[Row], now: &[Row]) -> Vec<Change> {
     let mut changes = Vec::new();
     let (mut before, mut now) = (before.iter().peekable(), now.iter().peekable());
@@ -167,7 +167,7 @@ mod tests {
             }
         };
         let ours = row("a", "x", 1);
-        // One joins, or it rests.
+        // A caller joins, or the lock is reserved.
         assert!(!passed(&ours, &row("a", "x and 1 more", 1)));
         assert!(passed(&ours, &row("a", "x", 17)));
         let of = |kind, holder: &str, seen: u64| Row {
@@ -182,7 +182,7 @@ mod tests {
         let without = |holder, seen| of(HolderKind::Ours, holder, seen);
         assert!(passed(&without("x", 1), &without("x", 2)));
         assert!(!passed(&without("x", 1), &without("x", 1)));
-        // It asks for a token, or rests.
+        // The holder asks for a token, or the lock is reserved.
         assert!(!passed(&without("x", 1), &ours));
         assert!(!passed(&without("x", 1), &of(HolderKind::Resting, "x", 2)));
         assert!(passed(&without("y", 1), &ours) && passed(&ours, &without("x", 1)));

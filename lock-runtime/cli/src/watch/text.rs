@@ -1,11 +1,11 @@
-//! Texts that are too long for their place on the screen.
+//! Cuts and folds texts that are too long for their place on the screen.
 
 use ratatui::text::Span;
 
-/// What stands for the rest of a text.
+/// Stands for the remainder of a text.
 const REST: char = '…';
 
-/// A text in at most so many columns. One that is cut ends with an ellipsis.
+/// A text in at most `width` columns. A cut text ends with an ellipsis.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if Span::raw(text).width() <= width {
         return text.to_owned();
@@ -21,7 +21,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     }
 }
 
-/// A text in lines of at most so many columns, one at least.
+/// A text in lines of at most `width` columns; at least one line.
 pub(crate) fn folded(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {

@@ -1,4 +1,4 @@
-//! The state of the live view: what is shown, and what keys do.
+//! The state of the live view, and the effect of keys on it.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::row::Row;
 use super::update::Update;
 use crate::output::Plain;
 
-/// A key on the keyboard, as far as it means anything here.
+/// A key that the view handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Press {
     Char(char),
@@ -27,64 +27,64 @@ pub(crate) enum Press {
     Interrupt,
 }
 
-/// What the program has to do after a key.
+/// The program's next step after a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     None,
     Quit,
-    /// Shows all that is known of a lock.
+    /// Inspects a lock.
     Inspect(String),
     Revoke(Order),
 }
 
-/// A lock that is to be revoked.
+/// A lock to revoke.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) key: String,
     pub(crate) seen: Seen,
-    /// Whether others hold it by the same record.
+    /// Others may hold it by the same record.
     pub(crate) is_shared: bool,
     pub(crate) reason: String,
 }
 
 impl Order {
-    /// Whether this is its key, as it is or as a terminal shows it.
+    /// Returns whether this is its key, verbatim or as a terminal shows it.
     fn is_named(&self, typed: &str) -> bool {
         typed == self.key || typed == Plain(&self.key).to_string()
     }
 }
 
-/// What the lower part of the screen is for.
+/// The use of the lower part of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     List,
     /// The filter is being typed.
     Filter,
-    /// What is known of a lock is shown until a key is pressed.
+    /// A lock is shown until a key is pressed.
     Inspected(Inspected),
     /// The reason for a revocation is being typed.
     Reason(Order),
-    /// The key of the lock that is to be revoked is being typed.
+    /// The key of the lock to revoke is being typed.
     Confirm {
         order: Order,
         typed: String,
     },
 }
 
-/// The rows of a page, for the keys that scroll by one.
+/// The rows that page keys scroll by.
 const PAGE: usize = 10;
 
-/// How many locks that became free are asked about again, before the next look at all.
+/// How many locks that became free are read again before the next read of all.
 const MOST_FREED: usize = 100;
 
-/// From when on it is said how old the rows beside the screen are.
+/// The age of rows outside the screen that is shown.
 const OLD: Duration = Duration::from_secs(2);
 
 /// The live view.
 #[derive(Debug)]
 pub(crate) struct View {
     rows: Vec<Row>,
-    /// When all locks were looked at.
+    /// When all locks were read.
     all_at: Option<Instant>,
     /// Keys of locks that were on the screen and became free since then, the oldest first.
     freed: Vec<String>,
@@ -97,7 +97,7 @@ pub(crate) struct View {
     mode: Mode,
     /// The last message, such as an outcome.
     message: String,
-    /// Why the locks are not those of now.
+    /// Why the rows are stale.
     failure: Option<String>,
 }
 
@@ -133,12 +133,12 @@ impl View {
         self.failure.as_deref().unwrap_or(&self.message)
     }
 
-    /// The locks cannot be seen, for this reason.
+    /// Notes why the locks cannot be read.
     pub(crate) fn fail(&mut self, failure: String) {
         self.failure = Some(failure);
     }
 
-    /// How many locks there are, shown or not.
+    /// The number of locks, shown or not.
     pub(crate) fn count(&self) -> usize {
         self.rows.len()
     }
@@ -147,13 +147,13 @@ impl View {
         self.shown.iter().map(|place| &self.rows[*place])
     }
 
-    /// The place of the chosen row among those that are shown.
+    /// The place of the chosen row among the shown rows.
     pub(crate) fn place(&self) -> Option<usize> {
         let chosen = self.chosen.as_deref()?;
         self.shown().position(|row| row.key == chosen)
     }
 
-    /// The rows on a screen that has room for so many, with their places: those around the chosen one.
+    /// The rows around the chosen one that fit on a screen of this height, with their places.
     pub(crate) fn on(&self, height: usize) -> impl Iterator<Item = (usize, &Row)> {
         let chosen = self.place();
         let first = chosen.map_or(0, |place| (place + 1).saturating_sub(height.div_ceil(2)));
@@ -161,19 +161,19 @@ impl View {
         self.shown().enumerate().skip(first).take(height)
     }
 
-    /// The keys to look at between two looks at all: those on such a screen, and of those that became free there.
+    /// The keys to read between two reads of all: rows on such a screen, and locks that became free there.
     pub(crate) fn keys_on(&self, height: usize) -> Vec<String> {
         let on_screen = self.on(height).map(|(_, row)| row.key.clone());
         on_screen.chain(self.freed.iter().cloned()).collect()
     }
 
-    /// How old the rows beside the screen are, if that is worth a word.
+    /// The age of rows outside the screen, if it is old enough to show.
     pub(crate) fn age_of_others(&self, now: Instant) -> Option<Duration> {
         let age = now.saturating_duration_since(self.all_at?);
         Some(age).filter(|age| *age >= OLD)
     }
 
-    /// The locks as they are now, or some of them.
+    /// Takes in all locks as they are now, or some of them.
     pub(crate) fn see(&mut self, update: Update, now: Instant) {
         let place = self.place();
         match update {
@@ -188,7 +188,7 @@ impl View {
         }
         self.arrange();
         if self.place().is_none() {
-            // The row below takes the place of one that is gone.
+            // The row below replaces a row that is gone.
             self.choose(place.unwrap_or(0));
         }
     }
@@ -199,7 +199,7 @@ impl View {
             (Ok(place), Some(row)) => self.rows[place] = row,
             (Ok(place), None) => {
                 self.rows.remove(place);
-                // Somebody may take it at once, and it would not be seen before the next look at all.
+                // Somebody may take it at once, which only the next read of all would show.
                 if self.freed.len() == MOST_FREED {
                     self.freed.remove(0);
                 }
@@ -213,12 +213,12 @@ impl View {
         }
     }
 
-    /// Says something in the last line, until the next thing is said.
+    /// Shows a message in the last line, until the next message.
     pub(crate) fn say(&mut self, message: String) {
         self.message = message;
     }
 
-    /// Shows a lock over the list, unless something is being typed by now.
+    /// Shows a lock over the list, unless the user has begun to type.
     pub(crate) fn show(&mut self, inspected: Inspected) {
         if matches!(self.mode, Mode::List | Mode::Inspected(_)) {
             self.mode = Mode::Inspected(inspected);
@@ -261,7 +261,7 @@ impl View {
         self.shown().nth(self.place()?)
     }
 
-    /// A key was pressed.
+    /// Handles a key.
     pub(crate) fn press(&mut self, press: Press) -> Action {
         if press == Press::Interrupt {
             return Action::Quit;
@@ -273,7 +273,7 @@ impl View {
                 self.in_filter(press);
                 Action::None
             }
-            // Any key closes it. The holder that was shown is the one to revoke, whoever has the lock by now.
+            // Any other key closes it. `r` revokes the holder that was shown, whoever has the lock by now.
             Mode::Inspected(Inspected { row, .. }) => {
                 match (press, row) {
                     (Press::Char('r'), Some(row)) => self.begin_revocation(&row),
@@ -317,7 +317,7 @@ impl View {
         let place = self.place().unwrap_or(0);
         match press {
             Press::Char('q') => return Action::Quit,
-            // Elsewhere it leaves what is being typed, and a press too many must not end the view.
+            // Elsewhere it cancels typing, and an extra press must not end the view.
             Press::Escape if self.filter.is_empty() => {
                 self.message = "q quits".to_owned();
             }
@@ -381,7 +381,7 @@ impl View {
     }
 }
 
-/// A key in a line of text.
+/// Applies a key to a line of text.
 fn edit(text: &mut String, press: Press) {
     match press {
         Press::Char(letter) => text.push(letter),

@@ -140,7 +140,10 @@ fn doctor_looks_at_a_part_of_many_locks() {
         .output()
         .expect("the program starts");
     let said = text(&output.stdout);
-    assert!(said.contains("looked at, in a part of the keys"), "{said}");
+    assert!(
+        said.contains("examined, among a part of the keys"),
+        "{said}"
+    );
     // A hundred keys for each lock of the sample, for locks and again for fences, in pages of 500.
     let pages = calls(connection, "scan");
     assert!((21..=50).contains(&pages), "{pages} pages");

@@ -194,7 +194,7 @@ fn memory_is_no_place_for_locks_that_exclude_others() {
             let output = done(&server, &[&["--url", url], arguments].concat());
             let said = text(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{said}");
-            assert!(said.contains("exclude no other"), "{said}");
+            assert!(said.contains("exclude no other process"), "{said}");
             assert_eq!(text(&output.stdout), "");
         }
     }

@@ -136,7 +136,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     }
     // They are listed before.
     assert!(complaint.starts_with("a  "), "{complaint}");
-    assert!(complaint.contains("All who share one of these locks lose it."));
+    assert!(complaint.contains("All holders of a shared lock lose it."));
     assert!(
         complaint.ends_with("lockctl: 1 of 4 locks were not taken\n"),
         "{complaint}"

@@ -66,7 +66,13 @@ fn user_of_each_role_may_run_the_doctor() {
         let url = user(&server, &[&rights.concat(), TO_ASK].concat());
         let (said, code) = told(&server, &url);
         let value = of(&said, "rights")["value"].as_str().unwrap();
-        assert!(value.ends_with(&format!(" {role} does")), "{value}");
+        assert!(
+            value.ends_with(&format!(
+                " of {} {role}",
+                if role == "operator" { "an" } else { "a" }
+            )),
+            "{value}"
+        );
         assert_eq!(code, Some(0), "{role}: {said:?}");
     }
 }

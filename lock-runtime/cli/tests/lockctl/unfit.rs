@@ -63,7 +63,7 @@ fn few_locks_among_many_keys_are_not_searched_for() {
         .unwrap();
     let said = text(&output.stdout);
     assert!(
-        said.contains("0 looked at, in a part of the keys"),
+        said.contains("0 examined, among a part of the keys"),
         "{said}"
     );
     // A thousand keys for locks, and a thousand for fences.

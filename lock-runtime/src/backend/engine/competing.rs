@@ -19,6 +19,11 @@
 //! The owner is the same in each attempt: an acquire that is repeated does no harm, and one whose answer was lost is found
 //! granted. When the call is over without the lock, the next caller of the local queue inherits the owner and its place in
 //! the queue, or else the owner is ended: see [`leave`](Competing::leave). The same happens if its caller is gone.
+//!
+//! # Invariants
+//!
+//! - A share has an owner of its own, and no local turns.
+//! - A caller of several keys takes them in the order of their names. If it loses one meanwhile, it begins with a new owner.
 
 pub(crate) mod call;
 pub(crate) mod command;

@@ -28,6 +28,10 @@
 //! An answer is not enough if an acquire of the owner is unanswered on another connection. It may arrive after the
 //! answer, and take the lock for an owner that is gone. Such a *tainted* owner is ended again for as long as one of
 //! its commands can still arrive, whatever the answers are.
+//!
+//! # Invariants
+//!
+//! - A tainted owner is ended again for max(ttl, 10 s), and once more if the last end is not answered, until one is.
 
 use std::time::Duration;
 

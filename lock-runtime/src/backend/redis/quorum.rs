@@ -6,6 +6,13 @@
 //!
 //! The [`ballot`] of an owner decides, without I/O. An [`attempt`] asks the [`nodes`],
 //! [`ends`] ends an owner on each of them, [`renewing`] extends leases.
+//!
+//! # Invariants
+//!
+//! - Each node keeps the invariants of one server.
+//! - An expired vote is none, and neither is a vote that the owner is yielding.
+//! - Only a holder that a majority has just confirmed writes its record again.
+//! - A node that may have lost data grants nothing until clients have measured the restart delay.
 
 mod attempt;
 mod ballot;

@@ -1,4 +1,9 @@
 //! The scripts, and the meaning of their answers.
+//!
+//! # Invariants
+//!
+//! - A script names no key that it may have removed: in a slot that is being migrated it would fail there, half-way.
+//! - Renewal and release name only the lock's own record.
 
 use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;

@@ -1,4 +1,8 @@
 //! A socket over TCP or of the unix domain.
+//!
+//! # Invariants
+//!
+//! - A TCP connection is closed by a reset, so that no byte of it arrives later, where the system can do that.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;

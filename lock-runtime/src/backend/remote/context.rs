@@ -1,4 +1,9 @@
 //! What the acquisitions, releases and renewals of one client share.
+//!
+//! # Invariants
+//!
+//! - Mutexes are taken in the order local queues, registry, notifier. None is held across an await, or while wakers, replies and
+//!   subscribers run.
 
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};

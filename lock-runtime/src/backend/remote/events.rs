@@ -1,4 +1,9 @@
 //! What a client does about messages and about connections that come and go.
+//!
+//! # Invariants
+//!
+//! - A message counts only if it is from the lock's node.
+//! - A lease is confirmed again when the connection to its lock's node breaks, and when the lock's slot moves.
 
 use std::sync::{Arc, OnceLock, Weak};
 

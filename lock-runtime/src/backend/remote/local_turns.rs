@@ -12,6 +12,10 @@
 //! The owner in Redis, the deadline and the renewals belong to the grant. A turn changes none of them, so
 //! nothing that can go wrong with a lease is new here. The rule was explored as a model first; `tests/model`
 //! has its scenarios.
+//!
+//! # Invariants
+//!
+//! - A turn belongs to its grant: owner, deadline and renewals stay, and the token rises by one.
 
 use std::sync::Arc;
 

@@ -1,4 +1,8 @@
 //! A fencing token for a holder that took its lock without one.
+//!
+//! # Invariants
+//!
+//! - Only the owner that has the lock gets a token, once, and above the fence. So tokens rise in the order of holding.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,10 @@
 //! An owner from its first command to its last.
+//!
+//! # Invariants
+//!
+//! - An owner id is random, and new for every acquisition.
+//! - An owner asks for one ttl all its life: each acquire *sets* the lease, however late it arrives.
+//! - Only the task that has an owner sends its acquires and ends.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Compares the order in which a nested call takes locks with that of other calls.
+//! Compares the order in which a call takes locks with that of other calls.
 
 use super::{Acquire, BY_HAND};
 use crate::call_tree;
@@ -6,9 +6,24 @@ use crate::error::{LockError, LockErrorKind};
 use crate::key::{self, LockKey, OneOrMore};
 use crate::lease::Mode;
 use crate::lock_order::{
-    Class, Crossing, Hold, Keys, Lock, Nested, News, Origin, Party, Ring, Verdict, Wait,
+    Class, Crossing, Graph, Hold, Keys, Link, Lock, News, Origin, Party, Ring, Step, Verdict, Wait,
 };
 use crate::telemetry::{self, CallLabels};
+
+/// A call that is about to wait for locks.
+struct Asker<'a> {
+    locks: &'a OneOrMore<key::Lock>,
+    mode: Mode,
+    labels: &'a CallLabels,
+}
+
+/// What came of the comparison.
+#[derive(Default)]
+struct Outcome {
+    news: News,
+    /// The first ring for which the call is refused, and the lock that it asks for there.
+    refusal: Option<(Ring, LockKey)>,
+}
 
 impl Acquire {
     /// Compares the order of the locks that the call tree holds, and of those that this call is about to wait for, with the
@@ -25,34 +40,18 @@ impl Acquire {
         if self.skips || self.bounded_wait().is_zero() {
             return Ok(());
         }
-        let (wait, asker) = (Wait::of(mode), party(labels));
-        let mut news = News::default();
-        let mut refusal: Option<(Ring, LockKey)> = None;
+        let asker = Asker {
+            locks,
+            mode,
+            labels,
+        };
+        let mut outcome = Outcome::default();
         self.core.order.with(|graph| {
-            call_tree::for_each_hold(self.core.number, |frame| {
-                let lease = frame.lease();
-                let crossing = Crossing {
-                    hold: Hold::of(frame.outermost_mode()),
-                    wait,
-                    holder: party(&lease.trace.labels),
-                    asker,
-                };
-                for held in lease.keys.iter() {
-                    for asked in locks.iter().map(|lock| &lock.key) {
-                        let nested = Nested {
-                            held: lock(held, &lease.trace.labels),
-                            asked: lock(asked, labels),
-                            crossing,
-                        };
-                        if let Verdict::Refused(ring) = graph.see(&nested, &mut news) {
-                            refusal.get_or_insert((ring, asked.clone()));
-                        }
-                    }
-                }
-            });
+            asker.see_nested(self.core.number, graph, &mut outcome);
+            asker.see_together(graph, &mut outcome);
         });
-        self.report(&news);
-        match refusal {
+        self.report(&outcome.news);
+        match outcome.refusal {
             None => Ok(()),
             Some((ring, key)) => Err(LockError::new(LockErrorKind::OutOfOrder)
                 .with_key(&key)
@@ -73,6 +72,71 @@ impl Acquire {
         }
         for bound in &news.reached {
             telemetry::lock_order_full(bound, bound.advice());
+        }
+    }
+}
+
+impl Asker<'_> {
+    /// From each lock that the call tree holds to each lock of this call.
+    fn see_nested(&self, client: u64, graph: &mut Graph, outcome: &mut Outcome) {
+        call_tree::for_each_hold(client, |frame| {
+            let lease = frame.lease();
+            let crossing = Crossing {
+                step: Step::Nested,
+                hold: Hold::of(frame.outermost_mode()),
+                wait: Wait::of(self.mode),
+                holder: party(&lease.trace.labels),
+                asker: party(self.labels),
+            };
+            for held in lease.keys.iter() {
+                for asked in self.locks.iter().map(|lock| &lock.key) {
+                    let held = lock(held, &lease.trace.labels);
+                    outcome.see(graph, held, (asked, self.labels), crossing);
+                }
+            }
+        });
+    }
+
+    /// A call for several locks takes them in the order of their names, and keeps those that it has while it waits for the
+    /// next one: from each of its locks to the next. Two keys of one class are compared even if others are between them,
+    /// since rings of three keys of one class are not searched.
+    fn see_together(&self, graph: &mut Graph, outcome: &mut Outcome) {
+        let by = party(self.labels);
+        let crossing = Crossing {
+            step: Step::Together,
+            hold: Hold::of(self.mode),
+            wait: Wait::of(self.mode),
+            holder: by,
+            asker: by,
+        };
+        let keys = || self.locks.iter().map(|lock| &lock.key);
+        for (place, asked) in keys().enumerate().skip(1) {
+            let class = class(asked, self.labels);
+            for (earlier, held) in keys().enumerate().take(place) {
+                let held = lock(held, self.labels);
+                if earlier + 1 == place || held.class.text == class.text {
+                    outcome.see(graph, held, (asked, self.labels), crossing);
+                }
+            }
+        }
+    }
+}
+
+impl Outcome {
+    fn see(
+        &mut self,
+        graph: &mut Graph,
+        held: Lock<'_>,
+        (key, labels): (&LockKey, &CallLabels),
+        crossing: Crossing,
+    ) {
+        let link = Link {
+            held,
+            asked: lock(key, labels),
+            crossing,
+        };
+        if let Verdict::Refused(ring) = graph.see(&link, &mut self.news) {
+            self.refusal.get_or_insert((ring, key.clone()));
         }
     }
 }

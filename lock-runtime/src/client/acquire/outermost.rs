@@ -146,7 +146,7 @@ impl Acquire {
         let terms = self.terms()?;
         let mode = self.mode()?;
         let locks = locks?;
-        if nesting == Nesting::Locks {
+        if nesting == Nesting::Locks || !locks.is_one() {
             self.check_order(&locks, mode, &labels)?;
         }
         Ok(Request {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::panic::Location;
 
 use super::*;
-use crate::lock_order::{Class, Hold, Keys, Origin, Party, Wait};
+use crate::lock_order::{Class, Hold, Keys, Origin, Party, Step, Wait};
 
 /// No bound is reached.
 const WIDE: Bounds = Bounds {
@@ -31,11 +31,11 @@ impl Graph {
 }
 
 /// A call for a template that is `class` holds one lock and waits for the next.
-fn nested<'a>(held: &'a str, asked: &'a str) -> Nested<'a> {
+fn nested<'a>(held: &'a str, asked: &'a str) -> Link<'a> {
     of_keys((held, "1"), (asked, "1"))
 }
 
-fn of_keys<'a>(held: (&'a str, &'a str), asked: (&'a str, &'a str)) -> Nested<'a> {
+fn of_keys<'a>(held: (&'a str, &'a str), asked: (&'a str, &'a str)) -> Link<'a> {
     let lock = |(text, key): (&'a str, &'a str)| Lock {
         class: Class {
             text,
@@ -48,10 +48,11 @@ fn of_keys<'a>(held: (&'a str, &'a str), asked: (&'a str, &'a str)) -> Nested<'a
         template: "-",
         place: Location::caller(),
     };
-    Nested {
+    Link {
         held: lock(held),
         asked: lock(asked),
         crossing: Crossing {
+            step: Step::Nested,
             hold: Hold::Alone,
             wait: Wait::ForAll,
             holder: party("outer"),
@@ -60,13 +61,30 @@ fn of_keys<'a>(held: (&'a str, &'a str), asked: (&'a str, &'a str)) -> Nested<'a
     }
 }
 
+/// The same, but one call takes both.
+fn together<'a>(held: &'a str, asked: &'a str) -> Link<'a> {
+    by_one_call(nested(held, asked))
+}
+
+/// The keys stand for the classes.
+fn without_names(mut link: Link<'_>) -> Link<'_> {
+    link.held.class.origin = Origin::Key;
+    link.asked.class.origin = Origin::Key;
+    link
+}
+
+fn by_one_call(mut link: Link<'_>) -> Link<'_> {
+    link.crossing.step = Step::Together;
+    link
+}
+
 /// The rings that these calls, one after the other, are reported for.
-fn rings(graph: &mut Graph, calls: &[Nested<'_>]) -> Vec<String> {
+fn rings(graph: &mut Graph, calls: &[Link<'_>]) -> Vec<String> {
     news(graph, calls).0
 }
 
 /// The rings and the bounds.
-fn news(graph: &mut Graph, calls: &[Nested<'_>]) -> (Vec<String>, Vec<Bound>) {
+fn news(graph: &mut Graph, calls: &[Link<'_>]) -> (Vec<String>, Vec<Bound>) {
     let mut news = News::default();
     for call in calls {
         let _ = graph.see(call, &mut news);
@@ -143,6 +161,70 @@ fn two_keys_of_one_class_are_reported_in_both_directions_only() {
 }
 
 #[test]
+fn locks_that_are_taken_together_are_a_ring_only_with_nested_ones() {
+    let mut graph = Graph::new(WIDE);
+    let both_orders = [
+        together("a", "b"),
+        together("b", "c"),
+        together("c", "a"),
+        together("b", "a"),
+    ];
+    assert_eq!(rings(&mut graph, &both_orders), [""; 0]);
+    let of_another = [nested("a", "x"), together("x", "y"), together("y", "x")];
+    assert_eq!(rings(&mut graph, &of_another), [""; 0]);
+    // Each edge of these is known, but not as one of nested calls.
+    let two = [nested("b", "a")];
+    assert_eq!(
+        rings(&mut graph, &two),
+        ["b → a → b"],
+        "not the ring of three, which this edge is no part of"
+    );
+    assert_eq!(rings(&mut graph, &[nested("b", "c")]), ["b → c → a → b"]);
+    assert_eq!(rings(&mut graph, &[together("a", "b")]), [""; 0]);
+}
+
+#[test]
+fn weaker_nested_call_is_a_ring_beside_a_stronger_one_that_takes_both() {
+    let mut reads = nested("a", "b");
+    reads.crossing.wait = Wait::ForWriter;
+    let mut shares = nested("b", "a");
+    shares.crossing.hold = Hold::Shared;
+    let both = [together("a", "b"), together("b", "a")];
+    let mut graph = Graph::new(WIDE);
+    assert_eq!(rings(&mut graph, &both), [""; 0]);
+    assert_eq!(rings(&mut graph, &[reads]), ["a → b → a"]);
+    // Where the calls that nest do not wait for each other, each waits for one that takes both.
+    let mut graph = Graph::new(WIDE);
+    assert_eq!(rings(&mut graph, &[reads, shares]), [""; 0]);
+    assert_eq!(rings(&mut graph, &both[..1]), ["a → b → a"]);
+    // The ring has the weaker call, since the stronger one takes both.
+    let mut graph = Graph::new(WIDE);
+    let before = [reads, both[0], nested("b", "c")];
+    assert_eq!(rings(&mut graph, &before), [""; 0]);
+    let (told, _) = news(&mut graph, &[together("c", "a"), both[1]]);
+    assert_eq!(told, ["c → a → b → c", "b → a → b"]);
+}
+
+#[test]
+fn pairs_of_keys_that_are_taken_together_are_in_no_order_with_each_other() {
+    let mut graph = Graph::new(Bounds { pairs: 2, ..WIDE });
+    let of = |held, asked| of_keys(("a", held), ("a", asked));
+    let at_once = |held, asked| by_one_call(of(held, asked));
+    let all = [at_once("1", "2"), at_once("2", "1"), of("7", "8")];
+    assert_eq!(rings(&mut graph, &all), [""; 0]);
+    // Many of them leave those that are nested where they are.
+    let more = [at_once("3", "4"), at_once("4", "5"), at_once("5", "6")];
+    assert_eq!(rings(&mut graph, &more), [""; 0]);
+    assert_eq!(rings(&mut graph, &[of("2", "1")]), [""; 0], "forgotten");
+    assert_eq!(rings(&mut graph, &[at_once("8", "7")]), ["a → a"]);
+    let mut graph = Graph::new(WIDE);
+    assert_eq!(
+        rings(&mut graph, &[at_once("1", "2"), of("2", "1")]),
+        ["a → a"]
+    );
+}
+
+#[test]
 fn keys_are_shown_only_where_logs_have_keys() {
     let mut graph = Graph::new(WIDE);
     let mut news = News::default();
@@ -167,12 +249,7 @@ fn keys_from_strangers_are_escaped_and_cut() {
     let mut graph = Graph::new(WIDE);
     let mut news = News::default();
     let keys = ["\n\u{1b}[2J".to_owned(), "x".repeat(500)];
-    let of_key = |held: usize, asked: usize| {
-        let mut call = nested(&keys[held], &keys[asked]);
-        call.held.class.origin = Origin::Key;
-        call.asked.class.origin = Origin::Key;
-        call
-    };
+    let of_key = |held: usize, asked: usize| without_names(nested(&keys[held], &keys[asked]));
     for call in [of_key(0, 1), of_key(1, 0)] {
         let _ = graph.see(&call, &mut news);
     }
@@ -209,6 +286,20 @@ fn one_call_tells_the_shortest_of_many_rings() {
     let (told, reached) = news(&mut graph, &[nested("d", "a")]);
     assert_eq!(told, ["d → a → d", "d → a → b → d"]);
     assert_eq!(reached, []);
+    // A ring that several calls are in is one of them.
+    let mut reads = nested("a", "b");
+    reads.crossing.wait = Wait::ForWriter;
+    let mut graph = Graph::new(few);
+    let calls = [
+        together("a", "b"),
+        reads,
+        nested("b", "c"),
+        nested("a", "d"),
+        nested("d", "b"),
+    ];
+    assert_eq!(rings(&mut graph, &calls), [""; 0]);
+    let told = rings(&mut graph, &[together("c", "a")]);
+    assert_eq!(told, ["c → a → b → c", "c → a → d → b → c"]);
 }
 
 #[test]
@@ -291,15 +382,44 @@ fn keys_leave_room_for_templates() {
     for (bounds, reached) in [(few_classes, Bound::Keys(4)), (few_edges, Bound::Edges(4))] {
         let mut graph = Graph::new(bounds);
         let keys: Vec<String> = (0..20).map(|number| format!("order:{number}")).collect();
-        let of_keys = keys.windows(2).map(|pair| {
-            let mut call = nested(&pair[0], &pair[1]);
-            call.held.class.origin = Origin::Key;
-            call.asked.class.origin = Origin::Key;
-            call
-        });
+        let of_keys = keys
+            .windows(2)
+            .map(|pair| without_names(nested(&pair[0], &pair[1])));
         let of_keys: Vec<_> = of_keys.collect();
         assert_eq!(news(&mut graph, &of_keys), (Vec::new(), vec![reached]));
         let of_templates = [nested("a", "b"), nested("b", "a")];
         assert_eq!(rings(&mut graph, &of_templates), ["b → a → b"]);
+    }
+}
+
+#[test]
+fn keys_that_are_taken_together_leave_room_for_nested_ones() {
+    let few_classes = Bounds {
+        classes: 16,
+        ..WIDE
+    };
+    let few_edges = Bounds {
+        classes: 128,
+        edges: 16,
+        ..WIDE
+    };
+    let keys: Vec<String> = (0..20).map(|number| format!("order:{number}")).collect();
+    for (bounds, reached) in [(few_classes, Bound::Keys(4)), (few_edges, Bound::Edges(4))] {
+        let mut graph = Graph::new(bounds);
+        let of_keys = keys
+            .windows(2)
+            .map(|pair| without_names(together(&pair[0], &pair[1])));
+        let of_keys: Vec<_> = of_keys.collect();
+        assert_eq!(
+            news(&mut graph, &of_keys),
+            (vec![], vec![]),
+            "nothing is nested"
+        );
+        let others = [nested("x", "y"), nested("y", "x")].map(without_names);
+        assert_eq!(
+            news(&mut graph, &others),
+            (vec!["- → - → -".to_owned()], vec![])
+        );
+        assert_eq!(news(&mut graph, &of_keys), (vec![], vec![reached]));
     }
 }

@@ -1,4 +1,4 @@
-//! The page of what operators did.
+//! The page of the audit.
 
 use axum::response::Html;
 use maud::{Markup, html};
@@ -14,7 +14,7 @@ pub(crate) fn page(base: &Base, key: Option<&str>, report: &AuditReport) -> Html
     let content = html! {
         h1 { "Audit" }
         @if let Some(key) = key {
-            p { "Of the lock " span.key { (Plain(key)) } ". " a href=(Link::new(base, "audit")) { "Of all locks" } }
+            p { "For the lock " span.key { (Plain(key)) } ". " a href=(Link::new(base, "audit")) { "For all locks" } }
         }
         @if report.lines.is_empty() {
             p.empty { "No operator has revoked " @if key.is_some() { "this" } @else { "a" } " lock, as far as the audit goes back." }
@@ -33,7 +33,7 @@ pub(crate) fn page(base: &Base, key: Option<&str>, report: &AuditReport) -> Html
     super::page(base, Some(Section::Audit), "Audit", &content)
 }
 
-/// A time of RFC 3339, to the second.
+/// An RFC 3339 time, to the second.
 fn time(at: &str) -> String {
     let seconds = at.get(..19).unwrap_or(at);
     format!("{} UTC", seconds.replace('T', " "))

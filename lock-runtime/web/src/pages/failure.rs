@@ -1,4 +1,4 @@
-//! The page of a request that is not answered.
+//! The page of a failed request.
 
 use axum::response::Html;
 use maud::html;
@@ -14,10 +14,10 @@ pub(crate) fn page(base: &Base, failure: &Failure) -> Html<String> {
         p.notice role="alert" { (Plain(&failure.detail)) }
         @if failure.may_be_revoked {
             p.warning {
-                "The revocation may have been carried out, unless it says that nothing was done. Look at the lock and its audit before you repeat it."
+                "The revocation may have been carried out, unless the error states that nothing was done. Check the lock and its audit before you repeat it."
             }
         } @else if failure.status.is_server_error() {
-            p { "Nothing is known of the locks until it answers. Load the page again to ask once more." }
+            p { "The locks cannot be read until the server answers. Load the page again to retry." }
         }
         @if let Some(key) = &failure.lock {
             p.links {

@@ -10,7 +10,7 @@ use crate::link::{self, Link};
 use crate::plain::Plain;
 use crate::report::{HolderReport, LockReport, VotesReport, WaiterReport};
 
-/// Why the page is shown instead of the outcome of a revocation.
+/// Why a revocation did nothing, shown on the lock's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
     /// Another holder has the lock.
@@ -20,7 +20,7 @@ pub(crate) enum Notice {
 }
 
 impl Notice {
-    /// For a lock that its holder has no more, and that is held or free now.
+    /// For a lock that its holder no longer has, and that is held by another or free now.
     pub(crate) fn of(is_held: bool) -> Notice {
         match is_held {
             true => Notice::Changed,
@@ -53,14 +53,14 @@ pub(crate) fn page(
         }
         @if is_unknown(lock) {
             p.empty {
-                "Nothing is known of this lock: nobody holds it or waits for it, and the server remembers no token of it. So it is free, "
-                "or its key is spelled differently."
+                "This lock is unknown: nobody holds it or waits for it, and the server remembers no token for it. It is free, or its "
+                "key is spelled differently."
             }
         }
         @for holder in &lock.holders { (one(holder)) }
         @if lock.more_holders > 0 { p { "and " (count(lock.more_holders, "more holder", "more holders")) } }
         (waiters(lock))
-        @if let Some(token) = lock.last_token { p.note { "The last token that was given is " (token) "." } }
+        @if let Some(token) = lock.last_token { p.note { "The last token was " (token) "." } }
         p.links {
             a href=(link::to_lock(base, &lock.key)) { "Refresh" }
             a href=(audit) { "Audit of this lock" }
@@ -71,7 +71,7 @@ pub(crate) fn page(
     super::page(base, None, &Plain(&lock.key).to_string(), &content)
 }
 
-/// Whether nothing tells that there ever was such a lock: a token is remembered for a while only, and none of Redisson's record.
+/// Returns whether the server has no trace of the lock. It remembers tokens only for a while, and none for Redisson's record.
 fn is_unknown(lock: &LockReport) -> bool {
     let waiting = lock.waiters.len() + lock.more_waiters;
     !lock.held && waiting == 0 && lock.last_token.is_none()
@@ -85,7 +85,7 @@ fn vote(votes: VotesReport, is_held: bool) -> Markup {
     } = votes;
     html! {
         (held) " of " (nodes) " nodes have this owner; " (answered) " answered"
-        @if held > 0 && !is_held { ", and without a majority no caller has the lock" }
+        @if held > 0 && !is_held { ", and no caller has the lock without a majority" }
         "."
     }
 }
@@ -105,7 +105,7 @@ fn one(holder: &HolderReport) -> Markup {
                 @if let Some(token) = holder.token { div { dt { "Token" } dd { (token) } } }
                 @else if holder.kind == "lock" { div { dt { "Token" } dd { "none" } } }
                 @if let (None, Some(seen)) = (holder.token, &holder.seen) {
-                    div { dt { "Named" } dd { (seen) } }
+                    div { dt { "Reference" } dd { (seen) } }
                 }
             }
             @if let Some(meaning) = meaning(holder.kind) { p.note { (meaning) } }
@@ -123,7 +123,7 @@ fn waiters(lock: &LockReport) -> Markup {
             h2 { (count(waiting, "client waits", "clients wait")) }
             table.cards {
                 thead {
-                    tr { th.number { "Place" } th { "Waiter" } th.number { "Waits for" } th.number { "Heard of" } }
+                    tr { th.number { "Place" } th { "Waiter" } th.number { "Waits for" } th.number { "Last heard" } }
                 }
                 tbody {
                     @for (place, waiter) in (1..).zip(&lock.waiters) { (row(place, waiter)) }
@@ -140,12 +140,12 @@ fn row(place: usize, waiter: &WaiterReport) -> Markup {
             td.number data-name="Place" { (place) }
             td.label data-name="Waiter" { span { (Plain(&waiter.waiter)) } }
             td.number data-name="Waits for" { (Brief(waiter.waiting_ms)) }
-            td.number data-name="Heard of" { (Brief(waiter.last_seen_ms)) " ago" }
+            td.number data-name="Last heard" { (Brief(waiter.last_seen_ms)) " ago" }
         }
     }
 }
 
-/// A form for each holder that can be revoked. Those that share a lock have one token, and lose it together.
+/// A form for each holder that can be revoked. Holders of a shared lock have one token, and lose it together.
 fn revocations(base: &Base, lock: &LockReport, operator: &str) -> Markup {
     let mut seen: Vec<(&str, &HolderReport)> = Vec::new();
     for holder in &lock.holders {
@@ -161,7 +161,7 @@ fn revocations(base: &Base, lock: &LockReport, operator: &str) -> Markup {
             details.revoke {
                 summary { "Take this lock from " (whom(lock, holder)) }
                 p.warning {
-                    "The old holder may write until it notices. Only a resource that checks tokens is safe from that."
+                    "The old holder may write until it notices. Only a resource that checks tokens is safe from these writes."
                 }
                 form method="post" action=(action) {
                     label { "Reason, for the holder and the audit"
@@ -179,7 +179,7 @@ fn revocations(base: &Base, lock: &LockReport, operator: &str) -> Markup {
 fn whom(lock: &LockReport, holder: &HolderReport) -> Markup {
     let sharing = lock.holders.len() + lock.more_holders;
     html! {
-        @if sharing > 1 { "all " (sharing) " that share it" }
+        @if sharing > 1 { "all " (sharing) " holders" }
         @else if holder.holder.is_empty() { "its holder" }
         @else { (Plain(&holder.holder)) }
     }

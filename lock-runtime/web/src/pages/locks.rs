@@ -1,4 +1,4 @@
-//! The page of the locks that are held.
+//! The page of the held locks.
 
 use axum::response::Html;
 use maud::{Markup, html};
@@ -29,7 +29,7 @@ pub(crate) fn page(base: &Base, wanted: &Wanted, is_first: bool, part: &Part) ->
     super::page(base, Some(Section::Locks), "Locks", &content)
 }
 
-/// A link to the first page of these locks.
+/// A link to the first page with these filters.
 fn of(base: &Base, wanted: &Wanted) -> Link {
     Link::new(base, "list")
         .with_some("match", wanted.pattern.as_deref())
@@ -51,17 +51,17 @@ fn search(base: &Base, wanted: &Wanted) -> Markup {
     }
 }
 
-/// Whether a pattern is the key of one lock, and can be a part of another pattern.
+/// Returns whether a pattern is the key of one lock, and can be a part of another pattern.
 fn is_one_key(pattern: &str) -> bool {
     !pattern.contains(['*', '?', '[', '\\']) && pattern.len() <= 250
 }
 
-/// What a reader may have meant who typed a key, or a part of one, instead of a pattern.
+/// Suggestions for a user who typed a key, or a part of one, instead of a pattern.
 fn one_key(base: &Base, key: &str) -> Markup {
     html! {
         p {
             "Without `*`, this is the whole key of one lock. "
-            a href=(link::to_lock(base, key)) { "Look at this lock" } " or "
+            a href=(link::to_lock(base, key)) { "Show this lock" } " or "
             a href=(Link::new(base, "list").with("match", &format!("*{key}*"))) { "search for the text in all keys" } "."
         }
     }
@@ -69,12 +69,10 @@ fn one_key(base: &Base, key: &str) -> Markup {
 
 fn nothing(wanted: &Wanted, is_first: bool, has_more: bool) -> &'static str {
     match (has_more, is_first, wanted.is_all()) {
-        (true, _, _) => {
-            "None of the keys that were looked at is such a lock. There are more to look at."
-        }
+        (true, _, _) => "None of the keys that were read matches. There are more keys to read.",
         (false, false, _) => "There are no more locks.",
         (false, true, true) => "No lock is held.",
-        (false, true, false) => "No lock that is held is like this.",
+        (false, true, false) => "No held lock matches.",
     }
 }
 
@@ -127,7 +125,7 @@ fn pager(first: &Link, is_first: bool, next: Option<&Link>, shown: usize) -> Mar
         }
         @if next.is_some() || !is_first {
             p.note {
-                "In no order from page to page. A lock that is granted or freed meanwhile may be on any page, or on none."
+                "Pages are in no order. A lock that is granted or freed in the meantime may be on any page, or on none."
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Pages, as markup. What they show is known by then.
+//! Renders pages.
 
 pub(crate) mod audit;
 pub(crate) mod failure;
@@ -14,7 +14,7 @@ use crate::base::Base;
 use crate::brief::Brief;
 use crate::link::Link;
 
-/// How the pages look.
+/// The style sheet.
 pub(crate) const STYLE: &str = include_str!("../style.css");
 
 /// The parts of the site.
@@ -33,7 +33,7 @@ impl Section {
     ];
 }
 
-/// A whole page. The title is text.
+/// A whole page. The title is plain text.
 fn page(base: &Base, section: Option<Section>, title: &str, content: &Markup) -> Html<String> {
     let style = Link::new(base, "style.css").with("v", env!("CARGO_PKG_VERSION"));
     let markup = html! {
@@ -63,7 +63,7 @@ fn page(base: &Base, section: Option<Section>, title: &str, content: &Markup) ->
     Html(markup.into_string())
 }
 
-/// A link, as the value of an attribute.
+/// A link as an attribute's value.
 impl Render for Link {
     fn render_to(&self, markup: &mut String) {
         maud::display(self).render_to(markup);
@@ -86,7 +86,7 @@ fn count(number: usize, one: &str, many: &str) -> String {
     }
 }
 
-/// What is left of a lease.
+/// The remaining time of a lease.
 fn remaining(ms: Option<u64>) -> Markup {
     match ms {
         Some(ms) => Brief(ms).render(),
@@ -94,7 +94,7 @@ fn remaining(ms: Option<u64>) -> Markup {
     }
 }
 
-/// A kind of holder, unless it is the usual one.
+/// A badge for an unusual kind of holder.
 fn badge(kind: &str, holders: usize) -> Markup {
     let class = match kind {
         "foreign" | "other-type" => "badge odd",
@@ -109,17 +109,17 @@ fn badge(kind: &str, holders: usize) -> Markup {
     }
 }
 
-/// What a kind of holder means, where its record does not say it.
+/// Explains a kind of holder, unless its record does.
 fn meaning(kind: &str) -> Option<&'static str> {
     match kind {
         "share" => Some("It shares the lock with other readers, or has permits."),
-        "resting" => Some("Its holder is done, and the lock stays taken for its minimum."),
-        "redisson" => Some("A record of Redisson's, which has no token."),
+        "resting" => Some("Its holder is done, and the lock is reserved for its minimum hold."),
+        "redisson" => Some("Redisson's record, which has no token."),
         "foreign" => Some(
-            "A record of another program, such as SET NX PX: it has no token, and callers wait until it is gone.",
+            "A record of another program, by SET NX PX for instance: it has no token, and callers wait until it is gone.",
         ),
         "other-type" => Some(
-            "The key has a type that no lock has: every call is refused until it is deleted or renamed.",
+            "The key has a type that no lock has: every call is refused until the key is deleted or renamed.",
         ),
         _ => None,
     }

@@ -14,8 +14,8 @@ pub(crate) fn page(base: &Base, report: &ProcessReport) -> Html<String> {
     let content = html! {
         h1 { "This process" }
         p.note {
-            "The locks that the client of this page holds, as it knows them. No server is asked, and other processes of "
-            "the service have their own."
+            "The locks that this page's client holds, from its own memory: no server is asked. Other processes of the "
+            "service have their own locks."
         }
         @if report.held.is_empty() { p.empty { "This process holds no lock." } }
         @else {
@@ -36,7 +36,7 @@ pub(crate) fn page(base: &Base, report: &ProcessReport) -> Html<String> {
                                 }
                             }
                             td.label data-name="Function" {
-                                @if held.function.is_empty() { span.none { "by hand" } } @else { code { (held.function) } }
+                                @if held.function.is_empty() { span.none { "none" } } @else { code { (held.function) } }
                             }
                             td.number data-name="Held for" { (Brief(held.age_ms)) }
                             td.number data-name="Left" { (Brief(held.remaining_ms)) }
@@ -48,7 +48,7 @@ pub(crate) fn page(base: &Base, report: &ProcessReport) -> Html<String> {
                     }
                 }
             }
-            @if report.more > 0 { p { "and " (count(report.more, "younger one", "younger ones")) } }
+            @if report.more > 0 { p { "and " (count(report.more, "newer one", "newer ones")) } }
         }
     };
     super::page(base, Some(Section::Process), "This process", &content)

@@ -20,7 +20,7 @@ pub(crate) fn page(base: &Base, key: &str, receipt: &Receipt) -> Html<String> {
         }
         p.warning { "The old holder may write until it notices." }
         @if !receipt.is_audited {
-            p.notice role="alert" { "The outcome could not be written to the audit, which has the intention." }
+            p.notice role="alert" { "The audit has the intention, but the outcome could not be written to it." }
         }
         p.note { "Operation " code { (receipt.operation) } }
         p.links {

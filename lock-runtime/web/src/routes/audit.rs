@@ -1,4 +1,4 @@
-//! What operators did to locks.
+//! Serves the audit of operators.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::pages;
 use crate::report::AuditLine;
 use crate::site::Site;
 
-/// How many lines are shown: the newest. An operation has two.
+/// How many of the newest lines are shown. An operation has two.
 const SHOWN: usize = 200;
 
-/// What operators did, the newest line first.
+/// The audit, the newest line first.
 #[derive(Debug, Serialize)]
 pub(crate) struct AuditReport {
     pub(crate) lines: Vec<AuditLine>,
@@ -36,13 +36,13 @@ struct Asked {
     key: Option<String>,
 }
 
-/// The newest lines. Servers keep about the last 10 000, which are read in parts.
+/// Reads the newest lines. Servers keep about the last 10 000, which are read in pages.
 async fn read(client: &LockClient, key: Option<&str>) -> Result<AuditReport, LockError> {
     let mut audit = client.audit();
     if let Some(key) = key {
         audit = audit.key(key);
     }
-    // By time: each node of a quorum has lines of its own. The number keeps lines of one moment in their order.
+    // By time, since each node of a quorum has lines of its own. The number orders lines with the same time.
     let mut newest: BTreeMap<(SystemTime, usize), AuditEntry> = BTreeMap::new();
     let mut read = 0;
     while let Some(lines) = audit.next().await? {

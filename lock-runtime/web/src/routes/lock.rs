@@ -1,4 +1,4 @@
-//! One lock.
+//! Serves one lock.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The locks that are held, part by part.
+//! Serves the held locks, page by page.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use crate::site::Site;
 /// The longest pattern, in bytes. A key has at most 512, and names are shorter.
 const LONGEST_PATTERN: usize = 256;
 
-/// How many `*` a pattern may have. The server compares each with every rest of every key, one in the other, while its other
-/// clients wait: a pattern with many stops it for seconds.
+/// How many `*` a pattern may have. Matching time is exponential in them, and the server's other clients wait: a pattern with many
+/// blocks it for seconds.
 const STARS: usize = 4;
 
 #[derive(Debug, Deserialize)]
@@ -34,12 +34,14 @@ struct Asked {
     from: Option<String>,
 }
 
-/// What a query asks for, and from where on.
+/// Parses the filters and the position of a query.
 fn asked(uri: &Uri) -> Result<(Wanted, Option<ListingPosition>), Failure> {
     let asked: Asked = query(uri)?;
     let from = some(asked.from).map(|from| from.parse()).transpose();
     let from = from.map_err(|_| {
-        Failure::bad_request("`from` is not where a page ended. Begin with the first page.")
+        Failure::bad_request(
+            "`from` is not a position where a page ended. Begin with the first page.",
+        )
     })?;
     let pattern = some(asked.pattern);
     if let Some(pattern) = &pattern {
@@ -57,21 +59,21 @@ fn is_awaited(waiting: Option<&str>) -> Result<bool, Failure> {
     match waiting {
         None => Ok(false),
         Some("1") => Ok(true),
-        Some(_) => Err(Failure::bad_request("`waiting` is `1`, or left out.")),
+        Some(_) => Err(Failure::bad_request("`waiting` must be `1`, or absent.")),
     }
 }
 
-/// Refuses a pattern that may cost the server much.
+/// Refuses a pattern that may block the server.
 fn check(pattern: &str) -> Result<(), Failure> {
     if pattern.len() > LONGEST_PATTERN {
         return Err(Failure::bad_request(format!(
             "`match` has more than {LONGEST_PATTERN} bytes."
         )));
     }
-    // An escaped one, too: which is which is the server's to say.
+    // Counts escaped ones, too: only the server parses escapes.
     if pattern.bytes().filter(|&byte| byte == b'*').count() > STARS {
         return Err(Failure::bad_request(format!(
-            "`match` has more than {STARS} `*`, which may cost the server much."
+            "`match` has more than {STARS} `*`, which may block the server."
         )));
     }
     Ok(())
@@ -88,11 +90,11 @@ pub(crate) async fn page(
     Ok(pages::locks::page(&base, &wanted, is_first, &part))
 }
 
-/// A part of a listing.
+/// A page of a listing.
 #[derive(Debug, Serialize)]
 struct LocksReport {
     locks: Vec<LockLine>,
-    /// What `from` is for the next part.
+    /// The value of `from` for the next page.
     next: Option<String>,
 }
 

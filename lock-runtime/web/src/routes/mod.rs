@@ -1,4 +1,4 @@
-//! What is done for each address.
+//! Handles each address.
 
 pub(crate) mod audit;
 pub(crate) mod lock;
@@ -13,27 +13,26 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 
-/// The query of an address that is about one lock.
+/// The query of an address for one lock.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OfKey {
     pub(crate) key: String,
 }
 
-/// The query of an address that has none.
+/// The query of an address without fields.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-/// What the query of an address asks for. A field that the address does not have is refused: a search without it would show
-/// other locks than those that were asked for.
+/// Parses a query. Refuses an unknown field: without it, a search would show other locks than the user asked for.
 fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Failure> {
     let query = Query::try_from_uri(uri);
     let query = query.map_err(|error| Failure::bad_request(error.body_text()))?;
     Ok(query.0)
 }
 
-/// A field that a form sends although nothing was typed into it.
+/// A form field that is sent although it is empty.
 fn some(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
@@ -42,7 +41,7 @@ pub(crate) async fn other() -> Failure {
     Failure::new(
         StatusCode::NOT_FOUND,
         "There is no such page",
-        "The address leads nowhere.",
+        "This address does not exist.",
     )
 }
 
@@ -50,16 +49,16 @@ pub(crate) async fn other_method() -> Failure {
     read_only()
 }
 
-/// Another site's page would not see the answer, but its visitors' browsers would keep the servers busy.
+/// Another site's page would not see the response, but its visitors' browsers would load the servers.
 pub(crate) fn load_by_another_site() -> Failure {
-    Failure::forbidden("A page of another site asks for it.")
+    Failure::forbidden("The request comes from another site's page.")
 }
 
-/// Only the address of revocations has other methods than GET, and only where operators are named.
+/// Only revocations have a method other than GET, and only if operators are named.
 pub(crate) fn read_only() -> Failure {
     Failure::new(
         StatusCode::METHOD_NOT_ALLOWED,
-        "This is not allowed",
-        "This address has no such method.",
+        "Not allowed",
+        "This address does not support the method.",
     )
 }

@@ -1,4 +1,4 @@
-//! The locks that this process holds.
+//! Serves the locks that this process holds.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::pages;
 use crate::report::HeldReport;
 use crate::site::Site;
 
-/// How many locks are shown: those that are held the longest.
+/// How many locks are shown, those held longest first.
 const SHOWN: usize = 200;
 
 /// The locks that this process holds, the oldest first.
 #[derive(Debug, Serialize)]
 pub(crate) struct ProcessReport {
     pub(crate) held: Vec<HeldReport>,
-    /// How many more there are.
+    /// The number of further locks.
     pub(crate) more: usize,
 }
 

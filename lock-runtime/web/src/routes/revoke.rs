@@ -1,4 +1,4 @@
-//! A lock is taken from its holder.
+//! Revokes a lock.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::plain::Plain;
 use crate::report::LockReport;
 use crate::site::Site;
 
-/// What the page of a lock had in the form's address. A key has no line ends there that browsers would change.
+/// The query of the form's address. Here browsers do not change line ends in a key.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Meant {
@@ -27,7 +27,7 @@ struct Meant {
     seen: String,
 }
 
-/// What the operator typed.
+/// The operator's input.
 #[derive(Debug, Deserialize)]
 struct Typed {
     reason: String,
@@ -41,7 +41,7 @@ pub(crate) async fn page(
     let (parts, body) = request.into_parts();
     if !is_same_site(&parts) {
         return Err(Failure::forbidden(
-            "The request is not sent by a page of this site, or its browser does not say so.",
+            "The request was not sent by a page of this site, or the browser does not report it.",
         ));
     }
     let Some(operator) = site.operator(&parts) else {
@@ -54,7 +54,7 @@ pub(crate) async fn page(
     revoked.map_err(|failure| failure.about(key))
 }
 
-/// Does what the form asks for, once it is known that an operator has sent it.
+/// Carries out the form of an authorised operator.
 async fn revoke(
     site: &Site,
     base: &Base,
@@ -67,16 +67,16 @@ async fn revoke(
         .parse()
         .map_err(|error: ParseSeenError| Failure::bad_request(error.to_string()))?;
     let typed = Form::from_request(request, &()).await;
-    let Form(Typed { reason, confirm }) = typed
-        .map_err(|error| Failure::new(error.status(), "This cannot be asked", error.body_text()))?;
+    let Form(Typed { reason, confirm }) =
+        typed.map_err(|error| Failure::new(error.status(), "Bad request", error.body_text()))?;
     if !is_confirmed(key, &confirm) {
         return Err(Failure::bad_request(
-            "The key that was typed is another one. Nothing was done.",
+            "The typed key is not the lock's. Nothing was done.",
         ));
     }
     if reason.trim().is_empty() {
         return Err(Failure::bad_request(
-            "A reason is needed: the former holder and the audit get it. Nothing was done.",
+            "A reason is required: the former holder and the audit get it. Nothing was done.",
         ));
     }
     let revocation = Revocation::new(operator, reason.trim());
@@ -88,18 +88,18 @@ async fn revoke(
         Revoked::Changed(lock) => *lock,
         _ => match site.client.inspect(key).await {
             Ok(lock) => lock,
-            // What is known for sure is the answer, though not what the lock is now.
+            // The revocation's answer is certain, although the lock's present state is not.
             Err(_) => return Err(not_held()),
         },
     };
     let lock = LockReport::of(&lock);
-    // Another caller may have taken it since, and the page shows the lock as it is now.
+    // Another caller may have taken it since. The page shows the present state.
     let notice = Notice::of(lock.held);
     let page = pages::lock::page(base, &lock, Some(operator), Some(notice));
     Ok((StatusCode::CONFLICT, page).into_response())
 }
 
-/// The answer where the lock cannot be shown.
+/// The response if the lock cannot be read.
 fn not_held() -> Failure {
     Failure::new(
         StatusCode::CONFLICT,
@@ -108,7 +108,7 @@ fn not_held() -> Failure {
     )
 }
 
-/// Whether the key was typed, as it is or as it was shown. Browsers take spaces off neither.
+/// Returns whether the key was typed, verbatim or as it was shown. Browsers trim neither.
 fn is_confirmed(key: &str, typed: &str) -> bool {
     typed == key || typed == Plain(key).to_string()
 }

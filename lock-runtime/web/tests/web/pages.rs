@@ -35,7 +35,7 @@ async fn list_has_a_line_for_each_lock_that_is_asked_for() {
     }
     get(&service, "/locks?match=none*")
         .await
-        .has("No lock that is held is like this.");
+        .has("No held lock matches.");
     waiting.abort();
 }
 
@@ -91,22 +91,22 @@ async fn lock_that_nobody_holds_is_free() {
     let page = get(&service, "/locks/lock?key=order:42").await;
     assert_eq!(page.status, StatusCode::OK);
     page.has("free");
-    page.has("Nothing is known of this lock");
+    page.has("This lock is unknown");
     get(&service, "/locks").await.has("No lock is held.");
     // A key without a `*` is a search that finds nothing, unless the lock is held.
     let page = get(&service, "/locks?match=order:42").await;
-    page.has("No lock that is held is like this.");
-    page.has("/lock?key=order%3A42\">Look at this lock");
+    page.has("No held lock matches.");
+    page.has("/lock?key=order%3A42\">Show this lock");
     page.has("/list?match=*order%3A42*\"");
     get(&service, "/locks?match=order:*")
         .await
-        .has_not("Look at this lock");
+        .has_not("Show this lock");
     // One that was there is remembered.
     let (_client, guard) = holder(&server, "api-7", "order:42").await;
     guard.release().await.unwrap();
     let page = get(&service, "/locks/lock?key=order:42").await;
     page.has("free");
-    page.has_not("Nothing is known of this lock");
+    page.has_not("This lock is unknown");
 }
 
 #[distributed_lock(key = "report:<day>", client = client)]

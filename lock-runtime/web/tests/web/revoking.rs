@@ -142,7 +142,7 @@ async fn lock_of_a_holder_without_a_token_is_shown_and_revoked() {
     page.has_not("The last token");
     let state = operator.inspect("import").await.unwrap();
     let seen = state.holders[0].seen.expect("it can be revoked");
-    page.has(&format!("<dt>Named</dt><dd>{seen}</dd>"));
+    page.has(&format!("<dt>Reference</dt><dd>{seen}</dd>"));
     let answer = Form::new("import", seen).send(&service).await;
     assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
     answer.has("It is free.");

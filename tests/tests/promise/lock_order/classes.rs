@@ -42,11 +42,6 @@ async fn ledger(locks: &LockClient, day: &str) -> Result<(), LockError> {
     pay(locks, 7, 7).await
 }
 
-#[distributed_lock(key = "account:<id>", client = locks)]
-async fn account(locks: &LockClient, id: u64) -> Result<(), LockError> {
-    ledger(locks, "monday").await
-}
-
 fn audit_key() -> LockKey {
     LockKey::from("audit")
 }
@@ -68,16 +63,6 @@ async fn each_of_several_keys_has_the_class_of_its_template() {
         });
         assert!(closes_a_ring(inside.await.unwrap()), "{outer}");
     }
-}
-
-#[tokio::test]
-async fn several_keys_are_in_no_order_with_each_other() {
-    let locks = strict();
-    together(&locks, 7, "monday").await.unwrap();
-    account(&locks, 7).await.unwrap();
-    let locks = strict();
-    together(&locks, 7, "monday").await.unwrap();
-    ledger(&locks, "monday").await.unwrap();
 }
 
 #[tokio::test]

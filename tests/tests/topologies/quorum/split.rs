@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use harness::{
-    KEY, LONG, Mode, Proxy, QUEUE, RedisQuorum, RedisServer, Worker, ask, client_without_turns,
-    cycle, eventually, hold, ms, soon,
+    KEY, LONG, Mode, Proxy, QUEUE, RedisQuorum, RedisServer, Worker, ask, cycle, eventually, hold,
+    ms, patient, soon,
 };
 use lock_runtime::{LockClient, LockError, LockGuard};
 use tokio::task::{JoinHandle, JoinSet};
@@ -205,7 +205,8 @@ async fn caller_that_is_dropped_while_the_nodes_are_split_leaves_nothing() {
 #[tokio::test]
 async fn lock_passes_on_from_a_stopped_claimant() {
     let (quorum, resource) = (RedisQuorum::start(), RedisServer::start());
-    let [holder, next] = [(); 2].map(|()| client_without_turns(quorum.url()));
+    let client = || patient(quorum.url()).local_turns(1).build().unwrap();
+    let [holder, next] = [client(), client()];
     let guard = hold(&holder).await;
     // So that waiters queue everywhere.
     is_on_all_nodes(&guard, &quorum).await;

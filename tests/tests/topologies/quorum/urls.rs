@@ -1,8 +1,8 @@
 //! URLs of quorums, and what a client of one refuses.
 
 use harness::{
-    Authority, KEY, LOCK, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client, cycle,
-    exists, failed, hold, host_of, ms, quorum_url,
+    Authority, KEY, LOCK, LONG, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client,
+    cycle, eventually, exists, failed, hold, host_of, ms, patient, quorum_url,
 };
 use lock_runtime::{Credentials, LockClient, LockErrorKind, Record};
 use std::time::Duration;
@@ -47,11 +47,7 @@ fn client_of_a_quorum_refuses_what_a_quorum_has_no_room_for() {
 async fn lock_is_in_the_database_and_under_the_prefix_of_its_client() {
     let quorum = RedisQuorum::unmarked(3);
     let url = quorum.url_with("/2?restart_delay=0s");
-    let client = LockClient::builder()
-        .url(url)
-        .prefix("shop:")
-        .build()
-        .unwrap();
+    let client = patient(url).prefix("shop:").build().unwrap();
     let guard = hold(&client).await;
     let connections = || {
         quorum.nodes.iter().map(|node| {
@@ -61,7 +57,9 @@ async fn lock_is_in_the_database_and_under_the_prefix_of_its_client() {
         })
     };
     comes_to(&guard, "shop:order:42", connections()).await;
-    assert!(connections().all(|mut node| exists(&mut node, "{shop:}:n")));
+    for mut node in connections() {
+        eventually("marker", LONG, async || exists(&mut node, "{shop:}:n")).await;
+    }
     guard.release().await.unwrap();
 }
 
@@ -84,14 +82,13 @@ async fn node_may_have_a_login_of_its_own() {
         "redlock://service:common@{},service:own@{},service:common@{}",
         hosts[0], hosts[1], hosts[2]
     );
-    let client = LockClient::connect(&url).await.unwrap();
+    let client = patient(url).connect().await.unwrap();
     let guard = hold(&client).await;
     is_on_all_nodes(&guard, &quorum).await;
     guard.release().await.unwrap();
     let without = format!("redlock://service:common@{}", hosts.join(","));
-    let client = LockClient::connect(&without)
-        .await
-        .expect("two nodes let it in");
+    let client = patient(without).connect().await;
+    let client = client.expect("two nodes let it in");
     cycle(&client).await;
 }
 
@@ -99,10 +96,10 @@ async fn node_may_have_a_login_of_its_own() {
 async fn client_connects_to_a_majority_and_not_to_less() {
     let mut quorum = RedisQuorum::start();
     quorum.nodes[1].kill9();
-    let client = LockClient::connect(&quorum.url()).await;
+    let client = patient(quorum.url()).connect().await;
     cycle(&client.expect("two nodes are a majority")).await;
     quorum.nodes[2].kill9();
-    let error = LockClient::connect(&quorum.url()).await.unwrap_err();
+    let error = patient(quorum.url()).connect().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
     let text = error.to_string();
     let away = host_of(&quorum.nodes[1].url());
@@ -111,7 +108,7 @@ async fn client_connects_to_a_majority_and_not_to_less() {
 }
 
 async fn refused(hosts: &[String], kind: LockErrorKind, words: &str) {
-    let connected = LockClient::connect(&quorum_url(hosts, "")).await;
+    let connected = patient(quorum_url(hosts, "")).connect().await;
     let error = failed(connected, kind);
     assert!(error.to_string().contains(words), "{error}");
 }
@@ -194,8 +191,8 @@ async fn credentials_are_asked_for_at_each_node() {
         let _: () = ask(&mut node.connection(), &user);
     }
     let given = async || Ok::<_, std::io::Error>(Credentials::new("app", "s3cret"));
-    let builder = LockClient::builder().url(quorum.url());
-    let client = builder.credentials(given).connect().await.unwrap();
+    let builder = patient(quorum.url()).credentials(given);
+    let client = builder.connect().await.unwrap();
     cycle(&client).await;
     for node in &quorum.nodes {
         let clients: String = ask(&mut node.connection(), &["CLIENT", "LIST"]);

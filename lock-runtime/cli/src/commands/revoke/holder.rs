@@ -1,4 +1,4 @@
-//! All locks of one holder, such as a process that hangs.
+//! Revokes all locks of one holder, such as a process that hangs.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use crate::connection::PAGE;
 use crate::exit::{Exit, Failure};
 use crate::output::{Form, Plain, complain, print};
 
-/// A lock that was not taken, or is not the holder's by now.
+/// A lock that was not taken, or is no longer the holder's.
 #[derive(Debug, Serialize)]
 struct Left<'a> {
     key: &'a str,
@@ -74,7 +74,7 @@ pub(super) async fn all(
     Ok(exit)
 }
 
-/// The locks of a holder, in the order of their keys, each with the name of its holder in a revocation.
+/// Returns the locks of a holder in the order of their keys, each with the reference that revokes its holder.
 async fn held_by(
     client: &LockClient,
     label: &str,
@@ -88,14 +88,14 @@ async fn held_by(
         }));
     }
     found.sort_by(|(one, _), (other, _)| one.key.as_str().cmp(other.key.as_str()));
-    // A lock that was shown twice: the last state is the newest, and the sort keeps their order.
+    // A lock may be shown twice. The last state is the newest, and the sort keeps their order.
     found.reverse();
     found.dedup_by(|(one, _), (other, _)| one.key == other.key);
     found.reverse();
     Ok(found)
 }
 
-/// Whether a holder has this label: it is the whole one or its first words, as it is or as a terminal shows it.
+/// Returns whether the label, or its first words, were asked for, verbatim or as a terminal shows them.
 fn is_of(label: &str, asked: &str) -> bool {
     let begins = |label: &str| {
         let rest = label.strip_prefix(asked.trim());
@@ -106,7 +106,7 @@ fn is_of(label: &str, asked: &str) -> bool {
     labels.concat().into_iter().any(begins)
 }
 
-/// Shows the locks, and asks a person unless that was answered before.
+/// Shows the locks, and asks a person unless `--yes` was given.
 fn is_meant(
     locks: &[(LockState, Option<Seen>)],
     revoke: &Revoke,
@@ -124,7 +124,7 @@ fn is_meant(
             writeln!(out, "{line}")?;
         }
         if locks.iter().any(|(lock, _)| is_shared(lock)) {
-            writeln!(out, "All who share one of these locks lose it.")?;
+            writeln!(out, "All holders of a shared lock lose it.")?;
         }
     }
     if revoke.yes {
@@ -137,7 +137,7 @@ fn is_meant(
     is_typed(label, &format!("Type the label to take {many}: "))
 }
 
-/// Takes one lock, and tells what came of it.
+/// Takes one lock, and reports the outcome.
 async fn take(
     client: &LockClient,
     key: &str,

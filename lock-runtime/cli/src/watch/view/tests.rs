@@ -97,7 +97,7 @@ fn rows_on_the_screen_are_seen_by_themselves() {
     let again = [("c", None), ("b", Some(row("b", "x", 9)))];
     view.see(some(&again), Instant::now());
     assert_eq!((keys(&view).as_str(), chosen(&view)), ("ab", Some("b")));
-    // What became free is asked for until all are looked at, since it may be taken.
+    // Locks that became free are read until the next read of all, since somebody may take them.
     assert_eq!(view.keys_on(1), ["b", "c"]);
     view.see(some(&[("c", Some(row("c", "z", 10)))]), Instant::now());
     assert_eq!(
@@ -161,7 +161,7 @@ fn lock_that_cannot_be_seen_is_told_and_hides_no_other() {
     assert_eq!(view.message(), "");
 }
 
-/// What is known of a lock with this row.
+/// An inspected lock with this row.
 fn inspected(row: Option<Row>) -> Inspected {
     let text = "lock `a` is held".to_owned();
     Inspected { text, row }

@@ -47,7 +47,7 @@ async fn sharers_are_told_of_before_and_lose_the_lock_together() {
     let program = env!("CARGO_BIN_EXE_lockctl");
     let line = r#""$0" revoke order:42 --reason stuck; echo "ended $?"; read a"#;
     let terminal = Terminal::of(&server, &["sh", "-c", line, program]);
-    terminal.shows("All who share the lock lose it.");
+    terminal.shows("All holders of this lock lose it.");
     terminal.press(&["-l", "order:42"]);
     terminal.press(&["Enter"]);
     terminal.shows("ended 0");

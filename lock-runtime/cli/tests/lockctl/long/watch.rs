@@ -48,7 +48,7 @@ fn looks(admin: &mut redis::Connection) -> (usize, usize) {
     (calls(admin, "multi"), calls(admin, "scan"))
 }
 
-/// A look at thousands of locks is not repeated each second, and what is on the screen is looked at all the same.
+/// Thousands of locks are not read every second, but the rows on the screen are.
 #[tokio::test]
 async fn many_locks_are_looked_at_less_often_than_those_on_the_screen() {
     const OTHERS: usize = 5_000;
@@ -66,13 +66,13 @@ async fn many_locks_are_looked_at_less_often_than_those_on_the_screen() {
     terminal.shows("*: 5000 locks");
     let _: () = ask(&mut admin, &["DEL", "lock:order:0"]);
     terminal.shows("*: 4999 locks");
-    terminal.shows("all looked at ");
+    terminal.shows("all read ");
     // Sixteen rows are on the screen. However slow this machine is, a rest has room for some looks at them.
     let (single, pages) = looks(&mut admin);
     let (on_screen, all) = (single / 16, pages.div_ceil(a_look));
     assert!(
         on_screen >= 3 * all,
-        "{on_screen} looks at the screen, {all} at all"
+        "{on_screen} reads of the screen, {all} of all"
     );
 }
 
@@ -156,7 +156,7 @@ async fn keys_are_heard_while_an_action_is_not_answered() {
         terminal.shows("*: 1 locks, by key");
         server.pause();
         terminal.press(&["Enter"]);
-        terminal.shows("looking at `order:42`");
+        terminal.shows("inspecting `order:42`");
         terminal.press(&["s"]);
         terminal.shows("by age");
         terminal.press(&["Enter"]);

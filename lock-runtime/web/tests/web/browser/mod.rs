@@ -130,7 +130,7 @@ async fn pages_fit_a_phone_and_a_desktop() {
             (
                 "empty",
                 format!("{site}/locks?match=none*"),
-                "No lock that is held",
+                "No held lock matches.",
             ),
             (
                 "lock",
@@ -204,7 +204,7 @@ async fn operator_finds_a_lock_and_revokes_it() {
         browser.click("button.danger");
     };
     fill_in("another key");
-    browser.loaded("The key that was typed is another one.");
+    browser.loaded("The typed key is not the lock's.");
     assert!(guard.is_valid());
 
     browser.open(&format!("{site}{}", address("/lock", "key", "import:a&b")));
@@ -214,7 +214,7 @@ async fn operator_finds_a_lock_and_revokes_it() {
     fits(&browser, PHONE, "revoked");
     soon(guard.lost()).await;
     browser.click(".links a:last-child");
-    let text = browser.loaded("Of the lock import:a&b");
+    let text = browser.loaded("For the lock import:a&b");
     assert!(text.contains("stuck") && text.contains("freed"), "{text}");
 }
 
