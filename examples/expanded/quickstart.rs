@@ -43,9 +43,9 @@ async fn ship(id: u64, shipping: &AtomicU32) -> Result<Receipt, LockError> {
             &["order:<>"],
         );
         __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
-        __lock_rt::Spec::ttl(&mut __lock_spec, Duration::new(10u64, 0u32));
-        __lock_rt::Spec::wait(&mut __lock_spec, Duration::new(90u64, 0u32));
-        __lock_rt::Spec::fenced(&mut __lock_spec);
+        __lock_rt::set(&mut __lock_spec.options.ttl, Duration::new(10u64, 0u32));
+        __lock_rt::set(&mut __lock_spec.options.wait, Duration::new(90u64, 0u32));
+        __lock_spec.options.fenced = true;
         __lock_rt::Spec::acquire_installed(__lock_spec)
     } {
         mut __lock_call => {

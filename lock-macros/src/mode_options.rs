@@ -1,19 +1,13 @@
-//! `mode`, `permits` and `take`: the options that decide how the lock is held.
+//! `mode`, `permits` and `take`: the options that decide how the lock is held. Without any of them, it is held exclusively.
 
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::Expr;
 
-use crate::args::{string, ungrouped};
+use crate::args::{Args, Settings, string, ungrouped};
 use crate::count::Count;
 use crate::errors::Errors;
 use crate::suggest;
-
-/// The options that decide how the lock is held. Without any of them, it is held exclusively.
-#[derive(Default)]
-pub(crate) struct ModeOptions {
-    pub(crate) access: Option<Access>,
-    pub(crate) permits: Option<Count>,
-    pub(crate) take: Option<Count>,
-}
 
 /// `mode = …`
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,75 +16,58 @@ pub(crate) enum Access {
     Write,
 }
 
-impl ModeOptions {
-    /// Reads the options, and reports those that exclude each other or can never be met.
-    pub(crate) fn read(
-        mode: Option<Expr>,
-        permits: Option<Expr>,
-        take: Option<Expr>,
-        errors: &mut Errors,
-    ) -> ModeOptions {
-        if let (Some(_), Some(permits)) = (&mode, &permits) {
-            errors.push(syn::Error::new_spanned(
-                permits,
-                "`mode` and `permits` exclude each other",
-            ));
-        }
-        if let (None, Some(take)) = (&permits, &take) {
-            errors.push(syn::Error::new_spanned(take, "`take` needs `permits`"));
-        }
-        let access = mode.and_then(|mode| access(&mode, errors));
-        let mut count =
-            |name, value: Option<_>| value.and_then(|value| Count::read(name, value, errors));
-        let permits = count("permits", permits);
-        let take = count("take", take);
-        match (&permits, &take) {
-            (Some(Count::Literal(1, span)), _) => {
-                errors.add(*span, "`permits = 1` is an exclusive lock: leave it out")
-            }
-            (Some(Count::Literal(limit, _)), Some(Count::Literal(take, span))) if take > limit => {
-                errors.add(
-                    *span,
-                    format_args!("{take} of {limit} permits can never be had"),
-                );
-            }
-            _ => (),
-        }
-        ModeOptions {
-            access,
-            permits,
-            take,
-        }
-    }
-
-    /// As [`read`](ModeOptions::read), for several keys, which are locked exclusively.
-    pub(crate) fn read_beside_keys(
-        mode: Option<Expr>,
-        permits: Option<Expr>,
-        take: Option<Expr>,
-        errors: &mut Errors,
-    ) -> ModeOptions {
-        let share = match permits {
-            // The other options are part of this mistake.
-            Some(permits) => Some(permits),
-            None => {
-                let options = ModeOptions::read(mode.clone(), None, take, errors);
-                if !options.is_share() {
-                    return options;
-                }
-                mode
-            }
-        };
+/// Reports options that exclude each other, whatever their values are. Several keys are locked exclusively.
+pub(crate) fn check_written(args: &mut Args, has_keys: bool, errors: &mut Errors) {
+    if has_keys && let Some(share) = take_share(args) {
         errors.push(syn::Error::new_spanned(
             share,
             "`keys` are locked exclusively; `mode` and `permits` are for one key",
         ));
-        ModeOptions::default()
+        return;
     }
+    if let (Some(_), Some(permits)) = (&args.mode, &args.permits) {
+        errors.push(syn::Error::new_spanned(
+            permits,
+            "`mode` and `permits` exclude each other",
+        ));
+    }
+    if let (None, Some(take)) = (&args.permits, &args.take) {
+        errors.push(syn::Error::new_spanned(take, "`take` needs `permits`"));
+    }
+}
 
+/// The option that makes the lock a share, and with it those that are part of the same mistake.
+fn take_share(args: &mut Args) -> Option<Expr> {
+    let is_read = |mode: &mut Expr| string(mode).is_some_and(|text| text.value() == "read");
+    match args.permits.take() {
+        Some(permits) => {
+            (args.mode, args.take) = (None, None);
+            Some(permits)
+        }
+        None => args.mode.take_if(is_read),
+    }
+}
+
+/// Reports numbers that have no meaning, or can never be met.
+pub(crate) fn check(settings: &Settings, errors: &mut Errors) {
+    match (&settings.permits, &settings.take) {
+        (Some(Count::Literal(1, span)), _) => {
+            errors.add(*span, "`permits = 1` is an exclusive lock: leave it out");
+        }
+        (Some(Count::Literal(limit, _)), Some(Count::Literal(take, span))) if take > limit => {
+            errors.add(
+                *span,
+                format_args!("{take} of {limit} permits can never be had"),
+            );
+        }
+        _ => (),
+    }
+}
+
+impl Settings {
     /// Whether others may hold the lock at the same time.
     pub(crate) fn is_share(&self) -> bool {
-        self.access == Some(Access::Read) || self.permits.is_some()
+        self.mode == Some(Access::Read) || self.permits.is_some()
     }
 }
 
@@ -100,23 +77,35 @@ const SYNONYMS: [(&str, &[&str]); 2] = [
     ("write", &["exclusive", "x", "w", "rw", "readwrite"]),
 ];
 
-/// Reads `"read"` or `"write"` and reports anything else, with the one that was probably meant.
-fn access(value: &Expr, errors: &mut Errors) -> Option<Access> {
-    let text = string(value).map(|text| text.value());
-    match text.as_deref() {
-        Some("read") => return Some(Access::Read),
-        Some("write") => return Some(Access::Write),
-        _ => (),
+impl Access {
+    /// Reads `"read"` or `"write"` and reports anything else, with the one that was probably meant.
+    pub(crate) fn read(option: &str, value: Expr, errors: &mut Errors) -> Option<Access> {
+        let text = string(&value).map(|text| text.value());
+        match text.as_deref() {
+            Some("read") => return Some(Access::Read),
+            Some("write") => return Some(Access::Write),
+            _ => (),
+        }
+        let is_text = text.is_some();
+        let hint = match text.or_else(|| name(&value)).as_deref().and_then(meant) {
+            Some(word) => format!("; did you mean `\"{word}\"`?"),
+            None if is_text => String::new(),
+            None => ", as a literal".to_owned(),
+        };
+        let message = format!("`{option}` is `\"read\"` or `\"write\"`{hint}");
+        errors.push(syn::Error::new_spanned(value, message));
+        None
     }
-    let is_text = text.is_some();
-    let hint = match text.or_else(|| name(value)).as_deref().and_then(meant) {
-        Some(word) => format!("; did you mean `\"{word}\"`?"),
-        None if is_text => String::new(),
-        None => ", as a literal".to_owned(),
-    };
-    let message = format!("`mode` is `\"read\"` or `\"write\"`{hint}");
-    errors.push(syn::Error::new_spanned(value, message));
-    None
+}
+
+impl ToTokens for Access {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let glue = Span::mixed_site();
+        tokens.extend(match self {
+            Access::Read => quote_spanned!(glue=> __lock_rt::Access::Read),
+            Access::Write => quote_spanned!(glue=> __lock_rt::Access::Write),
+        });
+    }
 }
 
 /// The last name of a path, such as `Read` of `Mode::Read`.
@@ -146,21 +135,29 @@ mod tests {
         (!text.is_empty()).then(|| syn::parse_str(text).unwrap())
     }
 
-    /// The messages about three values, each empty if the option is left out.
-    fn messages([mode, permits, take]: [&str; 3]) -> Vec<String> {
+    fn read([mode, permits, take]: [&str; 3], has_keys: bool) -> (Settings, Vec<String>) {
+        let [mode, permits, take] = [mode, permits, take].map(value);
+        let mut args = Args {
+            mode,
+            permits,
+            take,
+            ..Args::default()
+        };
         let mut errors = Errors::default();
-        ModeOptions::read(value(mode), value(permits), value(take), &mut errors);
-        errors.messages()
+        check_written(&mut args, has_keys, &mut errors);
+        let settings = Settings::read(&mut args, &mut errors);
+        check(&settings, &mut errors);
+        (settings, errors.messages())
+    }
+
+    /// The messages about three values, each empty if the option is left out.
+    fn messages(written: [&str; 3]) -> Vec<String> {
+        read(written, false).1
     }
 
     #[test]
     fn keys_are_never_shared() {
-        let messages = |[mode, permits, take]: [&str; 3]| {
-            let [mode, permits, take] = [mode, permits, take].map(value);
-            let mut errors = Errors::default();
-            ModeOptions::read_beside_keys(mode, permits, take, &mut errors);
-            errors.messages()
-        };
+        let messages = |written| read(written, true).1;
         assert_eq!(messages(["", "", ""]), [""; 0]);
         assert_eq!(messages(["\"write\"", "", ""]), [""; 0]);
         for shared in [
@@ -258,10 +255,7 @@ mod tests {
 
     #[test]
     fn reader_and_permit_are_shares() {
-        let is_share = |mode, permits| {
-            let mut errors = Errors::default();
-            ModeOptions::read(value(mode), value(permits), None, &mut errors).is_share()
-        };
+        let is_share = |mode, permits| read([mode, permits, ""], false).0.is_share();
         assert!(is_share("\"read\"", "") && is_share("", "5") && is_share("", "LIMIT"));
         assert!(!is_share("", "") && !is_share("\"write\"", ""));
     }

@@ -3,10 +3,9 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::Expr;
 
-use crate::duration::Length;
+use crate::args::Settings;
 use crate::item::{Item, Names, Output, Shape};
 use crate::key::KeyList;
-use crate::mode_options::ModeOptions;
 
 /// A function to lock, with its options.
 pub(crate) struct Call {
@@ -24,14 +23,8 @@ pub(crate) struct Call {
 /// All options but those that name the keys. `None` stands for the client's default.
 #[derive(Default)]
 pub(crate) struct Options {
-    pub(crate) ttl: Option<Length>,
-    pub(crate) wait: Option<Length>,
-    pub(crate) mode: ModeOptions,
-    pub(crate) renew: Option<bool>,
-    pub(crate) max_hold: Option<Length>,
-    pub(crate) hold_at_least: Option<Length>,
-    pub(crate) retain: Option<Length>,
-    pub(crate) reentrant: Option<bool>,
+    /// What the runtime is told as it is.
+    pub(crate) settings: Settings,
     pub(crate) on_busy: OnBusy,
     pub(crate) on_lost: OnLost,
     pub(crate) or_else: Option<Expr>,

@@ -130,20 +130,21 @@ fn mode_is_one_statement_and_its_absence_none() {
         ("", &[][..]),
         (
             ", mode = \"read\"",
-            &["__lock_rt :: Spec :: read (& mut __lock_spec)"],
+            &[("mode", "__lock_rt :: Access :: Read")],
         ),
         (
             ", mode = \"write\"",
-            &["__lock_rt :: Spec :: write (& mut __lock_spec)"],
+            &[("mode", "__lock_rt :: Access :: Write")],
         ),
         (
             ", permits = 0x5, take = f()",
-            &[
-                "__lock_rt :: Spec :: permits (& mut __lock_spec , 5u32)",
-                "__lock_rt :: Spec :: take (& mut __lock_spec , f ())",
-            ],
+            &[("permits", "5u32"), ("take", "f ()")],
         ),
     ] {
+        let set = |(field, value): &(_, _)| {
+            format!("__lock_rt :: set (& mut __lock_spec . options . {field} , {value})")
+        };
+        let statements: Vec<String> = statements.iter().map(set).collect();
         assert_eq!(spec(&format!("key = \"a\"{mode}")), statements);
     }
 }

@@ -3,12 +3,11 @@
 
 use proc_macro2::Ident;
 
-use crate::args::{self, Args};
-use crate::duration::{Allowed, Length};
+use crate::args::{self, Args, Settings};
 use crate::errors::Errors;
 use crate::item::{Item, Names, Shape};
 use crate::key::KeyList;
-use crate::mode_options::ModeOptions;
+use crate::mode_options;
 use crate::model::{Call, OnBusy, OnLost, Options};
 use crate::token_use;
 
@@ -64,22 +63,12 @@ fn check_token(token: &Ident, guard: Option<&Ident>, names: &Names, errors: &mut
     }
 }
 
-fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Options {
-    let mut length = |name, value: Option<_>, allowed| {
-        value.and_then(|value| Length::read(name, value, allowed, errors))
-    };
-    let ttl = length("ttl", args.ttl, Allowed::Lease);
-    let wait = length("wait", args.wait, Allowed::Any);
-    let max_hold = length("max_hold", args.max_hold, Allowed::Hold);
-    let hold_at_least = length("hold_at_least", args.hold_at_least, Allowed::Minimum);
-    let retain = length("retain", args.retain, Allowed::Any);
-    let read_mode = match has_keys {
-        false => ModeOptions::read,
-        true => ModeOptions::read_beside_keys,
-    };
-    let mode = read_mode(args.mode, args.permits, args.take, errors);
-    match (&retain, &ttl) {
-        (Some(retain), _) if mode.is_share() => retain.must_not_retain("a share of a lock", errors),
+/// Durations that are too long, or have no place, beside other options.
+fn check_lengths(settings: &Settings, has_keys: bool, errors: &mut Errors) {
+    match (&settings.retain, &settings.ttl) {
+        (Some(retain), _) if settings.is_share() => {
+            retain.must_not_retain("a share of a lock", errors);
+        }
         // The end of a share may admit others, and several locks have no local queue.
         (Some(retain), _) if has_keys => {
             retain.must_not_retain("a lease of several locks", errors);
@@ -87,16 +76,18 @@ fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Op
         (Some(retain), Some(ttl)) => retain.must_be_a_third_of(ttl, errors),
         _ => (),
     }
-    match (&hold_at_least, &max_hold) {
-        (Some(least), _) if mode.is_share() => least.must_not_be_of_a_share(errors),
+    match (&settings.hold_at_least, &settings.max_hold) {
+        (Some(least), _) if settings.is_share() => least.must_not_be_of_a_share(errors),
         (Some(least), Some(max_hold)) => least.must_be_within(max_hold, errors),
         _ => (),
     }
-    let boolean = |name, value: Option<_>, errors: &mut Errors| {
-        value.and_then(|value| args::boolean(name, &value, errors))
-    };
-    let renew = boolean("renew", args.renew, errors);
-    let reentrant = boolean("reentrant", args.reentrant, errors);
+}
+
+fn options(mut args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Options {
+    mode_options::check_written(&mut args, has_keys, errors);
+    let settings = Settings::read(&mut args, errors);
+    mode_options::check(&settings, errors);
+    check_lengths(&settings, has_keys, errors);
     let on_busy = args.on_busy.and_then(|value| {
         let words = [("error", OnBusy::Error), ("skip", OnBusy::Skip)];
         args::word("on_busy", &value, words, errors)
@@ -126,14 +117,7 @@ fn options(args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -> Op
         check_token(token, guard.as_ref(), names, errors);
     }
     Options {
-        ttl,
-        wait,
-        mode,
-        renew,
-        max_hold,
-        hold_at_least,
-        retain,
-        reentrant,
+        settings,
         on_busy: on_busy.unwrap_or_default(),
         on_lost: on_lost.unwrap_or_default(),
         or_else,

@@ -14,9 +14,10 @@ use syn::{Expr, Ident, LitStr, Token, token};
 use crate::errors::Errors;
 use crate::item::rename_self;
 use crate::tokens;
-pub(crate) use options::Args;
 use options::sample;
-pub(crate) use value::{boolean, callable, identifier, path, string, ungrouped, word};
+pub(crate) use options::{Args, Settings};
+use value::boolean;
+pub(crate) use value::{callable, identifier, path, string, ungrouped, word};
 pub(crate) use wrong_syntax::as_written;
 
 impl Args {

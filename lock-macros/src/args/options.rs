@@ -1,9 +1,14 @@
 //! Declares the options: their names, examples, and rows in the table of the attribute's page.
 
 use proc_macro2::Ident;
+use quote::ToTokens;
 use syn::Expr;
 
-use super::rename_self_in;
+use super::{boolean, rename_self_in};
+use crate::count::Count;
+use crate::duration::{Allowed, Length};
+use crate::errors::Errors;
+use crate::mode_options::Access;
 
 /// The documentation of an option.
 pub(super) struct Described {
@@ -17,9 +22,13 @@ pub(super) struct Described {
 }
 
 /// Declares the options, each with the field that has its value.
+///
+/// An option that `sets` a value is a field of the runtime's options, too, and is read, checked and expanded without any
+/// further mention: its type, and the function that reads it.
 macro_rules! options {
     ($($field:ident {
         name: $name:literal,
+        $(sets: $type:ty = $read:expr,)?
         sample: $sample:literal,
         value: $value:literal,
         default: $default:literal,
@@ -42,6 +51,29 @@ macro_rules! options {
             }
         }
 
+        /// What the call sets of the runtime's options, whose fields have the same names.
+        #[derive(Default)]
+        pub(crate) struct Settings {
+            $($(pub(crate) $field: Option<$type>,)?)*
+        }
+
+        impl Settings {
+            /// Takes the values from the arguments. One with a mistake, which is reported, is left out.
+            pub(crate) fn read(args: &mut Args, errors: &mut Errors) -> Settings {
+                Settings {
+                    $($($field: args.$field.take().and_then(|value| ($read)($name, value, errors)),)?)*
+                }
+            }
+
+            /// The values that were given, each with its field.
+            pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &dyn ToTokens)> {
+                let all: Vec<Option<(&'static str, &dyn ToTokens)>> = vec![
+                    $($(self.$field.as_ref().map(|value: &$type| (stringify!($field), value as _)),)?)*
+                ];
+                all.into_iter().flatten()
+            }
+        }
+
         /// Every option, in the order of the documentation.
         pub(super) const OPTIONS: &[Described] = &[
             $(Described {
@@ -52,6 +84,11 @@ macro_rules! options {
             },)*
         ];
     };
+}
+
+/// Reads a duration in this range.
+fn length(allowed: Allowed) -> impl Fn(&str, Expr, &mut Errors) -> Option<Length> {
+    move |name, value, errors| Length::read(name, value, allowed, errors)
 }
 
 options! {
@@ -73,6 +110,7 @@ options! {
     }
     ttl {
         name: "ttl",
+        sets: Length = length(Allowed::Lease),
         sample: "\"10s\"",
         value: "how long the lease lasts without a renewal, 20 ms to 24 h",
         default: "the client's: 30 s",
@@ -81,6 +119,7 @@ options! {
     }
     wait {
         name: "wait",
+        sets: Length = length(Allowed::Any),
         sample: "\"10s\"",
         value: "how long to wait for the lock; `\"0s\"` makes one attempt",
         default: "the client's: 10 s",
@@ -89,6 +128,7 @@ options! {
     }
     mode {
         name: "mode",
+        sets: Access = Access::read,
         sample: "\"read\"",
         value: "`\"read\"` or `\"write\"`",
         default: "exclusive",
@@ -97,6 +137,7 @@ options! {
     }
     permits {
         name: "permits",
+        sets: Count = Count::read,
         sample: "5",
         value: "how many calls may hold the lock at once",
         default: "exclusive",
@@ -105,6 +146,7 @@ options! {
     }
     take {
         name: "take",
+        sets: Count = Count::read,
         sample: "2",
         value: "how many permits a call takes",
         default: "1",
@@ -113,6 +155,7 @@ options! {
     }
     renew {
         name: "renew",
+        sets: bool = boolean,
         sample: "false",
         value: "`false`: the lock is lost after one ttl",
         default: "`true`",
@@ -121,6 +164,7 @@ options! {
     }
     max_hold {
         name: "max_hold",
+        sets: Length = length(Allowed::Hold),
         sample: "\"10s\"",
         value: "how long a call may hold the lock",
         default: "none",
@@ -129,6 +173,7 @@ options! {
     }
     hold_at_least {
         name: "hold_at_least",
+        sets: Length = length(Allowed::Minimum),
         sample: "\"10s\"",
         value: "how long the lock stays taken, even if the body ends earlier",
         default: "none",
@@ -137,6 +182,7 @@ options! {
     }
     retain {
         name: "retain",
+        sets: Length = length(Allowed::Any),
         sample: "\"50ms\"",
         value: "keeps an uncontended lease for this client's next call",
         default: "the client's: off",
@@ -145,6 +191,7 @@ options! {
     }
     reentrant {
         name: "reentrant",
+        sets: bool = boolean,
         sample: "false",
         value: "`false`: a nested call fails",
         default: "`true`",

@@ -32,8 +32,8 @@ pub(crate) fn string(value: &Expr) -> Option<LitStr> {
 }
 
 /// Reads `true` or `false` and reports anything else.
-pub(crate) fn boolean(name: &str, value: &Expr, errors: &mut Errors) -> Option<bool> {
-    if let Expr::Lit(literal) = ungrouped(value)
+pub(super) fn boolean(name: &str, value: Expr, errors: &mut Errors) -> Option<bool> {
+    if let Expr::Lit(literal) = ungrouped(&value)
         && let Lit::Bool(boolean) = &literal.lit
     {
         return Some(boolean.value);
@@ -136,8 +136,8 @@ mod tests {
     fn value_of_wrong_kind_is_reported() {
         let mut errors = Errors::default();
         let value = |text| syn::parse_str::<Expr>(text).unwrap();
-        assert_eq!(boolean("renew", &value("true"), &mut errors), Some(true));
-        assert_eq!(boolean("renew", &value("\"yes\""), &mut errors), None);
+        assert_eq!(boolean("renew", value("true"), &mut errors), Some(true));
+        assert_eq!(boolean("renew", value("\"yes\""), &mut errors), None);
         let words = || [("error", 1), ("skip", 2)];
         assert_eq!(
             word("on_busy", &value("\"skip\""), words(), &mut errors),

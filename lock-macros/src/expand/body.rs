@@ -130,17 +130,9 @@ fn options(call: &Call, each: &mut dyn FnMut(TokenStream)) {
     let options = &call.options;
     each(options.client.to_token_stream());
     each(options.or_else.to_token_stream());
-    for length in [
-        &options.ttl,
-        &options.wait,
-        &options.max_hold,
-        &options.hold_at_least,
-        &options.retain,
-    ] {
-        each(length.to_token_stream());
+    for (_, value) in options.settings.given() {
+        each(value.to_token_stream());
     }
-    each(options.mode.permits.to_token_stream());
-    each(options.mode.take.to_token_stream());
 }
 
 /// `-> R` for the closure of a synchronous body, if `R` can be written.

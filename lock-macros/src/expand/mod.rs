@@ -15,7 +15,7 @@
 //!     return match {
 //!         let mut spec = Spec::new(&["ship", "order:<id>"], &["order:<>"]);
 //!         Spec::part(&mut spec, &["order:", "id"], &id);
-//!         Spec::ttl(&mut spec, Duration::new(10, 0));
+//!         set(&mut spec.options.ttl, Duration::new(10, 0));
 //!         Spec::acquire_installed(spec)
 //!     } {
 //!         mut call => {

@@ -1,6 +1,6 @@
 //! Generates the description of the call: its keys, options and client.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 use syn::Expr;
 use syn::ext::IdentExt;
@@ -8,7 +8,6 @@ use syn::spanned::Spanned;
 
 use crate::args::ungrouped;
 use crate::key::{Key, KeyList, Segment, Template};
-use crate::mode_options::Access;
 use crate::model::{Call, OnBusy};
 
 use super::{Waiting, allow_underscores, glue_at};
@@ -46,26 +45,16 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
             }
         }
     };
-    let ttl = options.ttl.iter();
-    let wait = options.wait.iter();
-    let access = options.mode.access.iter().map(|access| match access {
-        Access::Read => quote_spanned!(glue=> __lock_rt::Spec::read),
-        Access::Write => quote_spanned!(glue=> __lock_rt::Spec::write),
+    let settings = options.settings.given().map(|(field, value)| {
+        let field = Ident::new(field, glue);
+        quote_spanned!(glue=> __lock_rt::set(&mut __lock_spec.options.#field, #value);)
     });
-    let permits = options.mode.permits.iter();
-    let take = options.mode.take.iter();
-    let max_hold = options.max_hold.iter();
-    let hold_at_least = options.hold_at_least.iter();
-    let retain = options.retain.iter();
-    let renew = options.renew.iter();
-    let reentrant = options.reentrant.iter();
     let fenced = options
         .token
-        .iter()
-        .map(|_| quote_spanned!(glue=> __lock_rt::Spec::fenced));
-    let skips =
-        (options.on_busy == OnBusy::Skip).then(|| quote_spanned!(glue=> __lock_rt::Spec::skip));
-    let skips = skips.iter();
+        .as_ref()
+        .map(|_| quote_spanned!(glue=> __lock_spec.options.fenced = true;));
+    let skips = (options.on_busy == OnBusy::Skip)
+        .then(|| quote_spanned!(glue=> __lock_spec.options.on_busy = __lock_rt::OnBusy::Skip;));
     let acquired = match (&options.client, waiting) {
         (None, Waiting::Async) => {
             quote_spanned!(glue=> __lock_rt::Spec::acquire_installed(__lock_spec))
@@ -93,18 +82,9 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
     quote_spanned! {glue=>
         {
             #spec
-            #(__lock_rt::Spec::ttl(&mut __lock_spec, #ttl);)*
-            #(__lock_rt::Spec::wait(&mut __lock_spec, #wait);)*
-            #(#access(&mut __lock_spec);)*
-            #(__lock_rt::Spec::permits(&mut __lock_spec, #permits);)*
-            #(__lock_rt::Spec::take(&mut __lock_spec, #take);)*
-            #(__lock_rt::Spec::max_hold(&mut __lock_spec, #max_hold);)*
-            #(__lock_rt::Spec::hold_at_least(&mut __lock_spec, #hold_at_least);)*
-            #(__lock_rt::Spec::retain(&mut __lock_spec, #retain);)*
-            #(__lock_rt::Spec::renew(&mut __lock_spec, #renew);)*
-            #(__lock_rt::Spec::reentrant(&mut __lock_spec, #reentrant);)*
-            #(#fenced(&mut __lock_spec);)*
-            #(#skips(&mut __lock_spec);)*
+            #(#settings)*
+            #fenced
+            #skips
             #acquired
         }
     }

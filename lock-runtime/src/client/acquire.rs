@@ -1,12 +1,12 @@
 //! A call for a lock: its options, and the ways to make it.
 
 mod blocking;
-mod mode_options;
 mod nested;
+mod options;
 mod order;
 mod outermost;
 mod several;
-mod sharing;
+mod terms;
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -15,7 +15,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::mode_options::ModeOptions;
+pub use self::options::{Access, CallOptions, OnBusy};
 use crate::call_tree::{self, Found, Frame, OnLost};
 use crate::client::body_end::{self, BodyEnd};
 use crate::client::core::Core;
@@ -48,17 +48,7 @@ pub struct Acquire {
     key: LockKey,
     /// The other keys of a call for several locks.
     others: Option<Arc<[LockKey]>>,
-    ttl: Option<Duration>,
-    wait: Option<Duration>,
-    renew: bool,
-    max_hold: Option<Duration>,
-    hold_at_least: Duration,
-    mode: ModeOptions,
-    retain: Option<Duration>,
-    reentrant: bool,
-    fenced: bool,
-    /// The caller goes on without the lock if it is busy until the end of the wait.
-    skips: bool,
+    options: CallOptions,
     function: &'static str,
     template: &'static str,
     /// Where the call is in the program.
@@ -72,16 +62,7 @@ impl Acquire {
             core,
             key,
             others: None,
-            ttl: None,
-            wait: None,
-            renew: true,
-            max_hold: None,
-            hold_at_least: Duration::ZERO,
-            mode: ModeOptions::default(),
-            retain: None,
-            reentrant: true,
-            fenced: false,
-            skips: false,
+            options: CallOptions::default(),
             function: "",
             template: BY_HAND,
             place: Location::caller(),
@@ -94,101 +75,6 @@ impl Acquire {
         let mut acquire = Acquire::new(core, first);
         acquire.others = Some(keys.collect());
         acquire
-    }
-
-    /// How long the lease lasts without a renewal, 20 ms to 24 h. Default: the client's ttl.
-    ///
-    /// The ttl bounds how long a crashed holder blocks other callers. It does *not* bound how long the lock
-    /// may be held: an explicit ttl leaves renewal on. For that see [`max_hold`](Acquire::max_hold)
-    /// and [`renew`](Acquire::renew).
-    pub fn ttl(mut self, ttl: Duration) -> Acquire {
-        self.ttl = Some(ttl);
-        self
-    }
-
-    /// How long to wait for the lock, everything included. Default: the client's wait. Zero makes one attempt.
-    pub fn wait(mut self, wait: Duration) -> Acquire {
-        self.wait = Some(wait);
-        self
-    }
-
-    /// Whether the lease is renewed in the background, each third of its ttl. Default: true.
-    pub fn renew(mut self, renew: bool) -> Acquire {
-        self.renew = renew;
-        self
-    }
-
-    /// The longest time for which the lock may be held, renewals included. After it the lock is lost.
-    pub fn max_hold(mut self, max_hold: Duration) -> Acquire {
-        self.max_hold = Some(max_hold);
-        self
-    }
-
-    /// How long the lock stays taken at least, 24 h at most: if its holder is done before, or fails, other callers find it
-    /// busy until then. Default: zero.
-    ///
-    /// So a short job that several machines start at the same tick runs once, even if their clocks differ. The time
-    /// counts from when the lock was acquired. A lock that was lost is free at once, and one whose holder crashed is free
-    /// when its ttl ends. The minimum is not for shares ([`read`](Acquire::read), [`permits`](Acquire::permits)), and
-    /// is no longer than [`max_hold`](Acquire::max_hold). In [Redisson's record](crate::Record::Redisson) it is
-    /// `InvalidOptions`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lock_runtime::LockClient;
-    /// # use std::time::Duration;
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
-    /// let client = LockClient::memory();
-    /// let job = client.lock("report:hourly").hold_at_least(Duration::from_secs(30));
-    /// job.run(async |_guard| println!("once a tick")).await?;
-    /// assert!(client.lock("report:hourly").try_acquire().await?.is_none());
-    /// # Ok(()) }
-    /// ```
-    pub fn hold_at_least(mut self, hold_at_least: Duration) -> Acquire {
-        self.hold_at_least = hold_at_least;
-        self
-    }
-
-    /// How long the lease stays with this client after the body, if no other client waits for the lock: 1 ms to
-    /// a third of the ttl, or zero for not at all. Default: the client's setting.
-    ///
-    /// The next caller of the key in this client then takes the lease without a command, also with a `wait` of
-    /// zero, and its fencing token, if it asks for one, is its own. See
-    /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process). In
-    /// [Redisson's record](crate::Record::Redisson) it is `InvalidOptions`, unless zero.
-    pub fn retain(mut self, retain: Duration) -> Acquire {
-        self.retain = Some(retain);
-        self
-    }
-
-    /// Whether a call tree that holds the lock already may enter it again. Default: true. If not, such a call
-    /// fails at once with [`Reentered`](crate::LockErrorKind::Reentered).
-    pub fn reentrant(mut self, reentrant: bool) -> Acquire {
-        self.reentrant = reentrant;
-        self
-    }
-
-    /// Acquires a [fencing token](crate::FencingToken) together with the lock, by the same command. Then
-    /// [`LockGuard::fencing_token`] sends nothing.
-    ///
-    /// Call this if you use the token. Without it, taking a free lock costs the server a third, and a token that is asked
-    /// for later is one command more. If the call joins an outer one that has no token, or takes over a lease without one,
-    /// it asks the server for the token before it returns.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use lock_runtime::{FencingToken, LockClient};
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
-    /// let client = LockClient::memory();
-    /// let guard = client.lock("order:42").fenced().acquire().await?;
-    /// let token: FencingToken = guard.fencing_token().await?;
-    /// # guard.release().await }
-    /// ```
-    pub fn fenced(mut self) -> Acquire {
-        self.fenced = true;
-        self
     }
 
     /// The name of the lock in spans, events and metrics, where it takes the place of the key's template, and in the holder's
@@ -218,22 +104,19 @@ impl Acquire {
         }
     }
 
-    /// Names the calling function, the template of its key and its place, for holder labels and for logs.
+    /// Adds the options of the attribute, and the names of the calling function, of the template of its key and of its
+    /// place, for holder labels and for logs.
     pub(crate) fn described(
         mut self,
+        options: CallOptions,
         function: &'static str,
         template: &'static str,
         place: &'static Location<'static>,
     ) -> Acquire {
+        self.options = options;
         self.function = function;
         self.template = template;
         self.place = place;
-        self
-    }
-
-    /// The caller goes on without the lock if it is busy until the end of the wait.
-    pub(crate) fn skipping(mut self) -> Acquire {
-        self.skips = true;
         self
     }
 
@@ -280,7 +163,7 @@ impl Acquire {
             Found::Lock(enclosing) => {
                 let is_dropped_on_loss = enclosing.is_dropped_on_loss;
                 let frame = self.nested(enclosing).await?;
-                if self.fenced {
+                if self.options.fenced {
                     Box::pin(self.nested_token(&frame, is_dropped_on_loss)).await?;
                 }
                 frame
@@ -384,13 +267,7 @@ impl fmt::Debug for Acquire {
         f.debug_struct("Acquire")
             .field("key", &self.key)
             .field("others", &self.others)
-            .field("ttl", &self.ttl)
-            .field("wait", &self.wait)
-            .field("renew", &self.renew)
-            .field("max_hold", &self.max_hold)
-            .field("hold_at_least", &self.hold_at_least)
-            .field("mode", &self.mode)
-            .field("reentrant", &self.reentrant)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }

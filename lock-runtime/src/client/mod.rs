@@ -21,7 +21,7 @@ pub mod testing;
 #[cfg(feature = "tls")]
 mod tls;
 
-pub use acquire::Acquire;
+pub use acquire::{Access, Acquire, CallOptions, OnBusy};
 pub use audit::Audit;
 pub use builder::LockClientBuilder;
 pub use guard::LockGuard;

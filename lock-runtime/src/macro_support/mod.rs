@@ -30,10 +30,10 @@ pub mod v1 {
     pub use super::key_expr::{IntoKey, KeyText, NotText, key};
     pub use super::key_list::{IntoKeyList, KeyListText, NotTextList, key_list};
     pub use super::skip::Skip;
-    pub use super::spec::Spec;
+    pub use super::spec::{Spec, set};
     pub use crate::call_tree::OnLost;
-    pub use crate::client::Acquire;
     pub use crate::client::body_end::{BodyEnd, release_after_blocking};
+    pub use crate::client::{Access, Acquire, CallOptions, OnBusy};
     pub use crate::error::LockError;
     pub use crate::key::{KeyPart, KeyWriter};
 }

@@ -1,13 +1,12 @@
-//! The attribute's options.
+//! What the attribute says about a call.
 
 use std::iter;
 use std::mem;
 use std::panic::Location;
-use std::time::Duration;
 
 use super::call::Call;
 use super::client_ref::ClientRef;
-use crate::client::{Acquire, LockClient, LockGuard};
+use crate::client::{Acquire, CallOptions, LockClient, LockGuard};
 use crate::error::LockError;
 use crate::key::{KeyPart, KeyWriter, LockKey};
 
@@ -30,19 +29,8 @@ pub struct Spec {
     /// The text around the values of each template; empty for an element of `keys` that is an expression.
     outlines: &'static [&'static str],
     place: &'static Location<'static>,
-    ttl: Option<Duration>,
-    wait: Option<Duration>,
-    /// [`Acquire::read`] or [`Acquire::write`].
-    mode: Option<fn(Acquire) -> Acquire>,
-    permits: Option<u32>,
-    take: Option<u32>,
-    renew: Option<bool>,
-    max_hold: Option<Duration>,
-    hold_at_least: Option<Duration>,
-    retain: Option<Duration>,
-    reentrant: Option<bool>,
-    fenced: bool,
-    skips: bool,
+    /// Set by the expansion, with [`set`].
+    pub options: CallOptions,
 }
 
 impl Spec {
@@ -63,18 +51,7 @@ impl Spec {
             template,
             outlines,
             place: Location::caller(),
-            ttl: None,
-            wait: None,
-            mode: None,
-            permits: None,
-            take: None,
-            renew: None,
-            max_hold: None,
-            hold_at_least: None,
-            retain: None,
-            reentrant: None,
-            fenced: false,
-            skips: false,
+            options: CallOptions::default(),
         }
     }
 
@@ -128,84 +105,6 @@ impl Spec {
         self.writer.placeholder(name, value);
     }
 
-    /// `ttl = …`
-    #[inline(never)]
-    pub fn ttl(&mut self, ttl: Duration) {
-        self.ttl = Some(ttl);
-    }
-
-    /// `wait = …`
-    #[inline(never)]
-    pub fn wait(&mut self, wait: Duration) {
-        self.wait = Some(wait);
-    }
-
-    /// `mode = "read"`
-    #[inline(never)]
-    pub fn read(&mut self) {
-        self.mode = Some(Acquire::read);
-    }
-
-    /// `mode = "write"`
-    #[inline(never)]
-    pub fn write(&mut self) {
-        self.mode = Some(Acquire::write);
-    }
-
-    /// `permits = …`
-    #[inline(never)]
-    pub fn permits(&mut self, permits: u32) {
-        self.permits = Some(permits);
-    }
-
-    /// `take = …`
-    #[inline(never)]
-    pub fn take(&mut self, take: u32) {
-        self.take = Some(take);
-    }
-
-    /// `renew = …`
-    #[inline(never)]
-    pub fn renew(&mut self, renew: bool) {
-        self.renew = Some(renew);
-    }
-
-    /// `max_hold = …`
-    #[inline(never)]
-    pub fn max_hold(&mut self, max_hold: Duration) {
-        self.max_hold = Some(max_hold);
-    }
-
-    /// `hold_at_least = …`
-    #[inline(never)]
-    pub fn hold_at_least(&mut self, hold_at_least: Duration) {
-        self.hold_at_least = Some(hold_at_least);
-    }
-
-    /// `retain = …`
-    #[inline(never)]
-    pub fn retain(&mut self, retain: Duration) {
-        self.retain = Some(retain);
-    }
-
-    /// `reentrant = …`
-    #[inline(never)]
-    pub fn reentrant(&mut self, reentrant: bool) {
-        self.reentrant = Some(reentrant);
-    }
-
-    /// `token = …`
-    #[inline(never)]
-    pub fn fenced(&mut self) {
-        self.fenced = true;
-    }
-
-    /// `on_busy = "skip"`
-    #[inline(never)]
-    pub fn skip(&mut self) {
-        self.skips = true;
-    }
-
     /// Acquires from the client of `client = …`.
     pub fn acquire<C: ClientRef + ?Sized>(self, client: &C) -> Call {
         self.acquire_from(client.client())
@@ -255,45 +154,14 @@ impl Spec {
                 client.lock_all(keys.map(|(key, outline)| outlined(key, outline)))
             }
         };
-        let mut acquire = acquire.described(self.function, self.template, self.place);
-        if let Some(ttl) = self.ttl {
-            acquire = acquire.ttl(ttl);
-        }
-        if let Some(wait) = self.wait {
-            acquire = acquire.wait(wait);
-        }
-        if let Some(mode) = self.mode {
-            acquire = mode(acquire);
-        }
-        if let Some(permits) = self.permits {
-            acquire = acquire.permits(permits);
-        }
-        if let Some(take) = self.take {
-            acquire = acquire.take(take);
-        }
-        if let Some(renew) = self.renew {
-            acquire = acquire.renew(renew);
-        }
-        if let Some(max_hold) = self.max_hold {
-            acquire = acquire.max_hold(max_hold);
-        }
-        if let Some(hold_at_least) = self.hold_at_least {
-            acquire = acquire.hold_at_least(hold_at_least);
-        }
-        if let Some(retain) = self.retain {
-            acquire = acquire.retain(retain);
-        }
-        if let Some(reentrant) = self.reentrant {
-            acquire = acquire.reentrant(reentrant);
-        }
-        if self.fenced {
-            acquire = acquire.fenced();
-        }
-        if self.skips {
-            acquire = acquire.skipping();
-        }
-        acquire
+        acquire.described(self.options, self.function, self.template, self.place)
     }
+}
+
+/// Gives an option of [`Spec::options`] its value. An own function, so that the compiler explains a value of a wrong type as
+/// the argument that it is.
+pub fn set<T>(option: &mut Option<T>, value: T) {
+    *option = Some(value);
 }
 
 /// The key, with the outline of the template that wrote it.

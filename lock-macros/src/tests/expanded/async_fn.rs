@@ -6,8 +6,14 @@ pub async fn ship(id: u64, order: Order) -> Result<Receipt, ShipError> {
             &["order:<>"],
         );
         __lock_rt::Spec::part(&mut __lock_spec, &["order:", "id"], &id);
-        __lock_rt::Spec::ttl(&mut __lock_spec, ::core::time::Duration::new(10u64, 0u32));
-        __lock_rt::Spec::wait(&mut __lock_spec, ::core::time::Duration::new(2u64, 0u32));
+        __lock_rt::set(
+            &mut __lock_spec.options.ttl,
+            ::core::time::Duration::new(10u64, 0u32),
+        );
+        __lock_rt::set(
+            &mut __lock_spec.options.wait,
+            ::core::time::Duration::new(2u64, 0u32),
+        );
         __lock_rt::Spec::acquire_installed(__lock_spec)
     } {
         mut __lock_call => {

@@ -11,7 +11,7 @@ fn take(&mut self, sku: &str, _tx: Tx) -> Result<u32, StockError> {
             }
         };
         let mut __lock_spec = __lock_rt::Spec::keyed(&["take", "take"], __lock_key);
-        __lock_rt::Spec::fenced(&mut __lock_spec);
+        __lock_spec.options.fenced = true;
         let __lock_asked = __lock_rt::Spec::ask(__lock_spec, &(self.locks));
         __lock_rt::Acquire::acquire_blocking(__lock_asked)
     } {

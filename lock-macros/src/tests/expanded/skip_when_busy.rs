@@ -6,8 +6,8 @@ async fn nightly() {
             &["nightly"],
         );
         __lock_rt::Spec::text(&mut __lock_spec, "nightly");
-        __lock_rt::Spec::wait(&mut __lock_spec, Duration::ZERO);
-        __lock_rt::Spec::skip(&mut __lock_spec);
+        __lock_rt::set(&mut __lock_spec.options.wait, Duration::ZERO);
+        __lock_spec.options.on_busy = __lock_rt::OnBusy::Skip;
         __lock_rt::Spec::acquire_installed(__lock_spec)
     } {
         mut __lock_call => {

@@ -30,7 +30,7 @@ impl Acquire {
             }
             Found::Lock(enclosing) => {
                 let frame = self.nested_blocking(enclosing)?;
-                if self.fenced {
+                if self.options.fenced {
                     frame.lease().token_blocking()?;
                 }
                 frame

@@ -86,9 +86,10 @@ impl Acquire {
         // In a forked child the lease is only a copy of the parent's.
         let same = self.core.backend.check_process();
         same.map_err(|error| error.with_key(&self.key))?;
-        let descent = match self.reentrant {
-            true => enclosing.frame.check_descent(mode),
-            false => Err("this call says `reentrant = false`".to_owned()),
+        let descent = if self.options.reentrant.unwrap_or(true) {
+            enclosing.frame.check_descent(mode)
+        } else {
+            Err("this call says `reentrant = false`".to_owned())
         };
         descent.map_err(|reason| {
             LockError::new(LockErrorKind::Reentered)

@@ -1,5 +1,6 @@
 //! Compares the order in which a call takes locks with that of other calls.
 
+use super::options::OnBusy;
 use super::{Acquire, BY_HAND};
 use crate::call_tree;
 use crate::error::{LockError, LockErrorKind};
@@ -37,7 +38,7 @@ impl Acquire {
         mode: Mode,
         labels: &CallLabels,
     ) -> Result<(), LockError> {
-        if self.skips || self.bounded_wait().is_zero() {
+        if self.options.on_busy == OnBusy::Skip || self.bounded_wait().is_zero() {
             return Ok(());
         }
         let asker = Asker {

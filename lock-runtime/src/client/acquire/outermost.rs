@@ -8,13 +8,9 @@ use super::Acquire;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
 use crate::call_tree::Nesting;
-use crate::config::{
-    RETAINED, bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl,
-};
 use crate::control::is_removed;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, OneOrMore};
-use crate::lease::schedule::LeaseTerms;
 use crate::lease::{Mode, Request};
 use crate::telemetry::{Acquiring, CallLabels};
 
@@ -62,7 +58,7 @@ impl Acquire {
 
     fn acquiring(&self, labels: CallLabels, clock: Clock) -> Acquiring {
         // Options that contradict each other fail after this.
-        let mode = || self.mode.mode().map_or("", Mode::name);
+        let mode = || self.options.mode().map_or("", Mode::name);
         Acquiring::begin(labels, mode, clock)
     }
 
@@ -153,88 +149,15 @@ impl Acquire {
             locks,
             mode,
             terms,
-            fenced: self.fenced,
+            fenced: self.options.fenced,
             wait: self.bounded_wait(),
             label: self.core.labels.of(self.function_or_name()),
             labels,
         })
     }
 
-    /// How the call asks to hold the lock.
-    pub(super) fn mode(&self) -> Result<Mode, LockError> {
-        let checked = match self.mode.mode() {
-            Ok(Mode::Exclusive) if self.others.is_none() => return Ok(Mode::Exclusive),
-            Ok(mode) => self.check_mode(mode).map(|()| mode),
-            Err(error) => Err(error),
-        };
-        checked.map_err(|error| self.about_the_key(error))
-    }
-
-    fn check_mode(&self, mode: Mode) -> Result<(), LockError> {
-        if mode != Mode::Exclusive {
-            self.core.require("readers, writers and permits")?;
-        }
-        match (mode.share(), self.retain) {
-            (Some(_), Some(retain)) if !retain.is_zero() => Err(LockError::invalid_options(
-                "a share of a lock is never retained",
-            )),
-            (Some(_), _) if !self.hold_at_least.is_zero() => {
-                Err(LockError::invalid_options("a share has no minimum hold"))
-            }
-            (None, Some(retain)) if self.others.is_some() && !retain.is_zero() => Err(
-                LockError::invalid_options("a lease of several locks is never retained"),
-            ),
-            _ => Ok(()),
-        }
-    }
-
-    fn check_retain(&self, retain: Duration, ttl: Duration) -> Result<(), LockError> {
-        if retain.is_zero() {
-            return Ok(());
-        }
-        self.core.options.record.require_native(RETAINED)?;
-        check_retain(retain, ttl)
-    }
-
-    fn check_hold_at_least(&self) -> Result<(), LockError> {
-        if self.hold_at_least.is_zero() {
-            return Ok(());
-        }
-        self.core.require("minimum hold")?;
-        check_hold_at_least(self.hold_at_least, self.max_hold)
-    }
-
-    pub(super) fn bounded_wait(&self) -> Duration {
-        bounded_wait(self.wait.unwrap_or(self.core.options.wait))
-    }
-
-    pub(super) fn terms(&self) -> Result<LeaseTerms, LockError> {
-        let ttl = self.ttl.unwrap_or(self.core.options.ttl);
-        check_ttl(ttl)
-            .and_then(|()| self.core.limits.check_ttl(ttl))
-            .and_then(|()| self.max_hold.map_or(Ok(()), check_max_hold))
-            .and_then(|()| {
-                self.retain
-                    .map_or(Ok(()), |retain| self.check_retain(retain, ttl))
-            })
-            .and_then(|()| self.check_hold_at_least())
-            .map_err(|error| self.about_the_key(error))?;
-        Ok(LeaseTerms {
-            ttl,
-            renew: self.renew,
-            max_hold: self.max_hold,
-            // The client's default applies to leases of all lengths.
-            retain: self.retain.unwrap_or(self.core.options.retain.min(ttl / 3)),
-            // A part of a millisecond counts as one: the lock is taken for no less.
-            hold_at_least_ms: match self.hold_at_least {
-                Duration::ZERO => 0,
-                time => u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX),
-            },
-        })
-    }
-
     /// Adds the key, if the call has one.
-    fn about_the_key(&self, error: LockError) -> LockError {
+    pub(super) fn about_the_key(&self, error: LockError) -> LockError {
         match self.key.is_missing() {
             true => error,
             false => error.with_key(&self.key),

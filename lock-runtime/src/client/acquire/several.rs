@@ -36,11 +36,11 @@ impl Acquire {
             frames.push(call.nested(enclosing).await?);
         }
         if let Some(locks) = rest {
-            self.wait = Some(until.since(self.now()));
+            self.options.wait = Some(until.since(self.now()));
             let lease = self.outermost(locks, nesting).await?;
             frames.push(Frame::outermost(lease, self.mode()?));
         }
-        let fenced = self.fenced;
+        let fenced = self.options.fenced;
         let guard = self.guard(frames)?;
         if fenced {
             guard.fencing_token().await?;
@@ -62,11 +62,11 @@ impl Acquire {
             frames.push(call.nested_blocking(enclosing)?);
         }
         if let Some(locks) = rest {
-            self.wait = Some(until.since(self.now()));
+            self.options.wait = Some(until.since(self.now()));
             let lease = self.outermost_blocking(locks, nesting)?;
             frames.push(Frame::outermost(lease, self.mode()?));
         }
-        let fenced = self.fenced;
+        let fenced = self.options.fenced;
         let guard = self.guard(frames)?;
         if fenced {
             guard.fencing_token_blocking()?;
@@ -76,12 +76,9 @@ impl Acquire {
 
     /// The same call for one of its locks, which an error names.
     fn for_one(&self, key: LockKey, wait: Duration) -> Acquire {
-        Acquire {
-            key,
-            others: None,
-            wait: Some(wait),
-            ..self.clone()
-        }
+        let mut call = self.clone();
+        (call.key, call.others) = (key, None);
+        call.wait(wait)
     }
 
     /// The guard of all locks. A lock that the call tree held may have been lost while the call waited for the others.

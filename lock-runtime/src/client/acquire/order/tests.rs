@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::call_tree::in_current_hold;
 use crate::client::testing::deny_lock_order;
-use crate::client::{Acquire, LockClient, LockGuard};
+use crate::client::{Acquire, LockClient, LockGuard, OnBusy};
 use crate::error::LockErrorKind;
 use crate::key::LockKey;
 
@@ -96,7 +96,7 @@ impl Node {
             Some(lock) => client.lock(key(lock)),
             None => client.lock_all(self.locks.iter().map(key)),
         };
-        let acquire = match self.access {
+        let mut acquire = match self.access {
             Access::Alone => acquire,
             Access::Read => acquire.read(),
             Access::Permits => acquire.permits(3),
@@ -104,7 +104,10 @@ impl Node {
         match self.patience {
             Patience::Waits => acquire,
             Patience::Tries => acquire.wait(Duration::ZERO),
-            Patience::Skips => acquire.skipping(),
+            Patience::Skips => {
+                acquire.options.on_busy = OnBusy::Skip;
+                acquire
+            }
         }
     }
 }

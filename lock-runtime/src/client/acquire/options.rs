@@ -1,0 +1,214 @@
+//! The options of a call for a lock, as one struct, and the methods of [`Acquire`] that fill it.
+//!
+//! The attribute's expansion fills the same struct, by the names of its fields. What the options mean is in
+//! [`terms`](super::terms).
+
+use std::time::Duration;
+
+use super::Acquire;
+
+/// The options of one call. `None` is what holds without the option: often a setting of the client.
+#[derive(Clone, Debug, Default)]
+pub struct CallOptions {
+    /// See [`Acquire::ttl`].
+    pub ttl: Option<Duration>,
+    /// See [`Acquire::wait`].
+    pub wait: Option<Duration>,
+    /// See [`Acquire::read`] and [`Acquire::write`].
+    pub mode: Option<Access>,
+    /// See [`Acquire::permits`].
+    pub permits: Option<u32>,
+    /// See [`Acquire::take`].
+    pub take: Option<u32>,
+    /// See [`Acquire::renew`].
+    pub renew: Option<bool>,
+    /// See [`Acquire::max_hold`].
+    pub max_hold: Option<Duration>,
+    /// See [`Acquire::hold_at_least`].
+    pub hold_at_least: Option<Duration>,
+    /// See [`Acquire::retain`].
+    pub retain: Option<Duration>,
+    /// See [`Acquire::reentrant`].
+    pub reentrant: Option<bool>,
+    /// See [`Acquire::fenced`].
+    pub fenced: bool,
+    /// What a caller does that finds the lock busy until the end of its wait.
+    pub on_busy: OnBusy,
+}
+
+/// The kinds of access of [`Acquire::read`] and [`Acquire::write`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Shares the lock with other readers.
+    Read,
+    /// Holds the lock alone, where others read.
+    Write,
+}
+
+/// What a caller does that finds the lock busy until the end of its wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnBusy {
+    /// It fails.
+    #[default]
+    Error,
+    /// It goes on without the lock.
+    Skip,
+}
+
+impl Acquire {
+    /// How long the lease lasts without a renewal, 20 ms to 24 h. Default: the client's ttl.
+    ///
+    /// The ttl bounds how long a crashed holder blocks other callers. It does *not* bound how long the lock
+    /// may be held: an explicit ttl leaves renewal on. For that see [`max_hold`](Acquire::max_hold)
+    /// and [`renew`](Acquire::renew).
+    pub fn ttl(mut self, ttl: Duration) -> Acquire {
+        self.options.ttl = Some(ttl);
+        self
+    }
+
+    /// How long to wait for the lock, everything included. Default: the client's wait. Zero makes one attempt.
+    pub fn wait(mut self, wait: Duration) -> Acquire {
+        self.options.wait = Some(wait);
+        self
+    }
+
+    /// Shares the lock with other readers: any number of them hold it at once, and no writer with them.
+    ///
+    /// Waiting readers and writers are served in the order in which they came, so neither starves the other. All
+    /// readers that hold the lock at once have the same [fencing token](crate::FencingToken).
+    ///
+    /// A reader's lease is never retained ([`retain`](Acquire::retain)). [Redisson's record](crate::Record::Redisson)
+    /// has no readers, writers and permits: there they are `InvalidOptions`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let one = client.lock("report").read().acquire().await?;
+    /// let another = client.lock("report").read().acquire().await?;
+    /// assert!(client.lock("report").write().try_acquire().await?.is_none());
+    /// # drop((one, another)); Ok(()) }
+    /// ```
+    pub fn read(mut self) -> Acquire {
+        self.options.mode = Some(Access::Read);
+        self
+    }
+
+    /// Holds the lock alone, as a call without a mode does. Use it where others [`read`](Acquire::read): the release
+    /// admits all waiting readers, and [`Busy`](crate::LockErrorKind::Busy) reports how many hold the lock. Like
+    /// [`read`](Acquire::read), it does not work with Redisson's record.
+    pub fn write(mut self) -> Acquire {
+        self.options.mode = Some(Access::Write);
+        self
+    }
+
+    /// Shares the lock with others as long as no more than `permits` are taken in all; 1 or more. Each call
+    /// takes one, unless [`take`](Acquire::take) sets another number.
+    ///
+    /// The limit is the caller's own and is stored nowhere: a caller with a limit of 3 waits where three are
+    /// taken, while one with a limit of 5 goes in. If a holder crashes, its own permits are free when its ttl
+    /// ends. Like [`read`](Acquire::read), it does not work with Redisson's record.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let small = client.lock("supplier").permits(5).acquire().await?;
+    /// let large = client.lock("supplier").permits(5).take(4).acquire().await?;
+    /// assert!(client.lock("supplier").permits(5).try_acquire().await?.is_none());
+    /// # drop((small, large)); Ok(()) }
+    /// ```
+    pub fn permits(mut self, permits: u32) -> Acquire {
+        self.options.permits = Some(permits);
+        self
+    }
+
+    /// Sets how many of the [`permits`](Acquire::permits) the call takes. Default: 1.
+    pub fn take(mut self, take: u32) -> Acquire {
+        self.options.take = Some(take);
+        self
+    }
+
+    /// Whether the lease is renewed in the background, each third of its ttl. Default: true.
+    pub fn renew(mut self, renew: bool) -> Acquire {
+        self.options.renew = Some(renew);
+        self
+    }
+
+    /// The longest time for which the lock may be held, renewals included. After it the lock is lost.
+    pub fn max_hold(mut self, max_hold: Duration) -> Acquire {
+        self.options.max_hold = Some(max_hold);
+        self
+    }
+
+    /// How long the lock stays taken at least, 24 h at most: if its holder is done before, or fails, other callers find it
+    /// busy until then. Default: zero.
+    ///
+    /// So a short job that several machines start at the same tick runs once, even if their clocks differ. The time
+    /// counts from when the lock was acquired. A lock that was lost is free at once, and one whose holder crashed is free
+    /// when its ttl ends. The minimum is not for shares ([`read`](Acquire::read), [`permits`](Acquire::permits)), and
+    /// is no longer than [`max_hold`](Acquire::max_hold). In [Redisson's record](crate::Record::Redisson) it is
+    /// `InvalidOptions`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::LockClient;
+    /// # use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let job = client.lock("report:hourly").hold_at_least(Duration::from_secs(30));
+    /// job.run(async |_guard| println!("once a tick")).await?;
+    /// assert!(client.lock("report:hourly").try_acquire().await?.is_none());
+    /// # Ok(()) }
+    /// ```
+    pub fn hold_at_least(mut self, hold_at_least: Duration) -> Acquire {
+        self.options.hold_at_least = Some(hold_at_least);
+        self
+    }
+
+    /// How long the lease stays with this client after the body, if no other client waits for the lock: 1 ms to
+    /// a third of the ttl, or zero for not at all. Default: the client's setting.
+    ///
+    /// The next caller of the key in this client then takes the lease without a command, also with a `wait` of
+    /// zero, and its fencing token, if it asks for one, is its own. See
+    /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process). In
+    /// [Redisson's record](crate::Record::Redisson) it is `InvalidOptions`, unless zero.
+    pub fn retain(mut self, retain: Duration) -> Acquire {
+        self.options.retain = Some(retain);
+        self
+    }
+
+    /// Whether a call tree that holds the lock already may enter it again. Default: true. If not, such a call
+    /// fails at once with [`Reentered`](crate::LockErrorKind::Reentered).
+    pub fn reentrant(mut self, reentrant: bool) -> Acquire {
+        self.options.reentrant = Some(reentrant);
+        self
+    }
+
+    /// Acquires a [fencing token](crate::FencingToken) together with the lock, by the same command. Then
+    /// [`LockGuard::fencing_token`] sends nothing.
+    ///
+    /// Call this if you use the token. Without it, taking a free lock costs the server a third, and a token that is asked
+    /// for later is one command more. If the call joins an outer one that has no token, or takes over a lease without one,
+    /// it asks the server for the token before it returns.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use lock_runtime::{FencingToken, LockClient};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
+    /// let client = LockClient::memory();
+    /// let guard = client.lock("order:42").fenced().acquire().await?;
+    /// let token: FencingToken = guard.fencing_token().await?;
+    /// # guard.release().await }
+    /// ```
+    pub fn fenced(mut self) -> Acquire {
+        self.options.fenced = true;
+        self
+    }
+}
