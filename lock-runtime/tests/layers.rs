@@ -20,7 +20,7 @@ const LAYERS: &[&[&str]] = &[
     &["backend/owned_lease"],
     &["backend/operations"],
     &["backend/any"],
-    &["backend/admission"],
+    &["backend/admission", "backend/caller"],
     &["backend/memory", "backend/remote"],
     &["backend/redis"],
     &["backend/engine"],

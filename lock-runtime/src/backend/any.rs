@@ -6,15 +6,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backend::admission::Admission;
+use crate::backend::caller::Caller;
 use crate::backend::memory::Memory;
 use crate::backend::redis::{self, CLOCK, Parts, QuorumTarget, QuorumWire, RedisWire, Target};
 use crate::backend::remote::servers::Servers;
 use crate::backend::remote::{self, Remote};
 use crate::backend::undelivered::{Abandon, Acquiring, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome, Request};
+use crate::background::Background;
 use crate::background::clock::Clock;
-use crate::background::{Background, block_on};
 use crate::config::{Limits, Options};
 use crate::error::LockError;
 use crate::lease::Lease;
@@ -82,40 +82,22 @@ impl AnyBackend {
         )
     }
 
-    pub(crate) fn clock(&self) -> Clock {
-        each!(self, backend => backend.clock())
-    }
-
-    /// The clock of callers that block their thread: paused time would not go on while they block.
-    pub(crate) fn blocking_clock(&self) -> Clock {
-        each!(self,
-            Memory(_) => Clock::Real,
-            Remote(remote) => remote.clock()
-        )
+    /// The clock that a caller goes by. Paused time would not go on while a thread blocks.
+    pub(crate) fn clock(&self, caller: Caller) -> Clock {
+        match (self, caller) {
+            (AnyBackend::Memory(_), Caller::Thread) => Clock::Real,
+            _ => each!(self, backend => backend.clock()),
+        }
     }
 
     /// Begins at once, and is awaited in the same poll.
-    pub(crate) fn acquire(&self, request: Request) -> Acquiring {
-        each!(self, backend => backend.clone().acquire(request))
-    }
-
-    pub(crate) fn acquire_blocking(
-        &self,
-        admission: &Admission,
-        request: Request,
-    ) -> Result<Arc<Lease>, LockError> {
-        let key = request.locks.first().key.clone();
-        each!(self, Memory(memory) => {
-            let acquire = memory.clone().acquire_by(self.blocking_clock(), request);
-            block_on(admission.unless_closed(&key, acquire)).map(Undelivered::deliver)
-        }, Remote(remote) => {
-            // Begun where the thread is known to block.
-            let acquire = async {
-                let acquiring = remote.clone().acquire(request);
-                admission.unless_closed(&key, acquiring).await
-            };
-            redis::block_on(acquire).map(Undelivered::deliver)
-        })
+    pub(crate) fn acquire(&self, caller: Caller, request: Request) -> Acquiring {
+        match (self, caller) {
+            (AnyBackend::Memory(memory), Caller::Thread) => {
+                Acquiring::boxed(memory.clone().acquire_by(self.clock(caller), request))
+            }
+            _ => each!(self, backend => caller.begin(|| backend.clone().acquire(request))),
+        }
     }
 
     pub(crate) fn delivered(&self, lease: &Lease) {
@@ -130,37 +112,12 @@ impl AnyBackend {
         each!(self, backend => backend.clone().token(lease).await)
     }
 
-    /// As [`token`](AnyBackend::token), for callers that block their thread.
-    pub(crate) fn token_blocking(&self, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
-        each!(self,
-            Memory(memory) => block_on(memory.clone().token(lease)),
-            Remote(remote) => redis::block_on(remote.clone().token(lease))
-        )
-    }
-
     pub(crate) async fn downgrade(&self, lease: Arc<Lease>) -> Result<Arc<Lease>, LockError> {
         each!(self, backend => backend.clone().downgrade(lease).await.map(Undelivered::deliver))
     }
 
-    /// As [`downgrade`](AnyBackend::downgrade), for callers that block their thread.
-    pub(crate) fn downgrade_blocking(&self, lease: Arc<Lease>) -> Result<Arc<Lease>, LockError> {
-        let lease = each!(self,
-            Memory(memory) => block_on(memory.clone().downgrade(lease)),
-            Remote(remote) => redis::block_on(remote.clone().downgrade(lease))
-        );
-        lease.map(Undelivered::deliver)
-    }
-
     pub(crate) async fn release(&self, lease: Arc<Lease>) -> ReleaseOutcome {
         each!(self, backend => backend.clone().release(lease).await)
-    }
-
-    /// As [`release`](AnyBackend::release), for callers that block their thread.
-    pub(crate) fn release_blocking(&self, lease: Arc<Lease>) -> ReleaseOutcome {
-        each!(self,
-            Memory(memory) => block_on(memory.clone().release(lease)),
-            Remote(remote) => redis::block_on(remote.clone().release(lease))
-        )
     }
 
     pub(crate) fn abandon(&self, lease: Arc<Lease>) {

@@ -6,6 +6,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod any;
+pub(crate) mod caller;
 pub(crate) mod engine;
 pub(crate) mod memory;
 pub(crate) mod operations;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::backend::ReleaseOutcome;
 use crate::backend::admission::Admission;
 use crate::backend::any::AnyBackend;
+use crate::backend::caller::Caller;
 use crate::background::in_flight::Counted;
 use crate::background::moment::Moment;
 use crate::error::LockError;
@@ -30,6 +31,7 @@ impl OwnedLease {
     pub(crate) fn acquire<'a>(
         backend: &'a AnyBackend,
         admission: &'a Admission,
+        caller: Caller,
         request: Request,
     ) -> impl Future<Output = Result<OwnedLease, LockError>> + Send + 'a {
         let key = request.locks.first().key.clone();
@@ -37,34 +39,19 @@ impl OwnedLease {
         // Not in the future: a request is large.
         let begun = admission
             .enter(&key)
-            .map(|in_flight| (backend.acquire(request), in_flight));
+            .map(|in_flight| (backend.acquire(caller, request), in_flight));
         async move {
             let (acquiring, in_flight) = begun?;
-            let undelivered = admission.unless_closed(&key, acquiring).await?;
+            let acquiring = admission.unless_closed(&key, acquiring);
+            let undelivered = caller.wait(acquiring).await?;
             let lease = OwnedLease::new(backend, in_flight, undelivered.deliver());
             // A lease that was handed over, or retained, may have none.
             if fenced {
                 // Boxed, or it would be part of each acquisition.
-                Box::pin(lease.token()).await?;
+                Box::pin(lease.token(caller)).await?;
             }
             Ok(lease)
         }
-    }
-
-    /// For callers that block their thread, inside or outside a runtime.
-    pub(crate) fn acquire_blocking(
-        backend: &AnyBackend,
-        admission: &Arc<Admission>,
-        request: Request,
-    ) -> Result<OwnedLease, LockError> {
-        let in_flight = admission.enter(&request.locks.first().key)?;
-        let fenced = request.fenced;
-        let lease = backend.acquire_blocking(admission, request)?;
-        let lease = OwnedLease::new(backend, in_flight, lease);
-        if fenced {
-            lease.token_blocking()?;
-        }
-        Ok(lease)
     }
 
     fn new(backend: &AnyBackend, in_flight: Counted, lease: Arc<Lease>) -> OwnedLease {
@@ -83,18 +70,10 @@ impl OwnedLease {
     }
 
     /// The fencing token, which the store is asked for if there is none yet.
-    pub(crate) async fn token(&self) -> Result<FencingToken, LockError> {
+    pub(crate) async fn token(&self, caller: Caller) -> Result<FencingToken, LockError> {
         match self.known_token() {
             Some(token) => Ok(token),
-            None => self.backend.token(self.shared()).await,
-        }
-    }
-
-    /// As [`token`](OwnedLease::token), blocking the thread.
-    pub(crate) fn token_blocking(&self) -> Result<FencingToken, LockError> {
-        match self.known_token() {
-            Some(token) => Ok(token),
-            None => self.backend.token_blocking(self.shared()),
+            None => caller.wait(self.backend.token(self.shared())).await,
         }
     }
 
@@ -103,16 +82,9 @@ impl OwnedLease {
     }
 
     /// Makes the holder a reader, without letting the lock go in between. On an error it is given back.
-    pub(crate) async fn downgrade(mut self) -> Result<OwnedLease, LockError> {
+    pub(crate) async fn downgrade(mut self, caller: Caller) -> Result<OwnedLease, LockError> {
         let old = self.take();
-        let outcome = self.backend.downgrade(old.lease.clone()).await;
-        self.downgraded(old, outcome)
-    }
-
-    /// As [`downgrade`](OwnedLease::downgrade), blocking the thread.
-    pub(crate) fn downgrade_blocking(mut self) -> Result<OwnedLease, LockError> {
-        let old = self.take();
-        let outcome = self.backend.downgrade_blocking(old.lease.clone());
+        let outcome = caller.wait(self.backend.downgrade(old.lease.clone())).await;
         self.downgraded(old, outcome)
     }
 
@@ -152,16 +124,11 @@ impl OwnedLease {
     /// Releases the lock. `Ok` if it was held until `ended`, as far as is known.
     ///
     /// Dropped before its end, the release goes on in the background.
-    pub(crate) async fn release(self, ended: Moment) -> Result<(), LockError> {
+    pub(crate) async fn release(self, caller: Caller, ended: Moment) -> Result<(), LockError> {
         let report = ReleaseReport::of(self.shared(), ended);
-        let released = self.backend.release(report.lease.clone()).await;
-        self.finish(report, released)
-    }
-
-    /// As [`release`](OwnedLease::release), blocking the thread.
-    pub(crate) fn release_blocking(self, ended: Moment) -> Result<(), LockError> {
-        let report = ReleaseReport::of(self.shared(), ended);
-        let released = self.backend.release_blocking(report.lease.clone());
+        let released = caller
+            .wait(self.backend.release(report.lease.clone()))
+            .await;
         self.finish(report, released)
     }
 

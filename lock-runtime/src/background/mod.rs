@@ -137,11 +137,3 @@ pub fn background_tasks() -> usize {
         background.0.handle.metrics().num_alive_tasks()
     })
 }
-
-/// Waits for `future` on this thread, inside or outside a runtime.
-///
-/// tokio's own `block_on` panics inside a runtime. Without `unconstrained`, a task that has used up its
-/// cooperative budget would spin here for ever: the budget is not renewed while the task blocks.
-pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    pollster::block_on(tokio::task::coop::unconstrained(future))
-}

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::options::{Access, CallOptions, OnBusy};
+use crate::backend::caller::Caller;
 use crate::call_tree::{self, Found, Frame, OnLost};
 use crate::client::body_end::{self, BodyEnd};
 use crate::client::core::Core;
@@ -149,22 +150,26 @@ impl Acquire {
     /// A future that was polled and is kept without being polled again may be granted the lock. Its lease is
     /// not renewed before the caller has the guard, so it ends with its ttl. The future then fails with
     /// `Lost`, or in memory waits again.
-    pub async fn acquire(self) -> Result<LockGuard, LockError> {
+    pub fn acquire(self) -> impl Future<Output = Result<LockGuard, LockError>> + Send {
+        self.acquire_for(Caller::Task)
+    }
+
+    async fn acquire_for(self, caller: Caller) -> Result<LockGuard, LockError> {
         if self.others.is_some() {
             // Boxed, or it would be part of every future that acquires a lock.
-            return Box::pin(self.several()).await;
+            return Box::pin(self.several(caller)).await;
         }
         let core = self.core.clone();
         let frame = match self.found() {
             Found::Other(nesting) => {
-                let lease = self.outermost(self.lock_set(), nesting).await?;
+                let lease = self.outermost(caller, self.lock_set(), nesting).await?;
                 Frame::outermost(lease, self.mode()?)
             }
             Found::Lock(enclosing) => {
                 let is_dropped_on_loss = enclosing.is_dropped_on_loss;
-                let frame = self.nested(enclosing).await?;
+                let frame = self.nested(caller, enclosing).await?;
                 if self.options.fenced {
-                    Box::pin(self.nested_token(&frame, is_dropped_on_loss)).await?;
+                    Box::pin(self.nested_token(caller, &frame, is_dropped_on_loss)).await?;
                 }
                 frame
             }
@@ -228,6 +233,7 @@ impl Acquire {
         };
         // Boxed, or it would be part of every future that runs a body.
         Box::pin(body_end::release_after(
+            Caller::Task,
             guard,
             OnLost::Cancel,
             BodyEnd::of(&outcome),

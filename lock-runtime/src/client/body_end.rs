@@ -1,5 +1,6 @@
 //! Releases a lock after its body, and decides what that means for the body's result.
 
+use crate::backend::caller::Caller;
 use crate::call_tree::OnLost;
 use crate::client::guard::LockGuard;
 use crate::error::LockError;
@@ -43,28 +44,14 @@ impl BodyEnd {
 /// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor the
 /// body's own error keeps the result.
 pub(crate) async fn release_after(
+    caller: Caller,
     guard: LockGuard,
     on_lost: OnLost,
     end: BodyEnd,
 ) -> Result<(), LockError> {
     warn_if_shared(&guard);
     let labels = labels(&guard);
-    after_release(&labels, on_lost, end, guard.release().await)
-}
-
-/// As `release_after`, blocking the thread.
-///
-/// # Errors
-///
-/// As `release_after`.
-pub fn release_after_blocking(
-    guard: LockGuard,
-    on_lost: OnLost,
-    end: BodyEnd,
-) -> Result<(), LockError> {
-    warn_if_shared(&guard);
-    let labels = labels(&guard);
-    after_release(&labels, on_lost, end, guard.release_blocking())
+    after_release(&labels, on_lost, end, guard.release_for(caller).await)
 }
 
 /// The result of the call, after a body that ended so and a release with this result.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use crate::backend::caller::{Caller, on_this_thread};
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::moment::Moment;
 use crate::call_tree::body::{self, BodyDriver};
@@ -222,12 +223,8 @@ impl LockGuard {
     /// assert_eq!(reading.fencing_token().await?, another.fencing_token().await?);
     /// # Ok(()) }
     /// ```
-    pub async fn downgrade(self) -> Result<LockGuard, LockError> {
-        let core = self.core.clone();
-        match self.downgradable()? {
-            Downgradable::Reader(guard) => Ok(guard),
-            Downgradable::Writer(lease) => Ok(LockGuard::reading(core, lease.downgrade().await?)),
-        }
+    pub fn downgrade(self) -> impl Future<Output = Result<LockGuard, LockError>> + Send {
+        self.downgrade_for(Caller::Task)
     }
 
     /// As [`downgrade`](LockGuard::downgrade), blocking the thread.
@@ -236,11 +233,15 @@ impl LockGuard {
     ///
     /// As [`downgrade`](LockGuard::downgrade).
     pub fn downgrade_blocking(self) -> Result<LockGuard, LockError> {
+        on_this_thread(self.downgrade_for(Caller::Thread))
+    }
+
+    async fn downgrade_for(self, caller: Caller) -> Result<LockGuard, LockError> {
         let core = self.core.clone();
         match self.downgradable()? {
             Downgradable::Reader(guard) => Ok(guard),
             Downgradable::Writer(lease) => {
-                Ok(LockGuard::reading(core, lease.downgrade_blocking()?))
+                Ok(LockGuard::reading(core, lease.downgrade(caller).await?))
             }
         }
     }
@@ -288,11 +289,8 @@ impl LockGuard {
     /// # Cancel safety
     ///
     /// Once polled, the lock is released even if the future is dropped.
-    pub async fn release(self) -> Result<(), LockError> {
-        match self.ending() {
-            Ending::Last(held, ended, outcome) => held.release(ended).await.and(outcome),
-            Ending::Shared(outcome) => outcome,
-        }
+    pub fn release(self) -> impl Future<Output = Result<(), LockError>> + Send {
+        self.release_for(Caller::Task)
     }
 
     /// As [`release`](LockGuard::release), blocking the thread for at most a second.
@@ -301,8 +299,12 @@ impl LockGuard {
     ///
     /// As [`release`](LockGuard::release).
     pub fn release_blocking(self) -> Result<(), LockError> {
+        on_this_thread(self.release_for(Caller::Thread))
+    }
+
+    pub(super) async fn release_for(self, caller: Caller) -> Result<(), LockError> {
         match self.ending() {
-            Ending::Last(held, ended, outcome) => held.release_blocking(ended).and(outcome),
+            Ending::Last(held, ended, outcome) => held.release(caller, ended).await.and(outcome),
             Ending::Shared(outcome) => outcome,
         }
     }

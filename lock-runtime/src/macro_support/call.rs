@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::backend::caller::Caller;
 use crate::background::sync::Mutex;
 use crate::call_tree::OnLost;
 use crate::call_tree::body::{BodyDriver, Drive};
@@ -101,7 +102,12 @@ impl Call {
     #[inline(never)]
     pub fn released(&mut self, on_lost: OnLost, end: BodyEnd) -> Released<'_> {
         if let State::Held(guard) = std::mem::replace(&mut self.0, State::Over) {
-            self.0 = State::Releasing(Mutex::new(Box::pin(release_after(guard, on_lost, end))));
+            self.0 = State::Releasing(Mutex::new(Box::pin(release_after(
+                Caller::Task,
+                guard,
+                on_lost,
+                end,
+            ))));
         }
         Released(self)
     }

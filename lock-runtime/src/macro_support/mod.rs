@@ -20,7 +20,7 @@ pub mod inspect {
 
 /// Everything that an expansion names, and the traits behind it.
 pub mod v1 {
-    pub use super::blocking::run_blocking;
+    pub use super::blocking::{release_after_blocking, run_blocking};
     pub use super::body_error::{
         BodyResult, Failing, FutureResult, NoFuture, NotAFuture, NotAResult, Refused, Returned,
     };
@@ -32,7 +32,7 @@ pub mod v1 {
     pub use super::skip::Skip;
     pub use super::spec::{Spec, set};
     pub use crate::call_tree::OnLost;
-    pub use crate::client::body_end::{BodyEnd, release_after_blocking};
+    pub use crate::client::body_end::BodyEnd;
     pub use crate::client::{Access, Acquire, CallOptions, OnBusy};
     pub use crate::error::LockError;
     pub use crate::key::{KeyPart, KeyWriter};

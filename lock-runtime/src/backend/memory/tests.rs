@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::LockGuard;
 use crate::backend::any::AnyBackend;
+use crate::backend::redis::block_on;
 use crate::client::LockClient;
 use crate::key::{Lock, LockKey, OneOrMore, RecordNames};
 use crate::lease::Mode;
@@ -56,7 +57,7 @@ fn threads_and_futures_without_a_runtime_are_served_in_order() {
             scope.spawn(move || {
                 let guard = match place % 3 {
                     0 => take(&client),
-                    1 => pollster::block_on(client.lock(KEY).wait(LONG).acquire()),
+                    1 => block_on(client.lock(KEY).wait(LONG).acquire()),
                     _ => tokio::runtime::Builder::new_current_thread()
                         .build()
                         .unwrap()
@@ -83,7 +84,7 @@ fn blocking_holder_is_notified_of_its_loss_and_the_waiter_served() {
         let next = scope.spawn(|| take(&client));
         // A renewal moves the deadline: the timer that was set is not the last.
         line_of(&client, 1);
-        pollster::block_on(held.renew()).unwrap();
+        block_on(held.renew()).unwrap();
         assert!(held.is_valid());
         // Without comparing its clock.
         eventually("the end", || held.frame().lease().is_known_lost());
@@ -143,7 +144,7 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
 
 fn downgrade(client: &LockClient, guard: &LockGuard) -> Arc<Lease> {
     let writer = guard.frame().lease().shared();
-    let reader = pollster::block_on(store(client).downgrade(writer));
+    let reader = block_on(store(client).downgrade(writer));
     reader.unwrap().deliver()
 }
 
@@ -158,7 +159,7 @@ fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
     assert!(memory.live().iter().all(|live| Arc::ptr_eq(live, &reader)));
     assert_eq!(reader.deadline(), guard.frame().lease().deadline());
     let before = reader.deadline();
-    pollster::block_on(memory.clone().renew(reader.clone())).unwrap();
+    block_on(memory.clone().renew(reader.clone())).unwrap();
     assert!(reader.deadline() > before);
     assert!(
         !guard.frame().lease().is_known_lost(),

@@ -9,8 +9,8 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::transport::block_on;
 use crate::backend::wire::error::{Detail, WireError};
-use crate::background::block_on;
 use crate::config::Options;
 use crate::config::credentials::{Credentials, CredentialsError, CredentialsSource};
 use crate::error::LockError;

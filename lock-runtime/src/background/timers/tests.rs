@@ -5,6 +5,7 @@ use std::task::Wake;
 use std::time::Duration;
 
 use super::*;
+use crate::backend::redis::block_on;
 use crate::background::Background;
 
 const SHORT: Duration = Duration::from_millis(30);
@@ -34,11 +35,11 @@ fn timer_fires_for_caller_without_a_runtime() {
     let background = Background::get().unwrap();
     let timers = background.timers();
     let begun = Instant::now();
-    pollster::block_on(timers.sleep_until(begun + SHORT));
+    block_on(timers.sleep_until(begun + SHORT));
     assert!(begun.elapsed() >= SHORT);
 
     let never = timers.timeout_at(begun + 2 * SHORT, std::future::pending::<()>());
-    assert!(pollster::block_on(never).is_err());
+    assert!(block_on(never).is_err());
     assert!(begun.elapsed() >= 2 * SHORT);
     assert!(begun.elapsed() < LONG);
 }
@@ -51,7 +52,7 @@ fn earlier_timer_fires_before_the_one_that_was_set_first() {
     let mut late = pin!(timers.sleep_until(begun + LONG));
     let wakes = Arc::new(Wakes::default());
     assert!(poll(late.as_mut(), &wakes).is_pending());
-    pollster::block_on(timers.sleep_until(begun + SHORT));
+    block_on(timers.sleep_until(begun + SHORT));
     assert!(begun.elapsed() < LONG);
     assert_eq!(fired(&wakes), 0, "its time has not come");
 }
@@ -68,7 +69,7 @@ async fn timer_ignores_paused_time() {
 fn ready_result_wins_after_the_deadline() {
     let timers = Timers::new();
     let over = Instant::now();
-    let answer = pollster::block_on(timers.timeout_at(over, async { 42 }));
+    let answer = block_on(timers.timeout_at(over, async { 42 }));
     assert_eq!(answer.unwrap(), 42);
 }
 

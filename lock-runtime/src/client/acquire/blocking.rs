@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{Acquire, unless_busy};
-use crate::call_tree::{Found, Frame, OnLost};
+use crate::backend::caller::{Caller, on_this_thread};
+use crate::call_tree::OnLost;
 use crate::client::body_end::{self, BodyEnd};
 use crate::client::guard::LockGuard;
 use crate::error::LockError;
@@ -19,24 +20,7 @@ impl Acquire {
     /// As [`acquire`](Acquire::acquire). If the call tree holds the lock and a sibling is inside, the call fails
     /// at once with `Reentered`: it cannot wait, since both may live in one task.
     pub fn acquire_blocking(self) -> Result<LockGuard, LockError> {
-        if self.others.is_some() {
-            return self.several_blocking();
-        }
-        let core = self.core.clone();
-        let frame = match self.found() {
-            Found::Other(nesting) => {
-                let lease = self.outermost_blocking(self.lock_set(), nesting)?;
-                Frame::outermost(lease, self.mode()?)
-            }
-            Found::Lock(enclosing) => {
-                let frame = self.nested_blocking(enclosing)?;
-                if self.options.fenced {
-                    frame.lease().token_blocking()?;
-                }
-                frame
-            }
-        };
-        Ok(LockGuard::new(core, frame))
+        on_this_thread(self.acquire_for(Caller::Thread))
     }
 
     /// As [`try_acquire`](Acquire::try_acquire), blocking the thread for at most one attempt.
@@ -59,7 +43,12 @@ impl Acquire {
     pub fn run_blocking<R>(self, body: impl FnOnce(&LockGuard) -> R) -> Result<R, LockError> {
         let guard = self.acquire_blocking()?;
         let output = guard.run_body_blocking(|| body(&guard));
-        body_end::release_after_blocking(guard, OnLost::Cancel, BodyEnd::Succeeded)?;
+        on_this_thread(body_end::release_after(
+            Caller::Thread,
+            guard,
+            OnLost::Cancel,
+            BodyEnd::Succeeded,
+        ))?;
         Ok(output)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Acquire;
+use crate::backend::caller::Caller;
 use crate::background::moment::Moment;
 use crate::call_tree::{Descent, EnclosingFrame, Frame};
 use crate::error::{LockError, LockErrorKind};
@@ -13,70 +14,73 @@ use crate::error::{LockError, LockErrorKind};
 const MAX_WAIT_FOR_DROP: Duration = Duration::from_millis(250);
 
 impl Acquire {
-    pub(super) async fn nested(&self, enclosing: EnclosingFrame) -> Result<Arc<Frame>, LockError> {
+    pub(super) async fn nested(
+        &self,
+        caller: Caller,
+        enclosing: EnclosingFrame,
+    ) -> Result<Arc<Frame>, LockError> {
         let started = self.now();
         let descent = self.check_reentry(&enclosing)?;
         let outer = enclosing.frame.clone();
         let entered = {
             let wait = self.bounded_wait();
-            let mut descend = pin!(enclosing.frame.clone().descend(descent));
+            let mut descend = pin!(self.descend(caller, enclosing.frame, descent));
             tokio::select! {
                 biased;
                 loss = outer.lease().lost() => Err(loss),
-                frame = &mut descend => Ok(Some(frame)),
-                () = self.core.backend.sleep(wait) => Ok(None),
+                entered = &mut descend => Ok(entered),
+                () = self.core.backend.sleep(wait) => Ok(Err(self.complete(
+                    LockError::new(LockErrorKind::Busy).with_holder("a sibling in this call tree"),
+                    self.now().since(started),
+                ))),
             }
         };
         match entered {
-            Ok(Some(frame)) => Ok(frame),
-            Ok(None) => Err(self.complete(
-                LockError::new(LockErrorKind::Busy).with_holder("a sibling in this call tree"),
-                self.now().since(started),
-            )),
+            Ok(entered) => entered,
             Err(loss) => {
-                self.await_drop(enclosing.is_dropped_on_loss).await;
+                self.await_drop(caller, enclosing.is_dropped_on_loss).await;
                 Err(outer.lease().lost_error(loss))
             }
+        }
+    }
+
+    /// Goes one level down. A thread cannot wait for a sibling that is inside: both may live in one task.
+    async fn descend(
+        &self,
+        caller: Caller,
+        outer: Arc<Frame>,
+        descent: Descent,
+    ) -> Result<Arc<Frame>, LockError> {
+        match caller {
+            Caller::Task => Ok(outer.descend(descent).await),
+            Caller::Thread => outer.try_descend(descent).ok_or_else(|| {
+                self.reentered("a sibling is inside, and a synchronous call cannot wait for it")
+            }),
         }
     }
 
     /// Has the outermost call, which may not have asked for a token, have one.
     pub(super) async fn nested_token(
         &self,
+        caller: Caller,
         frame: &Frame,
         is_dropped_on_loss: bool,
     ) -> Result<(), LockError> {
-        let minted = frame.lease().token().await;
+        let minted = frame.lease().token(caller).await;
         if minted.as_ref().is_err_and(LockError::is_lost) {
-            self.await_drop(is_dropped_on_loss).await;
+            self.await_drop(caller, is_dropped_on_loss).await;
         }
         minted.map(drop)
     }
 
     /// The lock that the call tree holds is lost, and the driver of the outer body is about to drop this future: it compares
     /// the deadline before it polls the body again. An error now would let the body go on to its own fallback, without the
-    /// lock. Only a body that blocks inside one poll, on a runtime of its own, sees the error: nothing else would end such a
-    /// body.
-    async fn await_drop(&self, is_dropped_on_loss: bool) {
-        if is_dropped_on_loss {
+    /// lock. Only a body that blocks inside one poll, by a call of a thread or on a runtime of its own, sees the error: nothing
+    /// else would end such a body.
+    async fn await_drop(&self, caller: Caller, is_dropped_on_loss: bool) {
+        if is_dropped_on_loss && caller == Caller::Task {
             self.core.backend.sleep(MAX_WAIT_FOR_DROP).await;
         }
-    }
-
-    pub(super) fn nested_blocking(
-        &self,
-        enclosing: EnclosingFrame,
-    ) -> Result<Arc<Frame>, LockError> {
-        let descent = self.check_reentry(&enclosing)?;
-        let lease = enclosing.frame.lease();
-        if let Some(loss) = lease.loss() {
-            return Err(lease.lost_error(loss));
-        }
-        enclosing.frame.try_descend(descent).ok_or_else(|| {
-            LockError::new(LockErrorKind::Reentered)
-                .with_key(&self.key)
-                .with_detail("a sibling is inside, and a synchronous call cannot wait for it")
-        })
     }
 
     fn check_reentry(&self, enclosing: &EnclosingFrame) -> Result<Descent, LockError> {
@@ -91,14 +95,16 @@ impl Acquire {
         } else {
             Err("this call says `reentrant = false`".to_owned())
         };
-        descent.map_err(|reason| {
-            LockError::new(LockErrorKind::Reentered)
-                .with_key(&self.key)
-                .with_detail(reason)
-        })
+        descent.map_err(|reason| self.reentered(reason))
+    }
+
+    fn reentered(&self, reason: impl Into<String>) -> LockError {
+        LockError::new(LockErrorKind::Reentered)
+            .with_key(&self.key)
+            .with_detail(reason)
     }
 
     pub(super) fn now(&self) -> Moment {
-        self.core.backend.clock().now()
+        self.core.backend.clock(Caller::Task).now()
     }
 }

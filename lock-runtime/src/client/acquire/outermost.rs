@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Acquire;
+use crate::backend::caller::Caller;
 use crate::backend::owned_lease::OwnedLease;
 use crate::background::clock::Clock;
 use crate::call_tree::Nesting;
@@ -18,41 +19,29 @@ impl Acquire {
     /// Acquires locks that the call tree does not hold. Begins at once, and is awaited in the same poll.
     pub(super) fn outermost(
         &self,
+        caller: Caller,
         locks: Result<OneOrMore<Lock>, LockError>,
         nesting: Nesting,
     ) -> impl Future<Output = Result<OwnedLease, LockError>> + Send + '_ {
         let labels = self.labels();
-        let acquiring = self.acquiring(labels.clone(), self.core.backend.clock());
-        let begun = self
-            .request(locks, nesting, labels)
-            .map(|request| OwnedLease::acquire(&self.core.backend, &self.core.admission, request));
+        let acquiring = self.acquiring(labels.clone(), self.core.backend.clock(caller));
+        let begun = self.request(locks, nesting, labels).map(|request| {
+            OwnedLease::acquire(&self.core.backend, &self.core.admission, caller, request)
+        });
         async move {
             let lease = match begun {
                 Ok(begun) => begun.await,
                 Err(error) => Err(error),
             };
-            self.deliver(lease, acquiring)
-        }
-    }
-
-    /// As [`outermost`](Acquire::outermost), blocking the thread.
-    pub(super) fn outermost_blocking(
-        &self,
-        locks: Result<OneOrMore<Lock>, LockError>,
-        nesting: Nesting,
-    ) -> Result<OwnedLease, LockError> {
-        let core = &*self.core;
-        let labels = self.labels();
-        let acquiring = self.acquiring(labels.clone(), core.backend.blocking_clock());
-        let lease = self.request(locks, nesting, labels).and_then(|request| {
-            OwnedLease::acquire_blocking(&core.backend, &core.admission, request)
-        });
-        let lease = self.deliver(lease, acquiring)?;
-        // Subscribers ran at the delivery and may have blocked, and no later check precedes a body that
-        // cannot be stopped.
-        match lease.loss() {
-            None => Ok(lease),
-            Some(loss) => Err(lease.lost_error(loss)),
+            let lease = self.deliver(lease, acquiring)?;
+            // Subscribers ran at the delivery and may have blocked, and no later check precedes a body that cannot be
+            // stopped.
+            if caller == Caller::Thread
+                && let Some(loss) = lease.loss()
+            {
+                return Err(lease.lost_error(loss));
+            }
+            Ok(lease)
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Acquire;
+use crate::backend::caller::Caller;
 use crate::call_tree::{self, EnclosingFrame, Found, Frame, Nesting};
 use crate::client::guard::LockGuard;
 use crate::error::{LockError, LockErrorKind};
@@ -23,7 +24,7 @@ struct Split {
 
 impl Acquire {
     /// Goes down a frame for the locks that the call tree holds, and then acquires the others. The wait bounds both.
-    pub(super) async fn several(mut self) -> Result<LockGuard, LockError> {
+    pub(super) async fn several(mut self, caller: Caller) -> Result<LockGuard, LockError> {
         let until = self.now() + self.bounded_wait();
         let Split {
             held,
@@ -33,43 +34,17 @@ impl Acquire {
         let mut frames = Vec::new();
         for (key, enclosing) in held {
             let call = self.for_one(key, until.since(self.now()));
-            frames.push(call.nested(enclosing).await?);
+            frames.push(call.nested(caller, enclosing).await?);
         }
         if let Some(locks) = rest {
             self.options.wait = Some(until.since(self.now()));
-            let lease = self.outermost(locks, nesting).await?;
+            let lease = self.outermost(caller, locks, nesting).await?;
             frames.push(Frame::outermost(lease, self.mode()?));
         }
         let fenced = self.options.fenced;
         let guard = self.guard(frames)?;
         if fenced {
-            guard.fencing_token().await?;
-        }
-        Ok(guard)
-    }
-
-    /// As [`several`](Acquire::several), blocking the thread.
-    pub(super) fn several_blocking(mut self) -> Result<LockGuard, LockError> {
-        let until = self.now() + self.bounded_wait();
-        let Split {
-            held,
-            rest,
-            nesting,
-        } = self.split_or_refuse();
-        let mut frames = Vec::new();
-        for (key, enclosing) in held {
-            let call = self.for_one(key, until.since(self.now()));
-            frames.push(call.nested_blocking(enclosing)?);
-        }
-        if let Some(locks) = rest {
-            self.options.wait = Some(until.since(self.now()));
-            let lease = self.outermost_blocking(locks, nesting)?;
-            frames.push(Frame::outermost(lease, self.mode()?));
-        }
-        let fenced = self.options.fenced;
-        let guard = self.guard(frames)?;
-        if fenced {
-            guard.fencing_token_blocking()?;
+            guard.token(caller).await?;
         }
         Ok(guard)
     }

@@ -1,6 +1,7 @@
 //! The fencing token of a lock that is held.
 
 use super::LockGuard;
+use crate::backend::caller::{Caller, on_this_thread};
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 
@@ -35,7 +36,7 @@ impl LockGuard {
     ///
     /// The future may be dropped and created again at any time.
     pub async fn fencing_token(&self) -> Result<FencingToken, LockError> {
-        self.frame.lease().token().await
+        self.token(Caller::Task).await
     }
 
     /// Like [`fencing_token`](LockGuard::fencing_token), but blocks the thread.
@@ -44,7 +45,11 @@ impl LockGuard {
     ///
     /// The same as those of [`fencing_token`](LockGuard::fencing_token).
     pub fn fencing_token_blocking(&self) -> Result<FencingToken, LockError> {
-        self.frame.lease().token_blocking()
+        on_this_thread(self.token(Caller::Thread))
+    }
+
+    pub(in crate::client) async fn token(&self, caller: Caller) -> Result<FencingToken, LockError> {
+        self.frame.lease().token(caller).await
     }
 
     /// The token, if there is one already.
