@@ -73,6 +73,7 @@
 mod body;
 mod closures;
 mod failure;
+mod outcome;
 mod spec;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
@@ -81,7 +82,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use crate::args::Args;
 use crate::errors::Errors;
 use crate::item::Shape;
-use crate::model::{Call, OnLost};
+use crate::model::Call;
 
 /// The locked function.
 pub(crate) fn expand(mut call: Call) -> TokenStream {
@@ -140,95 +141,16 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
     let glue = glue(call);
     let acquire = spec::acquire(call, waiting, glue);
     let body = braced(body::statements(call, statements, braces, glue), braces);
-    let on_lost = match call.options.on_lost {
-        OnLost::Cancel => quote_spanned!(glue=> __lock_rt::OnLost::Cancel),
-        OnLost::Finish => quote_spanned!(glue=> __lock_rt::OnLost::Finish),
-    };
-    let returned = glue_at(call.output.span);
-    let failed =
-        quote_spanned!(returned=> (&__lock_rt::BodyResult(__lock_output)).lock_body_failed());
-    let failed = quote_spanned! {glue=>
-        {
-            use __lock_rt::{NotAResult as _, FutureResult as _};
-            __lock_rt::BodyEnd::returned(#failed)
-        }
-    };
-    // With the place of the user's block, a compiler error about a capture names the variable.
-    let asynchronously = quote_spanned!(braces=> async move);
-    let closure = quote_spanned!(braces=> move ||);
-    // The compiler reports a returned borrow of the guard at the guard's name. All parts that it compares
-    // need this place, or it reports the same error twice.
-    let name = call.options.guard.as_ref();
-    let place = name.map_or(glue, |name| glue_at(name.span()));
-    let guard = |held: TokenStream| name.map(|name| quote_spanned!(place=> let #name = #held;));
-    let token = |minted: fn(Span) -> TokenStream| {
-        call.options.token.as_ref().map(|name| {
-            let place = glue_at(name.span());
-            let minted = minted(place);
-            quote_spanned!(place=> let #name = #minted;)
-        })
-    };
-    let outcome = match waiting {
-        Waiting::Async => {
-            let guard = guard(quote_spanned!(place=> __lock_rt::Call::guard(&__lock_call)));
-            let token = token(|place| quote_spanned!(place=> __lock_rt::Call::token(&__lock_call)));
-            let released = quote_spanned!(place=> __lock_rt::Call::released(&mut __lock_call, #on_lost, __lock_ended));
-            quote_spanned! {glue=>
-                let __lock_outcome = match __lock_rt::Call::acquired(&mut __lock_call).await {
-                    ::core::result::Result::Ok(()) => {
-                        let __lock_outcome = {
-                            #guard
-                            #token
-                            let __lock_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronously #body));
-                            let __lock_outcome =
-                                __lock_rt::Call::drive(&__lock_call, #on_lost, __lock_body).await;
-                            __lock_outcome
-                        };
-                        let __lock_ended = match &__lock_outcome {
-                            ::core::result::Result::Ok(__lock_output) => #failed,
-                            ::core::result::Result::Err(_) => __lock_rt::BodyEnd::Dropped,
-                        };
-                        match #released.await {
-                            ::core::result::Result::Ok(()) => __lock_outcome,
-                            ::core::result::Result::Err(__lock_error) => {
-                                ::core::result::Result::Err(__lock_error)
-                            }
-                        }
-                    }
-                    ::core::result::Result::Err(__lock_error) => ::core::result::Result::Err(__lock_error),
-                };
-            }
-        }
-        Waiting::Blocking => {
-            let guard = guard(quote_spanned!(place=> &__lock_held));
-            let token = token(|place| quote_spanned!(place=> __lock_rt::token(&__lock_held)));
-            let held = quote_spanned!(place=> __lock_held);
-            let returns = body::closure_returns(call, glue);
-            // Clippy blames a loop that never ends, unless the closure around it is `-> !`. What this one returns is a type
-            // of its own, or the compiler would blame the code after the call.
-            let body = if call.output.never {
-                quote_spanned!(glue=> { (#closure -> ! #body)() })
-            } else {
-                body.into_token_stream()
-            };
-            quote_spanned! {glue=>
-                let __lock_outcome = match __lock_acquired {
-                    ::core::result::Result::Ok(__lock_held) => {
-                        #guard
-                        #token
-                        let __lock_output = __lock_rt::run_blocking(&__lock_held, #closure #returns #body);
-                        let __lock_ended = match &__lock_output { __lock_output => #failed };
-                        match __lock_rt::release_after_blocking(#held, #on_lost, __lock_ended) {
-                            ::core::result::Result::Ok(()) => ::core::result::Result::Ok(__lock_output),
-                            ::core::result::Result::Err(__lock_error) => {
-                                ::core::result::Result::Err(__lock_error)
-                            }
-                        }
-                    }
-                    ::core::result::Result::Err(__lock_error) => ::core::result::Result::Err(__lock_error),
-                };
-            }
-        }
+    // Bound by a `match`, since clippy follows each `let` of a guard, and asks for an earlier drop.
+    let (begun, outcome) = match waiting {
+        Waiting::Async => (
+            quote_spanned!(glue=> mut __lock_call),
+            outcome::awaited(call, &body, braces),
+        ),
+        Waiting::Blocking => (
+            quote_spanned!(glue=> __lock_acquired),
+            outcome::blocked(call, body, braces),
+        ),
     };
     let failure = failure::failure(call);
     let success = if call.output.never {
@@ -238,15 +160,10 @@ fn locked(call: &Call, waiting: Waiting, statements: TokenStream, braces: Span) 
         let place = glue_at(call.output.span);
         quote_spanned!(place=> __lock_output)
     };
-    // Bound by a `match`, since clippy follows each `let` of a guard, and asks for an earlier drop.
-    let begun = match waiting {
-        Waiting::Async => quote_spanned!(glue=> mut __lock_call),
-        Waiting::Blocking => quote_spanned!(glue=> __lock_acquired),
-    };
     let call_and_answer = quote_spanned! {glue=>
         match #acquire {
             #begun => {
-                #outcome
+                let __lock_outcome = #outcome;
                 match __lock_outcome {
                     ::core::result::Result::Ok(__lock_output) => #success,
                     ::core::result::Result::Err(__lock_error) => #failure,

@@ -18,8 +18,43 @@ use super::{Waiting, allow_underscores, glue_at};
 /// across an await, since the block ends before it.
 pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream {
     let options = &call.options;
+    let spec = spec(call, glue);
+    let settings = options.settings.given().map(|(field, value)| {
+        let field = Ident::new(field, glue);
+        quote_spanned!(glue=> __lock_rt::set(&mut __lock_spec.options.#field, #value);)
+    });
+    let fenced = options
+        .token
+        .as_ref()
+        .map(|_| quote_spanned!(glue=> __lock_spec.options.fenced = true;));
+    let skips = (options.on_busy == OnBusy::Skip)
+        .then(|| quote_spanned!(glue=> __lock_spec.options.on_busy = __lock_rt::OnBusy::Skip;));
+    let begun = match &options.client {
+        Some(client) => begin_with(client, waiting, glue),
+        None => match waiting {
+            Waiting::Async => {
+                quote_spanned!(glue=> __lock_rt::Spec::acquire_installed(__lock_spec))
+            }
+            Waiting::Blocking => {
+                quote_spanned!(glue=> __lock_rt::Spec::acquire_installed_blocking(__lock_spec))
+            }
+        },
+    };
+    quote_spanned! {glue=>
+        {
+            #spec
+            #(#settings)*
+            #fenced
+            #skips
+            #begun
+        }
+    }
+}
+
+/// Makes `__lock_spec`, with the keys.
+fn spec(call: &Call, glue: Span) -> TokenStream {
     let function = call.item.signature.ident.unraw().to_string();
-    let spec = match &call.keys {
+    match &call.keys {
         KeyList::One(Key::Template(template)) => {
             let (label, writes) = (template.literal.value(), template_writes(template));
             let outline = template.outline();
@@ -44,49 +79,25 @@ pub(super) fn acquire(call: &Call, waiting: Waiting, glue: Span) -> TokenStream 
                 let mut __lock_spec = __lock_rt::Spec::several(&[#function, #function], __lock_keys);
             }
         }
-    };
-    let settings = options.settings.given().map(|(field, value)| {
-        let field = Ident::new(field, glue);
-        quote_spanned!(glue=> __lock_rt::set(&mut __lock_spec.options.#field, #value);)
-    });
-    let fenced = options
-        .token
-        .as_ref()
-        .map(|_| quote_spanned!(glue=> __lock_spec.options.fenced = true;));
-    let skips = (options.on_busy == OnBusy::Skip)
-        .then(|| quote_spanned!(glue=> __lock_spec.options.on_busy = __lock_rt::OnBusy::Skip;));
-    let acquired = match (&options.client, waiting) {
-        (None, Waiting::Async) => {
-            quote_spanned!(glue=> __lock_rt::Spec::acquire_installed(__lock_spec))
-        }
-        (None, Waiting::Blocking) => {
-            quote_spanned!(glue=> __lock_rt::Spec::acquire_installed_blocking(__lock_spec))
-        }
-        (Some(client), waiting) => {
-            let span = glue_at(client.span());
-            let borrowed = quote_spanned!(span=> &(#client));
-            // A statement of its own drops the expression's temporaries, such as a mutex guard, before
-            // the call waits. The block's value would keep them in edition 2021.
-            match waiting {
-                Waiting::Async => quote_spanned! {glue=>
-                    let __lock_call = __lock_rt::Spec::acquire(__lock_spec, #borrowed);
-                    __lock_call
-                },
-                Waiting::Blocking => quote_spanned! {glue=>
-                    let __lock_asked = __lock_rt::Spec::ask(__lock_spec, #borrowed);
-                    __lock_rt::Acquire::acquire_blocking(__lock_asked)
-                },
-            }
-        }
-    };
-    quote_spanned! {glue=>
-        {
-            #spec
-            #(#settings)*
-            #fenced
-            #skips
-            #acquired
-        }
+    }
+}
+
+/// Begins the call with the client of `client = …`.
+///
+/// A statement of its own drops the expression's temporaries, such as a mutex guard, before the call waits. The block's
+/// value would keep them in edition 2021.
+fn begin_with(client: &Expr, waiting: Waiting, glue: Span) -> TokenStream {
+    let span = glue_at(client.span());
+    let borrowed = quote_spanned!(span=> &(#client));
+    match waiting {
+        Waiting::Async => quote_spanned! {glue=>
+            let __lock_call = __lock_rt::Spec::acquire(__lock_spec, #borrowed);
+            __lock_call
+        },
+        Waiting::Blocking => quote_spanned! {glue=>
+            let __lock_asked = __lock_rt::Spec::ask(__lock_spec, #borrowed);
+            __lock_rt::Acquire::acquire_blocking(__lock_asked)
+        },
     }
 }
 
