@@ -13,12 +13,12 @@ use crate::backend::redis::block_on;
 pub(crate) enum Caller {
     /// A task, which is polled again.
     Task,
-    /// A thread, inside or outside a runtime. It blocks wherever a task would wait, and so ends in its first poll.
+    /// A thread, inside or outside a runtime. It blocks wherever a task would wait, so its call ends in the first poll.
     Thread,
 }
 
 impl Caller {
-    /// Begins work that sends commands where it begins. A thread sends as one that is blocked.
+    /// Begins work that may send commands at once. A thread sends them as one that is blocked, and reads the answers.
     pub(crate) fn begin<T>(self, begin: impl FnOnce() -> T) -> T {
         match self {
             Caller::Task => begin(),
@@ -26,7 +26,7 @@ impl Caller {
         }
     }
 
-    /// Waits for work. A thread blocks here and nowhere else: subscribers, which run between two waits, are not polled by it.
+    /// Waits for work. A thread blocks here and nowhere else, so subscribers run while it is not in [`block_on`].
     pub(crate) fn wait<F>(self, work: F) -> Waiting<F> {
         Waiting { caller: self, work }
     }

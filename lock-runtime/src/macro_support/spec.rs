@@ -15,7 +15,7 @@ use crate::key::{KeyPart, KeyWriter, LockKey};
 /// A spec owns its contents: it is complete before the first await, and only borrows arguments until then.
 ///
 /// None of its methods is inlined: they are cheap to call once per lock, and would be code in every locked
-/// function.
+/// function. To store an option is less code than a call.
 #[derive(Debug)]
 #[must_use]
 pub struct Spec {
@@ -158,8 +158,8 @@ impl Spec {
     }
 }
 
-/// Gives an option of [`Spec::options`] its value. An own function, so that the compiler explains a value of a wrong type as
-/// the argument that it is.
+/// Gives an option of [`Spec::options`] its value. It is a function so that the compiler reports a value of the wrong type as
+/// an argument, and not as part of a `Some` that the user did not write.
 pub fn set<T>(option: &mut Option<T>, value: T) {
     *option = Some(value);
 }
