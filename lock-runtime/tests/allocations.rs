@@ -19,7 +19,7 @@ static CLIENT: LazyLock<LockClient> = LazyLock::new(LockClient::memory);
 const CALLS: usize = 100;
 
 /// With metrics, labels are built even if no recorder takes them.
-const A_CALL: usize = if cfg!(feature = "metrics") { 15 } else { 10 };
+const A_CALL: usize = if cfg!(feature = "metrics") { 14 } else { 9 };
 
 /// The allocations of the attribute beyond a guard by hand: the call tree that its body opens, and two boxes that save some
 /// 900 bytes in the future of each locked function, less the string in which the key of a guard is put together.

@@ -94,7 +94,7 @@ impl AnyBackend {
     pub(crate) fn acquire(&self, caller: Caller, request: Request) -> Acquiring {
         match (self, caller) {
             (AnyBackend::Memory(memory), Caller::Thread) => {
-                Acquiring::boxed(memory.clone().acquire_by(self.clock(caller), request))
+                memory.clone().acquire_by(self.clock(caller), request)
             }
             _ => each!(self, backend => caller.begin(|| backend.clone().acquire(request))),
         }

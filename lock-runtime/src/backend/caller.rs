@@ -57,7 +57,9 @@ impl<F: Future> Future for Waiting<F> {
 /// Makes the call of a [`Caller::Thread`], outside the budget of the task that this thread may be running: a budget that is
 /// used up would end the poll early.
 pub(crate) fn on_this_thread<F: Future>(call: F) -> F::Output {
-    let call = pin!(unconstrained(call));
+    let mut call = pin!(call);
+    // By reference, since a call is large to move.
+    let call = pin!(unconstrained(call.as_mut()));
     match call.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
         Poll::Pending => unreachable!("a thread blocks wherever a task would wait"),

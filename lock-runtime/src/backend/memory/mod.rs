@@ -39,7 +39,7 @@ use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
 use crate::backend::memory::store::request::{Ask, LockOwner, RenewOutcome};
 use crate::backend::memory::waiter::Waiter;
-use crate::backend::undelivered::{Abandon, Acquiring, Undelivered};
+use crate::backend::undelivered::{Abandon, Acquiring, Outcome, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
@@ -71,30 +71,41 @@ impl Memory {
         self.reach.check()
     }
 
-    /// Acquires for a caller that goes by `clock`.
-    pub(crate) async fn acquire_by(
-        self: Arc<Memory>,
-        clock: Clock,
-        request: Request,
-    ) -> Result<Undelivered, LockError> {
-        if clock != Clock::Tokio {
-            Background::refuse_forked()?;
+    /// Acquires for a caller that goes by `clock`. A free lock is taken at once, without a box for a future.
+    pub(crate) fn acquire_by(self: Arc<Memory>, clock: Clock, request: Request) -> Acquiring {
+        if clock != Clock::Tokio
+            && let Err(error) = Background::refuse_forked()
+        {
+            return Acquiring::ended(Err(error));
         }
         if request.locks.len() > 1 {
-            // Boxed, or it would be part of every future that acquires a lock.
-            return Box::pin(self.acquire_several(clock, request)).await;
+            return Acquiring::boxed(self.acquire_several(clock, request));
         }
         let now = clock.now();
-        let grant = match self.attempt(&request, now)? {
-            Some(grant) => grant,
-            None => {
-                let mut waiter = Waiter::new((&self.store, &self.reach), &request, clock)?;
-                let outcome = waiter.wait(now + request.wait).await;
-                outcome.map_err(|refusal| refusal.into_error(clock.now()))?
-            }
+        match self.attempt(&request, now) {
+            Ok(Some(grant)) => Acquiring::ended(Ok(self.granted(&request, clock, grant))),
+            Ok(None) => Acquiring::boxed(self.wait_until(now + request.wait, clock, request)),
+            Err(error) => Acquiring::ended(Err(error)),
+        }
+    }
+
+    async fn wait_until(
+        self: Arc<Memory>,
+        until: Moment,
+        clock: Clock,
+        request: Request,
+    ) -> Outcome {
+        let grant = {
+            let mut waiter = Waiter::new((&self.store, &self.reach), &request, clock)?;
+            let outcome = waiter.wait(until).await;
+            outcome.map_err(|refusal| refusal.into_error(clock.now()))?
         };
-        let lease = self.lease(&request, clock, grant);
-        Ok(Undelivered::new(self, lease))
+        Ok(self.granted(&request, clock, grant))
+    }
+
+    fn granted(self: Arc<Memory>, request: &Request, clock: Clock, grant: Grant) -> Undelivered {
+        let lease = self.lease(request, clock, grant);
+        Undelivered::new(self, lease)
     }
 
     /// The first attempt. `None` if the caller has to wait. A function of its own, since an async function
@@ -181,7 +192,7 @@ impl Backend for Memory {
     fn acquire(self: Arc<Memory>, request: Request) -> Acquiring {
         // tokio's timers need a runtime.
         let clock = Handle::try_current().map_or(Clock::Real, |_| Clock::Tokio);
-        Acquiring::boxed(self.acquire_by(clock, request))
+        self.acquire_by(clock, request)
     }
 
     fn delivered(&self, lease: &Lease) {
