@@ -191,7 +191,7 @@ impl Acquire {
     }
 
     /// Acquires a [fencing token](crate::FencingToken) together with the lock, by the same command. Then
-    /// [`LockGuard::fencing_token`] sends nothing.
+    /// [`LockGuard::fencing_token`](crate::LockGuard::fencing_token) sends nothing.
     ///
     /// Call this if you use the token. Without it, taking a free lock costs the server a third, and a token that is asked
     /// for later is one command more. If the call joins an outer one that has no token, or takes over a lease without one,
