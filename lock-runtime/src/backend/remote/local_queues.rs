@@ -108,7 +108,16 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
 
     /// A head is done, and leaves if nobody waits: a queue without heads ends. `false` if somebody does.
     pub(crate) fn dismiss(&mut self, lock: &LockName) -> bool {
-        self.peek(lock).is_none() && self.pop(lock).is_none()
+        let Entry::Occupied(mut queue) = self.queues.entry(lock.clone()) else {
+            return true;
+        };
+        if queue.get().peek().is_some() {
+            return false;
+        }
+        if let Next::Nobody = queue.get_mut().pop() {
+            queue.remove();
+        }
+        true
     }
 }
 
