@@ -1,3 +1,3 @@
-// The modules of this folder that `backend::wire` needs for its decisions: `tests/model` includes this file.
+// The modules of this folder that `backend` needs for its decisions: `tests/model` includes this file.
 
 pub(crate) mod moment;

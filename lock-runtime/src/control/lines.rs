@@ -13,7 +13,7 @@ safety_lines! {
         [caller_polled_late], "double entry";
     confirmation_of_a_grant:
         "the confirmation of a grant: a waiter enters when a message says that it was served",
-        [push_doubled], "double entry";
+        model "walk", "no holder relies on the lock for longer than the server keeps it";
     hold_for_absent_keys:
         "the check that no other owner has the node on which a holder writes its record again",
         [quorum_key_deleted], "unexpected: the node was taken from its owner";
@@ -67,7 +67,7 @@ safety_lines! {
         [name_moves_while_retained], "double entry";
     same_owner_for_each_attempt:
         "the owner of an acquire that is repeated: each attempt has a new one, and the old ones are not ended",
-        [reply_cut], "late grant";
+        model "walk", "nothing is left of a forgotten owner";
     sentinels_epoch_compared:
         "the compare of the sentinels' epochs: a server that says that it is the primary is believed",
         [sentinels_stale], "double entry";
@@ -94,7 +94,7 @@ safety_lines! {
         model "walk, quorum of five", "a holder has a token above those of all holders before it";
     ttl_of_the_successor:
         "the compare of the ttl that the successor was named with: another caller of its client takes the lease",
-        [first_in_line_gives_up], "double entry";
+        model "walk, local queues", "no holder relies on the lock for longer than the server keeps it";
     vote_under_a_cede:
         "the check that no command is under way which gives the node away",
         model "walk, quorum", "no holder relies on the lock for longer than a majority keeps it";

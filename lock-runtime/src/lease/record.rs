@@ -8,7 +8,7 @@ use super::fencing_token::FencingToken;
 use super::owner_id::OwnerId;
 
 /// The server's answer to the holder: the record's flag and token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Grant {
     /// Whether waiters queue for the lock, so that its release is a hand-off.
     pub(crate) contended: bool,

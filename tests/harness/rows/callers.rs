@@ -16,7 +16,7 @@ rows! {
     E body_blocks_past_its_lease;
     E caller_polled_late;
     E caller_never_polled;
-    E first_in_line_gives_up;
+    E first_in_line_gives_up, walked;
     E runtime_dropped;
     E in_memory;
 }

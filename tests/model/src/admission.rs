@@ -60,7 +60,7 @@ fn longest(configuration: &Configuration) -> Ticks {
 }
 
 fn is_competing(owner: &Owner) -> bool {
-    matches!(owner.phase, Phase::Competing { once: false, .. })
+    owner.queues()
 }
 
 /// The clients that go on.

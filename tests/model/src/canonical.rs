@@ -2,6 +2,7 @@
 
 use crate::backend::wire::PRESENT;
 use crate::client::{Client, Phase};
+use crate::configuration::Configuration;
 use crate::moves::Source;
 use crate::network::{Incoming, Kind};
 use crate::server::{Answer, Fence, OwnerId, Records, Token, Value};
@@ -10,23 +11,30 @@ use crate::world::World;
 /// Renames clients, owners and tokens. Any renaming of clients is sound, since all clients follow the same
 /// rules. So is any renaming of owners, and any renaming of tokens that keeps their order, since they are
 /// only compared. (Gaps between grants become the least that there may be, which is the worst case.)
-pub(crate) fn reduce(world: &mut World, turns: Token) {
-    compact_tokens(world, turns);
-    forget_connections(world);
+pub(crate) fn reduce(world: &mut World, configuration: &Configuration) {
+    compact_tokens(world, configuration.turns);
+    forget(world, !configuration.modes.is_empty());
     compact_owners(world);
     sort_clients(world);
 }
 
-/// The present connections have one name, and those before them another. Of an end, only what may follow counts.
-fn forget_connections(world: &mut World) {
+/// The present connections have one name, and those before them another. Of a call and of an end, only what may follow counts.
+fn forget(world: &mut World, may_refuse: bool) {
     for client in &mut world.clients {
         let present = std::mem::replace(&mut client.connection.id, PRESENT);
+        client.queue.reduce();
         for owner in &mut client.owners {
             let reports = owner.end().is_some_and(|end| end.ending.owes_report());
-            owner.outstanding.reduce(present, owner.is_ended, reports);
-            if let Phase::Ending(end) = &mut owner.phase {
-                end.reduce();
+            let is_ended = owner.is_ended;
+            match &mut owner.phase {
+                Phase::Competing(competing) => {
+                    competing.reduce(present, !owner.awaits_reply, may_refuse);
+                    continue;
+                }
+                Phase::Ending(end) => end.reduce(),
+                Phase::Named | Phase::Held(_) => {}
             }
+            owner.outstanding().reduce(present, is_ended, reports);
         }
     }
 }

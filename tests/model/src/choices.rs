@@ -57,7 +57,7 @@ impl World {
         for owner in &client.owners {
             let number = owner.number;
             match &owner.phase {
-                Phase::Competing { .. } if !owner.awaits_reply => {
+                Phase::Competing(_) if !owner.awaits_reply => {
                     actions.push(Action::Poll(id, number));
                 }
                 Phase::Ending(_) if !owner.awaits_reply => {
@@ -78,7 +78,7 @@ impl World {
         actions: &mut Vec<Action>,
     ) {
         let number = owner.number;
-        if lease.is_doubtful && lease.is_valid() {
+        if lease.holding.is_unconfirmed() && lease.is_valid() {
             actions.push(Action::Confirm(id, number));
         }
         if lease.body == Body::Over {
@@ -88,7 +88,8 @@ impl World {
             return;
         }
         let inside = lease.body == Body::Inside;
-        let unchecked = configuration.seeded == Some(Seeded::TurnUnchecked) && lease.turn > 0;
+        let unchecked =
+            configuration.seeded == Some(Seeded::TurnUnchecked) && lease.holding.turn() > 0;
         if !inside && (lease.is_valid() || unchecked) {
             actions.push(Action::Start(id, number));
         }
@@ -108,7 +109,10 @@ impl World {
             actions.push(Action::Mint(id, number));
         }
         // A lease without a body is not renewed: its caller may never take it.
-        let due = inside && lease.is_valid() && lease.deadline < owner.ttl && !lease.renewing;
+        let due = inside
+            && lease.is_valid()
+            && lease.deadline < owner.ttl
+            && !lease.holding.is_renewing();
         if due && self.budget.allows(Fault::Renew) {
             let ttls = [Some(owner.ttl), configuration.short_renewal];
             let renewals = ttls.into_iter().flatten();

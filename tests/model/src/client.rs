@@ -1,13 +1,20 @@
 //! The state of one client: its local queue, owners, leases and connection. It is that of the runtime's
 //! `local_queue`, `acquisition`, `registry`, `watchdog` and `reaper`.
 
+use std::convert::Infallible;
+
+use crate::backend::engine::competing::Competing;
 use crate::backend::engine::ending::Ending;
+use crate::backend::engine::handoff::Owned;
+use crate::backend::engine::holding::Holding;
+use crate::backend::engine::local_queue::LocalQueue;
 use crate::backend::wire::outstanding::Outstanding;
+use crate::conduct::LocalTurns;
 use crate::network::{Connection, TICK};
 use crate::server::{Share, Ticks, Token};
 
 /// A process with one client in it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Client {
     pub(crate) alive: bool,
     /// The server counts the client as a receiver of announcements.
@@ -16,10 +23,10 @@ pub(crate) struct Client {
     pub(crate) calls_left: u8,
     /// The shares of calls that have not begun, the next one last.
     pub(crate) shares_left: Vec<Share>,
-    /// The local queue has a head.
-    pub(crate) has_head: bool,
-    /// The ttls of the waiters behind the head.
-    pub(crate) local_queue: Vec<Ticks>,
+    /// The callers that want the whole lock. Its waiters leave the ttl that they ask for.
+    pub(crate) queue: LocalQueue<Ticks, ()>,
+    /// Those that share it. Each is a head.
+    pub(crate) sharing: LocalQueue<Ticks, ()>,
     /// The next owner's number.
     pub(crate) next_number: u8,
     pub(crate) owners: Vec<Owner>,
@@ -30,29 +37,23 @@ pub(crate) struct Client {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Owner {
     pub(crate) number: u8,
-    /// The ttl of its present caller.
+    /// The ttl of its present caller; zero once it is ended.
     pub(crate) ttl: Ticks,
-    /// The owner heads the local queue, and passes its head on when it ends.
-    pub(crate) heads_queue: bool,
     /// The share that it asks for; `None` is the whole lock.
     pub(crate) share: Option<Share>,
     /// A command other than a renewal is unanswered.
     pub(crate) awaits_reply: bool,
-    pub(crate) outstanding: Outstanding,
+    /// What it has sent. Until it holds the lock, the machine that competes for it has that.
+    outstanding: Option<Outstanding>,
     /// Its `end` or `release` was sent.
     pub(crate) is_ended: bool,
     pub(crate) phase: Phase,
 }
 
 /// The phase of an owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Phase {
-    Competing {
-        /// One attempt, and no place in the queue.
-        once: bool,
-        /// An answer said that another owner holds the lock.
-        contended: bool,
-    },
+    Competing(Competing<Outstanding>),
     /// The successor of an `end` that is not answered yet.
     Named,
     Held(Lease),
@@ -82,24 +83,19 @@ pub(crate) struct Lease {
     pub(crate) deadline: Ticks,
     pub(crate) body: Body,
     pub(crate) lost: bool,
-    pub(crate) contended: bool,
-    /// A renewal is under way.
-    pub(crate) renewing: bool,
-    /// How often the lease was handed over since the grant.
-    pub(crate) turn: u8,
-    /// The time since the grant, up to `max_local_time`.
-    pub(crate) since: Ticks,
+    /// What the runtime's decisions know of it.
+    pub(crate) holding: Holding,
+    /// A renewal failed, and none was confirmed since; recorded only where leases are retained.
+    pub(crate) is_unconfirmed: bool,
     /// How long the lease is still retained; zero if it is not.
     pub(crate) retained: Ticks,
-    /// The connection broke since the grant; recorded only where leases are retained.
+    /// The connection broke since the grant; recorded only where leases are retained, for a rule.
     pub(crate) torn: bool,
     pub(crate) downgrades: Downgrade,
     /// How long the lock is to stay taken although its holder is done.
     pub(crate) rests: Ticks,
     /// The server took the lock anew when it should have become a share. Its client cannot see that.
     pub(crate) taken_anew: bool,
-    /// The next server may lack the lease, which is to be confirmed at once.
-    pub(crate) is_doubtful: bool,
 }
 
 /// Whether a lock becomes a share.
@@ -120,26 +116,70 @@ pub(crate) enum Body {
     Over,
 }
 
-/// What the head of a local queue passes on to the next caller.
-pub(crate) enum Handoff {
-    Fresh,
-    Queued(Owner),
-    /// An owner that was granted its ttl, the flag and token of the answer, and the time since.
-    Granted(Owner, Token, bool, Ticks),
+impl Owned for Outstanding {
+    fn outstanding(&self) -> &Outstanding {
+        self
+    }
+
+    fn outstanding_mut(&mut self) -> &mut Outstanding {
+        self
+    }
 }
 
 impl Owner {
-    pub(crate) fn new(number: u8, ttl: Ticks, heads_queue: bool, phase: Phase) -> Owner {
+    pub(crate) fn new(number: u8, ttl: Ticks, phase: Phase) -> Owner {
         Owner {
             number,
             ttl,
-            heads_queue,
             share: None,
             awaits_reply: false,
-            outstanding: Outstanding::default(),
+            outstanding: None,
             is_ended: false,
             phase,
         }
+    }
+
+    /// What it has sent. That of a call is made before its first attempt.
+    pub(crate) fn outstanding(&mut self) -> &mut Outstanding {
+        match &mut self.phase {
+            Phase::Competing(competing) => {
+                let make = || Ok::<_, Infallible>(Outstanding::default());
+                let Ok(outstanding) = competing.owner_or_try(make);
+                outstanding
+            }
+            _ => self.outstanding.get_or_insert_default(),
+        }
+    }
+
+    /// The same, to be passed on.
+    pub(crate) fn take_outstanding(&mut self) -> Outstanding {
+        self.outstanding.take().unwrap_or_default()
+    }
+
+    /// It is another's from now on.
+    pub(crate) fn goes_on(&mut self, outstanding: Outstanding, phase: Phase) {
+        (self.outstanding, self.phase) = (Some(outstanding), phase);
+        self.awaits_reply = false;
+    }
+
+    /// Whether it is a head of a local queue, or owes it one.
+    pub(crate) fn is_head(&self) -> bool {
+        match &self.phase {
+            Phase::Competing(competing) => competing.heads_queue(),
+            Phase::Held(lease) => lease.holding.heads_queue(),
+            Phase::Ending(end) => end.ending.owes_head(),
+            Phase::Named => false,
+        }
+    }
+
+    /// Whether it is in the queue of those that share. One that becomes a share is not.
+    pub(crate) fn is_among_shares(&self) -> bool {
+        matches!(self.phase, Phase::Competing(_)) && self.share.is_some()
+    }
+
+    /// Whether it waits in the queue, or will.
+    pub(crate) fn queues(&self) -> bool {
+        matches!(&self.phase, Phase::Competing(competing) if competing.queues())
     }
 
     pub(crate) fn lease(&self) -> Option<&Lease> {
@@ -204,7 +244,11 @@ impl Client {
             subscribed: true,
             calls_left: calls,
             shares_left: shares.to_vec(),
-            ..Client::default()
+            queue: LocalQueue::new(),
+            sharing: LocalQueue::new(),
+            next_number: 0,
+            owners: Vec::new(),
+            connection: Connection::default(),
         }
     }
 
@@ -226,16 +270,17 @@ impl Client {
     /// Whether the client has nothing left to do.
     pub(crate) fn is_idle(&self) -> bool {
         let has_calls = self.calls_left > 0 || !self.shares_left.is_empty();
-        !self.alive || !has_calls && !self.has_head && self.owners.is_empty()
+        let has_head = self.queue.heads() > 0;
+        !self.alive || !has_calls && !has_head && self.owners.is_empty()
     }
 
-    pub(crate) fn tick(&mut self, oldest: Ticks, max_local_time: Ticks) {
+    pub(crate) fn tick(&mut self, oldest: Ticks, of_turns: &LocalTurns) {
         self.connection.tick(oldest);
         for owner in &mut self.owners {
             match &mut owner.phase {
                 Phase::Held(lease) => {
                     lease.deadline = (lease.deadline - 1).max(0);
-                    lease.since = (lease.since + 1).min(max_local_time);
+                    lease.holding.pass(of_turns.tick);
                     lease.retained = (lease.retained - 1).max(0);
                     lease.rests = (lease.rests - 1).max(0);
                 }

@@ -1,7 +1,8 @@
 //! The bounds of one exploration, and the model that the checker sees.
 
 use crate::canonical;
-use crate::conduct::ClientRules;
+use crate::conduct::{ClientRules, LocalTurns};
+use crate::control::SafetyLine;
 use crate::explore::{Model, Named, Property};
 use crate::faults::{Budget, Fault};
 use crate::properties;
@@ -115,9 +116,8 @@ impl Configuration {
         ClientRules {
             ttls: [self.ttl, self.ttl + self.mixed],
             turns: self.turns,
-            max_local_time: self.local_turns,
+            local_turns: LocalTurns::of(self.local_turns),
             retain: self.retain,
-            claim: self.claim,
             at_least: self.at_least,
             forgets: self.forgets,
             synchronous: self.synchronous,
@@ -140,11 +140,6 @@ impl Configuration {
             return 0;
         }
         self.longest().max(self.live - 1 + self.claim) + self.skew.max(0)
-    }
-
-    /// How far the time since a grant is counted.
-    pub(crate) fn max_local_time(&self) -> Ticks {
-        self.local_turns.unwrap_or(0)
     }
 
     /// The same configuration with a mistake.
@@ -181,6 +176,10 @@ impl Named for Configuration {
     fn name(&self) -> &'static str {
         self.name
     }
+
+    fn removed(&self) -> Option<SafetyLine> {
+        self.seeded.and_then(Seeded::removed)
+    }
 }
 
 impl Model for Configuration {
@@ -201,7 +200,7 @@ impl Model for Configuration {
     }
 
     fn reduce(&self, world: &mut World) {
-        canonical::reduce(world, self.turns);
+        canonical::reduce(world, self);
     }
 
     fn properties(&self) -> Vec<Property<Configuration>> {

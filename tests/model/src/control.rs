@@ -31,7 +31,15 @@ macro_rules! safety_lines {
     };
 }
 
-safety_lines! { more_than_half, token_of_a_lost_cede, token_written_back, vote_under_a_cede }
+safety_lines! {
+    confirmation_of_a_grant,
+    more_than_half,
+    same_owner_for_each_attempt,
+    token_of_a_lost_cede,
+    token_written_back,
+    ttl_of_the_successor,
+    vote_under_a_cede
+}
 
 thread_local! {
     static REMOVED: Cell<Option<SafetyLine>> = const { Cell::new(None) };

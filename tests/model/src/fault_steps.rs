@@ -1,5 +1,6 @@
 //! The faults that may come next, and what each of them does.
 
+use crate::backend::engine::local_queue::LocalQueue;
 use crate::client::{Body, Phase};
 use crate::conduct::Verdict;
 use crate::configuration::Configuration;
@@ -65,7 +66,7 @@ impl World {
             if may(Fault::Double) && !client.connection.up.is_empty() {
                 actions.push(Action::Double(id));
             }
-            if may(Fault::GiveUp) && !client.local_queue.is_empty() {
+            if may(Fault::GiveUp) && client.queue.waiting() > 0 {
                 actions.push(Action::GiveUpBehindHead(id));
             }
             for owner in &client.owners {
@@ -73,7 +74,7 @@ impl World {
                     actions.push(Action::TimeOut(id, owner.number));
                 }
                 let outside = match &owner.phase {
-                    Phase::Competing { .. } => true,
+                    Phase::Competing(_) => true,
                     Phase::Held(lease) => lease.body == Body::Outside,
                     _ => false,
                 };
@@ -137,7 +138,7 @@ impl World {
             }
             Action::GiveUpBehindHead(id) => {
                 self.budget.spend(Fault::GiveUp);
-                self.client(id).local_queue.pop();
+                self.client(id).queue.leave_first();
                 Ok(())
             }
             Action::TimeOut(id, number) => {
@@ -209,7 +210,7 @@ impl World {
             {
                 match kind {
                     Kind::Mint => lease.minting = false,
-                    _ => lease.renewing = false,
+                    _ => lease.renewal_failed(&configuration.client_rules()),
                 }
             }
             return Ok(());
@@ -232,10 +233,10 @@ impl World {
             Fault::Crash => {
                 client.connection.tear(configuration.late);
                 client.owners.clear();
-                (client.alive, client.has_head) = (false, false);
+                client.alive = false;
                 client.calls_left = 0;
                 client.shares_left.clear();
-                client.local_queue.clear();
+                (client.queue, client.sharing) = (LocalQueue::new(), LocalQueue::new());
                 Ok(())
             }
             Fault::Tear => client.tear(configuration.late, &rules),

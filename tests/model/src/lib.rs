@@ -9,14 +9,14 @@
 //!
 //! # What is modelled
 //!
-//! - `backend`: files of the runtime, as they ship: among others the machine by which an owner is ended.
+//! - `backend`: files of the runtime, as they ship: among others the machines that compete for a lock, decide what becomes of it
+//!   when its holder is done, and end its owner.
 //! - [`server`]: the scripts of plain locks and of shares, as pure functions. The test `scripts/random` of
 //!   `lock-tests` runs random sequences on them and on a real server, and compares answers, announcements and
 //!   records.
-//! - `client`, `conduct`: a client's steps, each from one wait to the next. They cover local
-//!   queues, owners, polls, outstanding commands and taint, renewal, loss by the local clock, release,
-//!   hand-off to a successor, settling, local turns, retained leases, shares, locks that become shares, and locks that
-//!   stay taken for a minimum.
+//! - `client`, `conduct`: a client's steps, each from one wait to the next. The machines decide; these carry out their commands
+//!   and tell them what came of it. Of their own they have renewals, the loss by the local clock, mints, and locks that become
+//!   shares.
 //! - `conduct::acquisition` and `conduct::leases` have the plain command that takes a free lock without a token, and the mint of
 //!   a token for a body that asks. A configuration that `takes` begins with that command.
 //! - `network`: one connection for each client, in order both ways. A connection that is torn down loses

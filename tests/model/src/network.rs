@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     },
     Renew {
         ttl: Ticks,
+        /// It was sent for a lease in doubt.
+        confirms: bool,
     },
     Release,
     /// A release by a command that compares and deletes.

@@ -173,7 +173,7 @@ fn is_informed(world: &World) -> bool {
     leases(world).all(|(owner, lease)| {
         let client = &world.clients[usize::from(owner.client)];
         !lease.is_valid()
-            || lease.is_doubtful
+            || lease.holding.is_unconfirmed()
             || client.connection.is_renewing(owner.number)
             || world.may_notice(client)
             || is_kept(world, owner, lease.deadline)
@@ -201,16 +201,20 @@ fn never(breach: Breach) -> Property<Configuration> {
 
 fn has_one_head(world: &World) -> bool {
     world.clients.iter().all(|client| {
-        let heads = client.owners.iter().filter(|owner| {
-            let end = owner.end();
-            owner.heads_queue || end.is_some_and(|end| end.ending.owes_head())
-        });
-        heads.count() == usize::from(client.has_head)
+        let heads = |shares: bool| {
+            let owners = client.owners.iter();
+            let heads = owners.filter(|owner| owner.is_head() && owner.is_among_shares() == shares);
+            heads.count()
+        };
+        let has_waiter = client.queue.waiting() > 0;
+        heads(false) == client.queue.heads()
+            && heads(true) == client.sharing.heads()
+            && (!has_waiter || heads(false) == 1)
     })
 }
 
 fn is_uncontended(world: &World) -> bool {
-    leases(world).all(|(_, lease)| lease.body != Body::Over || !lease.contended)
+    leases(world).all(|(_, lease)| lease.body != Body::Over || !lease.holding.is_contended())
 }
 
 fn is_connected(world: &World) -> bool {
@@ -224,7 +228,7 @@ fn is_unknown_announced(client: &Client) -> bool {
 
 fn is_taken_again(world: &World) -> bool {
     let mut leases = leases(world);
-    leases.any(|(_, lease)| lease.body == Body::Over && lease.turn > 0)
+    leases.any(|(_, lease)| lease.body == Body::Over && lease.holding.turn() > 0)
 }
 
 /// Whether a lock has no flag although a live waiter queues, since it was taken without a look at the queue.

@@ -52,7 +52,7 @@ pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
             return true;
         }
         one_tick(&mut world, configuration, &Course::default());
-        canonical::reduce(&mut world, configuration.turns);
+        canonical::reduce(&mut world, configuration);
     }
     false
 }
@@ -112,7 +112,7 @@ fn next(
                 continue;
             }
             let due = match &owner.phase {
-                Phase::Competing { .. } if !owner.awaits_reply => Action::Poll(id, number),
+                Phase::Competing(_) if !owner.awaits_reply => Action::Poll(id, number),
                 Phase::Ending(_) if !owner.awaits_reply => Action::EndAgain(id, number),
                 Phase::Held(lease) if lease.body == Body::Over => {
                     let is_kept = configuration.seeded == Some(Seeded::RetainedForever);
@@ -121,7 +121,7 @@ fn next(
                     }
                     Action::EndRetained(id, number)
                 }
-                Phase::Held(lease) if lease.is_doubtful && lease.is_valid() => {
+                Phase::Held(lease) if lease.holding.is_unconfirmed() && lease.is_valid() => {
                     Action::Confirm(id, number)
                 }
                 Phase::Held(lease) if lease.body == Body::Inside && lease.is_valid() => {

@@ -1,5 +1,7 @@
 //! Mistakes that the model can make: a checker that does not find them proves nothing.
 
+use crate::control::SafetyLine;
+
 mistakes! {
     /// One mistake, in a script or in a client.
     Seeded {
@@ -11,6 +13,8 @@ mistakes! {
         RemoteCount,
         /// A waiter takes the announcement of a grant for the grant.
         GrantUnchecked,
+        /// Each attempt of a call has an owner of its own, and those before it are forgotten.
+        OwnerForEachAttempt,
         /// A lease counts from the answer instead of from before the request.
         DeadlineFromReply,
         /// An owner is forgotten once its end was answered, tainted or not.
@@ -120,11 +124,36 @@ mistakes! {
         MintForAnyone,
         /// A mint takes its token from the clock alone, and lowers the fence.
         MintLowersFence,
-        /// A caller whose plain command finds the lock taken does not ask whether it is its own.
-        NilIsBusy,
         /// A plain command of an earlier connection is not waited for when its owner is ended.
         TakeUnsettled,
         /// A revocation does not raise a fence that was lost to the token that it takes.
         RevokeForgets,
+    }
+}
+
+/// The mistakes that are made by removing a safety line of the runtime. The others are made in the scripts, or beside the
+/// machines of a client.
+const BY_REMOVAL: [(Seeded, SafetyLine); 3] = [
+    (Seeded::GrantUnchecked, SafetyLine::confirmation_of_a_grant),
+    (
+        Seeded::OwnerForEachAttempt,
+        SafetyLine::same_owner_for_each_attempt,
+    ),
+    (Seeded::OwnerOfAnotherTtl, SafetyLine::ttl_of_the_successor),
+];
+
+impl Seeded {
+    /// The mistake that is made by removing the safety line of this name.
+    pub fn without(line: &str) -> Option<Seeded> {
+        let mut all = BY_REMOVAL.iter();
+        let found = all.find(|(_, removed)| removed.name() == line);
+        found.map(|(mistake, _)| *mistake)
+    }
+
+    /// The safety line that is removed for it.
+    pub(crate) fn removed(self) -> Option<SafetyLine> {
+        let mut all = BY_REMOVAL.iter();
+        let found = all.find(|(mistake, _)| *mistake == self);
+        found.map(|(_, line)| *line)
     }
 }

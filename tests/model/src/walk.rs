@@ -66,17 +66,24 @@ pub struct Broken {
 
 /// Walks through a configuration of a model.
 pub trait Walk {
+    /// The configuration's name.
+    fn name(&self) -> &'static str;
+
     /// Makes walks, the first of which has the number `seed`, until that is enough or a rule is broken.
     fn walk(&self, seed: u64, enough: Enough) -> Walked;
 }
 
 impl<M: Named> Walk for M {
+    fn name(&self) -> &'static str {
+        Named::name(self)
+    }
+
     fn walk(&self, seed: u64, enough: Enough) -> Walked {
         let begin = Instant::now();
         let _removed = Removed::new(self.removed());
         let rules = Rules::of(self);
         let mut walked = Walked {
-            name: self.name(),
+            name: Named::name(self),
             walks: 0,
             steps: 0,
             took: Duration::ZERO,
@@ -126,7 +133,7 @@ pub fn seed() -> u64 {
 /// Every configuration for walks, with its name.
 pub fn all() -> Vec<(&'static str, Box<dyn Walk + Send>)> {
     fn boxed(of: impl Named + Send + 'static) -> (&'static str, Box<dyn Walk + Send>) {
-        (of.name(), Box::new(of))
+        (Named::name(&of), Box::new(of))
     }
     let all = configurations::walks().into_iter().map(boxed);
     let several = several::WALKS.iter().copied().map(boxed);

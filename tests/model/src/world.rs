@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::audit::{Breach, Breaches};
 use crate::client::{Body, Client, Lease, Owner};
-use crate::conduct::{ClientRules, Verdict};
+use crate::conduct::{Awaited, ClientRules, Verdict};
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
 use crate::moves::{Key, Replica, Source};
@@ -82,7 +82,7 @@ pub enum Action {
     Notice(u8),
     /// A caller's wait is over, or its future is dropped.
     GiveUp(u8, u8),
-    /// A caller behind the head of its local queue gives up.
+    /// The first caller behind the head of its local queue gives up.
     GiveUpBehindHead(u8),
     /// A command of an owner is not answered in time.
     TimeOut(u8, u8),
@@ -169,8 +169,12 @@ impl World {
                     Ok(())
                 })
             }
-            Action::Finish(id, number) => self.on(id, number, |c, i| c.release(i, &rules)),
-            Action::EndRetained(id, number) => self.on(id, number, |c, i| c.release(i, &rules)),
+            Action::Finish(id, number) => {
+                self.on(id, number, |c, i| c.release(i, Awaited::Yes, &rules))
+            }
+            Action::EndRetained(id, number) => {
+                self.on(id, number, |c, i| c.release(i, Awaited::No, &rules))
+            }
             Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, &rules)),
             Action::Renew(id, number, ttl) => {
                 self.budget.spend(Fault::Renew);
@@ -194,7 +198,10 @@ impl World {
                 self.deliver(id, request, configuration);
                 Ok(())
             }
-            Action::Confirm(id, number) => self.on(id, number, |c, i| c.confirm(i)),
+            Action::Confirm(id, number) => self.on(id, number, |c, i| {
+                let ttl = c.owners[i].ttl;
+                c.renew(i, ttl)
+            }),
             Action::MoveKey(key) => {
                 self.move_key(key, configuration);
                 Ok(())
@@ -366,9 +373,9 @@ impl World {
         self.tick_source();
         self.minimum = (self.minimum - 1).max(0);
         let oldest = configuration.longest().max(configuration.delay);
-        let max_local_time = configuration.max_local_time();
+        let of_turns = configuration.client_rules().local_turns;
         for client in &mut self.clients {
-            client.tick(oldest, max_local_time);
+            client.tick(oldest, &of_turns);
         }
     }
 }

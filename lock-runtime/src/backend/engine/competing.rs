@@ -46,16 +46,16 @@ use crate::lease::record::Grant;
 use crate::lease::schedule::is_fresh;
 
 /// A call that competes for a lock.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Competing<O> {
     call: Call,
     /// `None` before the first attempt, and once it was given away.
-    owner: Option<O>,
+    pub(super) owner: Option<O>,
     /// Whether the caller is the head of the local queue, or for a share one of its heads.
     heads_queue: bool,
-    knows: Knows,
+    pub(super) knows: Knows,
     /// The lock that was in the way at the last attempt; the number of locks if none was. The owner has those before it.
-    in_the_way: usize,
+    pub(super) in_the_way: usize,
     step: Step,
 }
 

@@ -26,10 +26,10 @@ use crate::background::moment::Moment;
 pub(crate) const MAX_LOCAL_TIME: Duration = Duration::from_secs(1);
 
 /// A lock that is held, from its grant until it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Holding {
     /// The time before the acquire was sent that was answered with the grant.
-    granted_at: Moment,
+    pub(super) granted_at: Moment,
     /// Renewals that were sent and not answered.
     unanswered: u32,
     /// How many callers had the grant before this holder, fewer than [`TURNS`](crate::config::TURNS).
@@ -42,7 +42,7 @@ pub(crate) struct Holding {
 }
 
 /// Whether a lease was last confirmed on a connection that is gone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Doubt {
     #[default]
     None,

@@ -11,21 +11,21 @@
 use std::collections::VecDeque;
 
 /// A caller behind the head of its queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct WaiterId(pub(crate) u64);
 
 /// The local queue of one lock. `Waiter` is what a waiter leaves in it, `Known` what the head knows of the lock.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct LocalQueue<Waiter, Known> {
     /// Made for the first waiter: every held lock has a queue, and hardly any has a waiter.
     #[expect(
         clippy::box_collection,
         reason = "it takes a quarter of the bytes where there is no waiter"
     )]
-    waiters: Option<Box<VecDeque<(WaiterId, Waiter)>>>,
+    pub(super) waiters: Option<Box<VecDeque<(WaiterId, Waiter)>>>,
     /// What the head knows of the lock. Waiters that leave need not ask themselves.
     last_known: Option<Known>,
-    heads: u32,
+    pub(super) heads: u32,
     /// A waiter has no time left, and stays only for the head's next announcement.
     is_awaited: bool,
 }
@@ -139,7 +139,8 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         if let Some((_, waiter)) = waiters.and_then(|waiters| waiters.pop_front()) {
             return Next::Head(waiter);
         }
-        self.heads = self.heads.saturating_sub(1);
+        debug_assert!(self.heads > 0, "no head is done");
+        self.heads -= 1;
         if self.heads == 0 {
             Next::Nobody
         } else {

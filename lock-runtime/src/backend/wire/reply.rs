@@ -6,7 +6,7 @@ use crate::background::moment::Moment;
 use crate::lease::record::{Grant, Holder};
 
 /// An answer, and the time before its command was sent, from which a lease may be counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Answered<T> {
     pub(crate) at: Moment,
     pub(crate) answer: T,

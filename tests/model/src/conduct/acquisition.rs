@@ -1,11 +1,46 @@
-//! Acquisitions: callers come, wait in the local queue and in Redis, and give up.
+//! Acquisitions: callers come, wait in the local queue and in Redis, and give up. What they do is decided by the machine of the
+//! runtime; its commands are carried out here.
+//!
+//! An attempt may begin at any time, whatever pause the machine asks for. So a message that names a waiter adds nothing, and
+//! a caller whose time is up is one whose future is dropped: the machine's other way, one more attempt or the answer to an end
+//! that is waited for, begins with a poll here, or ends a little later.
 
-use super::{ClientRules, Verdict, count_from};
+use super::{Awaited, ClientRules, Verdict, count_from};
+use crate::backend::engine::NOW;
+use crate::backend::engine::competing::Competing;
+use crate::backend::engine::competing::call::Call;
+use crate::backend::engine::competing::command::Command;
+use crate::backend::engine::competing::event::{Event, Knows};
+use crate::backend::engine::handoff::{Handoff, Left, Won};
+use crate::backend::engine::holding::Holding;
+use crate::backend::engine::local_queue::Next;
+use crate::backend::wire::first_command::FirstCommand;
 use crate::backend::wire::outstanding::Outstanding;
-use crate::client::{Client, Handoff, Owner, Phase};
+use crate::backend::wire::reply::Answered;
+use crate::client::{Client, Lease, Owner, Phase};
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::record::Grant;
 use crate::network::{Kind, Reply, duration};
 use crate::seeded::Seeded;
-use crate::server::{Answer, Ticks};
+use crate::server::{Answer, Share, Ticks, Token};
+
+/// A caller that wants the whole lock.
+const ALONE: Option<Share> = None;
+
+/// What a head passes on: the number of its owner, and the time since it was granted the lock.
+pub(super) struct Passed {
+    pub(super) handoff: Handoff<Outstanding>,
+    pub(super) number: u8,
+    pub(super) age: Ticks,
+}
+
+impl Passed {
+    pub(super) const NOTHING: Passed = Passed {
+        handoff: Handoff::Fresh,
+        number: 0,
+        age: 0,
+    };
+}
 
 impl Client {
     /// A caller comes: it becomes the head of the local queue, or waits in it.
@@ -15,194 +50,280 @@ impl Client {
         if self.resume(ttl, rules)? {
             return Ok(());
         }
-        if self.has_head {
-            self.local_queue.push(ttl);
+        if !self.queue.enter(1) {
+            self.queue.join(self.queue.next_id(), ttl);
             return Ok(());
         }
-        self.has_head = true;
-        let index = self.begin(ttl, true, false);
-        self.poll(index, rules)
+        let competing = Competing::new(call(ttl, ALONE, true, rules), true);
+        self.begin(ttl, ALONE, competing, rules)
     }
 
     /// A caller that does not wait comes, and makes one attempt.
     pub(crate) fn try_once(&mut self, rules: &ClientRules) -> Verdict {
-        if self.resume(rules.ttls[0], rules)? {
+        let ttl = rules.ttls[0];
+        if self.resume(ttl, rules)? {
             return Ok(());
         }
-        let heads_queue = !self.has_head;
-        self.has_head = true;
-        let index = self.begin(rules.ttls[0], heads_queue, true);
-        self.poll(index, rules)
+        let heads_queue = self.queue.enter(1);
+        let competing = Competing::new(call(ttl, ALONE, false, rules), heads_queue);
+        self.begin(ttl, ALONE, competing, rules)
     }
 
-    pub(super) fn begin(&mut self, ttl: Ticks, heads_queue: bool, once: bool) -> usize {
-        let phase = Phase::Competing {
-            once,
-            contended: false,
-        };
+    /// A call makes its first attempt.
+    pub(super) fn begin(
+        &mut self,
+        ttl: Ticks,
+        share: Option<Share>,
+        competing: Competing<Outstanding>,
+        rules: &ClientRules,
+    ) -> Verdict {
         let number = self.new_number();
-        self.owners
-            .push(Owner::new(number, ttl, heads_queue, phase));
-        self.owners.len() - 1
+        let mut owner = Owner::new(number, ttl, Phase::Competing(competing));
+        owner.share = share;
+        self.owners.push(owner);
+        self.poll(self.owners.len() - 1, rules)
     }
 
-    /// An owner of which nothing was sent may begin with a plain command: the lock is mostly free.
+    /// Makes an attempt, which is due.
     pub(crate) fn poll(&mut self, index: usize, rules: &ClientRules) -> Verdict {
-        let queue = !matches!(
-            self.owners[index].phase,
-            Phase::Competing { once: true, .. }
-        );
-        let ttl = self.owners[index].ttl;
-        let owner = &self.owners[index];
-        if !rules.takes || owner.outstanding != Outstanding::default() || owner.share.is_some() {
-            return self.send(index, Kind::Acquire { ttl, queue }, false);
+        let owner = &mut self.owners[index];
+        let ttl = owner.ttl;
+        let Phase::Competing(competing) = &mut owner.phase else {
+            unreachable!("it competes");
+        };
+        let command = competing.on(Event::Due, || NOW);
+        debug_assert_eq!(command, Command::Attempt);
+        let queue = competing.queues();
+        // What is remembered of a lock that was contended only chooses the script, which others begin with.
+        match competing.first_command(|| false) {
+            FirstCommand::Script => self.send(index, Kind::Acquire { ttl, queue }, false),
+            FirstCommand::Take => {
+                let verdict = self.send(index, Kind::Take { ttl, queue }, false);
+                if rules.seeded == Some(Seeded::TakeUnsettled) {
+                    let on = self.connection.id;
+                    self.owners[index].outstanding().answered(on);
+                }
+                verdict
+            }
         }
-        let verdict = self.send(index, Kind::Take { ttl, queue }, false);
-        if rules.seeded == Some(Seeded::TakeUnsettled) {
-            self.owners[index].outstanding.answered(self.connection.id);
-        }
-        verdict
     }
 
     /// Somebody has the lock, perhaps this owner by an earlier command. The script knows.
-    pub(super) fn take_answered(
-        &mut self,
-        index: usize,
-        reply: Reply,
-        rules: &ClientRules,
-    ) -> Option<Verdict> {
+    pub(super) fn take_answered(&mut self, index: usize, reply: Reply) -> Option<Verdict> {
         let Kind::Take { ttl, queue } = reply.kind else {
             return None;
         };
-        let is_busy = reply.answer == Some(Answer::Nil);
-        let is_refused = matches!(reply.answer, Some(Answer::Refused(_)));
-        if !is_busy && !is_refused || is_busy && rules.seeded == Some(Seeded::NilIsBusy) {
-            return None;
-        }
-        Some(self.send(index, Kind::Acquire { ttl, queue }, false))
+        let is_taken = matches!(reply.answer, Some(Answer::Nil | Answer::Refused(_)));
+        is_taken.then(|| self.send(index, Kind::Acquire { ttl, queue }, false))
     }
 
     pub(super) fn poll_answered(
         &mut self,
         index: usize,
-        once: bool,
-        contended: bool,
         answer: Answer,
         age: Ticks,
         rules: &ClientRules,
     ) -> Verdict {
-        match answer {
-            Answer::Held { flagged, token } => {
-                let age = count_from(age, rules);
-                let ttl = self.owners[index].ttl;
-                if age < ttl {
-                    let lease = self.new_lease(token, ttl - age, flagged || contended, rules);
-                    self.owners[index].phase = Phase::Held(lease);
-                }
-                Ok(())
-            }
-            // Only by mistake is nil an answer here.
-            Answer::Waiting { .. } | Answer::WaitingForShares { .. } | Answer::Nil => {
-                self.owners[index].outstanding.note_not_held();
-                if once {
-                    return self.give_up(index, rules);
-                }
-                self.owners[index].phase = Phase::Competing {
-                    once,
-                    contended: true,
-                };
-                Ok(())
-            }
-            Answer::Refused(_) => {
-                let mut owner = self.owners.remove(index);
-                owner.outstanding.note_not_held();
-                let heads_queue = std::mem::take(&mut owner.heads_queue);
-                self.end(owner, rules)?;
-                if heads_queue {
-                    return self.pass_head(Handoff::Fresh, rules);
-                }
-                Ok(())
-            }
-            _ if once => self.give_up(index, rules),
-            _ => Ok(()),
+        let event = match answer {
+            Answer::Held { flagged, token } => Event::Granted(granted(flagged, token)),
+            Answer::Waiting { .. } | Answer::WaitingForShares { .. } => Event::Waiting {
+                lock: 0,
+                holds_later: false,
+            },
+            Answer::Refused(_) => Event::Refused,
+            Answer::Unavailable | Answer::Nil | Answer::Code(_) => Event::Unavailable,
+        };
+        self.competes(index, event, count_from(age, rules), rules)
+    }
+
+    /// The last command of a call that competes came to this; if it is a grant, then so long ago.
+    pub(super) fn competes(
+        &mut self,
+        index: usize,
+        event: Event,
+        age: Ticks,
+        rules: &ClientRules,
+    ) -> Verdict {
+        let Phase::Competing(competing) = &mut self.owners[index].phase else {
+            unreachable!("it competes");
+        };
+        let command = competing.on(event, || NOW + duration(age));
+        if competing.owner().is_none() {
+            // Only by mistake has the next attempt another owner.
+            self.owners[index].number = self.new_number();
         }
+        self.carry_out(index, command, age, rules)
+    }
+
+    fn carry_out(
+        &mut self,
+        index: usize,
+        command: Command,
+        age: Ticks,
+        rules: &ClientRules,
+    ) -> Verdict {
+        match command {
+            Command::Attempt => Ok(()),
+            Command::Wait(_) if self.owners[index].queues() => Ok(()),
+            Command::Wait(_) => self.competes(index, Event::TimeIsUp, age, rules),
+            Command::Win => self.win(index, age, rules),
+            Command::GiveUp => self.leave(index, rules),
+            Command::AwaitReplicas
+            | Command::CheckReplicas
+            | Command::Listen
+            | Command::GiveBack
+            | Command::BeginAnew => unreachable!("one lock, a queue, and no replicas"),
+        }
+    }
+
+    /// The caller has the lock.
+    fn win(&mut self, index: usize, age: Ticks, rules: &ClientRules) -> Verdict {
+        let ttl = self.owners[index].ttl;
+        let Phase::Competing(competing) = &mut self.owners[index].phase else {
+            unreachable!("it competes");
+        };
+        let Won {
+            owner,
+            grant,
+            contended,
+            heads_queue,
+            promotes,
+        } = competing.win();
+        let token = grant.answer.token.get() as Token;
+        let granted_at = rules.local_turns.granted_before(age);
+        let holding = Holding::granted(granted_at, contended, heads_queue);
+        let lease = Lease::new(token, ttl - age, holding, rules);
+        self.owners[index].goes_on(owner, Phase::Held(lease));
+        if promotes {
+            self.sharing.pop();
+        }
+        Ok(())
     }
 
     /// A caller's wait is over, or its future is dropped, before its body began.
     pub(crate) fn give_up(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         if self.owners[index].lease().is_some() {
-            return self.release(index, rules);
+            return self.release(index, Awaited::No, rules);
         }
+        self.leave(index, rules)
+    }
+
+    /// A call leaves without the lock.
+    fn leave(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         let mut owner = self.owners.remove(index);
-        self.connection.stop_awaiting(owner.number);
-        owner.awaits_reply = false;
-        if !owner.heads_queue {
-            return self.end(owner, rules);
-        }
-        let handoff = if owner.outstanding.may_be_stored() {
-            Handoff::Queued(owner)
-        } else {
-            Handoff::Fresh
+        let number = owner.number;
+        self.connection.stop_awaiting(number);
+        let Phase::Competing(competing) = &mut owner.phase else {
+            unreachable!("it competes");
         };
-        self.pass_head(handoff, rules)
+        let Left { ends, promotes } = competing.leave();
+        if promotes.is_some() && owner.share.is_some() {
+            self.sharing.pop();
+        }
+        let is_alone = owner.share.is_none();
+        if let Some(outstanding) = ends {
+            owner.goes_on(outstanding, Phase::Named);
+            self.end(owner, rules)?;
+        }
+        match promotes {
+            Some(handoff) if is_alone => {
+                let passed = Passed {
+                    handoff,
+                    number,
+                    age: 0,
+                };
+                self.pass_head(passed, rules)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Makes the next caller the head of the local queue. Without one the owner is ended.
-    pub(super) fn pass_head(&mut self, handoff: Handoff, rules: &ClientRules) -> Verdict {
-        if self.local_queue.is_empty() {
-            self.has_head = false;
-            return match handoff {
-                Handoff::Granted(..) if rules.seeded == Some(Seeded::SuccessorNotEnded) => Ok(()),
-                Handoff::Fresh => Ok(()),
-                Handoff::Queued(owner) | Handoff::Granted(owner, ..) => self.end(owner, rules),
-            };
-        }
-        let ttl = self.local_queue.remove(0);
-        let competing = Phase::Competing {
-            once: false,
-            contended: false,
-        };
-        let (mut owner, phase) = match handoff {
-            Handoff::Fresh => {
-                self.begin(ttl, true, false);
+    pub(super) fn pass_head(&mut self, passed: Passed, rules: &ClientRules) -> Verdict {
+        let Next::Head(ttl) = self.queue.pop() else {
+            let is_granted = matches!(passed.handoff, Handoff::Granted(..));
+            if is_granted && rules.seeded == Some(Seeded::SuccessorNotEnded) {
                 return Ok(());
             }
-            // An owner asks for one ttl all its life, since an acquire sets it, however late it arrives.
-            Handoff::Queued(owner) | Handoff::Granted(owner, ..)
-                if !owner.outstanding.may_ask_for(duration(ttl))
-                    && rules.seeded != Some(Seeded::OwnerOfAnotherTtl) =>
-            {
-                self.begin(ttl, true, false);
-                return self.end(owner, rules);
-            }
-            Handoff::Queued(owner) => (owner, competing),
-            Handoff::Granted(owner, token, flagged, age) if owner.ttl == ttl && age < ttl => {
-                let lease = self.new_lease(token, ttl - age, flagged, rules);
-                (owner, Phase::Held(lease))
-            }
-            Handoff::Granted(owner, ..) => (owner, competing),
+            return self.end_unneeded(passed, rules);
         };
-        (owner.heads_queue, owner.awaits_reply, owner.phase) = (true, false, phase);
-        owner.ttl = ttl;
+        let mut competing = Competing::new(call(ttl, ALONE, true, rules), true);
+        let passed = if competing.fits(&passed.handoff) {
+            passed
+        } else {
+            self.end_unneeded(passed, rules)?;
+            Passed::NOTHING
+        };
+        let Passed {
+            handoff,
+            number,
+            age,
+        } = passed;
+        let number = match handoff {
+            Handoff::Fresh => self.new_number(),
+            _ => number,
+        };
+        let now = || NOW + duration(age);
+        let command = competing.take_over(handoff, Knows::OneOfUs, || false, now);
+        let owner = Owner::new(number, ttl, Phase::Competing(competing));
         self.owners.push(owner);
-        Ok(())
+        self.carry_out(self.owners.len() - 1, command, age, rules)
+    }
+
+    /// Ends the owner that no caller takes over.
+    fn end_unneeded(&mut self, passed: Passed, rules: &ClientRules) -> Verdict {
+        match passed.handoff {
+            Handoff::Fresh => Ok(()),
+            Handoff::Queued(outstanding)
+            | Handoff::Confirmed(outstanding)
+            | Handoff::Granted(outstanding, _) => {
+                let mut owner = Owner::new(passed.number, 0, Phase::Named);
+                owner.goes_on(outstanding, Phase::Named);
+                self.end(owner, rules)
+            }
+        }
     }
 
     /// Refuses new calls, ends the waiters, and releases the leases whose bodies can be stopped.
     pub(crate) fn shut_down(&mut self, rules: &ClientRules) -> Verdict {
         self.calls_left = 0;
         self.shares_left.clear();
-        self.local_queue.clear();
+        while self.queue.leave_first() {}
         for number in self.numbers() {
             let Some(index) = self.find(number) else {
                 continue;
             };
             match self.owners[index].phase {
-                Phase::Competing { .. } => self.give_up(index, rules)?,
+                Phase::Competing(_) => self.leave(index, rules)?,
                 Phase::Held(_) => self.lose(index, rules)?,
                 Phase::Named | Phase::Ending(_) => {}
             }
         }
         Ok(())
+    }
+}
+
+/// What a caller asks for.
+pub(super) fn call(ttl: Ticks, share: Option<Share>, waits: bool, rules: &ClientRules) -> Call {
+    let is_share = share.is_some();
+    Call {
+        locks: 1,
+        ttl: duration(ttl),
+        waits,
+        is_share,
+        may_take: rules.takes && waits && !is_share && !rules.writes && rules.at_least == 0,
+        has_queue: true,
+        awaits_replicas: false,
+    }
+}
+
+/// The server's answer to a holder.
+pub(crate) fn granted(contended: bool, token: Token) -> Answered<Grant> {
+    Answered {
+        at: NOW,
+        answer: Grant {
+            contended,
+            token: FencingToken::new(token.unsigned_abs()),
+        },
     }
 }

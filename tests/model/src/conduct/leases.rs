@@ -1,17 +1,18 @@
 //! Leases: their bodies begin, and they are renewed and lost.
 
-use super::{ClientRules, Verdict, count_from};
-use crate::client::{Body, Client, Downgrade, Handoff, Lease, Phase};
+use super::acquisition::Passed;
+use super::{Awaited, ClientRules, Verdict, count_from};
+use crate::backend::engine::holding::Holding;
+use crate::client::{Body, Client, Downgrade, Lease, Phase};
 use crate::network::{Kind, Reply};
 use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks, Token};
 
-impl Client {
-    pub(super) fn new_lease(
-        &self,
+impl Lease {
+    pub(super) fn new(
         token: Token,
         deadline: Ticks,
-        contended: bool,
+        holding: Holding,
         rules: &ClientRules,
     ) -> Lease {
         Lease {
@@ -20,19 +21,24 @@ impl Client {
             deadline,
             body: Body::Outside,
             lost: false,
-            contended,
-            renewing: false,
-            turn: 0,
-            since: 0,
+            holding,
+            is_unconfirmed: false,
             retained: 0,
             torn: false,
             downgrades: Downgrade::No,
             rests: rules.at_least,
             taken_anew: false,
-            is_doubtful: false,
         }
     }
 
+    /// A renewal will not be answered.
+    pub(crate) fn renewal_failed(&mut self, rules: &ClientRules) {
+        self.holding.unanswered();
+        self.is_unconfirmed = rules.retain > 0;
+    }
+}
+
+impl Client {
     /// The body begins.
     pub(crate) fn start(&mut self, index: usize) {
         if let Phase::Held(lease) = &mut self.owners[index].phase {
@@ -40,17 +46,20 @@ impl Client {
         }
     }
 
+    /// Renews a lease. If it is in doubt, the answer confirms it.
     pub(crate) fn renew(&mut self, index: usize, ttl: Ticks) -> Verdict {
-        if let Phase::Held(lease) = &mut self.owners[index].phase {
-            lease.renewing = true;
-        }
-        self.send(index, Kind::Renew { ttl }, false)
+        let Phase::Held(lease) = &mut self.owners[index].phase else {
+            unreachable!("only a held lease is renewed");
+        };
+        let confirms = lease.holding.renews();
+        self.send(index, Kind::Renew { ttl, confirms }, false)
     }
 
     pub(super) fn renewal_answered(
         &mut self,
         index: usize,
         ttl: Ticks,
+        confirms: bool,
         reply: Reply,
         rules: &ClientRules,
     ) -> Verdict {
@@ -59,19 +68,23 @@ impl Client {
         };
         match reply.answer {
             None if lease.is_valid() => return self.send(index, reply.kind, true),
-            // An answer that comes after the loss changes nothing.
-            Some(Answer::Held { flagged, .. }) if lease.is_valid() => {
-                lease.deadline = lease.deadline.max(ttl - count_from(reply.age, rules));
-                lease.contended |= flagged;
+            Some(Answer::Held { flagged, .. }) if !lease.lost => {
+                // One that was sent before the connection broke confirms nothing.
+                lease.holding.confirmed(!confirms);
+                lease.is_unconfirmed = false;
+                // An answer that comes after the deadline changes nothing.
+                if lease.is_valid() {
+                    lease.holding.note_contended(flagged);
+                    lease.deadline = lease.deadline.max(ttl - count_from(reply.age, rules));
+                }
             }
             Some(Answer::Nil) if !lease.lost => {
                 lease.deadline = 0;
-                lease.renewing = false;
+                lease.renewal_failed(rules);
                 return self.lose(index, rules);
             }
-            _ => {}
+            _ => lease.renewal_failed(rules),
         }
-        lease.renewing = false;
         Ok(())
     }
 
@@ -98,7 +111,9 @@ impl Client {
         lease.minting = false;
         match reply.answer {
             // The same token comes to whoever asks, so each turn adds its place.
-            Some(Answer::Held { token, .. }) => lease.token = token + Token::from(lease.turn),
+            Some(Answer::Held { token, .. }) => {
+                lease.token = token + Token::from(lease.holding.turn())
+            }
             Some(Answer::Nil) if !lease.lost => {
                 lease.deadline = 0;
                 return self.lose(index, rules);
@@ -111,19 +126,17 @@ impl Client {
     /// A lease is lost: the next caller does not wait for its body, which is dropped unless it is
     /// synchronous.
     pub(crate) fn lose(&mut self, index: usize, rules: &ClientRules) -> Verdict {
-        let owner = &mut self.owners[index];
-        let Phase::Held(lease) = &mut owner.phase else {
+        let Phase::Held(lease) = &mut self.owners[index].phase else {
             unreachable!("only a held lease is lost");
         };
         lease.lost = true;
         let stays = rules.synchronous && lease.body == Body::Inside;
-        let passes = std::mem::take(&mut owner.heads_queue);
-        if passes && rules.seeded != Some(Seeded::HeadKept) {
-            self.pass_head(Handoff::Fresh, rules)?;
+        if lease.holding.lost() && rules.seeded != Some(Seeded::HeadKept) {
+            self.pass_head(Passed::NOTHING, rules)?;
         }
         if stays {
             return Ok(());
         }
-        self.release(index, rules)
+        self.release(index, Awaited::No, rules)
     }
 }

@@ -1,5 +1,5 @@
 //! Local turns: a lease goes from one caller of a process to the next without a command.
-//! The runtime and the model follow the rule below.
+//! The machine of the runtime (`engine::holding`) decides by the rule below; here are the turns that it grants.
 //!
 //! # The rule
 //!
@@ -20,7 +20,8 @@
 //!    - the ttl that it asks for first (its `max_hold` if that is shorter) is the grant's ttl;
 //!    - at least two thirds of that ttl are left until the deadline;
 //!    - turn + 1 < N;
-//!    - no waiter queues in Redis by the last answer, or the grant is younger than 1 s.
+//!    - no waiter queues in Redis, or the grant is younger than 1 s. A waiter queues by the answer that granted the lease or
+//!      renewed it, and by a message. A connection that breaks counts as a message, since one may have been missed.
 //! 3. **It may.** The turn rises by one, and no command is sent. The turn's token is start + turn. No
 //!    answer changes that: `renew` and `acquire` answer with start. The owner, its deadline and the
 //!    renewals under way stay as they are; nothing counts from the hand-over. A guard of an earlier
@@ -56,9 +57,8 @@
 //! 5. **When.** A body is over and the local queue is empty. The lease is retained if all of these hold,
 //!    and released otherwise:
 //!    - the lease is not lost, and no renewal of it is under way or went unanswered;
-//!    - its client has had one connection since the grant, which brought every answer about it. Messages
-//!      may be missed between two
-//!      connections, and the next one may lead to a server that does not know the lease;
+//!    - its client has had one connection since the grant, which brought every answer about it. The next one may lead to a
+//!      server that does not know the lease;
 //!    - turn + 1 < N, so that the next caller gets a token;
 //!    - no waiter queues in Redis, by the last answer and by every message since: a contended lease is
 //!      never retained, however young its grant is;
@@ -74,8 +74,9 @@
 //!    its own. That owner's first command follows the `end` on the same connection.
 //! 8. **What ends it.** The end of the time of 6; a message that a waiter queues; a broken connection,
 //!    for the reasons in 5; the answer "not yours"; the end of the client. The owner is ended at once,
-//!    and the local queue goes on. A caller that comes meanwhile queues behind that owner, and is named
-//!    in its `end` or begins with an owner of its own.
+//!    and the local queue with it: a caller that comes meanwhile heads a new one, with an owner of its own.
+//!
+//! A lease that is released without waiting for the answer leaves its local queue at once, if that is empty.
 //!
 //! A message that arrives before the body is over makes rule 5 release the lease; one that arrives later
 //! ends it by rule 8. If the message is lost, waiters wait for the time of 6.
@@ -86,29 +87,71 @@
 //! head of the queue waits for at most N bodies of another process. The model is explored with N of
 //! 2 and 3; `configurations::turns` and `configurations::retained` list the scenarios.
 
-use super::ClientRules;
+use std::time::Duration;
+
+use super::{Awaited, ClientRules};
 use crate::audit::Breach;
+use crate::backend::engine::holding::{Done, Facts, MAX_LOCAL_TIME};
+use crate::backend::engine::{NOW_HELD, before_now};
+use crate::background::moment::Moment;
 use crate::client::{Body, Client, Lease, Phase};
 use crate::seeded::Seeded;
-use crate::server::{Ticks, Token};
+use crate::server::Ticks;
+
+/// Local turns, and a tick as their decisions have it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LocalTurns {
+    are_taken: bool,
+    /// Zero where there are none: then no grant is too old.
+    pub(crate) tick: Duration,
+}
+
+impl LocalTurns {
+    /// A lease is handed over for so long while waiters queue in Redis; `None` is never, queue or not.
+    pub(crate) fn of(max_local_time: Option<Ticks>) -> LocalTurns {
+        let tick = max_local_time.map(|ticks| {
+            let nanos = MAX_LOCAL_TIME.as_nanos() as u64;
+            Duration::from_nanos(nanos.div_ceil(u64::from(ticks.unsigned_abs())))
+        });
+        LocalTurns {
+            are_taken: tick.is_some(),
+            tick: tick.unwrap_or_default(),
+        }
+    }
+
+    fn duration(&self, ticks: Ticks) -> Duration {
+        self.tick * ticks.max(0).unsigned_abs()
+    }
+
+    /// The moment of a grant of that age.
+    pub(super) fn granted_before(&self, age: Ticks) -> Moment {
+        before_now(self.duration(age))
+    }
+}
 
 impl Client {
     /// Hands the lease over to the next caller of this process, if the rule allows it.
     pub(super) fn hand_over(&mut self, index: usize, rules: &ClientRules) -> Result<bool, Breach> {
-        let Some(&ttl) = self.local_queue.first() else {
+        let owner = &self.owners[index];
+        let Phase::Held(lease) = &owner.phase else {
             return Ok(false);
         };
-        let Phase::Held(lease) = &self.owners[index].phase else {
+        // One that is about to become a share is not handed over.
+        if !lease.holding.heads_queue() || owner.share.is_some() {
+            return Ok(false);
+        }
+        let next = self.queue.pop_if(|&next| {
+            let facts = facts(lease, owner.ttl, next, rules);
+            let done = lease.holding.done(
+                Some(rules.local_turns.duration(next)),
+                Duration::ZERO,
+                &facts,
+            );
+            (done == Done::HandsOver).then_some(())
+        });
+        let Some((ttl, ())) = next else {
             return Ok(false);
         };
-        if self.owners[index].share.is_some() {
-            return Ok(false);
-        }
-        let heads_queue = self.owners[index].heads_queue;
-        if !heads_queue || !may_hand_over(lease, self.owners[index].ttl, ttl, rules) {
-            return Ok(false);
-        }
-        self.local_queue.remove(0);
         self.begin_turn(index, ttl, rules)?;
         Ok(true)
     }
@@ -119,7 +162,7 @@ impl Client {
         let Phase::Held(lease) = &mut owner.phase else {
             unreachable!("only a held lease is handed over");
         };
-        lease.turn += 1;
+        lease.holding.handed_over();
         // A token that is minted later counts the turn.
         if lease.token > 0 && rules.seeded != Some(Seeded::TokenReused) {
             lease.token += 1;
@@ -146,22 +189,18 @@ impl Client {
         let Phase::Held(lease) = &mut owner.phase else {
             return false;
         };
-        if owner.share.is_some() {
+        let is_last = lease.holding.heads_queue() && self.queue.peek().is_none();
+        if !is_last || owner.share.is_some() {
             return false;
         }
-        let is_last =
-            lease.body == Body::Inside && owner.heads_queue && self.local_queue.is_empty();
-        let is_torn = lease.torn && !is_seeded(rules, Seeded::RetainedTorn);
-        let is_sure = lease.is_valid() && !lease.renewing && !is_torn && lease.rest() == 0;
-        let has_token =
-            Token::from(lease.turn) + 1 < rules.turns || is_seeded(rules, Seeded::RangeUnbounded);
-        // The time above two thirds of the ttl, rounded down.
-        let room = (3 * lease.deadline - 2 * owner.ttl).div_euclid(3);
-        let time = rules.retain.min(room);
-        if !is_last || !is_sure || !has_token || lease.contended || time <= 0 {
+        let retain = rules.local_turns.duration(rules.retain);
+        let facts = facts(lease, owner.ttl, owner.ttl, rules);
+        let Done::Retains(time) = lease.holding.done(None, retain, &facts) else {
             return false;
-        }
-        (lease.body, lease.retained) = (Body::Over, time);
+        };
+        // It is over with the tick in which the time is.
+        let ticks = time.as_nanos().div_ceil(rules.local_turns.tick.as_nanos());
+        (lease.body, lease.retained) = (Body::Over, ticks as Ticks);
         true
     }
 
@@ -177,11 +216,16 @@ impl Client {
         let Some(index) = self.retained() else {
             return Ok(false);
         };
-        let owner = &self.owners[index];
-        let lease = *owner.lease().expect("the lease is retained");
+        let owner = &mut self.owners[index];
+        let Phase::Held(lease) = &mut owner.phase else {
+            unreachable!("the lease is retained");
+        };
         let is_late = lease.retained == 0;
-        let may = !is_late && may_hand_over(&lease, owner.ttl, ttl, rules);
-        if may || is_seeded(rules, Seeded::RetainedLate) {
+        let facts = facts(lease, owner.ttl, ttl, rules);
+        let may_go = lease
+            .holding
+            .may_go_to(rules.local_turns.duration(ttl), &facts);
+        if !is_late && may_go || is_seeded(rules, Seeded::RetainedLate) {
             self.begin_turn(index, ttl, rules)?;
             return if is_late {
                 Err(Breach::TakenLate)
@@ -189,24 +233,49 @@ impl Client {
                 Ok(true)
             };
         }
-        (self.owners[index].heads_queue, self.has_head) = (false, false);
-        self.release(index, rules)?;
+        // The caller is the head from now on.
+        lease.holding.leave_queue();
+        self.queue.pop();
+        self.release(index, Awaited::No, rules)?;
         Ok(false)
     }
 }
 
-/// Whether a lease may be handed over to a caller that asks for `next`.
-fn may_hand_over(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> bool {
-    let Some(max_local_time) = rules.max_local_time else {
-        return false;
+/// The lease for a caller that asks for `next`, as the runtime's decisions see it.
+fn facts(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> Facts {
+    let of = rules.local_turns;
+    let facts = Facts {
+        now: NOW_HELD,
+        deadline: NOW_HELD + of.duration(lease.deadline),
+        ttl: of.duration(ttl),
+        is_named: false,
+        rests: lease.rest() > 0,
+        is_over: !lease.is_valid(),
+        is_sure: lease.body == Body::Inside && !lease.is_unconfirmed,
+        turns: if of.are_taken { rules.turns as u32 } else { 1 },
     };
-    let is = |mistake| is_seeded(rules, mistake);
-    let is_held = lease.is_valid() && (lease.rest() == 0 || is(Seeded::RestHandedOver));
-    let fits = next == ttl && 3 * lease.deadline >= 2 * ttl;
-    let is_held = is_held && (fits || is(Seeded::TurnUnfit)) || is(Seeded::TurnUnchecked);
-    let has_token = Token::from(lease.turn) + 1 < rules.turns || is(Seeded::RangeUnbounded);
-    let is_fair = !lease.contended || lease.since < max_local_time;
-    is_held && has_token && is_fair
+    let fit = Facts {
+        deadline: NOW_HELD + of.duration(next),
+        ttl: of.duration(next),
+        ..facts
+    };
+    match rules.seeded {
+        Some(Seeded::TurnUnfit) => fit,
+        Some(Seeded::TurnUnchecked) => Facts {
+            is_over: false,
+            rests: false,
+            ..fit
+        },
+        Some(Seeded::RestHandedOver) => Facts {
+            rests: false,
+            ..facts
+        },
+        Some(Seeded::RangeUnbounded) if of.are_taken => Facts {
+            turns: u32::MAX,
+            ..facts
+        },
+        _ => facts,
+    }
 }
 
 fn is_seeded(rules: &ClientRules, mistake: Seeded) -> bool {

@@ -7,7 +7,12 @@ mod moves;
 mod release;
 mod shares;
 
+pub(crate) use acquisition::granted;
+pub(crate) use local_turns::LocalTurns;
+pub(crate) use release::{Awaited, event_of};
+
 use crate::audit::Breach;
+use crate::backend::engine::competing::event::Event;
 use crate::backend::wire::outstanding::Outstanding;
 use crate::client::{Body, Client, Downgrade, Owner, Phase};
 use crate::network::{Incoming, Kind, Reply, duration};
@@ -19,12 +24,9 @@ use crate::server::{Answer, Share, Ticks, Token};
 pub(crate) struct ClientRules {
     /// The ttls that callers ask for, alternately.
     pub(crate) ttls: [Ticks; 2],
-    pub(crate) claim: Ticks,
     /// Tokens that one grant owns.
     pub(crate) turns: Token,
-    /// How long after a grant a lease is handed over inside a process while waiters queue in Redis;
-    /// `None` is never.
-    pub(crate) max_local_time: Option<Ticks>,
+    pub(crate) local_turns: LocalTurns,
     /// How long an uncontended lease is retained; zero is not at all.
     pub(crate) retain: Ticks,
     /// How long a lock stays taken at least.
@@ -59,16 +61,16 @@ impl Client {
                 if owner.is_ended {
                     verdict = Err(Breach::AcquiredAfterEnd);
                 }
-                owner.outstanding.sending(on, duration(ttl), queue);
+                owner.outstanding().sending(on, duration(ttl), queue);
                 owner.awaits_reply = true;
             }
             Kind::Downgrade { ttl } => {
-                owner.outstanding.sending(on, duration(ttl), false);
+                owner.outstanding().sending(on, duration(ttl), false);
                 owner.awaits_reply = true;
             }
             Kind::Renew { .. } | Kind::Mint => {}
             Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. } => {
-                owner.outstanding.ending(on);
+                owner.outstanding().ending(on);
                 owner.is_ended = true;
                 owner.awaits_reply = true;
                 if let Kind::End {
@@ -77,7 +79,7 @@ impl Client {
                     && let Some(successor) = self.find(successor)
                 {
                     let successor = &mut self.owners[successor];
-                    successor.outstanding.sending(on, duration(ttl), true);
+                    successor.outstanding().sending(on, duration(ttl), true);
                 }
             }
         }
@@ -114,25 +116,20 @@ impl Client {
                 return Ok(());
             }
             let phase = Phase::Named;
-            let mut unknown = Owner::new(number, rules.ttls[0], false, phase);
-            unknown.outstanding.assume_stored();
+            let mut unknown = Owner::new(number, rules.ttls[0], phase);
+            unknown.outstanding().assume_stored();
             unknown.share = share;
             return self.end(unknown, rules);
         };
         let owner = &self.owners[index];
-        if rules.seeded == Some(Seeded::GrantUnchecked)
-            && matches!(owner.phase, Phase::Competing { .. })
-        {
-            self.connection.stop_awaiting(number);
-            self.owners[index].awaits_reply = false;
-            let lease = self.new_lease(0, rules.claim, true, rules);
-            self.owners[index].phase = Phase::Held(lease);
+        if matches!(owner.phase, Phase::Competing(_)) && !owner.awaits_reply {
+            return self.competes(index, Event::Notified, 0, rules);
         }
         if let Phase::Held(lease) = &mut self.owners[index].phase {
             // The message says that a waiter queues.
-            lease.contended = true;
+            lease.holding.note_contended(true);
             if lease.body == Body::Over && rules.seeded != Some(Seeded::RetainedContended) {
-                return self.release(index, rules);
+                return self.release(index, Awaited::No, rules);
             }
         }
         Ok(())
@@ -142,24 +139,22 @@ impl Client {
         let Some(index) = self.find(reply.number) else {
             return Ok(());
         };
-        if let Kind::Renew { ttl } = reply.kind {
-            return self.renewal_answered(index, ttl, reply, rules);
+        if let Kind::Renew { ttl, confirms } = reply.kind {
+            return self.renewal_answered(index, ttl, confirms, reply, rules);
         }
         if reply.kind == Kind::Mint {
             return self.mint_answered(index, reply, rules);
         }
         self.note_answer(index, &reply);
-        if let Some(verdict) = self.take_answered(index, reply, rules) {
+        if let Some(verdict) = self.take_answered(index, reply) {
             return verdict;
         }
         let Some(answer) = reply.answer else {
             return self.send(index, reply.kind, true);
         };
         self.owners[index].awaits_reply = false;
-        match self.owners[index].phase {
-            Phase::Competing { once, contended } => {
-                self.poll_answered(index, once, contended, answer, reply.age, rules)
-            }
+        match &self.owners[index].phase {
+            Phase::Competing(_) => self.poll_answered(index, answer, reply.age, rules),
             Phase::Ending(_) => self.end_answered(reply, answer, rules),
             Phase::Held(lease) if lease.downgrades == Downgrade::Asked => {
                 self.downgrade_answered(index, answer, reply.age, rules)
@@ -185,10 +180,10 @@ impl Client {
         };
         match reply.kind {
             Kind::Acquire { .. } | Kind::Take { .. } | Kind::Downgrade { .. } => {
-                note(&mut self.owners[index].outstanding);
+                note(self.owners[index].outstanding());
             }
             Kind::Release | Kind::Delete { .. } | Kind::Rest { .. } | Kind::End { .. } => {
-                self.owners[index].outstanding.ending_is_known();
+                self.owners[index].outstanding().ending_is_known();
             }
             Kind::Renew { .. } | Kind::Mint => {}
         }
@@ -197,7 +192,7 @@ impl Client {
         } = reply.kind
             && let Some(successor) = self.find(successor)
         {
-            note(&mut self.owners[successor].outstanding);
+            note(self.owners[successor].outstanding());
         }
     }
 

@@ -11,7 +11,7 @@
 
 use super::{ClientRules, Verdict};
 use crate::client::{Client, Phase};
-use crate::network::{Kind, Request, Server};
+use crate::network::{Request, Server};
 use crate::seeded::Seeded;
 use crate::server::Ticks;
 
@@ -44,18 +44,11 @@ impl Client {
             return;
         }
         for owner in &mut self.owners {
-            if let Phase::Held(lease) = &mut owner.phase {
-                lease.is_doubtful = lease.is_valid();
+            if let Phase::Held(lease) = &mut owner.phase
+                && lease.is_valid()
+            {
+                lease.holding.doubted();
             }
         }
-    }
-
-    /// Confirms a lease that the present server may lack.
-    pub(crate) fn confirm(&mut self, index: usize) -> Verdict {
-        let ttl = self.owners[index].ttl;
-        if let Phase::Held(lease) = &mut self.owners[index].phase {
-            (lease.is_doubtful, lease.renewing) = (false, true);
-        }
-        self.send(index, Kind::Renew { ttl }, false)
     }
 }

@@ -1,11 +1,15 @@
 //! Releases: an owner is ended, and settled until nothing of it can be left, by the machine of the runtime.
 
+use super::acquisition::Passed;
 use super::{ClientRules, Verdict, count_from};
 use crate::audit::Breach;
-use crate::backend::engine::NOW;
+use crate::backend::engine::competing::event::Event as OfCall;
 use crate::backend::engine::ending::{Command, Ending, Event, Head, Report, Then};
+use crate::backend::engine::handoff::Handoff;
+use crate::backend::engine::{JITTER, NOW};
+use crate::backend::wire::reply::Answered;
 use crate::backend::wire::reply::EndReply;
-use crate::client::{Client, Downgrade, End, Handoff, Owner, Phase};
+use crate::client::{Client, Downgrade, End, Owner, Phase};
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -13,18 +17,34 @@ use crate::network::{Kind, Reply, Request, duration, ticks};
 use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks, Token};
 
-/// A pause is as long as the model likes.
-const JITTER: f64 = 0.5;
+/// Whether a caller waits for the answer to a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    Yes,
+    No,
+}
 
 impl Client {
-    /// Releases a lease whose body is over or was dropped, unless it is handed over or retained.
-    pub(crate) fn release(&mut self, index: usize, rules: &ClientRules) -> Verdict {
-        let Phase::Held(lease) = self.owners[index].phase else {
-            unreachable!("only a held lease is released");
-        };
+    /// Releases a lease whose body is over or was dropped, unless it is handed over or retained. The local queue ends at once
+    /// if nobody waits in it, nor for the answer.
+    pub(crate) fn release(
+        &mut self,
+        index: usize,
+        awaited: Awaited,
+        rules: &ClientRules,
+    ) -> Verdict {
         if self.hand_over(index, rules)? || self.retain(index, rules) {
             return Ok(());
         }
+        let Phase::Held(lease) = &mut self.owners[index].phase else {
+            unreachable!("only a held lease is released");
+        };
+        let has_next = self.queue.peek().is_some();
+        if awaited == Awaited::No && lease.holding.heads_queue() && !has_next {
+            lease.holding.leave_queue();
+            self.queue.pop();
+        }
+        let lease = *lease;
         if lease.downgrades == Downgrade::Asked {
             let number = self.owners[index].number;
             self.connection.stop_awaiting(number);
@@ -36,33 +56,35 @@ impl Client {
             Mode::Exclusive | Mode::Write => lease.rest(),
         };
         let rests_until = (rests > 0).then(|| NOW + duration(rests));
-        let heads_queue = std::mem::take(&mut owner.heads_queue);
-        let ending = Ending::of_holder(lease.contended, heads_queue, rests_until);
+        let heads_queue = lease.holding.heads_queue();
+        let ending = Ending::of_holder(lease.holding.is_contended(), heads_queue, rests_until);
         let mut end = End::new(ending);
         // The record has the token of the grant in every turn.
-        let number = (lease.token - Token::from(lease.turn)).max(0);
+        let number = (lease.token - Token::from(lease.holding.turn())).max(0);
         end.deletes = (rules.deletes && mode != Mode::Share).then_some(number);
-        // A reader that had the lock alone may still be the head.
+        // One that is about to become a share may still be the head.
         let may_name = mode != Mode::Share && end.ending.may_name_successor(mode)
             || heads_queue && rules.seeded == Some(Seeded::RestHandedOver);
-        let next_ttl = self.local_queue.first().copied();
+        let next_ttl = self.queue.peek().copied();
         if let Some(ttl) = next_ttl.filter(|_| may_name) {
             let successor = self.new_number();
-            let named = Owner::new(successor, ttl, false, Phase::Named);
+            let mut named = Owner::new(successor, ttl, Phase::Named);
+            named.outstanding().note_queued();
             self.owners.push(named);
             end.successor = Some(successor);
             end.ending.name_successor();
         }
-        self.owners[index].phase = Phase::Ending(end);
+        let owner = &mut self.owners[index];
+        (owner.ttl, owner.phase) = (0, Phase::Ending(end));
         self.end_again(index, rules)
     }
 
     /// Ends an owner, unless nothing of it can be left.
     pub(super) fn end(&mut self, mut owner: Owner, rules: &ClientRules) -> Verdict {
-        let Some(ending) = Ending::of_owner(&owner.outstanding) else {
+        let Some(ending) = Ending::of_owner(owner.outstanding()) else {
             return Ok(());
         };
-        (owner.heads_queue, owner.awaits_reply) = (false, false);
+        (owner.ttl, owner.awaits_reply) = (0, false);
         owner.phase = Phase::Ending(End::new(ending));
         self.owners.push(owner);
         self.end_again(self.owners.len() - 1, rules)
@@ -111,8 +133,8 @@ impl Client {
         };
         self.owners[index].awaits_reply = false;
         match self.owners[index].phase {
-            Phase::Competing { once: true, .. } => self.give_up(index, rules),
-            Phase::Competing { .. } | Phase::Held(_) | Phase::Named => Ok(()),
+            Phase::Competing(_) => self.competes(index, OfCall::Unavailable, 0, rules),
+            Phase::Held(_) | Phase::Named => Ok(()),
             Phase::Ending(_) => self.end_came_to(number, Event::Unavailable, 0, rules),
         }
     }
@@ -124,7 +146,7 @@ impl Client {
             && request.awaited
             && let Some(index) = self.find(request.number)
         {
-            self.owners[index].outstanding.ending(on);
+            self.owners[index].outstanding().ending(on);
         }
     }
 
@@ -148,9 +170,9 @@ impl Client {
         let index = self.find(number).expect("the owner is being ended");
         let owner = &mut self.owners[index];
         let outstanding = match rules.seeded {
-            Some(Seeded::SettleUntilAnswered) => &owner.outstanding.untainted(),
-            Some(Seeded::OutcomeOfTheLast) => &owner.outstanding.with_known_ends(),
-            _ => &owner.outstanding,
+            Some(Seeded::SettleUntilAnswered) => &owner.outstanding().untainted(),
+            Some(Seeded::OutcomeOfTheLast) => &owner.outstanding().with_known_ends(),
+            _ => &owner.outstanding().clone(),
         };
         let Phase::Ending(end) = &mut owner.phase else {
             unreachable!("the owner is being ended");
@@ -192,22 +214,33 @@ impl Client {
         rules: &ClientRules,
     ) -> Verdict {
         let named = named.and_then(|number| self.find(number));
-        let named = named.map(|index| self.owners.remove(index));
-        let handoff = match (head, named) {
+        let mut named = named.map(|index| self.owners.remove(index));
+        let number = named.as_ref().map_or(0, |named| named.number);
+        let outstanding = named.as_mut().map(Owner::take_outstanding);
+        let handoff = match (head, outstanding) {
             (_, None) => Handoff::Fresh,
-            (Head::Fresh, Some(named)) => {
-                if rules.seeded != Some(Seeded::SuccessorForgotten) {
-                    self.end(named, rules)?;
-                }
+            (Head::Fresh, Some(_)) if rules.seeded == Some(Seeded::SuccessorForgotten) => {
                 Handoff::Fresh
             }
-            (Head::Queued | Head::Confirmed, Some(named)) => Handoff::Queued(named),
-            (Head::Granted(Grant { contended, token }), Some(named)) => {
-                let token = token.get() as Token;
-                Handoff::Granted(named, token, contended, count_from(age, rules))
+            (Head::Fresh, Some(outstanding)) => {
+                let mut named = Owner::new(number, 0, Phase::Named);
+                named.goes_on(outstanding, Phase::Named);
+                self.end(named, rules)?;
+                Handoff::Fresh
+            }
+            (Head::Queued, Some(outstanding)) => Handoff::Queued(outstanding),
+            (Head::Confirmed, Some(outstanding)) => Handoff::Confirmed(outstanding),
+            (Head::Granted(answer), Some(outstanding)) => {
+                Handoff::Granted(outstanding, Answered { at: NOW, answer })
             }
         };
-        self.pass_head(handoff, rules)
+        let age = count_from(age, rules);
+        let passed = Passed {
+            handoff,
+            number,
+            age,
+        };
+        self.pass_head(passed, rules)
     }
 
     /// The connection breaks, and is replaced at once.
@@ -215,8 +248,15 @@ impl Client {
         self.connection.tear(late);
         for owner in &mut self.owners {
             if let Phase::Held(lease) = &mut owner.phase {
-                (lease.renewing, lease.minting) = (false, false);
+                while lease.holding.is_renewing() {
+                    lease.renewal_failed(rules);
+                }
+                lease.minting = false;
                 lease.torn = rules.retain > 0;
+                if rules.seeded != Some(Seeded::RetainedTorn) {
+                    // The message that a waiter queues may have been missed.
+                    lease.holding.note_contended(true);
+                }
             }
         }
         self.doubt_leases(rules);
@@ -226,7 +266,7 @@ impl Client {
         let retained = self.retained();
         if let Some(index) = retained.filter(|_| rules.seeded != Some(Seeded::RetainedTorn)) {
             // The next connection may lead to a server that does not know the lease.
-            self.release(index, rules)?;
+            self.release(index, Awaited::No, rules)?;
         }
         for number in interrupted {
             self.unanswered(number, rules)?;
@@ -245,7 +285,7 @@ fn mode_of(owner: &Owner, rules: &ClientRules) -> Mode {
 }
 
 /// What the answer to a command that ends an owner means, as the runtime reads it.
-fn event_of(kind: Kind, answer: Answer) -> Event {
+pub(crate) fn event_of(kind: Kind, answer: Answer) -> Event {
     Event::Answered(match (kind, answer) {
         (_, Answer::Refused(_)) => return Event::Refused,
         (_, Answer::Unavailable) => return Event::Unavailable,

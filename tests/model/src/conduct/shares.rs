@@ -12,7 +12,10 @@
 //! - An end of the owner removes its share and its queue entry: a late plain acquire queues an owner that shares
 //!   the lock.
 
+use super::acquisition::{Passed, call};
 use super::{ClientRules, Verdict, count_from};
+use crate::backend::engine::competing::Competing;
+use crate::backend::engine::holding::Holding;
 use crate::client::{Client, Downgrade, Phase};
 use crate::network::Kind;
 use crate::seeded::Seeded;
@@ -23,9 +26,9 @@ impl Client {
     pub(crate) fn arrive_to_share(&mut self, rules: &ClientRules) -> Verdict {
         let share = self.shares_left.pop().expect("a call is left");
         let ttl = rules.ttls[self.shares_left.len() % 2];
-        let index = self.begin(ttl, false, false);
-        self.owners[index].share = Some(share);
-        self.poll(index, rules)
+        let heads_queue = self.sharing.enter(u32::MAX);
+        let competing = Competing::new(call(ttl, Some(share), true, rules), heads_queue);
+        self.begin(ttl, Some(share), competing, rules)
     }
 
     /// The lock becomes a share. From now on every command of its owner is that of a share: a renewal as a
@@ -61,8 +64,15 @@ impl Client {
                 owner.share = Some(Share::READ);
                 lease.downgrades = Downgrade::Done;
                 lease.token = token;
-                lease.contended |= flagged;
-                lease.deadline = lease.deadline.max(ttl - count_from(age, rules));
+                let age = count_from(age, rules);
+                lease.deadline = lease.deadline.max(ttl - age);
+                let headed = lease.holding.heads_queue();
+                let granted_at = rules.local_turns.granted_before(age);
+                lease.holding = Holding::granted(granted_at, flagged, false);
+                if headed {
+                    // Readers do not head the queue of those that want the lock for themselves alone.
+                    return self.pass_head(Passed::NOTHING, rules);
+                }
                 Ok(())
             }
             Answer::Unavailable => Ok(()),

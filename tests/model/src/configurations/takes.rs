@@ -18,7 +18,7 @@ pub(super) fn all() -> Vec<Configuration> {
         "a command or a mint that is lost, or whose answer is":
             takes("takes, lost", &[1, 1], &[(Lose, 2), (Mint, 2)]);
         "a command or a mint that arrives twice, also for a caller that makes one attempt":
-            takes("takes, doubled", &[1, 1], &[(Double, 1), (Try, 1), (Mint, 2)]);
+            takes("takes, doubled", &[1, 1], &[(Double, 1), (Try, 1), (Mint, 1)]);
         "a command that arrives after the end of its owner; a mint that does":
             takes("takes, torn", &[1, 1], &[(Tear, 1), (GiveUp, 1), (Mint, 1)]) { late: 2 };
         "a command that is not answered in time": takes("takes, late", &[1, 1], &[(Timeout, 1), (GiveUp, 1), (Mint, 1)]);

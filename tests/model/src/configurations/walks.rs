@@ -9,15 +9,11 @@ use crate::faults::Fault::{
 };
 use crate::server::{Mode, Share, ShareRules};
 
-/// Callers and processes that come and go.
-const CALLERS: &[(Fault, u8)] = &[
-    (GiveUp, 4),
-    (Try, 2),
-    (Crash, 1),
-    (Unsubscribe, 1),
-    (Shutdown, 1),
-    (Renew, 6),
-];
+/// Callers that come and go.
+const CALLERS: &[(Fault, u8)] = &[(GiveUp, 4), (Try, 2), (Unsubscribe, 1), (Renew, 6)];
+
+/// Processes that end, mostly early in a walk.
+const PROCESSES: &[(Fault, u8)] = &[(Crash, 1), (Shutdown, 1)];
 
 /// Commands, answers and messages that are lost, late or doubled, and a server that restarts with its records.
 const NETWORK: &[(Fault, u8)] = &[
@@ -52,8 +48,8 @@ const MODES: [Mode; 4] = [
 pub fn all() -> Vec<Configuration> {
     configurations! {
         "a server that forgets its fence, and other programs": walk("walk", &[NETWORK, &[(ForeignTake, 1), (LoseFence, 1)]]);
-        "local queues whose callers ask for two ttls":
-            walk("walk, local queues", &[NETWORK]) { calls: vec![8, 4], mixed: 1 };
+        "local queues whose callers ask for two ttls; one process stays":
+            callers("walk, local queues", &[NETWORK, &[(Shutdown, 1)]]) { calls: vec![8, 4], mixed: 1 };
         "a server that cannot carry out commands":
             walk("walk, impaired", &[NETWORK, &[(Impair, 3)]]) { modes: MODES.to_vec() };
         "local turns and retained leases":
@@ -78,8 +74,13 @@ pub fn all() -> Vec<Configuration> {
     }
 }
 
-/// Five clients that make several calls each.
+/// Five clients that make several calls each, and processes that end.
 fn walk(name: &'static str, faults: &[&[(Fault, u8)]]) -> Configuration {
+    callers(name, &[&[PROCESSES], faults].concat())
+}
+
+/// Five clients that make several calls each.
+fn callers(name: &'static str, faults: &[&[(Fault, u8)]]) -> Configuration {
     let faults = [&[CALLERS], faults].concat().concat();
     let ShareRules { window, walk, .. } = ShareRules::REAL;
     Configuration {

@@ -1,10 +1,26 @@
 //! A client with one caller at a time: its owners, and its connection.
 
-use super::{CLAIM, DELAY, LATE, QUEUE, TTL, WINDOW};
+use std::time::Duration;
+
+use super::{CLAIM, DELAY, LATE, LIVE, QUEUE, TTL};
+use crate::backend::engine::competing::Competing;
+use crate::backend::engine::competing::call::Call;
+use crate::backend::engine::competing::command::{Command, Pause};
+use crate::backend::engine::competing::event::Event as OfCall;
+use crate::backend::engine::ending::{Command as OfEnd, Ending, Event, Then};
+use crate::backend::engine::handoff::{Handoff, Left};
+use crate::backend::engine::holding::Holding;
+use crate::backend::engine::{JITTER, NOW, NOW_HELD};
 use crate::backend::wire::PRESENT;
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
-use crate::network::duration;
 use crate::server::{Answer, Ticks, Token};
+
+/// A tick as the runtime's decisions have it: an owner is settled for four of them.
+const TICK: Duration = Duration::from_millis(2_500);
+
+fn duration(ticks: Ticks) -> Duration {
+    TICK * ticks.unsigned_abs()
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Caller {
@@ -26,25 +42,14 @@ pub(super) struct Owner {
     pub(super) number: u8,
     /// A command other than a renewal is unanswered.
     pub(super) awaits: bool,
-    pub(super) outstanding: Outstanding,
     pub(super) phase: Phase,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// It has the locks before this one, as far as it knows.
-    Waits {
-        in_the_way: u8,
-    },
-    Held(Lease),
-    Ending {
-        step: EndStep,
-        /// How long anything of the owner can last.
-        left: Ticks,
-        unanswered: bool,
-        /// The last end was sent when no other command of the owner could arrive any more.
-        late: bool,
-    },
+    Waits(Competing<Outstanding>),
+    Held(Outstanding, Lease),
+    Ending(Outstanding, Ending),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,16 +58,7 @@ pub(super) struct Lease {
     /// How long its holder relies on it.
     pub(super) deadline: Ticks,
     pub(super) inside: bool,
-    pub(super) contended: bool,
-    pub(super) renewing: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum EndStep {
-    Release,
-    End,
-    /// It was ended once, and is ended again until nothing of it can be left.
-    Settle,
+    pub(super) holding: Holding,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,14 +105,14 @@ impl Caller {
 
     /// The owner of the present call.
     pub(super) fn present(&self) -> Option<usize> {
-        let is_ending = |owner: &Owner| matches!(owner.phase, Phase::Ending { .. });
+        let is_ending = |owner: &Owner| matches!(owner.phase, Phase::Ending(..));
         self.owners.iter().position(|owner| !is_ending(owner))
     }
 
     /// The lock that the caller waits for, as far as it knows.
-    pub(super) fn in_the_way(&self) -> Option<u8> {
-        match self.owners[self.present()?].phase {
-            Phase::Waits { in_the_way } => Some(in_the_way),
+    pub(super) fn in_the_way(&self) -> Option<usize> {
+        match &self.owners[self.present()?].phase {
+            Phase::Waits(competing) => competing.in_the_way(),
             _ => None,
         }
     }
@@ -125,40 +121,124 @@ impl Caller {
     pub(super) fn lease(&self) -> Option<(u8, Lease)> {
         let owner = &self.owners[self.present()?];
         match owner.phase {
-            Phase::Held(lease) => Some((owner.number, lease)),
+            Phase::Held(_, lease) => Some((owner.number, lease)),
             _ => None,
         }
+    }
+
+    /// Whether the present call waits with this owner.
+    pub(super) fn waits_as(&self, number: u8) -> bool {
+        let mut owners = self.owners.iter();
+        owners.any(|owner| owner.number == number && matches!(owner.phase, Phase::Waits(_)))
     }
 
     pub(super) fn find(&self, number: u8) -> Option<usize> {
         self.owners.iter().position(|owner| owner.number == number)
     }
 
-    /// A call begins, or is begun anew.
-    pub(super) fn begin(&mut self) {
-        let number = self.next_number;
-        self.next_number += 1;
-        self.owners.push(Owner {
-            number,
-            awaits: false,
-            outstanding: Outstanding::default(),
-            phase: Phase::Waits { in_the_way: 0 },
-        });
+    /// A call for so many locks begins. It is in no local queue, or in one of its own.
+    pub(super) fn begin(&mut self, locks: usize) {
+        let call = Call {
+            locks,
+            ttl: duration(TTL),
+            waits: true,
+            is_share: false,
+            may_take: false,
+            has_queue: true,
+            awaits_replicas: false,
+        };
+        let competing = Competing::new(call, locks == 1);
+        let number = self.new_number();
+        self.push(number, Phase::Waits(competing));
         self.poll(self.owners.len() - 1);
     }
 
+    fn new_number(&mut self) -> u8 {
+        self.next_number += 1;
+        self.next_number - 1
+    }
+
+    fn push(&mut self, number: u8, phase: Phase) {
+        self.owners.push(Owner {
+            number,
+            awaits: false,
+            phase,
+        });
+    }
+
     pub(super) fn poll(&mut self, index: usize) {
-        let outstanding = &mut self.owners[index].outstanding;
-        outstanding.sending(self.connection, duration(TTL), true);
+        if let Phase::Waits(competing) = &mut self.owners[index].phase {
+            competing.on(OfCall::Due, || NOW);
+        }
         self.send(index, Kind::Acquire);
     }
 
-    pub(super) fn send(&mut self, index: usize, kind: Kind) {
+    /// An attempt came to this; if it is a grant, then so long ago.
+    pub(super) fn competes(&mut self, index: usize, event: OfCall, age: Ticks) {
         let owner = &mut self.owners[index];
-        match kind {
-            Kind::Release | Kind::End => owner.outstanding.ending(self.connection),
-            Kind::Acquire | Kind::Renew => {}
+        owner.awaits = false;
+        let Phase::Waits(competing) = &mut owner.phase else {
+            unreachable!("it waits");
+        };
+        match competing.on(event, || NOW + duration(age)) {
+            Command::Wait(_) => {}
+            Command::Win => self.win(index, age),
+            Command::BeginAnew => self.begin_anew(index),
+            command => unreachable!("{command:?} of a caller that waits"),
         }
+    }
+
+    fn win(&mut self, index: usize, age: Ticks) {
+        let owner = &mut self.owners[index];
+        let Phase::Waits(competing) = &mut owner.phase else {
+            unreachable!("it waits");
+        };
+        let won = competing.win();
+        let lease = Lease {
+            token: won.grant.answer.token.get() as Token,
+            deadline: TTL - age,
+            inside: false,
+            holding: Holding::granted(NOW_HELD, won.contended, false),
+        };
+        owner.phase = Phase::Held(won.owner, lease);
+    }
+
+    /// Another owner makes the next attempt. The first time that is at once.
+    fn begin_anew(&mut self, index: usize) {
+        let number = self.new_number();
+        let owner = &mut self.owners[index];
+        let Phase::Waits(competing) = &mut owner.phase else {
+            unreachable!("it waits");
+        };
+        let given_back = competing.give_back();
+        let command = competing.on(OfCall::GivenBack, || NOW);
+        debug_assert_eq!(command, Command::Wait(Pause::Anew));
+        let before = std::mem::replace(&mut owner.number, number);
+        if let Some(outstanding) = given_back {
+            self.end(before, outstanding);
+        }
+        self.poll(index);
+    }
+
+    pub(super) fn outstanding(&mut self, index: usize) -> &mut Outstanding {
+        match &mut self.owners[index].phase {
+            Phase::Waits(competing) => {
+                let make = || Ok::<_, std::convert::Infallible>(Outstanding::default());
+                let Ok(outstanding) = competing.owner_or_try(make);
+                outstanding
+            }
+            Phase::Held(outstanding, _) | Phase::Ending(outstanding, _) => outstanding,
+        }
+    }
+
+    pub(super) fn send(&mut self, index: usize, kind: Kind) {
+        let on = self.connection;
+        match kind {
+            Kind::Acquire => self.outstanding(index).sending(on, duration(TTL), true),
+            Kind::Release | Kind::End => self.outstanding(index).ending(on),
+            Kind::Renew => {}
+        }
+        let owner = &mut self.owners[index];
         owner.awaits |= kind != Kind::Renew;
         let number = owner.number;
         self.up.push(Sent {
@@ -168,64 +248,71 @@ impl Caller {
         });
     }
 
-    /// The end of a holder, of a waiter, or of an owner whose locks are partly lost.
-    pub(super) fn end(&mut self, index: usize, step: EndStep) {
-        let owner = &mut self.owners[index];
-        let number = owner.number;
-        owner.awaits = false;
-        owner.phase = Phase::Ending {
-            step,
-            left: WINDOW + QUEUE,
-            unanswered: false,
-            late: false,
+    /// A caller gives up.
+    pub(super) fn leave(&mut self, index: usize) {
+        let mut owner = self.owners.remove(index);
+        let Phase::Waits(competing) = &mut owner.phase else {
+            unreachable!("it waits");
+        };
+        let Left { ends, promotes } = competing.leave();
+        // Nobody waits behind it.
+        let queued = match promotes {
+            Some(Handoff::Queued(outstanding)) => Some(outstanding),
+            _ => None,
         };
         // The answer to a poll does not matter any more.
-        self.down
-            .retain(|down| down.number != number || down.kind == Kind::Renew);
-        let kind = if step == EndStep::Release {
-            Kind::Release
-        } else {
-            Kind::End
+        self.down.retain(|down| down.number != owner.number);
+        if let Some(outstanding) = ends.or(queued) {
+            self.end(owner.number, outstanding);
+        }
+    }
+
+    /// An owner is ended that is given up.
+    fn end(&mut self, number: u8, outstanding: Outstanding) {
+        if let Some(ending) = Ending::of_owner(&outstanding) {
+            self.push(number, Phase::Ending(outstanding, ending));
+            self.end_again(self.owners.len() - 1);
+        }
+    }
+
+    /// The end of a holder.
+    pub(super) fn release(&mut self, index: usize) {
+        let owner = &mut self.owners[index];
+        let Phase::Held(outstanding, lease) = &mut owner.phase else {
+            unreachable!("it holds");
         };
+        let mut ending = Ending::of_holder(lease.holding.is_contended(), false, None);
+        // The model does not ask what a release reports.
+        ending.late();
+        owner.phase = Phase::Ending(std::mem::take(outstanding), ending);
+        self.end_again(index);
+    }
+
+    /// Sends the first end, or the next one.
+    pub(super) fn end_again(&mut self, index: usize) {
+        let Phase::Ending(_, ending) = &mut self.owners[index].phase else {
+            unreachable!("it is being ended");
+        };
+        let kind = of_end(ending.command(|| NOW));
         self.send(index, kind);
     }
 
-    /// The answer to an end; `None`: there will be none.
-    pub(super) fn ended(&mut self, index: usize, answer: Option<Answer>) {
+    /// An end came to this.
+    pub(super) fn ended(&mut self, index: usize, event: Event) {
         let owner = &mut self.owners[index];
         owner.awaits = false;
-        let Phase::Ending {
-            step,
-            left,
-            unanswered,
-            late,
-        } = owner.phase
-        else {
+        let Phase::Ending(outstanding, ending) = &mut owner.phase else {
             return;
         };
-        if step == EndStep::Release && answer == Some(Answer::Code(2)) {
-            return self.end(index, EndStep::End);
+        if event != Event::Unavailable {
+            outstanding.ending_is_known();
         }
-        let silent = answer.is_none();
-        let is_over = left == 0 || late && !silent;
-        let unanswered = silent && (unanswered || step != EndStep::Settle);
-        if !is_over && (unanswered || owner.outstanding.is_tainted()) {
-            owner.phase = Phase::Ending {
-                step: EndStep::Settle,
-                left,
-                unanswered,
-                late,
-            };
-        } else {
-            self.owners.remove(index);
+        let reaction = ending.on(event, outstanding, || NOW, || JITTER);
+        match reaction.then {
+            Then::Send(command) => self.send(index, of_end(command)),
+            Then::BackOff(_) | Then::Pause(_) => {}
+            Then::Over => drop(self.owners.remove(index)),
         }
-    }
-
-    pub(super) fn end_again(&mut self, index: usize) {
-        if let Phase::Ending { left, late, .. } = &mut self.owners[index].phase {
-            *late = *left <= QUEUE;
-        }
-        self.send(index, Kind::End);
     }
 
     /// The connection breaks, and is replaced at once.
@@ -239,16 +326,24 @@ impl Caller {
         self.connection = ConnectionId(self.connection.0 + 1);
         let mut interrupted = Vec::new();
         for owner in &mut self.owners {
-            if let Phase::Held(lease) = &mut owner.phase {
-                lease.renewing = false;
+            if let Phase::Held(_, lease) = &mut owner.phase {
+                while lease.holding.is_renewing() {
+                    lease.holding.unanswered();
+                }
+                lease.holding.note_contended(true);
             }
             if std::mem::take(&mut owner.awaits) {
                 interrupted.push(owner.number);
             }
         }
         for number in interrupted {
-            if let Some(index) = self.find(number) {
-                self.ended(index, None);
+            let Some(index) = self.find(number) else {
+                continue;
+            };
+            match self.owners[index].phase {
+                Phase::Waits(_) => self.competes(index, OfCall::Unavailable, 0),
+                Phase::Ending(..) => self.ended(index, Event::Unavailable),
+                Phase::Held(..) => {}
             }
         }
     }
@@ -268,13 +363,9 @@ impl Caller {
         }
         for owner in &mut self.owners {
             match &mut owner.phase {
-                Phase::Held(lease) => lease.deadline = (lease.deadline - 1).max(0),
-                Phase::Ending {
-                    step: EndStep::Settle,
-                    left,
-                    ..
-                } => *left = (*left - 1).max(0),
-                _ => {}
+                Phase::Held(_, lease) => lease.deadline = (lease.deadline - 1).max(0),
+                Phase::Ending(_, ending) => ending.pass(TICK),
+                Phase::Waits(_) => {}
             }
         }
     }
@@ -291,4 +382,12 @@ impl Caller {
     }
 }
 
-const _: () = assert!(CLAIM < TTL && TTL < QUEUE);
+const _: () = assert!(CLAIM < TTL && TTL < QUEUE && LIVE < QUEUE);
+
+fn of_end(command: OfEnd) -> Kind {
+    match command {
+        OfEnd::Release => Kind::Release,
+        OfEnd::End => Kind::End,
+        OfEnd::EndForSuccessor | OfEnd::Rest(_) => unreachable!("of several locks"),
+    }
+}

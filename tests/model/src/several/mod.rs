@@ -16,18 +16,18 @@ use crate::server::{KeysMistake, Records, Rules, ShareRules, Ticks, Token};
 const LOCKS: usize = 2;
 const TTL: Ticks = 2;
 const CLAIM: Ticks = 1;
+/// How long a waiter counts as alive after a poll. The last claim that it is granted ends before its owner is settled.
+const LIVE: Ticks = 3;
 /// How long a queue outlives its last heartbeat: the longest that anything of an owner lasts.
 const QUEUE: Ticks = 4;
 /// How long a command is under way on a live connection, and after a connection broke.
 const DELAY: Ticks = 1;
 const LATE: Ticks = 1;
-/// How long a command of an owner can be under way.
-const WINDOW: Ticks = DELAY + LATE;
 
 /// The scripts' constants. The clock is behind the fences, so tokens count on from them.
 const RULES: Rules = Rules {
     claim: CLAIM,
-    live: 3,
+    live: LIVE,
     queue: QUEUE,
     fence: None,
     turns: 1,

@@ -1,6 +1,6 @@
 //! Recovery: what follows a state without further faults, where every client does what is due in each tick.
 
-use super::caller::{EndStep, Phase};
+use super::caller::Phase;
 use super::{Several, Step, World};
 
 /// More ticks than leases, claims and heartbeats of all callers take, one after another.
@@ -44,17 +44,13 @@ fn next(world: &World, polled: &[u8]) -> Option<Step> {
         if caller.calls_left > 0 && caller.owners.is_empty() {
             return Some(Step::Arrive(id));
         }
-        caller.owners.iter().find_map(|owner| match owner.phase {
-            Phase::Held(lease) if lease.deadline == 0 => Some(Step::Lose(id)),
-            Phase::Held(lease) if lease.inside => Some(Step::Finish(id)),
-            Phase::Held(_) => Some(Step::Start(id)),
+        caller.owners.iter().find_map(|owner| match &owner.phase {
+            Phase::Held(_, lease) if lease.deadline == 0 => Some(Step::Lose(id)),
+            Phase::Held(_, lease) if lease.inside => Some(Step::Finish(id)),
+            Phase::Held(..) => Some(Step::Start(id)),
             _ if polled.contains(&id) || owner.awaits => None,
-            Phase::Waits { .. } => Some(Step::Poll(id)),
-            Phase::Ending {
-                step: EndStep::Settle,
-                ..
-            } => Some(Step::EndAgain(id, owner.number)),
-            Phase::Ending { .. } => None,
+            Phase::Waits(_) => Some(Step::Poll(id)),
+            Phase::Ending(..) => Some(Step::EndAgain(id, owner.number)),
         })
     })
 }

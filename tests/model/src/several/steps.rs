@@ -1,11 +1,14 @@
 //! The steps, and what must hold after each.
 
-use super::caller::{Answered, Caller, EndStep, Kind, Lease, Phase, Sent};
+use super::caller::{Answered, Caller, Kind, Lease, Phase, Sent};
 use super::{
     ALL_FREED, ALL_RENEWED, IN_ORDER, LATER_SEEN, LOCKS, Mistake, RULES, Several, Step,
     TOKENS_RISE, TTL, World,
 };
+use crate::backend::engine::competing::event::Event as OfCall;
 use crate::backend::wire::PRESENT;
+use crate::conduct::{event_of, granted};
+use crate::network::Kind as OfOne;
 use crate::server::{
     Answer, Fence, KeysCommand, Lock, Mode, OwnerId, Records, Site, Token, Value, run_keys,
 };
@@ -42,8 +45,8 @@ impl World {
             steps.push(Step::Arrive(id));
         }
         for owner in &caller.owners {
-            match owner.phase {
-                Phase::Waits { .. } => {
+            match &owner.phase {
+                Phase::Waits(_) => {
                     if !owner.awaits {
                         steps.push(Step::Poll(id));
                     }
@@ -51,22 +54,19 @@ impl World {
                         steps.push(Step::GiveUp(id));
                     }
                 }
-                Phase::Held(lease) if lease.deadline == 0 => steps.push(Step::Lose(id)),
-                Phase::Held(lease) => {
+                Phase::Held(_, lease) if lease.deadline == 0 => steps.push(Step::Lose(id)),
+                Phase::Held(_, lease) => {
                     steps.push(if lease.inside {
                         Step::Finish(id)
                     } else {
                         Step::Start(id)
                     });
-                    if budget.renewals > 0 && !lease.renewing {
+                    if budget.renewals > 0 && !lease.holding.is_renewing() {
                         steps.push(Step::Renew(id));
                     }
                 }
-                Phase::Ending {
-                    step: EndStep::Settle,
-                    ..
-                } if !owner.awaits => steps.push(Step::EndAgain(id, owner.number)),
-                Phase::Ending { .. } => {}
+                Phase::Ending(..) if !owner.awaits => steps.push(Step::EndAgain(id, owner.number)),
+                Phase::Ending(..) => {}
             }
         }
         if budget.tears > 0 && id == 0 && !(caller.up.is_empty() && caller.down.is_empty()) {
@@ -89,39 +89,27 @@ impl World {
                 self.callers.iter_mut().for_each(Caller::tick);
             }
             Step::Arrive(id) => {
+                let locks = model.callers[usize::from(id)].0.len();
                 let caller = self.caller(id);
                 caller.calls_left -= 1;
-                caller.begin();
+                caller.begin(locks);
             }
             Step::Poll(id) => self.on_present(id, Caller::poll),
             Step::Start(id) => self.start(id, model),
-            Step::Finish(id) => {
-                let (_, lease) = self.caller(id).lease().expect("it is held");
-                self.on_present(id, |caller, index| {
-                    let step = if lease.contended {
-                        EndStep::End
-                    } else {
-                        EndStep::Release
-                    };
-                    caller.end(index, step);
-                });
-            }
             // The release of a lost lease asks whether any of its locks is left.
-            Step::Lose(id) => {
-                self.on_present(id, |caller, index| caller.end(index, EndStep::Release))
-            }
+            Step::Finish(id) | Step::Lose(id) => self.on_present(id, Caller::release),
             Step::Renew(id) => {
                 self.budget.renewals -= 1;
                 self.on_present(id, |caller, index| {
-                    if let Phase::Held(lease) = &mut caller.owners[index].phase {
-                        lease.renewing = true;
+                    if let Phase::Held(_, lease) = &mut caller.owners[index].phase {
+                        lease.holding.renews();
                     }
                     caller.send(index, Kind::Renew);
                 });
             }
             Step::GiveUp(id) => {
                 self.budget.give_ups -= 1;
-                self.on_present(id, |caller, index| caller.end(index, EndStep::End));
+                self.on_present(id, Caller::leave);
             }
             Step::EndAgain(id, number) => {
                 let caller = self.caller(id);
@@ -173,7 +161,7 @@ impl World {
     fn start(&mut self, id: u8, model: &Several) {
         let mut token = 0;
         self.on_present(id, |caller, index| {
-            if let Phase::Held(lease) = &mut caller.owners[index].phase {
+            if let Phase::Held(_, lease) = &mut caller.owners[index].phase {
                 lease.inside = true;
                 token = lease.token;
             }
@@ -262,48 +250,43 @@ impl World {
         let Some(index) = caller.find(number) else {
             return;
         };
-        let owner = &mut caller.owners[index];
         if kind == Kind::Acquire {
-            owner.outstanding.answered(connection);
+            caller.outstanding(index).answered(connection);
         }
-        match (kind, &mut owner.phase) {
-            (Kind::Acquire, Phase::Waits { in_the_way }) => {
-                owner.awaits = false;
-                if let Answer::Held { flagged, token } = answer {
-                    if age < TTL {
-                        owner.phase = Phase::Held(Lease {
-                            token,
-                            deadline: TTL - age,
-                            inside: false,
-                            contended: flagged,
-                            renewing: false,
-                        });
-                    } else if model.callers[usize::from(id)].0.len() > 1 {
-                        *in_the_way = LOCKS as u8;
+        match (kind, &mut caller.owners[index].phase) {
+            (Kind::Acquire, Phase::Waits(competing)) => {
+                if model.mistake == Some(Mistake::LossUnnoticed) {
+                    competing.forget_what_it_had();
+                }
+                let lock = usize::from(named);
+                let holds_later = holds_later && model.mistake != Some(Mistake::LossUnnoticed);
+                let Answer::Held { flagged, token } = answer else {
+                    caller.competes(index, OfCall::Waiting { lock, holds_later }, 0);
+                    if caller.waits_as(number) {
+                        self.check_order(id, number, named, model);
                     }
                     return;
-                }
-                let has_lost = named < std::mem::replace(in_the_way, named) || holds_later;
-                if has_lost && model.mistake != Some(Mistake::LossUnnoticed) {
-                    caller.end(index, EndStep::End);
-                    caller.begin();
-                    return;
-                }
-                self.check_order(id, number, named, model);
+                };
+                let grant = granted(flagged, token);
+                caller.competes(index, OfCall::Granted(grant), age);
             }
-            (Kind::Renew, Phase::Held(lease)) => {
-                lease.renewing = false;
-                match answer {
-                    Answer::Held { flagged, .. } if lease.deadline > 0 => {
+            (Kind::Renew, Phase::Held(_, lease)) => match answer {
+                Answer::Held { flagged, .. } => {
+                    lease.holding.confirmed(false);
+                    if lease.deadline > 0 {
                         lease.deadline = lease.deadline.max(TTL - age);
-                        lease.contended |= flagged;
+                        lease.holding.note_contended(flagged);
                     }
-                    Answer::Nil => caller.end(index, EndStep::Release),
-                    _ => {}
                 }
-            }
-            (Kind::Release | Kind::End, Phase::Ending { .. }) => {
-                caller.ended(index, Some(answer));
+                Answer::Nil => caller.release(index),
+                _ => drop(lease.holding.unanswered()),
+            },
+            (Kind::Release | Kind::End, Phase::Ending(..)) => {
+                let kind = match kind {
+                    Kind::Release => OfOne::Release,
+                    _ => OfOne::End { successor: None },
+                };
+                caller.ended(index, event_of(kind, answer));
             }
             _ => {}
         }
@@ -405,8 +388,14 @@ impl World {
             caller.next_number = numbers.len() as u8;
             let present = std::mem::replace(&mut caller.connection, PRESENT);
             for owner in &mut caller.owners {
-                let is_ended = matches!(owner.phase, Phase::Ending { .. });
-                owner.outstanding.reduce(present, is_ended, false);
+                match &mut owner.phase {
+                    Phase::Waits(competing) => competing.reduce_several(present, !owner.awaits),
+                    Phase::Held(outstanding, _) => outstanding.reduce(present, false, false),
+                    Phase::Ending(outstanding, ending) => {
+                        outstanding.reduce(present, true, false);
+                        ending.reduce();
+                    }
+                }
             }
         }
     }
@@ -427,7 +416,7 @@ impl World {
         self.highest.iter_mut().for_each(&mut act);
         for caller in &mut self.callers {
             for owner in &mut caller.owners {
-                if let Phase::Held(lease) = &mut owner.phase {
+                if let Phase::Held(_, lease) = &mut owner.phase {
                     act(&mut lease.token);
                 }
             }

@@ -4,10 +4,11 @@
 //! lines of other files: `tests/control/run`.
 
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 
 use libtest_mimic::Trial;
 use lock_model::quorum::{self, Mistake, Quorum};
-use lock_model::{Explore, SAFETY_LINES, Walk};
+use lock_model::{Configuration, Explore, SAFETY_LINES, Seeded, Walk, configurations, walks};
 
 use crate::trial;
 use crate::walks::ENOUGH;
@@ -33,28 +34,63 @@ macro_rules! safety_lines {
 
 include!("../../../../lock-runtime/src/control/lines.rs");
 
+/// The mistakes of a model, some of which are made by removing a safety line.
+pub(crate) trait ByRemoval: Copy + Debug {
+    fn without(line: &str) -> Option<Self>;
+}
+
+impl ByRemoval for Seeded {
+    fn without(line: &str) -> Option<Seeded> {
+        Seeded::without(line)
+    }
+}
+
+impl ByRemoval for Mistake {
+    fn without(line: &str) -> Option<Mistake> {
+        Mistake::without(line)
+    }
+}
+
 impl Line {
-    fn mistake(&self) -> Mistake {
-        Mistake::without(self.name).expect("the model removes it")
-    }
-
-    /// The configuration without the line, if it is among these.
-    fn among(&self, all: &[Quorum]) -> Option<Quorum> {
-        let found = all.iter().find(|of| of.name == self.configuration);
-        found.map(|of| of.with(self.mistake()))
-    }
-
     fn is_noticed(&self) {
-        let mistake = self.mistake();
-        if let Some(walk) = self.among(quorum::WALKS) {
+        if let Some(mistake) = Seeded::without(self.name) {
+            let with = |of: Configuration| of.with(mistake);
+            let walk = self.among(configurations::walks()).map(with);
+            let search = self.among(configurations::all()).map(with);
+            self.is_noticed_by(walk, search, &mistake);
+        } else {
+            let mistake = Mistake::without(self.name).expect("the model removes it");
+            let with = |of: Quorum| of.with(mistake);
+            let walk = self.among(quorum::WALKS.to_vec()).map(with);
+            let search = self.among(quorum::CONFIGURATIONS.to_vec()).map(with);
+            self.is_noticed_by(walk, search, &mistake);
+        }
+    }
+
+    fn among<C: Walk>(&self, all: Vec<C>) -> Option<C> {
+        let mut all = all.into_iter();
+        all.find(|of| of.name() == self.configuration)
+    }
+
+    fn is_noticed_by<C: Explore + Walk>(
+        &self,
+        walk: Option<C>,
+        search: Option<C>,
+        mistake: &dyn Debug,
+    ) {
+        if let Some(walk) = walk {
             let walked = walk.walk(1, ENOUGH);
-            walked.expect_broken(&mistake);
+            walked.expect_broken(mistake);
             assert_eq!(walked.broken.map(|broken| broken.rule), Some(self.rule));
         } else {
-            let search = self.among(quorum::CONFIGURATIONS);
-            let report = search.expect("a configuration").explore_for(self.rule);
-            report.expect_broken(self.rule, &mistake);
+            let search = search.expect("a configuration");
+            let report = search.explore_for(self.rule);
+            report.expect_broken(self.rule, mistake);
         }
+    }
+
+    fn is_walked(&self) -> bool {
+        walks().iter().any(|(name, _)| *name == self.configuration)
     }
 }
 
@@ -73,13 +109,16 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// The mistakes that are shown here by walks.
-pub(crate) fn walked() -> impl Iterator<Item = Mistake> {
-    let by_walks = |line: &&Line| line.among(quorum::WALKS).is_some();
-    LINES.iter().filter(by_walks).map(Line::mistake)
+pub(crate) fn walked<M: ByRemoval>() -> Vec<M> {
+    shown(|line| line.is_walked())
 }
 
 /// Those that are shown here by searches.
-pub(crate) fn searched() -> impl Iterator<Item = Mistake> {
-    let by_searches = |line: &&Line| line.among(quorum::WALKS).is_none();
-    LINES.iter().filter(by_searches).map(Line::mistake)
+pub(crate) fn searched<M: ByRemoval>() -> Vec<M> {
+    shown(|line| !line.is_walked())
+}
+
+fn shown<M: ByRemoval>(is_one: fn(&Line) -> bool) -> Vec<M> {
+    let lines = LINES.iter().filter(|line| is_one(line));
+    lines.filter_map(|line| M::without(line.name)).collect()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// What a caller asks for, and of whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Call {
     /// How many locks.
     pub(crate) locks: usize,

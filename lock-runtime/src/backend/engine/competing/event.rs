@@ -32,7 +32,7 @@ pub(crate) enum Event {
 }
 
 /// What is known of the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Knows {
     Nothing,
     /// The last attempt was answered with the holder.

@@ -4,7 +4,7 @@ use crate::backend::wire::reply::Answered;
 use crate::lease::record::Grant;
 
 /// The command whose outcome is awaited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Step {
     Attempts,
     /// For this grant.

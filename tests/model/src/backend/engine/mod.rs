@@ -4,4 +4,4 @@ include!("../../../../../lock-runtime/src/backend/engine/pure.rs");
 
 mod reduced;
 
-pub(crate) use reduced::NOW;
+pub(crate) use reduced::{JITTER, NOW, NOW_HELD, before_now};

@@ -1,12 +1,20 @@
-//! The time of an end in a search, and what makes ends equal that differ only in what the model does not ask.
+//! The time of a search, and what makes machines equal that differ only in what the model does not ask.
 
 use std::time::Duration;
 
+use crate::backend::engine::competing::Competing;
+use crate::backend::engine::competing::event::{Event, Knows};
 use crate::backend::engine::ending::{Ending, Phase, Way};
+use crate::backend::engine::holding::{Holding, MAX_LOCAL_TIME};
+use crate::backend::engine::local_queue::{LocalQueue, WaiterId};
+use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
 use crate::background::moment::Moment;
 
 /// The time now, always. Instead of it, all moments move as time passes; those that are over are one.
 pub(crate) const NOW: Moment = Moment::FIRST;
+
+/// A pause is as long as the model likes.
+pub(crate) const JITTER: f64 = 0.5;
 
 impl Ending {
     /// So much time passes.
@@ -57,5 +65,92 @@ impl Ending {
     /// Whether no command of the owner can arrive any more.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.phase, Phase::Settling { settling, .. } if settling.is_last(NOW))
+    }
+}
+
+impl Competing<Outstanding> {
+    /// Forgets what the next attempt does not depend on, which may begin at any time if the call `waits`. A call whose time
+    /// is up has had an answer.
+    ///
+    /// The lock that was in the way is for one that is refused, if it wants one lock.
+    pub(crate) fn reduce(&mut self, present: ConnectionId, waits: bool, may_be_refused: bool) {
+        if !may_be_refused {
+            self.in_the_way = 0;
+        }
+        let Some(owner) = &mut self.owner else {
+            return;
+        };
+        owner.reduce(present, false, false);
+        if self.knows == Knows::Nothing {
+            self.knows = Knows::Failed;
+        }
+        if waits {
+            self.on(Event::Due, || NOW);
+        }
+    }
+
+    /// The same of a call that nothing refuses, and that may want several locks.
+    pub(crate) fn reduce_several(&mut self, present: ConnectionId, waits: bool) {
+        let is_one = self.in_the_way().is_none();
+        self.reduce(present, waits, !is_one);
+        if let Some(owner) = &mut self.owner {
+            owner.reduce_queued();
+        }
+    }
+
+    /// Only by mistake is a loss not noticed.
+    pub(crate) fn forget_what_it_had(&mut self) {
+        self.in_the_way = 0;
+    }
+}
+
+/// The time now, always, for a lock that is held: its grant is earlier.
+pub(crate) const NOW_HELD: Moment = Moment::from_nanos(1 << 50);
+
+impl Holding {
+    /// So much time passes. All grants that are too old to be handed over while waiters queue are one.
+    pub(crate) fn pass(&mut self, time: Duration) {
+        let age = NOW_HELD.since(self.granted_at) + time;
+        self.granted_at = before_now(age);
+    }
+}
+
+/// The moment of a grant of that age.
+pub(crate) fn before_now(age: Duration) -> Moment {
+    let age = age.min(MAX_LOCAL_TIME).as_nanos() as u64;
+    Moment::from_nanos(NOW_HELD.as_nanos() - age)
+}
+
+impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
+    /// How many heads it has.
+    pub(crate) fn heads(&self) -> usize {
+        self.heads as usize
+    }
+
+    /// The id of the next waiter.
+    pub(crate) fn next_id(&self) -> WaiterId {
+        let waiters = self.waiters.as_ref();
+        let last = waiters.and_then(|waiters| waiters.back());
+        last.map_or(WaiterId(0), |(id, _)| WaiterId(id.0 + 1))
+    }
+
+    /// The first waiter leaves. `false` if there is none.
+    pub(crate) fn leave_first(&mut self) -> bool {
+        let waiters = self.waiters.as_ref();
+        let first = waiters.and_then(|waiters| waiters.front());
+        let id = first.map(|&(id, _)| id);
+        id.is_some_and(|id| self.leave(id).is_some())
+    }
+
+    /// Renames the waiters.
+    pub(crate) fn reduce(&mut self) {
+        self.waiters.take_if(|waiters| waiters.is_empty());
+        let waiters = self
+            .waiters
+            .iter_mut()
+            .flat_map(|waiters| waiters.iter_mut());
+        for (number, (id, _)) in (0..).zip(waiters) {
+            *id = WaiterId(number);
+        }
     }
 }

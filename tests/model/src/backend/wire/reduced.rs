@@ -12,6 +12,8 @@ impl Outstanding {
     pub(crate) fn reduce(&mut self, present: ConnectionId, is_ended: bool, reports: bool) {
         let renamed = |on| if on == present { PRESENT } else { GONE };
         self.unanswered = self.unanswered.map(renamed);
+        // The model has messages for owners that have ended.
+        self.was_queued = false;
         if !reports {
             (self.is_end_unanswered, self.is_end_unanswered_before) = (false, false);
         }
