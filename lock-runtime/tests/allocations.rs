@@ -35,8 +35,8 @@ async fn by_hand(id: u64) -> Result<(), LockError> {
     guard.release().await
 }
 
-/// Some calls more than there are pairs of keys in the memory of a client.
-const MANY: usize = 300;
+/// Some calls for two keys more than a client has keys of such calls in its memory.
+const MANY: usize = 600;
 
 /// Of two accounts, which are others in each call.
 async fn transfer(wait: Duration) -> Result<(), LockError> {

@@ -3,15 +3,17 @@
 use std::fmt;
 
 use super::origin::Origin;
-use super::step::Step;
 
 /// How much is remembered, and how far rings are searched. Locks whose keys stand for their classes take half of the room
-/// for classes and edges, so that some is left for those of the program. Calls for several such locks take half of that.
+/// for classes and edges, so that some is left for those of the program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) classes: usize,
+    /// So many edges of nested calls, and as many of calls for several locks.
     pub(super) edges: usize,
     pub(super) pairs: usize,
+    /// The keys of calls for several keys of one class.
+    pub(super) listed_keys: usize,
     pub(super) rings: usize,
     /// How many rings are told that one call closes: the shortest.
     pub(super) rings_of_a_call: usize,
@@ -19,35 +21,28 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Many more than a program has. All of it takes about a megabyte, which only keys can fill.
+    /// Many more than a program has. All of it takes less than two megabytes, which only keys can fill.
     pub(super) const DEFAULT: Bounds = Bounds {
         classes: 1024,
         edges: 4096,
         pairs: 256,
+        listed_keys: 1024,
         rings: 256,
         rings_of_a_call: 16,
         paths: 1_000,
     };
 
-    pub(super) fn keys(&self, step: Step) -> usize {
-        self.classes / part_of_keys(step)
+    pub(super) fn keys(&self) -> usize {
+        self.classes / 2
     }
 
     /// The number of edges, after which there is no room for another one between such classes.
-    pub(super) fn edges_between(&self, origins: [Origin; 2], step: Step) -> usize {
+    pub(super) fn edges_between(&self, origins: [Origin; 2]) -> usize {
         if origins.contains(&Origin::Key) {
-            self.edges / part_of_keys(step)
+            self.edges / 2
         } else {
             self.edges
         }
-    }
-}
-
-/// Keys take one part of so many.
-fn part_of_keys(step: Step) -> usize {
-    match step {
-        Step::Nested => 2,
-        Step::Together => 4,
     }
 }
 

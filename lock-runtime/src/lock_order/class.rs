@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::bounds::{Bound, Bounds};
 use super::origin::Origin;
-use super::step::Step;
 use crate::key::LockKey;
 
 /// The class of a lock that is held or asked for.
@@ -42,12 +41,7 @@ impl Classes {
     }
 
     /// The number of a class, a new one if it was not seen before and there is room for it.
-    pub(super) fn number(
-        &mut self,
-        class: Class<'_>,
-        step: Step,
-        bounds: &Bounds,
-    ) -> Result<ClassId, Bound> {
+    pub(super) fn number(&mut self, class: Class<'_>, bounds: &Bounds) -> Result<ClassId, Bound> {
         if let Some(id) = self.find(class) {
             let known = &mut self.known[id.0 as usize];
             if class.origin == Origin::Code && known.origin == Origin::Key {
@@ -61,8 +55,8 @@ impl Classes {
             return Err(Bound::Classes(bounds.classes));
         }
         if class.origin == Origin::Key {
-            if self.keys >= bounds.keys(step) {
-                return Err(Bound::Keys(bounds.keys(step)));
+            if self.keys >= bounds.keys() {
+                return Err(Bound::Keys(bounds.keys()));
             }
             self.keys += 1;
         }

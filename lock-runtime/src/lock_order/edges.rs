@@ -14,19 +14,20 @@ use super::step::Step;
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     crossings: HashMap<(ClassId, ClassId), Vec<Crossing>>,
-    /// How many of the crossings are nested.
+    /// How many edges have a crossing that is nested, and one that is not.
     nested: usize,
+    together: usize,
     after: HashMap<ClassId, Vec<ClassId>>,
     before: HashMap<ClassId, Vec<ClassId>>,
 }
 
 impl Edges {
-    pub(super) fn len(&self) -> usize {
-        self.crossings.len()
-    }
-
-    pub(super) fn any_nested(&self) -> bool {
-        self.nested > 0
+    /// The number of edges that have a crossing like this.
+    pub(super) fn len(&self, step: Step) -> usize {
+        match step {
+            Step::Nested => self.nested,
+            Step::Together => self.together,
+        }
     }
 
     pub(super) fn is_there(&self, edge: (ClassId, ClassId)) -> bool {
@@ -45,7 +46,12 @@ impl Edges {
             self.after.entry(from).or_default().push(to);
             self.before.entry(to).or_default().push(from);
         }
-        self.nested += usize::from(crossing.step == Step::Nested);
+        if crossings.iter().all(|known| known.step != crossing.step) {
+            match crossing.step {
+                Step::Nested => self.nested += 1,
+                Step::Together => self.together += 1,
+            }
+        }
         crossings.push(crossing);
     }
 

@@ -2,11 +2,16 @@
 
 use std::collections::HashSet;
 
+use smallvec::SmallVec;
+
 use super::bounds::{Bound, Bounds};
+use super::chain::{Chain, Taken};
 use super::class::{Class, ClassId, Classes};
 use super::crossing::Crossing;
 use super::edges::Edges;
+use super::key_lists::KeyLists;
 use super::key_pairs::KeyPairs;
+use super::origin::Origin;
 use super::ring::{Edge, Ring};
 use super::search::{self, Extent};
 use super::step::Step;
@@ -19,6 +24,7 @@ pub(crate) struct Graph {
     classes: Classes,
     edges: Edges,
     pairs: KeyPairs,
+    lists: KeyLists,
     /// The classes of each ring that was reported, from the lowest one on.
     reported: HashSet<Vec<ClassId>>,
     /// The bounds that were reached.
@@ -77,6 +83,7 @@ impl Graph {
             classes: Classes::default(),
             edges: Edges::default(),
             pairs: KeyPairs::default(),
+            lists: KeyLists::default(),
             reported: HashSet::new(),
             reached: Vec::new(),
         }
@@ -100,10 +107,7 @@ impl Graph {
             Ok((held, asked)) if held == asked => self.see_keys(held, link, news),
             Ok(edge) => self.add(edge, link.crossing, news),
             Err(bound) => {
-                // A program that nests nothing has no use for the room.
-                if link.crossing.step == Step::Nested || self.edges.any_nested() {
-                    self.reach(bound, news);
-                }
+                self.reach(bound, news);
                 Verdict::Goes
             }
         }
@@ -111,17 +115,62 @@ impl Graph {
 
     /// The classes of a link, if there is room for an edge between them.
     fn edge(&mut self, link: &Link<'_>) -> Result<(ClassId, ClassId), Bound> {
-        let (step, bounds) = (link.crossing.step, &self.bounds);
-        let held = self.classes.number(link.held.class, step, bounds)?;
-        let asked = self.classes.number(link.asked.class, step, bounds)?;
-        let origins = [link.held, link.asked].map(|lock| lock.class.origin);
-        let limit = self.bounds.edges_between(origins, step);
+        let held = self.classes.number(link.held.class, &self.bounds)?;
+        let asked = self.classes.number(link.asked.class, &self.bounds)?;
         let edge = (held, asked);
-        if held == asked || self.edges.len() < limit || self.edges.is_there(edge) {
-            Ok(edge)
+        if held != asked {
+            self.room_for(edge, link.crossing.step)?;
+        }
+        Ok(edge)
+    }
+
+    fn room_for(&self, edge: (ClassId, ClassId), step: Step) -> Result<(), Bound> {
+        let origins = [edge.0, edge.1].map(|class| self.classes.get(class).origin);
+        let limit = self.bounds.edges_between(origins);
+        if self.edges.len(step) < limit || self.edges.is_there(edge) {
+            Ok(())
         } else {
             Err(Bound::Edges(limit))
         }
+    }
+
+    /// Looks up a call for several locks, which takes them in this order. Returns the first ring for which it is refused,
+    /// and the place of the lock that it asks for there.
+    ///
+    /// A program may have many such calls and nest nothing, so what has no room is left out, and is not told. A key that
+    /// stands for its class is left out, too, until it is nested.
+    pub(crate) fn see_together<'a>(
+        &mut self,
+        locks: impl Iterator<Item = Lock<'a>>,
+        crossing: Crossing,
+        news: &mut News,
+    ) -> Option<(usize, Ring)> {
+        let known = locks.enumerate().filter_map(|(place, lock)| {
+            let class = match lock.class.origin {
+                Origin::Code => self.classes.number(lock.class, &self.bounds).ok(),
+                Origin::Key => self.classes.find(lock.class),
+            };
+            let key = self.pairs.hash(lock.key);
+            Some(Taken::new(place, class?, lock.class.text, key))
+        });
+        let chain = Chain::new(known);
+        let mut refusal = None;
+        for (held, asked) in chain.edges() {
+            let edge = (held.class, asked.class);
+            let is_known = self.edges.cover(edge, &crossing);
+            if !is_known
+                && self.room_for(edge, crossing.step).is_ok()
+                && let Verdict::Refused(ring) = self.add(edge, crossing, news)
+            {
+                refusal.get_or_insert((asked.place, ring));
+            }
+        }
+        for keys in chain.keys_of_one_class() {
+            if let Some(refused) = self.see_list(&keys, crossing, news) {
+                refusal.get_or_insert(refused);
+            }
+        }
+        refusal
     }
 
     fn add(&mut self, edge: (ClassId, ClassId), crossing: Crossing, news: &mut News) -> Verdict {
@@ -139,7 +188,7 @@ impl Graph {
     /// Rings that cannot be, or would be neither reported nor refused, are not searched for.
     fn is_searched(&self, step: Step) -> bool {
         let full = Bound::Rings(self.bounds.rings);
-        (step == Step::Nested || self.edges.any_nested())
+        (step == Step::Nested || self.edges.len(Step::Nested) > 0)
             && (self.policy == Policy::Refuse || !self.reached.contains(&full))
     }
 
@@ -153,26 +202,63 @@ impl Graph {
         self.judge(closed, news)
     }
 
-    /// Two keys of one class.
+    /// Two keys of one class, one nested in the other.
     fn see_keys(&mut self, class: ClassId, link: &Link<'_>, news: &mut News) -> Verdict {
-        if self.policy == Policy::Report && self.reported.contains(&[class][..]) {
-            return Verdict::Goes;
-        }
         let pair = self.pairs.pair(class, link.held.key, link.asked.key);
         let crossing = link.crossing;
-        if self.pairs.cover(pair, &crossing) {
+        if self.is_told(class) || self.pairs.cover(pair, &crossing) {
             return Verdict::Goes;
         }
-        let reverse = self.pairs.reverse(pair, &crossing);
-        let closed = reverse.map(|reverse| {
-            let edge = |crossing| (class, crossing);
-            (vec![class], self.edges_of(&[edge(crossing), edge(reverse)]))
-        });
-        let verdict = self.judge(closed.into_iter().collect(), news);
+        let nested = self.pairs.reverse(pair, &crossing);
+        let reverse = nested.or_else(|| self.lists.reverse(pair));
+        let verdict = self.judge_keys(class, crossing, reverse, news);
         if matches!(verdict, Verdict::Goes) {
             self.pairs.insert(pair, crossing, self.bounds.pairs);
         }
         verdict
+    }
+
+    /// Keys of one class that one call takes, in this order.
+    fn see_list(
+        &mut self,
+        locks: &[Taken<'_>],
+        crossing: Crossing,
+        news: &mut News,
+    ) -> Option<(usize, Ring)> {
+        let class = locks[0].class;
+        let keys: SmallVec<[u64; 32]> = locks.iter().map(|lock| lock.key).collect();
+        if self.is_told(class) || self.lists.is_known(class, &keys) {
+            return None;
+        }
+        let (place, reverse) = self.pairs.reverse_of_list(class, &keys).unzip();
+        match self.judge_keys(class, crossing, reverse, news) {
+            Verdict::Goes => {
+                let limit = self.bounds.listed_keys;
+                self.lists.insert(class, &keys, crossing, limit);
+                None
+            }
+            Verdict::Refused(ring) => place.map(|place| (locks[place].place, ring)),
+        }
+    }
+
+    /// Whether the ring of this class was reported, and is not refused.
+    fn is_told(&self, class: ClassId) -> bool {
+        self.policy == Policy::Report && self.reported.contains(&[class][..])
+    }
+
+    /// Two calls that take two keys of one class each, if the second takes them the other way round.
+    fn judge_keys(
+        &mut self,
+        class: ClassId,
+        crossing: Crossing,
+        reverse: Option<Crossing>,
+        news: &mut News,
+    ) -> Verdict {
+        let closed = reverse.map(|reverse| {
+            let ring = self.edges_of(&[(class, crossing), (class, reverse)]);
+            (vec![class], ring)
+        });
+        self.judge(closed.into_iter().collect(), news)
     }
 
     /// The classes of a ring from the lowest one on, and the ring.

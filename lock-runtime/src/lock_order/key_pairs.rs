@@ -1,4 +1,4 @@
-//! Two keys of one class, taken one after the other.
+//! Two keys of one class, one nested in the other.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -7,52 +7,51 @@ use foldhash::HashMap;
 
 use super::class::ClassId;
 use super::crossing::Crossing;
-use super::step::Step;
 
-/// The last pairs of keys that were taken one after the other. Keys come and go, so there is an end to what is remembered:
-/// the two calls of a deadlock take them at the same time.
+/// The last pairs of keys that were nested. Keys come and go, so there is an end to what is remembered: the two calls of a
+/// deadlock take them at the same time.
 #[derive(Debug, Default)]
 pub(super) struct KeyPairs {
-    nested: Seen,
-    /// Apart, since there may be many more of them. Two of these are never in opposite orders.
-    together: Seen,
-    hasher: RandomState,
-}
-
-/// The pairs that were seen, in some number.
-#[derive(Debug, Default)]
-struct Seen {
     crossings: HashMap<Pair, Vec<Crossing>>,
     /// In the order of their arrival.
     order: VecDeque<Pair>,
+    hasher: RandomState,
 }
 
 /// The class, and the hashes of the key that is held and of the key that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Pair {
-    class: ClassId,
+    pub(super) class: ClassId,
     held: u64,
     asked: u64,
 }
 
+impl Pair {
+    /// Where keys that are taken in this order have those of the pair the other way round: the place of the later one.
+    pub(super) fn reverse_in(&self, keys: &[u64]) -> Option<usize> {
+        let held = keys.iter().position(|key| *key == self.held)?;
+        keys[..held].contains(&self.asked).then_some(held)
+    }
+}
+
 impl KeyPairs {
+    pub(super) fn hash(&self, key: &str) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
     pub(super) fn pair(&self, class: ClassId, held: &str, asked: &str) -> Pair {
         Pair {
             class,
-            held: self.hasher.hash_one(held),
-            asked: self.hasher.hash_one(asked),
+            held: self.hash(held),
+            asked: self.hash(asked),
         }
     }
 
     pub(super) fn cover(&self, pair: Pair, crossing: &Crossing) -> bool {
-        let seen = match crossing.step {
-            Step::Nested => &self.nested,
-            Step::Together => &self.together,
-        };
-        seen.of(pair).iter().any(|known| known.covers(crossing))
+        self.of(pair).iter().any(|known| known.covers(crossing))
     }
 
-    /// A call that took the two keys the other way round, so that each waits for the other.
+    /// Calls that nest the two keys the other way round, so that each waits for the other.
     pub(super) fn reverse(&self, pair: Pair, crossing: &Crossing) -> Option<Crossing> {
         let reverse = Pair {
             held: pair.asked,
@@ -62,30 +61,25 @@ impl KeyPairs {
         let waits = |other: &&Crossing| {
             crossing.wait.is_blocked_by(other.hold) && other.wait.is_blocked_by(crossing.hold)
         };
-        let together = match crossing.step {
-            Step::Nested => self.together.of(reverse),
-            Step::Together => &[],
-        };
-        let others = self.nested.of(reverse).iter().chain(together);
-        others.copied().find(|other| waits(&other))
+        self.of(reverse).iter().find(waits).copied()
+    }
+
+    /// Calls that nest two of these keys the other way round than one call that takes them all, alone, in this order, and
+    /// the place of the later key.
+    pub(super) fn reverse_of_list(
+        &self,
+        class: ClassId,
+        keys: &[u64],
+    ) -> Option<(usize, Crossing)> {
+        let mut of_class = self.order.iter().filter(|pair| pair.class == class);
+        of_class.find_map(|pair| {
+            let place = pair.reverse_in(keys)?;
+            Some((place, *self.of(*pair).first()?))
+        })
     }
 
     /// Remembers a pair, in place of the oldest one if there are `limit` of them.
     pub(super) fn insert(&mut self, pair: Pair, crossing: Crossing, limit: usize) {
-        let seen = match crossing.step {
-            Step::Nested => &mut self.nested,
-            Step::Together => &mut self.together,
-        };
-        seen.insert(pair, crossing, limit);
-    }
-}
-
-impl Seen {
-    fn of(&self, pair: Pair) -> &[Crossing] {
-        self.crossings.get(&pair).map_or(&[], Vec::as_slice)
-    }
-
-    fn insert(&mut self, pair: Pair, crossing: Crossing, limit: usize) {
         if let Some(known) = self.crossings.get_mut(&pair) {
             known.push(crossing);
             return;
@@ -101,5 +95,9 @@ impl Seen {
         room.push(crossing);
         self.order.push_back(pair);
         self.crossings.insert(pair, room);
+    }
+
+    fn of(&self, pair: Pair) -> &[Crossing] {
+        self.crossings.get(&pair).map_or(&[], Vec::as_slice)
     }
 }

@@ -5,16 +5,19 @@
 //! until their waits end. The ring is found when its last edge is seen, whether or not anything was blocked.
 //!
 //! A call for several keys takes them one after the other, so it gives edges, too. It takes them in the order of their
-//! names, as all of these calls do, so none of them waits for another: a ring has an edge of nested calls.
+//! names, as all of these calls do, so none of them waits for another: a ring has an edge of nested calls. Where the values
+//! in the names decide which of two locks comes first, there is no edge: a ring of classes would be none of locks.
 //!
 //! Pure: who asks, and what becomes of a ring, is decided in `client::acquire::order`.
 
 mod access;
 mod bounds;
+mod chain;
 mod class;
 mod crossing;
 mod edges;
 mod graph;
+mod key_lists;
 mod key_pairs;
 mod origin;
 mod party;

@@ -55,10 +55,10 @@ impl Ring {
     }
 
     pub(crate) fn advice(&self) -> &'static str {
-        if self.is_of_one_class() {
-            "lock both keys at once: keys = [...]"
-        } else if self.has_calls_for_several() {
+        if self.has_calls_for_several() {
             "take these locks at once in the functions that nest them, too: keys = [...]"
+        } else if self.is_of_one_class() {
+            "lock both keys at once: keys = [...]"
         } else {
             "take these locks in one order everywhere, or at once in all of these functions: keys = [...]"
         }

@@ -98,10 +98,11 @@ impl Asker<'_> {
         });
     }
 
-    /// A call for several locks takes them in the order of their names, and keeps those that it has while it waits for the
-    /// next one: from each of its locks to the next. Two keys of one class are compared even if others are between them,
-    /// since rings of three keys of one class are not searched.
+    /// A call for several locks keeps those that it has while it waits for the next one.
     fn see_together(&self, graph: &mut Graph, outcome: &mut Outcome) {
+        if self.locks.is_one() {
+            return;
+        }
         let by = party(self.labels);
         let crossing = Crossing {
             step: Step::Together,
@@ -111,14 +112,12 @@ impl Asker<'_> {
             asker: by,
         };
         let keys = || self.locks.iter().map(|lock| &lock.key);
-        for (place, asked) in keys().enumerate().skip(1) {
-            let class = class(asked, self.labels);
-            for (earlier, held) in keys().enumerate().take(place) {
-                let held = lock(held, self.labels);
-                if earlier + 1 == place || held.class.text == class.text {
-                    outcome.see(graph, held, (asked, self.labels), crossing);
-                }
-            }
+        let locks = keys().map(|key| lock(key, self.labels));
+        let refusal = graph.see_together(locks, crossing, &mut outcome.news);
+        if let Some((place, ring)) = refusal
+            && let Some(key) = keys().nth(place)
+        {
+            outcome.refusal.get_or_insert((ring, key.clone()));
         }
     }
 }

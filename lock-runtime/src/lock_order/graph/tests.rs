@@ -11,6 +11,7 @@ const WIDE: Bounds = Bounds {
     classes: 64,
     edges: 64,
     pairs: 64,
+    listed_keys: 64,
     rings: 64,
     rings_of_a_call: 64,
     paths: 1_000,
@@ -87,7 +88,13 @@ fn rings(graph: &mut Graph, calls: &[Link<'_>]) -> Vec<String> {
 fn news(graph: &mut Graph, calls: &[Link<'_>]) -> (Vec<String>, Vec<Bound>) {
     let mut news = News::default();
     for call in calls {
-        let _ = graph.see(call, &mut news);
+        match call.crossing.step {
+            Step::Nested => drop(graph.see(call, &mut news)),
+            Step::Together => {
+                let locks = [call.held, call.asked].into_iter();
+                graph.see_together(locks, call.crossing, &mut news);
+            }
+        }
     }
     let rings = news.rings.iter().map(|ring| ring.path(Keys::Hidden));
     (rings.collect(), news.reached)
@@ -205,23 +212,77 @@ fn weaker_nested_call_is_a_ring_beside_a_stronger_one_that_takes_both() {
     assert_eq!(told, ["c → a → b → c", "b → a → b"]);
 }
 
+/// One call takes these keys of a class.
+fn see_list(graph: &mut Graph, keys: &[&str]) -> Vec<String> {
+    let mut news = News::default();
+    let locks = keys.iter().map(|key| of_keys(("a", key), ("a", key)).held);
+    let crossing = together("a", "a").crossing;
+    graph.see_together(locks, crossing, &mut news);
+    let rings = news.rings.iter().map(|ring| ring.path(Keys::Hidden));
+    rings.collect()
+}
+
 #[test]
-fn pairs_of_keys_that_are_taken_together_are_in_no_order_with_each_other() {
-    let mut graph = Graph::new(Bounds { pairs: 2, ..WIDE });
+fn keys_that_are_taken_together_are_in_no_order_with_each_other() {
     let of = |held, asked| of_keys(("a", held), ("a", asked));
-    let at_once = |held, asked| by_one_call(of(held, asked));
-    let all = [at_once("1", "2"), at_once("2", "1"), of("7", "8")];
-    assert_eq!(rings(&mut graph, &all), [""; 0]);
-    // Many of them leave those that are nested where they are.
-    let more = [at_once("3", "4"), at_once("4", "5"), at_once("5", "6")];
-    assert_eq!(rings(&mut graph, &more), [""; 0]);
-    assert_eq!(rings(&mut graph, &[of("2", "1")]), [""; 0], "forgotten");
-    assert_eq!(rings(&mut graph, &[at_once("8", "7")]), ["a → a"]);
     let mut graph = Graph::new(WIDE);
-    assert_eq!(
-        rings(&mut graph, &[at_once("1", "2"), of("2", "1")]),
-        ["a → a"]
-    );
+    for keys in [["1", "2", "3"], ["3", "2", "1"]] {
+        assert_eq!(see_list(&mut graph, &keys), [""; 0]);
+    }
+    // A nested call takes two of them in one of these orders.
+    assert_eq!(rings(&mut graph, &[of("1", "3")]), ["a → a"]);
+    for (held, asked, ring) in [("1", "3", false), ("3", "1", true), ("2", "1", true)] {
+        let told = if ring { &["a → a"][..] } else { &[] };
+        let mut graph = Graph::new(WIDE);
+        assert_eq!(see_list(&mut graph, &["1", "2", "3"]), [""; 0]);
+        assert_eq!(rings(&mut graph, &[of(held, asked)]), told);
+        // The other one comes first.
+        let mut graph = Graph::new(WIDE);
+        assert_eq!(rings(&mut graph, &[of(held, asked)]), [""; 0]);
+        assert_eq!(see_list(&mut graph, &["1", "2", "3"]), told);
+    }
+    // Of another class.
+    let other = of_keys(("b", "3"), ("b", "1"));
+    let mut graph = Graph::new(WIDE);
+    assert_eq!(see_list(&mut graph, &["1", "3"]), [""; 0]);
+    assert_eq!(rings(&mut graph, &[other]), [""; 0]);
+    assert_eq!(see_list(&mut graph, &["1", "2", "3"]), [""; 0]);
+}
+
+#[test]
+fn oldest_keys_that_were_taken_together_give_way() {
+    let bounds = Bounds {
+        listed_keys: 6,
+        ..WIDE
+    };
+    let of = |held, asked| of_keys(("a", held), ("a", asked));
+    let mut graph = Graph::new(bounds);
+    // One of them again and again takes no more room.
+    for keys in [&["1", "2"], &["3", "4"], &["3", "4"], &["5", "6"]] {
+        assert_eq!(see_list(&mut graph, keys), [""; 0]);
+    }
+    assert_eq!(rings(&mut graph, &[of("2", "1")]), ["a → a"]);
+    let mut graph = Graph::new(bounds);
+    for keys in [&["1", "2"][..], &["3", "4"], &["5", "6", "7"], &["1", "2"]] {
+        assert_eq!(see_list(&mut graph, keys), [""; 0]);
+    }
+    assert_eq!(rings(&mut graph, &[of("4", "3")]), [""; 0], "forgotten");
+    assert_eq!(rings(&mut graph, &[of("2", "1")]), ["a → a"], "again");
+}
+
+#[test]
+fn advice_is_for_the_functions_that_nest() {
+    let of = |held, asked| of_keys(("a", held), ("a", asked));
+    for (first, advice) in [
+        (of("1", "2"), "lock both keys at once"),
+        (by_one_call(of("1", "2")), "in the functions that nest them"),
+    ] {
+        let mut graph = Graph::new(WIDE);
+        news(&mut graph, &[first]);
+        let mut told = News::default();
+        let _ = graph.see(&of("2", "1"), &mut told);
+        assert!(told.rings[0].advice().contains(advice));
+    }
 }
 
 #[test]
@@ -393,33 +454,49 @@ fn keys_leave_room_for_templates() {
 }
 
 #[test]
-fn keys_that_are_taken_together_leave_room_for_nested_ones() {
-    let few_classes = Bounds {
-        classes: 16,
-        ..WIDE
-    };
-    let few_edges = Bounds {
-        classes: 128,
-        edges: 16,
-        ..WIDE
-    };
+fn keys_that_are_taken_together_are_left_out_until_they_are_nested() {
+    let mut graph = Graph::new(Bounds { classes: 8, ..WIDE });
     let keys: Vec<String> = (0..20).map(|number| format!("order:{number}")).collect();
-    for (bounds, reached) in [(few_classes, Bound::Keys(4)), (few_edges, Bound::Edges(4))] {
-        let mut graph = Graph::new(bounds);
-        let of_keys = keys
-            .windows(2)
-            .map(|pair| without_names(together(&pair[0], &pair[1])));
-        let of_keys: Vec<_> = of_keys.collect();
-        assert_eq!(
-            news(&mut graph, &of_keys),
-            (vec![], vec![]),
-            "nothing is nested"
-        );
-        let others = [nested("x", "y"), nested("y", "x")].map(without_names);
-        assert_eq!(
-            news(&mut graph, &others),
-            (vec!["- → - → -".to_owned()], vec![])
-        );
-        assert_eq!(news(&mut graph, &of_keys), (vec![], vec![reached]));
-    }
+    let pairs = keys.windows(2);
+    let of_keys: Vec<_> = pairs
+        .map(|pair| without_names(together(&pair[0], &pair[1])))
+        .collect();
+    let nests = without_names(nested("x", "order:1"));
+    assert_eq!(news(&mut graph, &[nests]), (vec![], vec![]));
+    assert_eq!(news(&mut graph, &of_keys), (vec![], vec![]));
+    let others = [("x", "order:2"), ("order:2", "order:1")];
+    let others = others.map(|(held, asked)| without_names(nested(held, asked)));
+    assert_eq!(news(&mut graph, &others), (vec![], vec![]), "all have room");
+    let ring = "- → - → -".to_owned();
+    assert_eq!(news(&mut graph, &of_keys), (vec![ring], vec![]));
+}
+
+#[test]
+fn edges_of_calls_for_several_locks_leave_room_for_nested_ones() {
+    let mut graph = Graph::new(Bounds { edges: 2, ..WIDE });
+    let names: Vec<String> = (0..9).map(|number| format!("{number}")).collect();
+    let pairs = names.windows(2);
+    let both: Vec<_> = pairs.map(|pair| together(&pair[0], &pair[1])).collect();
+    assert_eq!(news(&mut graph, &both), (vec![], vec![]));
+    let ring = "1 → 0 → 1".to_owned();
+    let nests = [nested("8", "7"), nested("1", "0")];
+    assert_eq!(news(&mut graph, &nests), (vec![ring], vec![]));
+    assert_eq!(news(&mut graph, &[nested("x", "y")]).1, [Bound::Edges(2)]);
+}
+
+#[test]
+fn lock_without_room_leaves_those_around_it_in_their_order() {
+    let mut graph = Graph::new(WIDE);
+    let lock = |text, origin| Lock {
+        class: Class { text, origin },
+        key: text,
+    };
+    let locks = [
+        lock("a", Origin::Code),
+        lock("m", Origin::Key),
+        lock("z", Origin::Code),
+    ];
+    let crossing = together("a", "z").crossing;
+    graph.see_together(locks.into_iter(), crossing, &mut News::default());
+    assert_eq!(rings(&mut graph, &[nested("z", "a")]), ["z → a → z"]);
 }

@@ -83,8 +83,13 @@ async fn keys_that_stand_for_classes_are_told_only_by_clients_that_log_keys() {
     }
 }
 
+#[distributed_lock(keys = shelves.iter().map(|shelf| format!("shelf:{shelf}")), client = locks)]
+async fn stock(locks: &LockClient, shelves: [u64; 2]) -> Result<(), LockError> {
+    Ok(())
+}
+
 #[tokio::test]
-async fn bound_is_told_once() {
+async fn bound_is_told_once_and_only_for_nested_calls() {
     crate::record();
     let locks = LockClient::memory();
     let bound = || {
@@ -95,6 +100,12 @@ async fn bound_is_told_once() {
         )
     };
     let before = bound().len();
+    nest(&locks, "full", "full:0").await;
+    for shelf in 0..600 {
+        let shelves = [2 * shelf, 2 * shelf + 1];
+        stock(&locks, shelves).await.unwrap();
+    }
+    assert_eq!(bound().len(), before);
     for number in 0..600 {
         nest(&locks, "full", &format!("full:{number}")).await;
     }

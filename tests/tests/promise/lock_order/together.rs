@@ -99,8 +99,10 @@ async fn of_two_tenants(locks: &LockClient, one: u64, other: u64) -> Result<(), 
 #[tokio::test]
 async fn calls_that_take_their_locks_together_are_no_ring_in_whatever_order() {
     let locks = strict();
-    // Of a client whose calls do nest locks.
-    nest(&locks, "x", "a").await.unwrap();
+    // Keys without a template are compared once they were nested.
+    for key in ["a", "b", "c"] {
+        nest(&locks, "x", key).await.unwrap();
+    }
     for keys in [&["a", "b"][..], &["b", "c"], &["c", "a"], &["c", "b", "a"]] {
         take(&locks, keys).await.unwrap();
     }
@@ -135,8 +137,8 @@ async fn two_keys_of_one_template_that_are_taken_together_are_in_the_order_of_th
         let text = format!("{outcome:?}");
         assert_eq!(closes_a_ring(outcome), closes, "{from} {to}");
         if closes {
-            let both = "locks `account:<>` and then `account:<>` in one call; lock both keys at once: keys = [...]";
-            assert!(text.contains(both), "{text}");
+            let both = "locks `account:<>` and then `account:<>` in one call; ";
+            assert!(text.contains(&format!("{both}{ADVICE}")), "{text}");
         }
         // The other one comes first.
         let locks = strict();
@@ -181,6 +183,9 @@ async fn call_for_several_keys_that_does_not_wait_for_them_holds_none_meanwhile(
     let (waits, tries): (Patience, Patience) = (|call| call, |call| call.wait(Duration::ZERO));
     for (patience, closes) in [(waits, true), (tries, false)] {
         let locks = strict();
+        for key in ["a", "b"] {
+            nest(&locks, "x", key).await.unwrap();
+        }
         let both = patience(locks.lock_all(["a", "b"]));
         both.run(async |_| ()).await.unwrap();
         assert_eq!(closes_a_ring(nest(&locks, "b", "a").await), closes);
@@ -209,4 +214,77 @@ fn blocking_call_for_several_keys_counts_for_others() {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let outcome = runtime.unwrap().block_on(settle(&locks, "monday", 7));
     assert!(closes_a_ring(outcome));
+}
+
+#[distributed_lock(keys = ["account:<from>", "account:<to>", "account:<from>:limits"], client = locks)]
+async fn transfer_within_limits(locks: &LockClient, from: u64, to: u64) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[distributed_lock(key = "account:<id>", client = locks)]
+async fn raise(locks: &LockClient, id: u64) -> Result<(), LockError> {
+    limits(locks, id).await
+}
+
+#[distributed_lock(key = "account:<id>:limits", client = locks)]
+async fn limits(locks: &LockClient, id: u64) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[tokio::test]
+async fn values_that_decide_which_of_two_templates_comes_first_are_no_ring() {
+    let locks = strict();
+    // `account:3`, `account:3:limits`, `account:7`.
+    transfer_within_limits(&locks, 3, 7).await.unwrap();
+    for id in [3, 7, 9] {
+        raise(&locks, id).await.unwrap();
+    }
+    transfer_within_limits(&locks, 3, 7).await.unwrap();
+    transfer_within_limits(&locks, 7, 3).await.unwrap();
+}
+
+#[distributed_lock(keys = ["user:<from>:wallet", "user:<to>:inbox"], client = locks)]
+async fn send(locks: &LockClient, from: u64, to: u64) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[distributed_lock(key = "user:<id>:inbox", client = locks)]
+async fn open(locks: &LockClient, id: u64) -> Result<(), LockError> {
+    wallet(locks, id).await
+}
+
+#[distributed_lock(key = "user:<id>:wallet", client = locks)]
+async fn wallet(locks: &LockClient, id: u64) -> Result<(), LockError> {
+    Ok(())
+}
+
+#[tokio::test]
+async fn locks_of_two_users_are_no_ring_with_those_of_one() {
+    let locks = strict();
+    send(&locks, 3, 7).await.unwrap();
+    open(&locks, 3).await.unwrap();
+    send(&locks, 7, 3).await.unwrap();
+}
+
+#[tokio::test]
+async fn each_two_of_many_keys_of_one_template_are_compared() {
+    let ids: Vec<String> = (1..=32).map(|id| format!("{id:02}")).collect();
+    let (first, last) = (&ids[0], &ids[31]);
+    let take_all = async |locks: &LockClient| {
+        let keys = ids.iter().map(|id| format!("account:{id}"));
+        let call = locks.lock_all(keys).name("account:<>");
+        call.run(async |_| ()).await
+    };
+    for (from, to) in [(&ids[1], first), (last, &ids[30]), (last, first)] {
+        let locks = strict();
+        take_all(&locks).await.unwrap();
+        pay(&locks, first, last).await.unwrap();
+        assert!(closes_a_ring(pay(&locks, from, to).await), "{from} {to}");
+        // The other one comes first.
+        let locks = strict();
+        pay(&locks, from, to).await.unwrap();
+        for _ in 0..2 {
+            assert!(closes_a_ring(take_all(&locks).await), "{from} {to}");
+        }
+    }
 }

@@ -15,14 +15,40 @@ use crate::client::{Acquire, LockClient, LockGuard, OnBusy};
 use crate::error::LockErrorKind;
 use crate::key::LockKey;
 
-/// They begin with their value, so that locks of two classes are in either order by their names.
-const CLASSES: [&str; 4] = ["<>:a", "<>:b", "<>:c", "<>:d"];
+/// For some two of them, values decide which lock comes first by its name.
+const CLASSES: [&str; 5] = ["<>:a", "c:<>", "c:<>:d", "e:<>", "f:<>"];
 
 /// A lock, ordered by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lock {
     number: u8,
     class: usize,
+}
+
+impl Lock {
+    fn name(self) -> String {
+        CLASSES[self.class].replace("<>", &self.number.to_string())
+    }
+
+    /// Whether each lock of this class is before each of the other class.
+    fn is_always_before(self, other: Lock) -> bool {
+        let names = |class: usize| ["!", "~"].map(|value| CLASSES[class].replace("<>", value));
+        let others = names(other.class);
+        let mut names = names(self.class).into_iter();
+        names.all(|name| others.iter().all(|other| name < *other))
+    }
+}
+
+impl Ord for Lock {
+    fn cmp(&self, other: &Lock) -> std::cmp::Ordering {
+        self.name().cmp(&other.name())
+    }
+}
+
+impl PartialOrd for Lock {
+    fn partial_cmp(&self, other: &Lock) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// A call for one lock or several, and what its body does.
@@ -85,12 +111,13 @@ impl Node {
     fn acquire(&self, client: &LockClient) -> Acquire {
         static KEPT: AtomicUsize = AtomicUsize::new(0);
         let kept = KEPT.fetch_add(1, Ordering::Relaxed);
-        let key = |&Lock { class, number }: &Lock| {
+        let key = |lock: &Lock| {
+            let class = &CLASSES[lock.class];
             let text = match self.body {
-                Body::Kept => format!("kept-{kept}{}", &CLASSES[class][2..]),
-                _ => format!("{number}{}", &CLASSES[class][2..]),
+                Body::Kept => class.replace("<>", &format!("kept-{kept}")),
+                _ => lock.name(),
             };
-            LockKey::from(text).with_outline(&CLASSES[class])
+            LockKey::from(text).with_outline(class)
         };
         let acquire = match self.locks.iter().next().filter(|_| self.locks.len() == 1) {
             Some(lock) => client.lock(key(lock)),
@@ -307,9 +334,14 @@ impl Oracle {
             }
         }
         for (place, last) in asked.iter().enumerate() {
-            let (before, of_its_class) = (&asked[..place], |lock: &&Lock| lock.class == last.class);
-            let neighbour = before.last().filter(|lock| !of_its_class(lock));
-            for first in before.iter().filter(of_its_class).chain(neighbour) {
+            for (first_place, first) in asked[..place].iter().enumerate() {
+                let leads_there =
+                    |lock: &Lock| first.is_always_before(*lock) && lock.is_always_before(*last);
+                let is_next = first.is_always_before(*last)
+                    && !asked[first_place..place].iter().any(leads_there);
+                if !is_next && first.class != last.class {
+                    continue;
+                }
                 see(Edge {
                     source: Source::OneCall,
                     held: *first,
