@@ -20,8 +20,9 @@ pub enum LockErrorKind {
     /// This call tree holds the lock already and the call may not enter it: the call says
     /// `reentrant = false`, or it is synchronous and a sibling is inside.
     Reentered,
-    /// Taking the lock here, while the call tree holds another, closes a ring: another call takes the two in the opposite
-    /// order, so that each can wait for the other. Only in tests that [deny it](crate::testing::deny_lock_order).
+    /// Taking the lock here, while this call or its call tree holds another, closes a ring: another call takes the two in
+    /// the opposite order, so that each can wait for the other. A call for several keys holds the first while it waits for
+    /// the next. Only in tests that [deny it](crate::testing::deny_lock_order).
     OutOfOrder,
     /// The key cannot be used: empty, longer than 512 bytes, or a bad hash tag.
     InvalidKey,
