@@ -26,8 +26,13 @@ struct Lock {
 }
 
 impl Lock {
+    /// Its value is before the text of all classes, or after it.
     fn name(self) -> String {
-        CLASSES[self.class].replace("<>", &self.number.to_string())
+        let value = match self.number {
+            0 => "0".to_owned(),
+            number => format!("x{number}"),
+        };
+        CLASSES[self.class].replace("<>", &value)
     }
 
     /// Whether each lock of this class is before each of the other class.
