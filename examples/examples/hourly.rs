@@ -23,7 +23,7 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// The job takes no time, so its lock would be free before the next machine's clock strikes. The minimum hold keeps the lock
 /// taken for longer than clocks differ, and shorter than a tick. Returns `None` if another machine was first.
-#[distributed_lock(key = "report", wait = "0s", on_busy = "skip", hold_at_least = "3s")]
+#[distributed_lock(key = "report", wait = "0s", on_busy = "skip", min_hold = "3s")]
 async fn report(machine: u32) -> Result<Option<()>, LockError> {
     println!("  machine {machine} writes the report.");
     RUNS.fetch_add(1, Ordering::SeqCst);

@@ -17,7 +17,7 @@ use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use lock_runtime::{LockClient, LockError, LockErrorKind, Record, distributed_lock};
+use lock_runtime::{LockClient, LockError, LockErrorKind, LockRecord, distributed_lock};
 
 /// A warehouse whose stock the Java service also changes.
 struct Warehouse {
@@ -49,7 +49,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let locks = LockClient::builder().url(url);
     let warehouse = Warehouse {
         // The names of Redisson's locks have no prefix.
-        with_java: locks.prefix("").record(Record::Redisson).connect().await?,
+        with_java: locks
+            .prefix("")
+            .record(LockRecord::Redisson)
+            .connect()
+            .await?,
         stock: AtomicU32::new(10),
     };
 

@@ -17,7 +17,7 @@ pub(crate) enum Allowed {
     Lease,
     /// `max_hold`: from 20 ms, without an upper bound. A value below the ttl shortens the lease.
     Hold,
-    /// `hold_at_least`: to 24 h, where zero turns it off.
+    /// `min_hold`: to 24 h, where zero turns it off.
     Minimum,
     /// `wait`, where zero means a single attempt, and `retain`, where zero turns it off.
     Any,
@@ -68,24 +68,21 @@ impl Length {
         }
     }
 
-    /// Refuses a literal `hold_at_least` that is longer than a literal `max_hold`.
+    /// Refuses a literal `min_hold` that is longer than a literal `max_hold`.
     pub(crate) fn must_be_within(&self, max_hold: &Length, errors: &mut Errors) {
         if let (Length::Literal(least, span), Length::Literal(most, _)) = (self, max_hold)
             && least > most
         {
-            errors.add(*span, "`hold_at_least` is longer than `max_hold`");
+            errors.add(*span, "`min_hold` is longer than `max_hold`");
         }
     }
 
-    /// Refuses a literal `hold_at_least` of a share: other holders of the lock may stay for longer.
+    /// Refuses a literal `min_hold` of a share: other holders of the lock may stay for longer.
     pub(crate) fn must_not_be_of_a_share(&self, errors: &mut Errors) {
         if let Length::Literal(least, span) = self
             && !least.is_zero()
         {
-            errors.add(
-                *span,
-                "a share has no minimum hold: leave `hold_at_least` out",
-            );
+            errors.add(*span, "a share has no minimum hold: leave `min_hold` out");
         }
     }
 
@@ -321,14 +318,11 @@ mod tests {
             let value = syn::parse_str(text).unwrap();
             Length::read(name, value, allowed, &mut errors)
         };
-        let least = length("hold_at_least", "\"30s\"", Allowed::Minimum).unwrap();
-        let none = length("hold_at_least", "\"0s\"", Allowed::Minimum).unwrap();
+        let least = length("min_hold", "\"30s\"", Allowed::Minimum).unwrap();
+        let none = length("min_hold", "\"0s\"", Allowed::Minimum).unwrap();
         let most = length("max_hold", "\"30s\"", Allowed::Hold).unwrap();
-        assert!(length("hold_at_least", "\"25h\"", Allowed::Minimum).is_none());
-        assert_eq!(
-            errors.messages(),
-            ["`hold_at_least` must be at most `\"24h\"`"]
-        );
+        assert!(length("min_hold", "\"25h\"", Allowed::Minimum).is_none());
+        assert_eq!(errors.messages(), ["`min_hold` must be at most `\"24h\"`"]);
         let mut errors = Errors::default();
         least.must_be_within(&most, &mut errors);
         none.must_not_be_of_a_share(&mut errors);
@@ -339,8 +333,8 @@ mod tests {
         assert_eq!(
             errors.messages(),
             [
-                "`hold_at_least` is longer than `max_hold`",
-                "a share has no minimum hold: leave `hold_at_least` out"
+                "`min_hold` is longer than `max_hold`",
+                "a share has no minimum hold: leave `min_hold` out"
             ]
         );
     }

@@ -76,7 +76,7 @@ fn check_lengths(settings: &Settings, has_keys: bool, errors: &mut Errors) {
         (Some(retain), Some(ttl)) => retain.must_be_a_third_of(ttl, errors),
         _ => (),
     }
-    match (&settings.hold_at_least, &settings.max_hold) {
+    match (&settings.min_hold, &settings.max_hold) {
         (Some(least), _) if settings.is_share() => least.must_not_be_of_a_share(errors),
         (Some(least), Some(max_hold)) => least.must_be_within(max_hold, errors),
         _ => (),

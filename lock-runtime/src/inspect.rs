@@ -15,7 +15,7 @@ pub use crate::client::{Audit, Locks};
 #[doc(hidden)]
 pub use crate::state::{Answer, ServerAnswers};
 pub use crate::state::{
-    AuditEntry, HeldHere, Holder, HolderKind, ListingPosition, LockState,
-    ParseListingPositionError, ParseSeenError, Receipt, RecordHash, Revocation, Revoked, Seen,
+    AuditEntry, Holder, HolderKind, HolderRef, ListingPosition, LocalHold, LockState,
+    ParseHolderRefError, ParseListingPositionError, Receipt, RecordHash, Revocation, Revoked,
     Votes, Waiter, is_plain,
 };

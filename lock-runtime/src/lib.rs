@@ -83,7 +83,7 @@
 //! - `redlock://host,host,host`: on a [majority](docs::quorum) of these servers; likewise `redlocks://`.
 //! - `memory://`: in this process.
 //! - `memory://?like=cluster`, `?like=quorum`: there too, with the
-//!   [options](docs::where_locks_are#which-options-work-where) of a cluster or a quorum only, for tests.
+//!   [options](docs::topologies#which-options-work-where) of a cluster or a quorum only, for tests.
 //!
 //! A host may have a port, 6379 unless it is named, or 26379 for a sentinel. `user:password@` stands before the first
 //! host, and `/database` after the last: `redis://user:password@host:6379/0`. A socket has them as parameters,
@@ -110,7 +110,7 @@
 //! - `sentinelMasterId`, another place for the name of the primary.
 //! - `sentinel_tls=false`: only the primary is reached over TLS.
 //!
-//! All URLs but `memory://` and `redlock://` take two more: `wait_replicas=1` has one [replica](docs::where_locks_are) acknowledge each
+//! All URLs but `memory://` and `redlock://` take two more: `wait_replicas=1` has one [replica](docs::topologies) acknowledge each
 //! lock, and `replica_timeout=100ms`, or `1s`, is how long it may take. The builder's methods of these names say the same;
 //! if the two differ, the client is not built.
 //!
@@ -136,7 +136,7 @@
 //!
 //! The lock's record is an ordinary `SET NX PX` lock. So redis-py, redsync, rslock, node-redlock and
 //! hand-written clients exclude this one and are excluded by it, given the same key with its prefix. A client with
-//! [`Record::Redisson`] shares locks with Java services that use Redisson's `RLock`.
+//! [`LockRecord::Redisson`] shares locks with Java services that use Redisson's `RLock`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
@@ -163,7 +163,7 @@ pub use call_tree::{InCurrentHold, in_current_hold};
 pub use client::testing;
 pub use client::{Acquire, LockClient, LockClientBuilder, LockGuard};
 pub use config::credentials::Credentials;
-pub use config::{Record, Topology};
+pub use config::{LockRecord, Topology};
 pub use error::{LockError, LockErrorKind};
 pub use key::{KeyPart, KeyWriter, LockKey};
 pub use lease::fencing_token::FencingToken;

@@ -64,12 +64,12 @@ fn table_of_options_has_each_option_of_the_attribute_before_its_section() {
     assert_eq!(rows, sections);
 }
 
-/// Two tables name the same places where an option is missing: the attribute's, and the table of `where_locks_are`.
+/// Two tables name the same places where an option is missing: the attribute's, and the table of `topologies`.
 #[test]
 fn tables_of_options_agree_about_where_they_work() {
     let (_, places) = pages()
         .into_iter()
-        .find(|(path, _)| path.ends_with("docs/where.md"))
+        .find(|(path, _)| path.ends_with("docs/topologies.md"))
         .expect("the page is there");
     let (_, places) = places
         .split_once("\n# Which options work where\n")

@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use lock_runtime::inspect::{Locks, Receipt, Revocation, Revoked, Seen};
+use lock_runtime::inspect::{HolderRef, Locks, Receipt, Revocation, Revoked};
 use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind, LockGuard};
 use redis::{Connection, FromRedisValue};
 use tokio::task::JoinHandle;
@@ -224,7 +224,7 @@ pub fn revocation() -> Revocation {
 /// # Panics
 ///
 /// When nothing is revoked.
-pub async fn revoke(operator: &LockClient, key: &str, seen: impl Into<Seen>) -> Receipt {
+pub async fn revoke(operator: &LockClient, key: &str, seen: impl Into<HolderRef>) -> Receipt {
     let revoked = operator.revoke(key, seen, revocation()).await;
     match revoked.expect("it can be revoked") {
         Revoked::Done(receipt) => receipt,

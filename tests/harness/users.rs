@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lock_runtime::inspect::{Revocation, Revoked};
-use lock_runtime::{Acquire, LockClient, LockError, LockGuard, Record};
+use lock_runtime::{Acquire, LockClient, LockError, LockGuard, LockRecord};
 use redis::Value;
 
 use crate::acl::{
@@ -55,13 +55,13 @@ impl Rights {
 pub struct Users<'a> {
     servers: &'a [RedisServer],
     url: String,
-    record: Record,
+    record: LockRecord,
     rights: Rights,
 }
 
 impl<'a> Users<'a> {
     /// Users whose locks are in this record. The URL names no user.
-    pub fn of(servers: &'a [RedisServer], url: String, record: Record, rights: Rights) -> Self {
+    pub fn of(servers: &'a [RedisServer], url: String, record: LockRecord, rights: Rights) -> Self {
         let users = Self {
             servers,
             url,
@@ -136,7 +136,7 @@ impl<'a> Users<'a> {
     async fn wait_for_waiter(&self) {
         let admin = self.admin();
         eventually("waiter", LONG, async || match self.record {
-            Record::Redisson => {
+            LockRecord::Redisson => {
                 let channels = ["PUBSUB", "CHANNELS", "*"];
                 let mut servers = self.servers.iter();
                 servers.any(|server| {
@@ -244,7 +244,7 @@ impl<'a> Users<'a> {
     }
 
     fn have_readers(&self) -> bool {
-        self.record == Record::Native && !self.url.starts_with("redlock:")
+        self.record == LockRecord::Native && !self.url.starts_with("redlock:")
     }
 
     /// A script is then sent by its source.

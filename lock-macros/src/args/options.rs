@@ -132,7 +132,7 @@ options! {
         sample: "\"read\"",
         value: "`\"read\"` or `\"write\"`",
         default: "exclusive",
-        excludes: "[keys](#keys), [permits](#permits); readers: [retain](#retain), [hold_at_least](#hold_at_least)",
+        excludes: "[keys](#keys), [permits](#permits); readers: [retain](#retain), [min_hold](#min_hold)",
         lacks: "quorum, Redisson's record",
     }
     permits {
@@ -141,7 +141,7 @@ options! {
         sample: "5",
         value: "how many calls may hold the lock at once",
         default: "exclusive",
-        excludes: "[keys](#keys), [mode](#mode), [retain](#retain), [hold_at_least](#hold_at_least)",
+        excludes: "[keys](#keys), [mode](#mode), [retain](#retain), [min_hold](#min_hold)",
         lacks: "quorum, Redisson's record",
     }
     take {
@@ -171,8 +171,8 @@ options! {
         excludes: "–",
         lacks: "–",
     }
-    hold_at_least {
-        name: "hold_at_least",
+    min_hold {
+        name: "min_hold",
         sets: Length = length(Allowed::Minimum),
         sample: "\"10s\"",
         value: "how long the lock stays taken, even if the body ends earlier",

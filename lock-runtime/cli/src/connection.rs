@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lock_runtime::{LockClient, LockClientBuilder, Record};
+use lock_runtime::{LockClient, LockClientBuilder, LockRecord};
 
 use crate::args::{Connection, Kept};
 use crate::exit::{Exit, Failure};
@@ -54,8 +54,8 @@ impl Connection {
             .url(&self.url)
             .prefix(&self.prefix)
             .record(match self.record {
-                Kept::Native => Record::Native,
-                Kept::Redisson => Record::Redisson,
+                Kept::Native => LockRecord::Native,
+                Kept::Redisson => LockRecord::Redisson,
             })
             .command_timeout(self.timeout.map_or(TIMEOUT, |timeout| *timeout))
             // No command here takes a lock in a loop.

@@ -10,7 +10,7 @@ use crate::backend::wire::notice::notice;
 use crate::error::LockError;
 use crate::key::{LockKey, RecordNames};
 use crate::lease::RevokedBy;
-use crate::state::{HeldHere, LockState, Seen, ServerAnswers};
+use crate::state::{HolderRef, LocalHold, LockState, ServerAnswers};
 
 impl AnyBackend {
     /// A round trip to the servers, which writes nothing.
@@ -72,7 +72,7 @@ impl AnyBackend {
     }
 
     /// The locks that this client holds. Sends nothing.
-    pub(crate) fn held(&self) -> Vec<HeldHere> {
+    pub(crate) fn held(&self) -> Vec<LocalHold> {
         each!(self, backend => backend.held())
     }
 
@@ -81,7 +81,7 @@ impl AnyBackend {
         &self,
         key: &LockKey,
         names: &RecordNames,
-        seen: Seen,
+        seen: HolderRef,
         by: RevokedBy,
     ) -> Result<RevokeReply, LockError> {
         self.check_process()?;

@@ -7,7 +7,7 @@ use crate::backend::any::AnyBackend;
 use crate::client::lock_client::LockClient;
 use crate::config::address_map::AddressMap;
 use crate::config::label::label_of;
-use crate::config::{Options, Record, bounded_wait};
+use crate::config::{LockRecord, Options, bounded_wait};
 use crate::error::LockError;
 
 /// Settings of a [`LockClient`].
@@ -94,25 +94,25 @@ impl LockClientBuilder {
         self
     }
 
-    /// In which record the locks are kept. Default: [`Record::Native`].
+    /// In which record the locks are kept. Default: [`LockRecord::Native`].
     ///
-    /// [`Record::Redisson`] is for locks that Java services hold as well, by Redisson's `RLock`. Their names have no
+    /// [`LockRecord::Redisson`] is for locks that Java services hold as well, by Redisson's `RLock`. Their names have no
     /// prefix, so set that to an empty one. In memory there are no records; such a client refuses the same options.
     ///
     /// # Examples
     ///
     /// ```
-    /// use lock_runtime::{LockClient, Record};
+    /// use lock_runtime::{LockClient, LockRecord};
     ///
     /// # fn main() -> Result<(), lock_runtime::LockError> {
     /// let shared_with_java = LockClient::builder()
     ///     .url("redis://127.0.0.1:6379")
     ///     .prefix("")
-    ///     .record(Record::Redisson)
+    ///     .record(LockRecord::Redisson)
     ///     .build()?;
     /// # Ok(()) }
     /// ```
-    pub fn record(mut self, record: Record) -> LockClientBuilder {
+    pub fn record(mut self, record: LockRecord) -> LockClientBuilder {
         self.options.record = record;
         self
     }
@@ -130,7 +130,7 @@ impl LockClientBuilder {
     }
 
     /// The name of this service, as it appears in the busy errors of other processes and in Redis. Default: the name of
-    /// the program. At most 64 characters. [Redisson's record](Record::Redisson) has no room for it.
+    /// the program. At most 64 characters. [Redisson's record](LockRecord::Redisson) has no room for it.
     ///
     /// The host, the process id and the function are added: `checkout` becomes `checkout@host-7 (pid 4121) ship`. In
     /// containers, where each process has the id 1, instances differ by their host. A name with an `@` in it is taken
@@ -172,7 +172,7 @@ impl LockClientBuilder {
     /// Such a turn costs no command: the lease is handed over inside the process, with a fencing token of its
     /// own if the lease has tokens. That happens in the order of arrival, between callers with the same ttl, while two
     /// thirds of the lease are left. While other processes wait, it goes on for no longer than a second.
-    /// In [Redisson's record](Record::Redisson) there are no such turns.
+    /// In [Redisson's record](LockRecord::Redisson) there are no such turns.
     ///
     /// Whatever the number, only one caller of a client that wants the lock alone queues on the server. The next one
     /// queues when that one is done, behind the other processes that wait by then. Each reader and each holder of permits
@@ -189,7 +189,7 @@ impl LockClientBuilder {
     /// Meanwhile the next caller of the same key takes the lease without a command. A waiter in another client
     /// ends it at once; a call there that does not wait finds the lock busy. Call
     /// [`shutdown`](LockClient::shutdown) before the process exits, or retained leases stay for their ttl.
-    /// In memory this has no effect: there are no commands to save. In [Redisson's record](Record::Redisson) it is
+    /// In memory this has no effect: there are no commands to save. In [Redisson's record](LockRecord::Redisson) it is
     /// `InvalidOptions`, since a waiter there cannot ask for the lease.
     pub fn retain(mut self, retain: Duration) -> LockClientBuilder {
         self.options.retain = retain;
@@ -261,10 +261,10 @@ impl LockClientBuilder {
     /// with millions of keys a day, each of which is locked once with a token.
     ///
     /// Set the same in all clients of a [prefix](LockClientBuilder::prefix). Where they differ, tokens still rise, and the
-    /// client that had a lock last decides for how long. In memory, and in [Redisson's record](crate::Record::Redisson),
+    /// client that had a lock last decides for how long. In memory, and in [Redisson's record](crate::LockRecord::Redisson),
     /// which has no fence, this has no effect.
-    pub fn fence_memory(mut self, memory: Duration) -> LockClientBuilder {
-        self.options.fence_memory = memory;
+    pub fn fence_retention(mut self, memory: Duration) -> LockClientBuilder {
+        self.options.fence_retention = memory;
         self
     }
 

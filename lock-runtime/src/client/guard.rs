@@ -196,7 +196,7 @@ impl LockGuard {
     /// Makes a writer a reader, without letting the lock go in between: no other writer comes before it, and the
     /// readers that wait in front of all writers join it. The returned guard has a fencing token of its own, above the token
     /// of the writer. A guard of a reader stays what it is, also one that is nested in a writer. A minimum hold
-    /// ([`hold_at_least`](crate::Acquire::hold_at_least)) ends with the writer.
+    /// ([`min_hold`](crate::Acquire::min_hold)) ends with the writer.
     ///
     /// There is no way back: two readers that both waited to write would wait for each other.
     ///
@@ -205,7 +205,7 @@ impl LockGuard {
     /// After an error the guard is gone, and the lock given back. `Lost` if the lock was lost, even if it is free by now, or
     /// no answer came before its deadline. `Reentered` if other guards, bodies or carried futures share the hold: they rely on its being
     /// exclusive, and keep it. `InvalidOptions` if the guard holds permits or several locks, or its
-    /// lock is in [Redisson's record](crate::Record::Redisson). `Rejected` if the server refuses.
+    /// lock is in [Redisson's record](crate::LockRecord::Redisson). `Rejected` if the server refuses.
     ///
     /// # Cancel safety
     ///

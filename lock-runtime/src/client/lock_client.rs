@@ -97,7 +97,7 @@ impl LockClient {
     /// with `InvalidOptions`. The locks that come before an awaited one are held meanwhile. Several locks are held
     /// exclusively, and never retained: [`read`](Acquire::read), [`permits`](Acquire::permits) and
     /// [`retain`](Acquire::retain) are `InvalidOptions`, and so is the call itself in
-    /// [Redisson's record](crate::Record::Redisson).
+    /// [Redisson's record](crate::LockRecord::Redisson).
     ///
     /// # Examples
     ///

@@ -8,7 +8,7 @@ use crate::client::locks::Locks;
 use crate::client::revoking;
 use crate::error::LockError;
 use crate::key::LockKey;
-use crate::state::{HeldHere, LockState, Revocation, Revoked, Seen, ServerAnswers};
+use crate::state::{HolderRef, LocalHold, LockState, Revocation, Revoked, ServerAnswers};
 
 /// Operations: [`inspect`](crate::inspect) has what they return.
 impl LockClient {
@@ -90,7 +90,7 @@ impl LockClient {
     /// assert_eq!(client.held()[0].token, Some(guard.fencing_token().await?));
     /// # Ok(()) }
     /// ```
-    pub fn held(&self) -> Vec<HeldHere> {
+    pub fn held(&self) -> Vec<LocalHold> {
         self.core.backend.held()
     }
 
@@ -103,7 +103,7 @@ impl LockClient {
     ///
     /// **The former holder may write until it notices.** One of this crate is told by a message and stops at once: its
     /// call fails with `Lost`, and the error says by whom the lock was taken, and why. If the message does not reach it, or its
-    /// locks are in [Redisson's record](crate::Record::Redisson), it learns at its next renewal, a third of its ttl later. One
+    /// locks are in [Redisson's record](crate::LockRecord::Redisson), it learns at its next renewal, a third of its ttl later. One
     /// that is paused learns when it resumes. Only a resource that compares tokens is safe.
     ///
     /// Readers and permits share one token, so a revocation takes the lock from all of them. Of several locks that are held
@@ -139,7 +139,7 @@ impl LockClient {
     /// let Revoked::Done(receipt) = client.revoke("import", seen, revocation).await? else {
     ///     panic!("it has another holder");
     /// };
-    /// assert!(!receipt.is_handed_on);
+    /// assert!(!receipt.handed_off);
     ///
     /// let lost = guard.release().await.unwrap_err();
     /// assert!(lost.is_lost() && lost.to_string().contains("revoked by ann@ops-1: stuck import"));
@@ -148,7 +148,7 @@ impl LockClient {
     pub async fn revoke(
         &self,
         key: impl Into<LockKey>,
-        seen: impl Into<Seen>,
+        seen: impl Into<HolderRef>,
         revocation: Revocation,
     ) -> Result<Revoked, LockError> {
         let (core, key, seen) = (self.core.clone(), key.into(), seen.into());

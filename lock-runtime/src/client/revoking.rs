@@ -13,7 +13,7 @@ use crate::error::LockError;
 use crate::key::{CommonRecord, LockKey};
 use crate::lease::RevokedBy;
 use crate::state::{
-    AuditEntry, Holder, INTENDED, LockState, Receipt, Revocation, Revoked, Seen, bounded,
+    AuditEntry, Holder, HolderRef, INTENDED, LockState, Receipt, Revocation, Revoked, bounded,
 };
 
 /// The longest text in the audit, in bytes. Keys are as long, labels may come from other programs.
@@ -29,7 +29,7 @@ impl Core {
 pub(super) async fn revoke(
     core: Arc<Core>,
     key: LockKey,
-    seen: Seen,
+    seen: HolderRef,
     revocation: Revocation,
 ) -> Result<Revoked, LockError> {
     let names = core.names_of(&key)?;
@@ -68,13 +68,13 @@ pub(super) async fn revoke(
     let reply = core.backend.revoke(&key, &names, seen, by).await;
     line.outcome = match &reply {
         Ok(RevokeReply::Freed(_)) => "freed".to_owned(),
-        Ok(RevokeReply::HandedOn(_)) => "handed_on".to_owned(),
+        Ok(RevokeReply::HandedOn(_)) => "handed_off".to_owned(),
         Ok(RevokeReply::Changed) => "changed".to_owned(),
         Ok(RevokeReply::NotHeld) => "not_held".to_owned(),
         Err(error) => bounded(&format!("failed: {error}"), LONGEST),
     };
     let is_audited = revocation.is_audited() && core.backend.append(&stream, &line).await.is_ok();
-    let (is_handed_on, nodes) = match reply? {
+    let (handed_off, nodes) = match reply? {
         RevokeReply::Freed(nodes) => (false, nodes),
         RevokeReply::HandedOn(nodes) => (true, nodes),
         RevokeReply::NotHeld => return Ok(Revoked::NotHeld),
@@ -86,14 +86,14 @@ pub(super) async fn revoke(
     Ok(Revoked::Done(Receipt {
         operation,
         label: holder.label,
-        is_handed_on,
+        handed_off,
         nodes,
         is_audited,
     }))
 }
 
 /// The holder that is meant, if it still has the lock.
-fn holder(state: &LockState, seen: Seen) -> Option<Holder> {
+fn holder(state: &LockState, seen: HolderRef) -> Option<Holder> {
     state.holders.iter().find(|holder| holder.is(seen)).cloned()
 }
 

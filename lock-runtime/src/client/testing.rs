@@ -2,7 +2,7 @@
 //!
 //! [`docs::testing`](crate::docs::testing) is the guide. Everything here but [`with_installed`] and [`deny_lock_order`] works
 //! on memory clients alone: no lock on a server can be taken or lost by it, hence it needs no feature. A program of one process may
-//! keep its locks in memory for good; there too, [`lose`] and [`cut`] break locks and belong in tests. Nothing here does I/O or
+//! keep its locks in memory for good; there too, [`lose`] and [`disconnect`] break locks and belong in tests. Nothing here does I/O or
 //! waits, so it works with and without a runtime, and with paused time.
 
 use std::fmt;
@@ -99,14 +99,14 @@ pub fn lose(client: &LockClient, key: impl Into<LockKey>) -> Result<(), LockErro
 }
 
 /// Cuts a client and its clones off from their store, as when a server is away, until the returned value is dropped or
-/// [mended](Cut::mend). Of several cuts, all must be.
+/// [reconnected](Disconnected::reconnect). Of several cuts, all must be.
 ///
-/// - Calls fail with [`Unavailable`](LockErrorKind::Unavailable) when their `wait` is over. Those that are mended before
+/// - Calls fail with [`Unavailable`](LockErrorKind::Unavailable) when their `wait` is over. Those that are reconnected before
 ///   go on. A waiter whose turn came meanwhile has the lock if that is within its ttl, and queues anew if not.
 /// - [`renew`](crate::LockGuard::renew) fails with `Unavailable`, and a
 ///   [`downgrade`](crate::LockGuard::downgrade) with [`Lost`](LockErrorKind::Lost).
 /// - Held locks stay held, however long it lasts: leases that are renewed in memory have no end. [`lose`] ends one.
-/// - Bodies and guards end as if the answer to their release were late: the lock is free once the client is mended.
+/// - Bodies and guards end as if the answer to their release were late: the lock is free once the client is reconnected.
 /// - Calls that the call tree's own lock serves notice nothing.
 ///
 /// # Errors
@@ -125,17 +125,17 @@ pub fn lose(client: &LockClient, key: impl Into<LockKey>) -> Result<(), LockErro
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
 /// let locks = LockClient::memory();
-/// let cut = testing::cut(&locks)?;
+/// let disconnected = testing::disconnect(&locks)?;
 /// assert!(ship(&locks, 42).await.unwrap_err().is_unavailable());
 ///
-/// cut.mend();
+/// disconnected.reconnect();
 /// ship(&locks, 42).await
 /// # }
 /// ```
-pub fn cut(client: &LockClient) -> Result<Cut, LockError> {
+pub fn disconnect(client: &LockClient) -> Result<Disconnected, LockError> {
     let memory = memory_of(client)?.clone();
     memory.cut();
-    Ok(Cut { memory })
+    Ok(Disconnected { memory })
 }
 
 /// Makes a call of this client, or of a clone, fail as [`OutOfOrder`](LockErrorKind::OutOfOrder) if it waits for a lock in
@@ -173,26 +173,26 @@ pub fn deny_lock_order(client: &LockClient) {
     client.core().order.refuse_rings();
 }
 
-/// A client that is cut off until this is dropped; made by [`cut`].
-#[must_use = "the client is mended as soon as this is dropped"]
-pub struct Cut {
+/// A client that is cut off until this is dropped; made by [`disconnect`].
+#[must_use = "the client is reconnected as soon as this is dropped"]
+pub struct Disconnected {
     memory: Arc<Memory>,
 }
 
-impl Cut {
-    /// Mends the client, as a drop does.
-    pub fn mend(self) {}
+impl Disconnected {
+    /// Reconnects the client, as a drop does.
+    pub fn reconnect(self) {}
 }
 
-impl Drop for Cut {
+impl Drop for Disconnected {
     fn drop(&mut self) {
         self.memory.mend();
     }
 }
 
-impl fmt::Debug for Cut {
+impl fmt::Debug for Disconnected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cut").finish_non_exhaustive()
+        f.debug_struct("Disconnected").finish_non_exhaustive()
     }
 }
 

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 pub(crate) use self::limits::{DEFAULT_RESTART_DELAY, Limits};
-pub use self::record::Record;
+pub use self::record::LockRecord;
 pub use self::topology::Topology;
 use crate::config::address_map::AddressMap;
 use crate::config::credentials::CredentialsSource;
@@ -46,7 +46,7 @@ pub(crate) const TURNS: u32 = FencingToken::STEP;
 /// The shortest time for which a lease is retained: the resolution of timers.
 const MIN_RETAIN: Duration = Duration::from_millis(1);
 
-/// What [`Record::require_native`] is asked for where a lease is to be retained.
+/// What [`LockRecord::require_native`] is asked for where a lease is to be retained.
 pub(crate) const RETAINED: &str = "retained leases";
 
 /// Longer waits are shortened to this, so that sums of times stay within range.
@@ -56,7 +56,7 @@ const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) prefix: String,
-    pub(crate) record: Record,
+    pub(crate) record: LockRecord,
     pub(crate) ttl: Duration,
     pub(crate) wait: Duration,
     /// Service and host in holder labels; `None` for no label at all.
@@ -82,7 +82,7 @@ pub(crate) struct Options {
     pub(crate) replica_timeout: Option<Duration>,
     pub(crate) address_map: AddressMap,
     /// How long the last token of a lock is remembered.
-    pub(crate) fence_memory: Duration,
+    pub(crate) fence_retention: Duration,
     /// Whether logs have keys.
     pub(crate) log_keys: bool,
 }
@@ -91,7 +91,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             prefix: "lock:".to_owned(),
-            record: Record::Native,
+            record: LockRecord::Native,
             ttl: DEFAULT_TTL,
             wait: DEFAULT_WAIT,
             label: Some(label::default_label()),
@@ -108,7 +108,7 @@ impl Default for Options {
             wait_replicas: None,
             replica_timeout: None,
             address_map: AddressMap::default(),
-            fence_memory: DEFAULT_FENCE_MEMORY,
+            fence_retention: DEFAULT_FENCE_MEMORY,
             log_keys: false,
         }
     }
@@ -136,13 +136,13 @@ impl Options {
                 "a command_timeout must be at least 10 ms",
             ));
         }
-        if !FENCE_MEMORIES.contains(&self.fence_memory) {
+        if !FENCE_MEMORIES.contains(&self.fence_retention) {
             return Err(LockError::invalid_options(format!(
-                "a fence_memory must be between 1 h and 365 days, not {:?}",
-                self.fence_memory
+                "a fence_retention must be between 1 h and 365 days, not {:?}",
+                self.fence_retention
             )));
         }
-        if self.record == Record::Redisson && self.replicas().is_some() {
+        if self.record == LockRecord::Redisson && self.replicas().is_some() {
             return Err(LockError::invalid_options(
                 "Redisson's record waits for no replicas",
             ));
@@ -167,7 +167,7 @@ impl Options {
 
     /// Refuses what servers with these limits cannot do.
     pub(crate) fn check_limits(&self, limits: Limits) -> Result<(), LockError> {
-        let is_redissons = self.record == Record::Redisson;
+        let is_redissons = self.record == LockRecord::Redisson;
         let refusal = match limits {
             Limits::OneSlot if is_redissons => {
                 "Redisson's record is kept on one server; the URL must not name a cluster"
@@ -224,18 +224,18 @@ pub(crate) fn check_retain(retain: Duration, ttl: Duration) -> Result<(), LockEr
 }
 
 /// Refuses a minimum hold that is longer than a lease may last, or than `max_hold`.
-pub(crate) fn check_hold_at_least(
-    hold_at_least: Duration,
+pub(crate) fn check_min_hold(
+    min_hold: Duration,
     max_hold: Option<Duration>,
 ) -> Result<(), LockError> {
-    if hold_at_least > MAX_TTL {
+    if min_hold > MAX_TTL {
         return Err(LockError::invalid_options(format!(
-            "`hold_at_least` must be 24 h at most, not {hold_at_least:?}"
+            "`min_hold` must be 24 h at most, not {min_hold:?}"
         )));
     }
-    if max_hold.is_some_and(|max_hold| hold_at_least > max_hold) {
+    if max_hold.is_some_and(|max_hold| min_hold > max_hold) {
         return Err(LockError::invalid_options(
-            "`hold_at_least` is longer than `max_hold`",
+            "`min_hold` is longer than `max_hold`",
         ));
     }
     Ok(())
@@ -267,7 +267,7 @@ mod tests {
         };
         refuse(|o| o.ttl = Duration::from_millis(19), "20 ms");
         let in_redisson = |o: &mut Options| {
-            o.record = Record::Redisson;
+            o.record = LockRecord::Redisson;
             o.retain = Duration::from_secs(1);
         };
         refuse(in_redisson, "Redisson's record has no retained leases");
@@ -291,8 +291,8 @@ mod tests {
         refuse(|o| o.local_turns = 0, "between 1 and 16");
         refuse(|o| o.local_turns = 17, "between 1 and 16");
         let hour = "between 1 h and 365 days";
-        refuse(|o| o.fence_memory = Duration::from_secs(3599), hour);
-        refuse(|o| o.fence_memory = Duration::MAX, hour);
+        refuse(|o| o.fence_retention = Duration::from_secs(3599), hour);
+        refuse(|o| o.fence_retention = Duration::MAX, hour);
         refuse(|o| o.retain = Duration::from_micros(999), "1 ms");
         refuse(
             |o| o.retain = o.ttl / 3 + Duration::from_nanos(1),

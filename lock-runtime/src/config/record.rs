@@ -6,7 +6,7 @@ use crate::error::LockError;
 /// [`LockClientBuilder::record`](crate::LockClientBuilder::record).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Record {
+pub enum LockRecord {
     /// This crate's own: a string, as `SET NX PX` sets it, with a queue of waiters beside it.
     #[default]
     Native,
@@ -16,19 +16,19 @@ pub enum Record {
     /// that wait listen to that channel, and ask each 200 ms besides. They compete with those of other processes, without
     /// an order.
     ///
-    /// `read`, `write`, `permits`, `lock_all`, `hold_at_least`, `retain` and `downgrade` fail with
+    /// `read`, `write`, `permits`, `lock_all`, `min_hold`, `retain` and `downgrade` fail with
     /// [`InvalidOptions`](crate::LockErrorKind::InvalidOptions): that record has no room for them.
     /// [What each side sees](crate::docs::coming_from::redisson#both-at-the-same-time) is on a page of its own.
     Redisson,
 }
 
-impl Record {
+impl LockRecord {
     /// Refuses what Redisson's record cannot do.
     pub(crate) fn require_native(self, feature: &str) -> Result<(), LockError> {
         match self {
-            Record::Native => Ok(()),
-            Record::Redisson => Err(LockError::invalid_options(format!(
-                "Redisson's record has no {feature}: use a client with `Record::Native` and keys of its own"
+            LockRecord::Native => Ok(()),
+            LockRecord::Redisson => Err(LockError::invalid_options(format!(
+                "Redisson's record has no {feature}: use a client with `LockRecord::Native` and keys of its own"
             ))),
         }
     }

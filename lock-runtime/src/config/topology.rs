@@ -3,7 +3,7 @@
 /// On which kind of servers locks are, as far as it decides which options they have, for
 /// [`LockClient::memory_like`](crate::LockClient::memory_like).
 ///
-/// [Which options work where](crate::docs::where_locks_are#which-options-work-where) is a table.
+/// [Which options work where](crate::docs::topologies#which-options-work-where) is a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Topology {
@@ -12,6 +12,6 @@ pub enum Topology {
     /// A cluster: the keys of one call need one hash tag.
     Cluster,
     /// A majority of independent servers, whose restart delay is 60 s: no readers, permits, several keys and
-    /// `hold_at_least`.
+    /// `min_hold`.
     Quorum,
 }

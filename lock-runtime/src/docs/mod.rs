@@ -5,7 +5,7 @@
 //! | [`how_it_works`] | you want to see a call, a hand-off and a loss in a picture |
 //! | [`choosing`] | you wonder which ttl, wait and other options your work needs |
 //! | [`cookbook`] | you want a recipe for a job, a handler, a transaction or a queue |
-//! | [`where_locks_are`] | you choose between one server, replicas, Sentinel, a cluster and a quorum |
+//! | [`topologies`] | you choose between one server, replicas, Sentinel, a cluster and a quorum |
 //! | [`quorum`] | your locks must survive the loss of a server |
 //! | [`testing`] | you test functions that take locks, without a server |
 //! | [`production`] | your locks are about to carry load |
@@ -26,8 +26,8 @@ pub mod cookbook {
     #![doc = include_str!("cookbook.md")]
 }
 
-pub mod where_locks_are {
-    #![doc = include_str!("where.md")]
+pub mod topologies {
+    #![doc = include_str!("topologies.md")]
 }
 
 pub mod quorum {

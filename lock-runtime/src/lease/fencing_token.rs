@@ -27,7 +27,7 @@ use std::num::TryFromIntError;
 /// **Everyone who writes to the resource must send a token.** A holder that asks for none leaves no trace at the resource:
 /// a late write of the holder before it is accepted, since the resource has seen no higher number.
 ///
-/// Some holders have a token without asking: those to which the server handed the lock, those with `hold_at_least` or
+/// Some holders have a token without asking: those to which the server handed the lock, those with `min_hold` or
 /// without a `wait`, readers, writers, holders of permits or of several keys, and all holders on a quorum, in Redisson's
 /// record and in memory. So do those of a client with [`wait_replicas`](crate::LockClientBuilder::wait_replicas).
 ///

@@ -35,7 +35,7 @@ pub(crate) struct Lease {
     deadline: AtomicU64,
     /// Where `max_hold` ends.
     end: Moment,
-    /// Where `hold_at_least` ends: counted from after the grant, so that the lock is not free before.
+    /// Where `min_hold` ends: counted from after the grant, so that the lock is not free before.
     rests_until: Moment,
     loss: OnceLock<LossReason>,
     lost: Notify,
@@ -66,7 +66,7 @@ impl Lease {
             clock,
             deadline: AtomicU64::new(schedule.deadline().as_nanos()),
             end: schedule.end(),
-            rests_until: match request.terms.hold_at_least_ms {
+            rests_until: match request.terms.min_hold_ms {
                 0 => Moment::FIRST,
                 ms => clock.now() + Duration::from_millis(ms.into()),
             },

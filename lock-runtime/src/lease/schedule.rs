@@ -95,7 +95,7 @@ pub(crate) struct LeaseTerms {
     pub(crate) retain: Duration,
     /// How long the lock stays taken at least, even if its holder is done before, in ms; zero is no longer than that. A
     /// small number, since every lease has one.
-    pub(crate) hold_at_least_ms: u32,
+    pub(crate) min_hold_ms: u32,
 }
 
 impl LeaseTerms {

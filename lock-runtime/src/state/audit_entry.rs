@@ -32,17 +32,17 @@ pub struct AuditEntry {
     pub label: String,
     /// The operator's reason.
     pub reason: String,
-    /// `intended` before it was done. After that `freed`, `handed_on`, `changed`, `not_held`, or `failed: …`. An
+    /// `intended` before it was done. After that `freed`, `handed_off`, `changed`, `not_held`, or `failed: …`. An
     /// operation without an outcome, or one that has failed, may have been carried out.
     pub outcome: String,
 }
 
 impl AuditEntry {
-    /// The outcome in words, such as `handed to a waiter` for `handed_on`. To be escaped: an outcome that this version does not
+    /// The outcome in words, such as `handed to a waiter` for `handed_off`. To be escaped: an outcome that this version does not
     /// know is shown as it is.
     pub fn outcome_in_words(&self) -> &str {
         match self.outcome.as_str() {
-            "handed_on" => "handed to a waiter",
+            "handed_off" => "handed to a waiter",
             "changed" => "not done, another holder had it",
             "not_held" => "not done, it was free",
             outcome => outcome,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::seen::{RecordHash, Seen};
+use super::holder_ref::{HolderRef, RecordHash};
 use crate::FencingToken;
 use crate::key::LockKey;
 
@@ -106,7 +106,7 @@ pub struct Holder {
     /// How many permits it has; 1 for all others.
     pub takes: u32,
     /// By what a [revocation](crate::LockClient::revoke) names this holder. `None` for a record that cannot be revoked.
-    pub seen: Option<Seen>,
+    pub seen: Option<HolderRef>,
     /// The tokens of this holder on other nodes of a quorum, which it may not know.
     pub(crate) other_tokens: Vec<FencingToken>,
     /// What named it before it had a token, if it is of this crate and holds the lock alone.
@@ -115,13 +115,13 @@ pub struct Holder {
 
 impl Holder {
     /// Whether an operator who saw this means this holder.
-    pub(crate) fn is(&self, seen: Seen) -> bool {
+    pub(crate) fn is(&self, seen: HolderRef) -> bool {
         match seen {
-            Seen::Token(seen) => {
+            HolderRef::Token(seen) => {
                 let tokens = self.token.iter().chain(&self.other_tokens);
                 tokens.into_iter().any(|&token| seen.is_turn_of(token))
             }
-            Seen::Record(hash) => self.seen == Some(seen) || self.hash == Some(hash),
+            HolderRef::Record(hash) => self.seen == Some(seen) || self.hash == Some(hash),
         }
     }
 }
@@ -136,7 +136,7 @@ pub enum HolderKind {
     Share,
     /// A lock of this crate that stays taken for its minimum, although its holder is done.
     Resting,
-    /// An owner in [Redisson's record](crate::Record::Redisson).
+    /// An owner in [Redisson's record](crate::LockRecord::Redisson).
     Redisson,
     /// Another program that locks with `SET NX PX`.
     Foreign,

@@ -4,21 +4,21 @@
 //! is what releases a lock.
 
 mod audit_entry;
-mod held_here;
+mod holder_ref;
 mod listing_position;
+mod local_hold;
 mod lock_state;
 mod plain;
 mod revocation;
-mod seen;
 mod server_answers;
 
 pub use audit_entry::AuditEntry;
 pub(crate) use audit_entry::INTENDED;
-pub use held_here::HeldHere;
+pub use holder_ref::{HolderRef, ParseHolderRefError, RecordHash};
 pub use listing_position::{ListingPosition, ParseListingPositionError};
+pub use local_hold::LocalHold;
 pub use lock_state::{Holder, HolderKind, LockState, Votes, Waiter};
 pub use plain::is_plain;
 pub(crate) use revocation::bounded;
 pub use revocation::{Receipt, Revocation, Revoked};
-pub use seen::{ParseSeenError, RecordHash, Seen};
 pub use server_answers::{Answer, ServerAnswers};

@@ -93,7 +93,7 @@ pub struct Receipt {
     /// The former holder in words. To be escaped, as all labels are.
     pub label: String,
     /// Whether a waiter has the lock now. Otherwise it is free.
-    pub is_handed_on: bool,
+    pub handed_off: bool,
     /// On how many nodes of a quorum the lock was taken from its holder; `None` where one server has it.
     pub nodes: Option<usize>,
     /// Whether the outcome is in the audit. The intention is, in any case, unless the revocation was

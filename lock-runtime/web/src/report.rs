@@ -4,7 +4,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lock_runtime::inspect::{AuditEntry, HeldHere, Holder, LockState, Seen, Votes, Waiter};
+use lock_runtime::inspect::{AuditEntry, Holder, HolderRef, LocalHold, LockState, Votes, Waiter};
 use serde::Serialize;
 
 /// A lock of a listing.
@@ -106,7 +106,7 @@ impl HolderReport {
             token: holder.token.map(|token| token.get()),
             seen: holder.seen.map(|seen| seen.to_string()),
             record: match holder.seen {
-                Some(Seen::Record(hash)) => Some(hash.to_string()),
+                Some(HolderRef::Record(hash)) => Some(hash.to_string()),
                 _ => None,
             },
             age_ms: holder.age.map(millis),
@@ -150,7 +150,7 @@ pub(crate) struct HeldReport {
 }
 
 impl HeldReport {
-    pub(crate) fn of(held: &HeldHere) -> HeldReport {
+    pub(crate) fn of(held: &LocalHold) -> HeldReport {
         HeldReport {
             keys: held.keys.iter().map(|key| key.as_str().into()).collect(),
             function: held.function,

@@ -19,7 +19,7 @@ trait Blanket {
     fn guard(&self) {}
     fn is_busy(&self) {}
     fn is_text(&self) {}
-    fn hold_at_least(&self) {}
+    fn min_hold(&self) {}
     fn key(&self) {}
     fn max_hold(&self) {}
     fn next(&self) {}

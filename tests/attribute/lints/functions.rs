@@ -135,7 +135,7 @@ pub fn never_blocking() -> ! {
 
 #[cfg_attr(
     feature = "locked",
-    distributed_lock(key = "<_id>:<_name.len()>", hold_at_least = "1s")
+    distributed_lock(key = "<_id>:<_name.len()>", min_hold = "1s")
 )]
 pub fn underscores(_id: u8, _name: &str) -> Answer<()> {
     Ok(())

@@ -87,8 +87,8 @@ async fn only_renew_and_max_hold_end_the_renewals() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hold_at_least_keeps_the_lock_after_the_call() {
-    #[distributed_lock(key = "minimum", hold_at_least = "30s", wait = "0s", client = locks)]
+async fn min_hold_keeps_the_lock_after_the_call() {
+    #[distributed_lock(key = "minimum", min_hold = "30s", wait = "0s", client = locks)]
     async fn once(locks: &LockClient) -> Result<(), LockError> {
         Ok(())
     }
@@ -200,7 +200,7 @@ async fn options_are_evaluated_once_in_the_documented_order() {
     #[distributed_lock(
         client = notes.note("client", locks),
         retain = notes.note("retain", Duration::ZERO),
-        hold_at_least = notes.note("hold_at_least", Duration::ZERO),
+        min_hold = notes.note("min_hold", Duration::ZERO),
         max_hold = notes.note("max_hold", TTL),
         take = notes.note("take", 2),
         permits = notes.note("permits", 5),
@@ -218,15 +218,7 @@ async fn options_are_evaluated_once_in_the_documented_order() {
     assert_eq!(
         *notes.0.lock().unwrap(),
         [
-            "key",
-            "ttl",
-            "wait",
-            "permits",
-            "take",
-            "max_hold",
-            "hold_at_least",
-            "retain",
-            "client",
+            "key", "ttl", "wait", "permits", "take", "max_hold", "min_hold", "retain", "client",
             "body"
         ]
     );

@@ -12,13 +12,13 @@ async fn ttl_without_quotes(id: u64) -> Result<(), LockError> { Ok(()) }
 #[distributed_lock(key = "order:<id>", ttl = "0s")]
 async fn ttl_of_zero(id: u64) -> Result<(), LockError> { Ok(()) }
 
-#[distributed_lock(key = "report", max_hold = "20s", hold_at_least = "30s")]
+#[distributed_lock(key = "report", max_hold = "20s", min_hold = "30s")]
 async fn minimum_beyond_max_hold() -> Result<(), LockError> { Ok(()) }
 
-#[distributed_lock(key = "report", mode = "read", hold_at_least = "30s")]
+#[distributed_lock(key = "report", mode = "read", min_hold = "30s")]
 async fn minimum_of_a_reader() -> Result<(), LockError> { Ok(()) }
 
-#[distributed_lock(key = "report", hold_at_least = "25h")]
+#[distributed_lock(key = "report", min_hold = "25h")]
 async fn minimum_of_days() -> Result<(), LockError> { Ok(()) }
 
 #[distributed_lock(key = "order:<id>", ttl = "3s", retain = "1s1ms")]

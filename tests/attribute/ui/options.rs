@@ -49,7 +49,7 @@ async fn on_lost_misspelt(id: u64) -> Result<(), LockError> { Ok(()) }
 #[distributed_lock(key = "order:<id>", renew = "yes")]
 async fn renew_in_words(id: u64) -> Result<(), LockError> { Ok(()) }
 
-#[distributed_lock(key = "report", record = Record::Redisson)]
+#[distributed_lock(key = "report", record = LockRecord::Redisson)]
 async fn record_of_the_client() -> Result<(), LockError> { Ok(()) }
 
 fn main() {}

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lock_runtime::inspect::{Revocation, Revoked, Seen};
+use lock_runtime::inspect::{HolderRef, Revocation, Revoked};
 use lock_runtime::{LockClient, LockError};
 use tokio::runtime;
 
@@ -17,7 +17,7 @@ use crate::worker::Worker;
 rows! {
     F revoked_while_renewing;
     F revoked_while_inside;
-    E revoked_while_handed_on;
+    E revoked_while_handed_off;
     F revoked_twice;
     F revoked_without_fence;
     F revoked_while_paused;
@@ -48,7 +48,7 @@ fn revoked_in_its_body(round: &mut Round<'_>, ttl: Duration) {
 }
 
 /// The holder hands the lock on at the same moment.
-fn revoked_while_handed_on(round: &mut Round<'_>) {
+fn revoked_while_handed_off(round: &mut Round<'_>) {
     let (mut holder, mut next) = (round.worker(), round.worker());
     for turn in 0..6 {
         holder = round.hold(holder, LONG);
@@ -237,7 +237,7 @@ fn passes_to(round: &mut Round<'_>, next: &Worker) -> u64 {
 
 /// The operator's command, in a process that has no other lock.
 fn revoke(round: &Round<'_>, seen: u64) -> Revoked {
-    let seen: Seen = seen.to_string().parse().expect("it is a token");
+    let seen: HolderRef = seen.to_string().parse().expect("it is a token");
     let revoking = async {
         let client = LockClient::builder()
             .url(round.server.url())

@@ -45,7 +45,7 @@ impl Ours {
         match self.mode {
             Mode::Plain => lock,
             Mode::Write => lock.write(),
-            Mode::AtLeast(minimum) => lock.hold_at_least(minimum),
+            Mode::AtLeast(minimum) => lock.min_hold(minimum),
             Mode::Share(Share { limit: 0, .. }) => lock.read(),
             Mode::Share(Share { take, limit }) => lock.permits(limit).take(take),
         }

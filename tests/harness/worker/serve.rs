@@ -5,7 +5,7 @@ use std::io::{BufRead, Write};
 use std::time::Duration;
 use std::{io, thread};
 
-use lock_runtime::{LockClient, LockClientBuilder, Record};
+use lock_runtime::{LockClient, LockClientBuilder, LockRecord};
 use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use tokio::sync::mpsc;
@@ -79,8 +79,8 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     match kind {
         Kind::Ours | Kind::InRedissonsRecord => {
             let record = match kind {
-                Kind::Ours => Record::Native,
-                _ => Record::Redisson,
+                Kind::Ours => LockRecord::Native,
+                _ => LockRecord::Redisson,
             };
             let client = client(locks).record(record).build();
             let client = Ours::new(client.expect("the URL is well formed"));

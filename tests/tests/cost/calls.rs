@@ -261,7 +261,7 @@ async fn call_with_a_minimum_hold_looks_at_the_queue_first() {
     let server = RedisServer::start();
     let client = warm(&server, true).await;
     let mut monitor = server.monitor();
-    let lock = client.lock(KEY).hold_at_least(ms(1));
+    let lock = client.lock(KEY).min_hold(ms(1));
     let _guard = lock.acquire().await.unwrap();
     assert_eq!(monitor.names(), ["EVALSHA"]);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harness::{KEY, RedisQuorum, hold, ms};
 use lock_runtime::{
-    Acquire, LockClient, LockClientBuilder, LockError, LockErrorKind, Record, Topology,
+    Acquire, LockClient, LockClientBuilder, LockError, LockErrorKind, LockRecord, Topology,
 };
 
 /// URLs of servers that are not there, each with the URL of a memory client that is like them.
@@ -29,7 +29,7 @@ const SETTINGS: [(&str, Setting); 6] = [
     ("ttl 61s", |builder| builder.ttl(Duration::from_secs(61))),
     ("retain", |builder| builder.retain(ms(5))),
     ("wait_replicas", |builder| builder.wait_replicas(1)),
-    ("redisson", |builder| builder.record(Record::Redisson)),
+    ("redisson", |builder| builder.record(LockRecord::Redisson)),
 ];
 
 type Call = fn(&LockClient) -> Acquire;
@@ -56,7 +56,7 @@ const OPTIONS: [WithOption; 10] = [
     ("write", Acquire::write),
     ("permits", |call| call.permits(3)),
     ("take", |call| call.take(2)),
-    ("hold_at_least", |call| call.hold_at_least(ms(1))),
+    ("min_hold", |call| call.min_hold(ms(1))),
     ("retain", |call| call.retain(ms(5))),
 ];
 

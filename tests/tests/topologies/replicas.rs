@@ -168,7 +168,7 @@ async fn caller_that_waits_has_the_lock_once_replicas_are_back() {
 
 /// A grant to the next caller, of the same client or of another one, is awaited like any.
 #[tokio::test]
-async fn lock_that_is_handed_on_waits_for_replicas_too() {
+async fn lock_that_is_handed_off_waits_for_replicas_too() {
     let (primary, replicas) = replicated(1).await;
     let clients = [(); 2].map(|()| {
         let builder = LockClient::builder().url(primary.url());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lock_runtime::inspect::{Holder, LockState, Seen, Votes, Waiter};
+use lock_runtime::inspect::{Holder, HolderRef, LockState, Votes, Waiter};
 use serde::Serialize;
 
 use crate::args::{Connection, Inspect};
@@ -83,7 +83,7 @@ impl<'a> Report<'a> {
 impl<'a> HolderReport<'a> {
     fn of(holder: &'a Holder) -> HolderReport<'a> {
         let record = match holder.seen {
-            Some(Seen::Record(hash)) => Some(hash.to_string()),
+            Some(HolderRef::Record(hash)) => Some(hash.to_string()),
             _ => None,
         };
         HolderReport {

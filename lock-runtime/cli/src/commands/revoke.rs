@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use lock_runtime::LockClient;
-use lock_runtime::inspect::{HolderKind, LockState, Receipt, Revocation, Revoked, Seen};
+use lock_runtime::inspect::{HolderKind, HolderRef, LockState, Receipt, Revocation, Revoked};
 use serde::Serialize;
 
 use super::inspect::Report;
@@ -33,8 +33,8 @@ impl<'a> Done<'a> {
     fn of(key: &'a str, receipt: &'a Receipt) -> Done<'a> {
         Done {
             key,
-            outcome: if receipt.is_handed_on {
-                "handed_on"
+            outcome: if receipt.handed_off {
+                "handed_off"
             } else {
                 "freed"
             },
@@ -51,7 +51,7 @@ impl fmt::Display for Done<'_> {
         let (key, former) = (Plain(self.key), Whom(self.former_holder));
         write!(f, "took lock `{key}` from {former}: ")?;
         f.write_str(match self.outcome {
-            "handed_on" => "a waiter has it now",
+            "handed_off" => "a waiter has it now",
             _ => "it is free",
         })?;
         if let Some(nodes) = self.nodes {
@@ -129,7 +129,11 @@ fn is_attended(form: Form) -> bool {
 }
 
 /// Shows the lock to a person, and asks for its key. Returns `None` if the person changes their mind.
-fn choose(lock: &LockState, seen: Option<Seen>, form: Form) -> Result<Option<Seen>, Failure> {
+fn choose(
+    lock: &LockState,
+    seen: Option<HolderRef>,
+    form: Form,
+) -> Result<Option<HolderRef>, Failure> {
     if !is_attended(form) {
         let message = "without a terminal, --yes and --token (or --hash) are needed: `lockctl inspect` shows them";
         return Err(Failure::new(Exit::USAGE, message));
@@ -181,8 +185,8 @@ fn is_shared(lock: &LockState) -> bool {
 
 impl Revoke {
     /// The holder as the operator saw it.
-    fn seen(&self) -> Option<Seen> {
-        let token = self.token.map(Seen::Token);
-        token.or(self.hash.map(Seen::Record))
+    fn seen(&self) -> Option<HolderRef> {
+        let token = self.token.map(HolderRef::Token);
+        token.or(self.hash.map(HolderRef::Record))
     }
 }

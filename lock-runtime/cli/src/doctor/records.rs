@@ -116,7 +116,7 @@ impl Records {
             None => Finding::ok("fences", shown),
             Some(limit) => Finding::warn("fences", format!("{shown}, of {} MB", limit >> 20)).since(
                 "each key that was locked within a day has one, and a full server refuses locks",
-                "raise maxmemory, use fewer distinct keys, or lower fence_memory",
+                "raise maxmemory, use fewer distinct keys, or lower fence_retention",
             ),
         }
     }

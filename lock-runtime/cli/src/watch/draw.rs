@@ -150,7 +150,7 @@ mod tests {
     use std::time::Duration;
 
     use lock_runtime::FencingToken;
-    use lock_runtime::inspect::{HolderKind, Seen};
+    use lock_runtime::inspect::{HolderKind, HolderRef};
 
     use super::super::inspected::Inspected;
     use super::super::row::row;
@@ -235,7 +235,7 @@ mod tests {
     fn what_is_too_long_for_its_place_ends_with_an_ellipsis() {
         let (key, holder) = ("k".repeat(70), "h".repeat(70));
         let mut view = View::new();
-        let seen = Some(Seen::Token(FencingToken::try_from(16_u64).unwrap()));
+        let seen = Some(HolderRef::Token(FencingToken::try_from(16_u64).unwrap()));
         let held = Row {
             seen,
             ..row(&key, &holder, 16)
@@ -284,7 +284,7 @@ mod tests {
             ),
         ] {
             let mut view = View::new();
-            let seen = Some(Seen::Token(FencingToken::try_from(16_u64).unwrap()));
+            let seen = Some(HolderRef::Token(FencingToken::try_from(16_u64).unwrap()));
             let held = Row {
                 seen,
                 kind,

@@ -1,6 +1,6 @@
 //! A lock as the live view shows it.
 
-use lock_runtime::inspect::{HolderKind, LockState, Seen};
+use lock_runtime::inspect::{HolderKind, HolderRef, LockState};
 
 use crate::output::millis;
 
@@ -16,7 +16,7 @@ pub(crate) struct Row {
     pub(crate) kind: HolderKind,
     /// The number of holders.
     pub(crate) holders: usize,
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Option<HolderRef>,
 }
 
 impl Row {
@@ -173,7 +173,7 @@ mod tests {
         let of = |kind, holder: &str, seen: u64| Row {
             token: None,
             kind,
-            seen: Some(Seen::Record(format!("{seen:016x}").parse().unwrap())),
+            seen: Some(HolderRef::Record(format!("{seen:016x}").parse().unwrap())),
             ..row("a", holder, 0)
         };
         assert!(passed(&ours, &of(HolderKind::Foreign, "(foreign)", 1)));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lock_runtime::inspect::Seen;
+use lock_runtime::inspect::HolderRef;
 
 use super::column::Column;
 use super::inspected::Inspected;
@@ -41,7 +41,7 @@ pub(crate) enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
     pub(crate) key: String,
-    pub(crate) seen: Seen,
+    pub(crate) seen: HolderRef,
     /// Others may hold it by the same record.
     pub(crate) is_shared: bool,
     pub(crate) reason: String,

@@ -1,7 +1,7 @@
 //! The same commands wherever the locks are.
 
 use harness::{RedisCluster, RedisQuorum, RedisSentinels, RedisServer, ask, client};
-use lock_runtime::{LockClient, Record};
+use lock_runtime::{LockClient, LockRecord};
 use serde_json::Value;
 
 use crate::{Running, done, lockctl, text};
@@ -111,7 +111,7 @@ fn locks_in_the_record_of_redisson() {
     let held = LockClient::builder()
         .url(server.admin_url())
         .prefix("")
-        .record(Record::Redisson)
+        .record(LockRecord::Redisson)
         .build()
         .unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()

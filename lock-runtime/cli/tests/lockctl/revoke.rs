@@ -160,7 +160,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
             .collect()
     };
     assert_eq!(outcomes("a"), ["intended", "freed"]);
-    assert_eq!(outcomes("d"), ["intended", "handed_on"]);
+    assert_eq!(outcomes("d"), ["intended", "handed_off"]);
     let failed = outcomes("b");
     assert!(failed[1].starts_with("failed: "), "{failed:?}");
     assert!(outcomes("e").is_empty());

@@ -7,7 +7,7 @@ use harness::{
     CLUSTER_RIGHTS, KEY, OPERATOR_RIGHTS, QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS, REPLICA_RIGHTS,
     RIGHTS, RedisServer, Rights, VIEWER_RIGHTS, ask,
 };
-use lock_runtime::{LockClient, Record};
+use lock_runtime::{LockClient, LockRecord};
 use serde_json::Value;
 
 use crate::doctor::{fit, told};
@@ -327,7 +327,7 @@ async fn rights_in_the_record_of_redisson_are_enough() {
     let service = LockClient::builder()
         .url(server.admin_url())
         .prefix("")
-        .record(Record::Redisson)
+        .record(LockRecord::Redisson)
         .build()
         .unwrap();
     let guard = service.lock("lock:import").acquire().await.unwrap();

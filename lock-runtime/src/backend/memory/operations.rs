@@ -10,7 +10,7 @@ use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeReply};
 use crate::background::clock::Clock;
 use crate::key::LockKey;
 use crate::lease::{LossReason, RevocationNumber, RevokedBy};
-use crate::state::{HeldHere, LockState, Seen};
+use crate::state::{HolderRef, LocalHold, LockState};
 
 /// How many lines of the audit are kept.
 const KEPT: usize = 10_000;
@@ -49,7 +49,7 @@ impl Memory {
     }
 
     /// Takes a lock from its holders.
-    pub(crate) fn revoke_seen(&self, key: &LockKey, seen: Seen, by: RevokedBy) -> RevokeReply {
+    pub(crate) fn revoke_seen(&self, key: &LockKey, seen: HolderRef, by: RevokedBy) -> RevokeReply {
         let Some(token) = seen.token() else {
             return RevokeReply::Changed;
         };
@@ -57,28 +57,28 @@ impl Memory {
         let taken = self
             .store
             .decide(|store| store.revoke(key.as_str(), token, now));
-        let (watches, is_handed_on) = match taken {
+        let (watches, handed_off) = match taken {
             Taken::NotHeld => return RevokeReply::NotHeld,
             Taken::Changed => return RevokeReply::Changed,
             Taken::From {
                 watches,
-                is_handed_on,
-            } => (watches, is_handed_on),
+                handed_off,
+            } => (watches, handed_off),
         };
         // Without the mutex: subscribers run inside, and may ask for locks.
         let reason = LossReason::Revoked(RevocationNumber::of(by));
         for lease in watches.iter().filter_map(LeaseWatch::lease) {
             lease.lose(reason);
         }
-        match is_handed_on {
+        match handed_off {
             true => RevokeReply::HandedOn(None),
             false => RevokeReply::Freed(None),
         }
     }
 
     /// The locks that this client holds.
-    pub(crate) fn held(&self) -> Vec<HeldHere> {
-        let mut held: Vec<HeldHere> = Vec::new();
+    pub(crate) fn held(&self) -> Vec<LocalHold> {
+        let mut held: Vec<LocalHold> = Vec::new();
         let mut seen = Vec::new();
         let leases: Vec<_> = {
             let store = self.store.lock();
@@ -92,7 +92,7 @@ impl Memory {
             if is_known || !lease.is_delivered() || lease.is_over() {
                 continue;
             }
-            held.push(HeldHere {
+            held.push(LocalHold {
                 keys: lease.keys.iter().cloned().collect(),
                 function: lease.trace.labels.function,
                 token: lease.known_token(),

@@ -33,7 +33,7 @@ impl Memory {
                 renew: true,
                 max_hold: None,
                 retain: Duration::ZERO,
-                hold_at_least_ms: 0,
+                min_hold_ms: 0,
             },
             owner: None,
             queue_with: None,

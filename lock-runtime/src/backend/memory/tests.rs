@@ -124,7 +124,7 @@ fn lease_that_expires_before_it_is_watched_is_lost() {
             renew: true,
             max_hold: None,
             retain: Duration::ZERO,
-            hold_at_least_ms: 0,
+            min_hold_ms: 0,
         },
         wait: Duration::ZERO,
         fenced: false,

@@ -26,7 +26,7 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::sync::Mutex;
 use crate::background::{Background, random};
 use crate::config::address_map::AddressMap;
-use crate::config::{Options, Record};
+use crate::config::{LockRecord, Options};
 use crate::lease::owner_id::ClientId;
 
 /// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
@@ -65,7 +65,7 @@ impl Settings {
         let has_locks = !matches!(expected, ServerMode::Sentinel | ServerMode::QuorumNode);
         Settings {
             is_subscribed: true,
-            takes_plainly: has_locks && options.record == Record::Native,
+            takes_plainly: has_locks && options.record == LockRecord::Native,
             login: Arc::new(Login::new(login, options)),
             expected,
             background,

@@ -17,7 +17,7 @@ mod connect;
 mod connection;
 mod error_reply;
 mod eviction_check;
-mod fence_memory;
+mod fence_retention;
 mod hello;
 mod locator;
 mod login;

@@ -17,7 +17,7 @@ use crate::backend::wire::inspection::{
 };
 use crate::backend::wire::outstanding::SendEvent;
 use crate::key::{LockKey, OneOrMore, RecordNames};
-use crate::state::{LockState, Seen};
+use crate::state::{HolderRef, LockState};
 
 impl RedisWire {
     async fn snapshot(&self, names: &RecordNames) -> Result<Snapshot, WireError> {
@@ -78,8 +78,8 @@ impl RedisWire {
         };
         // The record of another program is compared byte by byte, and an operator has only its hash.
         let snapshot = match order.seen {
-            Seen::Token(_) => None,
-            Seen::Record(_) => Some(self.snapshot(names).await?),
+            HolderRef::Token(_) => None,
+            HolderRef::Record(_) => Some(self.snapshot(names).await?),
         };
         let record = snapshot.map(|snapshot| snapshot.record).unwrap_or_default();
         let Some(compared) = Compared::of(order.seen, &record) else {

@@ -7,7 +7,7 @@ use redis::Value;
 
 use super::command::{Argument, millis};
 use super::connect::Settings;
-use super::fence_memory::FenceMemory;
+use super::fence_retention::FenceRetention;
 use super::hello::ServerMode;
 use super::node::{Purpose, ScriptCall};
 use super::redisson::{self, Listeners, Redisson, RedissonEvents, SCRIPTS, Subscription};
@@ -22,7 +22,7 @@ use crate::backend::wire::reply::{AcquireReply, Answered, EndReply};
 use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, WireEvents};
 use crate::background::Background;
 use crate::background::moment::Moment;
-use crate::config::{Options, Record};
+use crate::config::{LockRecord, Options};
 use crate::error::LockError;
 use crate::key::{LockName, OneOrMore, RecordNames};
 use crate::lease::Mode;
@@ -66,12 +66,12 @@ impl RedisWire {
         let user = login.username().unwrap_or("default").to_owned();
         let settings = Settings::new(login, expected, options, background);
         let (topology, records) = match options.record {
-            Record::Native => {
-                let scripts = ScriptSet::with(FenceMemory::of(options.fence_memory));
+            LockRecord::Native => {
+                let scripts = ScriptSet::with(FenceRetention::of(options.fence_retention));
                 let topology = Topology::new(servers, settings, events);
                 (topology, Records::Native(scripts))
             }
-            Record::Redisson => {
+            LockRecord::Redisson => {
                 let listeners = Arc::new(Listeners::new());
                 let events = RedissonEvents {
                     listeners: listeners.clone(),

@@ -8,7 +8,7 @@ use super::scripts::unknown_answer;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::RevokeReply;
 use crate::lease::fencing_token::FencingToken;
-use crate::state::{HolderKind, Seen};
+use crate::state::{HolderKind, HolderRef};
 
 /// What is compared with a lock's record before the lock is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +22,10 @@ pub(super) enum Compared<'a> {
 
 impl<'a> Compared<'a> {
     /// What is to be compared, if the record may be what an operator saw. A token is compared by the script alone.
-    pub(super) fn of(seen: Seen, record: &'a LockRecord) -> Option<Compared<'a>> {
+    pub(super) fn of(seen: HolderRef, record: &'a LockRecord) -> Option<Compared<'a>> {
         match seen {
-            Seen::Token(token) => Some(Compared::Token(token)),
-            Seen::Record(hash) => {
+            HolderRef::Token(token) => Some(Compared::Token(token)),
+            HolderRef::Record(hash) => {
                 let Held::Alone(holder) = record.held() else {
                     return None;
                 };

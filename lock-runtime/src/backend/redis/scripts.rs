@@ -11,7 +11,7 @@ use std::time::Duration;
 use redis::Value;
 
 use super::command::{Argument, CommandHeader};
-use super::fence_memory::{FenceMemory, PerMemory};
+use super::fence_retention::{FenceRetention, PerMemory};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
 use crate::control;
@@ -49,7 +49,7 @@ pub(super) struct Scripts {
 
 /// The scripts of all modes, for clients whose fences are remembered for the same time. Made when they are needed.
 pub(super) struct ScriptSet {
-    memory: FenceMemory,
+    memory: FenceRetention,
     exclusive: OnceLock<Scripts>,
     write: OnceLock<Scripts>,
     share: OnceLock<Scripts>,
@@ -59,12 +59,12 @@ pub(super) struct ScriptSet {
 }
 
 impl ScriptSet {
-    pub(super) fn with(memory: FenceMemory) -> &'static ScriptSet {
+    pub(super) fn with(memory: FenceRetention) -> &'static ScriptSet {
         static ALL: PerMemory<ScriptSet> = PerMemory::new();
         ALL.get(memory, ScriptSet::new)
     }
 
-    fn new(memory: FenceMemory) -> ScriptSet {
+    fn new(memory: FenceRetention) -> ScriptSet {
         ScriptSet {
             memory,
             exclusive: OnceLock::new(),
@@ -115,7 +115,7 @@ impl Scripts {
     /// The scripts that write no fence, so that it does not matter how long that is remembered: `renew` and `release`.
     pub(super) fn of(mode: Mode, names: &OneOrMore<RecordNames>) -> &'static Scripts {
         static OF_A_DAY: LazyLock<&'static ScriptSet> =
-            LazyLock::new(|| ScriptSet::with(FenceMemory::DAY));
+            LazyLock::new(|| ScriptSet::with(FenceRetention::DAY));
         OF_A_DAY.of(mode, names)
     }
 
@@ -147,7 +147,7 @@ pub(super) const ALL: &[RecordKind] = &[
     RecordKind::Shares,
 ];
 
-fn exclusive(memory: FenceMemory) -> Scripts {
+fn exclusive(memory: FenceRetention) -> Scripts {
     Scripts {
         acquire: Script::new(OF_QUEUE, &memory.source(ACQUIRE)),
         renew: Script::new(&[RecordKind::Lock], lua!("renew")),
@@ -157,7 +157,7 @@ fn exclusive(memory: FenceMemory) -> Scripts {
 }
 
 /// As exclusive, but `acquire` counts those that share the lock, and `end` lets all of them in.
-fn write(memory: FenceMemory) -> Scripts {
+fn write(memory: FenceRetention) -> Scripts {
     Scripts {
         acquire: Script::new(ALL, &memory.source(ACQUIRE)),
         renew: Script::new(&[RecordKind::Lock], lua!("renew")),
@@ -166,7 +166,7 @@ fn write(memory: FenceMemory) -> Scripts {
     }
 }
 
-fn share(memory: FenceMemory) -> Scripts {
+fn share(memory: FenceRetention) -> Scripts {
     let of_share = &[RecordKind::Lock, RecordKind::Shares];
     Scripts {
         acquire: Script::new(
@@ -186,7 +186,7 @@ fn share(memory: FenceMemory) -> Scripts {
 }
 
 /// Each names its records of every lock.
-fn several(memory: FenceMemory) -> Scripts {
+fn several(memory: FenceRetention) -> Scripts {
     Scripts {
         acquire: Script::of_several(
             OF_QUEUE,

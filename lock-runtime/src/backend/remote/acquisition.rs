@@ -428,7 +428,7 @@ fn call(context: &Context, request: &Request) -> Call {
     let waits = !request.wait.is_zero();
     // A lock with a minimum hold is not handed over but expires, each time, and only the script lets the waiters in before a
     // newcomer.
-    let is_handed_over = request.terms.hold_at_least_ms == 0;
+    let is_handed_over = request.terms.min_hold_ms == 0;
     Call {
         locks: request.locks.len(),
         ttl: request.terms.first_ttl(),

@@ -35,7 +35,7 @@ pub(crate) fn register(context: &Context, request: &Request, acquired: GrantedOw
         &schedule,
     ));
     if acquired.heads_queue {
-        let holder = LastKnown::held_here(&lease);
+        let holder = LastKnown::local_hold(&lease);
         context.announce(request.mode, &request.lock().names.lock, holder);
     }
     let holding = Holding::granted(granted_at, acquired.contended, acquired.heads_queue);

@@ -74,7 +74,7 @@ fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) 
             // `max_hold` counts from the first grant.
             max_hold: lease.terms.max_hold.map(|_| end.since(from)),
             // A share has no minimum.
-            hold_at_least_ms: 0,
+            min_hold_ms: 0,
             ..lease.terms
         },
         wait: Duration::ZERO,

@@ -3,17 +3,17 @@
 use crate::backend::remote::context::Context;
 use crate::key::LockName;
 use crate::lease::Mode;
-use crate::state::HeldHere;
+use crate::state::LocalHold;
 
 impl Context {
     /// The locks that callers of this client hold. Sends nothing.
-    pub(crate) fn held(&self) -> Vec<HeldHere> {
+    pub(crate) fn held(&self) -> Vec<LocalHold> {
         // In a forked child the locks are the parent's, and the mutex may be locked for ever.
         if self.check_process().is_err() {
             return Vec::new();
         }
         let now = self.now();
-        let (mut held, mut queues): (Vec<HeldHere>, Vec<(LockName, Mode)>) =
+        let (mut held, mut queues): (Vec<LocalHold>, Vec<(LockName, Mode)>) =
             (Vec::new(), Vec::new());
         {
             let registry = self.registry();
@@ -23,7 +23,7 @@ impl Context {
             for entry in delivered.filter(|entry| !entry.lease.is_over()) {
                 let lease = &entry.lease;
                 queues.push((entry.owner.names.first().lock.clone(), entry.owner.mode));
-                held.push(HeldHere {
+                held.push(LocalHold {
                     keys: lease.keys.iter().cloned().collect(),
                     function: lease.trace.labels.function,
                     token: lease.known_token(),

@@ -17,7 +17,7 @@ use crate::lease::record::Holder;
 #[derive(Clone, Debug)]
 pub(crate) enum LastKnown {
     /// A caller of this client holds the lock by this lease. Weak, since the trace of a lease ends when it is dropped.
-    HeldHere(Weak<Lease>),
+    LocalHold(Weak<Lease>),
     /// The lock was handed to the next waiter of the queue.
     HandedOff,
     /// The last attempt was answered with this holder.
@@ -50,8 +50,8 @@ impl HeldElsewhere {
 
 impl LastKnown {
     /// For a caller of this client that has just got the lock.
-    pub(crate) fn held_here(lease: &Arc<Lease>) -> LastKnown {
-        LastKnown::HeldHere(Arc::downgrade(lease))
+    pub(crate) fn local_hold(lease: &Arc<Lease>) -> LastKnown {
+        LastKnown::LocalHold(Arc::downgrade(lease))
     }
 
     /// For an answer that has come just `now`.
@@ -77,7 +77,7 @@ impl LastKnown {
     pub(crate) fn knows(known: Option<&LastKnown>) -> Knows {
         match known {
             None => Knows::Nothing,
-            Some(LastKnown::HeldHere(_) | LastKnown::HandedOff) => Knows::OneOfUs,
+            Some(LastKnown::LocalHold(_) | LastKnown::HandedOff) => Knows::OneOfUs,
             Some(LastKnown::HeldElsewhere(_)) => Knows::Holder,
             Some(LastKnown::Failed(error)) => match **error {
                 WireError::Refused(_) => Knows::Refused,
@@ -94,7 +94,7 @@ impl LastKnown {
     pub(crate) fn into_error(self, now: Moment) -> LockError {
         let handed_off = || ("the next waiter of its queue".to_owned(), None);
         let (holder, remaining) = match self {
-            LastKnown::HeldHere(lease) => lease.upgrade().map_or_else(handed_off, |lease| {
+            LastKnown::LocalHold(lease) => lease.upgrade().map_or_else(handed_off, |lease| {
                 let holder = Holder::Ours(lease.label.to_string());
                 (holder.describe(), Some(lease.remaining()))
             }),

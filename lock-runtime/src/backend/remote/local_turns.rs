@@ -58,7 +58,7 @@ pub(crate) fn hand_over(
         context.wake_watchdog_if_due();
         return Some(ReleaseOutcome::Retained);
     };
-    let holder = LastKnown::held_here(&next);
+    let holder = LastKnown::local_hold(&next);
     queues.update(&lock, Some(holder));
     let is_due_earlier = registry.is_due_earlier();
     drop((queues, registry));
@@ -81,7 +81,7 @@ pub(crate) fn resume(
 ) -> Option<Undelivered> {
     let (turns, now) = (context.local_turns, context.now());
     let lease = context.registry().resume(request, turns, now)?;
-    let holder = LastKnown::held_here(&lease);
+    let holder = LastKnown::local_hold(&lease);
     queues.update(&request.lock().names.lock, Some(holder));
     Some(Undelivered::new(context.clone(), lease))
 }

@@ -49,6 +49,6 @@ pub(crate) fn known_after(handoff: &Handoff, before: Option<LastKnown>) -> Optio
     match handoff {
         Handoff::Confirmed(_) => Some(LastKnown::HandedOff),
         // The caller of this client that held the lock does so no longer.
-        _ => before.filter(|known| !matches!(known, LastKnown::HeldHere(..))),
+        _ => before.filter(|known| !matches!(known, LastKnown::LocalHold(..))),
     }
 }

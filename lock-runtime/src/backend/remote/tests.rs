@@ -65,7 +65,7 @@ pub(super) fn request(wait: Duration) -> Request {
             renew: true,
             max_hold: None,
             retain: Duration::ZERO,
-            hold_at_least_ms: 0,
+            min_hold_ms: 0,
         },
         wait,
         fenced: false,

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
-use crate::state::{Answer, AuditEntry, ListingPosition, Seen};
+use crate::state::{Answer, AuditEntry, HolderRef, ListingPosition};
 
 /// Which locks a listing is of.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ pub(crate) struct Position {
 /// A lock is to be taken from its holder.
 #[derive(Clone, Debug)]
 pub(crate) struct RevokeOrder {
-    pub(crate) seen: Seen,
+    pub(crate) seen: HolderRef,
     /// What the holder is told: operation, operator and reason, as [`Notice`](super::notice::Notice) has them.
     pub(crate) notice: String,
 }

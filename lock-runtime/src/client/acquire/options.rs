@@ -24,8 +24,8 @@ pub struct CallOptions {
     pub renew: Option<bool>,
     /// See [`Acquire::max_hold`].
     pub max_hold: Option<Duration>,
-    /// See [`Acquire::hold_at_least`].
-    pub hold_at_least: Option<Duration>,
+    /// See [`Acquire::min_hold`].
+    pub min_hold: Option<Duration>,
     /// See [`Acquire::retain`].
     pub retain: Option<Duration>,
     /// See [`Acquire::reentrant`].
@@ -77,7 +77,7 @@ impl Acquire {
     /// Waiting readers and writers are served in the order in which they came, so neither starves the other. All
     /// readers that hold the lock at once have the same [fencing token](crate::FencingToken).
     ///
-    /// A reader's lease is never retained ([`retain`](Acquire::retain)). [Redisson's record](crate::Record::Redisson)
+    /// A reader's lease is never retained ([`retain`](Acquire::retain)). [Redisson's record](crate::LockRecord::Redisson)
     /// has no readers, writers and permits: there they are `InvalidOptions`.
     ///
     /// # Examples
@@ -151,7 +151,7 @@ impl Acquire {
     /// So a short job that several machines start at the same tick runs once, even if their clocks differ. The time
     /// counts from when the lock was acquired. A lock that was lost is free at once, and one whose holder crashed is free
     /// when its ttl ends. The minimum is not for shares ([`read`](Acquire::read), [`permits`](Acquire::permits)), and
-    /// is no longer than [`max_hold`](Acquire::max_hold). In [Redisson's record](crate::Record::Redisson) it is
+    /// is no longer than [`max_hold`](Acquire::max_hold). In [Redisson's record](crate::LockRecord::Redisson) it is
     /// `InvalidOptions`.
     ///
     /// # Examples
@@ -161,13 +161,13 @@ impl Acquire {
     /// # use std::time::Duration;
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), lock_runtime::LockError> {
     /// let client = LockClient::memory();
-    /// let job = client.lock("report:hourly").hold_at_least(Duration::from_secs(30));
+    /// let job = client.lock("report:hourly").min_hold(Duration::from_secs(30));
     /// job.run(async |_guard| println!("once a tick")).await?;
     /// assert!(client.lock("report:hourly").try_acquire().await?.is_none());
     /// # Ok(()) }
     /// ```
-    pub fn hold_at_least(mut self, hold_at_least: Duration) -> Acquire {
-        self.options.hold_at_least = Some(hold_at_least);
+    pub fn min_hold(mut self, min_hold: Duration) -> Acquire {
+        self.options.min_hold = Some(min_hold);
         self
     }
 
@@ -177,7 +177,7 @@ impl Acquire {
     /// The next caller of the key in this client then takes the lease without a command, also with a `wait` of
     /// zero, and its fencing token, if it asks for one, is its own. See
     /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process). In
-    /// [Redisson's record](crate::Record::Redisson) it is `InvalidOptions`, unless zero.
+    /// [Redisson's record](crate::LockRecord::Redisson) it is `InvalidOptions`, unless zero.
     pub fn retain(mut self, retain: Duration) -> Acquire {
         self.options.retain = Some(retain);
         self

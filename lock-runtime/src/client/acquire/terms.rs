@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Acquire;
 use super::options::{Access, CallOptions};
 use crate::config::{
-    RETAINED, bounded_wait, check_hold_at_least, check_max_hold, check_retain, check_ttl,
+    RETAINED, bounded_wait, check_max_hold, check_min_hold, check_retain, check_ttl,
 };
 use crate::error::LockError;
 use crate::lease::schedule::LeaseTerms;
@@ -55,7 +55,7 @@ impl Acquire {
             // The client's default applies to leases of all lengths.
             retain: options.retain.unwrap_or(defaults.retain.min(ttl / 3)),
             // A part of a millisecond counts as one: the lock is taken for no less.
-            hold_at_least_ms: match options.minimum() {
+            min_hold_ms: match options.minimum() {
                 Duration::ZERO => 0,
                 time => u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX),
             },
@@ -73,7 +73,7 @@ impl Acquire {
         }
         if !options.minimum().is_zero() {
             self.core.require("minimum hold")?;
-            check_hold_at_least(options.minimum(), options.max_hold)?;
+            check_min_hold(options.minimum(), options.max_hold)?;
         }
         Ok(())
     }
@@ -82,7 +82,7 @@ impl Acquire {
 impl CallOptions {
     /// How long the lock stays taken at least.
     fn minimum(&self) -> Duration {
-        self.hold_at_least.unwrap_or_default()
+        self.min_hold.unwrap_or_default()
     }
 
     /// The mode that the options ask for.

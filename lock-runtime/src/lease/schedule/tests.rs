@@ -17,7 +17,7 @@ fn terms(renew: bool, max_hold: Option<Duration>) -> LeaseTerms {
         renew,
         max_hold,
         retain: Duration::ZERO,
-        hold_at_least_ms: 0,
+        min_hold_ms: 0,
     }
 }
 
@@ -36,7 +36,7 @@ fn shortest_ttl_leaves_time_to_work() {
             renew: true,
             max_hold: None,
             retain: Duration::ZERO,
-            hold_at_least_ms: 0,
+            min_hold_ms: 0,
         },
     );
     assert!(schedule.deadline() > T0 + ms(15));

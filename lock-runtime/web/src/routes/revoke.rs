@@ -6,7 +6,7 @@ use axum::Form;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use lock_runtime::inspect::{ParseSeenError, Revocation, Revoked, Seen};
+use lock_runtime::inspect::{HolderRef, ParseHolderRefError, Revocation, Revoked};
 use serde::Deserialize;
 
 use super::query;
@@ -63,9 +63,9 @@ async fn revoke(
     seen: &str,
     request: Request,
 ) -> Result<Response, Failure> {
-    let seen: Seen = seen
+    let seen: HolderRef = seen
         .parse()
-        .map_err(|error: ParseSeenError| Failure::bad_request(error.to_string()))?;
+        .map_err(|error: ParseHolderRefError| Failure::bad_request(error.to_string()))?;
     let typed = Form::from_request(request, &()).await;
     let Form(Typed { reason, confirm }) =
         typed.map_err(|error| Failure::new(error.status(), "Bad request", error.body_text()))?;

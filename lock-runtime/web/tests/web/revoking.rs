@@ -171,9 +171,9 @@ async fn waiter_gets_the_lock_that_is_revoked() {
     let service = with_operators(client(server.url()));
     let page = get(&service, "/locks/audit").await;
     page.has("handed to a waiter");
-    page.has_not("handed_on");
+    page.has_not("handed_off");
     let json = get(&service, "/locks/api/audit").await.json();
-    assert_eq!(json["lines"][0]["outcome"], "handed_on");
+    assert_eq!(json["lines"][0]["outcome"], "handed_off");
 }
 
 #[tokio::test]

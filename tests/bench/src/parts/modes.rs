@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use harness::{RawLock, RedisServer};
-use lock_runtime::{Acquire, LockClient, LockGuard, Record};
+use lock_runtime::{Acquire, LockClient, LockGuard, LockRecord};
 
 use crate::contestants::{Kind, Ours};
 use crate::effort::Effort;
@@ -46,7 +46,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     drop(crowd);
     runtime.block_on(client.shutdown());
     // Another key: this record is a hash.
-    let redisson = Ours::with(&url, |builder| builder.record(Record::Redisson));
+    let redisson = Ours::with(&url, |builder| builder.record(LockRecord::Redisson));
     let redisson = runtime.block_on(redisson).0;
     let redisson = cost(&|| redisson.lock("r"));
 

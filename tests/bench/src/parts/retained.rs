@@ -29,7 +29,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
         [Value::micros(2.0, times.median())],
         NONE,
     );
-    handed_on(findings, effort);
+    handed_off(findings, effort);
 }
 
 async fn retaining(url: &str) -> Ours {
@@ -37,7 +37,7 @@ async fn retaining(url: &str) -> Ours {
 }
 
 /// Another client asks for the lock: a message ends the lease, and a hand-off follows.
-fn handed_on(findings: &mut Findings, effort: Effort) {
+fn handed_off(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
     let url = server.url();
     let (grants, pings) = Flavour::MultiThread.run(async move {

@@ -131,7 +131,7 @@ async fn hold_says_whether_its_lease_was_dropped_passed_on_retained_or_downgrade
 
     let (first, second) = tokio::join!(turn(&locks, 1), turn(&locks, 1));
     first.and(second).unwrap();
-    assert_eq!(outcomes("passed-on:<id>"), ["passed", "released"]);
+    assert_eq!(outcomes("passed-on:<id>"), ["handed_over", "released"]);
 
     // The lease outlives the hold, whose span and figures end with the body.
     retained(&locks, 1).await.unwrap();

@@ -47,7 +47,7 @@ impl Asking {
             Asking::Write => lock.write(),
             Asking::Permit => lock.permits(3).take(2),
             Asking::Keys => client.lock_all(self.keys(key)).wait(LONG),
-            Asking::AtLeast => lock.hold_at_least(LONG),
+            Asking::AtLeast => lock.min_hold(LONG),
         }
         .acquire()
     }

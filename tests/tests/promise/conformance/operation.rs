@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use harness::{eventually, failed, in_line, revocation, revoke, sees_waiters};
-use lock_runtime::inspect::{Holder, HolderKind, LockState, Receipt, Revoked, Seen};
+use lock_runtime::inspect::{Holder, HolderKind, HolderRef, LockState, Receipt, Revoked};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
 use tokio::time::timeout;
 
@@ -18,7 +18,7 @@ async fn holder(client: &LockClient, key: &str) -> Holder {
 }
 
 /// How it is named.
-async fn seen(client: &LockClient, key: &str) -> Seen {
+async fn seen(client: &LockClient, key: &str) -> HolderRef {
     let holder = holder(client, key).await;
     holder.seen.expect("it can be revoked")
 }
@@ -192,7 +192,7 @@ pub(crate) async fn revoked_body_is_dropped_and_told_by_whom(store: Store) {
     eventually("delivery", LONG, async || !client.held().is_empty()).await;
     let holder = holder(&operator, KEY).await;
     let receipt = revoke(&operator, KEY, holder.seen.unwrap()).await;
-    assert!(!receipt.is_handed_on);
+    assert!(!receipt.handed_off);
     assert!(receipt.label.contains(&store.holder()), "{receipt:?}");
     let lost = timeout(LONG, body).await.unwrap().unwrap().unwrap_err();
     assert!(ended.is_up());
@@ -227,7 +227,7 @@ pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(sto
         let receipt = revoke(&operator, KEY, holder.seen.unwrap()).await;
         let next = timeout(LONG, waiting).await.unwrap().unwrap().unwrap();
         if is_told(&holder) {
-            assert!(receipt.is_handed_on, "{receipt:?}");
+            assert!(receipt.handed_off, "{receipt:?}");
             timeout(LONG, guard.lost()).await.expect("it is told");
         }
         assert!(Some(next.fencing_token().await.unwrap()) > token);

@@ -33,7 +33,7 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
     let writer = tokio::spawn(client.lock(KEY).write().ttl(STEADY).wait(LONG).acquire());
     sees_waiters(&operator, KEY, 1).await;
     let receipt = revoke(&operator, KEY, readers[0].fencing_token().await.unwrap()).await;
-    assert!(receipt.is_handed_on);
+    assert!(receipt.handed_off);
     for reader in &readers {
         timeout(LONG, reader.lost()).await.expect("it is told");
     }

@@ -13,7 +13,7 @@ use super::tools::{KEY, LONG, SLACK, becomes_free, is_held, ms, on_a_thread};
 const MINIMUM: Duration = ms(2_500);
 
 fn job(client: &LockClient) -> Acquire {
-    client.lock(KEY).ttl(ms(2_000)).hold_at_least(MINIMUM)
+    client.lock(KEY).ttl(ms(2_000)).min_hold(MINIMUM)
 }
 
 pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: Store) {
@@ -47,7 +47,7 @@ pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: Store) {
 pub(crate) async fn longer_body_frees_the_lock_at_once(store: Store) {
     let (client, other) = (store.client(), store.client());
     let minimum = ms(200);
-    let lock = client.lock(KEY).hold_at_least(minimum);
+    let lock = client.lock(KEY).min_hold(minimum);
     let body = async |_: &_| tokio::time::sleep(minimum + ms(20)).await;
     lock.run(body).await.unwrap();
     assert!(!is_held(&other).await);
@@ -56,7 +56,7 @@ pub(crate) async fn longer_body_frees_the_lock_at_once(store: Store) {
 /// Whatever way a holder goes, at once.
 pub(crate) async fn every_end_of_a_hold_leaves_the_lock_at_rest(store: Store) {
     let (client, other) = (store.client(), store.client());
-    let job = |key| client.lock(key).hold_at_least(LONG);
+    let job = |key| client.lock(key).min_hold(LONG);
     let failed = async |_: &_| Err::<(), _>("failed");
     job("fails").run(failed).await.unwrap().unwrap_err();
     let panics = job("panics");
@@ -82,7 +82,7 @@ pub(crate) async fn every_end_of_a_hold_leaves_the_lock_at_rest(store: Store) {
 pub(crate) async fn lock_that_was_lost_does_not_rest(store: Store) {
     let (client, other) = (store.client(), store.client());
     let lock = client.lock(KEY).ttl(ms(100)).renew(false);
-    let guard = lock.hold_at_least(LONG).acquire().await.unwrap();
+    let guard = lock.min_hold(LONG).acquire().await.unwrap();
     guard.lost().await;
     assert!(guard.release().await.unwrap_err().is_lost());
     becomes_free(&other, SLACK).await;
@@ -93,7 +93,7 @@ const PAIR: [&str; 2] = ["{order}:42", "{order}:43"];
 
 pub(crate) async fn several_locks_rest_together(store: Store) {
     let (client, other) = (store.client(), store.client());
-    let all = client.lock_all(PAIR).hold_at_least(MINIMUM);
+    let all = client.lock_all(PAIR).min_hold(MINIMUM);
     all.run(async |_| ()).await.unwrap();
     for key in PAIR {
         assert!(other.lock(key).try_acquire().await.unwrap().is_none());
@@ -104,12 +104,12 @@ pub(crate) async fn several_locks_rest_together(store: Store) {
 
 pub(crate) async fn impossible_minimum_is_refused(store: Store) {
     let client = store.client();
-    let lock = || client.lock(KEY).hold_at_least(MINIMUM);
+    let lock = || client.lock(KEY).min_hold(MINIMUM);
     for (acquire, words) in [
         (lock().read(), "a share has no minimum hold"),
         (lock().permits(5), "a share has no minimum hold"),
         (lock().max_hold(ms(500)), "longer than `max_hold`"),
-        (lock().hold_at_least(Duration::from_secs(86_401)), "24 h"),
+        (lock().min_hold(Duration::from_secs(86_401)), "24 h"),
     ] {
         let error = failed(acquire.acquire().await, LockErrorKind::InvalidOptions);
         assert!(error.to_string().contains(words), "{error}");
@@ -118,7 +118,7 @@ pub(crate) async fn impossible_minimum_is_refused(store: Store) {
 
 pub(crate) async fn downgraded_writer_has_no_minimum(store: Store) {
     let (client, other) = (store.client(), store.client());
-    let lock = client.lock(KEY).write().hold_at_least(LONG);
+    let lock = client.lock(KEY).write().min_hold(LONG);
     let reading = lock.acquire().await.unwrap().downgrade().await.unwrap();
     reading.release().await.unwrap();
     becomes_free(&other, SLACK).await;

@@ -8,7 +8,7 @@ use harness::{
     OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisQuorum,
     RedisServer, TlsServer, VIEWER_RIGHTS, patient, sentinel_of, sentinel_url,
 };
-use lock_runtime::{LockClient, LockClientBuilder, Record};
+use lock_runtime::{LockClient, LockClientBuilder, LockRecord};
 
 use super::tools::{STEADY, ms};
 
@@ -157,10 +157,10 @@ pub(crate) fn redissons_record() -> Store {
     let builder = of_user(&server, "service", &[REDISSON_RIGHTS]);
     let operator = of_user(&server, "ann", &[REDISSON_RIGHTS, REDISSON_OPERATOR_RIGHTS]);
     Store {
-        operator: operator.record(Record::Redisson),
+        operator: operator.record(LockRecord::Redisson),
         holder: "a lock-runtime client ".to_owned(),
         mints_when_asked: false,
-        ..Store::on(Servers::One(server), builder.record(Record::Redisson))
+        ..Store::on(Servers::One(server), builder.record(LockRecord::Redisson))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The test support of a memory client: locks that are busy or lost on purpose.
 
 use harness::failed;
-use lock_runtime::testing::{cut, lose, occupy};
+use lock_runtime::testing::{disconnect, lose, occupy};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use tokio::time::Instant;
 
@@ -127,7 +127,7 @@ fn assert_unavailable(error: &LockError) {
 #[tokio::test(start_paused = true)]
 async fn cut_client_is_unavailable_when_the_wait_is_over() {
     let client = LockClient::memory();
-    let cut = cut(&client).unwrap();
+    let disconnected = disconnect(&client).unwrap();
     for wait in [0, 60_000].map(ms) {
         let lock = || client.clone().lock(KEY).wait(wait);
         for acquire in [
@@ -148,14 +148,14 @@ async fn cut_client_is_unavailable_when_the_wait_is_over() {
     assert_unavailable(&blocking.unwrap_err());
     // Another store is another server.
     drop(hold(&LockClient::memory()).await);
-    cut.mend();
+    disconnected.reconnect();
     drop(hold(&client).await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn waiting_calls_go_on_when_the_client_is_mended() {
     let client = LockClient::memory();
-    let cut = cut(&client).unwrap();
+    let disconnected = disconnect(&client).unwrap();
     let started = Instant::now();
     let lock = |key: &str| client.lock(key).wait(ms(60_000));
     let waiting = [lock(KEY), client.lock_all(["a", "b"]).wait(ms(60_000))];
@@ -166,7 +166,7 @@ async fn waiting_calls_go_on_when_the_client_is_mended() {
     };
     tokio::time::sleep(ms(40_000)).await;
     assert!(waiting.iter().all(|call| !call.is_finished()));
-    drop(cut);
+    drop(disconnected);
     for call in waiting {
         call.await.unwrap().unwrap().release().await.unwrap();
     }
@@ -181,13 +181,13 @@ async fn waiter_of_a_cut_client_is_served_when_it_is_mended() {
     let next = tokio::spawn(client.lock(KEY).wait(ms(60_000)).acquire());
     let late = tokio::spawn(client.lock(KEY).wait(ms(10_000)).acquire());
     tokio::time::sleep(ms(5_000)).await;
-    let cut = cut(&client).unwrap();
+    let disconnected = disconnect(&client).unwrap();
     guard.release().await.expect("it was held throughout");
     tokio::time::sleep(ms(20_000)).await;
     assert!(!next.is_finished(), "nothing is heard of the release");
     // Its wait was over meanwhile: whether the lock was free is not known.
     assert_unavailable(&late.await.unwrap().unwrap_err());
-    cut.mend();
+    disconnected.reconnect();
     let started = Instant::now();
     next.await.unwrap().unwrap().release().await.unwrap();
     assert_eq!(started.elapsed(), ms(0));
@@ -198,7 +198,7 @@ async fn held_lock_of_a_cut_client_stays_held() {
     let client = LockClient::memory();
     let outer = client.clone();
     let run = client.lock(KEY).run(async |guard| {
-        let cut = cut(&outer).unwrap();
+        let disconnected = disconnect(&outer).unwrap();
         assert_unavailable(&guard.renew().await.unwrap_err());
         // Longer than any lease.
         tokio::time::sleep(ms(86_400_000)).await;
@@ -208,7 +208,7 @@ async fn held_lock_of_a_cut_client_stays_held() {
             .await
             .expect("no command is needed");
         assert!(guard.is_valid());
-        cut.mend();
+        disconnected.reconnect();
         guard.renew().await.unwrap();
     });
     run.await.unwrap();
@@ -221,11 +221,11 @@ async fn lock_that_is_released_under_a_cut_is_free_afterwards() {
     let (guard, other) = (hold(&client).await, client.lock("dropped"));
     let dropped = other.acquire().await.unwrap();
     let writer = client.lock("written").write().acquire().await.unwrap();
-    let cut = cut(&client).unwrap();
+    let disconnected = disconnect(&client).unwrap();
     guard.release().await.unwrap();
     drop(dropped);
     assert!(writer.downgrade().await.unwrap_err().is_lost());
-    cut.mend();
+    disconnected.reconnect();
     for key in [KEY, "dropped", "written"] {
         assert!(
             client.lock(key).try_acquire().await.unwrap().is_some(),
@@ -237,13 +237,16 @@ async fn lock_that_is_released_under_a_cut_is_free_afterwards() {
 #[test]
 fn each_of_several_cuts_is_to_be_mended() {
     let client = LockClient::memory();
-    let [first, second] = [cut(&client).unwrap(), cut(&client.clone()).unwrap()];
-    first.mend();
+    let [first, second] = [
+        disconnect(&client).unwrap(),
+        disconnect(&client.clone()).unwrap(),
+    ];
+    first.reconnect();
     assert!(attempt(&client).unwrap_err().is_unavailable());
     drop(second);
     assert!(attempt(&client).unwrap().is_some());
     let away = LockClient::builder().url("redis://127.0.0.1:1").build();
-    failed(cut(&away.unwrap()), LockErrorKind::InvalidOptions);
+    failed(disconnect(&away.unwrap()), LockErrorKind::InvalidOptions);
 }
 
 /// A body loses its lock in its first poll, before its waker is registered for the loss, and then sleeps. Nothing else

@@ -1,7 +1,7 @@
 //! Records of other programs, and of other types.
 
 use harness::{KEY, LOCK, LONG, ask, cycle, hold, sees_waiters, served, server_and_connection};
-use lock_runtime::inspect::{HolderKind, Revoked, Seen};
+use lock_runtime::inspect::{HolderKind, HolderRef, Revoked};
 
 use super::{client, is_rejected, revocation, revoke};
 
@@ -16,13 +16,13 @@ async fn record_of_another_program_is_revoked_by_its_hash() {
     assert!(!format!("{state:?}").contains("secret"), "{state:?}");
     let seen = holder.seen.unwrap();
     // As an operator has it from another process.
-    let seen: Seen = seen.to_string().parse().unwrap();
+    let seen: HolderRef = seen.to_string().parse().unwrap();
     let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-pz"]);
     let refused = operator.revoke(KEY, seen, revocation()).await.unwrap();
     assert!(matches!(refused, Revoked::Changed(_)), "{refused:?}");
     let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-py"]);
     let receipt = harness::revoke(&operator, KEY, seen).await;
-    assert!(!receipt.is_handed_on);
+    assert!(!receipt.handed_off);
     cycle(&operator).await;
 }
 
@@ -33,7 +33,7 @@ async fn waiter_behind_a_revoked_foreign_record_is_served() {
     let _: () = ask(&mut connection, &["SET", LOCK, "foreign"]);
     let waiting = tokio::spawn(client(&server).lock(KEY).wait(LONG).acquire());
     sees_waiters(&operator, KEY, 1).await;
-    assert!(revoke(&operator).await.is_handed_on);
+    assert!(revoke(&operator).await.handed_off);
     served(waiting).await.release().await.unwrap();
 }
 

@@ -7,7 +7,7 @@ mod rights;
 mod subscriptions;
 
 use harness::{LONG, REDISSON_RIGHTS, RedisServer, ask, server_and_connection};
-use lock_runtime::{LockClient, Record};
+use lock_runtime::{LockClient, LockRecord};
 use redis::Connection;
 
 /// The lock, which has no prefix.
@@ -32,6 +32,6 @@ pub(crate) fn client(server: &RedisServer) -> LockClient {
 
 fn client_at(url: String) -> LockClient {
     let builder = LockClient::builder().url(url).prefix("");
-    let builder = builder.record(Record::Redisson).command_timeout(LONG);
+    let builder = builder.record(LockRecord::Redisson).command_timeout(LONG);
     builder.build().expect("the settings are valid")
 }

@@ -1,7 +1,7 @@
 //! What Redisson's record has no room for is refused before a command is sent.
 
 use harness::ms;
-use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, Record};
+use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, LockRecord};
 
 use super::{KEY, client, start};
 
@@ -19,7 +19,7 @@ const REFUSED: &[(SetOption, &str)] = &[
     (Acquire::read, "readers, writers and permits"),
     (Acquire::write, "readers, writers and permits"),
     (|call| call.permits(3), "readers, writers and permits"),
-    (|call| call.hold_at_least(ms(50)), "minimum hold"),
+    (|call| call.min_hold(ms(50)), "minimum hold"),
     (|call| call.retain(ms(50)), "retained leases"),
 ];
 
@@ -35,7 +35,7 @@ async fn refuses(client: &LockClient) {
     let error = client.lock_all(["a", "b"]).acquire().await.unwrap_err();
     assert_refused(&error, "locks of several keys");
     // A value that asks for nothing is no option.
-    let call = client.lock(KEY).retain(ms(0)).hold_at_least(ms(0));
+    let call = client.lock(KEY).retain(ms(0)).min_hold(ms(0));
     let guard = call.acquire().await.unwrap();
     assert_refused(&guard.downgrade().await.unwrap_err(), "readers");
 }
@@ -56,12 +56,12 @@ async fn option_that_the_record_has_no_room_for_is_refused() {
 #[tokio::test]
 async fn client_in_memory_refuses_the_same_options() {
     let builder = LockClient::builder().url("memory://");
-    refuses(&builder.record(Record::Redisson).build().unwrap()).await;
+    refuses(&builder.record(LockRecord::Redisson).build().unwrap()).await;
 }
 
 #[test]
 fn client_that_retains_leases_is_refused() {
     let builder = LockClient::builder().url("redis://127.0.0.1:1");
-    let builder = builder.record(Record::Redisson).retain(ms(50));
+    let builder = builder.record(LockRecord::Redisson).retain(ms(50));
     assert_refused(&builder.build().unwrap_err(), "retained leases");
 }

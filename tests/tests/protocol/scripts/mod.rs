@@ -8,7 +8,7 @@ pub(crate) mod branch;
 mod damage;
 mod end;
 mod fence;
-mod fence_memory;
+mod fence_retention;
 mod grant;
 mod keys;
 mod mint;

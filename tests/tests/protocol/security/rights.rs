@@ -9,7 +9,7 @@ use harness::{
     ask, client, cycle, deletion, eventually, hold, is_awaited, ms, revocation, served, soon,
 };
 use lock_runtime::inspect::Revocation;
-use lock_runtime::{LockClient, Record};
+use lock_runtime::{LockClient, LockRecord};
 use redis::Connection;
 
 use super::{PAGE, README};
@@ -83,11 +83,7 @@ fn readme_is_short_and_leads_to_the_guide() {
         "the README has {} bytes",
         README.len()
     );
-    for page in [
-        "docs::production",
-        "docs::choosing",
-        "docs::where_locks_are",
-    ] {
+    for page in ["docs::production", "docs::choosing", "docs::topologies"] {
         assert!(README.contains(page), "{page} is not in the README");
     }
 }
@@ -113,7 +109,7 @@ async fn those_for_redissons_record_are_enough_and_each_of_them_is_used() {
     permit(&mut admin, &printed_for_redisson());
 
     let url = server.url().replace("://", "://service:password@");
-    let builder = LockClient::builder().url(url).record(Record::Redisson);
+    let builder = LockClient::builder().url(url).record(LockRecord::Redisson);
     let (one, other) = (builder.clone().connect().await, builder.build());
     let (one, other) = (one.unwrap(), other.unwrap());
     let guard = soon(hold(&one)).await;

@@ -1,11 +1,11 @@
 //! The permissions of services, viewers and operators on a cluster.
 
 use harness::{CLUSTER_RIGHTS, FENCE, KEY, LOCK, RedisCluster, Rights, Users, hold, patient};
-use lock_runtime::Record;
+use lock_runtime::LockRecord;
 
 fn users(cluster: &RedisCluster) -> Users<'_> {
     let rights = Rights::with(CLUSTER_RIGHTS, CLUSTER_RIGHTS);
-    Users::of(&cluster.nodes, cluster.url(), Record::Native, rights)
+    Users::of(&cluster.nodes, cluster.url(), LockRecord::Native, rights)
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use harness::{
     KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, exists,
     failed, ms, patient, revocation, revoke, soon,
 };
-use lock_runtime::inspect::{HolderKind, LockState, Seen};
+use lock_runtime::inspect::{HolderKind, HolderRef, LockState};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use redis::Connection;
 
@@ -128,7 +128,7 @@ async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     for node in &mut connections(&quorum)[1..] {
         ask::<()>(node, &["SET", LOCK, value, "PX", "60000"]);
     }
-    let seen = || "1700000000000000".parse::<Seen>().unwrap();
+    let seen = || "1700000000000000".parse::<HolderRef>().unwrap();
 
     ways[2].replies(Mode::Hold);
     let error = of_silent.inspect(KEY).await.unwrap_err().to_string();

@@ -4,7 +4,7 @@ use harness::{
     Authority, KEY, LOCK, LONG, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client,
     cycle, eventually, exists, failed, hold, host_of, ms, patient, quorum_url,
 };
-use lock_runtime::{Credentials, LockClient, LockErrorKind, Record};
+use lock_runtime::{Credentials, LockClient, LockErrorKind, LockRecord};
 use std::time::Duration;
 
 use super::{comes_to, is_on_all_nodes};
@@ -16,14 +16,14 @@ fn client_of_a_quorum_refuses_what_a_quorum_has_no_room_for() {
     let lock = || client.lock(KEY);
     let long = Duration::from_secs(90);
     let errors = [
-        builder().record(Record::Redisson).build().map(drop),
+        builder().record(LockRecord::Redisson).build().map(drop),
         builder().require_tls(true).build().map(drop),
         builder().wait_replicas(1).build().map(drop),
         builder().ttl(Duration::from_secs(61)).build().map(drop),
         lock().ttl(long).try_acquire_blocking().map(drop),
         lock().read().try_acquire_blocking().map(drop),
         lock().permits(3).try_acquire_blocking().map(drop),
-        lock().hold_at_least(ms(5)).try_acquire_blocking().map(drop),
+        lock().min_hold(ms(5)).try_acquire_blocking().map(drop),
         client.lock_all(["a", "b"]).try_acquire_blocking().map(drop),
     ];
     let words = [

@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use harness::{RedisServer, Rights, SENTINEL_RIGHTS, Users, ask, sentinel_of, sentinel_url};
-use lock_runtime::Record;
+use lock_runtime::LockRecord;
 
 /// The page of permissions.
 const PAGE: &str = include_str!("../../../../lock-runtime/src/docs/security.md");
@@ -25,7 +25,12 @@ async fn printed_rights_are_enough_for_each_role() {
     let server = RedisServer::start();
     let sentinel = sentinel_of(&server, 1);
     let url = url_of(&sentinel);
-    let users = Users::of(from_ref(&server), url, Record::Native, Rights::of_server());
+    let users = Users::of(
+        from_ref(&server),
+        url,
+        LockRecord::Native,
+        Rights::of_server(),
+    );
     users.service_takes_locks().await;
     assert_eq!(users.viewer_looks_and_no_more().await, [""; 0]);
     assert_eq!(users.operator_revokes().await, [""; 0]);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use lock_runtime::LockClient;
-use lock_runtime::inspect::{LockState, Revocation, Revoked, Seen};
+use lock_runtime::inspect::{HolderRef, LockState, Revocation, Revoked};
 use serde::Serialize;
 
 use super::{Done, is_attended, is_shared, is_typed};
@@ -78,7 +78,7 @@ pub(super) async fn all(
 async fn held_by(
     client: &LockClient,
     label: &str,
-) -> Result<Vec<(LockState, Option<Seen>)>, Failure> {
+) -> Result<Vec<(LockState, Option<HolderRef>)>, Failure> {
     let (mut pages, mut found) = (client.locks().page(PAGE), Vec::new());
     while let Some(page) = pages.next().await? {
         found.extend(page.into_iter().filter_map(|lock| {
@@ -108,7 +108,7 @@ fn is_of(label: &str, asked: &str) -> bool {
 
 /// Shows the locks, and asks a person unless `--yes` was given.
 fn is_meant(
-    locks: &[(LockState, Option<Seen>)],
+    locks: &[(LockState, Option<HolderRef>)],
     revoke: &Revoke,
     label: &str,
     form: Form,
@@ -141,7 +141,7 @@ fn is_meant(
 async fn take(
     client: &LockClient,
     key: &str,
-    seen: Option<Seen>,
+    seen: Option<HolderRef>,
     revocation: &Revocation,
     form: Form,
 ) -> Result<Exit, Failure> {

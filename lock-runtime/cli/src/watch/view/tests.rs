@@ -181,7 +181,7 @@ fn text_is_not_shown_over_what_is_typed() {
 #[test]
 fn holder_that_was_shown_is_revoked_whoever_has_the_lock_by_then() {
     let mut view = view();
-    let seen = Some(Seen::Token(FencingToken::try_from(16_u64).unwrap()));
+    let seen = Some(HolderRef::Token(FencingToken::try_from(16_u64).unwrap()));
     let shown = Row {
         seen,
         ..row("a", "y", 16)
@@ -234,7 +234,7 @@ fn revocation_asks_for_a_reason_and_for_the_key() {
     let mut view = view();
     view.press(Press::Char('r'));
     assert_eq!(view.message(), "This record cannot be revoked.");
-    let seen = Seen::Token(FencingToken::try_from(16_u64).unwrap());
+    let seen = HolderRef::Token(FencingToken::try_from(16_u64).unwrap());
     let held = Row {
         seen: Some(seen),
         ..row("a", "y", 16)
@@ -269,7 +269,7 @@ fn revocation_asks_for_a_reason_and_for_the_key() {
 #[test]
 fn key_is_typed_as_it_is_shown_and_sharers_are_known() {
     let mut view = View::new();
-    let seen = Seen::Token(FencingToken::try_from(16_u64).unwrap());
+    let seen = HolderRef::Token(FencingToken::try_from(16_u64).unwrap());
     let shared = Row {
         seen: Some(seen),
         kind: HolderKind::Share,

@@ -6,7 +6,7 @@ use crate::backend::memory::store::decision::{Decision, Effects};
 use crate::background::moment::Moment;
 use crate::key::LockKey;
 use crate::lease::fencing_token::FencingToken;
-use crate::state::{self, HolderKind, Seen, Waiter};
+use crate::state::{self, HolderKind, HolderRef, Waiter};
 
 /// How many holders, and how many waiters, are shown.
 const MOST: usize = 128;
@@ -17,7 +17,7 @@ pub(crate) enum Taken {
     /// The lock was taken from holders with these watches.
     From {
         watches: Vec<LeaseWatch>,
-        is_handed_on: bool,
+        handed_off: bool,
     },
     Changed,
     NotHeld,
@@ -71,10 +71,10 @@ impl Store {
             .into_iter()
             .filter_map(|owner| lock.holders.remove(owner));
         let watches = removed.filter_map(|holder| holder.watch).collect();
-        let is_handed_on = self.serve(key, now, &mut effects);
+        let handed_off = self.serve(key, now, &mut effects);
         effects.with(Taken::From {
             watches,
-            is_handed_on,
+            handed_off,
         })
     }
 
@@ -108,7 +108,7 @@ impl LockState {
                 remaining: (!is_endless).then(|| holder.expires_at.since(now)),
                 kind,
                 takes,
-                seen: Some(Seen::Token(holder.token)),
+                seen: Some(HolderRef::Token(holder.token)),
                 other_tokens: Vec::new(),
                 hash: None,
             });

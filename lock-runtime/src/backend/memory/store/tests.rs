@@ -38,7 +38,7 @@ pub(super) const FIXED: LeaseTerms = LeaseTerms {
     renew: false,
     max_hold: None,
     retain: Duration::ZERO,
-    hold_at_least_ms: 0,
+    min_hold_ms: 0,
 };
 
 pub(super) const RENEWED: LeaseTerms = LeaseTerms {

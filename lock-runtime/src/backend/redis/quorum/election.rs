@@ -100,7 +100,7 @@ mod tests {
     use redis::Value;
 
     use super::*;
-    use crate::state::Seen;
+    use crate::state::HolderRef;
 
     const FIRST: &str = "aaaaaaaaABCDEFGH012345";
     const OTHER: &str = "bbbbbbbbABCDEFGH012345";
@@ -143,7 +143,7 @@ mod tests {
         let records = [of(FIRST, 5, 900), of(FIRST, 21, 900), of(FIRST, 5, 900)];
         let holder = elected(&records).unwrap().holder(2).unwrap();
         assert_eq!(holder.token, Some(FencingToken::new(BASE + 5)));
-        let is = |token| holder.is(Seen::Token(FencingToken::new(BASE + token)));
+        let is = |token| holder.is(HolderRef::Token(FencingToken::new(BASE + token)));
         assert_eq!([4, 5, 20, 21, 37].map(is), [false, true, true, true, false]);
     }
 

@@ -22,7 +22,7 @@ use super::too_few::TooFew;
 use crate::backend::redis::CLOCK;
 use crate::backend::redis::connect::Settings;
 use crate::backend::redis::connection::Connection;
-use crate::backend::redis::fence_memory::FenceMemory;
+use crate::backend::redis::fence_retention::FenceRetention;
 use crate::backend::redis::locator::Locator;
 use crate::backend::redis::node::Node;
 use crate::backend::redis::renewals::write_renewals;
@@ -157,7 +157,7 @@ impl Nodes {
             boots,
             background: background.expect("a quorum has nodes"),
             marker: CommonRecord::Marker.name(&options.prefix),
-            scripts: QuorumScripts::with(FenceMemory::of(options.fence_memory)),
+            scripts: QuorumScripts::with(FenceRetention::of(options.fence_retention)),
             restart_delay: target.restart_delay,
             candidates: candidates.clone(),
             events,

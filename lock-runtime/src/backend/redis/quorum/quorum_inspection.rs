@@ -314,12 +314,12 @@ impl QuorumWire {
         let taken =
             |reply: &RevokeReply| matches!(reply, RevokeReply::Freed(_) | RevokeReply::HandedOn(_));
         let count = revoked.iter().filter(|(_, reply)| taken(reply)).count();
-        let is_handed_on = revoked
+        let handed_off = revoked
             .iter()
             .any(|(_, reply)| matches!(reply, RevokeReply::HandedOn(_)));
         // No node that has answered has this owner any more, so at most a minority has. The owner is told by those that
         // had it: if they are few, it asks all of them.
-        Ok(match (count, is_handed_on) {
+        Ok(match (count, handed_off) {
             (0, _) => RevokeReply::Changed,
             (_, true) => RevokeReply::HandedOn(Some(count)),
             (_, false) => RevokeReply::Freed(Some(count)),

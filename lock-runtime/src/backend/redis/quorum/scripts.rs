@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::Value;
 
 use super::ballot::node_command::{HolderId, NodeReply};
-use crate::backend::redis::fence_memory::{FenceMemory, PerMemory};
+use crate::backend::redis::fence_retention::{FenceRetention, PerMemory};
 use crate::backend::redis::scripts::{
     OF_QUEUE, Script, lua, parse_grant, parse_waiting, unknown_answer,
 };
@@ -27,12 +27,12 @@ pub(super) struct QuorumScripts {
 
 impl QuorumScripts {
     /// The scripts of clients whose fences are remembered for this time.
-    pub(super) fn with(memory: FenceMemory) -> &'static QuorumScripts {
+    pub(super) fn with(memory: FenceRetention) -> &'static QuorumScripts {
         static ALL: PerMemory<QuorumScripts> = PerMemory::new();
         ALL.get(memory, QuorumScripts::new)
     }
 
-    fn new(memory: FenceMemory) -> QuorumScripts {
+    fn new(memory: FenceRetention) -> QuorumScripts {
         let acquire = lua!(
             "quorum_take",
             "grant",

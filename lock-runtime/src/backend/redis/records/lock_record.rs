@@ -7,7 +7,7 @@ use redis::Value;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::record::{self, is_rested};
-use crate::state::{Holder, HolderKind, RecordHash, Seen};
+use crate::state::{Holder, HolderKind, HolderRef, RecordHash};
 
 /// How far a token may be ahead of the clock without a surprise (µs): clients of a quorum guess a little ahead, and nodes
 /// take no guess that is further.
@@ -107,7 +107,7 @@ impl LockRecord {
                 Held::Together(self.of_grant(value, shared.label, HolderKind::Share))
             }
             record::Holder::Foreign(_) | record::Holder::Redisson(_) => {
-                let seen = Seen::Record(self.hash());
+                let seen = HolderRef::Record(self.hash());
                 Held::Alone(self.holder(String::new(), HolderKind::Foreign, Some(seen)))
             }
         }
@@ -136,7 +136,7 @@ impl LockRecord {
     fn of_grant(&self, value: &[u8], label: String, kind: HolderKind) -> Holder {
         let token = token_of(value);
         let owner = RecordHash::of(self.owner());
-        let seen = token.map_or(Seen::Record(owner), Seen::Token);
+        let seen = token.map_or(HolderRef::Record(owner), HolderRef::Token);
         let mut holder = self.holder(label, kind, Some(seen));
         holder.hash = Some(owner);
         holder.token = token;
@@ -146,7 +146,7 @@ impl LockRecord {
         holder
     }
 
-    fn holder(&self, label: String, kind: HolderKind, seen: Option<Seen>) -> Holder {
+    fn holder(&self, label: String, kind: HolderKind, seen: Option<HolderRef>) -> Holder {
         Holder {
             label,
             token: None,
@@ -222,7 +222,7 @@ mod tests {
         let holder = alone(&foreign);
         assert_eq!((holder.kind, holder.remaining), (HolderKind::Foreign, None));
         assert!(!format!("{holder:?}").contains("secret"));
-        assert_eq!(holder.seen, Some(Seen::Record(foreign.hash())));
+        assert_eq!(holder.seen, Some(HolderRef::Record(foreign.hash())));
         assert_ne!(foreign.hash(), record("secret-of-redis-pz", -1).hash());
     }
 

@@ -16,7 +16,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Listing, RevokeOrder, RevokeReply};
 use crate::key::{LockKey, OneOrMore, RecordKind, RecordNames};
 use crate::lease::record;
-use crate::state::{Holder, HolderKind, LockState, RecordHash, Seen};
+use crate::state::{Holder, HolderKind, HolderRef, LockState, RecordHash};
 
 /// A record with more fields is counted, and not read. That of a lock has one, or one for each reader.
 const MOST_FIELDS: i64 = 128;
@@ -57,7 +57,7 @@ impl HashRecord {
         match self.kind.as_str() {
             "none" => return None,
             "hash" => {
-                let seen = (!self.fields.is_empty()).then(|| Seen::Record(self.hash()));
+                let seen = (!self.fields.is_empty()).then(|| HolderRef::Record(self.hash()));
                 let owners = self.fields.iter().filter(|(field, _)| field != MODE);
                 let labels = owners.map(|(field, _)| record::Holder::parse_field(field).describe());
                 let holders = labels.map(|label| holder(label, HolderKind::Redisson, seen));
@@ -230,7 +230,7 @@ impl Redisson {
         let Some(record) = records.first().filter(|record| record.kind != "none") else {
             return Ok(RevokeReply::NotHeld);
         };
-        if record.fields.is_empty() || order.seen != Seen::Record(record.hash()) {
+        if record.fields.is_empty() || order.seen != HolderRef::Record(record.hash()) {
             return Ok(RevokeReply::Changed);
         }
         let pairs = record

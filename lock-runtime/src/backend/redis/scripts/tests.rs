@@ -77,14 +77,14 @@ fn write_mode_differs_in_its_end_and_in_the_records_of_its_acquire() {
     let share = of(Mode::Share(Share::READ));
     assert!(write.renew.is(&plain.renew) && write.release.is(&plain.release));
     assert!(!write.acquire.is(&plain.acquire) && write.end.is(&share.end));
-    let of_a_day = ScriptSet::with(FenceMemory::DAY);
+    let of_a_day = ScriptSet::with(FenceRetention::DAY);
     assert!(of_a_day.end_with_successor().is(&plain.end));
 }
 
 #[test]
 fn scripts_of_another_memory_differ_where_they_write_fences() {
-    let hour = FenceMemory::of(Duration::from_secs(3600));
-    let [hour, day] = [hour, FenceMemory::DAY].map(ScriptSet::with);
+    let hour = FenceRetention::of(Duration::from_secs(3600));
+    let [hour, day] = [hour, FenceRetention::DAY].map(ScriptSet::with);
     let lock = |key: &str| {
         let names = RecordNames::of_lock(format!("lock:{key}")).unwrap();
         let key = LockKey::from(key);
@@ -112,7 +112,7 @@ fn scripts_of_another_memory_differ_where_they_write_fences() {
 /// One more would be a number that a client with another memory changes, too.
 #[test]
 fn day_is_in_the_sources_that_write_fences() {
-    let hour = FenceMemory::of(Duration::from_secs(3600));
+    let hour = FenceRetention::of(Duration::from_secs(3600));
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/backend/redis/lua");
     let mut replaced = Vec::new();
     for file in std::fs::read_dir(folder).unwrap() {

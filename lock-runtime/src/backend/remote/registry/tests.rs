@@ -41,7 +41,7 @@ fn leased(number: u16, at: Moment) -> LeaseEntry {
         renew: true,
         max_hold: None,
         retain: Duration::ZERO,
-        hold_at_least_ms: 0,
+        min_hold_ms: 0,
     };
     let schedule = RenewalSchedule::granted(at, &terms);
     let token = FencingToken::new(TOKEN);
@@ -101,7 +101,7 @@ fn terms(ttl: Duration) -> LeaseTerms {
         renew: true,
         max_hold: None,
         retain: Duration::ZERO,
-        hold_at_least_ms: 0,
+        min_hold_ms: 0,
     }
 }
 
@@ -619,7 +619,7 @@ fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
     let mut entry = leased(number, at);
     let terms = LeaseTerms {
         retain: RETAIN,
-        hold_at_least_ms: 0,
+        min_hold_ms: 0,
         ..entry.lease.terms
     };
     let key = entry.lease.keys.first().clone();

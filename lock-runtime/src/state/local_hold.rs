@@ -8,7 +8,7 @@ use crate::key::LockKey;
 /// A lock that a client of this process holds, as the client knows it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct HeldHere {
+pub struct LocalHold {
     /// The keys of the locks that are held together, mostly one, without the client's prefix.
     pub keys: Vec<LockKey>,
     /// The function with the attribute; empty for a lock that was taken by hand.

@@ -13,7 +13,7 @@ const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 
 fn client(url: impl Into<String>, memory: Duration) -> LockClient {
     let builder = LockClient::builder().url(url).command_timeout(LONG);
-    builder.fence_memory(memory).build().unwrap()
+    builder.fence_retention(memory).build().unwrap()
 }
 
 /// How long a fence is remembered after the time of its token, by the server's own clock.

@@ -10,18 +10,18 @@ use crate::background::sync::Mutex;
 
 /// How long the fence of a lock is remembered, in whole ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FenceMemory {
+pub(super) struct FenceRetention {
     ms: u128,
 }
 
 /// How far the token of a quorum's node may be ahead of its clock, in ms. `quorum_take.lua` adds it.
 const AHEAD: u128 = 1000;
 
-impl FenceMemory {
-    pub(super) const DAY: FenceMemory = FenceMemory { ms: 86_400_000 };
+impl FenceRetention {
+    pub(super) const DAY: FenceRetention = FenceRetention { ms: 86_400_000 };
 
-    pub(super) fn of(memory: Duration) -> FenceMemory {
-        FenceMemory {
+    pub(super) fn of(memory: Duration) -> FenceRetention {
+        FenceRetention {
             ms: memory.as_millis(),
         }
     }
@@ -36,8 +36,8 @@ impl FenceMemory {
             let (number, after) = number.split_at(end.unwrap_or(number.len()));
             source.push_str(text);
             match number.parse::<u128>() {
-                Ok(ms) if ms == FenceMemory::DAY.ms => source += &self.ms.to_string(),
-                Ok(ms) if ms == FenceMemory::DAY.ms + AHEAD => {
+                Ok(ms) if ms == FenceRetention::DAY.ms => source += &self.ms.to_string(),
+                Ok(ms) if ms == FenceRetention::DAY.ms + AHEAD => {
                     source += &(self.ms + AHEAD).to_string();
                 }
                 _ => source.push_str(number),
@@ -49,7 +49,7 @@ impl FenceMemory {
 }
 
 /// A `T` for each memory that clients of this process have. There are few, so each stays.
-pub(super) struct PerMemory<T: 'static>(Mutex<BTreeMap<FenceMemory, &'static T>>);
+pub(super) struct PerMemory<T: 'static>(Mutex<BTreeMap<FenceRetention, &'static T>>);
 
 impl<T> PerMemory<T> {
     pub(super) const fn new() -> PerMemory<T> {
@@ -58,8 +58,8 @@ impl<T> PerMemory<T> {
 
     pub(super) fn get(
         &self,
-        memory: FenceMemory,
-        make: impl FnOnce(FenceMemory) -> T,
+        memory: FenceRetention,
+        make: impl FnOnce(FenceRetention) -> T,
     ) -> &'static T {
         let mut all = self.0.lock();
         all.entry(memory)
@@ -79,7 +79,7 @@ mod tests {
                         local MAX_BEHIND_US = 86400000000\n";
         // Also where one memory looks like the other with a second more.
         for seconds in [3600, 86_399, 86_401] {
-            let source = FenceMemory::of(Duration::from_secs(seconds)).source(of_a_day);
+            let source = FenceRetention::of(Duration::from_secs(seconds)).source(of_a_day);
             let expected = format!(
                 "local FENCE_MS = {seconds}000   -- F\n\
                  call('SET', F, token, 'PX', '{seconds}000')\n\
@@ -89,14 +89,14 @@ mod tests {
             );
             assert_eq!(source, expected);
         }
-        assert_eq!(FenceMemory::DAY.source(of_a_day), of_a_day);
+        assert_eq!(FenceRetention::DAY.source(of_a_day), of_a_day);
     }
 
     #[test]
     fn one_is_made_for_each_memory() {
         static ALL: PerMemory<u128> = PerMemory::new();
         let get = |seconds| {
-            let memory = FenceMemory::of(Duration::from_secs(seconds));
+            let memory = FenceRetention::of(Duration::from_secs(seconds));
             ALL.get(memory, |memory| memory.ms)
         };
         assert!(std::ptr::eq(get(3600), get(3600)));

@@ -11,31 +11,31 @@ const RECORD: &str = "record:";
 /// The holder as an operator saw it. A revocation does nothing if the lock has another one by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Seen {
+pub enum HolderRef {
     /// The token of a holder of this crate, or of a turn of it.
     Token(FencingToken),
     /// The record of a holder without a token: of another program, or of a holder that asked for none.
     Record(RecordHash),
 }
 
-impl From<FencingToken> for Seen {
-    fn from(token: FencingToken) -> Seen {
-        Seen::Token(token)
+impl From<FencingToken> for HolderRef {
+    fn from(token: FencingToken) -> HolderRef {
+        HolderRef::Token(token)
     }
 }
 
-impl From<RecordHash> for Seen {
-    fn from(hash: RecordHash) -> Seen {
-        Seen::Record(hash)
+impl From<RecordHash> for HolderRef {
+    fn from(hash: RecordHash) -> HolderRef {
+        HolderRef::Record(hash)
     }
 }
 
 /// The token as a number, or `record:` and the hash.
-impl fmt::Display for Seen {
+impl fmt::Display for HolderRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Seen::Token(token) => write!(f, "{}", token.get()),
-            Seen::Record(hash) => write!(f, "{RECORD}{hash}"),
+            HolderRef::Token(token) => write!(f, "{}", token.get()),
+            HolderRef::Record(hash) => write!(f, "{RECORD}{hash}"),
         }
     }
 }
@@ -45,32 +45,32 @@ impl fmt::Display for Seen {
 /// # Examples
 ///
 /// ```
-/// use lock_runtime::inspect::Seen;
+/// use lock_runtime::inspect::HolderRef;
 ///
-/// let seen: Seen = "1700000000000016".parse()?;
+/// let seen: HolderRef = "1700000000000016".parse()?;
 /// assert_eq!(seen.to_string(), "1700000000000016");
-/// assert!("order:42".parse::<Seen>().is_err());
-/// # Ok::<(), lock_runtime::inspect::ParseSeenError>(())
+/// assert!("order:42".parse::<HolderRef>().is_err());
+/// # Ok::<(), lock_runtime::inspect::ParseHolderRefError>(())
 /// ```
-impl FromStr for Seen {
-    type Err = ParseSeenError;
+impl FromStr for HolderRef {
+    type Err = ParseHolderRefError;
 
-    fn from_str(text: &str) -> Result<Seen, ParseSeenError> {
+    fn from_str(text: &str) -> Result<HolderRef, ParseHolderRefError> {
         if let Some(hash) = text.strip_prefix(RECORD) {
-            return hash.parse().map(Seen::Record);
+            return hash.parse().map(HolderRef::Record);
         }
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
         let number = text.parse().ok().filter(|_| is_plain);
-        let token = number.map(FencingToken::new).map(Seen::Token);
-        token.ok_or(ParseSeenError)
+        let token = number.map(FencingToken::new).map(HolderRef::Token);
+        token.ok_or(ParseHolderRefError)
     }
 }
 
-impl Seen {
+impl HolderRef {
     pub(crate) fn token(self) -> Option<FencingToken> {
         match self {
-            Seen::Token(token) => Some(token),
-            Seen::Record(_) => None,
+            HolderRef::Token(token) => Some(token),
+            HolderRef::Record(_) => None,
         }
     }
 }
@@ -108,9 +108,9 @@ impl fmt::Display for RecordHash {
 /// The text does not name a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ParseSeenError;
+pub struct ParseHolderRefError;
 
-impl fmt::Display for ParseSeenError {
+impl fmt::Display for ParseHolderRefError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
             "a holder is named by its token, or by `record:` and sixteen hexadecimal digits",
@@ -118,15 +118,15 @@ impl fmt::Display for ParseSeenError {
     }
 }
 
-impl std::error::Error for ParseSeenError {}
+impl std::error::Error for ParseHolderRefError {}
 
 impl FromStr for RecordHash {
-    type Err = ParseSeenError;
+    type Err = ParseHolderRefError;
 
-    fn from_str(text: &str) -> Result<RecordHash, ParseSeenError> {
+    fn from_str(text: &str) -> Result<RecordHash, ParseHolderRefError> {
         let is_plain = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let number = u64::from_str_radix(text, 16).ok().filter(|_| is_plain);
-        number.map(RecordHash).ok_or(ParseSeenError)
+        number.map(RecordHash).ok_or(ParseHolderRefError)
     }
 }
 
@@ -145,14 +145,18 @@ mod tests {
             "12345678901234567",
             "g234567890123456",
         ] {
-            assert_eq!(wrong.parse::<RecordHash>(), Err(ParseSeenError), "{wrong}");
+            assert_eq!(
+                wrong.parse::<RecordHash>(),
+                Err(ParseHolderRefError),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn holder_is_read_from_its_own_text() {
-        let token = Seen::Token(FencingToken::new(17));
-        let record = Seen::Record(RecordHash::of([&b"a"[..]]));
+        let token = HolderRef::Token(FencingToken::new(17));
+        let record = HolderRef::Record(RecordHash::of([&b"a"[..]]));
         for seen in [token, record] {
             assert_eq!(seen.to_string().parse(), Ok(seen));
         }
@@ -166,7 +170,11 @@ mod tests {
             "99999999999999999999",
             "17x",
         ] {
-            assert_eq!(wrong.parse::<Seen>(), Err(ParseSeenError), "{wrong}");
+            assert_eq!(
+                wrong.parse::<HolderRef>(),
+                Err(ParseHolderRefError),
+                "{wrong}"
+            );
         }
     }
 
