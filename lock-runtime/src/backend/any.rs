@@ -167,9 +167,10 @@ impl fmt::Debug for AnyBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             AnyBackend::Memory(_) => "Memory",
-            AnyBackend::Remote(remote) => match remote.wire {
+            AnyBackend::Remote(remote) => match &remote.wire {
                 Servers::Quorum(_) => "Quorum",
-                _ => "Redis",
+                servers if servers.has_queue() => "Redis",
+                _ => "Redisson",
             },
         })
     }

@@ -137,6 +137,8 @@ impl QuorumWire {
         owner: &mut Owner,
         how: End<'_>,
     ) -> Result<Answered<EndReply>, WireError> {
+        let names_one = matches!(how, End::Whole { successor: Some(_) });
+        debug_assert!(!names_one, "a quorum has no successors");
         let contended = !matches!(how, End::Release { .. });
         let at = CLOCK.now();
         let answer = self.end_owner(owner, contended).await?;

@@ -10,7 +10,8 @@
 //!  CEDING  ── the node keeps it ───────────────► HELD
 //!          ── given away ──────────────────────► WAITING
 //!          ── no answer ───────────────────────► UNKNOWN   a grant with the token that it named does not count
-//!  any     ── free, does not vote yet, refuses, no answer ► UNKNOWN (HELD stays if an acquire is not answered)
+//!  any     ── does not vote yet, refuses, no answer ─► UNKNOWN (HELD stays if an acquire is not answered)
+//!          ── free, or about to be; its grant does not count; its command was not written ► ASK AGAIN, at once
 //! ```
 
 use std::sync::Arc;
