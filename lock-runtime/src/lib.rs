@@ -17,125 +17,122 @@
 //! ```
 //!
 //! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] connects to the store that keeps the
-//! locks; [`Acquire`] acquires one without the attribute, [`LockGuard`] is a lock that is held, [`LockError`] gives the
-//! reason why a lock was not acquired. [`docs`] is the guide: a [cookbook](docs::cookbook), how to
-//! [test](docs::testing) functions that take locks, what they [report](docs::observability) to operators,
-//! and what differs from [other locks](docs::coming_from). [`inspect`] shows locks and their waiters, and takes a lock from
-//! its holder.
+//! locks, [`Acquire`] acquires a lock without the attribute, [`LockGuard`] is a held lock, and [`LockError`] tells why
+//! a lock was not acquired. [`docs`] is the guide: a [cookbook](docs::cookbook), how to [test](docs::testing) functions
+//! that take locks, what they [report](docs::observability) to operators, and how this crate differs from [other
+//! locks](docs::coming_from). [`inspect`] shows locks and their waiters, and takes a lock from its holder.
 //!
 //! # The contract
 //!
-//! 1. **The body never starts without the lock.** Busy, unreachable, misconfigured: an error, or
-//!    the declared alternative, never an unlocked body.
-//! 2. **`Ok` means held throughout**: from before the first statement of the body until after its
-//!    last, the deadline (line 3) had not passed and nothing disproved it. If the server answers
-//!    the release with "not yours", the call fails with `Lost`; if it does not answer in time, the
-//!    deadline decides, and the release goes on in the background. The body's own `Err` is
-//!    returned as it is.
-//! 3. **The holder gives up before the server does.** The deadline counts from before the confirmed
-//!    request was sent, less 1 % of the ttl and 2 ms, on a clock that runs on while the machine
-//!    sleeps. When it passes, an async body is dropped at its current await and the call fails
-//!    with `Lost`. A sync body runs to its end, then the call fails with `Lost`.
-//! 4. **Only the owner releases**: 132 random bits for each acquisition, compared by the server.
-//! 5. **A crashed holder frees the lock** when its ttl ends. The next waiter has it within a second of
-//!    that. Each waiter before it that is paused, or cut off without its connection ending, takes 1.5 s more.
-//!    Waiters whose connections have ended are skipped at once. A caller that arrives before the first waiter has asked
-//!    again may [take the lock first](docs::faults#who-comes-after-a-crash).
-//! 6. **A renewal only compares and extends.** It never re-creates a lock that is gone and never
-//!    shortens a lease. (A node of a quorum that lost its record gets it again while a majority has the lock.)
-//! 7. **Fencing tokens rise in the order of holding** among the holders of a key that ask for one, also across restarts
-//!    without persistence, and across failover while server clocks do not run behind the last
-//!    token. A holder that has lost the lock no longer gets one. Readers, or holders of permits, that are inside
-//!    together have one token; one that joins them after a failover may have a lower token than a writer that the new
-//!    server does not know of.
-//! 8. **Busy is not broken.** Contention, outage, loss, refusal and misuse are different kinds of errors;
-//!    see [`LockErrorKind`].
-//! 9. **`wait` bounds everything**: connecting, queueing and I/O take no longer than `wait` and one
-//!    attempt (1 s). `wait = "0s"` and `try_acquire` make one attempt.
-//! 10. **Dropping is safe everywhere.** An acquire dropped at any await leaves no key and no queue
-//!     entry; a dropped guard is released, also by a panic, a cancellation or a runtime that shuts
-//!     down. A process that exits right after leaves the lock to its ttl.
+//! 1. **The body never starts without the lock.** If the lock is busy, the server is unreachable or the configuration
+//!    is wrong, the call returns an error or the declared alternative. The body never runs unlocked.
+//! 2. **`Ok` means held throughout**: from before the body's first statement until after its last, the deadline of line
+//!    3 had not passed and nothing disproved the lease. If the server answers the release with "not yours", the call
+//!    fails with `Lost`. If it does not answer in time, the deadline decides, and the release is retried in the
+//!    background. The body's own `Err` is returned unchanged.
+//! 3. **The holder gives up before the server does.** The deadline counts from before the confirmed request was sent,
+//!    less 1 % of the ttl and 2 ms, on a clock that keeps running while the machine sleeps. When it passes, an async
+//!    body is dropped at its current await and the call fails with `Lost`. A sync body runs to its end, and then the
+//!    call fails with `Lost`.
+//! 4. **Only the owner releases**: the server compares 132 random bits that are unique to each acquisition.
+//! 5. **A crashed holder frees the lock** when its ttl ends. The next waiter acquires it within a second of that. Each
+//!    earlier waiter that is paused, or cut off while its connection stays open, adds 1.5 s. Waiters whose connections
+//!    have closed are skipped at once. A caller that arrives before the first waiter asks again may [take the lock
+//!    first](docs::faults#who-comes-after-a-crash).
+//! 6. **A renewal only compares and extends.** It never re-creates a lock that is gone and never shortens a lease. (A
+//!    quorum node that lost its record gets it back while a majority has the lock.)
+//! 7. **Fencing tokens rise in the order of holding** among the holders of a key that ask for one. This also holds
+//!    across restarts without persistence and across failovers, as long as no server's clock is behind the last token.
+//!    A holder that has lost the lock gets no token. Readers, or holders of permits, that hold the lock together share
+//!    one token. A reader or permit holder that joins them after a failover may have a lower token than a writer that
+//!    the new server does not know.
+//! 8. **Busy is not broken.** Contention, outage, loss, refusal and misuse are distinct kinds of error; see
+//!    [`LockErrorKind`].
+//! 9. **`wait` bounds everything**: connecting, queueing and I/O take no longer than `wait` plus one attempt (1 s).
+//!    `wait = "0s"` and `try_acquire` make one attempt.
+//! 10. **Dropping is safe everywhere.** An acquire dropped at any await leaves no key and no queue entry; a guard
+//!     releases its lock when it is dropped, including by a panic, a cancellation or a runtime that shuts down. If the
+//!     process exits immediately afterwards, the lock is freed when its ttl expires.
 //! 11. **Different arguments never share a key by accident**: values are escaped, separators are
 //!     checked.
 //!
 //! # What is not promised
 //!
-//! A lease cannot keep every holder from finishing a write: not a process that is paused beyond its ttl
-//! (SIGSTOP, a frozen virtual machine), a sync body, or a poll that blocks. A lease does not survive an
-//! asynchronous failover, a restart without persistence, an eviction, or a step of the server's clock that
-//! lost the key. A [fencing token](FencingToken), sent along with every write, protects the resource in these cases.
-//! [`docs::faults`] lists every fault, and the test that makes it happen.
+//! A lease cannot stop every late write: a process that is paused beyond its ttl (SIGSTOP, a frozen virtual machine), a
+//! sync body, or a poll that blocks may still finish one. A lease does not survive an asynchronous failover, a restart
+//! without persistence, an eviction, or a step of the server's clock that expires the key. A [fencing
+//! token](FencingToken), sent along with every write, protects the resource in these cases. [`docs::faults`] lists
+//! every fault and the test that provokes it.
 //!
-//! Work that the body spawned, and transactions that the caller commits later, are outside the lock.
-//! Waiters are served in order between clients, and inside a client. A client that has the lock may serve
-//! up to sixteen of its own callers in a row ([`local_turns`](LockClientBuilder::local_turns)). If a lock becomes free
-//! without a release, since its holder crashed or the key was deleted, a new caller may take it before the waiters have
-//! asked again. Clients of other kinds that poll for the same key may starve while ours queue. Their releases send no message: ours
-//! then find the lock free by polling, about five times a second.
+//! Work that the body spawns, and transactions that the caller commits later, are outside the lock. Waiters are served
+//! in order, both between clients and inside a client. A client that has the lock may serve up to sixteen of its own
+//! callers in a row ([`local_turns`](LockClientBuilder::local_turns)). If a lock becomes free without a release,
+//! because its holder crashed or the key was deleted, a new caller may take it before the waiters ask again. Clients of
+//! other kinds that poll for the same key may starve while ours queue. Their releases publish no message, so ours poll
+//! for the lock, about five times a second.
 //!
 //! # Where the locks are
 //!
-//! - `redis://host`: on a Redis or Valkey server.
-//! - `rediss://host`: there too, over TLS; needs the feature `tls`.
-//! - `redis-sentinel://host,host#name`: on the primary `name`, as these sentinels name it; likewise `rediss-sentinel://`.
-//! - `redis+unix:///path`: on a server of this machine, over a unix socket.
-//! - `redis-cluster://host,host`: on a cluster; one node that answers is enough to find the others.
-//! - `redlock://host,host,host`: on a [majority](docs::quorum) of these servers; likewise `redlocks://`.
-//! - `memory://`: in this process.
-//! - `memory://?like=cluster`, `?like=quorum`: there too, with the
-//!   [options](docs::topologies#which-options-work-where) of a cluster or a quorum only, for tests.
+//! - `redis://host`: a Redis or Valkey server.
+//! - `rediss://host`: the same over TLS; requires the feature `tls`.
+//! - `redis-sentinel://host,host#name`: the primary that these sentinels call `name`; likewise `rediss-sentinel://`.
+//! - `redis+unix:///path`: a server on this machine, over a unix socket.
+//! - `redis-cluster://host,host`: a cluster; one reachable node is enough to discover the others.
+//! - `redlock://host,host,host`: a [majority](docs::quorum) of these servers; likewise `redlocks://`.
+//! - `memory://`: this process.
+//! - `memory://?like=cluster`, `?like=quorum`: this process, limited to the
+//!   [options](docs::topologies#which-options-work-where) of a cluster or a quorum, for tests.
 //!
-//! A host may have a port, 6379 unless it is named, or 26379 for a sentinel. `user:password@` stands before the first
-//! host, and `/database` after the last: `redis://user:password@host:6379/0`. A socket has them as parameters,
-//! `?db=0&user=…&pass=…`. The parameter of a quorum is `restart_delay=60s`.
+//! A host may have a port; the default is 6379, or 26379 for a sentinel. `user:password@` precedes the first host, and
+//! `/database` follows the last: `redis://user:password@host:6379/0`. A socket takes them as parameters,
+//! `?db=0&user=…&pass=…`. A quorum takes the parameter `restart_delay=60s`.
 //!
-//! In a user, a password or a parameter, write `@` as `%40`, `/` as `%2F`, `?` as `%3F`, `#` as `%23`, `,` as `%2C`, `&` as
-//! `%26`, `%` as `%25` and a space as `%20`; in a user also `:` as `%3A`. A URL that could be read in two ways is refused,
-//! so that no part of a password is taken for a host, which would be looked up, logged and shown. Errors contain no
-//! user or password of a URL. These are refused as well: a `%` that is not followed by two hexadecimal digits, a
-//! parameter that is unknown or given twice, port 0, and a quorum with a login for all nodes and another for some of
-//! them. White space around a URL does not count, such as the line feed at the end of a file, and a scheme may be in
-//! capital letters.
+//! In a user, a password or a parameter, write `@` as `%40`, `/` as `%2F`, `?` as `%3F`, `#` as `%23`, `,` as `%2C`,
+//! `&` as `%26`, `%` as `%25` and a space as `%20`; in a user also `:` as `%3A`. An ambiguous URL is refused, so that
+//! no part of a password is mistaken for a host, which would be looked up, logged and shown. Errors never contain the
+//! user or password of a URL. Also refused are a `%` without two hexadecimal digits after it, a parameter that is
+//! unknown or given twice, port 0, and a quorum with a login for all nodes and another login for some of them. White
+//! space around a URL is ignored, such as the line feed at the end of a file, and so is the case of its scheme.
 //!
-//! `valkey://` is another name for `redis://`, `valkeys://` for `rediss://`, and `valkey+unix://` and
-//! `unix://` for `redis+unix://`; a cluster over TLS is `rediss-cluster://`. Likewise `valkey-cluster://`,
-//! `valkey-sentinel://` and `valkeys-sentinel://`. A server that is not what the URL says, such as a replica, or a Sentinel
-//! or a node of a cluster where the URL says one server, is recognised and refused. [`LockClient::connect`] says more of
-//! them, [`LockClientBuilder`] has the
-//! certificates for TLS, and [credentials](LockClientBuilder::credentials) in place of a password in the URL.
+//! `valkey://` is an alias of `redis://`, `valkeys://` of `rediss://`, and `valkey+unix://` and `unix://` of
+//! `redis+unix://`; a cluster over TLS is `rediss-cluster://`. `valkey-cluster://`, `valkey-sentinel://` and
+//! `valkeys-sentinel://` are aliases too. A server of another kind than the URL specifies is detected and refused, such
+//! as a replica, or a Sentinel or cluster node where the URL specifies a single server; [`LockClient::connect`] has the
+//! details. [`LockClientBuilder`] sets the certificates for TLS, and [credentials](LockClientBuilder::credentials) that
+//! replace a password in the URL.
 //!
 //! A URL of sentinels takes these parameters, after `?` and separated by `&`:
 //!
-//! - `sentinel_user` and `sentinel_password`, the login at the sentinels. That before the `@` is for the primary.
-//! - `sentinelMasterId`, another place for the name of the primary.
-//! - `sentinel_tls=false`: only the primary is reached over TLS.
+//! - `sentinel_user` and `sentinel_password`, the login for the sentinels. The credentials before the `@` are for the
+//!   primary.
+//! - `sentinelMasterId`, an alternative to `#name` for the name of the primary.
+//! - `sentinel_tls=false`: uses TLS for the primary only.
 //!
-//! All URLs but `memory://` and `redlock://` take two more: `wait_replicas=1` has one [replica](docs::topologies) acknowledge each
-//! lock, and `replica_timeout=100ms`, or `1s`, is how long it may take. The builder's methods of these names say the same;
-//! if the two differ, the client is not built.
+//! All URLs except `memory://` and `redlock://` take two more: `wait_replicas=1` waits until one
+//! [replica](docs::topologies) acknowledges each lock, and `replica_timeout=100ms`, or `1s`, bounds that wait. The
+//! builder has methods of the same names; `build` fails if both are set and disagree.
 //!
-//! While there is a connection to a primary, the sentinels are asked for another one every half second. After a
-//! failover all held locks are confirmed at once on the new primary. A failover is asynchronous: the new primary may
-//! lack the last locks. Then two holders are possible until the first one learns of its loss. The
-//! [fencing token](FencingToken) of the second is higher.
+//! While connected to a primary, the client asks the sentinels every half second whether there is a new one. After a
+//! failover it confirms all held locks at once on the new primary. A failover is asynchronous: the new primary may lack
+//! the most recent locks. Two holders are then possible until the first learns of its loss. The second holder's
+//! [fencing token](FencingToken) is higher.
 //!
 //! # When not to use it
 //!
-//! If there is only one process, a mutex is enough. If the resource can refuse a stale write by itself, use a
-//! version column or a unique key: they are safer than any lease. A lock is for work that must not be done
-//! twice at once, where nothing downstream could detect the second time.
+//! If there is only one process, a mutex is enough. If the resource can reject a stale write by itself, use a version
+//! column or a unique key: they are safer than any lease. A lock is for work that two processes must not do at the same
+//! time, where nothing downstream could detect the conflict.
 //!
 //! # Features
 //!
 //! - `macros` (default): the attribute.
-//! - `tls`: `rediss://` URLs, with rustls and ring. The application's own choice of a crypto provider
-//!   is neither needed nor touched.
+//! - `tls`: `rediss://` URLs, with rustls and ring. It neither needs nor changes the application's own crypto provider.
 //! - `metrics`: counters, gauges and histograms; see [`docs::observability`].
 //!
 //! # Clients of other kinds
 //!
-//! The lock's record is an ordinary `SET NX PX` lock. So redis-py, redsync, rslock, node-redlock and
-//! hand-written clients exclude this one and are excluded by it, given the same key with its prefix. A client with
+//! The lock's record is an ordinary `SET NX PX` lock, so redis-py, redsync, rslock, node-redlock and hand-written
+//! clients exclude this one, and it excludes them, if they use the same key with its prefix. A client with
 //! [`LockRecord::Redisson`] shares locks with Java services that use Redisson's `RLock`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,4 +1,4 @@
-//! A call for a lock: its options, and the ways to make it.
+//! A call for a lock: its options, and the methods that make it.
 
 mod blocking;
 mod nested;
@@ -24,10 +24,10 @@ use crate::client::guard::LockGuard;
 use crate::error::LockError;
 use crate::key::LockKey;
 
-/// A call for a lock, with its options; made by [`LockClient::lock`](crate::LockClient::lock).
+/// A call for a lock, with its options; created by [`LockClient::lock`](crate::LockClient::lock).
 ///
-/// Nothing happens until [`acquire`](Acquire::acquire), [`run`](Acquire::run) or a variant of them is called.
-/// Awaiting the value itself is the same as `acquire`.
+/// Nothing happens until [`acquire`](Acquire::acquire), [`run`](Acquire::run) or a variant of them is called. Awaiting
+/// the value itself is the same as calling `acquire`.
 ///
 /// # Examples
 ///
@@ -78,10 +78,12 @@ impl Acquire {
         acquire
     }
 
-    /// The name of the lock in spans, events and metrics, where it takes the place of the key's template, and in the holder's
-    /// label. Default: `-` and none. The key itself belongs nowhere in it: metrics have a series for each name. Locks of one
-    /// name are one class in the [order of locks](crate::docs::cookbook#opposite-orders): the name `account:<>` is that of the
-    /// template `account:<id>`.
+    /// Sets the name that spans, events and metrics show in place of the key's template, and that the holder's label
+    /// shows. Default: `-` in reports, and none in the label.
+    ///
+    /// Do not include the key: each distinct name becomes a metrics series. Locks with the same name are one class in
+    /// the [order of locks](crate::docs::cookbook#opposite-orders): the name `account:<>` is the class of the template
+    /// `account:<id>`.
     ///
     /// # Examples
     ///
@@ -97,7 +99,7 @@ impl Acquire {
         self
     }
 
-    /// The function that has the attribute, or else the name of the lock, for the holder's label.
+    /// Returns the function that has the attribute, or else the name of the lock, for the holder's label.
     fn function_or_name(&self) -> &'static str {
         match self.function {
             "" if self.template != BY_HAND => self.template,
@@ -105,8 +107,8 @@ impl Acquire {
         }
     }
 
-    /// Adds the options of the attribute, and the names of the calling function, of the template of its key and of its
-    /// place, for holder labels and for logs.
+    /// Adds the options of the attribute, and for holder labels and logs the calling function, the template of its key
+    /// and its place.
     pub(crate) fn described(
         mut self,
         options: CallOptions,
@@ -123,20 +125,19 @@ impl Acquire {
 
     /// Acquires the lock, waiting in its queue for at most `wait`.
     ///
-    /// In a call tree that holds the lock already (same client or a clone of it, same key) this costs no round
-    /// trip. The guard then shares the hold, with the ttl, renewal and fencing token of the outermost guard.
-    /// If a sibling is inside, the call waits for that sibling to leave.
+    /// In a call tree that holds the lock already (same client or a clone of it, same key) this takes no round trip.
+    /// The guard then shares the hold, with the ttl, renewal and fencing token of the outermost guard. If a sibling
+    /// call is inside, this call waits until it has left.
     ///
     /// # Errors
     ///
     /// [`Busy`](crate::LockErrorKind::Busy) if the lock was held at the last attempt,
-    /// [`Unavailable`](crate::LockErrorKind::Unavailable) if the last attempt was not answered.
-    /// [`Lost`](crate::LockErrorKind::Lost) if the lock was acquired and then lost before the caller resumed,
-    /// or if the outer hold of the call tree is lost. Also [`Rejected`](crate::LockErrorKind::Rejected),
+    /// [`Unavailable`](crate::LockErrorKind::Unavailable) if the last attempt got no answer.
+    /// [`Lost`](crate::LockErrorKind::Lost) if the lock was acquired and then lost before the caller resumed, or if the
+    /// outer hold of the call tree is lost. Also [`Rejected`](crate::LockErrorKind::Rejected),
     /// [`Reentered`](crate::LockErrorKind::Reentered), [`OutOfOrder`](crate::LockErrorKind::OutOfOrder) where a test
     /// [denies](crate::testing::deny_lock_order) it, [`InvalidKey`](crate::LockErrorKind::InvalidKey),
-    /// [`InvalidOptions`](crate::LockErrorKind::InvalidOptions) and
-    /// [`Shutdown`](crate::LockErrorKind::Shutdown).
+    /// [`InvalidOptions`](crate::LockErrorKind::InvalidOptions) and [`Shutdown`](crate::LockErrorKind::Shutdown).
     ///
     /// # Panics
     ///
@@ -147,9 +148,9 @@ impl Acquire {
     /// Dropping the future at any await leaves the queue, and leaves no key and no queue entry behind. A grant
     /// that arrives late is released within half a second.
     ///
-    /// A future that was polled and is kept without being polled again may be granted the lock. Its lease is
-    /// not renewed before the caller has the guard, so it ends with its ttl. The future then fails with
-    /// `Lost`, or in memory waits again.
+    /// A future that was polled once and then kept unpolled may still be granted the lock. Its lease is not renewed
+    /// until the caller has the guard, so it ends with its ttl. The future then fails with `Lost`, or in memory waits
+    /// again.
     pub fn acquire(self) -> impl Future<Output = Result<LockGuard, LockError>> + Send {
         self.acquire_for(Caller::Task)
     }
@@ -177,13 +178,13 @@ impl Acquire {
         Ok(LockGuard::new(core, frame))
     }
 
-    /// Makes one attempt: `None` if another holder has the lock.
+    /// Makes one attempt, and returns `None` if another holder has the lock.
     ///
-    /// Contention is not an error, an outage is.
+    /// Contention is not an error; an outage is.
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Acquire::acquire), except `Busy`.
+    /// The same as [`acquire`](Acquire::acquire), except `Busy`.
     ///
     /// # Panics
     ///
@@ -198,19 +199,18 @@ impl Acquire {
 
     /// Acquires the lock, runs `body` under it, and releases it.
     ///
-    /// The body opens a call tree, as the attribute does: locked functions called in it know that
-    /// the lock is held. When the lock is lost, the body is dropped at its current await and the
-    /// call fails with [`Lost`](crate::LockErrorKind::Lost). `Ok` means that the lock was held
-    /// throughout. The body's output is not examined: if it is a `Result`, an `Err` of its own is inside the
-    /// `Ok`.
+    /// The body opens a call tree, as the attribute does: locked functions that it calls enter the lock. When the lock
+    /// is lost, the body is dropped at its current await and the call fails with [`Lost`](crate::LockErrorKind::Lost).
+    /// `Ok` means that the lock was held throughout. The body's output is not examined: if it is a `Result`, its `Err`
+    /// is inside the `Ok`.
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Acquire::acquire), and `Lost` if the lock was lost under the body.
+    /// The same as [`acquire`](Acquire::acquire), and `Lost` if the lock was lost while the body ran.
     ///
     /// # Panics
     ///
-    /// As [`acquire`](Acquire::acquire), and if the body panics.
+    /// In the same cases as [`acquire`](Acquire::acquire), and if the body panics.
     ///
     /// # Cancel safety
     ///
@@ -247,7 +247,7 @@ impl Acquire {
     }
 }
 
-/// The template in reports of a lock that was acquired without the attribute.
+/// The template that reports show for a lock acquired without the attribute.
 const BY_HAND: &str = "-";
 
 /// Contention is an answer, not an error.

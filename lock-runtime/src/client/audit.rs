@@ -1,4 +1,4 @@
-//! A reading of the audit.
+//! Reads the audit.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::error::LockError;
 use crate::key::LockKey;
 use crate::state::AuditEntry;
 
-/// What operators did to locks, oldest first; made by [`LockClient::audit`](crate::LockClient::audit).
+/// Reads what operators did to locks, oldest first; created by [`LockClient::audit`](crate::LockClient::audit).
 ///
-/// The servers keep about the last 10 000 lines, two for each operation, in the stream `{lock:}:audit`, where `lock:` is
-/// the client's prefix. Lines of a quorum come node by node. A memory client keeps them in this process.
+/// The servers keep about the last 10 000 lines, two per operation, in the stream `{lock:}:audit`, where `lock:` is the
+/// client's prefix. A quorum's lines come node by node. A memory client keeps its lines in this process.
 #[must_use = "nothing is asked before `next`"]
 pub struct Audit {
     core: Arc<Core>,
@@ -32,19 +32,19 @@ impl Audit {
         }
     }
 
-    /// Only lines that are no older than this, by the server's clock.
+    /// Reads only lines that are no older than this, by the server's clock.
     pub fn since(mut self, age: Duration) -> Audit {
         self.since = Some(age);
         self
     }
 
-    /// Only lines about this lock.
+    /// Reads only lines about this lock.
     pub fn key(mut self, key: impl Into<LockKey>) -> Audit {
         self.key = Some(key.into());
         self
     }
 
-    /// The next lines, at least one; `None` after the last.
+    /// Returns the next lines, at least one; `None` after the last.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Audit {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it loses nothing: the next call gives these lines.
+    /// Dropping the future loses nothing: the next call returns these lines.
     ///
     /// # Examples
     ///

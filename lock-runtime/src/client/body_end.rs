@@ -1,4 +1,4 @@
-//! Releases a lock after its body, and decides what that means for the body's result.
+//! Releases a lock after its body, and decides the call's result.
 
 use crate::backend::caller::Caller;
 use crate::call_tree::OnLost;
@@ -10,16 +10,16 @@ use crate::telemetry::{self, CallLabels};
 /// How a body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyEnd {
-    /// The body was dropped, since its lock was lost.
+    /// The body was dropped because its lock was lost.
     Dropped,
-    /// The body returned an error of its own, which no failure of the lock ever replaces.
+    /// The body returned an error of its own, which no failure of the lock replaces.
     Failed,
     /// The body returned anything else.
     Succeeded,
 }
 
 impl BodyEnd {
-    /// The end of a body that returned; `failed` means that its result is an error of its own.
+    /// Returns the end of a body that returned; `failed` means that its result is an error of its own.
     pub fn returned(failed: bool) -> BodyEnd {
         if failed {
             BodyEnd::Failed
@@ -28,7 +28,7 @@ impl BodyEnd {
         }
     }
 
-    /// The end of a body whose result is not examined; `Err` means that it was dropped.
+    /// Returns the end of a body whose result is not examined; `Err` means that it was dropped.
     pub(crate) fn of<R>(outcome: &Result<R, LockError>) -> BodyEnd {
         match outcome {
             Ok(_) => BodyEnd::Succeeded,
@@ -37,7 +37,7 @@ impl BodyEnd {
     }
 }
 
-/// Releases the lock after a body that ended so. `Err` replaces the body's result.
+/// Releases the lock after a body that ended with `end`. `Err` replaces the body's result.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub(crate) async fn release_after(
     after_release(&labels, on_lost, end, guard.release_for(caller).await)
 }
 
-/// The result of the call, after a body that ended so and a release with this result.
+/// Returns the call's result, given the end of the body and the result of the release.
 fn after_release(
     labels: &CallLabels,
     on_lost: OnLost,
@@ -75,13 +75,12 @@ fn after_release(
     }
 }
 
-/// The labels of the lease, for a report after its end.
+/// Returns the labels of the lease, for a report after its end.
 fn labels(guard: &LockGuard) -> CallLabels {
     guard.frame().lease().trace.labels.clone()
 }
 
-/// A body that ends while carried futures share its lease leaves the lock with them, which is seldom
-/// intended.
+/// Warns if a body ends while carried futures share its lease: they keep the lock, which is rarely intended.
 fn warn_if_shared(guard: &LockGuard) {
     let lease = guard.frame().lease();
     if guard.frame().is_outermost()

@@ -1,4 +1,4 @@
-//! How a client is made.
+//! Configures and creates a client.
 
 use std::fmt;
 use std::time::Duration;
@@ -36,30 +36,30 @@ pub struct LockClientBuilder {
 }
 
 impl LockClient {
-    /// Connects to `url` with default settings, and checks that the server answers.
+    /// Connects to `url` with default settings and checks that the server answers.
     ///
-    /// The URL is one of [these](crate#where-the-locks-are), so one environment variable configures
-    /// a service. `memory://` makes a store of this client's own. Characters that separate parts of a URL are
-    /// percent-encoded in a user and a password. A database takes the right to `SELECT`. Other parameters
-    /// are refused. [`LockClientBuilder`] has the certificates for TLS.
+    /// The URL is one of [these](crate#where-the-locks-are), so one environment variable configures a service.
+    /// `memory://` creates a store for this client alone. In a user or a password, percent-encode the characters that
+    /// separate parts of a URL. A database requires permission to `SELECT`. Unknown parameters are refused.
+    /// [`LockClientBuilder`] sets the certificates for TLS.
     ///
-    /// Each process logs one warning per server when the connection to another machine is not encrypted. It
-    /// logs another when the server may evict locks: `maxmemory` is set and `maxmemory-policy` is not
-    /// `noeviction`. The latter takes the right to `INFO`; without it nothing is logged.
+    /// Each process logs one warning per server if the connection to another machine is not encrypted. It logs another
+    /// if the server may evict locks: `maxmemory` is set and `maxmemory-policy` is not `noeviction`. The second check
+    /// requires permission to run `INFO`; without it nothing is logged.
     ///
     /// # Errors
     ///
-    /// `InvalidOptions` for a URL that cannot be used, `Unavailable` when the server is not
-    /// reached within a second, `Rejected` when it refuses the user or the password.
+    /// `InvalidOptions` if the URL cannot be used, `Unavailable` if the server is not reached within a second,
+    /// `Rejected` if it refuses the user or the password.
     ///
-    /// A server that cannot keep locks is recognised here and at each later connection. A Sentinel whose
-    /// URL does not say so, a name that the sentinels do not know, Redis 6.0, a server without RESP3 and a
-    /// node of a cluster whose URL names one server are `Rejected`. A replica is `Unavailable`, since it may be
-    /// promoted: this call fails at once, and calls of an existing client repeat their attempts during `wait`.
+    /// This call and each later connection detect a server that cannot keep locks. `Rejected` are a Sentinel or a
+    /// cluster node if the URL specifies a single server, a name that the sentinels do not know, Redis 6.0, and a
+    /// server without RESP3. A replica is `Unavailable`, since it may be promoted: this call fails at once, while calls
+    /// of an existing client retry during `wait`.
     ///
-    /// A certificate that does not verify, the server's or ours, is `Rejected` as well, and not `Unavailable`:
-    /// another attempt would not help, and a waiting call would look like a slow one. The error describes the
-    /// defect, and its source is the error of the TLS library.
+    /// A certificate that does not verify, the server's or the client's, is also `Rejected` and not `Unavailable`: a
+    /// retry would not help, and the waiting call would look like a slow one. The error describes the defect, and its
+    /// source is the error of the TLS library.
     ///
     /// # Panics
     ///
@@ -67,12 +67,12 @@ impl LockClient {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future gives the connection up.
+    /// Dropping the future abandons the connection.
     pub async fn connect(url: &str) -> Result<LockClient, LockError> {
         LockClient::builder().url(url).connect().await
     }
 
-    /// A builder with default settings.
+    /// Returns a builder with default settings.
     pub fn builder() -> LockClientBuilder {
         LockClientBuilder {
             url: None,
@@ -82,22 +82,22 @@ impl LockClient {
 }
 
 impl LockClientBuilder {
-    /// The URL of the locks; required. See [`LockClient::connect`].
+    /// Sets the URL of the locks; required. See [`LockClient::connect`].
     pub fn url(mut self, url: impl Into<String>) -> LockClientBuilder {
         self.url = Some(url.into());
         self
     }
 
-    /// Prefix of every key in Redis. Default: `lock:`.
+    /// Sets the prefix of every key in Redis. Default: `lock:`.
     pub fn prefix(mut self, prefix: impl Into<String>) -> LockClientBuilder {
         self.options.prefix = prefix.into();
         self
     }
 
-    /// In which record the locks are kept. Default: [`LockRecord::Native`].
+    /// Sets the record that stores each lock. Default: [`LockRecord::Native`].
     ///
-    /// [`LockRecord::Redisson`] is for locks that Java services hold as well, by Redisson's `RLock`. Their names have no
-    /// prefix, so set that to an empty one. In memory there are no records; such a client refuses the same options.
+    /// [`LockRecord::Redisson`] shares locks with Java services that use Redisson's `RLock`. Their names have no
+    /// prefix, so set an empty one. A memory client stores no records, but refuses the same options.
     ///
     /// # Examples
     ///
@@ -117,173 +117,172 @@ impl LockClientBuilder {
         self
     }
 
-    /// The ttl of calls that set none, 20 ms to 24 h. Default: 30 s.
+    /// Sets the ttl of calls that set none, 20 ms to 24 h. Default: 30 s.
     pub fn ttl(mut self, ttl: Duration) -> LockClientBuilder {
         self.options.ttl = ttl;
         self
     }
 
-    /// The wait of calls that set none. Default: 10 s.
+    /// Sets the wait of calls that set none. Default: 10 s.
     pub fn wait(mut self, wait: Duration) -> LockClientBuilder {
         self.options.wait = bounded_wait(wait);
         self
     }
 
-    /// The name of this service, as it appears in the busy errors of other processes and in Redis. Default: the name of
-    /// the program. At most 64 characters. [Redisson's record](LockRecord::Redisson) has no room for it.
+    /// Sets the name of this service that Redis and the busy errors of other processes show, at most 64 characters.
+    /// Default: the name of the program. [Redisson's record](LockRecord::Redisson) has no room for it.
     ///
     /// The host, the process id and the function are added: `checkout` becomes `checkout@host-7 (pid 4121) ship`. In
-    /// containers, where each process has the id 1, instances differ by their host. A name with an `@` in it is taken
-    /// as it is, and no host is added: `checkout@eu-1`.
+    /// containers, where each process has the id 1, the host tells instances apart. A name that contains an `@`, such
+    /// as `checkout@eu-1`, is used as it is, without the host.
     pub fn label(mut self, label: impl AsRef<str>) -> LockClientBuilder {
         self.options.label = Some(label_of(label.as_ref()));
         self
     }
 
-    /// Stores nothing that names this service or its host in Redis.
+    /// Stores nothing in Redis that names this service or its host.
     pub fn without_label(mut self) -> LockClientBuilder {
         self.options.label = None;
         self
     }
 
-    /// How long one attempt to reach the server may take, connecting included, at least 10 ms. Default: 1 s. A
-    /// wait is exceeded by no more than this.
+    /// Sets how long one attempt to reach the server may take, connecting included, at least 10 ms. Default: 1 s. A
+    /// call exceeds its wait by at most this time.
     pub fn command_timeout(mut self, timeout: Duration) -> LockClientBuilder {
         self.options.command_timeout = bounded_wait(timeout);
         self
     }
 
-    /// Refuses `redis://` with `InvalidOptions`, whatever the host: a port of this machine may lead to another
-    /// one. Unix sockets and `memory://` are accepted, since nothing leaves the machine there.
+    /// Sets whether `redis://` is refused, with `InvalidOptions`, whatever the host: a local port may be forwarded to
+    /// another machine. Unix sockets and `memory://` are accepted, since nothing leaves the machine. Default: false.
     pub fn require_tls(mut self, require: bool) -> LockClientBuilder {
         self.options.require_tls = require;
         self
     }
 
-    /// How long [`LockClient::shutdown`] waits for bodies to finish. Default: 30 s.
+    /// Sets how long [`LockClient::shutdown`] waits for bodies to finish. Default: 30 s.
     pub fn shutdown_grace(mut self, grace: Duration) -> LockClientBuilder {
         self.options.shutdown_grace = bounded_wait(grace);
         self
     }
 
-    /// How many callers of this client, 1 to 16, may have a lock in turn before another process that waits for
-    /// it gets it. Default: 16. With 1, a caller that is done leaves the lock to the next process that waits.
+    /// Sets how many callers of this client, 1 to 16, may hold a lock in a row while another process waits for it.
+    /// Default: 16. With 1, each release hands the lock off to the next waiting process.
     ///
-    /// Such a turn costs no command: the lease is handed over inside the process, with a fencing token of its
-    /// own if the lease has tokens. That happens in the order of arrival, between callers with the same ttl, while two
-    /// thirds of the lease are left. While other processes wait, it goes on for no longer than a second.
-    /// In [Redisson's record](LockRecord::Redisson) there are no such turns.
+    /// A local turn costs no command: the lease is handed over inside the process, and the turn has its own fencing
+    /// token if the lease has tokens. Callers with the same ttl take turns in order of arrival, while two thirds of the
+    /// lease are left. While other processes wait, turns continue for at most a second. [Redisson's
+    /// record](LockRecord::Redisson) has no local turns.
     ///
-    /// Whatever the number, only one caller of a client that wants the lock alone queues on the server. The next one
-    /// queues when that one is done, behind the other processes that wait by then. Each reader and each holder of permits
-    /// queues for itself, so it may go in before a writer of its own client that came earlier.
+    /// Whatever the number, each client has only one exclusive caller per lock in the server's queue. The next one
+    /// queues when that caller is done, behind the processes that wait by then. Each reader and each caller for permits
+    /// queues for itself, so it may acquire the lock before a writer of its own client that came earlier.
     pub fn local_turns(mut self, turns: u32) -> LockClientBuilder {
         self.options.local_turns = turns;
         self
     }
 
-    /// How long a lease that no other client waits for stays with this client after the body: 1 ms to a third
-    /// of the ttl. Default: not at all. For calls that do not [set it themselves](crate::Acquire::retain); in
-    /// a call with a shorter ttl it is at most a third of that.
+    /// Sets how long a lease that no other client waits for stays with this client after the body: 1 ms to a third of
+    /// the ttl. Default: not at all. Applies to calls that do not [set it themselves](crate::Acquire::retain), capped
+    /// at a third of the call's ttl.
     ///
-    /// Meanwhile the next caller of the same key takes the lease without a command. A waiter in another client
-    /// ends it at once; a call there that does not wait finds the lock busy. Call
-    /// [`shutdown`](LockClient::shutdown) before the process exits, or retained leases stay for their ttl.
-    /// In memory this has no effect: there are no commands to save. In [Redisson's record](LockRecord::Redisson) it is
-    /// `InvalidOptions`, since a waiter there cannot ask for the lease.
+    /// Meanwhile the next caller of the same key takes the lease without a command. A waiter in another client ends the
+    /// retention at once; a call there that does not wait finds the lock busy. Call [`shutdown`](LockClient::shutdown)
+    /// before the process exits, or retained leases stay taken until their ttl ends. In memory this has no effect,
+    /// since there are no commands to save. In [Redisson's record](LockRecord::Redisson) it is `InvalidOptions`, since
+    /// a waiter there cannot ask for the lease.
     pub fn retain(mut self, retain: Duration) -> LockClientBuilder {
         self.options.retain = retain;
         self
     }
 
-    /// Whether a release waits for the server's answer. Default: true.
+    /// Sets whether a release waits for the server's answer. Default: true.
     ///
-    /// Without the answer, a call over a network costs one round trip instead of two. The release is sent before
-    /// the caller's next command. Exceptions are a connection that is being made, and a server that does not
-    /// know the script or refuses the command in its place. If need be, the background repeats it. The price
-    /// is the server's confirmation that the lock was held to the end. `Ok` then means that the deadline had
-    /// not passed and nothing had disproved the lease so far.
+    /// If it does not wait, a call over a network costs one round trip instead of two. The release is still sent before
+    /// the caller's next command, unless the connection is being made, or the server does not know the script or
+    /// refuses the command. The background retries it if necessary. In exchange, the server does not confirm that the
+    /// lock was held to the end: `Ok` only means that the deadline had not passed and nothing had disproved the lease
+    /// so far.
     pub fn await_release(mut self, wait: bool) -> LockClientBuilder {
         self.options.await_release = wait;
         self
     }
 
-    /// Whether the background thread alone reads from the connection. Default: false.
+    /// Sets whether only the background thread reads from the connection. Default: false.
     ///
-    /// By default each tokio runtime that uses locks has one task that reads from the connection, so that a
-    /// command and its answer cross no threads. A thread that blocks for a call reads its answers itself. With
-    /// this option the client runs no task on its callers' runtimes, and each answer comes by way of the
-    /// background thread.
+    /// By default each tokio runtime that uses locks runs one task that reads from the connection, so that a command
+    /// and its answer stay on one thread. A thread that blocks in a call reads its answers itself. With this option the
+    /// client runs no task on its callers' runtimes, and each answer comes through the background thread.
     ///
-    /// A runtime that was built without I/O cannot read, and the background thread reads for it. tokio reports
-    /// such a runtime only by a panic, which is caught but printed, once per connection, unless this is set. A
-    /// program that is built with `panic = "abort"` must set it if it has such a runtime.
+    /// A runtime that was built without I/O cannot read, so the background thread reads for it. tokio reports such a
+    /// runtime only by a panic, which is caught, but printed once per connection unless this is set. A program with
+    /// such a runtime must set this if it is built with `panic = "abort"`.
     pub fn background_only(mut self, only: bool) -> LockClientBuilder {
         self.options.background_only = only;
         self
     }
 
-    /// The number of replicas that must have a lock before its caller has it. Default: 0.
+    /// Sets how many replicas must acknowledge a lock before its caller has it. Default: 0.
     ///
-    /// A server answers before its replicas have a write. If it fails then, the replica that takes over may give the
-    /// lock to another caller, while the first one learns of its loss only when it is connected again. With this option a body
-    /// starts only once that many replicas have acknowledged its lock. That narrows the window and does not close it: where
-    /// there are more replicas, one without the lock may be promoted. Only a fencing token protects the resource then. All
-    /// locks of such a client have one, so each acquisition costs the server as much as with
+    /// A server answers before its replicas have the write. If it then fails, the promoted replica may grant the lock
+    /// to another caller, while the first holder learns of its loss only after it reconnects. With this option a body
+    /// starts only once that many replicas have acknowledged its lock. That narrows the window but does not close it:
+    /// if there are more replicas, one without the lock may be promoted. Only a fencing token protects the resource
+    /// then. All locks of such a client have one, so each acquisition costs the server as much as with
     /// [`fenced`](crate::Acquire::fenced).
     ///
-    /// Each acquisition takes one more round trip, on a second connection to the server, which callers that come
-    /// together share. If fewer replicas acknowledge the lock within the
-    /// [`replica_timeout`](LockClientBuilder::replica_timeout), it is given back and asked for again while the call's
-    /// wait lasts; then the call fails with [`Unavailable`](crate::LockErrorKind::Unavailable). Renewals do not wait. In
-    /// memory this has no effect.
+    /// Each acquisition takes one more round trip, on a second connection to the server; concurrent callers share it.
+    /// If fewer replicas acknowledge the lock within the [`replica_timeout`](LockClientBuilder::replica_timeout), the
+    /// client releases it and retries until the call's wait is over; the call then fails with
+    /// [`Unavailable`](crate::LockErrorKind::Unavailable). Renewals do not wait for replicas. In memory this has no
+    /// effect.
     ///
-    /// The parameter `wait_replicas` of a [URL](crate#where-the-locks-are) says the same. It is an error if the two
+    /// The [URL](crate#where-the-locks-are) parameter `wait_replicas` is equivalent. It is an error if both are set and
     /// differ.
     pub fn wait_replicas(mut self, replicas: u32) -> LockClientBuilder {
         self.options.wait_replicas = Some(replicas);
         self
     }
 
-    /// How long replicas may take to acknowledge a lock: 1 ms to half of the command timeout. Default: 100 ms. Only with
-    /// [`wait_replicas`](LockClientBuilder::wait_replicas). In a URL, it is the parameter `replica_timeout`, such as
-    /// `100ms`.
+    /// Sets how long replicas may take to acknowledge a lock: 1 ms to half of the command timeout. Default: 100 ms.
+    /// Requires [`wait_replicas`](LockClientBuilder::wait_replicas). The URL parameter is `replica_timeout`, such as
+    /// `replica_timeout=100ms`.
     pub fn replica_timeout(mut self, timeout: Duration) -> LockClientBuilder {
         self.options.replica_timeout = Some(timeout);
         self
     }
 
-    /// How long a server remembers the last [fencing token](crate::FencingToken) of a lock, 1 h to 365 days. Default: a
-    /// day.
+    /// Sets how long a server remembers the last [fencing token](crate::FencingToken) of a lock, 1 h to 365 days.
+    /// Default: a day.
     ///
-    /// That memory keeps tokens rising although the server's clock is set back: by less than this. Each different key with a
-    /// token takes [about 170 bytes](crate::docs::security#the-servers-memory) for as long. A shorter memory is for services
-    /// with millions of keys a day, each of which is locked once with a token.
+    /// The remembered token keeps tokens rising if the server's clock is set back by less than this time. Each distinct
+    /// key with a token occupies [about 170 bytes](crate::docs::security#the-servers-memory) for that long. Shorten it
+    /// if a service locks millions of keys a day with a token, each of them once.
     ///
-    /// Set the same in all clients of a [prefix](LockClientBuilder::prefix). Where they differ, tokens still rise, and the
-    /// client that had a lock last decides for how long. In memory, and in [Redisson's record](crate::LockRecord::Redisson),
+    /// Set the same value in all clients of a [prefix](LockClientBuilder::prefix). If they differ, tokens still rise,
+    /// and the last client to hold a lock decides. In memory, and in [Redisson's record](crate::LockRecord::Redisson),
     /// which has no fence, this has no effect.
     pub fn fence_retention(mut self, memory: Duration) -> LockClientBuilder {
         self.options.fence_retention = memory;
         self
     }
 
-    /// Whether spans and events have the key of the lock that they are about, in the field `key`. Default: false, since a
-    /// key may contain private data; they have its template all the same. Metrics never have keys.
+    /// Sets whether spans and events record the key of their lock, in the field `key`. Default: false, since a key may
+    /// contain private data; they always record its template. Metrics never have keys.
     ///
-    /// Of a key, 128 bytes are shown at most, cut between characters and followed by `…`. All but plain characters are
-    /// escaped. [Several locks](LockClient::lock_all) of one call are shown as the first one and the number of others:
-    /// `order:1 +2`.
+    /// At most 128 bytes of a key are shown, cut between characters and followed by `…`. All characters that are not
+    /// plain are escaped. [Several locks](LockClient::lock_all) of one call are shown as the first key and the number
+    /// of others: `order:1 +2`.
     pub fn log_keys(mut self, log: bool) -> LockClientBuilder {
         self.options.log_keys = log;
         self
     }
 
-    /// Where the nodes of a cluster are reached, given the host and port that the cluster announces for one: for
-    /// networks that translate addresses, and tunnels. Default: there.
+    /// Maps the host and port that a cluster announces for a node to the address at which the client reaches it, for
+    /// NAT and tunnels. Default: the announced address.
     ///
-    /// The nodes that the URL names are reached where it says. Called with a lock of the client held, so it must not
-    /// block.
+    /// Nodes in the URL are reached at the URL's addresses. The client calls `map` with an internal mutex held, so it
+    /// must not block.
     ///
     /// # Examples
     ///
@@ -304,13 +303,13 @@ impl LockClientBuilder {
         self
     }
 
-    /// Creates the client without network I/O; it connects when it is first used. Needs no runtime. Whether a
-    /// service calls this or `connect` decides [what an outage does at its start](crate::docs::cookbook#starting).
-    /// For `rediss://` the certificates are read, the system's unless others are set.
+    /// Creates the client without network I/O; it connects at its first use. Requires no runtime. The choice between
+    /// this and `connect` decides [what an outage does at start-up](crate::docs::cookbook#starting). For `rediss://`
+    /// this reads the certificates, the system's unless others are set.
     ///
     /// # Errors
     ///
-    /// `InvalidOptions` for settings, a URL or certificates that cannot be used.
+    /// `InvalidOptions` if the settings, the URL or the certificates cannot be used.
     pub fn build(self) -> Result<LockClient, LockError> {
         self.options.check()?;
         let url = self.url.as_deref().ok_or_else(|| {
@@ -322,16 +321,16 @@ impl LockClientBuilder {
         Ok(LockClient::new(backend, limits, self.options))
     }
 
-    /// Creates the client and checks with one PING that its server answers. A server that is slow or away at
-    /// that moment is an error: see [which of the two](crate::docs::cookbook#starting) to call.
+    /// Creates the client and checks with one PING that its server answers. If the server is slow or unreachable at
+    /// that moment, this fails: see [which of the two](crate::docs::cookbook#starting) to call.
     ///
     /// # Errors
     ///
-    /// As [`build`](LockClientBuilder::build), and as [`LockClient::connect`].
+    /// The same as [`build`](LockClientBuilder::build) and [`LockClient::connect`].
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future gives the connection up.
+    /// Dropping the future abandons the connection.
     pub async fn connect(self) -> Result<LockClient, LockError> {
         let client = self.build()?;
         client.core().backend.ping().await?;

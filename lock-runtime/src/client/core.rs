@@ -17,7 +17,7 @@ use crate::telemetry;
 
 /// The state that all clones of a client share.
 pub(crate) struct Core {
-    /// Distinguishes clients in a call tree: unique in this process.
+    /// Identifies the client in a call tree; unique in this process.
     pub(crate) number: u64,
     pub(crate) options: Options,
     pub(crate) limits: Limits,
@@ -42,7 +42,7 @@ impl Core {
         }
     }
 
-    /// The names of a key's records.
+    /// Returns the names of a key's records.
     pub(crate) fn names_of(&self, key: &LockKey) -> Result<RecordNames, LockError> {
         let names = RecordNames::new(&self.options.prefix, key);
         names.map_err(|problem| {
@@ -52,14 +52,14 @@ impl Core {
         })
     }
 
-    /// Refuses what the record of a lock, or the servers that keep it, have no room for.
+    /// Refuses a feature that the record of a lock, or the servers that keep it, do not support.
     pub(crate) fn require(&self, feature: &str) -> Result<(), LockError> {
         self.options.record.require_native(feature)?;
         self.limits.require(feature)
     }
 
-    /// Refuses new calls and waits for those in flight, first as long as bodies may take, then until
-    /// their releases are settled.
+    /// Refuses new calls and waits for calls in flight, first while bodies may run, then until their releases are
+    /// settled.
     pub(crate) async fn shutdown(&self) {
         self.admission.close();
         self.backend.stop_retaining();
@@ -69,8 +69,8 @@ impl Core {
         }
         let (grace, answer) = (self.options.shutdown_grace, self.options.command_timeout);
         if !self.completes_within(grace, self.admission.empty()).await {
-            // Twice: a writer that became a reader meanwhile has another lease, and one that does so after its lease
-            // was ended ends the new one.
+            // Twice: a writer that became a reader meanwhile has another lease, and a writer that becomes a reader
+            // after its lease was ended ends the new lease itself.
             for _ in 0..2 {
                 for lease in self.backend.live() {
                     lease.lose(LossReason::Shutdown);

@@ -9,31 +9,32 @@ use crate::config::credentials::{Credentials, CredentialsSource};
 
 /// # Credentials that change
 ///
-/// For passwords that are rotated, and for tokens of a cloud that are valid for minutes. In place of the password in
-/// the URL, whose user stays unless the credentials name another one. A URL with a password beside them is
-/// `InvalidOptions`. With `memory://` they are ignored.
+/// For rotated passwords, and for cloud tokens that are valid for minutes. Credentials replace the password in the URL;
+/// the URL's user is used unless the credentials name another one. If the URL also has a password, `build` fails with
+/// `InvalidOptions`. With `memory://` credentials are ignored.
 ///
-/// They are asked for whenever a connection is made: to the server, to each node of a cluster or a quorum, to a new
-/// primary. A sentinel has a [login of its own](crate#where-the-locks-are), in the URL. A connection that exists is
-/// not logged in again. If the server closes it, because its token is over or its user is gone, the client makes another
-/// one, and confirms the held locks there.
+/// The client asks for them for every new connection: to the server, to each node of a cluster or a quorum, to a new
+/// primary. A sentinel has [its own login](crate#where-the-locks-are), in the URL. An existing connection is not
+/// authenticated again. If the server closes it, because its token has expired or its user is gone, the client opens
+/// another connection and confirms the held locks there.
 ///
-/// While the credentials cannot be had, calls are [`Unavailable`](crate::LockErrorKind::Unavailable) when their
-/// `wait` is over, as if the server were away; locks are held until their deadlines. Credentials that the server refuses
-/// are [`Rejected`](crate::LockErrorKind::Rejected) at once, and asked for again by the next call. So give a user the next
-/// password before it is used, and take the last one away later: a Redis user may have several.
+/// While the credentials are not available, calls fail with [`Unavailable`](crate::LockErrorKind::Unavailable) when
+/// their `wait` is over, as if the server were down; locks are held until their deadlines. If the server refuses the
+/// credentials, calls fail at once with [`Rejected`](crate::LockErrorKind::Rejected), and the next call asks for
+/// credentials again. So add a user's next password before it is used, and remove the last one later: a Redis user may
+/// have several.
 impl LockClientBuilder {
-    /// Has `callback` asked for the credentials of each new connection.
+    /// Calls `callback` for the credentials of each new connection.
     ///
-    /// It runs on a thread that it may block, inside a tokio runtime with I/O and timers. Tasks that it *spawns* run on the
-    /// thread that renews leases, and must not block. It has nine tenths of the
-    /// [`command_timeout`](LockClientBuilder::command_timeout), less what it took to reach the server; with sentinels two
-    /// fifths of that. Then it is dropped. Several may run at once, for nodes of a cluster, and up to some ten a second
-    /// while a server fails: a callback that asks a service should keep its answer as long as it is valid. It is not
-    /// asked by [`build`](LockClientBuilder::build).
+    /// The callback may block its thread, and runs inside a tokio runtime with I/O and timers. Tasks that it *spawns*
+    /// run on the thread that renews leases, and must not block. Its timeout is nine tenths of the
+    /// [`command_timeout`](LockClientBuilder::command_timeout), less the time that it took to reach the server, or with
+    /// sentinels two fifths of the result. After that its future is dropped. Several callbacks may run at once, for
+    /// nodes of a cluster, and about ten a second while a server fails, so a callback that asks a service should cache
+    /// the answer while it is valid. [`build`](LockClientBuilder::build) does not call it.
     ///
-    /// If it fails or panics, there is no connection. Its error is part of the text of the
-    /// [`LockError`](crate::LockError), on one line, and is its source: it must not contain the password.
+    /// If it fails or panics, no connection is made. Its error becomes part of the text of the
+    /// [`LockError`](crate::LockError), on one line, and its source, so it must not contain the password.
     ///
     /// # Examples
     ///
@@ -62,13 +63,14 @@ impl LockClientBuilder {
         self
     }
 
-    /// Has this file read for each new connection.
+    /// Reads this file for each new connection.
     ///
-    /// It has one line, the password, or two: the user and the password. An end of the last line does not count.
-    /// [`build`](LockClientBuilder::build) reads it too, and fails with `InvalidOptions` if that is not possible.
+    /// The file has one line, the password, or two: the user and the password. A line ending after the last line is
+    /// ignored. [`build`](LockClientBuilder::build) also reads the file, and fails with `InvalidOptions` if that is not
+    /// possible.
     ///
-    /// Replace it by renaming another file, as Kubernetes and Vault do: a file that is read while it is written may have
-    /// half a password.
+    /// Replace the file by renaming another one over it, as Kubernetes and Vault do: a file that is read while it is
+    /// written may contain half a password.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! A lock that is held.
+//! A held lock.
 
 mod tokens;
 
@@ -21,31 +21,30 @@ use crate::lease::{LeaseRef, Mode, Share};
 
 /// A share in a lock that this process holds.
 ///
-/// The lock is released when the last guard, body and carried future that share it are gone. A dropped guard
-/// releases it in the background, at once and without blocking, also while it unwinds from a panic or its
-/// runtime shuts down. [`release`](LockGuard::release) waits for that and returns its result. If the process exits right
-/// after a drop, the lock may stay taken until its ttl ends.
+/// The lock is released when the last guard, body and carried future that share it are gone. Dropping a guard releases
+/// it in the background, at once and without blocking, even during a panic or a runtime's shutdown.
+/// [`release`](LockGuard::release) waits for the release and returns its result. If the process exits immediately after
+/// a drop, the lock may stay taken until its ttl ends.
 ///
-/// Unlike a mutex, a lease can end while it is in use. [`is_valid`](LockGuard::is_valid),
-/// [`lost`](LockGuard::lost) and the result of `release` report that. A
-/// [fencing token](LockGuard::fencing_token) protects the resource where they come too late.
-/// [`run`](LockGuard::run) stops a body by itself.
+/// Unlike a mutex, a lease can end while it is in use. [`is_valid`](LockGuard::is_valid), [`lost`](LockGuard::lost) and
+/// the result of `release` report that. A [fencing token](LockGuard::fencing_token) protects the resource if the report
+/// comes too late. [`run`](LockGuard::run) stops a body by itself.
 #[must_use = "the lock is released as soon as the guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct LockGuard {
     core: Arc<Core>,
-    /// Dropped before the frame: once the lock is free, the guard is not counted any more.
+    /// Dropped before the frame: once the lock is free, the guard is no longer counted.
     reference: LeaseRef,
-    /// The frame of the lock; of several, that of those which the call acquired itself.
+    /// The frame of the lock; with several locks, the frame of the locks that the call acquired itself.
     frame: Arc<Frame>,
     /// Nearly every guard has one lock.
     several: Option<Box<Several>>,
 }
 
-/// What a guard of several locks has besides its own frame.
+/// What a guard of several locks has in addition to its own frame.
 struct Several {
     keys: OneOrMore<LockKey>,
-    /// The frames of locks that the call tree held before.
+    /// The frames of locks that the call tree already held.
     beside: Vec<(LeaseRef, Arc<Frame>)>,
 }
 
@@ -60,7 +59,7 @@ impl LockGuard {
         }
     }
 
-    /// A guard of several locks: those with these keys, which the frames hold. The last frame is the guard's own.
+    /// Creates a guard of several locks, with these keys, which the frames hold. The last frame is the guard's own.
     pub(super) fn of_several(
         core: Arc<Core>,
         keys: OneOrMore<LockKey>,
@@ -74,13 +73,13 @@ impl LockGuard {
         guard
     }
 
-    /// The frames of locks that the call tree held before.
+    /// The frames of locks that the call tree already held.
     fn beside(&self) -> impl Iterator<Item = &Arc<Frame>> + Clone {
         let several = self.several.iter();
         several.flat_map(|several| several.beside.iter().map(|(_, frame)| frame))
     }
 
-    /// The frames of all locks of this guard.
+    /// Returns the frames of all locks of this guard.
     fn frames(&self) -> impl Iterator<Item = &Arc<Frame>> {
         std::iter::once(&self.frame).chain(self.beside())
     }
@@ -89,12 +88,12 @@ impl LockGuard {
         &self.frame
     }
 
-    /// The key, without the client's prefix. Of several keys, the first in the order in which locks are acquired.
+    /// Returns the key, without the client's prefix. With several keys, this is the first in the order of acquisition.
     pub fn key(&self) -> &str {
         self.key_set().first().as_str()
     }
 
-    /// All keys of the guard, in the order in which locks are acquired.
+    /// Returns all keys of the guard, in the order of acquisition.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.key_set().iter().map(LockKey::as_str)
     }
@@ -106,27 +105,27 @@ impl LockGuard {
         }
     }
 
-    /// How long the lock may still be relied on without another renewal; zero once it is lost.
+    /// Returns how long the lock may still be relied on without another renewal; zero once it is lost.
     ///
-    /// The time counts from before the request that the server confirmed, less a margin for the difference of
-    /// the two clocks. So it is shorter than the ttl that Redis shows.
+    /// The time counts from before the request that the server confirmed, less a margin for the difference of the two
+    /// clocks, so it is shorter than the ttl that Redis shows.
     pub fn remaining(&self) -> Duration {
         let remaining = self.frames().map(|frame| frame.lease().remaining());
         remaining.min().unwrap_or_default()
     }
 
-    /// Whether the lock may still be relied on: nothing disproved it and its deadline has not passed. Only a
-    /// clock is read; to ask the server see [`renew`](LockGuard::renew).
+    /// Returns whether the lock may still be relied on: nothing disproved it and its deadline has not passed. This only
+    /// reads a clock; [`renew`](LockGuard::renew) asks the server.
     pub fn is_valid(&self) -> bool {
         self.frames().all(|frame| frame.lease().loss().is_none())
     }
 
-    /// `Lost` if the lock, or one of several, is lost.
+    /// Returns `Lost` if the lock, or one of several, is lost.
     pub(super) fn lost_error(&self) -> Option<LockError> {
         self.frames().find_map(lost_error)
     }
 
-    /// Completes when the lock is lost, and never if it is not.
+    /// Waits until the lock is lost. Never completes if it is not.
     ///
     /// # Cancel safety
     ///
@@ -150,22 +149,22 @@ impl LockGuard {
         .await;
     }
 
-    /// How many guards, bodies and carried futures share this hold.
+    /// Returns how many guards, bodies and carried futures share this hold.
     pub fn hold_count(&self) -> usize {
         self.frame.lease().references()
     }
 
-    /// Asks the server whether the lock is still ours, and extends the lease to a full ttl, or to
-    /// what `max_hold` leaves of it.
+    /// Asks the server whether the lock is still ours, and extends the lease to a full ttl, or to the rest of
+    /// `max_hold`.
     ///
     /// # Errors
     ///
-    /// `Lost` if the lock is not ours any more. `Unavailable` if the server did not answer, and `Rejected` if
-    /// it refused: the lease then runs on as it was. `Shutdown` in a forked child.
+    /// `Lost` if the lock is no longer ours. `Unavailable` if the server did not answer, and `Rejected` if it refused:
+    /// the lease then runs on unchanged. `Shutdown` in a forked child.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the lease extended or as it was.
+    /// Dropping the future leaves the lease either extended or unchanged.
     pub async fn renew(&self) -> Result<(), LockError> {
         for frame in self.frames() {
             frame.lease().renew().await?;
@@ -173,9 +172,9 @@ impl LockGuard {
         Ok(())
     }
 
-    /// Runs `future` in a call tree that holds this lock: locked functions called in it enter the
-    /// lock instead of waiting for it. When the lock is lost, `future` is dropped at its current
-    /// await. The guard stays held afterwards.
+    /// Runs `future` in a call tree that holds this lock: locked functions called in it enter the lock instead of
+    /// waiting for it. When the lock is lost, `future` is dropped at its current await. The guard still holds the lock
+    /// afterwards.
     ///
     /// # Errors
     ///
@@ -193,19 +192,19 @@ impl LockGuard {
         }
     }
 
-    /// Makes a writer a reader, without letting the lock go in between: no other writer comes before it, and the
-    /// readers that wait in front of all writers join it. The returned guard has a fencing token of its own, above the token
-    /// of the writer. A guard of a reader stays what it is, also one that is nested in a writer. A minimum hold
-    /// ([`min_hold`](crate::Acquire::min_hold)) ends with the writer.
+    /// Atomically turns a write lock into a read lock. No other writer gets in between, and readers queued ahead of the
+    /// first writer are admitted. The returned guard has its own fencing token, above the writer's token. A reader's
+    /// guard is returned unchanged, even if it is nested in a writer. A minimum hold
+    /// ([`min_hold`](crate::Acquire::min_hold)) ends with the write lock.
     ///
-    /// There is no way back: two readers that both waited to write would wait for each other.
+    /// There is no upgrade: two readers that both waited to write would deadlock.
     ///
     /// # Errors
     ///
-    /// After an error the guard is gone, and the lock given back. `Lost` if the lock was lost, even if it is free by now, or
-    /// no answer came before its deadline. `Reentered` if other guards, bodies or carried futures share the hold: they rely on its being
-    /// exclusive, and keep it. `InvalidOptions` if the guard holds permits or several locks, or its
-    /// lock is in [Redisson's record](crate::LockRecord::Redisson). `Rejected` if the server refuses.
+    /// After an error the guard is gone and the lock released. `Lost` if the lock was lost, even if it is free by now,
+    /// or if no answer came before its deadline. `Reentered` if other guards, bodies or carried futures share the hold:
+    /// they rely on exclusive access, and keep the lock. `InvalidOptions` if the guard holds permits or several locks,
+    /// or its lock is in [Redisson's record](crate::LockRecord::Redisson). `Rejected` if the server refuses.
     ///
     /// # Cancel safety
     ///
@@ -227,11 +226,11 @@ impl LockGuard {
         self.downgrade_for(Caller::Task)
     }
 
-    /// As [`downgrade`](LockGuard::downgrade), blocking the thread.
+    /// Like [`downgrade`](LockGuard::downgrade), but blocks the thread.
     ///
     /// # Errors
     ///
-    /// As [`downgrade`](LockGuard::downgrade).
+    /// The same as [`downgrade`](LockGuard::downgrade).
     pub fn downgrade_blocking(self) -> Result<LockGuard, LockError> {
         on_this_thread(self.downgrade_for(Caller::Thread))
     }
@@ -275,29 +274,28 @@ impl LockGuard {
         }
     }
 
-    /// Releases the lock, and reports whether it was held until now.
+    /// Releases the lock and reports whether it was held until now.
     ///
-    /// If other guards, bodies or carried futures share the hold, it lives on until the last of them is gone.
-    /// `Ok` then only means that it was not lost so far.
+    /// If other guards, bodies or carried futures share the hold, it lasts until the last of them is gone. `Ok` then
+    /// only means that it is not lost yet.
     ///
     /// # Errors
     ///
-    /// `Lost` if the deadline has passed or the server answers that the lock was not ours any more. A release
-    /// that is not answered in time is not an error: the lock was held until this call, and the release goes
-    /// on in the background.
+    /// `Lost` if the deadline has passed or the server answers that the lock was no longer ours. A release that gets no
+    /// answer in time is not an error: the lock was held until this call, and the release is retried in the background.
     ///
     /// # Cancel safety
     ///
-    /// Once polled, the lock is released even if the future is dropped.
+    /// Once the future has been polled, the lock is released even if the future is dropped.
     pub fn release(self) -> impl Future<Output = Result<(), LockError>> + Send {
         self.release_for(Caller::Task)
     }
 
-    /// As [`release`](LockGuard::release), blocking the thread for at most a second.
+    /// Like [`release`](LockGuard::release), but blocks the thread, for at most a second.
     ///
     /// # Errors
     ///
-    /// As [`release`](LockGuard::release).
+    /// The same as [`release`](LockGuard::release).
     pub fn release_blocking(self) -> Result<(), LockError> {
         on_this_thread(self.release_for(Caller::Thread))
     }
@@ -309,7 +307,7 @@ impl LockGuard {
         }
     }
 
-    /// Drives a body that runs under this lock.
+    /// Returns a driver for a body that runs under this lock.
     pub(crate) fn driver(&self, on_lost: OnLost) -> BodyDriver<'_> {
         BodyDriver::new(self.core.number, &self.frame, self.beside(), on_lost)
     }
@@ -331,7 +329,7 @@ impl LockGuard {
     }
 }
 
-/// `Lost` if the lease of a frame is lost.
+/// Returns `Lost` if the lease of a frame is lost.
 fn lost_error(frame: &Arc<Frame>) -> Option<LockError> {
     lost_error_at(frame, frame.lease().now())
 }
@@ -343,14 +341,15 @@ fn lost_error_at(frame: &Arc<Frame>, now: Moment) -> Option<LockError> {
 
 /// A guard that may be downgraded.
 enum Downgradable {
-    /// It is a reader's already.
+    /// It is a reader's guard already.
     Reader(LockGuard),
     Writer(OwnedLease),
 }
 
-/// The work that is left when a guard ends.
+/// The work that remains when a guard ends.
 enum Ending {
-    /// The lease to release, when its holder was done, and whether the locks that the call tree held before are held still.
+    /// The lease to release, when its holder was done, and whether the locks that the call tree held before are still
+    /// held.
     Last(OwnedLease, Moment, Result<(), LockError>),
     Shared(Result<(), LockError>),
 }

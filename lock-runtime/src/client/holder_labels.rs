@@ -6,8 +6,7 @@ use foldhash::HashMap;
 
 use crate::background::sync::Mutex;
 
-/// The labels of one client: the holder of a lock, in words. Each is built once, and not for every
-/// acquisition.
+/// The labels of one client, which describe the holder of a lock. Each is built once, not for every acquisition.
 #[derive(Debug)]
 pub(crate) struct Labels {
     /// Service and process; empty if the client has no label.
@@ -17,7 +16,7 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// The labels of a service of this name, or no labels at all.
+    /// Creates the labels of a service with this name, or no labels at all.
     pub(crate) fn new(service: Option<&str>) -> Labels {
         let client = match service {
             Some(service) => format!("{service} (pid {})", std::process::id()).into(),
@@ -29,7 +28,7 @@ impl Labels {
         }
     }
 
-    /// The label for a lock that `function` acquires; `function` is empty without the attribute.
+    /// Returns the label for a lock that `function` acquires; `function` is empty without the attribute.
     pub(crate) fn of(&self, function: &'static str) -> Arc<str> {
         if self.client.is_empty() || function.is_empty() {
             return self.client.clone();
@@ -66,7 +65,7 @@ mod tests {
     #[test]
     fn label_is_built_while_the_mutex_is_locked() {
         let labels = Arc::new(Labels::new(Some("api-7")));
-        // As in a child that was forked while a label was built.
+        // Simulates a child that was forked while a label was built.
         let _locked = labels.functions.lock();
         let (sender, label) = mpsc::channel();
         let child = labels.clone();

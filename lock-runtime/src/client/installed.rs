@@ -1,4 +1,4 @@
-//! The client of every attribute that names no other: one for the process, and one for each future of a test.
+//! The default client: process-wide, or scoped to one future in tests.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -14,7 +14,7 @@ use crate::error::{LockError, LockErrorKind};
 
 static INSTALLED: OnceLock<LockClient> = OnceLock::new();
 
-/// Whether any future has ever had a client of its own. Calls of services read no thread-local.
+/// Whether any future has ever had a client of its own. In services none has, so calls read no thread-local.
 static IS_SCOPED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -23,7 +23,7 @@ thread_local! {
 }
 
 impl LockClient {
-    /// Makes this the client of every attribute in this process that names no other.
+    /// Makes this the default client of the process: every attribute uses it that names no other.
     ///
     /// # Errors
     ///
@@ -34,12 +34,13 @@ impl LockClient {
             .map_err(|_| LockError::new(LockErrorKind::AlreadyInstalled))
     }
 
-    /// The client that was installed; inside of [`with_installed`](crate::testing::with_installed), the client of that.
+    /// Returns the client that was installed; inside [`with_installed`](crate::testing::with_installed), the client
+    /// given there.
     ///
     /// # Errors
     ///
     /// `NotInstalled` if no client was installed. There is no silent default: a lock that only this process sees would
-    /// look just like one that all processes respect.
+    /// look just like a lock that all processes respect.
     pub fn installed() -> Result<LockClient, LockError> {
         if let Some(client) = scoped() {
             return Ok(client);
@@ -50,7 +51,7 @@ impl LockClient {
 
 fn not_installed() -> LockError {
     let error = LockError::new(LockErrorKind::NotInstalled);
-    // Only tests have had a client for one future. This is most likely a task that one of them has spawned.
+    // Only tests install a client for one future, so this is most likely a task that a test has spawned.
     if IS_SCOPED.load(Ordering::Relaxed) {
         return error.with_detail(
             "a task that a test spawns needs `testing::with_installed` around its own future",
@@ -65,17 +66,17 @@ fn scoped() -> Option<LockClient> {
         return None;
     }
     let client = SCOPED.try_with(|scoped| scoped.borrow().clone());
-    // In the last moments of a thread there is none.
+    // While a thread exits there is none.
     client.ok().flatten()
 }
 
-/// Makes `client` the installed one for all that `future` calls, in place of that of the process, if there is one.
+/// Makes `client` the installed client for everything that `future` calls, in place of the process's client.
 ///
-/// For tests of functions whose attribute names no client: tests of one program run at the same time, each with a client
-/// of its own. It takes part in no `install`. Any client will do, not only one in memory.
+/// For tests of functions whose attribute names no client: tests of one program can run at the same time, each with its
+/// own client. This is independent of `install`. Any client works, not only a memory client.
 ///
-/// What the future calls, it calls while it is polled or dropped: async functions, synchronous ones, tasks of a `LocalSet`
-/// that it runs. A task or a thread that it *spawns* is polled elsewhere: wrap its future as well.
+/// It applies to calls made while the future is polled or dropped: async functions, synchronous functions, tasks of a
+/// `LocalSet` that it runs. A task or a thread that it *spawns* is polled elsewhere: wrap that future as well.
 ///
 /// # Cancel safety
 ///
@@ -145,7 +146,7 @@ impl<F: Future> Future for WithInstalled<F> {
     }
 }
 
-/// Has a client be this thread's until this is dropped, also by a panic.
+/// Makes a client this thread's client until this is dropped, even by a panic.
 struct Scope {
     previous: Option<LockClient>,
 }

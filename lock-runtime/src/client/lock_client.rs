@@ -1,4 +1,4 @@
-//! A client: where the locks are, and the defaults of its calls.
+//! A client: the store that keeps the locks, and the defaults of its calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,11 +10,12 @@ use crate::client::core::Core;
 use crate::config::{Limits, Options, Topology};
 use crate::key::LockKey;
 
-/// Access to the locks of one server or of this process. Cheap to clone; clones are the same client.
+/// Connects to the store that keeps the locks: one server, several servers or this process. Cheap to clone; clones are
+/// the same client.
 ///
-/// One client per process is enough. It has one connection to its server, made by a background thread, so it
-/// works from any runtime and from none. Each runtime that uses locks reads from that connection itself, as
-/// does a thread that blocks for a call. So a call does not change threads.
+/// One client per process is enough. A background thread opens its one connection to the server, so it works on any
+/// runtime and without one. Each runtime that uses locks reads from that connection itself, and so does a thread that
+/// blocks in a call, so a call does not change threads.
 ///
 /// # Examples
 ///
@@ -31,8 +32,8 @@ pub struct LockClient {
 }
 
 impl LockClient {
-    /// A client whose locks live in this process: for programs of one process, and for
-    /// [tests](crate::docs::testing), which can make them [busy or lost](crate::client::testing) on purpose.
+    /// Creates a client whose locks live in this process: for programs of one process, and for
+    /// [tests](crate::docs::testing), which can make locks [busy or lost](crate::client::testing) on purpose.
     ///
     /// Clones share the store; two calls of `memory()` do not. Asynchronous calls stay on their caller's runtime
     /// and use its clock, so that paused time works. Synchronous calls use the real clock.
@@ -43,8 +44,8 @@ impl LockClient {
     /// Like [`memory`](LockClient::memory), but refuses what servers of this kind refuse, with the same errors: for
     /// [tests](crate::docs::testing) of a service whose locks are on a cluster or a quorum.
     ///
-    /// As a URL, it is `memory://?like=cluster` or `memory://?like=quorum`. A quorum whose restart delay is not 60 s is
-    /// `memory://?like=quorum&restart_delay=300s`.
+    /// The URL is `memory://?like=cluster` or `memory://?like=quorum`. For a quorum with another restart delay than 60
+    /// s it is `memory://?like=quorum&restart_delay=300s`.
     ///
     /// # Examples
     ///
@@ -68,7 +69,7 @@ impl LockClient {
         }
     }
 
-    /// A call for the lock with this key. The key is checked when the call is made.
+    /// Returns a call for the lock with this key. The key is checked when the call is made.
     ///
     /// # Examples
     ///
@@ -87,16 +88,15 @@ impl LockClient {
         Acquire::new(self.core.clone(), key.into())
     }
 
-    /// A call for the locks with all of these keys: one guard for all or for none, with one
-    /// [fencing token](crate::FencingToken), above every earlier token of each key.
+    /// Returns a call for the locks with all of these keys: it acquires all or none, with one guard and one [fencing
+    /// token](crate::FencingToken), above every earlier token of each key.
     ///
-    /// Every call acquires its locks in one order, whatever the order of `keys`, so two calls never wait for each other.
-    /// Locks that the call tree holds already are entered; the others are acquired while those are held, and so out of
-    /// that order, for at most `wait`.
-    /// A key that is given twice is locked once. A call for more than 32 keys fails with `InvalidKey`, and one for no key
-    /// with `InvalidOptions`. The locks that come before an awaited one are held meanwhile. Several locks are held
-    /// exclusively, and never retained: [`read`](Acquire::read), [`permits`](Acquire::permits) and
-    /// [`retain`](Acquire::retain) are `InvalidOptions`, and so is the call itself in
+    /// Every call acquires its locks in one order, whatever the order of `keys`, so two calls never wait for each
+    /// other. The call enters locks that the call tree holds already. It acquires the others while those are held, and
+    /// so out of that order, for at most `wait`. A key that is given twice is locked once. A call for more than 32 keys
+    /// fails with `InvalidKey`, and a call for no key with `InvalidOptions`. While the call waits for a lock, it holds
+    /// the locks that come before it. Several locks are always exclusive and never retained: [`read`](Acquire::read),
+    /// [`permits`](Acquire::permits) and [`retain`](Acquire::retain) are `InvalidOptions`, and so is the call itself in
     /// [Redisson's record](crate::LockRecord::Redisson).
     ///
     /// # Examples
@@ -118,17 +118,17 @@ impl LockClient {
         Acquire::for_all(self.core.clone(), keys.into_iter().map(Into::into))
     }
 
-    /// Shuts the client down, and with it every call for its locks.
+    /// Shuts down the client and every call for its locks.
     ///
-    /// New acquisitions and waiting ones fail with `Shutdown`. Bodies that run may finish within the builder's
-    /// [`shutdown_grace`](crate::LockClientBuilder::shutdown_grace); those that do not lose their lock. Every
-    /// lock that ends is released before this returns, if the server answers within two command timeouts.
+    /// New and waiting acquisitions fail with `Shutdown`. Running bodies may finish within the builder's
+    /// [`shutdown_grace`](crate::LockClientBuilder::shutdown_grace); after that they lose their lock. Every lock that
+    /// ends is released before this returns, if the server answers within two command timeouts.
     ///
-    /// The lock of a holder that cannot be stopped, a synchronous body or a guard that is kept, is not released
-    /// while it is in use. It is not renewed any more, and its ttl frees it.
+    /// A holder that cannot be stopped, such as a synchronous body or a guard that is kept, keeps its lock while it is
+    /// in use. The lock is no longer renewed, and is freed when its ttl ends.
     ///
-    /// Call this when a server begins to drain its requests and
-    /// [not after that](crate::docs::cookbook#leaving-in-good-order): the grace begins here.
+    /// Call this when a server begins to drain its requests, [not
+    /// afterwards](crate::docs::cookbook#leaving-in-good-order): the grace period starts here.
     ///
     /// # Cancel safety
     ///

@@ -23,7 +23,7 @@ impl LockOrder {
         self.with(Graph::refuse_rings);
     }
 
-    /// `None` in a forked child where the thread that used the graph is gone. No lock can be acquired there.
+    /// Returns `None` in a forked child whose parent's thread was using the graph. No lock can be acquired there.
     pub(crate) fn with<T>(&self, visit: impl FnOnce(&mut Graph) -> T) -> Option<T> {
         let mut graph = self.graph.lock_unless_forked(self.process)?;
         Some(visit(&mut graph))

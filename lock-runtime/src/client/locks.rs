@@ -1,4 +1,4 @@
-//! A listing of the locks that are held.
+//! A listing of held locks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use crate::client::core::Core;
 use crate::error::LockError;
 use crate::state::{ListingPosition, LockState};
 
-/// How many keys a server looks at for each page, unless it is said.
+/// How many keys a server scans for each page by default.
 const PAGE: u32 = 250;
 
-/// The most keys for which a server may be asked at once: more than half a millisecond of its time.
+/// The most keys that a server may be asked to scan at once: more than half a millisecond of its time.
 const MAX_PAGE: u32 = 1_000;
 
-/// The locks that are held, page by page; made by [`LockClient::locks`](crate::LockClient::locks).
+/// Lists held locks, page by page; created by [`LockClient::locks`](crate::LockClient::locks).
 ///
-/// A lock that is held, by anyone, from the first call of [`next`](Locks::next) to the last is shown at least once. One that
-/// is acquired or released meanwhile may be. A lock may be shown twice: if its server rehashes its keys, if the connection
-/// is replaced, and in a cluster if its slot moves. If that happens twice to one slot during the listing, a lock may be
-/// missing. Locks of a quorum that a minority has are not held, and are left out.
+/// A lock that anyone holds from the first call of [`next`](Locks::next) to the last is shown at least once. A lock
+/// that is acquired or released meanwhile may be shown. A lock may be shown twice if its server rehashes its keys, if
+/// the connection is replaced, or in a cluster if its slot moves. If one slot moves twice during the listing, a lock
+/// may be missing. On a quorum, locks that only a minority has are not held, and are left out.
 ///
-/// The states of a listing have the holder, one of those that share a lock, and numbers of the others and of waiters.
-/// [`inspect`](crate::LockClient::inspect) says more of one lock.
+/// A listing's states have one holder, even of a shared lock, and the numbers of the other holders and of waiters.
+/// [`inspect`](crate::LockClient::inspect) returns a lock's full state.
 #[must_use = "nothing is asked before `next`"]
 pub struct Locks {
     core: Arc<Core>,
@@ -41,26 +41,27 @@ impl Locks {
         }
     }
 
-    /// Only locks whose keys match a pattern of Redis, such as `order:*`: `*` is any text, `?` one byte, `[ab]` one of these,
-    /// and `\` takes the next byte literally. The client's prefix is not part of it. Begins anew.
+    /// Lists only locks whose keys match a Redis pattern, such as `order:*`: `*` matches any text, `?` one byte, `[ab]`
+    /// one of these, and `\` takes the next byte literally. The pattern does not include the client's prefix. Restarts
+    /// the listing.
     pub fn matching(mut self, pattern: impl Into<String>) -> Locks {
         self.keys = pattern.into();
         self.cursor = Cursor::default();
         self
     }
 
-    /// At how many keys a server looks for each page, 1 to 1000. Default: 250, which takes it about 0.2 ms. A page
-    /// has about as many locks, or fewer if there are other keys on the server.
+    /// Sets how many keys a server scans for each page, 1 to 1000. Default: 250, which takes it about 0.2 ms. A page
+    /// has about as many locks, or fewer if the server has other keys.
     pub fn page(mut self, keys: u32) -> Locks {
         self.page = keys.clamp(1, MAX_PAGE);
         self
     }
 
-    /// Goes on from where a listing of the same keys was, in this process or another one.
+    /// Continues a listing of the same keys, from this process or another one.
     ///
-    /// What was shown before is not remembered, so less is promised than of one listing: locks may be shown twice or be missing
-    /// if a server is restarted or replaced in between, if a slot of a cluster moves, or if a node of a quorum gets its record
-    /// of a lock anew.
+    /// The position does not include the locks already shown, so the guarantee is weaker than for one listing: locks
+    /// may be shown twice or be missing if a server is restarted or replaced in between, if a cluster's slot moves, or
+    /// if a quorum node gets back its record of a lock.
     ///
     /// # Examples
     ///
@@ -91,7 +92,7 @@ impl Locks {
         self
     }
 
-    /// The next locks, at least one; `None` after the last.
+    /// Returns the next locks, at least one; `None` after the last.
     ///
     /// # Errors
     ///
@@ -99,7 +100,7 @@ impl Locks {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it loses nothing: the next call gives these locks.
+    /// Dropping the future loses nothing: the next call returns these locks.
     ///
     /// # Examples
     ///
@@ -125,16 +126,16 @@ impl Locks {
         Ok(None)
     }
 
-    /// Like [`next`](Locks::next), but asks for one page, which may have no locks. Bounds what is asked of servers with many
-    /// other keys.
+    /// Like [`next`](Locks::next), but asks for one page, which may have no locks. This bounds the work of servers with
+    /// many other keys.
     ///
     /// # Errors
     ///
-    /// As `next`.
+    /// The same as `next`.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it loses nothing: the next call gives this page.
+    /// Dropping the future loses nothing: the next call returns this page.
     pub async fn next_page(&mut self) -> Result<Option<Vec<LockState>>, LockError> {
         if self.cursor.is_over {
             return Ok(None);
@@ -153,13 +154,13 @@ impl Locks {
             .map(Some)
     }
 
-    /// How far the listing has come; `None` once it has shown all locks.
+    /// Returns how far the listing has come; `None` once it has shown all locks.
     pub fn position(&self) -> Option<ListingPosition> {
         self.cursor.at()
     }
 }
 
-/// A text as a pattern that matches it alone.
+/// Returns a pattern that matches only this text.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

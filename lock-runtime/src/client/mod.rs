@@ -1,7 +1,7 @@
 //! Clients, and the locks that are acquired from them.
 //!
-//! [`LockClient`] is where locks are, [`Acquire`] asks for one, [`LockGuard`] is one that is held. All three
-//! are handles of one [`Core`](core::Core).
+//! [`LockClient`] connects to the store that keeps the locks, [`Acquire`] asks for a lock, [`LockGuard`] is a held
+//! lock. All three are handles of one [`Core`](core::Core).
 
 mod acquire;
 mod audit;

@@ -1,4 +1,4 @@
-//! What a client does for operators.
+//! A client's operations for operators.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,12 @@ use crate::error::LockError;
 use crate::key::LockKey;
 use crate::state::{HolderRef, LocalHold, LockState, Revocation, Revoked, ServerAnswers};
 
-/// Operations: [`inspect`](crate::inspect) has what they return.
+/// Operations; the types that they return are in [`inspect`](crate::inspect).
 impl LockClient {
-    /// A round trip to the server: how long its answer took. Fit for a readiness probe.
+    /// Makes a round trip to the server, and returns how long the answer took. Suitable for a readiness probe.
     ///
-    /// Connects if there is no connection. In a cluster each primary is asked, and of a quorum a majority must answer.
-    /// A memory client answers at once.
+    /// Connects if there is no connection. In a cluster this asks each primary; in a quorum a majority must answer. A
+    /// memory client answers at once.
     ///
     /// # Errors
     ///
@@ -24,7 +24,7 @@ impl LockClient {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves nothing behind but a connection.
+    /// Dropping the future leaves nothing but a connection behind.
     ///
     /// # Examples
     ///
@@ -42,11 +42,11 @@ impl LockClient {
         Ok(began.elapsed())
     }
 
-    /// A lock as it is now: its holders, and the clients that wait for it. Writes nothing.
+    /// Returns a lock as it is now: its holders, and the clients that wait for it. Writes nothing.
     ///
-    /// What is shown was true at one moment of the server, and may have changed by the time it arrives. On a quorum the
-    /// nodes are asked side by side, and the lock is held if a majority has one owner. What a minority has is in
-    /// [`votes`](LockState::votes).
+    /// The state is a consistent snapshot of the server, which may have changed by the time it arrives. A quorum's
+    /// nodes are asked concurrently, and the lock is held if a majority has the same owner. [`votes`](LockState::votes)
+    /// also counts a minority's records.
     ///
     /// # Errors
     ///
@@ -73,12 +73,12 @@ impl LockClient {
         Ok(state)
     }
 
-    /// The locks that are held, by anyone, page by page.
+    /// Lists the locks that anyone holds, page by page.
     pub fn locks(&self) -> Locks {
         Locks::new(self.core.clone())
     }
 
-    /// The locks that callers of this client hold now, in no order. Asks no server.
+    /// Returns the locks that callers of this client hold now, in no particular order. Asks no server.
     ///
     /// # Examples
     ///
@@ -94,34 +94,35 @@ impl LockClient {
         self.core.backend.held()
     }
 
-    /// Takes a lock from its holder, in favour of the next waiter.
+    /// Takes a lock from its holder, and hands it off to the next waiter.
     ///
-    /// `seen` names the holder, as [`inspect`](LockClient::inspect) shows it: by its token, or by a
-    /// [hash](crate::inspect::RecordHash) if it has none, because it asked for none or is another program. If the lock has
-    /// another holder by then, nothing is done. The next holder's [fencing token](crate::FencingToken) is above the token of
-    /// the former holder.
+    /// `seen` identifies the holder as [`inspect`](LockClient::inspect) shows it: by its token, or by a
+    /// [hash](crate::inspect::RecordHash) if it has no token, because it asked for none or is another program. If the
+    /// lock has another holder by then, this does nothing. The next holder's [fencing token](crate::FencingToken) is
+    /// above the former holder's.
     ///
-    /// **The former holder may write until it notices.** One of this crate is told by a message and stops at once: its
-    /// call fails with `Lost`, and the error says by whom the lock was taken, and why. If the message does not reach it, or its
-    /// locks are in [Redisson's record](crate::LockRecord::Redisson), it learns at its next renewal, a third of its ttl later. One
-    /// that is paused learns when it resumes. Only a resource that compares tokens is safe.
+    /// **The former holder may write until it notices.** A holder that uses this crate is notified and stops at once:
+    /// its call fails with `Lost`, and the error names the operator and the reason. If the message does not arrive, or
+    /// its locks are in [Redisson's record](crate::LockRecord::Redisson), it notices at its next renewal, within a
+    /// third of its ttl. A paused holder notices when it resumes. Only a resource that compares tokens is safe.
     ///
-    /// Readers and permits share one token, so a revocation takes the lock from all of them. Of several locks that are held
-    /// together, one that is revoked ends the whole call. On a quorum the lock is taken on all nodes that answer; if its
-    /// former holder could still have a majority, that is an error, and the call can be repeated.
+    /// Readers and permits share one token, so a revocation takes the lock from all of them. If a call holds several
+    /// locks, the revocation of one ends the whole call. On a quorum this takes the lock on all nodes that answer; if
+    /// the former holder could still have a majority, this fails, and can be repeated.
     ///
-    /// The [audit](LockClient::audit) has the intention before anything is done, and the outcome after that. Where the
-    /// intention cannot be written nothing is done, unless the revocation is
-    /// [without audit](Revocation::without_audit).
+    /// The [audit](LockClient::audit) records the intention before the revocation, and the outcome after it. If the
+    /// intention cannot be written, nothing is done, unless the revocation is [without
+    /// audit](Revocation::without_audit).
     ///
     /// # Errors
     ///
-    /// `InvalidKey`; `Unavailable`, where a command that was not answered may have been carried out, so look again; `Rejected`
-    /// if a permission is missing, or a record beside the lock has another type; `Shutdown` in a forked process.
+    /// `InvalidKey`; `Unavailable`, in which case an unanswered command may have been carried out, so look again;
+    /// `Rejected` if a permission is missing, or one of the lock's other records has the wrong type; `Shutdown` in a
+    /// forked process.
     ///
     /// # Cancel safety
     ///
-    /// Once it was polled, a dropped future goes on in the background to its end.
+    /// Once the future has been polled, the revocation completes in the background even if the future is dropped.
     ///
     /// # Examples
     ///
@@ -157,13 +158,13 @@ impl LockClient {
         revoked.map_err(|error| error.with_key(&key))
     }
 
-    /// Sends commands to each server: of a cluster, to all primaries; or to the one of this name. For `lockctl doctor`, and without a promise that it
-    /// stays as it is.
+    /// Sends commands to each server, in a cluster to all primaries, or to the server of this name. For `lockctl
+    /// doctor`; not a stable interface.
     ///
     /// # Errors
     ///
-    /// `Unavailable` if it cannot be known which servers there are, `Shutdown` in a forked process. What a single server
-    /// does not answer is in its own answers.
+    /// `Unavailable` if the servers cannot be listed, `Shutdown` in a forked process. The failure of a single server is
+    /// in that server's answers.
     #[doc(hidden)]
     pub async fn ask_servers(
         &self,
@@ -173,7 +174,7 @@ impl LockClient {
         self.core.backend.ask_servers(server, commands).await
     }
 
-    /// What operators did to locks of this prefix.
+    /// Reads the audit: what operators did to locks of this prefix.
     pub fn audit(&self) -> Audit {
         Audit::new(self.core.clone())
     }

@@ -1,4 +1,4 @@
-//! A revocation: the audit's line before it, the command, and the line after it.
+//! Revokes a lock: writes an audit line, sends the command, and writes another line.
 
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -16,7 +16,7 @@ use crate::state::{
     AuditEntry, Holder, HolderRef, INTENDED, LockState, Receipt, Revocation, Revoked, bounded,
 };
 
-/// The longest text in the audit, in bytes. Keys are as long, labels may come from other programs.
+/// The longest text in the audit, in bytes. Keys may be as long, and labels may come from other programs.
 const LONGEST: usize = 512;
 
 impl Core {
@@ -49,7 +49,7 @@ pub(super) async fn revoke(
     };
     let mut line = AuditEntry {
         operation: operation.clone(),
-        // The server says it.
+        // The server sets it.
         at: UNIX_EPOCH,
         by: by.by.clone(),
         user: bounded(core.backend.user(), LONGEST),
@@ -92,7 +92,7 @@ pub(super) async fn revoke(
     }))
 }
 
-/// The holder that is meant, if it still has the lock.
+/// Returns the holder that `seen` identifies, if it still has the lock.
 fn holder(state: &LockState, seen: HolderRef) -> Option<Holder> {
     state.holders.iter().find(|holder| holder.is(seen)).cloned()
 }
@@ -104,8 +104,8 @@ fn not_done(state: LockState) -> Revoked {
     }
 }
 
-/// The id of an operation at this time (µs): a UUID of version 7, so that ids are in the order of their times. The time is
-/// the server's, as in the audit.
+/// Returns the id of an operation at this time (µs): a version 7 UUID, so that ids sort by time. The time is the
+/// server's, as in the audit.
 fn operation(now: u64) -> Result<String, LockError> {
     let uuid = Builder::from_unix_timestamp_millis(now / 1_000, &random::bytes()?).into_uuid();
     Ok(uuid.hyphenated().to_string())

@@ -1,9 +1,10 @@
-//! Busy and lost locks and outages on purpose, and a client for each test, for tests of functions that take locks.
+//! Simulates busy locks, lost locks and outages, and gives each test its own client, for tests of functions that take
+//! locks.
 //!
-//! [`docs::testing`](crate::docs::testing) is the guide. Everything here but [`with_installed`] and [`deny_lock_order`] works
-//! on memory clients alone: no lock on a server can be taken or lost by it, hence it needs no feature. A program of one process may
-//! keep its locks in memory for good; there too, [`lose`] and [`disconnect`] break locks and belong in tests. Nothing here does I/O or
-//! waits, so it works with and without a runtime, and with paused time.
+//! [`docs::testing`](crate::docs::testing) is the guide. Everything here but [`with_installed`] and [`deny_lock_order`]
+//! works on memory clients only. It cannot take or lose a lock on a server, so it needs no feature flag. A program of
+//! one process may keep its locks in memory in production; there too, [`lose`] and [`disconnect`] break locks and
+//! belong in tests. Nothing here does I/O or waits, so it works with and without a runtime, and with paused time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,15 +17,15 @@ use crate::client::lock_client::LockClient;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, RecordNames};
 
-/// Occupies a lock for `holder`: calls for it wait, or find it busy and held by `holder`.
+/// Occupies a lock for `holder`: other calls wait, or find it busy and held by `holder`.
 ///
-/// The holder renews its lease all the time, so [`retry_after`](LockError::retry_after) of each error is the
+/// The holder constantly renews its lease, so [`retry_after`](LockError::retry_after) of each error is the
 /// [ttl](crate::LockClientBuilder::ttl) of `client`.
 ///
 /// # Errors
 ///
-/// `Busy` if the lock is held already, also by the caller's own call tree; `InvalidKey`;
-/// `InvalidOptions` unless `client` is a memory client.
+/// `Busy` if the lock is already held, even by the caller's own call tree; `InvalidKey`; `InvalidOptions` unless
+/// `client` is a memory client.
 ///
 /// # Examples
 ///
@@ -65,14 +66,13 @@ pub fn occupy(
     })
 }
 
-/// Makes the holder of a lock lose it, as when a server forgets the lock or its record is deleted. An async
-/// body is dropped at its current await, its call fails with [`Lost`](LockErrorKind::Lost), and the next
-/// waiter has the lock. If several holders share the lock, all of them lose it.
+/// Makes the holder of a lock lose it, as if the server had lost the lock or somebody had deleted its record. An async
+/// body is dropped at its current await, its call fails with [`Lost`](LockErrorKind::Lost), and the next waiter
+/// acquires the lock. If several holders share the lock, all of them lose it.
 ///
 /// # Errors
 ///
-/// `InvalidOptions` if the lock has no holder that could lose it, or unless `client` is a memory client;
-/// `InvalidKey`.
+/// `InvalidOptions` if the lock has no holder that could lose it, or if `client` is not a memory client; `InvalidKey`.
 ///
 /// # Examples
 ///
@@ -98,16 +98,19 @@ pub fn lose(client: &LockClient, key: impl Into<LockKey>) -> Result<(), LockErro
     Err(LockError::invalid_options("it has no holder that could lose it").with_key(&key))
 }
 
-/// Cuts a client and its clones off from their store, as when a server is away, until the returned value is dropped or
-/// [reconnected](Disconnected::reconnect). Of several cuts, all must be.
+/// Cuts a client and its clones off from their store, as if the server were down, until the returned value is dropped
+/// or [reconnected](Disconnected::reconnect). If several cuts are active, the client stays cut off until every one is
+/// reconnected.
 ///
-/// - Calls fail with [`Unavailable`](LockErrorKind::Unavailable) when their `wait` is over. Those that are reconnected before
-///   go on. A waiter whose turn came meanwhile has the lock if that is within its ttl, and queues anew if not.
+/// - Calls fail with [`Unavailable`](LockErrorKind::Unavailable) when their `wait` is over, unless the client is
+///   reconnected before that. A waiter whose turn came meanwhile has the lock if its ttl has not passed; otherwise it
+///   queues again.
 /// - [`renew`](crate::LockGuard::renew) fails with `Unavailable`, and a
 ///   [`downgrade`](crate::LockGuard::downgrade) with [`Lost`](LockErrorKind::Lost).
-/// - Held locks stay held, however long it lasts: leases that are renewed in memory have no end. [`lose`] ends one.
-/// - Bodies and guards end as if the answer to their release were late: the lock is free once the client is reconnected.
-/// - Calls that the call tree's own lock serves notice nothing.
+/// - Held locks stay held, however long the cut lasts: renewed leases in memory have no end. [`lose`] ends a lease.
+/// - Bodies and guards end as if the server's answer to the release were late: the lock is free once the client is
+///   reconnected.
+/// - Calls that enter a lock of their own call tree are not affected.
 ///
 /// # Errors
 ///
@@ -138,13 +141,12 @@ pub fn disconnect(client: &LockClient) -> Result<Disconnected, LockError> {
     Ok(Disconnected { memory })
 }
 
-/// Makes a call of this client, or of a clone, fail as [`OutOfOrder`](LockErrorKind::OutOfOrder) if it waits for a lock in
-/// an order by which calls can wait for each other in a ring. Call it before the locks are taken; it lasts as long as the
+/// Makes a call of this client, or of a clone, fail with [`OutOfOrder`](LockErrorKind::OutOfOrder) if it waits for a
+/// lock in an order that could deadlock calls in a ring. Call this before any lock is taken; it lasts as long as the
 /// client.
 ///
-/// Without this, the call goes on, and the ring is reported once: by the event
-/// [`lock_order`](crate::docs::observability#events). The error has the functions and their places, as that event has.
-/// Works with clients of all kinds.
+/// Without this, the call goes on, and the event [`lock_order`](crate::docs::observability#events) reports the ring
+/// once. The error names the functions and their places, as that event does. Works with clients of all kinds.
 ///
 /// # Examples
 ///
@@ -173,14 +175,14 @@ pub fn deny_lock_order(client: &LockClient) {
     client.core().order.refuse_rings();
 }
 
-/// A client that is cut off until this is dropped; made by [`disconnect`].
+/// Keeps a client cut off until this is dropped; created by [`disconnect`].
 #[must_use = "the client is reconnected as soon as this is dropped"]
 pub struct Disconnected {
     memory: Arc<Memory>,
 }
 
 impl Disconnected {
-    /// Reconnects the client, as a drop does.
+    /// Reconnects the client, as dropping this does.
     pub fn reconnect(self) {}
 }
 
@@ -196,7 +198,7 @@ impl fmt::Debug for Disconnected {
     }
 }
 
-/// A lock that is occupied until this is dropped; made by [`occupy`].
+/// Keeps a lock occupied until this is dropped; created by [`occupy`].
 #[must_use = "the lock is free again as soon as this is dropped"]
 pub struct Occupied {
     key: LockKey,
@@ -216,7 +218,7 @@ impl fmt::Debug for Occupied {
     }
 }
 
-/// The store of a client that may lock this key.
+/// Returns the store of a client, if the client may lock this key.
 fn memory_with<'a>(client: &'a LockClient, key: &LockKey) -> Result<&'a Arc<Memory>, LockError> {
     RecordNames::new(&client.core().options.prefix, key).map_err(|problem| {
         LockError::new(LockErrorKind::InvalidKey)

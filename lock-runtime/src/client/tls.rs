@@ -7,15 +7,15 @@ use crate::config::certificates::{Identity, Pem};
 
 /// # TLS
 ///
-/// For `rediss://`. Every connection verifies the server's certificate, against its CA, its time and
-/// the host in the URL; nothing switches that off. With a `rediss://` URL,
-/// [`build`](LockClientBuilder::build) reads and checks the certificates that these methods set; with a
-/// `redis://` URL it refuses them. With a unix socket or `memory://` they are not even read.
+/// For `rediss://`. Every connection verifies the server's certificate: its CA, its validity period and the host in the
+/// URL. Verification cannot be disabled. With a `rediss://` URL, [`build`](LockClientBuilder::build) reads and checks
+/// the certificates that these methods set; with a `redis://` URL it refuses them. With a unix socket or `memory://` it
+/// does not read them.
 ///
-/// The keys of certificates may be RSA of 2048 bits or more, ECDSA on P-256 or P-384, or Ed25519.
+/// Certificate keys may be RSA with 2048 bits or more, ECDSA on P-256 or P-384, or Ed25519.
 ///
-/// Files are read again for every new connection, so that renewed certificates need no restart. If they
-/// cannot be used then, their last usable contents stay in use.
+/// Files are read again for every new connection, so renewed certificates need no restart. If the new contents cannot
+/// be used, the last usable contents stay in use.
 ///
 /// ```no_run
 /// use lock_runtime::LockClient;
@@ -31,28 +31,27 @@ use crate::config::certificates::{Identity, Pem};
 /// # Ok(()) }
 /// ```
 impl LockClientBuilder {
-    /// Trusts servers with certificates of this CA, in place of those that the system trusts.
+    /// Trusts servers with certificates of this CA, instead of the system's CAs.
     ///
-    /// PEM with one certificate or several. A second call adds another CA. By default the system's store
-    /// decides; where the environment variables `SSL_CERT_FILE` or `SSL_CERT_DIR` are set, the file and the
-    /// directories that they name.
+    /// `pem` has one certificate or several. A second call adds another CA. By default the system's store decides or,
+    /// if the environment variables `SSL_CERT_FILE` or `SSL_CERT_DIR` are set, the file and directories that they name.
     pub fn ca_certificate(mut self, pem: impl AsRef<[u8]>) -> LockClientBuilder {
         let authorities = &mut self.options.certificates.authorities;
         authorities.push(Pem::text(pem));
         self
     }
 
-    /// [`ca_certificate`](LockClientBuilder::ca_certificate), read from a file.
+    /// Like [`ca_certificate`](LockClientBuilder::ca_certificate), but reads the certificates from a file.
     pub fn ca_certificate_file(mut self, path: impl Into<PathBuf>) -> LockClientBuilder {
         let authorities = &mut self.options.certificates.authorities;
         authorities.push(Pem::File(path.into()));
         self
     }
 
-    /// Shows this certificate to a server that asks for one.
+    /// Presents this certificate to a server that asks for one.
     ///
-    /// PEM: the certificate, followed by those between it and the server's CA, if there are any; and its
-    /// private key in PKCS#8, PKCS#1 or SEC1, not encrypted. An RSA key may have 4096 bits at most.
+    /// Both are PEM: the certificate, followed by any intermediate certificates up to the server's CA, and its
+    /// unencrypted private key in PKCS#8, PKCS#1 or SEC1. An RSA key may have at most 4096 bits.
     pub fn client_certificate(
         mut self,
         certificate_pem: impl AsRef<[u8]>,
@@ -65,7 +64,7 @@ impl LockClientBuilder {
         self
     }
 
-    /// [`client_certificate`](LockClientBuilder::client_certificate), read from two files.
+    /// Like [`client_certificate`](LockClientBuilder::client_certificate), but reads two files.
     pub fn client_certificate_files(
         mut self,
         certificate: impl Into<PathBuf>,

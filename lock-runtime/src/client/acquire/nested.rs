@@ -44,7 +44,7 @@ impl Acquire {
         }
     }
 
-    /// Goes one level down. A thread cannot wait for a sibling that is inside: both may live in one task.
+    /// Goes one level down. A blocking call cannot wait for a sibling that is inside: both may live in one task.
     async fn descend(
         &self,
         caller: Caller,
@@ -59,7 +59,7 @@ impl Acquire {
         }
     }
 
-    /// Has the outermost call, which may not have asked for a token, have one.
+    /// Gives the outermost call a token, which it may not have asked for.
     pub(super) async fn nested_token(
         &self,
         caller: Caller,
@@ -73,10 +73,10 @@ impl Acquire {
         minted.map(drop)
     }
 
-    /// The lock that the call tree holds is lost, and the driver of the outer body is about to drop this future: it compares
-    /// the deadline before it polls the body again. An error now would let the body go on to its own fallback, without the
-    /// lock. Only a body that blocks inside one poll, by a call of a thread or on a runtime of its own, sees the error: nothing
-    /// else would end such a body.
+    /// The lock that the call tree holds is lost, and the driver of the outer body is about to drop this future: it
+    /// compares the deadline before it polls the body again. An error now would let the body run its own fallback
+    /// without the lock. Only a body that blocks inside one poll, in a blocking call or on a runtime of its own, sees
+    /// the error: nothing else would end such a body.
     async fn await_drop(&self, caller: Caller, is_dropped_on_loss: bool) {
         if is_dropped_on_loss && caller == Caller::Task {
             self.core.backend.sleep(MAX_WAIT_FOR_DROP).await;

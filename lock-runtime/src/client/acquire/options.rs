@@ -1,13 +1,13 @@
 //! The options of a call for a lock, as one struct, and the methods of [`Acquire`] that fill it.
 //!
-//! The attribute's expansion fills the same struct, by the names of its fields. What the options mean is in
-//! [`terms`](super::terms).
+//! The attribute's expansion fills the same struct, by the names of its fields. [`terms`](super::terms) interprets the
+//! options.
 
 use std::time::Duration;
 
 use super::Acquire;
 
-/// The options of one call. `None` is what holds without the option: often a setting of the client.
+/// The options of one call. `None` selects the default, often a setting of the client.
 #[derive(Clone, Debug, Default)]
 pub struct CallOptions {
     /// See [`Acquire::ttl`].
@@ -32,7 +32,7 @@ pub struct CallOptions {
     pub reentrant: Option<bool>,
     /// See [`Acquire::fenced`].
     pub fenced: bool,
-    /// What a caller does that finds the lock busy until the end of its wait.
+    /// What a caller does if the lock is still busy at the end of its wait.
     pub on_busy: OnBusy,
 }
 
@@ -41,11 +41,11 @@ pub struct CallOptions {
 pub enum Access {
     /// Shares the lock with other readers.
     Read,
-    /// Holds the lock alone, where others read.
+    /// Holds the lock alone, while others read.
     Write,
 }
 
-/// What a caller does that finds the lock busy until the end of its wait.
+/// What a caller does if the lock is still busy at the end of its wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnBusy {
     /// It fails.
@@ -56,17 +56,17 @@ pub enum OnBusy {
 }
 
 impl Acquire {
-    /// How long the lease lasts without a renewal, 20 ms to 24 h. Default: the client's ttl.
+    /// Sets how long the lease lasts without a renewal, 20 ms to 24 h. Default: the client's ttl.
     ///
-    /// The ttl bounds how long a crashed holder blocks other callers. It does *not* bound how long the lock
-    /// may be held: an explicit ttl leaves renewal on. For that see [`max_hold`](Acquire::max_hold)
-    /// and [`renew`](Acquire::renew).
+    /// The ttl bounds how long a crashed holder blocks other callers. It does *not* bound how long the lock may be
+    /// held, since an explicit ttl leaves renewal on; use [`max_hold`](Acquire::max_hold) or [`renew`](Acquire::renew)
+    /// for that.
     pub fn ttl(mut self, ttl: Duration) -> Acquire {
         self.options.ttl = Some(ttl);
         self
     }
 
-    /// How long to wait for the lock, everything included. Default: the client's wait. Zero makes one attempt.
+    /// Sets how long to wait for the lock, everything included. Default: the client's wait. Zero makes one attempt.
     pub fn wait(mut self, wait: Duration) -> Acquire {
         self.options.wait = Some(wait);
         self
@@ -74,11 +74,11 @@ impl Acquire {
 
     /// Shares the lock with other readers: any number of them hold it at once, and no writer with them.
     ///
-    /// Waiting readers and writers are served in the order in which they came, so neither starves the other. All
-    /// readers that hold the lock at once have the same [fencing token](crate::FencingToken).
+    /// Waiting readers and writers are served in order of arrival, so neither starves the other. All readers that hold
+    /// the lock at once have the same [fencing token](crate::FencingToken).
     ///
-    /// A reader's lease is never retained ([`retain`](Acquire::retain)). [Redisson's record](crate::LockRecord::Redisson)
-    /// has no readers, writers and permits: there they are `InvalidOptions`.
+    /// A reader's lease is never retained ([`retain`](Acquire::retain)). [Redisson's
+    /// record](crate::LockRecord::Redisson) has no readers, writers or permits: there they are `InvalidOptions`.
     ///
     /// # Examples
     ///
@@ -96,7 +96,7 @@ impl Acquire {
         self
     }
 
-    /// Holds the lock alone, as a call without a mode does. Use it where others [`read`](Acquire::read): the release
+    /// Holds the lock alone, as a call without a mode does. Use it if others [`read`](Acquire::read): the release then
     /// admits all waiting readers, and [`Busy`](crate::LockErrorKind::Busy) reports how many hold the lock. Like
     /// [`read`](Acquire::read), it does not work with Redisson's record.
     pub fn write(mut self) -> Acquire {
@@ -104,12 +104,12 @@ impl Acquire {
         self
     }
 
-    /// Shares the lock with others as long as no more than `permits` are taken in all; 1 or more. Each call
-    /// takes one, unless [`take`](Acquire::take) sets another number.
+    /// Shares the lock with others, up to a total of `permits`, 1 or more. Each call takes one permit unless
+    /// [`take`](Acquire::take) sets another number.
     ///
-    /// The limit is the caller's own and is stored nowhere: a caller with a limit of 3 waits where three are
-    /// taken, while one with a limit of 5 goes in. If a holder crashes, its own permits are free when its ttl
-    /// ends. Like [`read`](Acquire::read), it does not work with Redisson's record.
+    /// The limit is the caller's own and is not stored: with three permits taken, a caller with a limit of 3 waits,
+    /// while a caller with a limit of 5 acquires the lock. If a holder crashes, its permits are free when its ttl ends.
+    /// Like [`read`](Acquire::read), it does not work with Redisson's record.
     ///
     /// # Examples
     ///
@@ -133,25 +133,25 @@ impl Acquire {
         self
     }
 
-    /// Whether the lease is renewed in the background, each third of its ttl. Default: true.
+    /// Sets whether the lease is renewed in the background, each third of its ttl. Default: true.
     pub fn renew(mut self, renew: bool) -> Acquire {
         self.options.renew = Some(renew);
         self
     }
 
-    /// The longest time for which the lock may be held, renewals included. After it the lock is lost.
+    /// Sets the longest time for which the lock may be held, renewals included. After that the lock is lost.
     pub fn max_hold(mut self, max_hold: Duration) -> Acquire {
         self.options.max_hold = Some(max_hold);
         self
     }
 
-    /// How long the lock stays taken at least, 24 h at most: if its holder is done before, or fails, other callers find it
-    /// busy until then. Default: zero.
+    /// Sets the shortest time for which the lock stays taken, up to 24 h: if its holder finishes earlier, or fails,
+    /// other callers find the lock busy until then. Default: zero.
     ///
-    /// So a short job that several machines start at the same tick runs once, even if their clocks differ. The time
-    /// counts from when the lock was acquired. A lock that was lost is free at once, and one whose holder crashed is free
-    /// when its ttl ends. The minimum is not for shares ([`read`](Acquire::read), [`permits`](Acquire::permits)), and
-    /// is no longer than [`max_hold`](Acquire::max_hold). In [Redisson's record](crate::LockRecord::Redisson) it is
+    /// A short job that several machines start at the same tick then runs once, even if their clocks differ. The time
+    /// counts from the acquisition. A lost lock is free at once, and a crashed holder's lock is free when its ttl ends.
+    /// The minimum cannot be combined with shares ([`read`](Acquire::read), [`permits`](Acquire::permits)), and must
+    /// not exceed [`max_hold`](Acquire::max_hold). In [Redisson's record](crate::LockRecord::Redisson) it is
     /// `InvalidOptions`.
     ///
     /// # Examples
@@ -171,31 +171,31 @@ impl Acquire {
         self
     }
 
-    /// How long the lease stays with this client after the body, if no other client waits for the lock: 1 ms to
-    /// a third of the ttl, or zero for not at all. Default: the client's setting.
+    /// Sets how long the lease stays with this client after the body, if no other client waits for the lock: 1 ms to a
+    /// third of the ttl, or zero to release it at once. Default: the client's setting.
     ///
-    /// The next caller of the key in this client then takes the lease without a command, also with a `wait` of
-    /// zero, and its fencing token, if it asks for one, is its own. See
-    /// [what that costs other clients](crate::docs::cookbook#a-hot-key-of-one-process). In
-    /// [Redisson's record](crate::LockRecord::Redisson) it is `InvalidOptions`, unless zero.
+    /// The next caller of the key in this client then takes the lease without a command, even with a `wait` of zero. If
+    /// it asks for a fencing token, it gets its own. See [what that costs other
+    /// clients](crate::docs::cookbook#a-hot-key-of-one-process). In [Redisson's record](crate::LockRecord::Redisson) it
+    /// is `InvalidOptions`, unless zero.
     pub fn retain(mut self, retain: Duration) -> Acquire {
         self.options.retain = Some(retain);
         self
     }
 
-    /// Whether a call tree that holds the lock already may enter it again. Default: true. If not, such a call
+    /// Sets whether a call tree that holds the lock already may enter it again. Default: true. If not, such a call
     /// fails at once with [`Reentered`](crate::LockErrorKind::Reentered).
     pub fn reentrant(mut self, reentrant: bool) -> Acquire {
         self.options.reentrant = Some(reentrant);
         self
     }
 
-    /// Acquires a [fencing token](crate::FencingToken) together with the lock, by the same command. Then
-    /// [`LockGuard::fencing_token`](crate::LockGuard::fencing_token) sends nothing.
+    /// Acquires a [fencing token](crate::FencingToken) together with the lock, in the same command.
+    /// [`LockGuard::fencing_token`](crate::LockGuard::fencing_token) then sends nothing.
     ///
-    /// Call this if you use the token. Without it, taking a free lock costs the server a third, and a token that is asked
-    /// for later is one command more. If the call joins an outer one that has no token, or takes over a lease without one,
-    /// it asks the server for the token before it returns.
+    /// Call this if you use the token. Without it, taking a free lock costs the server a third, and asking for a token
+    /// later takes one more command. If the call joins an outer call that has no token, or takes over a lease without a
+    /// token, it asks the server for one before it returns.
     ///
     /// # Examples
     ///

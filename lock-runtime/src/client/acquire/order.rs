@@ -1,4 +1,4 @@
-//! Compares the order in which a call takes locks with that of other calls.
+//! Compares the order in which a call takes locks with the order of other calls.
 
 use super::options::OnBusy;
 use super::{Acquire, BY_HAND};
@@ -18,11 +18,11 @@ struct Asker<'a> {
     labels: &'a CallLabels,
 }
 
-/// What came of the comparison.
+/// The result of the comparison.
 #[derive(Default)]
 struct Outcome {
     news: News,
-    /// The first ring for which the call is refused, and the lock that it asks for there.
+    /// The first ring that makes the call fail, and the lock that it asks for there.
     refusal: Option<(Ring, LockKey)>,
 }
 
@@ -30,8 +30,8 @@ impl Acquire {
     /// Compares the order of the locks that the call tree holds, and of those that this call is about to wait for, with the
     /// order in which other calls of the client take them.
     ///
-    /// A call that does not wait, or goes on without the lock, leaves no one waiting for long. What it holds afterwards
-    /// counts all the same for the calls inside it.
+    /// A call that does not wait, or goes on without the lock, keeps nobody waiting for long. The locks that it holds
+    /// afterwards still count for the calls inside it.
     pub(super) fn check_order(
         &self,
         locks: &OneOrMore<key::Lock>,
@@ -60,7 +60,7 @@ impl Acquire {
         }
     }
 
-    /// Outside the mutex: subscribers may lock themselves.
+    /// Reports outside the mutex, since subscribers may take locks themselves.
     fn report(&self, news: &News) {
         let keys = if self.core.options.log_keys {
             Keys::Shown
@@ -78,7 +78,7 @@ impl Acquire {
 }
 
 impl Asker<'_> {
-    /// From each lock that the call tree holds to each lock of this call.
+    /// Adds an edge from each lock that the call tree holds to each lock of this call.
     fn see_nested(&self, client: u64, graph: &mut Graph, outcome: &mut Outcome) {
         call_tree::for_each_hold(client, |frame| {
             let lease = frame.lease();
@@ -98,7 +98,7 @@ impl Asker<'_> {
         });
     }
 
-    /// A call for several locks keeps those that it has while it waits for the next one.
+    /// Adds the edges of a call for several locks, which keeps the locks that it has while it waits for the next.
     fn see_together(&self, graph: &mut Graph, outcome: &mut Outcome) {
         if self.locks.is_one() {
             return;
@@ -156,7 +156,7 @@ fn lock<'a>(key: &'a LockKey, labels: &CallLabels) -> Lock<'a> {
     }
 }
 
-/// The class of a lock: the text of its template around the values, its name, or its key where it has neither.
+/// Returns the class of a lock: the text of its template around the values, its name, or else its key.
 fn class<'a>(key: &'a LockKey, labels: &CallLabels) -> Class<'a> {
     let is_named = labels.function.is_empty() && labels.template != BY_HAND;
     let of_the_program = if is_named {

@@ -16,7 +16,7 @@ use crate::lease::{Mode, Request};
 use crate::telemetry::{Acquiring, CallLabels};
 
 impl Acquire {
-    /// Acquires locks that the call tree does not hold. Begins at once, and is awaited in the same poll.
+    /// Acquires locks that the call tree does not hold. Starts at once; the caller must await it in the same poll.
     pub(super) fn outermost(
         &self,
         caller: Caller,
@@ -34,8 +34,8 @@ impl Acquire {
                 Err(error) => Err(error),
             };
             let lease = self.deliver(lease, acquiring)?;
-            // Subscribers ran at the delivery and may have blocked, and no later check precedes a body that cannot be
-            // stopped.
+            // Subscribers ran at the delivery and may have blocked, and nothing checks again before a body that cannot
+            // be stopped.
             if caller == Caller::Thread
                 && let Some(loss) = lease.loss()
             {
@@ -51,7 +51,7 @@ impl Acquire {
         Acquiring::begin(labels, mode, clock)
     }
 
-    /// The names of the call in reports.
+    /// Returns the names of the call for reports.
     fn labels(&self) -> CallLabels {
         CallLabels {
             key: self
@@ -64,7 +64,7 @@ impl Acquire {
         }
     }
 
-    /// The key as logs show it; of several, the first one and how many others there are.
+    /// Returns the key as logs show it; with several keys, the first and the number of others.
     fn logged_key(&self) -> String {
         match self.others.as_deref().map_or(0, <[LockKey]>::len) {
             0 => self.key.to_string(),
@@ -72,7 +72,7 @@ impl Acquire {
         }
     }
 
-    /// The last check before the caller has the lock: the caller may have been away for longer than the
+    /// Checks the lease once more before the caller gets it: the caller may not have been polled for longer than the
     /// lease lasts, and a body must not begin without it.
     fn deliver(
         &self,
@@ -98,7 +98,7 @@ impl Acquire {
         }
     }
 
-    /// All locks of the call, in their order.
+    /// Returns all locks of the call, in the order of acquisition.
     pub(super) fn lock_set(&self) -> Result<OneOrMore<Lock>, LockError> {
         if let Some(problem) = self.key.problem().filter(|_| self.key.is_missing()) {
             return Err(LockError::invalid_options(problem.to_string()));
@@ -121,7 +121,7 @@ impl Acquire {
         Ok(Lock::in_order(locks).expect("there is a first lock"))
     }
 
-    /// The request with all defaults filled in, checked.
+    /// Returns the request with all defaults filled in, checked.
     fn request(
         &self,
         locks: Result<OneOrMore<Lock>, LockError>,
@@ -155,7 +155,7 @@ impl Acquire {
 
     /// Adds the key and the time waited to an error of the backend.
     pub(super) fn complete(&self, error: LockError, waited: Duration) -> LockError {
-        // An error of several locks names the one in the way.
+        // With several locks, the error names the lock in the way.
         let error = match error.key() {
             None => self.about_the_key(error),
             Some(_) => error,

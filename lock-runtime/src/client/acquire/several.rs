@@ -10,20 +10,20 @@ use crate::client::guard::LockGuard;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, LockKey, OneOrMore};
 
-/// The most locks that one call acquires together: a script's work is bounded.
+/// The most locks that one call acquires together, which bounds a script's work.
 const MAX_LOCKS: usize = 32;
 
-/// What a call for several locks finds in its call tree.
+/// The locks of one call: held by the call tree, or still to acquire.
 struct Split {
-    /// The frames that hold some of the locks, each once, with the key of the first of these locks.
+    /// The frames that hold some of the locks, each once, with the key of the first lock that it holds.
     held: Vec<(LockKey, EnclosingFrame)>,
-    /// The locks that the call tree does not hold, or why none is acquired.
+    /// The locks that the call tree does not hold, or why none can be acquired.
     rest: Option<Result<OneOrMore<Lock>, LockError>>,
     nesting: Nesting,
 }
 
 impl Acquire {
-    /// Goes down a frame for the locks that the call tree holds, and then acquires the others. The wait bounds both.
+    /// Enters the locks that the call tree holds, one frame down, and then acquires the others. The wait bounds both.
     pub(super) async fn several(mut self, caller: Caller) -> Result<LockGuard, LockError> {
         let until = self.now() + self.bounded_wait();
         let Split {
@@ -49,14 +49,15 @@ impl Acquire {
         Ok(guard)
     }
 
-    /// The same call for one of its locks, which an error names.
+    /// Returns the same call for one of its locks, so that an error names that lock.
     fn for_one(&self, key: LockKey, wait: Duration) -> Acquire {
         let mut call = self.clone();
         (call.key, call.others) = (key, None);
         call.wait(wait)
     }
 
-    /// The guard of all locks. A lock that the call tree held may have been lost while the call waited for the others.
+    /// Returns the guard of all locks. A lock that the call tree held may have been lost while the call waited for the
+    /// others.
     fn guard(self, frames: Vec<Arc<Frame>>) -> Result<LockGuard, LockError> {
         let keys = self.lock_set()?.keys();
         let guard = LockGuard::of_several(self.core, keys, frames);
@@ -66,7 +67,7 @@ impl Acquire {
         }
     }
 
-    /// A refusal takes the way of a call that acquires, which reports it.
+    /// A refusal takes the path of an acquiring call, which reports it.
     fn split_or_refuse(&self) -> Split {
         self.split().unwrap_or_else(|error| Split {
             held: Vec::new(),
@@ -109,7 +110,7 @@ impl Acquire {
                 Found::Lock(found) => held.push((lock.key.clone(), found)),
             }
         }
-        // In one order for all calls of the tree: two of them could each wait for the other's room.
+        // All calls of the tree use one order; otherwise two of them could each wait for the other's room.
         held.sort_by_key(|(_, enclosing)| Arc::as_ptr(&enclosing.frame));
         Ok(Split {
             held,

@@ -1,4 +1,4 @@
-//! What the options of a call mean: how the lock is held, for how long, and which options contradict each other.
+//! Interprets the options of a call: how the lock is held, for how long, and which options contradict each other.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ impl Acquire {
         bounded_wait(self.options.wait.unwrap_or(self.core.options.wait))
     }
 
-    /// How the call asks to hold the lock.
+    /// Returns how the call asks to hold the lock.
     pub(super) fn mode(&self) -> Result<Mode, LockError> {
         let checked = match self.options.mode() {
             Ok(Mode::Exclusive) if self.others.is_none() => return Ok(Mode::Exclusive),
@@ -42,7 +42,7 @@ impl Acquire {
         Err(LockError::invalid_options(refused))
     }
 
-    /// How long the lease lasts, and what is done about that.
+    /// Returns how long the lease lasts, and whether it is renewed, retained or reserved.
     pub(super) fn terms(&self) -> Result<LeaseTerms, LockError> {
         let (options, defaults) = (&self.options, &self.core.options);
         let ttl = options.ttl.unwrap_or(defaults.ttl);
@@ -54,7 +54,7 @@ impl Acquire {
             max_hold: options.max_hold,
             // The client's default applies to leases of all lengths.
             retain: options.retain.unwrap_or(defaults.retain.min(ttl / 3)),
-            // A part of a millisecond counts as one: the lock is taken for no less.
+            // Rounded up to a millisecond: the lock is never taken for less.
             min_hold_ms: match options.minimum() {
                 Duration::ZERO => 0,
                 time => u32::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX),
@@ -80,12 +80,12 @@ impl Acquire {
 }
 
 impl CallOptions {
-    /// How long the lock stays taken at least.
+    /// Returns the minimum hold.
     fn minimum(&self) -> Duration {
         self.min_hold.unwrap_or_default()
     }
 
-    /// The mode that the options ask for.
+    /// Returns the mode that the options ask for.
     pub(super) fn mode(&self) -> Result<Mode, LockError> {
         let problem = match (self.mode, self.permits, self.take) {
             (Some(_), Some(_), _) => "`mode` and `permits` exclude each other",

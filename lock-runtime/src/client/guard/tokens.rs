@@ -1,4 +1,4 @@
-//! The fencing token of a lock that is held.
+//! The fencing token of a held lock.
 
 use super::LockGuard;
 use crate::backend::caller::{Caller, on_this_thread};
@@ -43,7 +43,7 @@ impl LockGuard {
     ///
     /// # Errors
     ///
-    /// The same as those of [`fencing_token`](LockGuard::fencing_token).
+    /// The same as [`fencing_token`](LockGuard::fencing_token).
     pub fn fencing_token_blocking(&self) -> Result<FencingToken, LockError> {
         on_this_thread(self.token(Caller::Thread))
     }
@@ -52,7 +52,7 @@ impl LockGuard {
         self.frame.lease().token(caller).await
     }
 
-    /// The token, if there is one already.
+    /// Returns the token, if there is one already.
     pub(crate) fn known_token(&self) -> Option<FencingToken> {
         self.frame.lease().known_token()
     }

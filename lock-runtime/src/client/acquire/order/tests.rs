@@ -1,4 +1,4 @@
-//! Random call trees, in memory. The rings that are found are compared with those of a search that tries everything.
+//! Random call trees, in memory. The rings that are found are compared with the rings of an exhaustive search.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -144,8 +144,8 @@ impl Node {
     }
 }
 
-/// Without the calls inside of those for several locks. Such a call may enter several leases that its tree holds, and does
-/// so in no certain order, by which it depends on which of its edges closes a ring first.
+/// Without the calls inside of those for several locks. Such a call may enter several leases that its tree holds, in no
+/// particular order, which decides which of its edges closes a ring first.
 fn with_bodies_of_one_lock(mut node: Node) -> Node {
     if node.locks.len() > 1 {
         node.calls.clear();
@@ -408,7 +408,7 @@ impl Oracle {
     }
 }
 
-/// Whether one of the edges at least is of nested calls.
+/// Returns whether at least one of the edges is of nested calls.
 fn are_nested(edges: &[Edge]) -> bool {
     edges.iter().any(|edge| edge.source == Source::Calls)
 }
@@ -426,7 +426,7 @@ impl Edge {
     }
 }
 
-/// Without a file of failures: what is found becomes a test of its own.
+/// Writes no file of failures: each failure becomes a test of its own.
 fn config() -> ProptestConfig {
     ProptestConfig {
         failure_persistence: None,
