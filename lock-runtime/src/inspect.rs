@@ -1,15 +1,15 @@
 //! Locks as operators see them: who holds them, who waits, and how to take one away.
 //!
-//! [`LockClient::inspect`](crate::LockClient::inspect) looks at one lock, [`LockClient::locks`](crate::LockClient::locks)
-//! lists them, [`LockClient::held`](crate::LockClient::held) names those of this process, and
-//! [`LockClient::ping`](crate::LockClient::ping) is a probe. [`LockClient::revoke`](crate::LockClient::revoke) takes a lock
-//! from its holder, and [`LockClient::audit`](crate::LockClient::audit) reads by whom that was done.
+//! [`LockClient::inspect`](crate::LockClient::inspect) shows one lock, [`LockClient::locks`](crate::LockClient::locks)
+//! lists all held locks, [`LockClient::held`](crate::LockClient::held) returns the locks that this client holds, and
+//! [`LockClient::ping`](crate::LockClient::ping) probes the server. [`LockClient::revoke`](crate::LockClient::revoke)
+//! takes a lock from its holder, and [`LockClient::audit`](crate::LockClient::audit) reads who did so.
 //!
-//! All of them work wherever the locks are, also in memory. Looking writes nothing and runs no script, so a user with
-//! [few permissions](crate::docs::security#viewers-and-operators) can do it.
+//! All of them work with every kind of store, also in memory. Inspection writes nothing and runs no script, so a user
+//! with [few permissions](crate::docs::security#viewers-and-operators) is enough.
 //!
-//! Labels, keys and reasons come from other programs. Escape them where they are shown; [`is_plain`] says which characters a
-//! terminal would obey.
+//! Labels, keys and reasons come from other programs. Escape them wherever they are shown; [`is_plain`] detects the
+//! characters that a terminal would obey.
 
 pub use crate::client::{Audit, Locks};
 #[doc(hidden)]

@@ -19,11 +19,11 @@ use crate::lease::Lease;
 /// Polls a body inside its call tree for as long as the lock is held. `Err` means that the lock was lost and
 /// the body dropped.
 ///
-/// The body stays where its caller pinned it: moving it in here would copy it. It is nevertheless dropped
-/// from here, inside its call tree, so that its destructors enter the lock instead of waiting for it.
+/// The body stays where its caller pinned it, since moving it in here would copy it. Nevertheless this drops it, inside
+/// its call tree, so that its destructors enter the lock instead of waiting for it.
 ///
-/// This is compiled once more for every locked function. So it only tells the [`BodyDriver`], which is
-/// compiled once, what to poll.
+/// This is compiled for every locked function, so it only passes the body to the [`BodyDriver`], which is compiled
+/// once.
 #[must_use = "futures do nothing unless polled"]
 pub struct Drive<'a, B> {
     body: Pin<&'a mut Option<B>>,
@@ -79,8 +79,8 @@ impl<B> Discard for Pin<&mut Option<B>> {
 
 /// The part of [`Drive`] that is the same for every body.
 ///
-/// The deadline is compared before every poll, and after every poll that leaves the body asleep. So a body that was asleep
-/// when its lease ended does not run on. The release compares it for a body that has ended.
+/// The deadline is compared before every poll, and after every poll that leaves the body asleep. So a body that was
+/// asleep when its lease ended does not continue. For a body that has ended, the release compares it.
 pub(crate) struct BodyDriver<'a> {
     lease: &'a Lease,
     /// Nearly every body holds one lease.
@@ -94,10 +94,10 @@ pub(crate) struct BodyDriver<'a> {
     lost: Option<Pin<Box<Notified<'a>>>>,
 }
 
-/// The other leases under which a body runs: those of locks that its call tree held before.
+/// The other leases under which a body runs: the leases of locks that its call tree already held.
 struct Beside<'a> {
     leases: Vec<&'a Lease>,
-    /// As [`BodyDriver::lost`], for each of the leases.
+    /// Like [`BodyDriver::lost`], for each of the leases.
     lost: Vec<Pin<Box<Notified<'a>>>>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Beside<'a> {
         (!leases.is_empty()).then(|| Box::new(Beside { leases, lost }))
     }
 
-    /// Has the loss of a lease wake this task.
+    /// Makes the loss of a lease wake this task.
     fn register(&mut self, cx: &mut Context<'_>) {
         if self.lost.is_empty() {
             let leases = self.leases.iter();
@@ -120,8 +120,8 @@ impl<'a> Beside<'a> {
 }
 
 impl<'a> BodyDriver<'a> {
-    /// A driver for a body under `frame`, whose lock is from the client with this number. The body also holds the locks
-    /// of the frames `beside`.
+    /// Creates a driver for a body under `frame`, whose lock is from the client with this number. The body also holds
+    /// the locks of the frames `beside`.
     pub(crate) fn new(
         client: u64,
         frame: &'a Arc<Frame>,
@@ -146,7 +146,7 @@ impl<'a> BodyDriver<'a> {
         Drive { body, driver: self }
     }
 
-    /// `Lost` if one of the leases is lost.
+    /// Returns `Lost` if one of the leases is lost.
     fn lost_error(&self) -> Option<LockError> {
         let beside = self.beside.iter().flat_map(|beside| &beside.leases);
         let mut leases = std::iter::once(&self.lease).chain(beside);
@@ -166,14 +166,14 @@ impl<'a> BodyDriver<'a> {
     }
 }
 
-/// The body's scope is the current one until this is dropped.
+/// Makes the body's scope the current scope until this is dropped.
 struct Inside<'i, 'a>(&'i mut BodyDriver<'a>);
 
 impl Inside<'_, '_> {
     /// Compares the deadline before a poll.
     fn before_poll(&mut self, body: &mut dyn Discard) -> Result<(), LockError> {
         let driver = &mut *self.0;
-        // No body starts without its lock, whatever is to become of one whose lock is lost later.
+        // No body starts without its lock, whatever `on_lost` selects for a later loss.
         let stops = driver.on_lost == OnLost::Cancel || !driver.is_started;
         driver.is_started = true;
         if stops && let Some(lost) = driver.lost_error() {
@@ -189,8 +189,8 @@ impl Inside<'_, '_> {
         if driver.on_lost != OnLost::Cancel {
             return Poll::Pending;
         }
-        // Registers this task, so that a loss wakes it while the body sleeps. Whether there was a
-        // notification does not matter: the lease itself is asked below.
+        // Registers this task, so that a loss wakes it while the body sleeps. Whether there was a notification does not
+        // matter: the lease itself is checked below.
         let lease = driver.lease;
         let lost = driver
             .lost
@@ -217,7 +217,7 @@ impl Drop for Inside<'_, '_> {
     }
 }
 
-/// The scope of a body that holds the locks of these frames, inside the current one.
+/// Returns the scope of a body that holds the locks of these frames, inside the current scope.
 fn scope_of<'b>(
     client: u64,
     frames: impl Iterator<Item = &'b Arc<Frame>>,

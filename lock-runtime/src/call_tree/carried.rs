@@ -43,7 +43,7 @@ impl<F: Future> Future for InCurrentHold<F> {
             .expect("the future is there until this is dropped")
             .poll(cx);
         if output.is_ready() {
-            // A future may be kept after it has ended; its leases must not be.
+            // A future may be kept after it has ended, but its leases must not be.
             *this.scope = None;
             this.references.clear();
         }
@@ -51,15 +51,15 @@ impl<F: Future> Future for InCurrentHold<F> {
     }
 }
 
-/// Carries the current call tree into `future`, to be spawned.
+/// Carries the current call tree into `future`, so that you can spawn it.
 ///
-/// A spawned task starts a call tree of its own: a locked function that it calls queues behind
-/// the one that spawned it. Wrapped in this, as in tracing's `.in_current_span()`, it counts as
-/// part of the caller's tree and enters the locks that the caller holds.
+/// A spawned task starts its own call tree: a locked function that it calls queues behind the function that spawned it.
+/// Wrapped in this, the task is part of the caller's tree and enters the locks that the caller holds, similar to
+/// tracing's `.in_current_span()`.
 ///
-/// The future shares every hold of its tree. A lock is released when the last body, guard and
-/// carried future that share it have ended, so a future that outlives its caller keeps the lock. When a
-/// hold is lost the carried future itself goes on, and its calls under that lock fail as `Lost`.
+/// The future shares every hold of its tree. A lock is released when the last body, guard and carried future that share
+/// it have ended, so a future that outlives its caller keeps the lock. When a hold is lost, the carried future itself
+/// goes on, and its calls under that lock fail with `Lost`.
 ///
 /// # Cancel safety
 ///

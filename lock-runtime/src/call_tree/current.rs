@@ -1,8 +1,8 @@
 //! The scope whose body is being polled on this thread.
 //!
-//! A thread-local has the innermost scope of a call tree, but only while one of its bodies is being polled; tracing
-//! enters spans in the same way. So the tree moves with the future from thread to thread. Neither other tasks of the
-//! thread nor a task that a body drives itself can see it.
+//! A thread-local holds the innermost scope of a call tree, but only while one of its bodies is being polled; tracing
+//! enters spans in the same way. So the tree moves with the future from thread to thread. Other tasks of the thread
+//! cannot see it, nor can a task that a body drives itself.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -37,8 +37,8 @@ impl Current {
     }
 }
 
-/// Reads the current scope, if there is one. There is none in the last moments of a thread, when its
-/// thread-locals are gone and others are still being dropped.
+/// Reads the current scope, if there is one. There is none while a thread exits and its thread-locals are being
+/// dropped.
 fn with_current<T>(read: impl FnOnce(&Arc<Scope>) -> Option<T>) -> Option<T> {
     let read =
         |current: &RefCell<Option<Current>>| read(current.borrow().as_ref()?.scope_of_this_task()?);
@@ -49,7 +49,7 @@ pub(super) fn current() -> Option<Arc<Scope>> {
     with_current(|scope| Some(scope.clone()))
 }
 
-/// What the current call tree has when it asks for `key` of `client`.
+/// Finds what the current call tree holds when it asks for `key` of `client`.
 pub(crate) fn find(client: u64, key: &str) -> Found {
     let find = |scope: &Arc<Scope>| {
         let found = scope.find(client, key).map(Found::Lock);
@@ -82,11 +82,11 @@ pub(super) fn leave(scope: &mut Option<Current>) {
 }
 
 fn exchange(scope: &mut Option<Current>) {
-    // In the last moments of a thread nothing is exchanged, on entering as on leaving.
+    // While a thread exits nothing is exchanged, neither on entering nor on leaving.
     let _ = CURRENT.try_with(|current| std::mem::swap(&mut *current.borrow_mut(), scope));
 }
 
-/// Makes `scope` the current one until the returned value is dropped, also by a panic.
+/// Makes `scope` the current one until the returned value is dropped, even by a panic.
 pub(super) fn entered(scope: Option<Arc<Scope>>) -> Entered {
     let mut scope = scope.map(Current::new);
     enter(&mut scope);

@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //!
-//! - A frame shares its lease, its parent frame and the room below that, until the last reference to it is gone.
+//! - A frame shares its lease, its parent frame and the room below the parent, until the last reference to the frame is
+//!   gone.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,18 +16,18 @@ use crate::lease::{LeaseRef, Mode};
 
 /// One level of nesting in a lease.
 ///
-/// A frame shares the duty to release the lease, and takes a part of the room below its parent frame. Two calls that
-/// were made side by side, as by `join!`, have the same parent, and so run one after the other unless both are shares. A
-/// call made inside another has that one as its parent and goes down at once. Hence two bodies that exclude each other
-/// run at the same time only if one is nested in the other.
+/// A frame shares the duty to release the lease, and takes a part of the room below its parent frame. Two concurrent
+/// calls, as in `join!`, have the same parent, and so run one after the other unless both are shares. A call made
+/// inside another call has that call as its parent and goes down at once. Hence two bodies that exclude each other run
+/// at the same time only if one is nested in the other.
 ///
-/// Waiting for room cannot deadlock by itself. What has it is a descendant of the same parent, and never waits for room
-/// below that parent again, only for room further down.
+/// Waiting for room cannot deadlock by itself. Whoever has the room is a descendant of the same parent, and never waits
+/// for room below that parent again, only for room further down.
 #[derive(Debug)]
 pub(crate) struct Frame {
     level: Level,
-    /// How the call of this frame asked to hold the lock. What is nested in a frame may do no more, even if the tree
-    /// holds the lock alone further out: readers may run beside this frame.
+    /// How the call of this frame asked to hold the lock. Nested calls may do no more, even if the tree holds the lock
+    /// alone further out: readers may run concurrently with this frame.
     mode: Mode,
     /// The room for the calls made directly below this frame. Few frames have any.
     below: OnceLock<Box<Semaphore>>,
@@ -34,7 +35,7 @@ pub(crate) struct Frame {
 
 #[derive(Debug)]
 enum Level {
-    /// The frame that acquired the lock. Those below it keep it alive, and so share its duty to release the lock.
+    /// The frame that acquired the lock. The frames below keep it alive, and so share its duty to release the lock.
     Outermost(OwnedLease),
     Nested(TakenRoom),
 }
@@ -60,7 +61,7 @@ impl Frame {
         self.outermost_frame().1
     }
 
-    /// How the tree holds the lock, whatever is nested in that.
+    /// Returns how the tree holds the lock, regardless of nested calls.
     pub(crate) fn outermost_mode(&self) -> Mode {
         self.outermost_frame().0.mode
     }
@@ -88,14 +89,14 @@ impl Frame {
         LeaseRef::of(self.lease().shared())
     }
 
-    /// The room below this frame; `None` where calls never wait for each other.
+    /// Returns the room below this frame; `None` if calls never wait for each other.
     fn below(&self) -> Option<&Semaphore> {
         let room = nesting::room_below(self.mode)?;
         let below = || Box::new(Semaphore::new(room as usize));
         Some(self.below.get_or_init(below))
     }
 
-    /// Whether a call in this mode may go one level down. `Err` says why not.
+    /// Checks that a call in this mode may go one level down. `Err` explains why not.
     pub(crate) fn check_descent(&self, mode: Mode) -> Result<Descent, String> {
         let needed = nesting::needed_below(self.mode, mode)?;
         Ok(Descent { mode, needed })
@@ -118,7 +119,7 @@ impl Frame {
         Some(descent.below(self))
     }
 
-    /// The duty to release the lease, if this is the last frame that shares it.
+    /// Returns the duty to release the lease, if this is the last frame that shares it.
     pub(crate) fn into_last(self: Arc<Frame>) -> Option<OwnedLease> {
         match Arc::into_inner(self)?.level {
             Level::Outermost(lease) => Some(lease),
@@ -140,7 +141,7 @@ pub(crate) struct Descent {
 }
 
 impl Descent {
-    /// The frame of a call that has taken its room below `parent`.
+    /// Creates the frame of a call that has taken its room below `parent`.
     fn below(self, parent: Arc<Frame>) -> Arc<Frame> {
         let room = TakenRoom {
             parent,

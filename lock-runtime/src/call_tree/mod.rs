@@ -1,8 +1,7 @@
 //! Reentrancy: a call below a body that holds a lock enters that lock instead of waiting for it.
 //!
-//! A lease belongs to a *call tree*: to everything that is called, through async and sync alike, below the
-//! body that runs under it. [`Scope`](scope::Scope) is a body and those around it, [`Frame`] a level of
-//! nesting in one lease.
+//! A lease belongs to a *call tree*: all calls, async and sync, below the body that runs under it.
+//! [`Scope`](scope::Scope) is a body and the bodies around it, [`Frame`] a level of nesting in one lease.
 
 pub(crate) mod body;
 mod carried;

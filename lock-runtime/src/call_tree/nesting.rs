@@ -1,12 +1,12 @@
-//! Whether a call may enter a lock that its call tree holds already, and beside which siblings.
+//! Decides whether a call may enter a lock that its call tree holds already, and with which siblings.
 
 use crate::lease::{Mode, Share};
 
-/// What the calls below a frame take together, if the frame holds its lock alone. A call in a mode that excludes all
-/// others takes all of it. A semaphore has room for no more on machines of 32 bits.
+/// The total room for the calls below a frame that holds its lock alone. A call in a mode that excludes all others
+/// takes all of it. A semaphore has room for no more on machines of 32 bits.
 const ALL: u32 = 1 << 28;
 
-/// How much the calls directly below a frame in this mode may take together; `None` where they never wait for each
+/// Returns how much the calls directly below a frame in this mode may take together; `None` if they never wait for each
 /// other.
 pub(super) fn room_below(held: Mode) -> Option<u32> {
     match held {
@@ -15,10 +15,9 @@ pub(super) fn room_below(held: Mode) -> Option<u32> {
     }
 }
 
-/// How much a call takes below a frame that is held so. `Err` says why it may not enter.
+/// Returns how much a call takes below a frame in the mode `held`. `Err` explains why it may not enter.
 ///
-/// A call never waits for its own tree to hold more than it does: two calls that both wait to write would wait for
-/// each other, each keeping the other out.
+/// A call never waits until its own tree holds more: two calls that both wait to write would deadlock.
 pub(super) fn needed_below(held: Mode, asked: Mode) -> Result<u32, String> {
     match (held, asked) {
         (Mode::Exclusive | Mode::Write, Mode::Exclusive | Mode::Write) => Ok(ALL),
@@ -41,7 +40,7 @@ pub(super) fn needed_below(held: Mode, asked: Mode) -> Result<u32, String> {
     }
 }
 
-/// Whether a share is part of another one: reading of reading, a permit of as many or more.
+/// Returns whether a share is part of another share: a read within a read, or permits within as many or more.
 fn is_within(asked: Share, held: Share) -> bool {
     match (asked.limit(), held.limit()) {
         (None, None) => true,
@@ -50,8 +49,8 @@ fn is_within(asked: Share, held: Share) -> bool {
     }
 }
 
-/// What a share takes below a lock that is held alone, so that its siblings keep to its limit. Exact for limits below
-/// 2¹⁴: more siblings than that have never been seen in one call tree.
+/// Returns how much a share takes below a lock that is held alone, so that its siblings keep to its limit. Exact for
+/// limits below 2¹⁴: more siblings than that have never been seen in one call tree.
 fn part_of_all(share: Share) -> u32 {
     match share.limit() {
         None => 1,

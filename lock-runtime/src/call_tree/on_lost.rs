@@ -1,6 +1,6 @@
-//! How a body ends whose lock is lost.
+//! How a body ends if its lock is lost.
 
-/// How a body ends whose lock is lost.
+/// How a body ends if its lock is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnLost {
     /// The body is dropped at its current await, and the call fails.

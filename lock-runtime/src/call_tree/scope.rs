@@ -1,4 +1,4 @@
-//! The bodies of a call tree, each with those around it.
+//! The bodies of a call tree, each with the bodies around it.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::on_lost::OnLost;
 use crate::lease::LeaseRef;
 
-/// One body of a call tree, and all that are around it.
+/// One body of a call tree, and all bodies around it.
 #[derive(Debug)]
 pub(crate) struct Scope {
     /// The number of the client that the lock is from.
@@ -17,7 +17,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// A body under `frame`, inside the bodies of `outer`.
+    /// Creates the scope of a body under `frame`, inside the bodies of `outer`.
     pub(super) fn new(
         client: u64,
         frame: &Arc<Frame>,
@@ -32,12 +32,12 @@ impl Scope {
         })
     }
 
-    /// This scope and those around it, from the inside out.
+    /// Iterates over this scope and the scopes around it, from the inside out.
     fn chain(&self) -> impl Iterator<Item = &Scope> {
         std::iter::successors(Some(self), |scope| scope.outer.as_deref())
     }
 
-    /// One reference to every lease of the tree.
+    /// Returns one reference to every lease of the tree.
     pub(super) fn references(&self) -> Vec<LeaseRef> {
         let mut frames: Vec<&Frame> = Vec::new();
         for scope in self.chain() {
@@ -48,14 +48,14 @@ impl Scope {
         frames.into_iter().map(Frame::reference).collect()
     }
 
-    /// A frame of each lease of `client` that the tree holds, from the inside out. A lease that was entered again comes
-    /// again.
+    /// Iterates over a frame of each lease of `client` that the tree holds, from the inside out. A lease that was
+    /// entered again is repeated.
     pub(super) fn frames_of(&self, client: u64) -> impl Iterator<Item = &Frame> {
         let scopes = self.chain().filter(move |scope| scope.client == client);
         scopes.map(|scope| &*scope.frame)
     }
 
-    /// The innermost frame under which this tree holds `key` of `client`.
+    /// Returns the innermost frame under which this tree holds `key` of `client`.
     pub(super) fn find(&self, client: u64, key: &str) -> Option<EnclosingFrame> {
         let holds_key =
             |scope: &&Scope| scope.client == client && scope.frame.lease().keys.contains(key);
@@ -70,21 +70,21 @@ impl Scope {
         })
     }
 
-    /// The same tree for a future that is not dropped when a lease of the tree is lost.
+    /// Returns the same tree for a future that is not dropped when a lease of the tree is lost.
     pub(super) fn uncancelled(self: &Arc<Scope>) -> Arc<Scope> {
         let outer = self.outer.as_ref().map(Scope::uncancelled);
         Scope::new(self.client, &self.frame, OnLost::Finish, outer)
     }
 }
 
-/// What a call finds in its call tree when it asks for a lock.
+/// The result of looking for a lock in the call tree.
 pub(crate) enum Found {
     /// The lock itself.
     Lock(EnclosingFrame),
     Other(Nesting),
 }
 
-/// What a call tree holds besides the lock that it asks for.
+/// The other locks that a call tree holds when it asks for a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nesting {
     Nothing,
@@ -92,9 +92,9 @@ pub(crate) enum Nesting {
     Locks,
 }
 
-/// A frame of the caller's call tree that holds the key which the caller asks for.
+/// A frame of the caller's call tree that holds the key for which the caller asks.
 pub(crate) struct EnclosingFrame {
     pub(crate) frame: Arc<Frame>,
-    /// A body around the caller is dropped, and the caller with it, when the lease is lost.
+    /// Whether a body around the caller is dropped, and the caller with it, when the lease is lost.
     pub(crate) is_dropped_on_loss: bool,
 }

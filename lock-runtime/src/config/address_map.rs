@@ -1,4 +1,4 @@
-//! Where the nodes of a cluster are reached, if not where it says.
+//! Maps the announced addresses of a cluster's nodes to reachable addresses.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ impl AddressMap {
         AddressMap(Some(Arc::new(map)))
     }
 
-    /// Where a node is reached that is announced at this host and port.
+    /// Returns the address at which to reach a node that is announced at this host and port.
     pub(crate) fn apply(&self, host: &str, port: u16) -> (String, u16) {
         match &self.0 {
             Some(map) => map(host, port),

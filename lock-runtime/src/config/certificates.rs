@@ -6,22 +6,22 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The CAs to trust, and the certificate to show.
+/// The CAs to trust, and the certificate to present.
 #[derive(Clone, Default)]
 pub(crate) struct Certificates {
-    /// Instead of the system's, if there are any.
+    /// The CAs to trust instead of the system's, if there are any.
     pub(crate) authorities: Vec<Pem>,
     pub(crate) client: Option<Identity>,
 }
 
-/// A client's certificate, with those that lead to its CA, and its key.
+/// A client's certificate, with its intermediate certificates, and its key.
 #[derive(Clone)]
 pub(crate) struct Identity {
     pub(crate) certificate: Pem,
     pub(crate) key: Pem,
 }
 
-/// PEM, or the file that it is in.
+/// PEM text, or the file that contains it.
 #[derive(Clone)]
 pub(crate) enum Pem {
     Text(Arc<[u8]>),
@@ -33,7 +33,7 @@ impl Certificates {
         self.authorities.is_empty() && self.client.is_none()
     }
 
-    /// Whether any is in a file, whose contents may change while the process runs.
+    /// Returns whether any of these is in a file, whose contents may change while the process runs.
     pub(crate) fn has_files(&self) -> bool {
         let client = self.client.iter();
         let client = client.flat_map(|client| [&client.certificate, &client.key]);
@@ -66,7 +66,7 @@ impl fmt::Display for Pem {
 
 impl fmt::Debug for Certificates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A private key may be among them.
+        // The fields may include a private key.
         f.debug_struct("Certificates")
             .field("authorities", &self.authorities.len())
             .field("client", &self.client.is_some())

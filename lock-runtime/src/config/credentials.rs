@@ -1,4 +1,4 @@
-//! A user and a password that the application gives anew for each connection.
+//! A user and a password that the application provides for each new connection.
 
 use std::error::Error;
 use std::fmt;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// A password, and the user that it is for: what a callback of
-/// [`LockClientBuilder::credentials`](crate::LockClientBuilder::credentials) answers. Its `Debug` shows no password.
+/// A password and its user, as a [`LockClientBuilder::credentials`](crate::LockClientBuilder::credentials) callback
+/// returns them. The `Debug` output does not show the password.
 ///
 /// # Examples
 ///
@@ -25,7 +25,7 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// A user and its password.
+    /// Creates credentials from a user and its password.
     pub fn new(user: impl Into<String>, password: impl Into<String>) -> Credentials {
         Credentials {
             user: Some(user.into()),
@@ -33,7 +33,7 @@ impl Credentials {
         }
     }
 
-    /// A password for the user of the URL; if that names none, for the user `default`.
+    /// Creates credentials from a password for the URL's user, or for the user `default` if the URL names none.
     pub fn password(password: impl Into<String>) -> Credentials {
         Credentials {
             user: None,
@@ -71,7 +71,7 @@ pub(crate) type CallbackError = Box<dyn Error + Send + Sync>;
 
 type Answer = Pin<Box<dyn Future<Output = Result<Credentials, CallbackError>> + Send>>;
 
-/// Where a client has its credentials from, if not from its URL.
+/// The source of a client's credentials, if it is not the URL.
 #[derive(Clone)]
 pub(crate) enum CredentialsSource {
     Callback(Arc<dyn Fn() -> Answer + Send + Sync>),
@@ -99,7 +99,7 @@ impl CredentialsSource {
         }))
     }
 
-    /// Asks once. A file is read on this thread.
+    /// Asks once. Reads a file on this thread.
     pub(crate) async fn ask(&self) -> Result<Credentials, CredentialsError> {
         match self {
             CredentialsSource::Callback(callback) => {
@@ -109,8 +109,8 @@ impl CredentialsSource {
         }
     }
 
-    /// Reads a file for the first time. A callback is not called before the first connection. Returns the reason why
-    /// the file cannot be used.
+    /// Reads a file for the first time, and returns the reason if it cannot be used. Does not call a callback, which
+    /// waits for the first connection.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
             CredentialsSource::Callback(_) => Ok(()),
@@ -125,7 +125,7 @@ fn read(path: &Path) -> Result<Credentials, String> {
     Credentials::parse(&text).map_err(str::to_owned)
 }
 
-/// As the subject of a sentence.
+/// Writes the source as the subject of a sentence.
 impl fmt::Display for CredentialsSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

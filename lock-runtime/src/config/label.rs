@@ -3,7 +3,7 @@
 /// The most characters of a service's name, and of a host's.
 const LONGEST: usize = 64;
 
-/// `service@host`. A name that contains an `@` has its place already.
+/// Returns `service@host`. A name that contains an `@` is returned as it is.
 pub(crate) fn label_of(service: &str) -> String {
     let service = clean(service);
     if service.contains('@') {
@@ -13,7 +13,7 @@ pub(crate) fn label_of(service: &str) -> String {
     }
 }
 
-/// `program@host`, or what is known of the two.
+/// Returns `program@host`, or the part of it that is known.
 pub(super) fn default_label() -> String {
     let program = std::env::current_exe().ok();
     let program = program
@@ -23,7 +23,7 @@ pub(super) fn default_label() -> String {
     label_of(&program)
 }
 
-/// The name of this machine; in a container that is the container's.
+/// Returns the name of this machine, or of the container.
 fn host() -> String {
     #[cfg(unix)]
     return rustix::system::uname()
@@ -34,7 +34,7 @@ fn host() -> String {
     return std::env::var("COMPUTERNAME").unwrap_or_default();
 }
 
-/// Short, on one line.
+/// Returns the text shortened, on one line.
 fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -51,7 +51,7 @@ mod tests {
         let host = clean(&host());
         assert!(!host.is_empty());
         assert_eq!(label_of("checkout"), format!("checkout@{host}"));
-        // A long name takes nothing from the host, by which the instances of a service differ.
+        // A long name does not shorten the host, which tells instances of a service apart.
         let long = label_of(&"é".repeat(65));
         assert_eq!(long, format!("{}@{host}", "é".repeat(64)));
         assert!(default_label().ends_with(&format!("@{host}")));

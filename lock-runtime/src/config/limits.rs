@@ -6,16 +6,16 @@ use super::topology::Topology;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, OneOrMore, slot_of};
 
-/// For how long a node of a quorum that may have lost data has no vote, unless the URL says.
+/// How long a quorum node that may have lost data has no vote by default.
 pub(crate) const DEFAULT_RESTART_DELAY: Duration = Duration::from_secs(60);
 
-/// What the servers of a client cannot do, and refuse before anything is sent. A memory client may have the same limits.
+/// What the servers of a client cannot do; refused before anything is sent. A memory client may have the same limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limits {
     None,
     /// The locks of one call must be on one node of a cluster.
     OneSlot,
-    /// One lock for one holder, as Redlock has it.
+    /// One lock for one holder, as in Redlock.
     Quorum {
         /// For how long a node that may have lost data has no vote.
         restart_delay: Duration,
@@ -33,8 +33,8 @@ impl Limits {
         }
     }
 
-    /// Refuses a lease that lasts longer than nodes have no vote after a restart: a node that lost it could vote for
-    /// another owner meanwhile. Without a delay no node ever loses a lease.
+    /// Refuses a lease that lasts longer than the restart delay: a node that lost it could vote for another owner
+    /// meanwhile. Without a delay, no node ever loses a lease.
     pub(crate) fn check_ttl(self, ttl: Duration) -> Result<(), LockError> {
         match self {
             Limits::Quorum { restart_delay } if !restart_delay.is_zero() && ttl > restart_delay => {
@@ -46,7 +46,7 @@ impl Limits {
         }
     }
 
-    /// Refuses locks that one script could not name.
+    /// Refuses locks in different slots, which one script could not name.
     pub(crate) fn check_slots(self, locks: &OneOrMore<Lock>) -> Result<(), LockError> {
         let slot = slot_of(&locks.first().names.lock);
         let is_one_slot = locks.iter().all(|lock| slot_of(&lock.names.lock) == slot);

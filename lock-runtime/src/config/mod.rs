@@ -33,20 +33,20 @@ pub(crate) const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long the last token of a lock is remembered.
 const DEFAULT_FENCE_MEMORY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Clocks of servers are set back by minutes, and more than an hour is a fault of its own.
+/// Server clocks are set back by minutes; more than an hour is a separate fault.
 const FENCE_MEMORIES: RangeInclusive<Duration> =
     Duration::from_secs(60 * 60)..=Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A replica beside its primary acknowledges within a millisecond.
+/// A replica near its primary acknowledges within a millisecond.
 const DEFAULT_REPLICA_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The callers that one grant of the server can serve: a grant has so many tokens.
+/// The callers that one grant of the server can serve, which is the number of its tokens.
 pub(crate) const TURNS: u32 = FencingToken::STEP;
 
 /// The shortest time for which a lease is retained: the resolution of timers.
 const MIN_RETAIN: Duration = Duration::from_millis(1);
 
-/// What [`LockRecord::require_native`] is asked for where a lease is to be retained.
+/// The feature that a retained lease requires of [`LockRecord::require_native`].
 pub(crate) const RETAINED: &str = "retained leases";
 
 /// Longer waits are shortened to this, so that sums of times stay within range.
@@ -65,20 +65,20 @@ pub(crate) struct Options {
     pub(crate) require_tls: bool,
     #[cfg(feature = "tls")]
     pub(crate) certificates: crate::config::certificates::Certificates,
-    /// In place of a password in the URL.
+    /// Replace a password in the URL.
     pub(crate) credentials: Option<CredentialsSource>,
     pub(crate) shutdown_grace: Duration,
     /// How many callers in a row may use one grant of the server; 1 to [`TURNS`].
     pub(crate) local_turns: u32,
-    /// How long a lease that no other client waits for stays after the body; zero is not at all.
+    /// How long a lease that no other client waits for stays after the body; zero releases it at once.
     pub(crate) retain: Duration,
     /// Whether a release waits for its answer.
     pub(crate) await_release: bool,
-    /// Whether the background thread alone reads from the connection.
+    /// Whether only the background thread reads from the connection.
     pub(crate) background_only: bool,
-    /// The replicas that must have a lock before its caller has it, if that is given.
+    /// The replicas that must acknowledge a lock before its caller has it, if that is set.
     pub(crate) wait_replicas: Option<u32>,
-    /// How long they may take, if that is given.
+    /// How long they may take, if that is set.
     pub(crate) replica_timeout: Option<Duration>,
     pub(crate) address_map: AddressMap,
     /// How long the last token of a lock is remembered.
@@ -183,7 +183,8 @@ impl Options {
         Err(LockError::invalid_options(refusal))
     }
 
-    /// The replicas that must have a lock before its caller has it, and how long they may take; `None` for none.
+    /// Returns the replicas that must acknowledge a lock before its caller has it, and how long they may take; `None`
+    /// if no replica must.
     pub(crate) fn replicas(&self) -> Option<(u32, Duration)> {
         let replicas = self.wait_replicas.filter(|&replicas| replicas > 0)?;
         let timeout = self.replica_timeout.unwrap_or(DEFAULT_REPLICA_TIMEOUT);
@@ -241,7 +242,7 @@ pub(crate) fn check_min_hold(
     Ok(())
 }
 
-/// A wait that can be added to any moment.
+/// Caps a wait, so that it can be added to any moment.
 pub(crate) fn bounded_wait(wait: Duration) -> Duration {
     wait.min(MAX_WAIT)
 }

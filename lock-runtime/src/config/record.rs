@@ -1,24 +1,24 @@
-//! In which record a client keeps its locks.
+//! The record in which a client keeps its locks.
 
 use crate::error::LockError;
 
-/// In which record a client keeps its locks on a server, for
+/// Selects the record in which a client keeps its locks on a server, for
 /// [`LockClientBuilder::record`](crate::LockClientBuilder::record).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockRecord {
-    /// This crate's own: a string, as `SET NX PX` sets it, with a queue of waiters beside it.
+    /// This crate's own record: a string, as `SET NX PX` sets it, and a separate queue of waiters.
     #[default]
     Native,
-    /// That of `RLock` in Redisson, 3.5 to 4.7, so that Java services and this client exclude each other.
+    /// The record of Redisson's `RLock`, 3.5 to 4.7, so that Java services and this client exclude each other.
     ///
-    /// The lock is a hash at the key with its prefix, and its release is announced on Redisson's channel. Callers
-    /// that wait listen to that channel, and ask each 200 ms besides. They compete with those of other processes, without
-    /// an order.
+    /// The lock is a hash at the key with its prefix, and its release is announced on Redisson's channel. Waiting
+    /// callers listen to that channel and also poll every 200 ms. They compete with the callers of other processes, in
+    /// no order.
     ///
     /// `read`, `write`, `permits`, `lock_all`, `min_hold`, `retain` and `downgrade` fail with
-    /// [`InvalidOptions`](crate::LockErrorKind::InvalidOptions): that record has no room for them.
-    /// [What each side sees](crate::docs::coming_from::redisson#both-at-the-same-time) is on a page of its own.
+    /// [`InvalidOptions`](crate::LockErrorKind::InvalidOptions): that record has no room for them. See also [what each
+    /// side sees](crate::docs::coming_from::redisson#both-at-the-same-time).
     Redisson,
 }
 

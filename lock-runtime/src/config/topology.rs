@@ -1,17 +1,15 @@
-//! On which kind of servers locks are.
+//! The kind of servers that keep the locks.
 
-/// On which kind of servers locks are, as far as it decides which options they have, for
-/// [`LockClient::memory_like`](crate::LockClient::memory_like).
+/// Selects the kind of servers whose limits [`LockClient::memory_like`](crate::LockClient::memory_like) applies.
 ///
-/// [Which options work where](crate::docs::topologies#which-options-work-where) is a table.
+/// A table shows [which options work where](crate::docs::topologies#which-options-work-where).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Topology {
-    /// One server, or a primary with replicas, also behind Sentinel: all options.
+    /// One server, or a primary with replicas, with or without Sentinel: all options.
     Server,
-    /// A cluster: the keys of one call need one hash tag.
+    /// A cluster: the keys of one call must share a hash tag.
     Cluster,
-    /// A majority of independent servers, whose restart delay is 60 s: no readers, permits, several keys and
-    /// `min_hold`.
+    /// A majority of independent servers with a restart delay of 60 s: no readers, permits, several keys or `min_hold`.
     Quorum,
 }

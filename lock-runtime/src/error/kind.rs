@@ -1,28 +1,27 @@
-//! The kinds of failure: callers respond to each in another way.
+//! The kinds of failure, each of which needs a different response.
 
-/// The kind of a lock's failure.
+/// The kind of a [`LockError`](crate::LockError).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LockErrorKind {
     /// Another holder had the lock at the last attempt. Try later.
     Busy,
-    /// The lock was held, and is not held any more or cannot be proved to be: its lease ran out, its record
-    /// was deleted, or `max_hold` was reached. The body's writes may have raced with another holder's.
+    /// The lock was held, and is no longer held or cannot be proved to be: its lease ran out, its record was deleted,
+    /// or `max_hold` was reached. The body's writes may have raced with another holder's.
     Lost,
     /// The server could not be reached or did not answer in time, or it is a replica. Whether the lock is held
     /// is unknown.
     Unavailable,
-    /// The server answered and refused: the key has another type, the user lacks a permission, the
-    /// password is wrong, memory is full. Or the server cannot keep locks: it is a Sentinel, a node of a
-    /// cluster, too old. Or its certificate cannot be verified, or it does not accept ours. Trying again does
-    /// not help.
+    /// The server answered and refused: the key has another type, the user lacks a permission, the password is wrong,
+    /// memory is full. Or the server cannot keep locks: it is a Sentinel, a node of a cluster, or too old. Or its
+    /// certificate cannot be verified, or it does not accept ours. A retry does not help.
     Rejected,
-    /// This call tree holds the lock already and the call may not enter it: the call says
-    /// `reentrant = false`, or it is synchronous and a sibling is inside.
+    /// This call tree holds the lock already and the call may not enter it: the call has `reentrant = false`, or it is
+    /// synchronous and a sibling is inside.
     Reentered,
-    /// Taking the lock here, while this call or its call tree holds another, closes a ring: another call takes the two in
-    /// the opposite order, so that each can wait for the other. A call for several keys holds the first while it waits for
-    /// the next. Only in tests that [deny it](crate::testing::deny_lock_order).
+    /// Taking the lock here, while this call or its call tree holds another, closes a ring: another call takes the two
+    /// in the opposite order, so that they can deadlock. A call for several keys holds the first while it waits for the
+    /// next. Returned only in tests that [deny it](crate::testing::deny_lock_order).
     OutOfOrder,
     /// The key cannot be used: empty, longer than 512 bytes, or a bad hash tag.
     InvalidKey,
@@ -30,14 +29,14 @@ pub enum LockErrorKind {
     InvalidOptions,
     /// The attribute found no client: none was installed in this process.
     NotInstalled,
-    /// A client was installed in this process before.
+    /// A client was already installed in this process.
     AlreadyInstalled,
-    /// The client was shut down, or belongs to the process that this one was forked from.
+    /// The client was shut down, or belongs to the parent of this forked process.
     Shutdown,
 }
 
 impl LockErrorKind {
-    /// The predicate of a sentence whose subject is the lock.
+    /// Returns the predicate of a sentence whose subject is the lock.
     pub(crate) fn of_a_lock(self) -> &'static str {
         match self {
             LockErrorKind::Busy => "is busy",
@@ -54,7 +53,7 @@ impl LockErrorKind {
         }
     }
 
-    /// The sentence where no lock is concerned.
+    /// Returns the sentence for a failure that concerns no lock.
     pub(crate) fn of_the_client(self) -> &'static str {
         match self {
             LockErrorKind::Busy => "the lock is busy",

@@ -11,7 +11,7 @@ pub use kind::LockErrorKind;
 
 use crate::key::LockKey;
 
-/// A failure of a lock, and never of the function that runs under it.
+/// A failure of a lock, never of the function that runs under it.
 ///
 /// Match on [`kind`](LockError::kind), or use [`is_busy`](LockError::is_busy) and the methods like it:
 /// contention, outage, loss and misuse need different responses.
@@ -86,7 +86,7 @@ impl LockError {
         self
     }
 
-    /// Adds to the detail what comes before it.
+    /// Prepends `what` to the detail.
     pub(crate) fn with_detail_before(mut self, what: &str) -> LockError {
         self.0.detail = Some(match self.0.detail.take() {
             Some(detail) => format!("{what}: {detail}"),
@@ -100,33 +100,33 @@ impl LockError {
         self
     }
 
-    /// Which kind of failure this is.
+    /// Returns the kind of this failure.
     pub fn kind(&self) -> LockErrorKind {
         self.0.kind
     }
 
-    /// The key of the lock that failed, without the client's prefix; `None` if no lock was involved yet.
+    /// Returns the key of the lock that failed, without the client's prefix; `None` if no lock was involved yet.
     pub fn key(&self) -> Option<&str> {
         self.0.key.as_ref().map(LockKey::as_str)
     }
 
-    /// The holder of the lock at the last attempt, in words: `checkout@host-7 (pid 4121) ship`. The function is that of
-    /// the caller that acquired it from the server: the lease may have been handed over inside its client
-    /// since.
+    /// Returns the label of the lock's holder at the last attempt, such as `checkout@host-7 (pid 4121) ship`. Its
+    /// function is the caller that acquired the lock from the server: the lease may have been handed over inside that
+    /// client since.
     pub fn holder(&self) -> Option<&str> {
         self.0.holder.as_deref()
     }
 
-    /// When the lock is free at the latest, unless its holder renews: what was left of the holder's lease when the
-    /// caller gave up. For a `Retry-After` header, or the delay of a job that is queued again.
+    /// Returns the remaining time of the holder's lease when the caller gave up: unless the holder renews, the lock is
+    /// free by then. For a `Retry-After` header, or the delay of a requeued job.
     ///
-    /// A hint. Most holders are done earlier, one that renews may hold for longer, and other callers may wait for the
-    /// lock. It comes with the answer that the lock is held, and costs no command.
+    /// This is a hint. Most holders finish earlier, a holder that renews may keep the lock longer, and other callers
+    /// may wait for it. The value comes with the answer that the lock is held, and costs no command.
     ///
-    /// In memory, a lease that renews has no end. It counts as if it had just been renewed, which leaves its ttl.
+    /// In memory, a renewed lease has no end. It counts as just renewed, so this returns its ttl.
     ///
-    /// `None` if nothing limits the holder or no limit is known: a foreign record has no expiry, or the lock had just been
-    /// handed to the next waiter. `None` for each error that is not [`Busy`](LockErrorKind::Busy).
+    /// `None` if the holder has no limit or none is known: a foreign record has no expiry, or the lock had just been
+    /// handed off to the next waiter. Also `None` for every error that is not [`Busy`](LockErrorKind::Busy).
     ///
     /// # Examples
     ///
@@ -147,33 +147,33 @@ impl LockError {
         self.0.retry_after
     }
 
-    /// How long the caller waited before it got this error; `None` if it did not wait.
+    /// Returns how long the caller waited before it got this error; `None` if it did not wait.
     pub fn waited(&self) -> Option<Duration> {
         self.0.waited
     }
 
-    /// Another holder has the lock.
+    /// Returns whether another holder has the lock.
     pub fn is_busy(&self) -> bool {
         self.kind() == LockErrorKind::Busy
     }
 
-    /// The lock was held and is not held any more, or cannot be proved to be.
+    /// Returns whether the lock was held, and is no longer held or cannot be proved to be.
     pub fn is_lost(&self) -> bool {
         self.kind() == LockErrorKind::Lost
     }
 
-    /// The server could not be reached or did not answer in time.
+    /// Returns whether the server could not be reached or did not answer in time.
     pub fn is_unavailable(&self) -> bool {
         self.kind() == LockErrorKind::Unavailable
     }
 
-    /// The server answered and refused: wrong type, no permission, wrong password, out of memory. Or there is
-    /// no TLS session with it: a certificate cannot be verified.
+    /// Returns whether the server answered and refused (wrong type, no permission, wrong password, out of memory), or a
+    /// TLS certificate could not be verified.
     pub fn is_rejected(&self) -> bool {
         self.kind() == LockErrorKind::Rejected
     }
 
-    /// The call tree holds the lock already.
+    /// Returns whether the call tree holds the lock already.
     pub fn is_reentered(&self) -> bool {
         self.kind() == LockErrorKind::Reentered
     }
@@ -213,8 +213,9 @@ impl fmt::Debug for LockError {
     }
 }
 
-/// A failed TLS handshake has a source for logs, the error of the TLS library, whose type is not part of this crate's
-/// interface. So has a failed callback of [`credentials`](crate::LockClientBuilder::credentials): its own error.
+/// The source of a failed TLS handshake is the error of the TLS library; it is for logs, and its type is not part of
+/// this crate's interface. The source of a failed [`credentials`](crate::LockClientBuilder::credentials) callback is
+/// the callback's own error.
 impl Error for LockError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         let cause = self.0.cause.as_deref()?;
@@ -222,7 +223,7 @@ impl Error for LockError {
     }
 }
 
-/// Functions that return [`std::io::Result`] need no error type of their own.
+/// Lets functions that return [`std::io::Result`] use `?` without an error type of their own.
 impl From<LockError> for std::io::Error {
     fn from(error: LockError) -> std::io::Error {
         use std::io::ErrorKind;
@@ -237,7 +238,7 @@ impl From<LockError> for std::io::Error {
     }
 }
 
-/// A wait for readers: whole milliseconds, and seconds from 10 s on.
+/// Formats a wait for people: in whole milliseconds, or in seconds from 10 s on.
 struct Waited(Duration);
 
 impl fmt::Display for Waited {

@@ -9,7 +9,7 @@ pub(crate) const MAX_KEY_LEN: usize = 512;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum KeyProblem {
     Empty,
-    /// There is no key at all.
+    /// The call names no key.
     Missing,
     TooLong {
         bytes: usize,
@@ -25,7 +25,7 @@ pub(crate) enum KeyProblem {
     ReservedSuffix(&'static str),
     /// With the prefix, the key is a hash tag and nothing else.
     TagAlone,
-    /// With the prefix, the key is the name of a record that is not one lock's.
+    /// With the prefix, the key is the name of a record that is not a lock.
     ReservedName,
     /// Text, not a template, that contains this `<placeholder>`.
     Template(Box<str>),

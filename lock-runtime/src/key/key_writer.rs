@@ -1,6 +1,6 @@
 //! Builds a key from text and values.
 //!
-//! [`KeyWriter`] and [`KeyPart`] are defined by each other, so both are here.
+//! [`KeyWriter`] and [`KeyPart`] depend on each other, so both are here.
 
 use std::fmt::{self, Write};
 
@@ -9,15 +9,15 @@ use super::lock_key::LockKey;
 use super::record_names::has_reserved_end;
 use super::stack_text::StackText;
 
-/// A value that a lock's key can be made of.
+/// A value that can be part of a lock's key.
 ///
-/// Implemented for integers and their `NonZero` forms, `bool`, `char`, strings, IP addresses, `uuid::Uuid`,
-/// and for references and smart pointers to any of them. Not implemented for every type with `Display`: a
-/// display is for people and may change, and a key that changes during a deployment locks nothing. Floats
-/// and `Option` are left out on purpose, since equal values must give equal keys and a missing value none.
+/// Implemented for integers and their `NonZero` forms, `bool`, `char`, strings, IP addresses, `uuid::Uuid`, and for
+/// references and smart pointers to any of them. It is not implemented for every type with `Display`: that text is for
+/// people and may change, and a key that changes during a deployment locks nothing. Floats and `Option` are left out on
+/// purpose, since equal values must give equal keys, and a missing value must give none.
 ///
-/// Implement it for your own identifiers: for newtypes and for enums without fields by `#[derive(KeyPart)]`, for others
-/// by hand. Equal values must write equal text, different values different text.
+/// Implement it for your own identifiers: with `#[derive(KeyPart)]` for newtypes and for enums without fields, by hand
+/// for other types. Equal values must write equal text, and different values different text.
 ///
 /// # Examples
 ///
@@ -49,13 +49,13 @@ pub trait KeyPart {
     fn write_to(&self, key: &mut KeyWriter);
 }
 
-/// Writes values into a key so that different values never give the same text.
+/// Writes values into a key such that different values never give the same text.
 ///
-/// A value keeps `A-Z a-z 0-9 - _ . @ +` and everything that is not ASCII; every other byte becomes
-/// `%XX`. So a separator such as `:` or `/` between two values cannot come from the values.
+/// A value keeps `A-Z a-z 0-9 - _ . @ +` and everything that is not ASCII; every other byte becomes `%XX`. A separator
+/// such as `:` or `/` between two values therefore cannot come from a value.
 ///
-/// The attribute uses one for its template. Use it yourself where a key is built by hand, and in
-/// implementations of [`KeyPart`](trait@KeyPart).
+/// The attribute uses a `KeyWriter` for its template. Use one yourself to build a key by hand, and in implementations
+/// of [`KeyPart`](trait@KeyPart).
 ///
 /// # Examples
 ///
@@ -71,14 +71,14 @@ pub struct KeyWriter {
     problem: Option<KeyProblem>,
     /// The placeholder that is being written, for messages.
     placeholder: Option<&'static str>,
-    /// How many `part` calls are open: inside one, all text is escaped.
+    /// How many `part` calls are open: inside a call, all text is escaped.
     depth: usize,
     /// Where the last value ends.
     value_end: usize,
 }
 
 impl KeyWriter {
-    /// An empty key.
+    /// Creates a writer with an empty key.
     pub fn new() -> KeyWriter {
         KeyWriter {
             text: StackText::default(),
@@ -91,8 +91,8 @@ impl KeyWriter {
 
     /// Writes the author's own text as it is.
     ///
-    /// Inside an implementation of [`KeyPart`](trait@KeyPart) the text is escaped as by [`write_str`](Self::write_str): a value
-    /// must not be able to write a separator.
+    /// Inside an implementation of [`KeyPart`](trait@KeyPart) the text is escaped, as [`write_str`](Self::write_str)
+    /// does: a value must not be able to write a separator.
     pub fn text(&mut self, text: &str) -> &mut KeyWriter {
         if self.depth == 0 {
             self.text.push_str(text);
@@ -104,15 +104,15 @@ impl KeyWriter {
 
     /// Writes a value, escaped.
     ///
-    /// If a value writes nothing at all, acquiring the key fails with
-    /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey): an order without an id must not lock
-    /// for all the others.
+    /// If a value writes nothing, acquiring the key fails with
+    /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey): an order without an id must not lock on behalf
+    /// of all others.
     pub fn part<P: KeyPart + ?Sized>(&mut self, value: &P) -> &mut KeyWriter {
         self.part_dyn(&value);
         self
     }
 
-    /// One copy for all types of values: a copy for each would be code in every locked function.
+    /// Writes a value of any type. One copy serves all types: a copy for each would be code in every locked function.
     fn part_dyn(&mut self, value: &dyn KeyPart) {
         let start = self.text.len();
         self.depth += 1;
@@ -126,7 +126,7 @@ impl KeyWriter {
         }
     }
 
-    /// Like [`part`](Self::part), with the placeholder's source text for messages.
+    /// Like [`part`](Self::part), but with the placeholder's source text for messages.
     pub(crate) fn placeholder(&mut self, name: &'static str, value: &dyn KeyPart) {
         self.placeholder = Some(name);
         self.part_dyn(value);
@@ -140,7 +140,7 @@ impl KeyWriter {
             if is_kept(byte) {
                 continue;
             }
-            // An escaped byte is ASCII, hence both ends are character boundaries.
+            // An escaped byte is ASCII, so both ends are character boundaries.
             self.text.push_str(&value[kept..at]);
             self.push_escaped(byte);
             kept = at + 1;
@@ -168,10 +168,10 @@ impl KeyWriter {
         }
     }
 
-    /// The key. Its problems are reported when a lock is acquired with it.
+    /// Returns the key. A lock's acquisition reports the key's problems.
     ///
-    /// A key with a hash tag must not end as [the name of another record](LockKey#which-keys-are-refused). If its last
-    /// value makes it end so, the last letter is escaped: `{order}:%66` for `{order}:f`.
+    /// A key with a hash tag must not end like [the name of another record](LockKey#which-keys-are-refused). If its
+    /// last value gives it such an end, the last letter is escaped: `{order}:%66` for `{order}:f`.
     pub fn finish(mut self) -> LockKey {
         let ends_in_value = self.value_end == self.text.len();
         if ends_in_value && has_reserved_end(self.text.as_str()) {
@@ -204,8 +204,8 @@ impl fmt::Debug for KeyWriter {
     }
 }
 
-/// Whether a byte of a value stays as it is in a key. Every other ASCII byte becomes `%XX`, so a separator
-/// in a template's own text can never be part of a value.
+/// Returns whether a byte of a value stays as it is in a key. Every other ASCII byte becomes `%XX`, so a separator in a
+/// template's own text can never be part of a value.
 const fn is_kept(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'-' | b'_' | b'.' | b'@' | b'+')

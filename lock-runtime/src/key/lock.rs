@@ -15,8 +15,8 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// The locks that one call acquires together, each once, by the bytes of the names of their records: calls that wait for
-    /// each other's locks in different orders would wait for ever. Two keys of one lock are one lock. `None` without any.
+    /// Sorts the locks that one call acquires together by the bytes of their names, each once: calls that took locks in
+    /// different orders would deadlock. Two keys with the same name are one lock. `None` without any.
     pub(crate) fn in_order(mut locks: Vec<Lock>) -> Option<OneOrMore<Lock>> {
         let name = |lock: &Lock| lock.names.lock.clone();
         if !is_removed!(order_of_keys) {

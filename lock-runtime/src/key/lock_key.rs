@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::key_problem::KeyProblem;
 
-/// How much of a key a message shows, in bytes before escaping.
+/// The longest part of a key that a message shows, in bytes before escaping.
 const SHOWN: usize = 128;
 
 /// The name of a lock, without the client's prefix.
 ///
-/// Building a key never fails. The key is checked when a lock is acquired, which fails with
+/// Building a key never fails. Acquiring a lock checks its key, and fails with
 /// [`LockErrorKind::InvalidKey`](crate::LockErrorKind::InvalidKey) if it [cannot be used](#which-keys-are-refused).
 ///
 /// A key is used exactly as it is: nothing is trimmed, folded or normalised. To build one from values, use the
@@ -32,15 +32,15 @@ const SHOWN: usize = 128;
 ///
 /// An empty key, and one of more than 512 bytes.
 ///
-/// A key whose braces Redis Cluster reads in another way than its author: with an empty hash tag, `order:{}`, or with a
+/// A key whose braces Redis Cluster may read differently than its author: with an empty hash tag, `order:{}`, or with a
 /// `}` and no tag, `order}`.
 ///
-/// A key whose lock would share a record with another lock. Redis knows a lock by its *name*, which is the prefix of the
-/// client and the key. Its other records are named after it, such as its fence `{lock:order:42}:f`, so a name must not be one of
-/// theirs:
+/// A key whose lock would share a record with another lock. Redis knows a lock by its *name*, the client's prefix
+/// followed by the key. The lock's other records are named after it, such as its fence `{lock:order:42}:f`, so a lock
+/// must not have such a name:
 ///
 /// - with a tag, it does not end in `:f`, `:w` or `:r`;
-/// - it is not a tag alone, `{a}`, nor a tag with `:n` or `:audit` behind it. Only a client with an empty prefix can have
+/// - it is not a tag alone, `{a}`, nor a tag followed by `:n` or `:audit`. Only a client with an empty prefix can have
 ///   such a name: `lock:{a}` and `lock:{a}:audit` are locks;
 /// - it does not begin with `redisson_lock_queue:`.
 ///
@@ -49,11 +49,11 @@ const SHOWN: usize = 128;
 pub struct LockKey {
     /// Shared by the call, its lease and its errors.
     text: Arc<str>,
-    /// The defect found while the key was written; reported when a lock is acquired with it. Boxed, since every
-    /// lock that is held has a key, and none of these a problem.
+    /// The defect found while the key was written; reported when a lock is acquired with it. Boxed, since every held
+    /// lock has a key, and none of these keys has a problem.
     problem: Option<Box<KeyProblem>>,
     /// The text around the values, if the key was written by a template of the attribute. A thin pointer, since every
-    /// lease has it. It says nothing of the lock, so keys are equal without it.
+    /// lease has it. It does not identify the lock, so comparisons ignore it.
     outline: Option<&'static &'static str>,
 }
 
@@ -66,18 +66,18 @@ impl LockKey {
         }
     }
 
-    /// The key of a template with this text around its values: `account:<>`.
+    /// Adds the text of the key's template around its values: `account:<>`.
     pub(crate) fn with_outline(mut self, outline: &'static &'static str) -> LockKey {
         self.outline = Some(outline);
         self
     }
 
-    /// The text of the key's template around its values; `None` if no template wrote the key.
+    /// Returns the text of the key's template around its values; `None` if no template wrote the key.
     pub(crate) fn outline(&self) -> Option<&'static str> {
         self.outline.copied()
     }
 
-    /// A key that was written as plain text where a template was probably meant.
+    /// Creates a key from plain text, and detects text that was probably meant as a template.
     ///
     /// `key = ORDER_KEY` with `const ORDER_KEY: &str = "order:<id>"` compiles, and would lock every
     /// order at once under one literal key.
@@ -86,7 +86,7 @@ impl LockKey {
         LockKey::new(text, problem)
     }
 
-    /// The key of a call for several locks that names none.
+    /// Creates the key of a call for several locks that names none.
     pub(crate) fn missing() -> LockKey {
         LockKey::new("", Some(KeyProblem::Missing))
     }
@@ -95,7 +95,7 @@ impl LockKey {
         self.problem() == Some(&KeyProblem::Missing)
     }
 
-    /// The key as text, without the client's prefix.
+    /// Returns the key as text, without the client's prefix.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -161,8 +161,8 @@ impl AsRef<str> for LockKey {
     }
 }
 
-/// For messages: control characters are escaped and long keys are cut, so that a key from a stranger cannot
-/// forge a line of a log. Use [`as_str`](LockKey::as_str) for the key itself.
+/// Writes the key for messages: control characters are escaped and long keys are cut, so that a key from a stranger
+/// cannot forge a log line. Use [`as_str`](LockKey::as_str) for the key itself.
 impl fmt::Display for LockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = boundary_before(&self.text, SHOWN);
@@ -180,8 +180,8 @@ impl fmt::Debug for LockKey {
     }
 }
 
-/// The last character boundary at or before `index`. (`str::floor_char_boundary` is newer than the
-/// oldest compiler that this crate supports.)
+/// Returns the last character boundary at or before `index`. (`str::floor_char_boundary` is newer than the oldest
+/// compiler that this crate supports.)
 fn boundary_before(text: &str, index: usize) -> usize {
     if index >= text.len() {
         return text.len();
@@ -192,7 +192,7 @@ fn boundary_before(text: &str, index: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// The first `<name>` in a text, where `name` reads like an argument or a field of one.
+/// Returns the first `<name>` in a text, where `name` looks like an argument or a field of an argument.
 fn placeholder_in(text: &str) -> Option<&str> {
     text.match_indices('<').find_map(|(open, _)| {
         let rest = &text[open + 1..];
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(fitting.to_string(), "x".repeat(SHOWN));
     }
 
-    /// The holder's key may be from a template, and that of the next caller from an expression.
+    /// The holder's key may come from a template, and the next caller's key from an expression.
     #[test]
     fn key_is_the_same_whoever_wrote_it() {
         let plain = LockKey::from("order:42");

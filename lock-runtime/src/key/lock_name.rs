@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
-/// The name of a lock's record, with its hash: a call looks it up six times.
+/// The name of a lock's record, with its hash, since a call looks it up six times.
 ///
 /// The hash is std's, with keys of this process, since names may come from strangers.
 #[derive(Clone, Debug)]
@@ -50,10 +50,10 @@ impl Hash for LockName {
     }
 }
 
-/// A map by the names of locks, which does not hash them again.
+/// A map with lock names as keys, which does not hash them again.
 pub(crate) type ByLock<T> = HashMap<LockName, T, BuildHasherDefault<KnownHash>>;
 
-/// The hash that a [`LockName`] brings.
+/// Returns the hash that a [`LockName`] contains.
 #[derive(Default)]
 pub(crate) struct KnownHash(u64);
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// A value for each lock that one lease holds, in the order in which these are acquired; never empty.
+/// A value for each lock that one lease holds, in the order of acquisition; never empty.
 #[derive(Clone)]
 pub(crate) struct OneOrMore<T> {
     first: T,
@@ -12,7 +12,7 @@ pub(crate) struct OneOrMore<T> {
 }
 
 impl<T> OneOrMore<T> {
-    /// The values in this order; `None` without any.
+    /// Creates a list of the values in this order; `None` if there are none.
     pub(super) fn of(mut values: impl ExactSizeIterator<Item = T>) -> Option<OneOrMore<T>> {
         let first = values.next()?;
         let others = (values.len() > 0).then(|| Arc::new(values.collect()));
@@ -35,7 +35,7 @@ impl<T> OneOrMore<T> {
         std::iter::once(&self.first).chain(self.others.iter().flat_map(|others| others.iter()))
     }
 
-    /// Another value for each lock.
+    /// Maps the value of each lock.
     pub(super) fn map<U>(&self, value: impl Fn(&T) -> U) -> OneOrMore<U> {
         OneOrMore {
             first: value(&self.first),

@@ -22,7 +22,7 @@ pub(crate) enum RecordKind {
     Queue,
     /// The owners that share the lock.
     Shares,
-    /// Beside a lock that Redisson keeps: the waiters of a fair lock, which Redisson alone writes.
+    /// For a lock in Redisson's record: the waiters of a fair lock, which only Redisson writes.
     FairQueue,
 }
 
@@ -34,7 +34,7 @@ impl RecordKind {
         RecordKind::Shares,
     ];
 
-    /// The end of the record's name; none for the lock itself.
+    /// Returns the end of the record's name; none for the lock itself.
     const fn suffix(self) -> Option<&'static str> {
         match self {
             RecordKind::Lock | RecordKind::FairQueue => None,
@@ -48,7 +48,7 @@ impl RecordKind {
 /// A record that all locks of a prefix have in common. Its name is the prefix as a hash tag, and a suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommonRecord {
-    /// Since when a node of a quorum votes.
+    /// The time from which a quorum node votes.
     Marker,
     /// What operators did.
     Audit,
@@ -64,29 +64,29 @@ impl CommonRecord {
         }
     }
 
-    /// The name of the record for the locks of this prefix.
+    /// Returns the name of the record for the locks of this prefix.
     pub(crate) fn name(self, prefix: &str) -> String {
         format!("{{{prefix}}}{}", self.suffix())
     }
 }
 
-/// How the names of Redisson's queues of fair locks begin.
+/// The start of the names of Redisson's queues of fair locks.
 const FAIR_QUEUE: &str = "redisson_lock_queue:";
 
 /// The names of the records of one lock, all in the same cluster slot. A clone costs no memory.
 ///
-/// A name with a hash tag hashes by the tag, so a suffix does not move it. Any other name hashes as
-/// a whole, and becomes the tag of the records beside it: `{lock:order:42}:f`.
+/// A name with a hash tag hashes by the tag, so a suffix does not move it. Any other name hashes as a whole, and
+/// becomes the tag of the lock's other records: `{lock:order:42}:f`.
 ///
 /// No two locks share a record, since these names are refused:
 ///
-/// - a tagged name that ends in `:f`, `:w` or `:r`. The other records of a lock have a tag, so the suffixes are free
-///   elsewhere: `user:<name>` must work for a user called `f`;
+/// - a tagged name that ends in `:f`, `:w` or `:r`. The other records of a lock have a tag, so names without a tag may
+///   have these suffixes: `user:<name>` must work for a user called `f`;
 /// - a tag and nothing else, since `{a}:f` would be the fence of `{a}` and of `a`;
 /// - a tag and the suffix of a [`CommonRecord`];
 /// - a name of a queue that Redisson keeps.
 ///
-/// A prefix has no braces, so only a client with an empty prefix meets the second and the third rule.
+/// A prefix has no braces, so the second and the third rule concern only clients with an empty prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordNames {
     pub(crate) lock: LockName,
@@ -116,7 +116,7 @@ impl RecordNames {
         }
     }
 
-    /// The records of the lock with this name in Redis.
+    /// Names the records of the lock with this name in Redis.
     pub(crate) fn of_lock(name: String) -> Result<RecordNames, KeyProblem> {
         RecordNames::of_name(&name)
     }
@@ -143,7 +143,7 @@ impl RecordNames {
     }
 }
 
-/// The name of one record. It is written where it is sent, and is never stored as text.
+/// The name of one record. It is written directly into the command, and never stored as text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameOf<'a> {
     names: &'a RecordNames,
@@ -151,7 +151,7 @@ pub(crate) struct NameOf<'a> {
 }
 
 impl<'a> NameOf<'a> {
-    /// The parts of the name in their order, so that a command can be written without allocation.
+    /// Returns the parts of the name in order, so that a command can be written without allocation.
     pub(crate) fn parts(self) -> [&'a str; 4] {
         let lock = &*self.names.lock;
         match (self.record, self.record.suffix()) {
@@ -173,8 +173,8 @@ impl fmt::Display for NameOf<'_> {
     }
 }
 
-/// Whether a name has a hash tag, by the rule of Redis: the first `{`, the first `}` after it, and
-/// something in between.
+/// Returns whether a name has a hash tag, by the rule of Redis: the first `{`, the first `}` after it, and something in
+/// between.
 fn is_tagged(name: &str) -> Result<bool, KeyProblem> {
     let tag = name.find('{').and_then(|open| name[open + 1..].find('}'));
     match tag {
@@ -186,12 +186,12 @@ fn is_tagged(name: &str) -> Result<bool, KeyProblem> {
     }
 }
 
-/// Whether a key is refused for its end, by a client with some prefix.
+/// Returns whether a client with some prefix refuses this key because of its end.
 pub(crate) fn has_reserved_end(key: &str) -> bool {
     is_tagged(key) == Ok(true) && refuse_end(key).is_err()
 }
 
-/// Refuses a tagged name that ends as the name of another record does.
+/// Refuses a tagged name that ends like the name of another record.
 fn refuse_end(name: &str) -> Result<(), KeyProblem> {
     let mut suffixes = RecordKind::ALL.into_iter().filter_map(RecordKind::suffix);
     if let Some(suffix) = suffixes.find(|suffix| name.ends_with(suffix)) {

@@ -1,13 +1,13 @@
-//! The slot of a record's name, which decides the node of a cluster that keeps it.
+//! The slot of a record's name, which decides which cluster node keeps the record.
 
 /// The number of slots of a cluster.
 pub(crate) const SLOTS: usize = 16_384;
 
-/// The slot of a key.
+/// Returns the slot of a key.
 ///
-/// If the key has a hash tag, which is what stands between its first `{` and the next `}`, that alone counts, so that
-/// all records of a lock are on one node. An empty tag is none. The algorithm is
-/// [the cluster specification's](https://valkey.io/topics/cluster-spec/).
+/// If the key has a hash tag, the text between its first `{` and the next `}`, only the tag counts, so that all records
+/// of a lock are on one node. An empty tag does not count. The algorithm is [the cluster
+/// specification's](https://valkey.io/topics/cluster-spec/).
 pub(crate) fn slot_of(key: &str) -> u16 {
     crc16(hash_tag(key).unwrap_or(key).as_bytes()) % SLOTS as u16
 }
@@ -18,7 +18,7 @@ fn hash_tag(key: &str) -> Option<&str> {
     (!tag.is_empty()).then_some(tag)
 }
 
-/// CRC-16/XMODEM.
+/// Computes CRC-16/XMODEM.
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, &byte| {
         let index = (crc >> 8) as u8 ^ byte;

@@ -1,16 +1,16 @@
-//! A text that is put together on the stack, and copied once, to where it is shared.
+//! A text that is built on the stack, and copied once, when it is shared.
 
 use smallvec::SmallVec;
 
 /// Few keys and names are longer, in bytes.
 const USUAL_LEN: usize = 96;
 
-/// A text that is put together on the stack, unless it is long.
+/// A text that is built on the stack, unless it is long.
 #[derive(Default)]
 pub(super) struct StackText(SmallVec<[u8; USUAL_LEN]>);
 
 impl StackText {
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

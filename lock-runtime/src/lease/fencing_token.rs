@@ -1,18 +1,19 @@
-//! The number that lets a resource refuse a writer whose lease has ended.
+//! The number by which a resource refuses a writer whose lease has ended.
 
 use std::fmt;
 use std::num::TryFromIntError;
 
 /// A number that rises from one holder of a key to the next, among the holders that ask for one.
 ///
-/// Send it along with each write to the resource that the lock protects, and let the resource refuse a number
-/// lower than the highest it has seen. That covers the case that no lease can: a process that is paused
-/// beyond its ttl and writes when it resumes. See Martin
-/// Kleppmann, [How to do distributed locking](https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html).
+/// Send the token along with each write to the resource that the lock protects, and let the resource refuse a token
+/// lower than the highest it has seen. That covers the case that no lease can: a process that is paused beyond its ttl
+/// and writes when it resumes. See Martin Kleppmann, [How to do distributed
+/// locking](https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html).
 ///
 /// # Ask for one
 ///
-/// A free lock with a token costs the server three times as much as one without. So a holder has a token only if it asks:
+/// Taking a free lock costs the server three times as much with a token as without. So a holder has a token only if it
+/// asks:
 ///
 /// | how | when the server mints it |
 /// |---|---|
@@ -24,25 +25,26 @@ use std::num::TryFromIntError;
 /// lock gets the error [`Lost`](crate::LockErrorKind::Lost) and no token. Therefore the order of tokens is the order of
 /// holding, whenever they are minted.
 ///
-/// **Everyone who writes to the resource must send a token.** A holder that asks for none leaves no trace at the resource:
-/// a late write of the holder before it is accepted, since the resource has seen no higher number.
+/// **Everyone who writes to the resource must send a token.** A holder without a token leaves no trace at the resource:
+/// a late write of the previous holder is accepted, since the resource has seen no higher number.
 ///
-/// Some holders have a token without asking: those to which the server handed the lock, those with `min_hold` or
-/// without a `wait`, readers, writers, holders of permits or of several keys, and all holders on a quorum, in Redisson's
-/// record and in memory. So do those of a client with [`wait_replicas`](crate::LockClientBuilder::wait_replicas).
+/// Some holders have a token without asking: holders that got the lock in a hand-off, holders with `min_hold` or
+/// without a `wait`, readers, writers, holders of permits or of several keys, and all holders on a quorum, in
+/// Redisson's record and in memory. So do all holders of a client with
+/// [`wait_replicas`](crate::LockClientBuilder::wait_replicas).
 ///
 /// # Values
 ///
 /// Readers or permits that hold a lock together have the same token: a resource that refuses lower ones must not refuse
-/// one of two rightful holders. It is above every token before them, and below every token after them. So it does not
-/// protect a resource from *them*, only from those that they exclude.
+/// one of two rightful holders. It is above every earlier token, and below every later one. So it does not protect a
+/// resource from *them*, only from the holders that they exclude.
 ///
-/// Tokens are not consecutive. They are based on the server's clock in microseconds. So they also rise when
-/// the server has lost the last token, as long as its clock is not behind that token.
+/// Tokens are not consecutive. They are based on the server's clock in microseconds, so they rise even if the server
+/// has lost the last token, as long as its clock is not behind that token.
 ///
 /// # Examples
 ///
-/// A column of a database is usually a signed integer of 64 bits. A token converts to one, and back:
+/// A database column is usually a signed 64-bit integer. A token converts to and from one:
 ///
 /// ```
 /// use lock_runtime::{FencingToken, LockClient};
@@ -62,11 +64,11 @@ impl FencingToken {
     /// Digits of a token in Redis.
     pub(crate) const DIGITS: usize = 16;
 
-    /// The lowest token of a server: its clock in µs had this number in 2001. A lower number in a record is no token.
+    /// The lowest token of a server: the time in µs in 2001. A lower number in a record is not a token.
     pub(crate) const FIRST: u64 = 1_000_000_000_000_000;
 
-    /// A record without a token has the time in milliseconds instead, which stays below [`FIRST`](Self::FIRST) for
-    /// 30 000 years.
+    /// A record without a token has the time in milliseconds instead, which stays below [`FIRST`](Self::FIRST) for 30
+    /// 000 years.
     const ABSENT_UNIT: u64 = 1_000;
 
     /// The distance of the tokens of two grants; the numbers between belong to the first.
@@ -76,7 +78,7 @@ impl FencingToken {
         FencingToken(number)
     }
 
-    /// The number in the record of a lock that was taken at this time (µs since 1970) without a token.
+    /// Returns the number in the record of a lock that was taken at this time (µs since 1970) without a token.
     pub(crate) const fn absent(taken_at: u64) -> FencingToken {
         let number = taken_at / FencingToken::ABSENT_UNIT;
         if number < FencingToken::FIRST {
@@ -86,12 +88,13 @@ impl FencingToken {
         }
     }
 
-    /// Whether a server minted this number. If not, it is the time at which the holder took the lock, by the holder's clock.
+    /// Returns whether a server minted this number. If not, it is the time at which the holder took the lock, by the
+    /// holder's clock.
     pub(crate) const fn is_minted(self) -> bool {
         self.0 >= FencingToken::FIRST
     }
 
-    /// When the record with this number was written, in µs since 1970.
+    /// Returns when the record with this number was written, in µs since 1970.
     pub(crate) const fn time(self) -> u64 {
         if self.is_minted() {
             self.0
@@ -100,18 +103,18 @@ impl FencingToken {
         }
     }
 
-    /// The token of the caller that is `turn` turns behind the first one of the same grant.
+    /// Returns the token of the caller that is `turn` turns behind the first caller of the same grant.
     pub(crate) const fn of_turn(self, turn: u32) -> FencingToken {
         FencingToken(self.0 + turn as u64)
     }
 
-    /// Whether this is the token of a grant, or of one of its turns.
+    /// Returns whether this is the token of a grant, or of one of its turns.
     pub(crate) fn is_turn_of(self, grant: FencingToken) -> bool {
         let turns = self.0.checked_sub(grant.0);
         turns.is_some_and(|turns| turns < u64::from(FencingToken::STEP))
     }
 
-    /// The number: below 2⁶³, so it fits a signed 64-bit column.
+    /// Returns the number, which is below 2⁶³, so it fits a signed 64-bit column.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -129,15 +132,15 @@ impl From<FencingToken> for u64 {
     }
 }
 
-/// Never overflows: servers answer with tokens of 16 digits, a client in memory counts from 0 on, and a token
-/// made of a number is refused above [`i64::MAX`].
+/// Never overflows: servers return tokens of 16 digits, a memory client counts from 0, and a conversion from a number
+/// above [`i64::MAX`] fails.
 impl From<FencingToken> for i64 {
     fn from(token: FencingToken) -> i64 {
         i64::try_from(token.0).expect("a token is below 2^63")
     }
 }
 
-/// For a token that was stored. Fails for a negative number.
+/// Restores a stored token. Fails for a negative number.
 impl TryFrom<i64> for FencingToken {
     type Error = TryFromIntError;
 
@@ -146,7 +149,7 @@ impl TryFrom<i64> for FencingToken {
     }
 }
 
-/// For a token that was stored. Fails above [`i64::MAX`], which no token reaches.
+/// Restores a stored token. Fails above [`i64::MAX`], which no token reaches.
 impl TryFrom<u64> for FencingToken {
     type Error = TryFromIntError;
 

@@ -21,7 +21,7 @@ use crate::lease::request::Request;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule, reaches};
 use crate::telemetry::{self, LeaseTrace};
 
-/// A lease that the server or the store confirmed at least once; its guards, bodies and watchdog share it.
+/// A lease that the server or the store has confirmed at least once; its guards, bodies and watchdog share it.
 ///
 /// A lease compares its deadline with a clock by itself. The watchdog moves the deadline, and may end the lease
 /// sooner.
@@ -29,22 +29,22 @@ pub(crate) struct Lease {
     pub(crate) keys: OneOrMore<LockKey>,
     pub(crate) owner_id: OwnerId,
     pub(crate) terms: LeaseTerms,
-    /// The holder in words.
+    /// The label of the holder.
     pub(crate) label: Arc<str>,
     clock: Clock,
     deadline: AtomicU64,
     /// Where `max_hold` ends.
     end: Moment,
-    /// Where `min_hold` ends: counted from after the grant, so that the lock is not free before.
+    /// Where `min_hold` ends: counted from after the grant, so that the lock is not free earlier.
     rests_until: Moment,
     loss: OnceLock<LossReason>,
     lost: Notify,
-    /// Whether the caller has it. Until then the caller may never come for it.
+    /// Whether the caller has the lease. Until then the caller may never take it.
     is_delivered: AtomicBool,
-    /// Whether it had to be confirmed before it was delivered.
+    /// Whether the lease was in doubt before it was delivered.
     is_doubted: AtomicBool,
-    /// Guards, bodies and carried futures. Frames are not counted: a frame that has ended lives on as
-    /// long as those below it.
+    /// Guards, bodies and carried futures. Frames are not counted: a frame that has ended lives as long as the frames
+    /// below it.
     references: AtomicU32,
     /// Reports what happens to the lease.
     pub(crate) trace: LeaseTrace,
@@ -79,7 +79,7 @@ impl Lease {
         }
     }
 
-    /// The lease of the caller to which this one is handed over, under the same owner id and with this token.
+    /// Creates the lease of the caller to which this lease is handed over, with the same owner id and this token.
     pub(crate) fn for_next_turn(
         &self,
         request: &Request,
@@ -89,7 +89,7 @@ impl Lease {
         Lease::new(request, self.owner_id, token, self.clock, schedule)
     }
 
-    /// The lease of the same owner under another token. What is left of it, and of `max_hold`, stays.
+    /// Creates the lease of the same owner with another token. Its remaining time, and the rest of `max_hold`, stay.
     pub(crate) fn with_token(&self, token: FencingToken) -> Lease {
         Lease {
             keys: self.keys.clone(),
@@ -110,17 +110,17 @@ impl Lease {
         }
     }
 
-    /// The token of the grant, or of the local turn; `None` if nobody has asked for one.
+    /// Returns the token of the grant, or of the local turn; `None` if nobody has asked for one.
     pub(crate) fn known_token(&self) -> Option<FencingToken> {
         self.trace.token().map(FencingToken::new)
     }
 
-    /// The holder asked for a token, and this is the one that was minted.
+    /// Stores the token that was minted for the holder.
     pub(crate) fn minted(&self, token: FencingToken) {
         self.trace.minted(token.get());
     }
 
-    /// The clock that its deadline is measured by.
+    /// Returns the clock that measures the deadline.
     pub(crate) fn clock(&self) -> Clock {
         self.clock
     }
@@ -141,7 +141,7 @@ impl Lease {
         self.is_delivered.load(Ordering::SeqCst)
     }
 
-    /// Marks the lease as one that has to be confirmed.
+    /// Marks the lease as in doubt: it must be confirmed.
     ///
     /// The mark is set before `is_delivered` is read, and a delivery is marked before `is_doubted` is read:
     /// at least one of the two sides sees the other.
@@ -153,13 +153,13 @@ impl Lease {
         self.is_doubted.load(Ordering::SeqCst)
     }
 
-    /// Whether the lock may have to stay taken after its holder; no clock is read.
+    /// Returns whether the lock may have to stay taken after its holder; reads no clock.
     pub(crate) fn has_minimum(&self) -> bool {
         self.rests_until != Moment::FIRST
     }
 
-    /// How long the lock is to stay taken although its holder is done at `now`. A lost lease rests no more, and one that
-    /// no caller had has done nothing.
+    /// Returns how long the lock stays reserved if its holder is done at `now`. A lost lease is not reserved, nor is a
+    /// lease that no caller had.
     pub(crate) fn rest(&self, now: Moment) -> Duration {
         if !self.has_minimum() {
             return Duration::ZERO;
@@ -176,12 +176,12 @@ impl Lease {
             .fetch_max(deadline.as_nanos(), Ordering::AcqRel);
     }
 
-    /// The time that is left, at most one ttl: zero once the lease is lost.
+    /// Returns the remaining time, at most one ttl; zero once the lease is lost.
     pub(crate) fn remaining(&self) -> Duration {
         self.remaining_at(self.now())
     }
 
-    /// As [`remaining`](Self::remaining), at a time that the caller has read already.
+    /// Like [`remaining`](Self::remaining), at a time that the caller has already read.
     pub(crate) fn remaining_at(&self, now: Moment) -> Duration {
         if self.loss.get().is_some() {
             return Duration::ZERO;
@@ -189,15 +189,15 @@ impl Lease {
         self.deadline().since(now).min(self.terms.ttl)
     }
 
-    /// Whether and why the lease is lost, by its state and by the clock.
+    /// Returns why the lease is lost, if it is, by its state and by the clock.
     ///
-    /// A deadline found in the past is stored as a loss. So a lease that one caller saw lost is lost for
-    /// all, even if an answer to an early renewal arrives after that.
+    /// A deadline found in the past is stored as a loss, so that a lease that one caller saw lost is lost for all, even
+    /// if the answer to an earlier renewal arrives after that.
     pub(crate) fn loss(&self) -> Option<LossReason> {
         self.loss_at(self.now())
     }
 
-    /// As [`loss`](Self::loss), at a time that the caller has read already.
+    /// Like [`loss`](Self::loss), at a time that the caller has already read.
     pub(crate) fn loss_at(&self, now: Moment) -> Option<LossReason> {
         if let Some(&loss) = self.loss.get() {
             return Some(loss);
@@ -205,24 +205,24 @@ impl Lease {
         (now >= self.deadline()).then(|| self.lose(self.expiry()))
     }
 
-    /// Whether a loss is stored; the clock is not read.
+    /// Returns whether a loss is stored; reads no clock.
     pub(crate) fn is_known_lost(&self) -> bool {
         self.loss.get().is_some()
     }
 
-    /// Whether the lease is lost, without storing or reporting it: for callers that hold a mutex.
+    /// Returns whether the lease is lost, without storing or reporting it: for callers that hold a mutex.
     pub(crate) fn is_over(&self) -> bool {
         self.is_known_lost() || self.now() >= self.deadline()
     }
 
-    /// Ends the lease. The first reason given is the one that stays, and is returned.
+    /// Ends the lease. Stores and returns the first reason given.
     ///
     /// Must not be called with a mutex held: subscribers run inside it and may block or take locks.
     pub(crate) fn lose(&self, loss: LossReason) -> LossReason {
         if self.loss.set(loss).is_ok() {
-            // The body first: no subscriber may keep it from being stopped.
+            // Stops the body first: no subscriber may prevent that.
             catch_panics(|| self.lost.notify_waiters());
-            // A lease that was not delivered had no holder that could lose it.
+            // A lease that was not delivered has no holder that could lose it.
             if self.is_delivered() {
                 telemetry::lost(&self.trace, loss.name(), &loss.describe());
             }
@@ -230,7 +230,7 @@ impl Lease {
         *self.loss.get().expect("it was set above or before")
     }
 
-    /// The loss that a passed deadline means for this lease.
+    /// Returns the reason for a loss by a passed deadline.
     pub(crate) fn expiry(&self) -> LossReason {
         if reaches(self.deadline(), self.end, self.terms.ttl) {
             LossReason::MaxHold
@@ -239,7 +239,7 @@ impl Lease {
         }
     }
 
-    /// Completes when the lease is lost.
+    /// Waits until the lease is lost.
     pub(crate) async fn lost(&self) -> LossReason {
         let mut notified = pin!(self.notified());
         loop {
@@ -252,12 +252,12 @@ impl Lease {
         }
     }
 
-    /// A future that is woken when the lease is lost; enable it, then ask [`loss`](Self::loss).
+    /// Returns a future that is woken when the lease is lost; enable it, then call [`loss`](Self::loss).
     pub(crate) fn notified(&self) -> Notified<'_> {
         self.lost.notified()
     }
 
-    /// How many guards, bodies and carried futures share the lease.
+    /// Returns how many guards, bodies and carried futures share the lease.
     pub(crate) fn references(&self) -> usize {
         self.references.load(Ordering::SeqCst) as usize
     }

@@ -1,4 +1,4 @@
-//! Why a lease ended before its holder ended it, and who took it away.
+//! Why a lease ended before its holder ended it, and who revoked it.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use crate::background::sync::Mutex;
 pub(crate) enum LossReason {
     /// The deadline passed without a renewal.
     Expired,
-    /// The server says that the lock is free, or held by another owner.
+    /// The server answered that the lock is free, or held by another owner.
     NotOurs,
     /// `max_hold` was reached.
     MaxHold,
@@ -22,7 +22,7 @@ pub(crate) enum LossReason {
 }
 
 impl LossReason {
-    /// The label in metrics.
+    /// Returns the label in metrics.
     pub(crate) fn name(self) -> &'static str {
         match self {
             LossReason::Expired => "expired",
@@ -44,10 +44,10 @@ impl LossReason {
     }
 }
 
-/// How many are remembered. Mostly a holder asks at once.
+/// How many revocations are remembered. A holder usually asks at once.
 const REMEMBERED: usize = 1024;
 
-/// By whom a lock was taken from its holder, and why. Other clients may have written it.
+/// The operator who took a lock from its holder, and the reason. Other clients may have written both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RevokedBy {
     /// The id of the operation.
@@ -56,7 +56,7 @@ pub(crate) struct RevokedBy {
     pub(crate) reason: String,
 }
 
-/// In words, on one line: `revoked by ann@ops-1: stuck import (operation 0192…)`.
+/// Writes one line: `revoked by ann@ops-1: stuck import (operation 0192…)`.
 impl fmt::Display for RevokedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [by, reason, operation] =
@@ -67,7 +67,7 @@ impl fmt::Display for RevokedBy {
 
 /// The number of a revocation in this process.
 ///
-/// Every held lease has room for the reason of its loss, and hardly any is ever revoked. So a lease has the number alone,
+/// Every held lease has room for the reason of its loss, but revocations are rare. So a lease only stores the number,
 /// and the process remembers the last revocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RevocationNumber(u16);
@@ -96,7 +96,7 @@ impl RevocationNumber {
         RevocationNumber(number)
     }
 
-    /// The revocation in words.
+    /// Returns a description of the revocation.
     pub(crate) fn describe(self) -> String {
         let remembered = REVOCATIONS.lock();
         let mut revocations = remembered.revocations.iter().rev();

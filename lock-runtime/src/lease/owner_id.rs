@@ -7,8 +7,8 @@ use crate::error::LockError;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// 48 random bits that name one client of this process, and the channel on which it is woken. A client draws
-/// new ones for each connection.
+/// 48 random bits that identify one client of this process, and the channel on which it is woken. A client draws new
+/// bits for each connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ClientId([u8; ClientId::LEN]);
 
@@ -55,7 +55,7 @@ impl OwnerId {
     /// Characters of an owner id, base64url: 132 bits.
     pub(crate) const LEN: usize = 22;
 
-    /// Only the first 84 of the 88 random bits fit the 14 characters that are left.
+    /// Creates an owner id. Only the first 84 of the 88 random bits fit the remaining 14 characters.
     pub(crate) fn from_random(process: ClientId, random: [u8; 11]) -> OwnerId {
         let mut owner = [0; OwnerId::LEN];
         owner[..ClientId::LEN].copy_from_slice(&process.0);
@@ -64,7 +64,7 @@ impl OwnerId {
         OwnerId(owner)
     }
 
-    /// The owner id at the start of `text`, if there is one.
+    /// Returns the owner id at the start of `text`, if there is one.
     pub(crate) fn parse_prefix(text: &[u8]) -> Option<OwnerId> {
         let owner: [u8; OwnerId::LEN] = text.get(..OwnerId::LEN)?.try_into().ok()?;
         owner
@@ -77,26 +77,26 @@ impl OwnerId {
         ascii(&self.0)
     }
 
-    /// The same without looking at each character.
+    /// Like `as_str`, but does not check each character.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The last 63 random bits, as a number that Java has a type for.
+    /// Returns the last 63 random bits, as a number that fits a Java type.
     pub(crate) fn number(&self) -> u64 {
         let six = |character: &u8| ALPHABET.iter().position(|other| other == character);
         let bits = self.0[ClientId::LEN..].iter().filter_map(six);
         bits.fold(0, |number: u64, six| number << 6 | six as u64) >> 1
     }
 
-    /// The client that drew it.
+    /// Returns the client that drew the id.
     pub(crate) fn process(&self) -> ClientId {
         let mut process = [0; ClientId::LEN];
         process.copy_from_slice(&self.0[..ClientId::LEN]);
         ClientId(process)
     }
 
-    /// The owner id without the client: shorter, where a map has those of one client.
+    /// Returns the owner id without the client: shorter, for maps of one client's owners.
     pub(crate) fn acquisition(&self) -> AcquisitionId {
         let mut acquisition = [0; OwnerId::LEN - ClientId::LEN];
         acquisition.copy_from_slice(&self.0[ClientId::LEN..]);
@@ -114,7 +114,7 @@ fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("base64url is ASCII")
 }
 
-/// The first `N` characters of `bytes` in base64url; `bytes` must hold at least 6 × `N` bits.
+/// Returns the first `N` characters of `bytes` in base64url; `bytes` must hold at least 6 × `N` bits.
 fn base64url<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut text = [0; N];
     for (index, character) in text.iter_mut().enumerate() {
@@ -127,7 +127,7 @@ fn base64url<const N: usize>(bytes: &[u8]) -> [u8; N] {
     text
 }
 
-/// Whether a character is in the alphabet: without a search, since lists of locks parse many ids.
+/// Returns whether a character is in the alphabet, without a search, since listings parse many ids.
 fn is_letter(character: u8) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, b'-' | b'_')
 }

@@ -36,13 +36,13 @@ impl Grant {
     }
 }
 
-/// The part of a label that is shown, in bytes. Ours are shorter, but other clients may write the record.
+/// The longest part of a label that is shown, in bytes. Our labels are shorter, but other clients may write the record.
 const LONGEST_LABEL: usize = 512;
 
-/// The part of a record before the first token, where several owners share the lock.
+/// The text before the first token in the record of a lock that several owners share.
 const SHARED: &[u8] = b"shared";
 
-/// The same, where a lock stays taken for its minimum although its holder is done.
+/// The same text for a lock that is reserved: its holder is done, and its minimum hold is not over.
 const RESTED: &[u8] = b"rested";
 
 /// The holder of a lock, as far as its record shows.
@@ -54,7 +54,7 @@ pub(crate) enum Holder {
     Shared(Shared),
     /// An owner in Redisson's record, by its field there.
     Redisson(String),
-    /// Another program that locks with `SET NX PX`; the number distinguishes one value from another.
+    /// Another program that locks with `SET NX PX`; the number tells its values apart.
     Foreign(u64),
 }
 
@@ -85,7 +85,7 @@ impl Holder {
         Holder::Redisson(String::from_utf8_lossy(field).into_owned())
     }
 
-    /// The holder in words, for an error.
+    /// Describes the holder, for an error.
     pub(crate) fn describe(&self) -> String {
         match self {
             Holder::Ours(label) if label.is_empty() => "a client without a label".to_owned(),
@@ -97,10 +97,10 @@ impl Holder {
     }
 }
 
-/// An owner in Redisson's record: the UUID of its client, and after a colon the number of its thread. An owner of this
-/// crate has a random number there, which nobody may know.
+/// Describes an owner in Redisson's record: the UUID of its client, a colon, and the number of its thread. An owner of
+/// this crate has a secret random number in place of the thread.
 fn describe_field(field: &str) -> String {
-    /// No process has had so many threads.
+    /// No process has that many threads.
     const DIGITS_OF_A_THREAD: usize = 12;
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     match field.split_once(':') {
@@ -112,7 +112,7 @@ fn describe_field(field: &str) -> String {
     }
 }
 
-/// The label of an entry in the queue, without the tag of a share: a plain script may have granted the lock to one.
+/// Returns the label of a queue entry without the tag of a share: a plain script may have granted the lock to a share.
 pub(crate) fn without_tag(label: &[u8]) -> &[u8] {
     let Some(tagged) = label.strip_prefix(b"\x1f") else {
         return label;
@@ -121,12 +121,12 @@ pub(crate) fn without_tag(label: &[u8]) -> &[u8] {
     end.map_or(label, |end| &tagged[end + 1..])
 }
 
-/// The grant in a record of this crate; `None` for any other value.
+/// Returns the grant in a record of this crate; `None` for any other value.
 pub(crate) fn grant_of(value: &[u8]) -> Option<Grant> {
     split(value).map(|(grant, _)| grant)
 }
 
-/// The grant and the label in a record of this crate.
+/// Returns the grant and the label in a record of this crate.
 fn split(value: &[u8]) -> Option<(Grant, &[u8])> {
     let (head, label) = value.split_at_checked(OwnerId::LEN + 1 + FencingToken::DIGITS)?;
     let label = label.strip_prefix(b" ")?;
@@ -134,22 +134,22 @@ fn split(value: &[u8]) -> Option<(Grant, &[u8])> {
     Some((Grant::parse(&head[OwnerId::LEN..])?, label))
 }
 
-/// Whether a record of this crate says that several owners share the lock.
+/// Returns whether a record of this crate shows that several owners share the lock.
 pub(crate) fn is_shared(value: &[u8]) -> bool {
     value.starts_with(SHARED)
 }
 
-/// Whether a record of this crate says that its holder is done, and the lock stays taken.
+/// Returns whether a record of this crate shows that its holder is done and the lock is reserved.
 pub(crate) fn is_rested(value: &[u8]) -> bool {
     value.starts_with(RESTED)
 }
 
-/// Several owners that hold a lock together, as one that waits for it sees them.
+/// Several owners that hold a lock together, as a waiter sees them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shared {
-    /// Of the owner that was the first to share the lock; it may have left.
+    /// The label of the first owner to share the lock, which may have left.
     pub(crate) label: String,
-    /// `None` if the answer had the record alone.
+    /// `None` if the answer contained only the record.
     pub(crate) counted: Option<Counted>,
 }
 
@@ -157,9 +157,9 @@ pub(crate) struct Shared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) owners: u64,
-    /// What they take together.
+    /// The total that they take.
     pub(crate) taken: u64,
-    /// The limit of the owner that waits; `None` if it has none.
+    /// The limit of the waiting owner; `None` if it has no limit.
     pub(crate) limit: Option<u32>,
     /// How long the lock has been shared without a break.
     pub(crate) since: Duration,
@@ -184,7 +184,7 @@ impl fmt::Display for Shared {
     }
 }
 
-/// A time for readers: whole milliseconds below a second, then whole seconds.
+/// Formats a time for people: in whole milliseconds below a second, then in whole seconds.
 struct Rounded(Duration);
 
 impl fmt::Display for Rounded {

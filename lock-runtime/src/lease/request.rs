@@ -14,17 +14,17 @@ pub(crate) struct Request {
     pub(crate) locks: OneOrMore<Lock>,
     pub(crate) mode: Mode,
     pub(crate) terms: LeaseTerms,
-    /// Zero: one attempt, and no queue entry.
+    /// How long to wait; zero makes one attempt without a queue entry.
     pub(crate) wait: Duration,
     /// Whether the caller wants a fencing token with the lock.
     pub(crate) fenced: bool,
-    /// The holder in words, as other clients read it.
+    /// The label of the holder, which other clients read.
     pub(crate) label: Arc<str>,
     pub(crate) labels: CallLabels,
 }
 
 impl Request {
-    /// The first lock. It is the only one of most requests, and the one of the local queue.
+    /// Returns the first lock: the only lock of most requests, and the lock of the local queue.
     pub(crate) fn lock(&self) -> &Lock {
         self.locks.first()
     }
@@ -35,15 +35,15 @@ impl Request {
 pub(crate) enum Mode {
     /// By one owner at a time.
     Exclusive,
-    /// By one owner at a time, where others share the lock at other times. On a server its end admits all
-    /// readers that wait, and its failures say how many share the lock. For the rest it is `Exclusive`.
+    /// By one owner at a time, while others share the lock at other times. On a server its release admits all waiting
+    /// readers, and its failures report how many share the lock. Otherwise like `Exclusive`.
     Write,
-    /// By one owner beside others.
+    /// By several owners at a time.
     Share(Share),
 }
 
 impl Mode {
-    /// What the owner takes beside others; `None` if it holds the lock alone.
+    /// Returns the share that the owner takes; `None` if it holds the lock alone.
     pub(crate) fn share(self) -> Option<Share> {
         match self {
             Mode::Exclusive | Mode::Write => None,
@@ -51,7 +51,7 @@ impl Mode {
         }
     }
 
-    /// The mode in a word, for reports.
+    /// Returns the mode as one word, for reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Mode::Exclusive => "exclusive",
@@ -61,7 +61,7 @@ impl Mode {
         }
     }
 
-    /// The label of a queue entry in this mode: a share's begins with its tag.
+    /// Returns the label of a queue entry in this mode: the label of a share begins with its tag.
     pub(crate) fn entry_label(self, label: &Arc<str>) -> Arc<str> {
         match self.share() {
             None => label.clone(),

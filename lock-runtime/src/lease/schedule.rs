@@ -1,14 +1,14 @@
 //! The arithmetic of a lease: until when its holder may rely on it, and when to renew it.
 //!
-//! A lease counts from *before* the request that the server confirmed was sent, and ends a little before the
-//! server frees the lock. So a holder gives up first, even if the two clocks run at slightly different
-//! speeds. This is Redlock's validity time, without which the time of a slow reply would count as held:
+//! A lease counts from *before* the confirmed request was sent, and ends slightly before the server frees the lock, so
+//! a holder gives up first, even if the two clocks run at slightly different speeds. This is Redlock's validity time,
+//! without which the time of a slow reply would count as held:
 //! <https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/>.
 //!
 //! # Invariants
 //!
-//! - A deadline counts from before the confirmed request was sent, less 1 % of the ttl and 2 ms, on a clock that runs on while the
-//!   machine sleeps.
+//! - A deadline counts from before the confirmed request was sent, less 1 % of the ttl and 2 ms, on a clock that keeps
+//!   running while the machine sleeps.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::background::moment::Moment;
 /// The shortest ttl: below it the margin and one round trip leave no time to work.
 pub(crate) const MIN_TTL: Duration = Duration::from_millis(20);
 
-/// The longest ttl: a lock of a crashed holder is free again within a day.
+/// The longest ttl: a crashed holder's lock is free again within a day.
 pub(crate) const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The shortest time between two renewals, however short the lease.
@@ -26,28 +26,28 @@ const SHORTEST_REPEAT: Duration = Duration::from_millis(10);
 /// Leases that fall due within this time are renewed together.
 pub(crate) const TICK: Duration = Duration::from_millis(2);
 
-/// How much earlier than the server the holder gives up: 1 % for clocks that differ in speed, and 2 ms for
-/// the server's resolution.
+/// Returns how much earlier than the server the holder gives up: 1 % for clocks that differ in speed, and 2 ms for the
+/// server's resolution.
 pub(crate) fn margin(ttl: Duration) -> Duration {
     ttl / 100 + Duration::from_millis(2)
 }
 
-/// Whether a lease that was confirmed in answer to a command sent at `at` has time left.
+/// Returns whether a lease that was confirmed in answer to a command sent at `at` has time left.
 pub(crate) fn is_fresh(now: Moment, at: Moment, ttl: Duration) -> bool {
     now < at + ttl.saturating_sub(margin(ttl))
 }
 
-/// Whether a lease of `ttl` with this deadline lasts as long as `end` allows.
+/// Returns whether a lease of `ttl` with this deadline lasts as long as `end` allows.
 pub(crate) fn reaches(deadline: Moment, end: Moment, ttl: Duration) -> bool {
     end != Moment::NEVER && deadline + margin(ttl) >= end
 }
 
-/// When to renew a lease of `ttl` that was confirmed at `sent`: after a third of the ttl at the latest, and
+/// Returns when to renew a lease of `ttl` that was confirmed at `sent`: after a third of the ttl at the latest, and
 /// after a twelfth at the earliest.
 ///
-/// In between, the renewal is moved to the lease's own phase. Leases that were granted in one burst, or
-/// confirmed together after an outage, are therefore renewed evenly over the third, and not in a burst each
-/// time. A lease in its phase is not renewed more often than it would be without.
+/// Within this range, the renewal is moved to the lease's own phase. Leases that were granted in one burst, or
+/// confirmed together after an outage, are therefore renewed evenly over the third, not in a burst each time. A lease
+/// in phase is not renewed more often than without phases.
 fn next_renewal(sent: Moment, ttl: Duration, phase: Phase) -> Moment {
     let third = ttl / 3;
     // A renewal may be sent a tick before its phase, and must still reach the next one.
@@ -56,17 +56,17 @@ fn next_renewal(sent: Moment, ttl: Duration, phase: Phase) -> Moment {
     if due >= sent + third / 4 {
         return due;
     }
-    // Too soon: half a period later it is out of phase, and in phase the next time.
+    // Too early: half a period later it is out of phase, and the next renewal is in phase.
     due + period / 2
 }
 
-/// Where a lease's renewals are in their period, in parts of 2³².
+/// The position of a lease's renewals in their period, in parts of 2³².
 #[derive(Clone, Copy, Debug)]
 struct Phase(u32);
 
 impl Phase {
-    /// A random phase for a lease that was granted at `at`: hardly any two leases are granted in the same
-    /// nanosecond, and the nanoseconds are shuffled (by the last steps of splitmix64).
+    /// Returns a pseudo-random phase for a lease that was granted at `at`: two leases are rarely granted in the same
+    /// nanosecond, and the last steps of splitmix64 shuffle the nanoseconds.
     fn of(at: Moment) -> Phase {
         let mut bits = at.as_nanos();
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -74,7 +74,7 @@ impl Phase {
         Phase((bits >> 32) as u32)
     }
 
-    /// The last moment in phase that is not after `until`.
+    /// Returns the last moment in phase that is not after `until`.
     fn last_until(self, until: Moment, period: Duration) -> Moment {
         let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1);
         let offset = (u128::from(period) * u128::from(self.0)) >> 32;
@@ -90,16 +90,16 @@ pub(crate) struct LeaseTerms {
     pub(crate) ttl: Duration,
     pub(crate) renew: bool,
     pub(crate) max_hold: Option<Duration>,
-    /// How long the lease stays with its client after the body, if no other client waits for it; zero is not
-    /// at all.
+    /// How long the lease stays with its client after the body, if no other client waits for it; zero releases it at
+    /// once.
     pub(crate) retain: Duration,
-    /// How long the lock stays taken at least, even if its holder is done before, in ms; zero is no longer than that. A
-    /// small number, since every lease has one.
+    /// The minimum hold in ms: the lock stays taken for this long, even if its holder is done earlier; zero for no
+    /// minimum. A small integer, since every lease has one.
     pub(crate) min_hold_ms: u32,
 }
 
 impl LeaseTerms {
-    /// The ttl of the first request: no longer than the lock may be held at all.
+    /// Returns the ttl of the first request, at most `max_hold`.
     pub(crate) fn first_ttl(&self) -> Duration {
         self.max_hold
             .map_or(self.ttl, |max| max.clamp(MIN_TTL, self.ttl))
@@ -121,7 +121,7 @@ pub(crate) enum Due {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extension {
     pub(crate) ttl: Duration,
-    /// Whether it prolongs the lease; if not, it restores the time on which the holder relies, and no more.
+    /// Whether it prolongs the lease; if not, it only restores the time on which the holder relies.
     pub(crate) extends: bool,
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct RenewalSchedule {
 }
 
 impl RenewalSchedule {
-    /// The schedule of a lease that was confirmed by the answer to a request sent at `sent`.
+    /// Creates the schedule of a lease that was confirmed by the answer to a request sent at `sent`.
     pub(crate) fn granted(sent: Moment, terms: &LeaseTerms) -> RenewalSchedule {
         let end = terms.max_hold.map_or(Moment::NEVER, |max| sent + max);
         let mut schedule = RenewalSchedule {
@@ -164,7 +164,7 @@ impl RenewalSchedule {
         schedule
     }
 
-    /// Until when the holder may rely on the lease.
+    /// Returns until when the holder may rely on the lease.
     pub(crate) fn deadline(&self) -> Moment {
         self.deadline
     }
@@ -174,13 +174,13 @@ impl RenewalSchedule {
         self.end
     }
 
-    /// Whether `max_hold`, and not the ttl, ends this lease.
+    /// Returns whether `max_hold`, not the ttl, ends this lease.
     pub(crate) fn ends_by_max_hold(&self) -> bool {
         reaches(self.deadline, self.end, self.ttl)
     }
 
-    /// The step that is due at `now`. A renewal is due again after a while, unless its outcome is reported
-    /// before.
+    /// Returns the step that is due at `now`. A renewal is due again after a while, unless its outcome is reported
+    /// earlier.
     pub(crate) fn due(&mut self, now: Moment) -> Due {
         if now >= self.deadline {
             return Due::Lost;
@@ -191,14 +191,14 @@ impl RenewalSchedule {
         }
     }
 
-    /// Postpones a renewal that is due, since the lease is not delivered yet.
+    /// Postpones a due renewal, since the lease is not delivered yet.
     pub(crate) fn postpone(&mut self, now: Moment) {
         let again = now + self.repeat();
         self.renew_at = self.renew_at.map(|at| if at <= now { again } else { at });
     }
 
-    /// The server may not have the lease any more. A renewal that fails before a regular one would have been
-    /// due is not reported.
+    /// Notes that the server may no longer have the lease. A renewal that fails before the next regular renewal would
+    /// have been due is not reported.
     pub(crate) fn doubted(&mut self) {
         let regular = self.renew_at.unwrap_or(Moment::NEVER);
         if self.quiet_until == Moment::FIRST {
@@ -206,12 +206,12 @@ impl RenewalSchedule {
         }
     }
 
-    /// Whether a renewal that fails now is not reported.
+    /// Returns whether a renewal that fails now goes unreported.
     pub(crate) fn is_quiet(&self, now: Moment) -> bool {
         now < self.quiet_until
     }
 
-    /// A renewal ahead of its time, repeated as any other until it is confirmed; `None` if the deadline has
+    /// Returns an early renewal, which is repeated like any other until it is confirmed; `None` if the deadline has
     /// passed.
     pub(crate) fn confirmation(&mut self, now: Moment) -> Option<Extension> {
         (now < self.deadline).then(|| self.request(now))
@@ -228,7 +228,7 @@ impl RenewalSchedule {
                 extends: true,
             };
         }
-        // The time on which the holder relies, and the margin for it: ttl - ttl / 100 - 2 ms is the rest.
+        // The time on which the holder relies, plus its margin: the rest is ttl - ttl / 100 - 2 ms.
         let rest = self.deadline.since(now) + margin(Duration::ZERO);
         Extension {
             ttl: rest + rest / 99 + Duration::from_millis(1),
@@ -240,18 +240,18 @@ impl RenewalSchedule {
         (self.ttl / 6).max(SHORTEST_REPEAT)
     }
 
-    /// When the next step is due.
+    /// Returns when the next step is due.
     pub(crate) fn next_due(&self) -> Moment {
         self.renew_at
             .map_or(self.deadline, |at| at.min(self.deadline))
     }
 
-    /// The ttl of a renewal at `now`: a full one, or the rest of `max_hold`.
+    /// Returns the ttl of a renewal at `now`: a full ttl, or the rest of `max_hold`.
     pub(crate) fn extension(&self, now: Moment) -> Duration {
         self.ttl.min(self.end.since(now))
     }
 
-    /// The server confirmed the lease for `ttl`, in its answer to a request sent at `sent`.
+    /// Notes that the server confirmed the lease for `ttl`, in its answer to a request sent at `sent`.
     pub(crate) fn confirmed(&mut self, sent: Moment, ttl: Duration) {
         let until = sent + ttl.saturating_sub(margin(ttl));
         self.deadline = self.deadline.max(until.min(self.end));
@@ -262,15 +262,15 @@ impl RenewalSchedule {
             (self.renews && !self.ends_by_max_hold()).then(|| next_renewal(sent, ttl, self.phase));
     }
 
-    /// The server confirmed the lease without prolonging it.
+    /// Notes that the server confirmed the lease without prolonging it.
     pub(crate) fn confirmed_as_it_is(&mut self) {
         self.unconfirmed = 0;
         self.quiet_until = Moment::FIRST;
         self.renew_at = None;
     }
 
-    /// The schedule of the next holder, to which the lease is handed over at `now`, with terms of its own. The
-    /// time that the server confirmed stays as it was.
+    /// Returns the schedule of the next holder, to which the lease is handed over at `now`, with its own terms. The
+    /// time that the server confirmed is unchanged.
     pub(crate) fn handed_over(&self, now: Moment, terms: &LeaseTerms) -> RenewalSchedule {
         let end = terms.max_hold.map_or(Moment::NEVER, |max| now + max);
         let mut schedule = RenewalSchedule {
@@ -292,7 +292,7 @@ impl RenewalSchedule {
         schedule
     }
 
-    /// A renewal failed or was not answered; the next one follows soon. `jitter` is between 0 and 1.
+    /// Notes that a renewal failed or was not answered; the next one follows soon. `jitter` is between 0 and 1.
     pub(crate) fn unanswered(&mut self, now: Moment, jitter: f64) {
         let ceiling = (self.ttl / 20).clamp(Duration::from_millis(5), Duration::from_millis(500));
         let base = (ceiling / 8)

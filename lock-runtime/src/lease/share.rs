@@ -1,16 +1,16 @@
-//! A share of a lock: what one owner takes of it beside others.
+//! A share of a lock: the part that one owner takes, alongside other owners.
 //!
 //! # Invariants
 //!
-//! - The sum of all shares counts, against the limit of the caller that asks.
+//! - The sum of all shares is compared with the limit of the caller that asks.
 
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// A share of a lock: what one owner takes of it beside others.
+/// A share of a lock: the part that one owner takes, alongside other owners.
 ///
-/// An owner goes in if what is taken leaves room for it under its *own* limit. No limit is stored, so two
-/// versions of a program may have different ones.
+/// An owner is admitted if the shares that are taken leave room for it under its *own* limit. No limit is stored, so
+/// two versions of a program may have different limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     take: NonZeroU32,
@@ -25,7 +25,7 @@ impl Share {
         limit: None,
     };
 
-    /// `take` of `limit` permits.
+    /// Creates a share of `take` of `limit` permits.
     pub(crate) fn permits(limit: u32, take: u32) -> Result<Share, String> {
         let limit = NonZeroU32::new(limit).ok_or("`permits` must be at least 1")?;
         let take = NonZeroU32::new(take).ok_or("`take` must be at least 1")?;
@@ -47,14 +47,14 @@ impl Share {
         self.limit.map(NonZeroU32::get)
     }
 
-    /// Whether there is room beside what is taken.
+    /// Returns whether there is room if `taken` is taken already.
     pub(crate) fn fits(self, taken: u64) -> bool {
         self.limit()
             .is_none_or(|limit| taken + u64::from(self.take()) <= u64::from(limit))
     }
 }
 
-/// The tag before the label of a share's queue entry. It tells the scripts what the waiter asks for.
+/// Writes the tag before the label of a share's queue entry, which tells the scripts the mode that the waiter asks for.
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = self.limit().unwrap_or(0);

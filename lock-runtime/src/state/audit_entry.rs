@@ -5,22 +5,23 @@ use std::time::SystemTime;
 use crate::FencingToken;
 use crate::key::LockKey;
 
-/// The outcome of an operation that has not been carried out.
+/// The outcome of an operation that is not carried out yet.
 pub(crate) const INTENDED: &str = "intended";
 
-/// A line of the audit: what an operator was about to do, or what came of it.
+/// A line of the audit: an operator's intention, or its outcome.
 ///
-/// Other clients may write the audit as well, so its texts are to be escaped where they are shown.
+/// Other clients may also write the audit, so escape its texts wherever they are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuditEntry {
     /// The id of the operation, which its intention and its outcome share.
     pub operation: String,
-    /// When it was written, by the server's clock.
+    /// When the line was written, by the server's clock.
     pub at: SystemTime,
-    /// The operator, as the operator's program says.
+    /// The operator, as reported by the operator's program.
     pub by: String,
-    /// The user that the program's URL names, or `default`. Credentials that a program asks for may be another one's.
+    /// The user in the program's URL, or `default`. May differ from the user that
+    /// [`credentials`](crate::LockClientBuilder::credentials) returned.
     pub user: String,
     /// What was done: `revoke`.
     pub action: String,
@@ -28,18 +29,18 @@ pub struct AuditEntry {
     pub key: LockKey,
     /// The token of the holder, if it had one.
     pub token: Option<FencingToken>,
-    /// The holder, in words.
+    /// The label of the holder.
     pub label: String,
     /// The operator's reason.
     pub reason: String,
-    /// `intended` before it was done. After that `freed`, `handed_off`, `changed`, `not_held`, or `failed: …`. An
-    /// operation without an outcome, or one that has failed, may have been carried out.
+    /// `intended` before the operation; after it `freed`, `handed_off`, `changed`, `not_held` or `failed: …`. An
+    /// operation that failed, or has no outcome, may still have been carried out.
     pub outcome: String,
 }
 
 impl AuditEntry {
-    /// The outcome in words, such as `handed to a waiter` for `handed_off`. To be escaped: an outcome that this version does not
-    /// know is shown as it is.
+    /// Returns the outcome in words, such as `handed to a waiter` for `handed_off`. Escape it: an outcome that this
+    /// version does not know is returned as it is.
     pub fn outcome_in_words(&self) -> &str {
         match self.outcome.as_str() {
             "handed_off" => "handed to a waiter",

@@ -1,20 +1,20 @@
-//! By what an operator names the holder that a revocation is for.
+//! Identifies the holder to revoke.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::FencingToken;
 
-/// Before the hash of a record, as a text.
+/// Precedes the hash of a record in the text form.
 const RECORD: &str = "record:";
 
-/// The holder as an operator saw it. A revocation does nothing if the lock has another one by then.
+/// Identifies the holder that an operator saw. A revocation does nothing if the lock has another holder by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HolderRef {
-    /// The token of a holder of this crate, or of a turn of it.
+    /// The token of a holder that uses this crate, or of one of its local turns.
     Token(FencingToken),
-    /// The record of a holder without a token: of another program, or of a holder that asked for none.
+    /// The record of a holder without a token: another program, or a holder that asked for none.
     Record(RecordHash),
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for HolderRef {
     }
 }
 
-/// Reads what [`Display`](fmt::Display) writes: an operator may have it from another process.
+/// Parses the [`Display`](fmt::Display) form, which an operator may have got from another process.
 ///
 /// # Examples
 ///
@@ -75,16 +75,16 @@ impl HolderRef {
     }
 }
 
-/// Distinguishes holders without a token, by the record of another program or by the owner in a record of this crate. The
-/// record itself is not shown, since it releases the lock.
+/// Tells holders without a token apart, by a hash of another program's record or of the owner in a record of this
+/// crate. The record itself is not shown, since anyone who knows it can release the lock.
 ///
-/// Its text is sixteen hexadecimal digits.
+/// The text form is sixteen hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecordHash(u64);
 
 impl RecordHash {
-    /// FNV-1a, which is the same in every process and version: an operator may have got it from another one. The server
-    /// compares the whole record after that.
+    /// Hashes with FNV-1a, which is the same in every process and version: an operator may have got the hash from
+    /// another one. The server then compares the whole record.
     pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> RecordHash {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -105,7 +105,7 @@ impl fmt::Display for RecordHash {
     }
 }
 
-/// The text does not name a holder.
+/// The error for a text that does not identify a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseHolderRefError;

@@ -1,26 +1,28 @@
-//! How far a listing has come.
+//! The position of a listing.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How many nodes of a quorum a text may name as away. That many are a minority of 33 nodes, and quorums have five or seven.
+/// The most quorum nodes that a text may list as away. This is a minority of 33 nodes, and quorums have five or seven.
 const MOST_AWAY: usize = 16;
 
-/// How far a listing has come, as data and as a text: another request, or another process, goes on from here.
+/// The position of a listing, as data and as text, from which another request or another process can continue.
 ///
-/// Made by [`Locks::position`](crate::inspect::Locks::position), which has an example. The text has the characters of the
-/// servers' names, and of keys for a memory client: escape it where it is shown, and encode it in a link.
+/// Created by [`Locks::position`](crate::inspect::Locks::position), which has an example. The text may contain any
+/// character of the servers' names, and of keys for a memory client: escape it wherever it is shown, and encode it in a
+/// link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ListingPosition {
-    /// The cursor of the node that is read; empty at its beginning.
+    /// The cursor of the current node; empty at its beginning.
     pub(crate) cursor: String,
-    /// The nodes of a quorum that did not answer when they were to be read.
+    /// The quorum nodes that did not answer in their turn.
     pub(crate) away: Vec<usize>,
-    /// The node that is read; empty at the first. Of a memory client, the key that is next.
+    /// The current node; empty for the first. For a memory client, the next key.
     pub(crate) node: String,
 }
 
-/// The cursor, the nodes that were away and the node, between dots. The node is last since its name may have dots.
+/// Writes the cursor, the nodes that were away and the current node, separated by dots. The node is last since its name
+/// may contain dots.
 impl fmt::Display for ListingPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.", self.cursor)?;
@@ -32,7 +34,8 @@ impl fmt::Display for ListingPosition {
     }
 }
 
-/// Reads what [`Display`](fmt::Display) writes. It may come from a stranger, and leads nowhere but into a listing.
+/// Parses the [`Display`](fmt::Display) form. The text may come from a stranger, and can do no more than position a
+/// listing.
 impl FromStr for ListingPosition {
     type Err = ParseListingPositionError;
 
@@ -62,7 +65,7 @@ impl FromStr for ListingPosition {
     }
 }
 
-/// Each node once, if they are not too many.
+/// Returns each node once, unless there are too many.
 fn bounded(mut away: Vec<usize>) -> Option<Vec<usize>> {
     if away.len() > MOST_AWAY {
         return None;
@@ -72,12 +75,12 @@ fn bounded(mut away: Vec<usize>) -> Option<Vec<usize>> {
     Some(away)
 }
 
-/// Without the sign that numbers may have.
+/// Returns whether the number has no sign, which `parse` would accept.
 fn is_plain(number: &str) -> bool {
     number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The text is not the position of a listing.
+/// The error for a text that is not the position of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseListingPositionError;

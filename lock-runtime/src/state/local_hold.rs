@@ -9,15 +9,15 @@ use crate::key::LockKey;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LocalHold {
-    /// The keys of the locks that are held together, mostly one, without the client's prefix.
+    /// The keys of the locks that are held together, usually one, without the client's prefix.
     pub keys: Vec<LockKey>,
-    /// The function with the attribute; empty for a lock that was taken by hand.
+    /// The function with the attribute; empty for a lock acquired without the attribute.
     pub function: &'static str,
     /// The fencing token; `None` if its holder has not asked for one.
     pub token: Option<FencingToken>,
-    /// How long this process has had the lock. Its callers may have handed it on meanwhile.
+    /// How long this process has had the lock. Its callers may have handed it over meanwhile.
     pub age: Duration,
-    /// What is left of the lease, which is renewed.
+    /// The remaining time of the lease, which is renewed.
     pub remaining: Duration,
     /// How many callers of this client wait behind the holder. Readers and permits wait on the server instead.
     pub waiting: usize,

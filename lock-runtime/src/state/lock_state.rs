@@ -1,4 +1,4 @@
-//! A lock as it was seen: its holders, its waiters, and what the nodes of a quorum say.
+//! The observed state of a lock: its holders, its waiters, and the votes of a quorum's nodes.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::holder_ref::{HolderRef, RecordHash};
 use crate::FencingToken;
 use crate::key::LockKey;
 
-/// A lock as it was when its servers were asked: its holders, and the clients that wait for it.
+/// The state of a lock when its servers were asked: its holders, and the clients that wait for it.
 ///
 /// # Examples
 ///
@@ -23,40 +23,41 @@ use crate::key::LockKey;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LockState {
-    /// The key, without the client's prefix. [`as_str`](LockKey::as_str) may have control characters.
+    /// The key, without the client's prefix. [`as_str`](LockKey::as_str) may contain control characters.
     pub key: LockKey,
-    /// The holder, or the first 128 of those that share the lock. Empty if the lock is free.
+    /// The holder, or the first 128 holders of a shared lock. Empty if the lock is free.
     pub holders: Vec<Holder>,
-    /// How many holders there are beside those in `holders`.
+    /// How many holders there are in addition to `holders`.
     pub more_holders: usize,
-    /// The first 128 waiters, in their order. Each is a client that waits, under the label of its first caller; its other
-    /// callers wait behind that one. A [listing](crate::inspect::Locks) has none, and counts all of them below.
+    /// The first 128 waiters, in queue order. Each is a client that waits, under the label of its first caller; its
+    /// other callers wait behind that caller. A [listing](crate::inspect::Locks) leaves this empty, and only counts
+    /// waiters in `more_waiters`.
     pub waiters: Vec<Waiter>,
-    /// How many waiters there are beside those in `waiters`.
+    /// How many waiters there are in addition to `waiters`.
     pub more_waiters: usize,
-    /// The last token that was given for this lock. `None` if its servers remember none, and in a listing.
+    /// The last token that was minted for this lock. `None` if its servers remember none, and in a listing.
     pub last_token: Option<FencingToken>,
-    /// What the nodes of a quorum say; `None` where one server has the lock.
+    /// The votes of a quorum's nodes; `None` if a single server has the lock.
     pub votes: Option<Votes>,
 }
 
 /// How many nodes of a quorum have a lock.
 ///
-/// The lock is held if a majority of all nodes has one owner. A minority's record stands for a caller that has not the
-/// lock: it still asks the other nodes, or lost them, and its record ends with its ttl.
+/// The lock is held if a majority of all nodes has the same owner. A record on a minority of nodes does not hold the
+/// lock: its caller is still collecting votes, or has lost them, and the record expires with its ttl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Votes {
     /// The nodes of the quorum.
     pub nodes: usize,
-    /// Those that answered.
+    /// The nodes that answered.
     pub answered: usize,
-    /// Those that have the owner which most of them have; 0 if none has any.
+    /// The nodes that have the most common owner; 0 if no node has an owner.
     pub held: usize,
 }
 
 impl LockState {
-    /// A lock of which nothing is known yet.
+    /// Creates the state of a lock about which nothing is known yet.
     pub(crate) fn free(key: LockKey) -> LockState {
         LockState {
             key,
@@ -69,12 +70,12 @@ impl LockState {
         }
     }
 
-    /// Whether the lock is held, or kept from callers by a record of another program.
+    /// Returns whether the lock is held, or blocked by another program's record.
     pub fn is_held(&self) -> bool {
         !self.holders.is_empty() || self.more_holders > 0
     }
 
-    /// How many clients wait for the lock.
+    /// Returns how many clients wait for the lock.
     pub fn waiting(&self) -> usize {
         self.waiters.len() + self.more_waiters
     }
@@ -84,37 +85,39 @@ impl LockState {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Holder {
-    /// The holder in words, such as `checkout@host-7 (pid 4121) ship`: the caller that acquired the lock from its server. Records of
-    /// readers and permits have the label of the first of them alone, which may have left. Empty for another program.
+    /// The label of the caller that acquired the lock from its server, such as `checkout@host-7 (pid 4121) ship`.
+    /// Records of readers and permits have only the label of the first of them, which may have left. Empty for another
+    /// program.
     ///
-    /// Other clients write it, so it may have any characters: escape it where it is shown.
+    /// Other clients write it, so it may contain any character: escape it wherever it is shown.
     pub label: String,
-    /// The fencing token of the grant. A holder that took the lease over inside its client has one of the 15 above it.
-    /// `None` if the holder has not asked for one, and for the record of another program. On a quorum, the token of most of
-    /// its records; while nodes are away, that may be one that the holder does not know. Each of them names the holder in a
-    /// revocation.
+    /// The fencing token of the grant. A holder that took the lease over inside its client has one of the 15 tokens
+    /// above it. `None` if the holder has not asked for one, and for another program's record. On a quorum, this is the
+    /// most common token of its records; while nodes are away, the holder may not know that token. Any of these tokens
+    /// identifies the holder in a revocation.
     pub token: Option<FencingToken>,
-    /// How long ago the lock was granted, by its server's clock. A record without a token has the time of its holder's clock
-    /// instead; a token that was minted later is counted from then. For readers and permits, how long the lock has been
-    /// shared without a break. `None` for the record of another program, and for a time that is ahead of the server's clock by
-    /// more than a second.
+    /// How long ago the lock was granted, by its server's clock. If the record has no token, the time comes from its
+    /// holder's clock; if the token was minted later, the age counts from then. For readers and permits, this is how
+    /// long the lock has been shared without a break. `None` for another program's record, and if the time is more than
+    /// a second ahead of the server's clock.
     pub age: Option<Duration>,
-    /// What is left of the lease, which may be renewed. `None` for a record that never expires.
+    /// The remaining time of the lease, which may be renewed. `None` for a record that never expires.
     pub remaining: Option<Duration>,
-    /// What kind of record it is.
+    /// The kind of the record.
     pub kind: HolderKind,
-    /// How many permits it has; 1 for all others.
+    /// How many permits the holder has; 1 without permits.
     pub takes: u32,
-    /// By what a [revocation](crate::LockClient::revoke) names this holder. `None` for a record that cannot be revoked.
+    /// The reference that identifies this holder in a [revocation](crate::LockClient::revoke). `None` for a record that
+    /// cannot be revoked.
     pub seen: Option<HolderRef>,
     /// The tokens of this holder on other nodes of a quorum, which it may not know.
     pub(crate) other_tokens: Vec<FencingToken>,
-    /// What named it before it had a token, if it is of this crate and holds the lock alone.
+    /// The hash that identified it before it had a token, if it uses this crate and holds the lock alone.
     pub(crate) hash: Option<RecordHash>,
 }
 
 impl Holder {
-    /// Whether an operator who saw this means this holder.
+    /// Returns whether `seen` identifies this holder.
     pub(crate) fn is(&self, seen: HolderRef) -> bool {
         match seen {
             HolderRef::Token(seen) => {
@@ -126,26 +129,26 @@ impl Holder {
     }
 }
 
-/// What kind of record a lock has.
+/// The kind of a lock's record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HolderKind {
-    /// A holder of this crate that has the lock alone.
+    /// A holder that uses this crate and has the lock alone.
     Ours,
-    /// A reader, or a caller with permits, beside others.
+    /// A reader, or a caller with permits, which shares the lock with others.
     Share,
-    /// A lock of this crate that stays taken for its minimum, although its holder is done.
+    /// A lock of this crate that is reserved until its minimum hold is over, although its holder is done.
     Resting,
     /// An owner in [Redisson's record](crate::LockRecord::Redisson).
     Redisson,
     /// Another program that locks with `SET NX PX`.
     Foreign,
-    /// The key holds another type than that of a lock. No call gets this lock before the key is deleted.
+    /// The key has the wrong type for a lock. No call acquires this lock until the key is deleted.
     OtherType,
 }
 
 impl HolderKind {
-    /// The kind in a word: `lock`, `share`, `resting`, `redisson`, `foreign` or `other-type`.
+    /// Returns the kind as one word: `lock`, `share`, `resting`, `redisson`, `foreign` or `other-type`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -163,10 +166,10 @@ impl HolderKind {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Waiter {
-    /// The first of its callers that wait, in words. As [`Holder::label`](crate::inspect::Holder::label), to be escaped.
+    /// The label of its first waiting caller. Escape it, like [`Holder::label`](crate::inspect::Holder::label).
     pub label: String,
-    /// How long it has waited.
+    /// How long the client has waited.
     pub waiting: Duration,
-    /// How long ago it was last heard of. From six seconds on it counts as gone, and is skipped.
+    /// How long ago the server last heard from the client. After six seconds it counts as gone and is skipped.
     pub last_seen: Duration,
 }

@@ -1,7 +1,7 @@
-//! What can be known of a lock without holding it, as plain data.
+//! The observable state of a lock, as plain data.
 //!
-//! Backends make these values, and callers of [`inspect`](crate::inspect) read them. None of them has an owner id, which
-//! is what releases a lock.
+//! Backends make these values, and callers of [`inspect`](crate::inspect) read them. None of them contains an owner id,
+//! since that would let a reader release the lock.
 
 mod audit_entry;
 mod holder_ref;

@@ -1,9 +1,9 @@
 //! Characters of texts from other programs.
 
-/// Whether a character of a key, a label or a reason can be shown as it is: it is neither a control character, which a
-/// terminal would obey, nor one that reorders or hides the text around it.
+/// Returns whether a character of a key, a label or a reason can be shown as it is: it is neither a control character,
+/// which a terminal would obey, nor a character that reorders or hides the text around it.
 ///
-/// What a page or a query language takes for markup is another question, and still to be escaped.
+/// Characters that are markup in a web page or a query language still need to be escaped.
 ///
 /// # Examples
 ///

@@ -1,14 +1,14 @@
-//! Who takes a lock from its holder and why, and what came of it.
+//! A revocation: the operator, the reason, and the outcome.
 
 use super::lock_state::LockState;
 
-/// The longest text of an operator, in bytes.
+/// The longest name of an operator, in bytes.
 const LONGEST_BY: usize = 128;
 
 /// The longest reason, in bytes.
 const LONGEST_REASON: usize = 256;
 
-/// Who takes a lock from its holder, and why. The holder and the audit get both.
+/// The operator who takes a lock from its holder, and the reason. The holder and the audit get both.
 ///
 /// # Examples
 ///
@@ -26,9 +26,9 @@ pub struct Revocation {
 }
 
 impl Revocation {
-    /// A revocation by an operator, such as `user@host`, for a reason.
+    /// Creates a revocation by an operator, such as `user@host`, for a reason.
     ///
-    /// The first is cut to 128 bytes, the second to 256. Control characters become spaces.
+    /// The operator is cut to 128 bytes, the reason to 256. Control characters become spaces.
     pub fn new(by: impl AsRef<str>, reason: impl AsRef<str>) -> Revocation {
         Revocation {
             by: bounded(by.as_ref(), LONGEST_BY),
@@ -37,7 +37,7 @@ impl Revocation {
         }
     }
 
-    /// Revokes without a word in the audit. By default a revocation that cannot be written there is not carried out.
+    /// Revokes without an audit. By default, a revocation that cannot be written to the audit is not carried out.
     #[must_use]
     pub fn without_audit(mut self) -> Revocation {
         self.is_audited = false;
@@ -59,7 +59,7 @@ impl Revocation {
     }
 }
 
-/// The first bytes of a text, up to a character's end, on one line.
+/// Returns the first bytes of a text on one line, cut at the end of a character.
 pub(crate) fn bounded(text: &str, most: usize) -> String {
     let mut kept = String::new();
     for letter in text.chars() {
@@ -76,7 +76,7 @@ pub(crate) fn bounded(text: &str, most: usize) -> String {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Revoked {
-    /// The holder has the lock no more.
+    /// The holder no longer has the lock.
     Done(Receipt),
     /// Another holder has the lock, and nothing was done.
     Changed(Box<LockState>),
@@ -88,16 +88,16 @@ pub enum Revoked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Receipt {
-    /// The id of the operation, a UUID, as in the audit and in the event of the former holder.
+    /// The id of the operation, a UUID, as in the audit and in the former holder's event.
     pub operation: String,
-    /// The former holder in words. To be escaped, as all labels are.
+    /// The label of the former holder. Escape it, as all labels.
     pub label: String,
     /// Whether a waiter has the lock now. Otherwise it is free.
     pub handed_off: bool,
-    /// On how many nodes of a quorum the lock was taken from its holder; `None` where one server has it.
+    /// On how many quorum nodes the lock was taken from its holder; `None` if a single server has it.
     pub nodes: Option<usize>,
-    /// Whether the outcome is in the audit. The intention is, in any case, unless the revocation was
-    /// [without](crate::inspect::Revocation::without_audit) one.
+    /// Whether the outcome is in the audit. The intention always is, unless the revocation was [without
+    /// audit](crate::inspect::Revocation::without_audit).
     pub is_audited: bool,
 }
 

@@ -1,13 +1,13 @@
-//! What the servers of a client answer to a question.
+//! The answers of a client's servers to commands.
 
 use crate::error::LockError;
 
-/// A server, and what it answered to some commands.
+/// A server, and its answers to some commands.
 #[derive(Debug)]
 pub struct ServerAnswers {
     /// The server's address; empty if the client has only one.
     pub server: String,
-    /// The answers, in the order of the commands. None of them arrived if this is an error.
+    /// The answers, in the order of the commands, or an error if none arrived.
     pub answers: Result<Vec<Answer>, LockError>,
 }
 
@@ -18,9 +18,9 @@ pub enum Answer {
     Nil,
     /// A number.
     Integer(i64),
-    /// A text. What is no UTF-8 is replaced.
+    /// A text, with invalid UTF-8 replaced.
     Text(String),
-    /// Several answers, also the keys and values of a map, by turns.
+    /// Several answers, or the alternating keys and values of a map.
     List(Vec<Answer>),
     /// The server refused the command.
     Error(String),

@@ -14,8 +14,7 @@ use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
 
-/// A call that acquires a lock. It has exactly one outcome, which is `dropped` if the call is dropped
-/// without another.
+/// A call that acquires a lock. It has exactly one outcome: `dropped` if the call is dropped before any other.
 #[derive(Debug)]
 pub(crate) struct Acquiring {
     labels: CallLabels,
@@ -53,17 +52,17 @@ impl Acquiring {
         }
     }
 
-    /// The time, by the clock of the call.
+    /// Returns the time by the clock of the call.
     pub(crate) fn now(&self) -> Moment {
         self.clock.now()
     }
 
-    /// How long the call has waited at `now`.
+    /// Returns how long the call has waited at `now`.
     pub(crate) fn waited(&self, now: Moment) -> Duration {
         now.since(self.started)
     }
 
-    /// The lock was acquired.
+    /// Reports that the lock was acquired.
     pub(crate) fn granted(mut self, lease: &LeaseTrace, waited: Duration) {
         self.report("acquired", waited, |_| {
             let labels = &lease.labels;
@@ -79,7 +78,7 @@ impl Acquiring {
         });
     }
 
-    /// The lock was not acquired.
+    /// Reports that the lock was not acquired.
     pub(crate) fn refused(mut self, error: &LockError, waited: Duration) {
         self.report(outcome(error.kind()), waited, |labels| {
             tracing::debug!(
@@ -121,11 +120,11 @@ impl Drop for Acquiring {
     }
 }
 
-/// The outcomes that are no error in a trace: contention is what a lock is for, and a shutdown or a caller that went away is
-/// on purpose.
+/// The outcomes that are not errors in a trace: contention is what a lock is for, and a shutdown or a departed caller
+/// is intended.
 const NO_ERRORS: [&str; 4] = ["acquired", "busy", "dropped", "shutdown"];
 
-/// The outcome of a call that failed. These words are public.
+/// Returns the outcome of a call that failed. These words are public.
 fn outcome(kind: LockErrorKind) -> &'static str {
     match kind {
         LockErrorKind::Busy => "busy",

@@ -7,13 +7,13 @@ use std::time::Duration;
 use super::emit::{millis, safely};
 use super::metrics;
 
-/// This many connections more than before are open.
+/// Adds this number to the open connections.
 pub(crate) fn connections(server: &Arc<str>, more: f64) {
     safely(|| metrics::connected(server, more));
 }
 
-/// A connection was made. `away` is the time since the last one ended, if there was one. A connection that breaks at
-/// once, each time, is reported a few times and counted always.
+/// Reports a new connection. `away` is the time since the last connection ended, if there was one. Connections that
+/// always break at once are all counted, but reported only a few times.
 pub(crate) fn connected(
     server: &Arc<str>,
     version: Option<&str>,
@@ -36,8 +36,8 @@ pub(crate) fn connected(
     }
 }
 
-/// A connection has ended. `failures` counts those since one worked for a while: a server that accepts connections and
-/// then ends them is reported a few times.
+/// Reports that a connection has ended. `failures` counts such connections since one last worked for a while: a server
+/// that accepts connections and then closes them is reported only a few times.
 pub(crate) fn connection_lost(server: &Arc<str>, reason: &str, failures: u32) {
     safely(|| metrics::connection(server, "lost"));
     if failures.is_power_of_two() {
@@ -48,7 +48,7 @@ pub(crate) fn connection_lost(server: &Arc<str>, reason: &str, failures: u32) {
     }
 }
 
-/// An attempt to connect failed, the last of `failures`. The callers that wait for it get the same text.
+/// Reports a failed attempt to connect, the last of `failures`. The callers that wait for it get the same text.
 pub(crate) fn connection_failed(server: &Arc<str>, fault: &dyn fmt::Display, failures: u32) {
     safely(|| metrics::connection(server, "failed"));
     let (server, failures) = (&**server, i64::from(failures));
@@ -57,8 +57,8 @@ pub(crate) fn connection_failed(server: &Arc<str>, fault: &dyn fmt::Display, fai
     });
 }
 
-/// A connection is not used because of what the server is, such as a replica. `failures` counts as for a connection
-/// that was lost.
+/// Reports a connection that is not used because of the server's kind, such as a replica. `failures` counts as in
+/// [`connection_lost`].
 pub(crate) fn server_unfit(server: &Arc<str>, fault: &dyn fmt::Display, failures: u32) {
     if !failures.is_power_of_two() {
         return connection_failed(server, fault, failures);
@@ -70,7 +70,7 @@ pub(crate) fn server_unfit(server: &Arc<str>, fault: &dyn fmt::Display, failures
     });
 }
 
-/// Slots of a cluster have another primary, `server`, as after a failover.
+/// Reports that slots of a cluster have a new primary, `server`, as after a failover.
 pub(crate) fn slots_moved(server: &dyn fmt::Display, from: &dyn fmt::Display, slots: usize) {
     let slots = i64::try_from(slots).unwrap_or(i64::MAX);
     safely(|| {
@@ -78,14 +78,14 @@ pub(crate) fn slots_moved(server: &dyn fmt::Display, from: &dyn fmt::Display, sl
     });
 }
 
-/// Commands to a server on another machine are not encrypted.
+/// Reports that commands to a server on another machine are not encrypted.
 pub(crate) fn connection_in_the_clear(server: &dyn fmt::Display) {
     safely(|| {
         tracing::warn!(target: "lock_runtime", %server, advice = "use rediss://", "connection_in_the_clear");
     });
 }
 
-/// A server may evict locks when its memory is full.
+/// Reports that a server may evict locks when its memory is full.
 pub(crate) fn locks_may_be_evicted(server: &dyn fmt::Display, policy: &str) {
     safely(|| {
         let advice = "set maxmemory-policy to noeviction";
@@ -93,7 +93,7 @@ pub(crate) fn locks_may_be_evicted(server: &dyn fmt::Display, policy: &str) {
     });
 }
 
-/// The files of certificates could not be used for a new connection; the last usable contents are.
+/// Reports that the certificate files could not be used for a new connection, so their last usable contents are.
 #[cfg(feature = "tls")]
 pub(crate) fn certificates_not_renewed(reason: &str) {
     safely(|| {

@@ -9,7 +9,7 @@ use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::error::LockError;
 
-/// A lock was released, and the server has not confirmed that; the background repeats the release.
+/// Reports a release that the server has not confirmed; the background retries it.
 pub(crate) fn release_unconfirmed(lease: &LeaseTrace) {
     safely(|| metrics::unconfirmed_release(lease.labels.template));
     lease.scope(|| {
@@ -23,20 +23,20 @@ pub(crate) fn release_unconfirmed(lease: &LeaseTrace) {
     });
 }
 
-/// A lease was renewed.
+/// Reports a renewal.
 pub(crate) fn renewed(lease: &LeaseTrace) {
     safely(|| metrics::renewal(lease.labels.template, "confirmed"));
 }
 
-/// A renewal failed, and is repeated until the deadline. An outage is reported a few times and not at every
+/// Reports a failed renewal, which is retried until the deadline. An outage is reported a few times, not at every
 /// attempt: at the first, the second, the fourth failure and so on.
 pub(crate) fn renewal_failed(lease: &LeaseTrace, fault: &dyn fmt::Display, failures: u32) {
     safely(|| metrics::renewal(lease.labels.template, "failed"));
     not_renewed(lease, fault, failures);
 }
 
-/// A lease is renewed again while an earlier renewal is unanswered. The earlier one is counted when it is
-/// given up.
+/// Reports that a lease is renewed again while an earlier renewal is unanswered. The earlier renewal is counted when it
+/// is given up.
 pub(crate) fn renewal_overdue(lease: &LeaseTrace, failures: u32) {
     not_renewed(lease, &"no answer yet", failures);
 }
@@ -57,7 +57,7 @@ fn not_renewed(lease: &LeaseTrace, fault: &dyn fmt::Display, failures: u32) {
     });
 }
 
-/// A lock was lost while it was held.
+/// Reports that a lock was lost while it was held.
 ///
 /// `reason` is the label of metrics, `description` the text of the event.
 pub(crate) fn lost(lease: &LeaseTrace, reason: &'static str, description: &str) {
@@ -75,7 +75,7 @@ pub(crate) fn lost(lease: &LeaseTrace, reason: &'static str, description: &str) 
     });
 }
 
-/// A body finished without its lock, as `on_lost = "finish"` lets it, or with an error of its own.
+/// Reports that a body finished without its lock, as `on_lost = "finish"` allows, or with an error of its own.
 pub(crate) fn finished_without_lock(labels: &CallLabels, error: &LockError) {
     safely(|| {
         tracing::warn!(
@@ -89,7 +89,7 @@ pub(crate) fn finished_without_lock(labels: &CallLabels, error: &LockError) {
     });
 }
 
-/// A body ended while a future that carries its call tree still shares the lease.
+/// Reports that a body ended while a future that carries its call tree still shares the lease.
 pub(crate) fn hold_outlives_body(lease: &LeaseTrace) {
     lease.scope(|| {
         tracing::warn!(
@@ -102,7 +102,8 @@ pub(crate) fn hold_outlives_body(lease: &LeaseTrace) {
     });
 }
 
-/// Calls take locks in a ring, each holding one and waiting for the next. `template` is that of the call that closed it.
+/// Reports that calls take locks in a ring, each holding one and waiting for the next. `template` is the template of
+/// the call that closed the ring.
 pub(crate) fn lock_order(template: &'static str, ring: &str, calls: &str, advice: &str) {
     safely(|| metrics::order_ring(template));
     safely(|| {
@@ -110,35 +111,35 @@ pub(crate) fn lock_order(template: &'static str, ring: &str, calls: &str, advice
     });
 }
 
-/// A bound of what is remembered of the order of locks was reached.
+/// Reports that a bound of the remembered lock order was reached.
 pub(crate) fn lock_order_full(bound: &dyn fmt::Display, advice: &str) {
     safely(|| {
         tracing::warn!(target: "lock_runtime", %bound, advice, "lock_order_full");
     });
 }
 
-/// A node of a quorum does not answer any more.
+/// Reports that a quorum node no longer answers.
 pub(crate) fn node_away(server: &str, fault: &str) {
     safely(|| {
         tracing::warn!(target: "lock_runtime", server, fault, "node_away");
     });
 }
 
-/// A node of a quorum answers again.
+/// Reports that a quorum node answers again.
 pub(crate) fn node_back(server: &str) {
     safely(|| {
         tracing::info!(target: "lock_runtime", server, "node_back");
     });
 }
 
-/// A node of a quorum was restarted, and may have lost locks.
+/// Reports that a quorum node was restarted and may have lost locks.
 pub(crate) fn node_restarted(server: &dyn fmt::Display) {
     safely(|| {
         tracing::warn!(target: "lock_runtime", %server, "node_restarted");
     });
 }
 
-/// The clock of a quorum's node is so far off that its votes do not count.
+/// Reports that a quorum node's clock is so far off that its votes do not count.
 pub(crate) fn node_clock(server: &str, off: Duration) {
     safely(|| {
         let advice = "synchronise the clocks of the nodes";
@@ -146,7 +147,7 @@ pub(crate) fn node_clock(server: &str, off: Duration) {
     });
 }
 
-/// The clocks of two nodes of a quorum are far apart. `server` is the one that is off, as far as the others tell.
+/// Reports that the clocks of two quorum nodes are far apart. `server` is the node that is off, judging by the others.
 pub(crate) fn clocks_apart(server: &str, other: &str, apart: Duration) {
     safely(|| {
         let advice = "synchronise the clocks of the nodes";

@@ -1,4 +1,4 @@
-//! What the reports about a lease have in common: its labels, and the span that its events are in.
+//! The common data of a lease's reports: its labels, and the span of its events.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ pub(crate) struct CallLabels {
     /// The key as logs show it; `None` unless the client logs keys. Never in metrics.
     /// A thin pointer, since every lease has it.
     pub(crate) key: Option<Arc<String>>,
-    /// Where the lock is taken in the program.
+    /// The place in the program that takes the lock.
     pub(crate) place: &'static Location<'static>,
 }
 
 impl CallLabels {
-    /// The labels of a call at the caller's place, whose key is not logged.
+    /// Returns the labels of a call at the caller's place, whose key is not logged.
     #[track_caller]
     pub(crate) fn new(function: &'static str, template: &'static str) -> CallLabels {
         CallLabels {
@@ -37,17 +37,17 @@ impl CallLabels {
         }
     }
 
-    /// The key, for a field that is absent without one.
+    /// Returns the key, for a field that is absent without a key.
     pub(super) fn key(&self) -> Option<&str> {
         self.key.as_ref().map(|key| key.as_str())
     }
 }
 
-/// The labels of a lease, and the span that its events are in.
+/// The labels of a lease, and the span of its events.
 ///
-/// The span is kept here, and not entered around a body, so that the background thread finds it too: none
-/// of the caller's spans is current there. The span is taken out when the lease ends. Parts of a lease live
-/// on while its release is unanswered, and would keep the span open.
+/// The span is stored here, not entered around a body, so that the background thread finds it too: none of the caller's
+/// spans is current there. The span is removed when the lease ends, since parts of a lease outlive it until its release
+/// is answered, and would keep the span open.
 #[derive(Debug)]
 pub(crate) struct LeaseTrace {
     pub(crate) labels: CallLabels,
@@ -66,17 +66,17 @@ impl LeaseTrace {
         }
     }
 
-    /// The holder's token, once there is one.
+    /// Returns the holder's token, once it has one.
     pub(crate) fn token(&self) -> Option<u64> {
         Some(self.token.load(Ordering::Acquire)).filter(|&token| token > 0)
     }
 
-    /// The same for a field, which is left out without one.
+    /// Returns the same for a field, which is absent without a token.
     pub(super) fn token_field(&self) -> Option<i64> {
         self.token().map(number)
     }
 
-    /// The holder has this token from now on, and so has the span.
+    /// Records the holder's new token, also in the span.
     pub(crate) fn minted(&self, token: u64) {
         self.token.store(token, Ordering::Release);
         report_and_end(self.span(), |span| {
@@ -89,9 +89,9 @@ impl LeaseTrace {
         report_and_end(self.span(), |span| span.in_scope(|| safely(report)));
     }
 
-    /// The span, if there is one.
+    /// Returns the span, if there is one.
     fn span(&self) -> Span {
-        // A subscriber makes the clone, and may panic as well.
+        // A subscriber makes the clone, and may panic too.
         span(|| {
             self.span
                 .lock()
@@ -130,7 +130,7 @@ impl LeaseSpan {
         LeaseSpan { since }
     }
 
-    /// The lease ended at `ended` with this outcome.
+    /// Reports that the lease ended at `ended` with this outcome.
     pub(crate) fn end(self, trace: &LeaseTrace, outcome: &'static str, ended: Moment) {
         let held = ended.since(self.since);
         safely(|| metrics::held(-1.0));
@@ -147,7 +147,7 @@ impl LeaseSpan {
         }
     }
 
-    /// The last guard of the lease was dropped. `end` gives the outcome and the time, and is only called
+    /// Reports that the last guard of the lease was dropped. `end` returns the outcome and the time, and is only called
     /// if there is a subscriber or recorder for them.
     pub(crate) fn dropped(self, trace: &LeaseTrace, end: impl FnOnce() -> (&'static str, Moment)) {
         if metrics::ENABLED || trace.span.lock().is_some() {

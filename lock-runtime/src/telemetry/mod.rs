@@ -1,8 +1,8 @@
 //! All reports to `tracing` and to `metrics`, in one place.
 //!
-//! Reports contain the key's *template*, and the key only in logs of a client that asks for it: metrics stay few, and a
+//! Reports contain the key's *template*, and the key only in logs of a client that enables it: metrics stay few, and a
 //! key may contain private data. Owner ids and passwords are never reported. The names of spans, events and metrics are
-//! public: `docs/observability.md` has them all.
+//! public: `docs/observability.md` lists them all.
 
 mod acquiring;
 mod connections;

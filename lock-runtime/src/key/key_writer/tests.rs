@@ -24,12 +24,12 @@ fn value_never_makes_a_key_end_like_a_record_beside_a_lock() {
     };
     assert_eq!(key("{order}:", "f"), "{order}:%66");
     assert_eq!(key("{order}:", "w"), "{order}:%77");
-    // Also one that only a client with an empty prefix refuses: a key has one text for all clients.
+    // Also an end that only a client with an empty prefix refuses: a key has one text for all clients.
     assert_eq!(key("{order}:", "audit"), "{order}:audi%74");
     assert_eq!(key("{order}:au", "dit"), "{order}:audi%74");
     assert_eq!(key("{order}:", "n"), "{order}:%6E");
     assert_eq!(key("{order}:", "audits"), "{order}:audits");
-    // A key that cannot be mistaken for one stays as it is.
+    // A key that cannot be mistaken for a record stays as it is.
     assert_eq!(key("{order}:", "g"), "{order}:g");
     assert_eq!(key("{order}:", "ff"), "{order}:ff");
     assert_eq!(key("{order}-", "f"), "{order}-f");
@@ -52,7 +52,7 @@ fn kept_bytes_and_everything_beyond_ascii_stay() {
 
 #[test]
 fn every_other_byte_is_escaped_in_upper_case() {
-    // The macro crate's template checks rely on this list, and hold the same one.
+    // The macro crate's template checks rely on this list, and contain a copy of it.
     const KEPT: &str = "+-.0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
     for letter in (0..=0x7f_u8).map(char::from) {
         let expected = if KEPT.contains(letter) {

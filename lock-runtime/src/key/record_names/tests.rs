@@ -89,14 +89,14 @@ fn random_names_share_a_slot_or_are_refused() {
     assert!(tagged > 10_000 && plain > 10_000, "{tagged} {plain}");
 }
 
-/// Whose a record is. A lock is known by its name: two keys of two prefixes with the same name are one lock.
+/// The owner of a record. A lock is identified by its name: two keys of two prefixes with the same name are one lock.
 #[derive(Clone, Debug, PartialEq)]
 enum Owner {
     Lock(String),
     Prefix(String),
 }
 
-/// Each key of up to five of these pieces, with each of the prefixes.
+/// Returns each key of up to five of these pieces, with each of the prefixes.
 fn keys_with_prefixes() -> impl Iterator<Item = (&'static str, String)> {
     const PIECES: [&str; 9] = ["{", "}", "a", ":", ":f", ":w", ":r", ":n", ":audit"];
     const PREFIXES: [&str; 4] = ["", "a", "a:", "redisson_lock_queue:"];
@@ -149,7 +149,7 @@ fn no_two_locks_share_a_record_or_a_channel() {
             };
             has(names.of(record).to_string(), &owner, kind);
         }
-        // Redisson's release announces on a channel that is named as the queue is. Ours have no brace.
+        // Redisson's release publishes on a channel with the name of the queue. Ours have no brace.
         let queue = names.of(RecordKind::FairQueue).to_string();
         let channel = queue.replacen("_queue", "__channel", 1);
         assert!(channel.contains('{'), "{channel}");

@@ -193,7 +193,7 @@ fn next_holder_keeps_the_deadline_and_the_renewals() {
     assert_eq!(next.next_due(), schedule.next_due());
     let unrenewed = schedule.handed_over(now, &terms(false, None));
     assert_eq!(unrenewed.next_due(), schedule.deadline());
-    // The holder after one without renewals has the lease renewed when two thirds are left.
+    // If the previous holder had no renewals, the next holder's lease is renewed when two thirds are left.
     let renewed = unrenewed.handed_over(now, &terms(true, None));
     assert_eq!(renewed.next_due(), T0 + (TTL - margin(TTL) - TTL * 2 / 3));
 }

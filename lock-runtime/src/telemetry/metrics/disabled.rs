@@ -1,4 +1,4 @@
-//! Without the feature `metrics`: nothing.
+//! Does nothing, without the feature `metrics`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! With the feature `metrics`.
+//! Records metrics, with the feature `metrics`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const ORDER_RINGS: &str = "distributed_lock_order_rings_total";
 const CONNECTED: &str = "distributed_lock_connected";
 const CONNECTIONS: &str = "distributed_lock_connections_total";
 
-/// Tells the recorder what the names mean.
+/// Describes the metrics to the recorder.
 pub(crate) fn describe() {
     describe_counter!(
         ACQUISITIONS,
@@ -74,7 +74,7 @@ pub(crate) fn order_ring(template: &'static str) {
     counter!(ORDER_RINGS, "template" => template).increment(1);
 }
 
-/// Without labels, which would be allocated at each begin and end of a hold.
+/// Adds to the number of held locks, without labels, which would be allocated at each start and end of a hold.
 pub(crate) fn held(more: f64) {
     gauge!(HELD).increment(more);
 }

@@ -1,4 +1,4 @@
-//! Counters, gauges and histograms, for those who want them.
+//! Counters, gauges and histograms, which are optional.
 
 #[cfg(not(feature = "metrics"))]
 mod disabled;
