@@ -210,7 +210,7 @@ impl Inside<'_, '_> {
 }
 
 impl Drop for Inside<'_, '_> {
-    /// Compiled once, and not in every locked function.
+    /// Compiled once, not in every locked function.
     #[inline(never)]
     fn drop(&mut self) {
         current::leave(&mut self.0.scope);

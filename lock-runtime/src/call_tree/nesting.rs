@@ -3,7 +3,7 @@
 use crate::lease::{Mode, Share};
 
 /// The total room for the calls below a frame that holds its lock alone. A call in a mode that excludes all others
-/// takes all of it. A semaphore has room for no more on machines of 32 bits.
+/// takes all of it. A semaphore has no room for more on 32-bit machines.
 const ALL: u32 = 1 << 28;
 
 /// Returns how much the calls directly below a frame in this mode may take together; `None` if they never wait for each

@@ -188,11 +188,11 @@ impl Acquire {
     ///
     /// # Panics
     ///
-    /// As [`acquire`](Acquire::acquire).
+    /// In the same case as [`acquire`](Acquire::acquire).
     ///
     /// # Cancel safety
     ///
-    /// As [`acquire`](Acquire::acquire).
+    /// The same as [`acquire`](Acquire::acquire).
     pub async fn try_acquire(self) -> Result<Option<LockGuard>, LockError> {
         unless_busy(self.wait(Duration::ZERO).acquire().await)
     }
@@ -210,7 +210,7 @@ impl Acquire {
     ///
     /// # Panics
     ///
-    /// In the same cases as [`acquire`](Acquire::acquire), and if the body panics.
+    /// In the same case as [`acquire`](Acquire::acquire), and if the body panics.
     ///
     /// # Cancel safety
     ///
@@ -250,7 +250,7 @@ impl Acquire {
 /// The template that reports show for a lock acquired without the attribute.
 const BY_HAND: &str = "-";
 
-/// Contention is an answer, not an error.
+/// Turns `Busy` into `None`: contention is an answer, not an error.
 fn unless_busy(acquired: Result<LockGuard, LockError>) -> Result<Option<LockGuard>, LockError> {
     match acquired {
         Ok(guard) => Ok(Some(guard)),

@@ -92,7 +92,7 @@ impl Core {
 }
 
 impl Drop for Core {
-    /// No caller is left that could take a retained lease.
+    /// Ends retained leases: no caller is left that could take one.
     fn drop(&mut self) {
         self.backend.stop_retaining();
     }

@@ -73,7 +73,7 @@ impl LockGuard {
         guard
     }
 
-    /// The frames of locks that the call tree already held.
+    /// Returns the frames of locks that the call tree already held.
     fn beside(&self) -> impl Iterator<Item = &Arc<Frame>> + Clone {
         let several = self.several.iter();
         several.flat_map(|several| several.beside.iter().map(|(_, frame)| frame))

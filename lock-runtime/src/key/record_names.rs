@@ -50,7 +50,7 @@ impl RecordKind {
 pub(crate) enum CommonRecord {
     /// The time from which a quorum node votes.
     Marker,
-    /// What operators did.
+    /// The audit: what operators did.
     Audit,
 }
 

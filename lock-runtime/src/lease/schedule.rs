@@ -169,7 +169,7 @@ impl RenewalSchedule {
         self.deadline
     }
 
-    /// Where `max_hold` ends.
+    /// Returns where `max_hold` ends.
     pub(crate) fn end(&self) -> Moment {
         self.end
     }

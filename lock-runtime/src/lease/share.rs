@@ -42,7 +42,7 @@ impl Share {
         self.take.get()
     }
 
-    /// How much may be taken in all; `None` for readers.
+    /// Returns how much may be taken in all; `None` for readers.
     pub(crate) fn limit(self) -> Option<u32> {
         self.limit.map(NonZeroU32::get)
     }

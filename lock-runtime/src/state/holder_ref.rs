@@ -30,7 +30,7 @@ impl From<RecordHash> for HolderRef {
     }
 }
 
-/// The token as a number, or `record:` and the hash.
+/// Writes the token as a number, or `record:` and the hash.
 impl fmt::Display for HolderRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -44,12 +44,12 @@ impl Revocation {
         self
     }
 
-    /// The operator.
+    /// Returns the operator.
     pub fn by(&self) -> &str {
         &self.by
     }
 
-    /// The reason.
+    /// Returns the reason.
     pub fn reason(&self) -> &str {
         &self.reason
     }

@@ -12,7 +12,7 @@ use super::metrics;
 use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
 
-/// The names of a call in reports, which are also those of its lease.
+/// The names of a call in reports, which its lease shares.
 #[derive(Clone, Debug)]
 pub(crate) struct CallLabels {
     /// Empty if the lock is taken without the attribute.

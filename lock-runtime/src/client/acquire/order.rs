@@ -27,8 +27,8 @@ struct Outcome {
 }
 
 impl Acquire {
-    /// Compares the order of the locks that the call tree holds, and of those that this call is about to wait for, with the
-    /// order in which other calls of the client take them.
+    /// Compares the order of the locks that the call tree holds, followed by the locks for which this call is about to
+    /// wait, with the order in which other calls of the client take them.
     ///
     /// A call that does not wait, or goes on without the lock, keeps nobody waiting for long. The locks that it holds
     /// afterwards still count for the calls inside it.

@@ -35,7 +35,7 @@ impl Lock {
         CLASSES[self.class].replace("<>", &value)
     }
 
-    /// Whether each lock of this class is before each of the other class.
+    /// Returns whether each lock of this class comes before each lock of the other class.
     fn is_always_before(self, other: Lock) -> bool {
         let names = |class: usize| ["!", "~"].map(|value| CLASSES[class].replace("<>", value));
         let others = names(other.class);
@@ -144,7 +144,7 @@ impl Node {
     }
 }
 
-/// Without the calls inside of those for several locks. Such a call may enter several leases that its tree holds, in no
+/// Removes the calls inside calls for several locks. Such a call may enter several leases that its tree holds, in no
 /// particular order, which decides which of its edges closes a ring first.
 fn with_bodies_of_one_lock(mut node: Node) -> Node {
     if node.locks.len() > 1 {
@@ -223,7 +223,7 @@ async fn inside(guard: LockGuard, body: Body, calls: Calls) -> Vec<LockErrorKind
     errors.expect("the lock is not lost")
 }
 
-/// What the calls take in which order, by the rules of the documentation alone.
+/// The locks that the calls take, and their order, by the documented rules alone.
 #[derive(Default)]
 struct Oracle {
     edges: BTreeSet<Edge>,
@@ -238,7 +238,7 @@ enum Refusals {
     OfRings,
 }
 
-/// A lock that is held, one that is waited for, and how.
+/// A held lock, an awaited lock, and how the call takes them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
     source: Source,
@@ -248,7 +248,7 @@ struct Edge {
     is_for_reading: bool,
 }
 
-/// What gives an edge.
+/// The reason for an edge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     /// A call inside another one.
@@ -359,7 +359,7 @@ impl Oracle {
         answer
     }
 
-    /// All rings, each from the lowest class on.
+    /// Returns all rings, each starting at its lowest class.
     fn rings(&self) -> BTreeSet<Vec<String>> {
         let mut rings = BTreeSet::new();
         for first in &self.edges {
@@ -420,7 +420,7 @@ enum Answer {
 }
 
 impl Edge {
-    /// Whether the call of this edge waits for the holder of the other one.
+    /// Returns whether the call of this edge waits for the holder of the other edge.
     fn blocks(&self, other: &Edge) -> bool {
         !(self.is_for_reading && other.is_shared)
     }
