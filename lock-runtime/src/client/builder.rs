@@ -146,15 +146,18 @@ impl LockClientBuilder {
         self
     }
 
-    /// Sets how long one attempt to reach the server may take, connecting included, at least 10 ms. Default: 1 s. A
-    /// call exceeds its wait by at most this time.
+    /// Sets how long one attempt to reach the server may take, connecting included, at least 10 ms. Default: 1 s.
+    ///
+    /// A call exceeds its wait by at most this time.
     pub fn command_timeout(mut self, timeout: Duration) -> LockClientBuilder {
         self.options.command_timeout = bounded_wait(timeout);
         self
     }
 
-    /// Sets whether `redis://` is refused, with `InvalidOptions`, whatever the host: a local port may be forwarded to
-    /// another machine. Unix sockets and `memory://` are accepted, since nothing leaves the machine. Default: false.
+    /// Sets whether `redis://` is refused, with `InvalidOptions`. Default: false.
+    ///
+    /// This applies to every host: a local port may be forwarded to another machine. Unix sockets and `memory://` are
+    /// accepted, since nothing leaves the machine.
     pub fn require_tls(mut self, require: bool) -> LockClientBuilder {
         self.options.require_tls = require;
         self
@@ -303,9 +306,11 @@ impl LockClientBuilder {
         self
     }
 
-    /// Creates the client without network I/O; it connects at its first use. Requires no runtime. The choice between
-    /// this and `connect` decides [what an outage does at start-up](crate::docs::cookbook#starting). For `rediss://`
-    /// this reads the certificates, the system's unless others are set.
+    /// Creates the client without network I/O; it connects at its first use.
+    ///
+    /// Requires no runtime. The choice between this and `connect` decides [what an outage does at
+    /// start-up](crate::docs::cookbook#starting). For `rediss://` this reads the certificates, the system's unless
+    /// others are set.
     ///
     /// # Errors
     ///
@@ -321,8 +326,10 @@ impl LockClientBuilder {
         Ok(LockClient::new(backend, limits, self.options))
     }
 
-    /// Creates the client and checks with one PING that its server answers. If the server is slow or unreachable at
-    /// that moment, this fails: see [which of the two](crate::docs::cookbook#starting) to call.
+    /// Creates the client and checks with one PING that its server answers.
+    ///
+    /// If the server is slow or unreachable at that moment, this fails: see [which of the
+    /// two](crate::docs::cookbook#starting) to call.
     ///
     /// # Errors
     ///

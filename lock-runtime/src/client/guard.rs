@@ -192,10 +192,11 @@ impl LockGuard {
         }
     }
 
-    /// Atomically turns a write lock into a read lock. No other writer gets in between, and readers queued ahead of the
-    /// first writer are admitted. The returned guard has its own fencing token, above the writer's token. A reader's
-    /// guard is returned unchanged, even if it is nested in a writer. A minimum hold
-    /// ([`min_hold`](crate::Acquire::min_hold)) ends with the write lock.
+    /// Atomically turns a write lock into a read lock.
+    ///
+    /// No other writer gets in between, and readers queued ahead of the first writer are admitted. The returned guard
+    /// has its own fencing token, above the writer's token. A reader's guard is returned unchanged, even if it is
+    /// nested in a writer. A minimum hold ([`min_hold`](crate::Acquire::min_hold)) ends with the write lock.
     ///
     /// There is no upgrade: two readers that both waited to write would deadlock.
     ///

@@ -23,7 +23,7 @@ thread_local! {
 }
 
 impl LockClient {
-    /// Makes this the default client of the process: every attribute uses it that names no other.
+    /// Makes this the default client of the process, for every attribute that names no other client.
     ///
     /// # Errors
     ///

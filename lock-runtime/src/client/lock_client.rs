@@ -10,8 +10,9 @@ use crate::client::core::Core;
 use crate::config::{Limits, Options, Topology};
 use crate::key::LockKey;
 
-/// Connects to the store that keeps the locks: one server, several servers or this process. Cheap to clone; clones are
-/// the same client.
+/// Connects to the store that keeps the locks: one server, several servers or this process.
+///
+/// Cheap to clone; clones are the same client.
 ///
 /// One client per process is enough. A background thread opens its one connection to the server, so it works on any
 /// runtime and without one. Each runtime that uses locks reads from that connection itself, and so does a thread that
@@ -44,8 +45,8 @@ impl LockClient {
     /// Like [`memory`](LockClient::memory), but refuses what servers of this kind refuse, with the same errors: for
     /// [tests](crate::docs::testing) of a service whose locks are on a cluster or a quorum.
     ///
-    /// The URL is `memory://?like=cluster` or `memory://?like=quorum`. For a quorum with another restart delay than 60
-    /// s it is `memory://?like=quorum&restart_delay=300s`.
+    /// The URL is `memory://?like=cluster` or `memory://?like=quorum`. For a quorum whose restart delay is not 60 s it
+    /// is `memory://?like=quorum&restart_delay=300s`.
     ///
     /// # Examples
     ///
@@ -124,8 +125,8 @@ impl LockClient {
     /// [`shutdown_grace`](crate::LockClientBuilder::shutdown_grace); after that they lose their lock. Every lock that
     /// ends is released before this returns, if the server answers within two command timeouts.
     ///
-    /// A holder that cannot be stopped, such as a synchronous body or a guard that is kept, keeps its lock while it is
-    /// in use. The lock is no longer renewed, and is freed when its ttl ends.
+    /// The lock of a holder that cannot be stopped, such as a synchronous body or a guard that is kept, is not released
+    /// while it is in use. It is no longer renewed, so it is freed when its ttl ends.
     ///
     /// Call this when a server begins to drain its requests, [not
     /// afterwards](crate::docs::cookbook#leaving-in-good-order): the grace period starts here.

@@ -23,7 +23,8 @@ impl LockOrder {
         self.with(Graph::refuse_rings);
     }
 
-    /// Returns `None` in a forked child whose parent's thread was using the graph. No lock can be acquired there.
+    /// Calls `visit` with the graph. Returns `None` in a child that was forked while another thread used the graph; no
+    /// lock can be acquired there.
     pub(crate) fn with<T>(&self, visit: impl FnOnce(&mut Graph) -> T) -> Option<T> {
         let mut graph = self.graph.lock_unless_forked(self.process)?;
         Some(visit(&mut graph))

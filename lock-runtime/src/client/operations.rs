@@ -94,7 +94,7 @@ impl LockClient {
         self.core.backend.held()
     }
 
-    /// Takes a lock from its holder, and hands it off to the next waiter.
+    /// Takes a lock from its holder, and hands it off to the next waiter, if there is one.
     ///
     /// `seen` identifies the holder as [`inspect`](LockClient::inspect) shows it: by its token, or by a
     /// [hash](crate::inspect::RecordHash) if it has no token, because it asked for none or is another program. If the

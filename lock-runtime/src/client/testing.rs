@@ -66,9 +66,10 @@ pub fn occupy(
     })
 }
 
-/// Makes the holder of a lock lose it, as if the server had lost the lock or somebody had deleted its record. An async
-/// body is dropped at its current await, its call fails with [`Lost`](LockErrorKind::Lost), and the next waiter
-/// acquires the lock. If several holders share the lock, all of them lose it.
+/// Makes the holder of a lock lose it, as if the server had lost the lock or somebody had deleted its record.
+///
+/// An async body is dropped at its current await, its call fails with [`Lost`](LockErrorKind::Lost), and the next
+/// waiter acquires the lock. If several holders share the lock, all of them lose it.
 ///
 /// # Errors
 ///

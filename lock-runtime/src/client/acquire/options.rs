@@ -96,9 +96,11 @@ impl Acquire {
         self
     }
 
-    /// Holds the lock alone, as a call without a mode does. Use it if others [`read`](Acquire::read): the release then
-    /// admits all waiting readers, and [`Busy`](crate::LockErrorKind::Busy) reports how many hold the lock. Like
-    /// [`read`](Acquire::read), it does not work with Redisson's record.
+    /// Holds the lock alone, as a call without a mode does.
+    ///
+    /// Use it if others [`read`](Acquire::read): the release then admits all waiting readers, and
+    /// [`Busy`](crate::LockErrorKind::Busy) reports how many hold the lock. Like [`read`](Acquire::read), it does not
+    /// work with Redisson's record.
     pub fn write(mut self) -> Acquire {
         self.options.mode = Some(Access::Write);
         self
