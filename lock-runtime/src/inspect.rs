@@ -5,8 +5,8 @@
 //! [`LockClient::ping`](crate::LockClient::ping) probes the server. [`LockClient::revoke`](crate::LockClient::revoke)
 //! takes a lock from its holder, and [`LockClient::audit`](crate::LockClient::audit) reads who did so.
 //!
-//! All of them work with every kind of store, also in memory. Inspection writes nothing and runs no script, so a user
-//! with [few permissions](crate::docs::security#viewers-and-operators) is enough.
+//! All of them work with every kind of store, also in memory. Inspection writes nothing and runs no script, so [few
+//! permissions](crate::docs::security#viewers-and-operators) are enough.
 //!
 //! Labels, keys and reasons come from other programs. Escape them wherever they are shown; [`is_plain`] detects the
 //! characters that a terminal would obey.

@@ -52,10 +52,10 @@ impl LockClient {
     /// `InvalidOptions` if the URL cannot be used, `Unavailable` if the server is not reached within a second,
     /// `Rejected` if it refuses the user or the password.
     ///
-    /// This call and each later connection detect a server that cannot keep locks. `Rejected` are a Sentinel or a
-    /// cluster node if the URL specifies a single server, a name that the sentinels do not know, Redis 6.0, and a
-    /// server without RESP3. A replica is `Unavailable`, since it may be promoted: this call fails at once, while calls
-    /// of an existing client retry during `wait`.
+    /// This call and each later connection detect a server that cannot keep locks. The error is `Rejected` for a
+    /// Sentinel or a cluster node if the URL specifies a single server, for a name that the sentinels do not know, for
+    /// Redis 6.0, and for a server without RESP3. It is `Unavailable` for a replica, since that may be promoted: this
+    /// call fails at once, while calls of an existing client retry during `wait`.
     ///
     /// A certificate that does not verify, the server's or the client's, is also `Rejected` and not `Unavailable`: a
     /// retry would not help, and the waiting call would look like a slow one. The error describes the defect, and its
@@ -129,7 +129,7 @@ impl LockClientBuilder {
         self
     }
 
-    /// Sets the name of this service that Redis and the busy errors of other processes show, at most 64 characters.
+    /// Sets the name of this service, at most 64 characters, which Redis and the busy errors of other processes show.
     /// Default: the name of the program. [Redisson's record](LockRecord::Redisson) has no room for it.
     ///
     /// The host, the process id and the function are added: `checkout` becomes `checkout@host-7 (pid 4121) ship`. In

@@ -41,9 +41,10 @@ impl Locks {
         }
     }
 
-    /// Lists only locks whose keys match a Redis pattern, such as `order:*`: `*` matches any text, `?` one byte, `[ab]`
-    /// one of these, and `\` takes the next byte literally. The pattern does not include the client's prefix. Restarts
-    /// the listing.
+    /// Lists only locks whose keys match a Redis pattern, such as `order:*`, and restarts the listing.
+    ///
+    /// `*` matches any text, `?` one byte, `[ab]` one of these, and `\` takes the next byte literally. The pattern does
+    /// not include the client's prefix.
     pub fn matching(mut self, pattern: impl Into<String>) -> Locks {
         self.keys = pattern.into();
         self.cursor = Cursor::default();

@@ -108,7 +108,7 @@ impl LockClient {
     ///
     /// Readers and permits share one token, so a revocation takes the lock from all of them. If a call holds several
     /// locks, the revocation of one ends the whole call. On a quorum this takes the lock on all nodes that answer; if
-    /// the former holder could still have a majority, this fails, and can be repeated.
+    /// the former holder could still have a majority, this fails, and you can call it again.
     ///
     /// The [audit](LockClient::audit) records the intention before the revocation, and the outcome after it. If the
     /// intention cannot be written, nothing is done, unless the revocation is [without

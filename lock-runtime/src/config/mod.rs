@@ -46,7 +46,7 @@ pub(crate) const TURNS: u32 = FencingToken::STEP;
 /// The shortest time for which a lease is retained: the resolution of timers.
 const MIN_RETAIN: Duration = Duration::from_millis(1);
 
-/// The feature that a retained lease requires of [`LockRecord::require_native`].
+/// The name of the feature for [`LockRecord::require_native`].
 pub(crate) const RETAINED: &str = "retained leases";
 
 /// Longer waits are shortened to this, so that sums of times stay within range.
@@ -65,7 +65,7 @@ pub(crate) struct Options {
     pub(crate) require_tls: bool,
     #[cfg(feature = "tls")]
     pub(crate) certificates: crate::config::certificates::Certificates,
-    /// Replace a password in the URL.
+    /// The credentials that replace a password in the URL.
     pub(crate) credentials: Option<CredentialsSource>,
     pub(crate) shutdown_grace: Duration,
     /// How many callers in a row may use one grant of the server; 1 to [`TURNS`].

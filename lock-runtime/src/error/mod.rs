@@ -118,10 +118,12 @@ impl LockError {
     }
 
     /// Returns the remaining time of the holder's lease when the caller gave up: unless the holder renews, the lock is
-    /// free by then. For a `Retry-After` header, or the delay of a requeued job.
+    /// free after that time.
     ///
-    /// This is a hint. Most holders finish earlier, a holder that renews may keep the lock longer, and other callers
-    /// may wait for it. The value comes with the answer that the lock is held, and costs no command.
+    /// Use it for a `Retry-After` header, or the delay of a requeued job.
+    ///
+    /// The value is a hint. Most holders finish earlier, a holder that renews may keep the lock longer, and other
+    /// callers may wait for it. It comes with the answer that the lock is held, and costs no command.
     ///
     /// In memory, a renewed lease has no end. It counts as just renewed, so this returns its ttl.
     ///

@@ -168,7 +168,7 @@ impl KeyWriter {
         }
     }
 
-    /// Returns the key. A lock's acquisition reports the key's problems.
+    /// Returns the key. Acquiring a lock with it reports its problems.
     ///
     /// A key with a hash tag must not end like [the name of another record](LockKey#which-keys-are-refused). If its
     /// last value gives it such an end, the last letter is escaped: `{order}:%66` for `{order}:f`.

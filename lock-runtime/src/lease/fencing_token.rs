@@ -67,8 +67,8 @@ impl FencingToken {
     /// The lowest token of a server: the time in µs in 2001. A lower number in a record is not a token.
     pub(crate) const FIRST: u64 = 1_000_000_000_000_000;
 
-    /// A record without a token has the time in milliseconds instead, which stays below [`FIRST`](Self::FIRST) for 30
-    /// 000 years.
+    /// A record without a token has the time in milliseconds instead. For 30 000 years it stays below
+    /// [`FIRST`](Self::FIRST).
     const ABSENT_UNIT: u64 = 1_000;
 
     /// The distance of the tokens of two grants; the numbers between belong to the first.
