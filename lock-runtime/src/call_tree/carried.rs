@@ -26,7 +26,8 @@ pin_project! {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
             let _entered = entered(this.scope.clone());
-            // Inside its call tree: destructors of the future enter the locks instead of waiting for them.
+            // Drops the future inside its call tree, so that its destructors enter the locks instead of waiting for
+            // them.
             this.future.set(None);
         }
     }

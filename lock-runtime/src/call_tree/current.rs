@@ -58,7 +58,7 @@ pub(crate) fn find(client: u64, key: &str) -> Found {
     with_current(find).unwrap_or(Found::Other(Nesting::Nothing))
 }
 
-/// Shows a frame of each lease of `client` that the current call tree holds; see [`Scope::frames_of`].
+/// Passes `see` a frame of each lease of `client` that the current call tree holds; see [`Scope::frames_of`].
 pub(crate) fn for_each_hold(client: u64, see: impl FnMut(&Frame)) {
     with_current(|scope| {
         scope.frames_of(client).for_each(see);

@@ -63,7 +63,7 @@ impl Core {
     pub(crate) async fn shutdown(&self) {
         self.admission.close();
         self.backend.stop_retaining();
-        // In a forked child the locks are the parent's, and no background would end the wait.
+        // In a forked child the locks are the parent's, and no background thread would end the wait.
         if self.backend.check_process().is_err() {
             return;
         }

@@ -34,8 +34,8 @@ impl Labels {
             return self.client.clone();
         }
         let build = || [&*self.client, " ", function].concat().into();
-        // A locked mutex is not waited for: to build the label takes as long, and in a forked child the mutex
-        // may be locked for ever.
+        // Does not wait for a locked mutex: building the label takes as long, and in a forked child the mutex may stay
+        // locked for ever.
         let Some(mut functions) = self.functions.try_lock() else {
             return build();
         };

@@ -17,7 +17,7 @@ pub(crate) enum Limits {
     OneSlot,
     /// One lock for one holder, as in Redlock.
     Quorum {
-        /// For how long a node that may have lost data has no vote.
+        /// How long a node that may have lost data has no vote.
         restart_delay: Duration,
     },
 }

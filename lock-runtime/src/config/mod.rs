@@ -46,7 +46,7 @@ pub(crate) const TURNS: u32 = FencingToken::STEP;
 /// The shortest time for which a lease is retained: the resolution of timers.
 const MIN_RETAIN: Duration = Duration::from_millis(1);
 
-/// The name of the feature for [`LockRecord::require_native`].
+/// The name of retained leases for [`LockRecord::require_native`].
 pub(crate) const RETAINED: &str = "retained leases";
 
 /// Longer waits are shortened to this, so that sums of times stay within range.

@@ -30,7 +30,7 @@ const SHOWN: usize = 128;
 ///
 /// # Which keys are refused
 ///
-/// An empty key, and one of more than 512 bytes.
+/// An empty key, and a key of more than 512 bytes.
 ///
 /// A key whose braces Redis Cluster may read differently than its author: with an empty hash tag, `order:{}`, or with a
 /// `}` and no tag, `order}`.

@@ -71,7 +71,7 @@ impl FencingToken {
     /// [`FIRST`](Self::FIRST).
     const ABSENT_UNIT: u64 = 1_000;
 
-    /// The distance of the tokens of two grants; the numbers between belong to the first.
+    /// The distance between the tokens of two grants; the numbers between them belong to the first.
     pub(crate) const STEP: u32 = 16;
 
     pub(crate) const fn new(number: u64) -> FencingToken {

@@ -141,8 +141,8 @@ pub(crate) struct RenewalSchedule {
     renews: bool,
     /// Renewals that were sent since the last confirmation.
     unconfirmed: u32,
-    /// Failed renewals are not reported before this moment: the next regular renewal of a lease that has to be
-    /// confirmed. `FIRST`: all are reported.
+    /// Failed renewals are not reported before this moment: the next regular renewal of a lease in doubt. With `FIRST`,
+    /// all are reported.
     quiet_until: Moment,
 }
 

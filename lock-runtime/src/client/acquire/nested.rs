@@ -73,10 +73,10 @@ impl Acquire {
         minted.map(drop)
     }
 
-    /// The lock that the call tree holds is lost, and the driver of the outer body is about to drop this future: it
-    /// compares the deadline before it polls the body again. An error now would let the body run its own fallback
-    /// without the lock. Only a body that blocks inside one poll, in a blocking call or on a runtime of its own, sees
-    /// the error: nothing else would end such a body.
+    /// Waits to be dropped. The lock that the call tree holds is lost, and the driver of the outer body is about to
+    /// drop this future: it compares the deadline before it polls the body again. An error now would let the body run
+    /// its own fallback without the lock. Only a body that blocks inside one poll, in a blocking call or on a runtime
+    /// of its own, sees the error: nothing else would end such a body.
     async fn await_drop(&self, caller: Caller, is_dropped_on_loss: bool) {
         if is_dropped_on_loss && caller == Caller::Task {
             self.core.backend.sleep(MAX_WAIT_FOR_DROP).await;

@@ -67,7 +67,7 @@ impl Acquire {
         }
     }
 
-    /// A refusal takes the path of an acquiring call, which reports it.
+    /// Splits the locks, or refuses the call: a refusal takes the path of an acquiring call, which reports it.
     fn split_or_refuse(&self) -> Split {
         self.split().unwrap_or_else(|error| Split {
             held: Vec::new(),

@@ -15,7 +15,7 @@ use crate::client::{Acquire, LockClient, LockGuard, OnBusy};
 use crate::error::LockErrorKind;
 use crate::key::LockKey;
 
-/// For some two of them, values decide which lock comes first by its name.
+/// For some pairs of them, values decide which lock comes first by its name.
 const CLASSES: [&str; 5] = ["<>:a", "c:<>", "c:<>:d", "e:<>", "f:<>"];
 
 /// A lock, ordered by its name.
