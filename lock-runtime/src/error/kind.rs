@@ -1,6 +1,6 @@
 //! The kinds of failure, each of which needs a different response.
 
-/// The kind of a [`LockError`](crate::LockError).
+/// The kind of a `LockError`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LockErrorKind {

@@ -20,8 +20,7 @@ pub struct AuditEntry {
     pub at: SystemTime,
     /// The operator, as reported by the operator's program.
     pub by: String,
-    /// The user in the program's URL, or `default`. May differ from the user that
-    /// [`credentials`](crate::LockClientBuilder::credentials) returned.
+    /// The user in the program's URL, or `default`. May differ from the user that `credentials` returned.
     pub user: String,
     /// What was done: `revoke`.
     pub action: String,
