@@ -58,7 +58,7 @@ pub(crate) fn connection_failed(server: &Arc<str>, fault: &dyn fmt::Display, fai
 }
 
 /// Reports a connection that is not used because of the server's kind, such as a replica. `failures` counts as in
-/// [`connection_lost`].
+/// `connection_lost`.
 pub(crate) fn server_unfit(server: &Arc<str>, fault: &dyn fmt::Display, failures: u32) {
     if !failures.is_power_of_two() {
         return connection_failed(server, fault, failures);
