@@ -1,4 +1,4 @@
-//! Admission of calls, and a count of those in flight, for shutdown.
+//! Admits calls, and counts those in flight for shutdown.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! The backend of a client, of whatever kind.
+//! A client's backend of either kind.
 
 mod memory_url;
 

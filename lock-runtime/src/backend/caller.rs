@@ -1,4 +1,4 @@
-//! Who waits for the work of a call.
+//! The party that waits for a call's work.
 
 use std::future::Future;
 use std::pin::{Pin, pin};

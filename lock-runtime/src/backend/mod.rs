@@ -1,4 +1,4 @@
-//! Where locks are kept.
+//! The backends that keep locks.
 //!
 //! A [`Backend`] grants leases. [`memory`] keeps locks in this process. [`remote`] keeps them on servers: it queues,
 //! renews and settles by commands that [`redis`] sends, in the words of [`wire`]. [`any`] chooses between the two, and an

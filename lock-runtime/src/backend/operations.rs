@@ -1,4 +1,4 @@
-//! What a backend of whatever kind does for operators.
+//! The operators' interface of either backend.
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! The duty to release a lease.
+//! Owns a lease, and releases it when dropped.
 
 use std::future::Future;
 use std::ops::Deref;

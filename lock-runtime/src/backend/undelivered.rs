@@ -1,4 +1,4 @@
-//! A lease between its backend and its caller.
+//! A lease on its way from its backend to its caller.
 
 use std::fmt;
 use std::future::Future;

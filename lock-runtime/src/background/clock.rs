@@ -1,4 +1,4 @@
-//! The two clocks by which leases are measured.
+//! The two clocks that measure leases.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Forked children, which have the memory of their parent and one of its threads.
+//! Detects forked children, which have their parent's memory but only one of its threads.
 
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};

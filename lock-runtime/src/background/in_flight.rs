@@ -1,4 +1,4 @@
-//! A count of what has begun and not ended, for shutdown.
+//! Counts what has begun and not ended, for shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Background tasks polled inline by the caller that awaits their answer.
+//! Background tasks, polled inline by the caller that awaits their answer.
 //!
 //! Polled in the caller's task, their commands and answers cross no threads. But other waiters depend on
 //! them too. So the background takes a task over in two cases: its caller was dropped, or the task was woken and not

@@ -1,4 +1,4 @@
-//! Calls of code that is not this crate's.
+//! Calls foreign code, and contains its panics.
 //!
 //! Wakers, subscribers and recorders are made by the application and its runtime, and may panic. That is no
 //! reason for a lock to stay, or for a lease not to be renewed.

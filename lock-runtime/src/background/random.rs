@@ -1,4 +1,4 @@
-//! The operating system's random source.
+//! Reads the operating system's random source.
 
 use crate::error::{LockError, LockErrorKind};
 

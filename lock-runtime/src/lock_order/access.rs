@@ -1,4 +1,4 @@
-//! How a lock is held, and what a call for it waits for.
+//! How a call holds a lock, and whom it waits for.
 
 use crate::lease::Mode;
 

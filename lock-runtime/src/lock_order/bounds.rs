@@ -1,4 +1,4 @@
-//! How much is remembered of the order of locks.
+//! Limits how much a graph remembers.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The order in which the calls of one client take locks.
+//! Learns the order in which the calls of one client take locks.
 
 use std::collections::HashSet;
 

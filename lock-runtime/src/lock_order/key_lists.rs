@@ -1,4 +1,4 @@
-//! Keys of one class that one call takes.
+//! Compares the keys of one class that one call takes.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};

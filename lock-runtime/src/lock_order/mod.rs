@@ -1,4 +1,4 @@
-//! The order in which nested calls take locks, and the rings in that order.
+//! Detects rings in the order in which nested calls take locks.
 //!
 //! A call that holds one lock and waits for another gives an *edge* from the class of the first to the class of the
 //! second. Where edges form a ring, calls can wait for each other, each for a lock that the next one holds: a deadlock,

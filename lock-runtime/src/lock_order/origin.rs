@@ -1,4 +1,4 @@
-//! Where the text of a class comes from.
+//! The origin of a class's text.
 
 /// Where the text of a class comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! A call, as a report names it.
+//! A call as a report names it.
 
 use std::fmt;
 use std::panic::Location;

@@ -1,4 +1,4 @@
-//! A ring of locks, for people.
+//! Describes a ring of locks for people.
 
 use super::class::KnownClass;
 use super::crossing::Crossing;

@@ -1,4 +1,4 @@
-//! Searches the rings that a new edge closes.
+//! Searches for the rings that a new edge closes.
 
 use std::collections::VecDeque;
 

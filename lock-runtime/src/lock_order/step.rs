@@ -1,4 +1,4 @@
-//! How a call comes from one lock to the next.
+//! How a call gets from one lock to the next.
 
 /// How a call comes from one lock to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

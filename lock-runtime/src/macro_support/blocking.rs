@@ -1,4 +1,4 @@
-//! One call of a synchronous locked function.
+//! Runs one call of a synchronous locked function.
 
 use crate::backend::caller::{Caller, on_this_thread};
 use crate::call_tree::OnLost;

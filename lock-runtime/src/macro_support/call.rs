@@ -1,4 +1,4 @@
-//! One call of an asynchronous locked function.
+//! Runs one call of an asynchronous locked function.
 
 use std::fmt;
 use std::future::Future;

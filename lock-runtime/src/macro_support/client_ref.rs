@@ -1,4 +1,4 @@
-//! `client = …`.
+//! Resolves `client = …`.
 
 use std::rc::Rc;
 use std::sync::Arc;

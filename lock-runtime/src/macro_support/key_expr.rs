@@ -1,4 +1,4 @@
-//! `key = …`.
+//! Converts the value of `key = …`.
 
 use crate::key::LockKey;
 

@@ -1,4 +1,4 @@
-//! `keys = …`, if it is an expression.
+//! Converts the value of `keys = …`, if it is an expression.
 
 use super::key_expr;
 use crate::key::LockKey;

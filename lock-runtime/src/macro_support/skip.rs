@@ -1,4 +1,4 @@
-//! `on_busy = "skip"`.
+//! Implements `on_busy = "skip"`.
 
 /// A return type that can say "another caller is doing it, nothing was done here".
 #[diagnostic::on_unimplemented(

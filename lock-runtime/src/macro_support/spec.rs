@@ -1,4 +1,4 @@
-//! What the attribute says about a call.
+//! The attribute's options for a call.
 
 use std::iter;
 use std::mem;

@@ -1,4 +1,4 @@
-//! URLs of memory clients.
+//! Parses the URLs of memory clients.
 
 use crate::backend::redis::restart_delay_of;
 use crate::config::{Limits, Topology};

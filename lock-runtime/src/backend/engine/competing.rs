@@ -1,4 +1,4 @@
-//! A call that competes for a lock, from its first attempt until it has the lock or gives up.
+//! A call that competes for a lock, from its first attempt until it wins or gives up.
 //!
 //! ```text
 //!  begins: FRESH, QUEUED ─► ATTEMPT     CONFIRMED ─► WAIT     GRANTED ─► WIN, or ATTEMPT if its lease is over

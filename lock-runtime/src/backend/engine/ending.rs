@@ -1,4 +1,4 @@
-//! The end of an owner, from its first command until nothing of it can be left.
+//! Ends an owner, from its first command until the server can have nothing left of it.
 //!
 //! ```text
 //!  HOLDER, urgent                                 OTHER OWNER        NODE of a quorum

@@ -1,4 +1,4 @@
-//! An owner that goes from one part of the client to the next.
+//! Owners in transfer from one part of the client to the next.
 
 use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::reply::Answered;

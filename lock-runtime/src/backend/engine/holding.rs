@@ -1,4 +1,4 @@
-//! A lock that is held: what its holder does with it when it is done, and what is not known of it meanwhile.
+//! A held lock: decides what happens when its holder is done, and tracks what is in doubt meanwhile.
 //!
 //! ```text
 //!              ┌──── connection breaks, slot moves ────┐

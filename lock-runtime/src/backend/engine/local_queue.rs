@@ -1,4 +1,4 @@
-//! The callers of one client that want one lock, first come, first served.
+//! Queues one client's callers for one lock, first come, first served.
 //!
 //! ```text
 //!  caller ── room for a head ──► HEAD ── done ─┬─ promotes the first waiter ──► HEAD

@@ -1,4 +1,4 @@
-//! The life of an owner as machines: answers and time go in, the next command comes out.
+//! State machines for the life of an owner: answers and time go in, the next command comes out.
 //!
 //! A machine is a plain value in the task that drives it, which sends the commands and waits. It knows no I/O, no task, no
 //! lock and no clock, so its unit test explores it to exhaustion.

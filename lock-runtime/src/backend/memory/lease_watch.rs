@@ -1,4 +1,4 @@
-//! Reports the end of a lease to its holder, at the deadline.
+//! Notifies a holder at its deadline that its lease is over.
 
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};

@@ -1,4 +1,4 @@
-//! Locks in this process.
+//! Keeps locks in this process.
 //!
 //! [`store`] decides, with the time as an argument. [`shared_store`] has its mutex, and carries out what a
 //! decision means for other callers. [`waiter`] waits in a queue, [`lease_watch`] reports the end of a lease

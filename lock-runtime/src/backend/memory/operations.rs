@@ -1,4 +1,4 @@
-//! What a memory client does for operators.
+//! Implements the operators' interface for a memory client.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

@@ -1,4 +1,4 @@
-//! Patterns of keys, as Redis compares them.
+//! Matches keys against patterns, as Redis does.
 
 /// Whether a text matches a pattern: `*` is any text, `?` a byte, `[a-c]` one of these, `[^a-c]` none of them, and `\\` takes
 /// the next one literally.

@@ -1,4 +1,4 @@
-//! Whether callers reach the store: a test may cut them off.
+//! Whether callers reach the store: a test can disconnect them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,4 +1,4 @@
-//! Why a caller gave up.
+//! The reason that a caller gave up.
 
 use crate::backend::memory::reach;
 use crate::backend::memory::store::request::Busy;

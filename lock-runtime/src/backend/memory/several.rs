@@ -1,4 +1,4 @@
-//! Several locks that one call acquires together, one after the other in their order.
+//! Acquires several locks for one call, one after the other in their order.
 
 use std::sync::Arc;
 

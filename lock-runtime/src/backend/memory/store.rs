@@ -1,4 +1,4 @@
-//! The locks of one process, their holders and their queues: what follows from each request.
+//! The locks of one process, with their holders and queues: decides the effects of each request.
 //!
 //! All of it is decision. The time is an argument. Each answer comes with its [`Effects`], which the caller
 //! carries out: the store wakes no waiter, sets no timer and takes no mutex. A holder leaves its [`LeaseWatch`] here and a

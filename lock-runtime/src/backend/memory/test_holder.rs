@@ -1,4 +1,4 @@
-//! Locks that a test occupies or takes from their holders.
+//! Lets a test occupy locks, or take them from their holders.
 
 use std::time::Duration;
 

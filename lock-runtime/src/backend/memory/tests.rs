@@ -1,4 +1,4 @@
-//! Waiters and holders on threads and runtimes. The decisions of the store are tested beside it.
+//! Tests waiters and holders on threads and runtimes. The store has its own tests.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

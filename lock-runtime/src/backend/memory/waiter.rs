@@ -1,4 +1,4 @@
-//! A caller that waits for a lock, on its runtime or on its own thread.
+//! A waiting caller, on its runtime or on its own thread.
 
 use std::sync::Arc;
 use std::time::Duration;

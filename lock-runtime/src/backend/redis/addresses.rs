@@ -1,4 +1,4 @@
-//! Connects to a host by the first of its addresses that answers.
+//! Connects to the first of a host's addresses that answers.
 
 use std::io;
 use std::net::SocketAddr;

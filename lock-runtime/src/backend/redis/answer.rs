@@ -1,4 +1,4 @@
-//! The answer to a command, or to several that are sent together, on its way to the caller.
+//! Delivers the answer to a command, or to several that are sent together, to the caller.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The nodes of a cluster, each with a connection of its own, and the way of a command to one of them.
+//! The nodes of a cluster: keeps a connection to each, and routes commands to them.
 //!
 //! The client library's cluster client is not used: it sends ASKING apart from the command, repeats commands by
 //! itself, so that it cannot be known which of them may still arrive, and does not say which node a message is from

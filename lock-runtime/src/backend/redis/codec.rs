@@ -1,4 +1,4 @@
-//! A decoder of RESP3 for values that arrive in pieces.
+//! Decodes RESP3 values that arrive in pieces.
 //!
 //! The client library has the types of values, and a parser that takes complete values only. Rare kinds without
 //! values inside, such as errors, are left to that parser once they are complete.

@@ -1,4 +1,4 @@
-//! Commands as RESP arrays of bulk strings, written straight to a connection's output.
+//! Encodes commands as RESP arrays of bulk strings, straight into a connection's output.
 //!
 //! The client library collects the arguments of a command before it copies them to the output. For the two
 //! commands of a call that took a tenth of the call's instructions, and four allocations.

@@ -1,4 +1,4 @@
-//! A limit of the commands that may be outstanding at once.
+//! Limits the commands in flight.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The setup of a connection: socket, HELLO, database, subscriptions, and a check of the server.
+//! Sets up a connection: socket, HELLO, database, subscriptions, and a check of the server.
 
 use std::io;
 use std::sync::Arc;

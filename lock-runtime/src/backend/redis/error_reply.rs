@@ -1,4 +1,4 @@
-//! The classes of errors of a server or of a connection, and their texts.
+//! Classifies the errors of servers and connections, and words them.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! A warning about servers that evict locks when their memory is full.
+//! Warns about servers that evict locks when their memory is full.
 //!
 //! The key of an evicted lock is free while its holder still has it; only a fencing token helps then. The operator
 //! can prevent it by one setting of the server, so each process logs one warning per server.

@@ -1,4 +1,4 @@
-//! How long the fence of a lock is remembered after its token's time.
+//! How long the fence of a lock outlives its last token.
 //!
 //! The scripts have a day as a constant. Those of a client with another memory differ in that constant alone, and so in
 //! their digests. To pass it as an argument would cost each call of all clients.

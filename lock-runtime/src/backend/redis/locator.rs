@@ -1,4 +1,4 @@
-//! Where the server of a connection is.
+//! Locates the server of a connection.
 
 use std::fmt;
 use std::sync::Arc;

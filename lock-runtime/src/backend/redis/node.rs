@@ -1,4 +1,4 @@
-//! Sends commands to one server, and repeats those that the server did not carry out.
+//! Sends commands to one server, and retries those that it did not carry out.
 
 pub(super) mod asking;
 mod renew;

@@ -1,4 +1,4 @@
-//! Servers that a process has already checked or warned about.
+//! Remembers the servers that a process has already checked or warned about.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The time from the end of one connection to the next one, and which of the two is reported.
+//! The gap between two connections, and which of its ends is reported.
 
 use std::time::{Duration, Instant};
 

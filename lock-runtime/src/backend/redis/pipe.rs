@@ -1,4 +1,4 @@
-//! The bytes of a connection in both directions: those not written yet, and those not decoded yet.
+//! Buffers a connection's bytes in both directions: not yet written, and not yet decoded.
 
 use std::io::{self, Read, Write};
 

@@ -1,4 +1,4 @@
-//! Locks on a majority of independent servers, the nodes of a quorum.
+//! Keeps locks on a majority of independent servers, the nodes of a quorum.
 //!
 //! To other programs it is [Redlock](https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): an owner has
 //! the lock if it has `SET NX PX` on a majority of the nodes. In addition the nodes keep one order of waiters, agree on

@@ -1,4 +1,4 @@
-//! The pause between a connection that has ended and the next one.
+//! The pause before a reconnect.
 //!
 //! After a useful connection there is none, since callers wait for the next one. But a server may accept
 //! connections and refuse commands, as one does that has become a replica. Without a pause, every command of every

@@ -1,4 +1,4 @@
-//! Looks at locks without holding them: commands that read, and the meaning of their answers.
+//! Reads locks without holding them: the commands, and the meaning of their answers.
 //!
 //! [`lock_record`] reads the value of one lock, [`snapshot`] all records of it, and [`scan`] finds the locks of one node. None
 //! of them writes.

@@ -1,4 +1,4 @@
-//! The answers by which a node of a cluster names another one.
+//! Parses a cluster node's redirections to another node.
 
 /// The number of slots of a cluster.
 const SLOTS: u16 = 16_384;

@@ -1,4 +1,4 @@
-//! What a wire to one server, or to a cluster, does for operators.
+//! Implements the operators' interface for one server or a cluster.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

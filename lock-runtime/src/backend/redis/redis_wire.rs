@@ -1,4 +1,4 @@
-//! The protocol's commands on Redis and Valkey.
+//! Carries out the protocol's commands on Redis and Valkey.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! Renewals of many leases, as one pipeline of commands.
+//! Renews many leases in one pipeline.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Waits until replicas have a lock, before its caller has it.
+//! Waits until replicas have a lock, before its caller gets it.
 //!
 //! WAIT blocks all commands behind it, so a node has a second connection for it. On that, WAIT covers what the connection
 //! itself has written, and nothing of what others have: some servers count a replica that is stopped. So the records are

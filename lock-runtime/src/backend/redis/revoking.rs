@@ -1,4 +1,4 @@
-//! The script that takes a lock from its holder.
+//! Runs the script that takes a lock from its holder.
 
 use redis::Value;
 

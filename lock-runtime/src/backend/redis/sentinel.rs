@@ -1,4 +1,4 @@
-//! Sentinels: which server is the primary now, and when another one is.
+//! Sentinels: finds the primary, and notices a failover.
 //!
 //! A connection is made where a [`finder`] says, and ends when its [`watch`] learns of another primary. In all else the
 //! primary is like a single server.

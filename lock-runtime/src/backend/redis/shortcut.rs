@@ -1,4 +1,4 @@
-//! Plain commands that do in the common case what a script does, for a third of the server's work.
+//! Plain commands that replace a script in the common case, for a third of the server's work.
 //!
 //! A free lock is taken by `SET NX`, and released by a comparison with the whole record, on servers that can compare and
 //! delete. Where the command did nothing, the script follows, and knows why.

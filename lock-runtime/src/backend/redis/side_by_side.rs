@@ -1,4 +1,4 @@
-//! Futures that run side by side.
+//! Runs futures concurrently.
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! A socket over TCP or of the unix domain.
+//! A TCP or unix domain socket.
 //!
 //! # Invariants
 //!

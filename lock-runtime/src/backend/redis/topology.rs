@@ -1,4 +1,4 @@
-//! Which node has which lock.
+//! Maps locks to nodes.
 //!
 //! Sends each command to the node of its lock. So the wire need not know whether there is one node or a cluster.
 

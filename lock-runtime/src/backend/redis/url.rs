@@ -1,4 +1,4 @@
-//! URLs of servers.
+//! Parses the URLs of servers.
 
 mod endpoint;
 mod form;

@@ -1,4 +1,4 @@
-//! An acquisition, from its first attempt until it has the lock or gives up.
+//! Acquires a lock: runs from the first attempt until the caller wins or gives up.
 //!
 //! [`Competing`] decides what to do next. This sends the commands, waits, and tells the callers behind it what is known of
 //! the lock. Dropped at any time, it leaves what the machine says.

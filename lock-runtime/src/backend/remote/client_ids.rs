@@ -1,4 +1,4 @@
-//! The ids that a client goes by, and the number of its owners with each.
+//! The ids of a client, and the number of its owners with each.
 
 use crate::backend::wire::NodeId;
 use crate::backend::wire::outstanding::ConnectionId;

@@ -1,4 +1,4 @@
-//! The locks that a client has lately found held.
+//! Remembers the locks that a client has lately found held.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

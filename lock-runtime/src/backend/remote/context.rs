@@ -1,4 +1,4 @@
-//! What the acquisitions, releases and renewals of one client share.
+//! The state that the acquisitions, releases and renewals of one client share.
 //!
 //! # Invariants
 //!

@@ -1,4 +1,4 @@
-//! From a grant to the caller's lease.
+//! Turns a grant into the caller's lease.
 
 use std::sync::Arc;
 

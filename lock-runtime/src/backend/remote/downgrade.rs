@@ -1,4 +1,4 @@
-//! From holding a lock alone to reading under it, without letting it go.
+//! Turns a write lock into a read lock, without freeing it in between.
 
 use std::pin::pin;
 use std::sync::Arc;

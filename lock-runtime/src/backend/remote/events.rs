@@ -1,4 +1,4 @@
-//! What a client does about messages and about connections that come and go.
+//! Reacts to messages, connects and disconnects.
 //!
 //! # Invariants
 //!

@@ -1,4 +1,4 @@
-//! Grant messages: which owners of a client they reach.
+//! Delivers grant messages to the owners of a client.
 //!
 //! A message is a hint, and its sender may be mistaken or lie. It may wake a waiter, end a retained lease, and have an
 //! owner of this client ended again that ended a moment ago. It never ends an owner of another client.

@@ -1,4 +1,4 @@
-//! The locks that this client holds.
+//! Lists the locks that this client holds.
 
 use crate::backend::remote::context::Context;
 use crate::key::LockName;

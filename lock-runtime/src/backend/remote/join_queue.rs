@@ -1,4 +1,4 @@
-//! How a call begins: at the head of its local queue, behind the head, or with a retained lease.
+//! Begins a call: at the head of its local queue, behind the head, or with a retained lease.
 
 use std::sync::{Arc, MutexGuard};
 use std::time::Instant;

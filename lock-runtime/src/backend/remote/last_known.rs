@@ -1,4 +1,4 @@
-//! The last thing known of a lock by the head of its local queue.
+//! The latest that the head of a local queue knows of its lock.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

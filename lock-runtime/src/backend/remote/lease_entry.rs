@@ -1,4 +1,4 @@
-//! A lease in the registry, and what its renewal, hand-over and release take.
+//! A registered lease, with the state to renew, hand over and release it.
 
 use std::sync::Arc;
 

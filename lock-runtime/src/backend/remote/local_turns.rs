@@ -1,4 +1,4 @@
-//! Local turns: a lease goes from one caller of a client to the next without a command.
+//! Hands a lease from one caller of a client to the next without a command: local turns.
 //!
 //! A grant of the server owns [`TURNS`](crate::config::TURNS) tokens, one for each caller that has the lease in
 //! turn. The lease goes to the first caller of the local queue and to no other, so the order inside the process

@@ -1,4 +1,4 @@
-//! A fencing token for a holder that took its lock without one.
+//! Mints a fencing token for a holder that took its lock without one.
 //!
 //! # Invariants
 //!

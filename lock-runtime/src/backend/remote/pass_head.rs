@@ -1,4 +1,4 @@
-//! The passing on of a local queue's head.
+//! Promotes the next caller of a local queue to its head.
 //!
 //! A client has one owner in Redis's queue for each key: that of the caller at the head of the local queue. When that
 //! caller is done, the next one becomes the head and takes over what the last one had reached.

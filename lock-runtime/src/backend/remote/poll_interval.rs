@@ -1,4 +1,4 @@
-//! When a waiter polls.
+//! Decides when a waiter polls.
 
 use std::time::Duration;
 

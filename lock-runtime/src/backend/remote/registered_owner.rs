@@ -1,4 +1,4 @@
-//! An owner from its first command to its last.
+//! An owner, from its first command to its last.
 //!
 //! # Invariants
 //!

@@ -1,4 +1,4 @@
-//! Every lease of a client, and when each of them needs attention. Time is an argument.
+//! Tracks every lease of a client, and when each needs attention. Time is an argument.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;

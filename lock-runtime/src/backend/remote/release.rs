@@ -1,4 +1,4 @@
-//! The release of a lock by its holder.
+//! Releases a lock for its holder.
 //!
 //! [`Ending`] decides which command ends the holder, and when the next caller of the local queue is promoted. This sends
 //! the commands until the first end is over. What is unsettled after that is the [`reaper`]'s.

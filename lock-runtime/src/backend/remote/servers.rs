@@ -1,4 +1,4 @@
-//! The servers of a client, as the commands of the protocol reach them.
+//! The servers of a client, addressed by the commands of the protocol.
 
 use std::time::Duration;
 

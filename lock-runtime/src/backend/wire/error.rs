@@ -1,4 +1,4 @@
-//! Why a command failed.
+//! The reason that a command failed.
 
 use std::error::Error;
 use std::fmt;

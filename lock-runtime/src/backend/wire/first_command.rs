@@ -1,4 +1,4 @@
-//! What an acquire begins with.
+//! The first command of an acquire.
 
 /// What an acquire begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Questions about locks that their wire's owner need not hold, and what an operator may do to them.
+//! Queries and operators' commands for locks that the client need not hold.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};

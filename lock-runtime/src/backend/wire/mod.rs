@@ -1,4 +1,4 @@
-//! What the protocol's commands ask for, and what they are answered. Each may be lost on the way or stay unanswered.
+//! The protocol's commands and answers. Each may be lost on the way or stay unanswered.
 
 pub(crate) mod error;
 pub(crate) mod first_command;

@@ -1,4 +1,4 @@
-//! What the holder of a lock is told when the lock is taken from it.
+//! The message to a holder whose lock is taken.
 
 use crate::lease::RevokedBy;
 use crate::lease::owner_id::OwnerId;

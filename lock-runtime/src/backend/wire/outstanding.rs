@@ -1,4 +1,4 @@
-//! The commands of one owner whose effects are not known.
+//! Tracks one owner's commands whose effects are unknown.
 //!
 //! An acquire without an answer may still be on its way, and the bytes of a closed connection can arrive after those of
 //! the connection that replaced it. If the owner's `end` overtakes its acquire like that, the acquire takes the lock for

@@ -1,4 +1,4 @@
-//! How often one caller may send commands, whatever the answers are.
+//! Limits how often one caller sends commands, whatever the answers are.
 //!
 //! A caller waits between two commands for reasons of its own: a poll, a message, a server that is away. Each of these times
 //! depends on what a server answered, and a server that is broken, or not what it is taken for, may answer anything. So a

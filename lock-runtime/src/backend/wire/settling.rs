@@ -1,4 +1,4 @@
-//! How long an owner is ended again.
+//! Schedules the repeated ends of an owner.
 //!
 //! ```text
 //!         ┌─ unanswered: PAUSE of 10 ms, 20 ms, 40 ms … 500 ms ─┐   each is 5 s once the owner

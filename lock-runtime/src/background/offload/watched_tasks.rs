@@ -1,4 +1,4 @@
-//! The tasks that callers of this process poll, so that the background can take over those that are stuck.
+//! Tracks the tasks that callers of this process poll, so that the background can take over stuck ones.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What a graph remembers, what it reports, and where it ends.
+//! Tests what a graph remembers and reports, and its bounds.
 
 use std::collections::BTreeSet;
 use std::panic::Location;

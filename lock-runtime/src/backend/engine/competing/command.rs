@@ -1,4 +1,4 @@
-//! The next command of a call that competes.
+//! The next command of a competing call.
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! What a call that competes is told.
+//! The events of a competing call.
 
 use crate::backend::wire::reply::Answered;
 use crate::lease::record::Grant;

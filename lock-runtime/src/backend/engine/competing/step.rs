@@ -1,4 +1,4 @@
-//! The command whose outcome is awaited.
+//! The command that a competing call awaits.
 
 use crate::backend::wire::reply::Answered;
 use crate::lease::record::Grant;

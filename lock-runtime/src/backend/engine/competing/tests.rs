@@ -1,4 +1,5 @@
-//! Every answer at every time, with servers that have what the commands left there, and a caller that may leave at any time.
+//! Explores every answer at every time. The servers keep the effects of the commands, and the caller may leave at any
+//! time.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Every answer at every time, with a server that has what the commands left there.
+//! Explores every answer at every time. The server keeps the effects of the commands.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Every event at every time, with a count of the confirmations that are outstanding.
+//! Explores every event at every time, and counts the outstanding confirmations.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The answer of a store, and what its caller has to do about it.
+//! A store's answer, with the effects that its caller must carry out.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The holder of one lock: until when it holds, and what moves that moment.
+//! The holder of one lock: tracks its deadline, and the events that move it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The holders of one lock: one that has it alone, or several that share it.
+//! The holders of one lock: one exclusive holder, or several with shares.
 
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::holder::Holder;

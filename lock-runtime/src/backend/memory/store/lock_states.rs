@@ -1,4 +1,4 @@
-//! What a store says of its locks, and a lock that is taken from its holders.
+//! Reports the state of a store's locks, and revokes them.
 
 use super::{LockState, Store};
 use crate::backend::memory::lease_watch::LeaseWatch;

@@ -1,4 +1,4 @@
-//! The owner ids of one store, in the order of their first attempts.
+//! Assigns owner ids in the order of first attempts.
 
 use crate::lease::owner_id::OwnerId;
 

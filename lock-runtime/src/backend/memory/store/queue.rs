@@ -1,4 +1,4 @@
-//! The waiters of one lock, first come first served.
+//! The waiters of one lock, first come, first served.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What callers ask of a store, and how it answers.
+//! Requests to a store, and its answers.
 
 use std::sync::Arc;
 use std::time::Duration;

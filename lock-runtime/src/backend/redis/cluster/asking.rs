@@ -1,4 +1,4 @@
-//! Questions to the node that has a lock, wherever that is by then.
+//! Sends queries to a lock's node, and follows redirections.
 
 use std::sync::Arc;
 use std::time::Instant;

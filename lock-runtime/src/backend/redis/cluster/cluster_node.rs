@@ -1,4 +1,4 @@
-//! A node of a cluster, with what the cluster remembers of it.
+//! A node of a cluster, with the state that the cluster keeps for it.
 
 use std::ops::Deref;
 use std::sync::Arc;

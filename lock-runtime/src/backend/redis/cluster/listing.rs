@@ -1,4 +1,4 @@
-//! The locks of a cluster: every primary in turn.
+//! Lists the locks of a cluster, one primary after the other.
 //!
 //! A key that moves during a listing may be shown twice. It would be missed if it moved from a node that is yet to be read
 //! to one that was. So all nodes are read again if there are signs that keys move; the second pass shows what is new. A

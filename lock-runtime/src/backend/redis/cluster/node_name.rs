@@ -1,4 +1,4 @@
-//! The name of a node: where it is reached.
+//! The name of a node: its host and port.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The nodes of a cluster: which of them has which slot, and those that are or were connected.
+//! The nodes of a cluster: the slots of each, and the nodes that are or were connected.
 
 use std::collections::HashMap;
 use std::mem;

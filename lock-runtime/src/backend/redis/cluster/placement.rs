@@ -1,4 +1,4 @@
-//! Where the slots are, compared with where they were: what an event reports.
+//! Compares the placement of the slots with the last one, to report changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Learns which node has which slot, when there are signs that the map is out of date, and never by a timer.
+//! Refreshes the slot map when there are signs that it is stale, never by a timer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

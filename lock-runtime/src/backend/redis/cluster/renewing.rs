@@ -1,4 +1,4 @@
-//! Renewals of leases on many nodes.
+//! Renews leases on many nodes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

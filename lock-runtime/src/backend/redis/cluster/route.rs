@@ -1,4 +1,4 @@
-//! How a command that a node did not carry out goes on.
+//! Decides how to proceed with a command that a node did not carry out.
 
 use std::time::Duration;
 

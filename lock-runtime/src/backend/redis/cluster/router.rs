@@ -1,4 +1,4 @@
-//! The way of commands to the nodes that have their locks.
+//! Routes commands to the nodes of their locks.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which node has which slot, as far as is known.
+//! Maps slots to nodes, as far as is known.
 
 use std::sync::Arc;
 

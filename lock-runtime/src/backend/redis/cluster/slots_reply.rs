@@ -1,4 +1,4 @@
-//! The answer to `CLUSTER SLOTS`.
+//! Parses the answer to `CLUSTER SLOTS`.
 
 use std::ops::RangeInclusive;
 

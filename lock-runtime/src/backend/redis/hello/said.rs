@@ -1,4 +1,4 @@
-//! What a server says of itself in its answer to HELLO.
+//! The properties that a server reports in its answer to HELLO.
 
 use redis::Value;
 

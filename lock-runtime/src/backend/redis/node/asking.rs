@@ -1,4 +1,4 @@
-//! Questions to one node: commands that are no scripts, sent together.
+//! Queries one node: runs read-only commands as one transaction.
 
 use std::sync::Arc;
 use std::time::Instant;

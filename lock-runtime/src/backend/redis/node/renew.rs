@@ -1,4 +1,4 @@
-//! Renewals of many leases on one node.
+//! Renews many leases on one node.
 
 use std::sync::Arc;
 use std::time::Instant;

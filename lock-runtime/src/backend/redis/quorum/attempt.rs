@@ -1,4 +1,4 @@
-//! One attempt of an owner to get the votes of a majority.
+//! One attempt of an owner to win the votes of a majority.
 
 use std::future::pending;
 use std::sync::Arc;

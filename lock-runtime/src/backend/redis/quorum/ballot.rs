@@ -1,4 +1,4 @@
-//! The decisions of one owner that asks a quorum: answers, messages and time go in, commands and a verdict come out.
+//! Decides for one owner that asks a quorum: answers, messages and time go in, commands and a verdict come out.
 //!
 //! An owner has the lock if a majority of the nodes gave it their vote, all with one fencing token. Waiters of all nodes
 //! have one order, that of their stamps: who has some nodes gives them to one with a better stamp, as in Maekawa's

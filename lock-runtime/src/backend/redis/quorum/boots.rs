@@ -1,4 +1,4 @@
-//! The boots of the nodes: which run of a server is connected.
+//! Tracks which run of each server is connected.
 
 use std::collections::BTreeMap;
 

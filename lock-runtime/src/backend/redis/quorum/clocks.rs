@@ -1,4 +1,4 @@
-//! What the answers of the nodes say about time: stamps of this client, clocks that are off, and how long answers take.
+//! Derives time from the nodes' answers: this client's stamps, clocks that are off, and how long answers take.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

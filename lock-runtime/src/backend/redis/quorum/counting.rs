@@ -1,4 +1,4 @@
-//! The time for which a node that may have lost data gives nothing.
+//! Tracks the restart delay of nodes that may have lost data.
 //!
 //! No clock of a server is known to run evenly, so clients measure that time by their own: each says how long the node has
 //! waited for certain, and the node's marker keeps the longest. So the count goes on when a client ends and another one is

@@ -1,4 +1,4 @@
-//! Which owner most nodes have, by their records. Decides without I/O.
+//! Finds the owner that most nodes have, by their records. Decides without I/O.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The end of an owner on each node, until nothing of it is left there.
+//! Ends an owner on each node, until nothing of it is left there.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an operator is told of the nodes: each change once.
+//! Reports the health of the nodes to operators, each change once.
 
 use std::mem;
 use std::time::Duration;

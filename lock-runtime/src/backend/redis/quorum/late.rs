@@ -1,4 +1,4 @@
-//! Commands whose answers no caller waits for any more.
+//! Commands that no caller waits for any longer.
 
 use std::mem;
 use std::sync::Arc;

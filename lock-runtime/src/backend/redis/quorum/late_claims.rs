@@ -1,4 +1,4 @@
-//! Nodes that came to a holder after it had won.
+//! Confirms nodes that were granted to a holder after it had won.
 //!
 //! A waiter wins with the first majority that is given to it. What other nodes give it after that is a claim, which lapses
 //! unless it is confirmed: then another waiter has that node, and the holder is lost with one more. Most holders are done

@@ -1,4 +1,4 @@
-//! The answers of a majority, and of those nodes that answer soon after it.
+//! Collects the answers of a majority, and of the nodes that answer soon after it.
 
 use std::future::poll_fn;
 use std::pin::Pin;

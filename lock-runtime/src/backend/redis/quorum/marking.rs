@@ -1,4 +1,4 @@
-//! The first command to each node: marks it, and learns what time it is there.
+//! The first command to each node: marks it, and reads its clock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Commands to several nodes that are under way at the same time.
+//! Runs commands on several nodes at the same time.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! The nodes of a quorum, and what all owners of a client share.
+//! The nodes of a quorum, and the state that all owners of a client share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};

@@ -1,4 +1,4 @@
-//! What a wire to a quorum does for operators: all nodes are asked, and a lock is held if a majority has one owner.
+//! Implements the operators' interface for a quorum: asks all nodes. A lock is held if a majority has one owner.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Renewals on all nodes. A node that has lost the record of a holder gets it again.
+//! Renews leases on all nodes. A node that has lost the record of a holder gets it again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Which nodes of a quorum say that a lock was taken from its owner. Decides without I/O.
+//! Counts the nodes that report a lock revoked. Decides without I/O.
 
 use std::collections::VecDeque;
 

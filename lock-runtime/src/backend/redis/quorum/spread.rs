@@ -1,4 +1,4 @@
-//! How far apart the clocks of the nodes are. Decides without I/O.
+//! Measures how far apart the nodes' clocks are. Decides without I/O.
 
 use std::cmp::Ordering;
 use std::time::Duration;

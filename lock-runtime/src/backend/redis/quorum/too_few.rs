@@ -1,4 +1,4 @@
-//! The error of a call for which there is no majority. Decides without I/O.
+//! The error of a call that finds no majority. Decides without I/O.
 
 use std::time::Duration;
 

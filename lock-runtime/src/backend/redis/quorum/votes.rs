@@ -1,4 +1,4 @@
-//! The answers of all nodes to one renewal.
+//! Counts the answers of all nodes to one renewal.
 //!
 //! ```text
 //!          ┌─ a majority has the owner ─────────► CONFIRMED: the nodes without it take it again (RESTORING)

@@ -1,4 +1,4 @@
-//! The record of a lock, as one sees it who does not hold it.
+//! The record of a lock, as a client sees it that does not hold the lock.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The locks that one node has, page by page.
+//! Lists the locks of one node, page by page.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! All records of one lock, as they were at one moment.
+//! All records of one lock at one moment.
 
 use std::time::Duration;
 

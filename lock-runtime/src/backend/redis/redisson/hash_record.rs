@@ -1,4 +1,4 @@
-//! Redisson's record as operators see it, and how they take it away.
+//! Redisson's record, as operators inspect and revoke it.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Locks in the record of Redisson's `RLock`, so that Java services and this crate's exclude each other.
+//! Keeps locks in the record of Redisson's `RLock`, so that they exclude Java services and are excluded by them.
 //!
 //! The record is a hash at the lock's own name, with one field for its owner and the number 1. There is no queue: who
 //! waits listens to the lock's channel and competes. Only the hash and the channels are Redisson's; the scripts are not.

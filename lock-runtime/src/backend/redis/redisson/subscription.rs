@@ -1,4 +1,4 @@
-//! A caller's part in the subscription to the releases of a lock.
+//! A caller's subscription to the releases of a lock.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Finds the primary: asks all sentinels side by side.
+//! Finds the primary: asks all sentinels in parallel.
 
 use std::future::pending;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What sentinels answer when they are asked for the primary.
+//! The sentinels' answers about the primary.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Learns that the primary is another server, while there is a connection to it.
+//! Notices a failover while the old primary is still connected.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! An attempt to connect, on the background.
+//! Attempts to connect, in the background.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

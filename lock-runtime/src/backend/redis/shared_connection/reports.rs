@@ -1,4 +1,4 @@
-//! Reports of a connection, which the background makes.
+//! Reports a connection's events, from the background.
 //!
 //! A subscriber may block, and the callers that see a connection end wait for the next one. The background makes the
 //! reports in the order in which connections begin and end.

@@ -1,4 +1,4 @@
-//! Replaces TLS where the feature `tls` is not enabled.
+//! Stands in for TLS if the feature `tls` is disabled.
 
 use std::io::{self, Read, Write};
 

@@ -1,4 +1,4 @@
-//! The classes of TLS errors, and their texts.
+//! Classifies TLS errors, and words them.
 //!
 //! Errors that a retry does not heal are refused, like a wrong password. These are certificates that one of the
 //! two sides does not accept, and no TLS version in common. The rest is an outage, such as a connection that

@@ -1,4 +1,4 @@
-//! Encryption and decryption after the handshake, without a socket.
+//! Encrypts and decrypts after the handshake, without a socket.
 
 use std::io::{self, Read, Write};
 

@@ -1,4 +1,4 @@
-//! Makes the settings of the TLS library from certificates.
+//! Builds the TLS library's settings from certificates.
 //!
 //! Errors are parts of sentences. They repeat nothing of a file, which may contain a key.
 

@@ -1,4 +1,4 @@
-//! The background's reading of a connection.
+//! Reads a connection from the background.
 //!
 //! The background reads while commands come from senders without a reader of their own, and when no reader has
 //! sent for a while. It also reads when a command has been pending for a while, since a runtime may be blocked and

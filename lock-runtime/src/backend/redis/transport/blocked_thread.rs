@@ -1,4 +1,4 @@
-//! Threads that block until they are answered, and read the answer themselves.
+//! Threads that block until their answer, and read it themselves.
 //!
 //! A thread in [`block_on`] reads from the connection that it last sent on, for all, unless another thread does.
 //! So a command and its answer cross no threads, as with a client that blocks on its socket. The first thread

@@ -1,4 +1,4 @@
-//! The state of a connection, which is under one mutex.
+//! The state of a connection, under one mutex.
 //!
 //! A command is written by its sender if no command is pending, or if the sender blocks its thread. Otherwise the next
 //! reader writes it, together with all that was submitted meanwhile.

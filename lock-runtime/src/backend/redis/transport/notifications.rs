@@ -1,4 +1,4 @@
-//! Notifications that a change of the state causes, delivered once its mutex is free.
+//! Notifications of a state change, sent once the mutex is free.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The commands of a connection that were submitted and not answered, in their order.
+//! The commands of a connection that await answers, in order.
 
 use std::collections::VecDeque;
 use std::io;

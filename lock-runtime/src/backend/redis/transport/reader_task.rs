@@ -1,4 +1,4 @@
-//! The task by which a runtime reads from a connection, so that its commands and their answers cross no threads.
+//! Reads a connection in a runtime's own task, so that its commands and answers cross no threads.
 
 use std::future::Future;
 use std::mem;

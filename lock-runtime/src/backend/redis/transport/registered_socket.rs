@@ -1,4 +1,4 @@
-//! A socket that is registered with a runtime, whose tasks can wait for it.
+//! A socket registered with a runtime, whose tasks can wait for it.
 
 use std::io;
 use std::task::{Context, Poll, ready};

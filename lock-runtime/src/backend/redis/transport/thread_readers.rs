@@ -1,4 +1,4 @@
-//! The threads that are blocked on a connection, of which at most one reads.
+//! The threads that block on a connection. At most one reads.
 
 use std::sync::Arc;
 use std::time::Instant;

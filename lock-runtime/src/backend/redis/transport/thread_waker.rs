@@ -1,4 +1,4 @@
-//! A waker for a thread, whether the thread is parked or waits for its socket.
+//! Wakes a thread, whether it is parked or waits for its socket.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A wait for a socket that other threads can end.
+//! Waits for a socket, and lets other threads end the wait.
 
 use std::io;
 #[cfg(unix)]

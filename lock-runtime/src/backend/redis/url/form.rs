@@ -1,4 +1,4 @@
-//! The forms of URLs, by their schemes.
+//! The forms of URLs, by scheme.
 
 /// The parameter that names a primary.
 pub(super) const PRIMARY: &str = "sentinelMasterId";

@@ -1,4 +1,4 @@
-//! The parts of a URL, by rules that all forms share.
+//! Splits a URL into its parts, by rules that all forms share.
 //!
 //! A character that separates parts is refused in a user or a password unless it is percent-encoded. So no part of a
 //! password is ever taken for a host, a port or a name, which would be looked up, logged and shown. Errors contain no

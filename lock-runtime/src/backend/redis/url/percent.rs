@@ -1,4 +1,4 @@
-//! Percent-encoding.
+//! Decodes percent-encoding.
 
 use crate::error::LockError;
 

@@ -1,4 +1,4 @@
-//! URLs of quorums.
+//! Parses the URLs of quorums.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The parts of a URL of sentinels that other URLs do not have.
+//! The parts that only a sentinel URL has.
 
 use redis::RedisConnectionInfo;
 

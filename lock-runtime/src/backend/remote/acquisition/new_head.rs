@@ -1,4 +1,4 @@
-//! The next caller of a local queue becomes its head.
+//! Begins the acquisition of a caller that is promoted to head.
 
 use std::sync::Arc;
 use std::time::Instant;

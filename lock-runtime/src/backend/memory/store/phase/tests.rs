@@ -1,4 +1,4 @@
-//! The decisions about shares that no caller can bring about at will. The others are cases of `conformance`.
+//! Tests the decisions about shares that no caller can cause at will. `conformance` has cases for the others.
 
 use crate::backend::memory::store::tests::{FIXED, KEY, RENEWED, Scene, TTL, at, ms};
 use crate::background::moment::Moment;

@@ -1,4 +1,4 @@
-//! The end of an owner on all nodes.
+//! Ends an owner on all nodes.
 
 use crate::backend::redis::quorum::ballot::place::{Ended, Place, Standing};
 use crate::backend::redis::quorum::ballot::{Ballot, Phase};

@@ -1,4 +1,4 @@
-//! When an owner gives nodes to one with a better stamp, and when it looks whether it has to.
+//! Decides when an owner must yield its nodes to an owner with an earlier stamp, and when to check.
 
 use crate::backend::redis::quorum::ballot::Ballot;
 use crate::backend::redis::quorum::ballot::node_command::HolderId;

@@ -1,4 +1,4 @@
-//! What an owner asks a node of a quorum, and what the node answers.
+//! An owner's commands to a node of a quorum, and the node's answers.
 
 use std::time::Duration;
 

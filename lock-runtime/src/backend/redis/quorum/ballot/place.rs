@@ -1,4 +1,4 @@
-//! An owner at one node.
+//! An owner's state at one node.
 //!
 //! ```text
 //!  UNKNOWN ── acquire: granted ────────────────► HELD      a vote, while its lease is fresh

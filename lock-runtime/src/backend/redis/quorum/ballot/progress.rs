@@ -1,4 +1,4 @@
-//! What an attempt amounts to so far, for the caller that waits for it.
+//! The progress of an attempt, for the caller that waits for it.
 
 use std::time::Duration;
 
