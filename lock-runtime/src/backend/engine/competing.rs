@@ -16,14 +16,15 @@
 //!           └─ time is up ──────────────────────────────────────────────► GIVE UP, or ATTEMPT if nothing is known
 //! ```
 //!
-//! The owner is the same in each attempt: an acquire that is repeated does no harm, and one whose answer was lost is found
-//! granted. When the call is over without the lock, the next caller of the local queue inherits the owner and its place in
-//! the queue, or else the owner is ended: see [`leave`](Competing::leave). The same happens if its caller is gone.
+//! The owner stays the same across attempts: repeating an acquire does no harm, and an acquire whose answer was lost is
+//! found granted. When the call ends without the lock, the next caller of the local queue inherits the owner and its
+//! place in the queue, or the owner is ended: see [`leave`](Competing::leave). The same happens if the caller is gone.
 //!
 //! # Invariants
 //!
-//! - A share has an owner of its own, and no local turns.
-//! - A caller of several keys takes them in the order of their names. If it loses one meanwhile, it begins with a new owner.
+//! - A share has its own owner, and no local turns.
+//! - A caller of several keys takes them in the order of their names. If it loses one meanwhile, it starts over with a
+//!   new owner.
 
 pub(crate) mod call;
 pub(crate) mod command;
@@ -54,7 +55,8 @@ pub(crate) struct Competing<O> {
     /// Whether the caller is the head of the local queue, or for a share one of its heads.
     heads_queue: bool,
     pub(super) knows: Knows,
-    /// The lock that was in the way at the last attempt; the number of locks if none was. The owner has those before it.
+    /// The index of the lock that blocked the last attempt; the number of locks if none did. The owner has the locks
+    /// before it.
     pub(super) in_the_way: usize,
     step: Step,
 }
@@ -72,7 +74,7 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// Whether the caller may take this over. An owner asks for one ttl all its life.
+    /// Whether the caller may take this over. An owner asks for the same ttl all its life.
     pub(crate) fn fits(&self, handoff: &Handoff<O>) -> bool {
         match handoff {
             Handoff::Fresh => true,
@@ -82,7 +84,7 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// Takes over what the last head of the local queue had reached, and what it `knew`, if that fits.
+    /// Takes over from the last head of the local queue its owner, if it fits, and what it `knew`.
     pub(crate) fn take_over(
         &mut self,
         handoff: Handoff<O>,
@@ -93,7 +95,7 @@ impl<O: Owned> Competing<O> {
         match handoff {
             Handoff::Fresh => Command::Attempt,
             Handoff::Queued(mut owner) => {
-                // Granted too late to the last head, who left.
+                // The grant came too late for the last head, which left.
                 if owner.outstanding_mut().may_hold() {
                     self.in_the_way = self.call.locks;
                 }
@@ -101,7 +103,7 @@ impl<O: Owned> Competing<O> {
                 if !is_late() {
                     return Command::Attempt;
                 }
-                // In a crowd whose waits end together, each caller may become the head with no time left.
+                // If many callers' waits end together, each may become the head with no time left.
                 self.knows = knew;
                 self.time_is_up()
             }
@@ -112,7 +114,7 @@ impl<O: Owned> Competing<O> {
             Handoff::Granted(owner, grant) => {
                 self.owner = Some(owner);
                 self.in_the_way = self.call.locks;
-                // With replicas to wait for, another attempt confirms the grant, and waits.
+                // If replicas are required, another attempt confirms the grant and waits for them.
                 if self.call.awaits_replicas || !is_fresh(now(), grant.at, self.call.ttl) {
                     return Command::Attempt;
                 }
@@ -121,16 +123,16 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// Whether the next attempt asks for a place in the queue. Only a head waits in Redis, or a caller for several locks. A
-    /// caller beside a head has no time: one attempt, and no place in the queue.
+    /// Whether the next attempt asks for a place in the queue. Only a head waits in Redis, or a caller for several
+    /// locks. A caller that passes the head by has no time: it makes one attempt, and takes no place in the queue.
     #[inline]
     pub(crate) fn queues(&self) -> bool {
         (self.heads_queue || self.is_of_several()) && self.call.waits
     }
 
-    /// What the next attempt begins with. A lock of which nothing is known is mostly free. One that is `contended`, since
-    /// another owner had it when this client last asked, has a queue, and an owner that has asked before may have the lock:
-    /// of these the script knows more.
+    /// The first command of the next attempt. A lock that this client knows nothing about is usually free. A lock is
+    /// `contended` if another owner had it when this client last asked; it then has a queue. An owner that has asked
+    /// before may have the lock. The script handles both cases.
     #[inline]
     pub(crate) fn first_command(&self, is_contended: impl FnOnce() -> bool) -> FirstCommand {
         let is_first = self.knows == Knows::Nothing && self.owner.is_none();
@@ -146,7 +148,8 @@ impl<O: Owned> Competing<O> {
         self.call.locks > 1
     }
 
-    /// Whether the answer may be a part of the locks. An attempt without a place in the queue takes all of them or none.
+    /// Whether the answer may grant only some of the locks. An attempt without a place in the queue takes all of them
+    /// or none.
     fn may_have_part(&self) -> bool {
         self.is_of_several() && self.queues()
     }
@@ -156,7 +159,7 @@ impl<O: Owned> Competing<O> {
         self.owner.as_ref()
     }
 
-    /// The owner of an attempt, which is made before the first one.
+    /// The owner of an attempt. It is created before the first one.
     #[inline]
     pub(crate) fn owner_or_try<E>(
         &mut self,
@@ -179,17 +182,17 @@ impl<O: Owned> Competing<O> {
         self.knows == Knows::Nothing && !grant.contended
     }
 
-    /// Which of several locks was in the way at the last attempt, if one was.
+    /// Which of several locks blocked the last attempt, if one did.
     pub(crate) fn in_the_way(&self) -> Option<usize> {
         self.is_of_several().then_some(self.in_the_way)
     }
 
-    /// The last command came to this.
+    /// Handles the outcome of the last command.
     #[inline(always)]
     pub(crate) fn on(&mut self, event: Event, now: impl FnOnce() -> Moment) -> Command {
         match event {
             Event::Granted(grant) if !self.call.awaits_replicas => self.granted(grant, now),
-            // All that follows an acquisition of a free lock is above.
+            // Everything that acquiring a free lock involves is above.
             event => self.on_any(event, now),
         }
     }
@@ -246,7 +249,7 @@ impl<O: Owned> Competing<O> {
         Command::Win
     }
 
-    /// Somebody else has the lock, or one of several.
+    /// Another owner has the lock, or one of several.
     fn waiting(&mut self, lock: usize, holds_later: bool) -> Command {
         let (queues, has_part) = (self.queues(), self.may_have_part());
         let has_lost = self.is_of_several() && (lock < self.in_the_way || holds_later);
@@ -269,7 +272,7 @@ impl<O: Owned> Competing<O> {
 
     fn waits(&mut self) -> Command {
         if self.step == (Step::ChecksReplicas { has_lost: true }) {
-            // A lock that it had is lost, and its place in a later queue would have it wait for locks out of their order.
+            // It lost a lock that it had. Its place in a later queue would make it wait for locks out of order.
             self.step = Step::BeginsAnew;
             return Command::BeginAnew;
         }
@@ -305,7 +308,7 @@ impl<O: Owned> Competing<O> {
                 self.step = Step::GivesBack;
                 Command::GiveBack
             }
-            // Who seems to have the lock may be about to give it back.
+            // The apparent holder may be about to give the lock back.
             Step::ChecksReplicas { .. } => {
                 self.knows = Knows::Failed;
                 self.waits()
@@ -315,7 +318,7 @@ impl<O: Owned> Competing<O> {
             Step::Attempts | Step::GivesBack | Step::BeginsAnew | Step::Wins(_) => {
                 self.knows = Knows::Failed;
                 if is_removed!(same_owner_for_each_attempt) {
-                    // An owner that is dropped would be ended again when a message names it.
+                    // A message that names a dropped owner would have it ended again.
                     mem::forget(self.owner.take());
                 }
                 Command::Wait(Pause::BackOff)
@@ -323,7 +326,7 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// The owner, which is to be ended. The next attempt has another one.
+    /// Returns the owner, which must be ended. The next attempt has another one.
     pub(crate) fn give_back(&mut self) -> Option<O> {
         self.in_the_way = 0;
         self.owner.take()
@@ -337,7 +340,7 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// A call without any attempt makes one: the lock may be free, and if not, its holder is learnt.
+    /// A call that made no attempt makes one: the lock may be free, and if not, the answer names its holder.
     fn time_is_up(&mut self) -> Command {
         if self.knows == Knows::Nothing {
             self.attempt()
@@ -362,7 +365,7 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// The caller fails once this owner has ended; `None` if the next caller, of which `has_next` knows, inherits it.
+    /// The caller fails once this owner has ended; `None` if the next caller inherits it, which `has_next` reports.
     pub(crate) fn give_up(&mut self, has_next: impl FnOnce() -> bool) -> Option<O> {
         if self.is_inherited() && has_next() {
             return None;
@@ -370,13 +373,13 @@ impl<O: Owned> Competing<O> {
         self.owner.take()
     }
 
-    /// Whether the next caller takes the owner over. A share's is for what its caller asked for, which the next one may
-    /// not want, and a server that refuses one caller refuses the next.
+    /// Whether the next caller takes the owner over. A share's owner asks for what its caller wanted, which may not
+    /// suit the next caller, and a server that refuses one caller refuses the next.
     fn is_inherited(&self) -> bool {
         self.heads_queue && !self.call.is_share && self.knows != Knows::Refused
     }
 
-    /// Whether the call leaves nothing, as one that has won.
+    /// Whether the call leaves nothing behind, as one does that has won.
     #[inline]
     pub(crate) fn leaves_nothing(&self) -> bool {
         self.owner.is_none() && !self.heads_queue

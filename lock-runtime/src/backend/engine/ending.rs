@@ -20,14 +20,14 @@
 //!     └───────────────────────── nothing of the owner can be left ───────────────────────────┘
 //! ```
 //!
-//! Waiters want the lock of a holder, and a broken connection is replaced at once. So a holder's end that is not answered
-//! is repeated after a short backoff, until its caller waits no longer. After that, as for every other owner, it is
-//! repeated by the times of [`Settling`] until it is answered, or until nothing of the owner can be left. For a holder
-//! a refusal is no answer: a password or certificate that is being replaced refuses for a moment.
+//! Waiters want a holder's lock, and a broken connection is replaced at once. So an unanswered end of a holder is
+//! retried after a short backoff, until its caller stops waiting. After that, like the end of every other owner, it is
+//! repeated on the schedule of [`Settling`] until it is answered, or until nothing of the owner can be left. For a
+//! holder a refusal is no answer: a server may refuse for a moment while a password or certificate is rotated.
 //!
 //! An answer is not enough if an acquire of the owner is unanswered on another connection. It may arrive after the
-//! answer, and take the lock for an owner that is gone. Such a *tainted* owner is ended again for as long as one of
-//! its commands can still arrive, whatever the answers are.
+//! answer, and take the lock for an owner that is gone. Such a *tainted* owner is ended again for as long as one of its
+//! commands can still arrive, whatever the answers are.
 //!
 //! # Invariants
 //!
@@ -52,13 +52,13 @@ pub(crate) enum Command {
     Release,
     /// Ends the owner and grants the lock to the first waiter.
     End,
-    /// The same. Without a waiter, the successor has the lock: the next caller of the local queue.
+    /// Like `End`. Without a waiter, the successor gets the lock: the next caller of the local queue.
     EndForSuccessor,
     /// Keeps the lock taken for this time, by no owner.
     Rest(Duration),
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Answered(EndReply),
@@ -71,18 +71,18 @@ pub(crate) enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "an end that goes on is lost otherwise"]
 pub(crate) struct Reaction {
-    /// Make the next caller of the local queue its head.
+    /// Promote the next caller of the local queue to its head.
     pub(crate) promotes: Option<Head>,
-    /// Tell the caller of the release.
+    /// Report the outcome of the release to its caller.
     pub(crate) reports: Option<Report>,
     pub(crate) then: Then,
 }
 
-/// How an end goes on.
+/// How an end continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     Send(Command),
-    /// Ask for the next command after a backoff for so many failures in a row, or when the caller waits no longer.
+    /// Ask for the next command after a backoff for this many failures in a row, or when the caller stops waiting.
     BackOff(u32),
     /// Ask for the next command after this time.
     Pause(Duration),
@@ -93,7 +93,7 @@ pub(crate) enum Then {
 /// What the next head of the local queue takes over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
-    /// Nothing. If a successor was named, it has to be ended.
+    /// Nothing. A successor that was named must be ended.
     Fresh,
     /// The successor, which may be in the queue.
     Queued,
@@ -103,7 +103,7 @@ pub(crate) enum Head {
     Granted(Grant),
 }
 
-/// What the caller of a release is told.
+/// The outcome that the caller of a release gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     Freed,
@@ -117,14 +117,14 @@ pub(crate) enum Report {
 pub(crate) struct Ending {
     pub(super) phase: Phase,
     pub(super) way: Way,
-    /// Until when the lock is to stay taken, if its holder is done before. `None` once the server has confirmed that.
+    /// Until when the lock stays reserved, if its holder is done before. `None` once the server has confirmed that.
     pub(super) rests_until: Option<Moment>,
     pub(super) owes: Debts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Phase {
-    /// The first end of a holder whose caller may still wait, and of which so many attempts failed.
+    /// The first end of a holder whose caller may still wait, after this many failed attempts.
     Urgent {
         failures: u32,
     },
@@ -139,16 +139,16 @@ pub(super) enum Phase {
     Over,
 }
 
-/// How the owner is ended by the next command, or by the one under way.
+/// How the next command, or the command under way, ends the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Way {
     Release,
     EndForSuccessor,
-    /// A waiter queues, or what the owner has is not known. While the lock is to stay taken, it is put to rest.
+    /// A waiter queues, or it is unknown what the owner has. A lock that must stay taken is reserved.
     End,
 }
 
-/// What is still to be done for others.
+/// What others still wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Debts {
     pub(super) head: bool,
@@ -156,7 +156,7 @@ pub(super) struct Debts {
 }
 
 impl Ending {
-    /// The end of a holder. It `heads_queue` if the next caller of the local queue is to be promoted.
+    /// Ends a holder. `heads_queue`: the next caller of the local queue must be promoted.
     #[inline]
     pub(crate) fn of_holder(
         is_contended: bool,
@@ -175,19 +175,19 @@ impl Ending {
         }
     }
 
-    /// The end of an owner that is given up; `None` if nothing of it can be left.
+    /// Ends an owner that is given up; `None` if nothing of it can be left.
     #[inline]
     pub(crate) fn of_owner(owner: &Outstanding) -> Option<Ending> {
         owner.may_be_stored().then(|| Ending::unhurried(Way::End))
     }
 
-    /// The end of an owner on a node of a quorum.
+    /// Ends an owner on a node of a quorum.
     #[inline]
     pub(crate) fn of_node(is_contended: bool) -> Ending {
         Ending::unhurried(if is_contended { Way::End } else { Way::Release })
     }
 
-    /// An end for which nobody waits.
+    /// An end that nobody waits for.
     #[inline]
     fn unhurried(way: Way) -> Ending {
         Ending {
@@ -201,15 +201,15 @@ impl Ending {
         }
     }
 
-    /// A waiter queues, as is known before the first command.
+    /// A waiter queues: this is known before the first command.
     #[inline]
     pub(crate) fn contended(&mut self) {
         debug_assert!(self.way != Way::EndForSuccessor, "the successor comes last");
         self.way = Way::End;
     }
 
-    /// Whether the first end may name the next caller of the local queue as the successor. The end of a writer admits all
-    /// readers that are next, and one that names a successor grants the lock to one waiter.
+    /// Whether the first end may name the next caller of the local queue as the successor. The end of a writer admits
+    /// all readers that are next, but an end that names a successor grants the lock to one waiter.
     #[inline]
     pub(crate) fn may_name_successor(&self, mode: Mode) -> bool {
         self.owes.head && self.rests_until.is_none() && mode != Mode::Write
@@ -240,14 +240,14 @@ impl Ending {
         }
     }
 
-    /// The time for which the lock is to stay taken.
+    /// How long the lock must stay reserved.
     #[inline]
     fn rest(&self, now: impl Fn() -> Moment) -> Option<Duration> {
         let time = self.rests_until?.since(now());
         (time >= SHORTEST_REST).then_some(time)
     }
 
-    /// The caller of the release waits no longer: it is told so, and the end is hurried no more.
+    /// The caller of the release stops waiting: it is told so, and the end is no longer urgent.
     #[inline]
     pub(crate) fn late(&mut self) -> Option<Report> {
         if let Phase::Urgent { .. } = self.phase {
@@ -256,7 +256,7 @@ impl Ending {
         std::mem::take(&mut self.owes.report).then_some(Report::Unconfirmed)
     }
 
-    /// The last command came to this, or was given up. `owner` has noted that.
+    /// Handles the outcome of the last command, or the end of its wait. `owner` has noted the outcome.
     #[inline]
     pub(crate) fn on(
         &mut self,
@@ -274,7 +274,7 @@ impl Ending {
             };
         }
         if let Event::Answered(_) = event {
-            // What may follow ends an owner that holds nothing any more.
+            // The owner holds nothing any longer, so the next end has nothing to reserve.
             self.rests_until = None;
         }
         let mut promotes = None;
@@ -340,7 +340,7 @@ impl Ending {
             self.phase = Phase::Over;
             return Then::Over;
         };
-        // What the server has of the owner is not known any more.
+        // It is no longer known what the server has of the owner.
         self.way = Way::End;
         self.phase = Phase::Settling {
             settling,
@@ -350,8 +350,8 @@ impl Ending {
         Then::Pause(pause)
     }
 
-    /// Whether a shutdown waits for this. It waits for an answer and no longer: a tainted owner is ended again for
-    /// seconds, but it is not known to hold the lock.
+    /// Whether a shutdown waits for this end. It waits only for an answer: a tainted owner is ended again for seconds,
+    /// but it is not known to hold the lock.
     #[inline]
     pub(crate) fn is_awaited(&self) -> bool {
         match self.phase {

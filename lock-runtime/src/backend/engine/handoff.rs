@@ -4,7 +4,7 @@ use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::reply::Answered;
 use crate::lease::record::Grant;
 
-/// What is decided by an owner. Its id, its records and its messages concern those who send its commands.
+/// What decisions need of an owner. Its id, records and messages matter only to the code that sends its commands.
 pub(crate) trait Owned {
     fn outstanding(&self) -> &Outstanding;
 
@@ -16,7 +16,7 @@ pub(crate) trait Owned {
 pub(crate) enum Handoff<O> {
     /// Nothing: it begins with an owner of its own.
     Fresh,
-    /// An owner that may be in the queue, whose place is to be kept.
+    /// An owner that may be in the queue, and keeps its place there.
     Queued(O),
     /// An owner whose place in the queue the server has just confirmed.
     Confirmed(O),
@@ -37,12 +37,12 @@ pub(crate) struct Won<O> {
     pub(crate) promotes: bool,
 }
 
-/// What a call leaves that is over.
+/// What a call leaves behind when it is over.
 #[derive(Debug)]
 #[must_use = "an owner that is forgotten keeps its lock, and callers wait for a head"]
 pub(crate) struct Left<O> {
     /// End this owner.
     pub(crate) ends: Option<O>,
-    /// Make the next caller of the local queue its head.
+    /// Promote the next caller of the local queue to its head.
     pub(crate) promotes: Option<Handoff<O>>,
 }

@@ -14,8 +14,8 @@
 //!             lost ─── promotes the next caller, who begins with nothing
 //! ```
 //!
-//! A turn changes nothing of the grant: owner, deadline and renewals stay. So a lease that is handed over in doubt is
-//! confirmed for its next holder, and one that is in doubt is never retained, where nobody would confirm it.
+//! A turn does not change the grant: owner, deadline and renewals stay. So a lease that is handed over in doubt is
+//! confirmed for its next holder. A lease in doubt is never retained, since nobody would confirm it then.
 
 use std::mem;
 use std::time::Duration;
@@ -28,15 +28,15 @@ pub(crate) const MAX_LOCAL_TIME: Duration = Duration::from_secs(1);
 /// A lock that is held, from its grant until it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Holding {
-    /// The time before the acquire was sent that was answered with the grant.
+    /// When the acquire was sent that the grant answered.
     pub(super) granted_at: Moment,
-    /// Renewals that were sent and not answered.
+    /// Renewals that are sent and not answered.
     unanswered: u32,
     /// How many callers had the grant before this holder, fewer than [`TURNS`](crate::config::TURNS).
     turn: u8,
-    /// Waiters queue in Redis, as far as is known: the lock is released by hand-off.
+    /// Waiters are known to queue in Redis: the lock is released by hand-off.
     is_contended: bool,
-    /// The holder is the head of its local queue, and passes that on when it is done.
+    /// The holder is the head of its local queue, and promotes the next caller when it is done.
     heads_queue: bool,
     doubt: Doubt,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Holding {
 enum Doubt {
     #[default]
     None,
-    /// It was, and is to be confirmed.
+    /// It was, and must be confirmed.
     Open,
     /// It was, and a confirmation is outstanding.
     Confirming,
@@ -57,11 +57,11 @@ enum Doubt {
 pub(crate) struct Facts {
     pub(crate) now: Moment,
     pub(crate) deadline: Moment,
-    /// Of its first request.
+    /// The ttl of its first request.
     pub(crate) ttl: Duration,
     /// A message named the owner: a waiter queues in Redis.
     pub(crate) is_named: bool,
-    /// It is to stay taken for a minimum, which is not over.
+    /// Its minimum hold is not over.
     pub(crate) rests: bool,
     /// It is lost, or its deadline has passed.
     pub(crate) is_over: bool,
@@ -76,9 +76,9 @@ pub(crate) struct Facts {
 pub(crate) enum Done {
     /// The first caller of the local queue.
     HandsOver,
-    /// Nobody, and for this time the client's next caller may have it.
+    /// Nobody. The client's next caller may have it within this time.
     Retains(Duration),
-    /// Nobody of this client.
+    /// Nobody in this client.
     Ends,
 }
 
@@ -116,14 +116,14 @@ impl Holding {
         self.turn
     }
 
-    /// Whether a renewal is unanswered, which the background sent.
+    /// Whether a renewal that the background sent is unanswered.
     #[inline]
     pub(crate) fn is_renewing(&self) -> bool {
         self.unanswered > 0
     }
 
-    /// Decides what becomes of the lock. The first caller of the local queue asks for the ttl `next`; without one, the lock
-    /// may be retained for `retain`.
+    /// Decides what happens to the lock. The first caller of the local queue asks for the ttl `next`; without one, the
+    /// lock may be retained for `retain`.
     pub(crate) fn done(&self, next: Option<Duration>, retain: Duration, at: &Facts) -> Done {
         match next {
             Some(ttl) if self.may_go_to(ttl, at) => Done::HandsOver,
@@ -164,8 +164,8 @@ impl Holding {
         at.deadline.since(at.now).saturating_sub(at.ttl * 2 / 3)
     }
 
-    /// The next caller has it. Returns whether a confirmation was outstanding; what is in doubt is confirmed again when it is
-    /// delivered.
+    /// The next caller has it. Returns whether a confirmation was outstanding. A lease in doubt is confirmed again when
+    /// the caller gets it.
     pub(crate) fn handed_over(&mut self) -> bool {
         self.turn += 1;
         self.confirmation_is_over()
@@ -192,7 +192,7 @@ impl Holding {
         self.doubt != Doubt::None
     }
 
-    /// Whether to confirm it as soon as that may be.
+    /// Whether to confirm it as soon as possible.
     pub(crate) fn is_unconfirmed(&self) -> bool {
         self.doubt == Doubt::Open
     }
@@ -212,8 +212,8 @@ impl Holding {
         self.unanswered += 1;
     }
 
-    /// A renewal was answered, on a connection of before the break if it is `stale`: it says nothing of the server of today.
-    /// Returns whether a confirmation was outstanding.
+    /// A renewal was answered. If `is_stale`, the connection is from before the break, and the answer proves nothing
+    /// about the current server. Returns whether a confirmation was outstanding.
     pub(crate) fn confirmed(&mut self, is_stale: bool) -> bool {
         self.unanswered = 0;
         let was_outstanding = self.confirmation_is_over();
@@ -223,7 +223,7 @@ impl Holding {
         was_outstanding
     }
 
-    /// The answer to a renewal says that waiters queue, or not.
+    /// Notes whether the answer to a renewal reports waiters.
     pub(crate) fn note_contended(&mut self, is_contended: bool) {
         self.is_contended |= is_contended;
     }
@@ -234,7 +234,7 @@ impl Holding {
         self.confirmation_is_over()
     }
 
-    /// Nobody waits for the answer to a confirmation any more. Returns whether one was outstanding.
+    /// Nobody waits for the answer to a confirmation any longer. Returns whether one was outstanding.
     pub(crate) fn confirmation_is_over(&mut self) -> bool {
         let was_outstanding = self.doubt == Doubt::Confirming;
         if was_outstanding {

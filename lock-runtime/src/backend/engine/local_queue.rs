@@ -14,23 +14,23 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct WaiterId(pub(crate) u64);
 
-/// The local queue of one lock. `Waiter` is what a waiter leaves in it, `Known` what the head knows of the lock.
+/// The local queue of one lock. `Waiter` is what a waiter leaves in it, `Known` what the head knows about the lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct LocalQueue<Waiter, Known> {
-    /// Made for the first waiter: every held lock has a queue, and hardly any has a waiter.
+    /// Created for the first waiter: every held lock has a queue, but few ever have a waiter.
     #[expect(
         clippy::box_collection,
         reason = "it takes a quarter of the bytes where there is no waiter"
     )]
     pub(super) waiters: Option<Box<VecDeque<(WaiterId, Waiter)>>>,
-    /// What the head knows of the lock. Waiters that leave need not ask themselves.
+    /// What the head knows about the lock. Waiters that leave need not ask the server.
     last_known: Option<Known>,
     pub(super) heads: u32,
     /// A waiter has no time left, and stays only for the head's next announcement.
     is_awaited: bool,
 }
 
-/// What becomes of a queue whose head is done.
+/// What happens to a queue whose head is done.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<Waiter> {
     /// This waiter is a head now.
@@ -51,8 +51,8 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         }
     }
 
-    /// Makes a caller a head, if there are fewer than `max_heads`. That means that no caller waits: a head that is done makes
-    /// the next one a head.
+    /// Makes a caller a head, if there are fewer than `max_heads`. If there are, no caller waits, because a head that
+    /// is done promotes the next one.
     #[inline]
     pub(crate) fn enter(&mut self, max_heads: u32) -> bool {
         let has_room = self.heads < max_heads;
@@ -66,14 +66,14 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         waiters.push_back((id, waiter));
     }
 
-    /// Removes a waiter. `None` if it became the head before.
+    /// Removes a waiter. `None` if it was promoted before.
     pub(crate) fn leave(&mut self, id: WaiterId) -> Option<Waiter> {
         let waiters = self.waiters.as_mut()?;
         let index = waiters.binary_search_by_key(&id.0, |(id, _)| id.0);
         waiters.remove(index.ok()?).map(|(_, waiter)| waiter)
     }
 
-    /// What the head knows of the lock.
+    /// What the head knows about the lock.
     pub(crate) fn last_known(&self) -> Option<Known> {
         self.last_known.clone()
     }
@@ -83,13 +83,13 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         self.is_awaited = true;
     }
 
-    /// Changes what the head knows of the lock.
+    /// Changes what the head knows about the lock.
     #[inline]
     pub(crate) fn update(&mut self, last_known: Option<Known>) {
         self.last_known = last_known;
     }
 
-    /// Changes what the head knows of the lock, and removes the waiters that stayed for it without time.
+    /// Changes what the head knows about the lock, and removes the waiters that only stayed for it.
     pub(crate) fn announce(
         &mut self,
         last_known: &Known,
@@ -115,7 +115,7 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         waiters.front().map(|(_, waiter)| waiter)
     }
 
-    /// How many callers wait behind the head.
+    /// The number of callers that wait behind the head.
     pub(crate) fn waiting(&self) -> usize {
         self.waiters.as_ref().map_or(0, |waiters| waiters.len())
     }

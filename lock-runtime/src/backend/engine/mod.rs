@@ -1,9 +1,10 @@
 //! State machines for the life of an owner: answers and time go in, the next command comes out.
 //!
-//! A machine is a plain value in the task that drives it, which sends the commands and waits. It knows no I/O, no task, no
-//! lock and no clock, so its unit test explores it to exhaustion.
+//! A machine is a plain value in the task that drives it. The task sends the commands and waits. The machine knows no
+//! I/O, task, lock or clock, so its unit test explores it exhaustively.
 //!
-//! [`competing`]: until its caller has the lock. [`holding`]: until that is done. [`ending`]: until nothing of it can be left.
+//! [`competing`]: until the caller has the lock. [`holding`]: until the caller is done. [`ending`]: until nothing of
+//! the owner can be left.
 
 pub(crate) mod competing;
 pub(crate) mod ending;
@@ -15,7 +16,7 @@ use crate::backend::engine::ending::Event;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::EndReply;
 
-/// What [`ending`] is told of an answer.
+/// Translates an answer into an event of [`ending`].
 #[inline]
 pub(crate) fn event_of(ended: &Result<EndReply, WireError>) -> Event {
     match ended {

@@ -1,7 +1,7 @@
 //! Acquires a lock: runs from the first attempt until the caller wins or gives up.
 //!
-//! [`Competing`] decides what to do next. This sends the commands, waits, and tells the callers behind it what is known of
-//! the lock. Dropped at any time, it leaves what the machine says.
+//! [`Competing`] decides what to do next. This sends the commands, waits, and reports what is known about the lock to
+//! the callers behind it. It may be dropped at any time, and then leaves behind what the machine decides.
 
 mod new_head;
 
@@ -42,17 +42,17 @@ pub(crate) struct Acquisition {
     /// When its wait is over.
     until: Instant,
     competing: Competing<RegisteredOwner>,
-    /// The same that the machine knows, in words.
+    /// What the machine knows, in words.
     last_known: Option<LastKnown>,
     polls: PollInterval,
-    /// The time to the next poll, by the last answer.
+    /// The time to the next poll, set by the last answer.
     poll: Duration,
     pace: Pace,
     /// While it waits, the client listens for releases.
     subscription: Option<Subscription>,
-    /// Attempts in a row that failed.
+    /// Failed attempts in a row.
     failures: u32,
-    /// How often it lost a part of several locks.
+    /// How often it lost some of several locks.
     begun_anew: u32,
 }
 
@@ -80,10 +80,10 @@ impl Acquisition {
         }
     }
 
-    /// The task that makes the first attempt and goes on until the outcome is delivered or the caller is gone.
+    /// The task that makes the first attempt, and continues until the outcome is delivered or the caller is gone.
     #[inline]
     pub(crate) fn begin(self, reply: Reply<Outcome>) -> Task {
-        // Counted here and not in the task: a shutdown may look before the task is run.
+        // Counted here, not in the task: a shutdown may look before the task runs.
         let counted = self.context.unsettled.one();
         self.into_task(Command::Attempt, reply, counted)
     }
@@ -99,7 +99,7 @@ impl Acquisition {
             };
             drop(self);
             if let Some(outcome) = outcome {
-                // If the caller is gone by now, the lease comes back and is released as it is dropped.
+                // If the caller is gone by now, the lease comes back and is released when it is dropped.
                 catch_panics(|| drop(reply.send(outcome)));
             }
             drop(counted);
@@ -108,8 +108,8 @@ impl Acquisition {
 
     /// Competes until it has the lock or its wait is over.
     ///
-    /// An acquisition of a free lock makes an attempt and nothing else. What else may be awaited is boxed, or it would be
-    /// part of each.
+    /// Acquiring a free lock takes one attempt and nothing else. All other awaits are boxed, or every acquisition's
+    /// future would have room for them.
     async fn run(&mut self, mut command: Command) -> Outcome {
         loop {
             command = match command {
@@ -139,7 +139,7 @@ impl Acquisition {
         self.competing.on(event, || self.context.now())
     }
 
-    /// Makes the lease of the lock that was granted.
+    /// Makes the lease of the granted lock.
     #[inline]
     fn win(&mut self) -> Undelivered {
         let Won {
@@ -162,7 +162,7 @@ impl Acquisition {
         Undelivered::new(self.context.clone(), lease)
     }
 
-    /// Notes what is known of the lock, also for the callers behind this one.
+    /// Notes what is known about the lock, also for the callers behind this one.
     fn learn(&mut self, last_known: LastKnown) {
         if self.competing.heads_queue() {
             let lock = &self.request.lock().names.lock;
@@ -179,7 +179,7 @@ impl Acquisition {
         if now >= self.until {
             return self.on(Event::TimeIsUp);
         }
-        // A timer that is due would fire at the next tick.
+        // A timer that is already due would fire at the next tick.
         if pause.is_zero() {
             return self.on(Event::Due);
         }
@@ -187,7 +187,7 @@ impl Acquisition {
         let notified = async {
             match self.competing.owner() {
                 Some(owner) => owner.notified().await,
-                // It has given back what too few replicas had.
+                // It has given back a lock that too few replicas had.
                 None => pending().await,
             }
         };
@@ -210,7 +210,7 @@ impl Acquisition {
                 backoff(self.failures, random::jitter())
             }
             Pause::Anew => {
-                // Each owner has to be ended, so one that loses what it had each time must not make many.
+                // Each owner must be ended, so a call that loses its locks every time must not make many.
                 let times = self.begun_anew;
                 self.begun_anew += 1;
                 if times == 0 {
@@ -221,13 +221,13 @@ impl Acquisition {
         }
     }
 
-    /// Makes the next caller of the local queue a head.
+    /// Promotes the next caller of the local queue.
     fn pass_head(&self, handoff: Handoff) {
         let Request { mode, locks, .. } = &self.request;
         pass_head::to_next(&self.context, *mode, &locks.first().names.lock, handoff);
     }
 
-    /// Asks once for the lock, and for a place in its queue where it may wait there.
+    /// Asks once for the lock, and for a place in its queue if it may wait there.
     #[inline]
     async fn attempt(&mut self) -> Command {
         let (context, request) = (&self.context, &self.request);
@@ -279,7 +279,7 @@ impl Acquisition {
         command
     }
 
-    /// Somebody else has the lock, or one of several.
+    /// Another owner has the lock, or one of several.
     fn waits(&mut self, waiting: Waiting) -> Command {
         let context = &self.context;
         context.contended.insert(&self.request.lock().names.lock);
@@ -317,7 +317,7 @@ impl Acquisition {
     }
 
     /// Listens for releases of the lock, which was held at the last attempt. The lock may have become free between the
-    /// attempt and the subscription, so that the owner asks once more after it.
+    /// attempt and the subscription, so the owner asks once more afterwards.
     async fn listen(&mut self) -> Command {
         if Instant::now() >= self.until {
             return self.on(Event::TimeIsUp);
@@ -344,7 +344,7 @@ impl Acquisition {
         }
     }
 
-    /// Gives back a lock that too few replicas have, and waits until that is confirmed.
+    /// Gives back a lock that too few replicas have, and waits for the confirmation.
     async fn give_back(&mut self) -> Command {
         if let Some(owner) = self.competing.give_back() {
             let ended = reaper::end(&self.context, owner);
@@ -354,7 +354,7 @@ impl Acquisition {
         self.on(Event::GivenBack)
     }
 
-    /// Asks whether anybody can have the lock now, before the callers behind this one are told who has it.
+    /// Asks whether anybody can have the lock now, before the callers behind this one learn who has it.
     async fn check_replicas(&mut self) -> Command {
         let owner = self.competing.owner().expect("it has asked");
         match self.context.wire.has_replicas(owner).await {
@@ -368,7 +368,7 @@ impl Acquisition {
         }
     }
 
-    /// Gives back what the owner has, and begins with another one.
+    /// Gives back what the owner has, and starts over with another one.
     fn begin_anew(&mut self) -> Command {
         if let Some(owner) = self.competing.give_back() {
             drop(reaper::end(&self.context, owner));
@@ -376,8 +376,8 @@ impl Acquisition {
         self.on(Event::GivenBack)
     }
 
-    /// Leaves the queue. Waits until the server has confirmed that, but no longer than one command timeout after
-    /// the end of its wait; the rest goes on in the background. The error says why it gives up.
+    /// Leaves the queue. Waits until the server has confirmed that, but no longer than one command timeout after the
+    /// end of its wait; the remainder runs in the background. The error states why it gives up.
     async fn give_up(&mut self) -> LockError {
         let error = self.error();
         let (context, lock) = (&self.context, &self.request.lock().names.lock);
@@ -418,16 +418,16 @@ impl Drop for Acquisition {
     }
 }
 
-/// What decides how this request is served.
+/// The properties of this request that decide how it is served.
 #[inline]
 fn call(context: &Context, request: &Request) -> Call {
     let awaits_replicas = context.waits_for_replicas;
     let may_lack_token = !request.fenced && !awaits_replicas;
     let is_alone = request.mode == Mode::Exclusive && request.locks.len() == 1;
-    // A caller that does not wait expects the lock to be held, and is told so by one command.
+    // A caller that does not wait expects the lock to be held, and one command tells it so.
     let waits = !request.wait.is_zero();
-    // A lock with a minimum hold is not handed over but expires, each time, and only the script lets the waiters in before a
-    // newcomer.
+    // A lock with a minimum hold is never handed over: it expires each time. Only the script lets the waiters in before
+    // a newcomer.
     let is_handed_over = request.terms.min_hold_ms == 0;
     Call {
         locks: request.locks.len(),

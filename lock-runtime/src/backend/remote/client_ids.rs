@@ -5,26 +5,26 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::error::LockError;
 use crate::lease::owner_id::ClientId;
 
-/// The ids that a client goes by, and the number of its owners with each.
+/// The ids of a client, and the number of its owners with each.
 ///
-/// Each connection has an id of its own, since copies of a machine or of a restored process share all that was made
-/// before they connect. With one shared id, each copy would receive the other's messages, and count as a subscriber in
+/// Each connection has its own id, since copies of a machine or of a restored process share everything that was made
+/// before they connect. With a shared id, each copy would receive the other's messages, and count as a subscriber in
 /// its place. Copies of a client that waits without a connection still share an id until the connection after the next.
 ///
-/// The connections to the nodes of a cluster share their ids, since each node counts the subscribers that it has itself.
-/// A copy of a client has ids of its own once all of its connections have been found broken.
+/// The connections to the nodes of a cluster share their ids, since each node counts its own subscribers. A copy of a
+/// client has its own ids once all of its connections have been found broken.
 #[derive(Debug, Default)]
 pub(crate) struct ClientIds {
     /// The last one is for new owners.
     in_use: Vec<(ClientId, usize)>,
-    /// The connections that are subscribed to the last one, one for each node.
+    /// The connections that are subscribed to the last id, one for each node.
     subscribed: Vec<(NodeId, ConnectionId)>,
     /// All of them are gone.
     is_past: bool,
 }
 
 impl ClientIds {
-    /// The id for a new owner, which is counted.
+    /// Returns the id for a new owner, and counts the owner.
     pub(crate) fn register(&mut self) -> Result<ClientId, LockError> {
         if self.in_use.is_empty() || self.is_past {
             self.draw()?;
@@ -34,7 +34,7 @@ impl ClientIds {
         Ok(*id)
     }
 
-    /// Counts an owner that goes by `id` already.
+    /// Counts an owner that already has this `id`.
     pub(crate) fn register_again(&mut self, id: ClientId) {
         match self.owners_mut(id) {
             Some(owners) => *owners += 1,
@@ -43,18 +43,18 @@ impl ClientIds {
         }
     }
 
-    /// Counts one owner less.
+    /// Uncounts an owner.
     pub(crate) fn unregister(&mut self, id: ClientId) {
         if let Some(owners) = self.owners_mut(id) {
             *owners -= 1;
         }
     }
 
-    /// The ids that a new connection to a node subscribes to: that of new owners first, then those of owners that have
-    /// not ended. The first connection has a new one.
+    /// The ids that a new connection to a node subscribes to: the id of new owners first, then those of owners that
+    /// have not ended. The first connection has a new id.
     pub(crate) fn for_connection(&mut self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
         let is_shared = self.subscribed.iter().any(|&(other, _)| other != node);
-        // An id that owners go by already is kept for the connection that is made for them.
+        // Owners already use this id, and the connection is made for them.
         let has_owners = self.in_use.last().is_some_and(|&(_, owners)| owners > 0);
         let is_taken = self.is_past || !self.subscribed.is_empty();
         if !is_shared && (is_taken || !has_owners) {
@@ -63,14 +63,14 @@ impl ClientIds {
         Ok(self.in_use.iter().rev().map(|&(id, _)| id).collect())
     }
 
-    /// The ids in use that are not among these. Connections to several nodes may be made at the same time, and each of
-    /// them may have drawn an id that the others were made without.
+    /// The ids in use that are not among these. Connections to several nodes may be made at the same time, and each may
+    /// have drawn an id that the others lack.
     pub(crate) fn missing(&self, subscribed: &[ClientId]) -> Vec<ClientId> {
         let ids = self.in_use.iter().map(|&(id, _)| id);
         ids.filter(|id| !subscribed.contains(id)).collect()
     }
 
-    /// Whether there is a connection that is subscribed to the id of new owners.
+    /// Whether a connection is subscribed to the id of new owners.
     pub(crate) fn is_subscribed(&self) -> bool {
         !self.subscribed.is_empty()
     }
@@ -81,7 +81,8 @@ impl ClientIds {
         self.subscribed.push((node, connection));
     }
 
-    /// A connection is gone: new owners go by the id of the next one, unless that is there already, or other nodes are.
+    /// A connection is gone: new owners get the id of the next one, unless it exists already or other nodes are
+    /// connected.
     pub(crate) fn disconnected(&mut self, node: NodeId, connection: ConnectionId) {
         let before = self.subscribed.len();
         self.subscribed
@@ -89,7 +90,7 @@ impl ClientIds {
         self.is_past |= self.subscribed.is_empty() && before > 0;
     }
 
-    /// Draws an id for new owners, and drops those without owners.
+    /// Draws an id for new owners, and drops the ids without owners.
     fn draw(&mut self) -> Result<(), LockError> {
         let id = ClientId::random()?;
         self.in_use.retain(|&(_, owners)| owners > 0);
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(ids.len(), 4);
     }
 
-    /// Each node is to count the client as a subscriber, whatever connection was made first.
+    /// Each node must count the client as a subscriber, whatever connection was made first.
     #[test]
     fn connections_that_are_made_side_by_side_are_told_of_each_others_ids() {
         let mut ids = ClientIds::default();
@@ -221,7 +222,7 @@ mod tests {
         ids.connected(NODE, FIRST);
         assert_eq!(ids.for_connection(OTHER).unwrap(), [id]);
         ids.connected(OTHER, ConnectionId(2));
-        // One is replaced while the other one lasts.
+        // One is replaced while the other lasts.
         ids.disconnected(NODE, FIRST);
         assert_eq!(ids.register().unwrap(), id);
         assert_eq!(ids.for_connection(NODE).unwrap(), [id]);

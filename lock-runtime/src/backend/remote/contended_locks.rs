@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::key::LockName;
 
-/// How many locks are remembered. Each has one place, which it may share with others: the last one of them is remembered.
+/// How many locks are remembered. Several locks may share a place, which remembers the last of them.
 const PLACES: usize = 128;
 
-/// The locks that others held when this client last asked. Such a lock is mostly held again, and is asked for by the script
-/// at once.
+/// The locks that others held when this client last asked. Such a lock is usually held again, so the first command for
+/// it is the script.
 ///
-/// A place has the hash of a name, or zero. A wrong one costs a command, or a little of the server's time.
+/// A place has the hash of a name, or zero. A collision costs a command, or a little of the server's time.
 pub(crate) struct ContendedLocks([AtomicU64; PLACES]);
 
 impl Default for ContendedLocks {

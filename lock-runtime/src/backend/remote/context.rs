@@ -2,8 +2,8 @@
 //!
 //! # Invariants
 //!
-//! - Mutexes are taken in the order local queues, registry, notifier. None is held across an await, or while wakers, replies and
-//!   subscribers run.
+//! - Mutexes are taken in the order local queues, registry, notifier. None is held across an await, or while wakers,
+//!   replies and subscribers run.
 
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
@@ -33,33 +33,33 @@ use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockName, OneOrMore, RecordNames};
 use crate::lease::Mode;
 
-/// How many callers of a client may wait for shares of one lock in Redis, each with a place of its own. More callers
-/// wait for one of these places.
+/// How many callers of a client may wait in Redis for shares of one lock, each with its own place. Further callers wait
+/// for one of these places.
 const MAX_WAITING_SHARES: u32 = 64;
 
 /// The shared state of one client's locks on its servers.
 ///
-/// The mutexes are taken in the order `queues` or `share_queues`, `registry`, notifier; that of `downgrading` is taken
-/// alone. They are never held across an await, and are free when wakers, replies and subscribers run.
+/// The mutexes are taken in the order `queues` or `share_queues`, `registry`, notifier; the mutex of `downgrading` is
+/// taken alone. They are never held across an await, and are free when wakers, replies and subscribers run.
 pub(crate) struct Context {
     pub(crate) wire: Servers,
     pub(crate) clock: Clock,
     pub(crate) background: Background,
     /// Bounds one command, connecting included.
     pub(crate) command_timeout: Duration,
-    /// Whether a lock is not granted before replicas have it.
+    /// Whether a lock is granted only once replicas have it.
     pub(crate) waits_for_replicas: bool,
     /// How many callers in a row may have one grant.
     pub(crate) local_turns: u32,
     pub(crate) await_release: bool,
     pub(crate) notifier: GrantNotifier,
     queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
-    /// Of callers for shares, which wait in Redis beside each other.
+    /// The queues of callers for shares, which wait in Redis side by side.
     share_queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
     registry: Mutex<LeaseRegistry>,
     pub(crate) contended: ContendedLocks,
     pub(crate) downgrading: Arc<Downgrading>,
-    /// Wakes the watchdog before the time it has planned.
+    /// Wakes the watchdog before its planned time.
     pub(crate) watchdog: Arc<Notify>,
     /// Acquisitions under way, and owners that are being ended.
     pub(crate) unsettled: InFlight,
@@ -73,7 +73,7 @@ impl Context {
         notifier: GrantNotifier,
         options: &Options,
     ) -> Context {
-        // Without a queue, turns would keep others out who may have come before.
+        // Without a queue, turns would keep out others that may have come first.
         let local_turns = if wire.has_queue() {
             options.local_turns
         } else {
@@ -98,7 +98,7 @@ impl Context {
         }
     }
 
-    /// The local queues of callers that want a lock for themselves alone.
+    /// The local queues of callers that want a lock exclusively.
     pub(crate) fn queues(&self) -> MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>> {
         self.queues.lock()
     }
@@ -127,7 +127,7 @@ impl Context {
         self.background.timers()
     }
 
-    /// Whether this is still the process that made the client.
+    /// Fails in a forked child of the process that made the client.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         self.background.check_process()
     }
@@ -141,7 +141,7 @@ impl Context {
         RegisteredOwner::new(label, names, mode, &self.notifier)
     }
 
-    /// A caller that waits, and the duty to answer it.
+    /// A waiting caller, and the duty to answer it.
     pub(crate) fn inline_runner<T: Send + 'static>(&self) -> (InlineRunner<T>, Reply<T>) {
         InlineRunner::new(&self.background)
     }
@@ -159,7 +159,7 @@ impl Context {
         self.check_process()?;
         let gone = || LockError::new(LockErrorKind::Shutdown);
         let task = self.background.spawn(task).ok_or_else(gone)?;
-        // Outside of the budget of the caller's task, as offloaded tasks are.
+        // Outside the coop budget of the caller's task, as offloaded tasks are.
         unconstrained(task).await.map_err(|_| gone())
     }
 
@@ -176,12 +176,12 @@ impl Context {
         }
     }
 
-    /// Has the watchdog look for due work now.
+    /// Wakes the watchdog to look for due work.
     pub(crate) fn wake_watchdog(&self) {
         self.watchdog.notify_one();
     }
 
-    /// Has the watchdog look for due work if some is due before it would.
+    /// Wakes the watchdog if work is due before it would look.
     pub(crate) fn wake_watchdog_if_due(&self) {
         let is_due_earlier = self.registry().is_due_earlier();
         if is_due_earlier {
@@ -192,7 +192,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // The watchdog finds no client any more, and ends.
+        // The watchdog no longer finds a client, and ends.
         self.watchdog.notify_one();
     }
 }

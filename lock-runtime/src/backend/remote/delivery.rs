@@ -12,7 +12,7 @@ use crate::lease::record::Grant;
 use crate::lease::schedule::RenewalSchedule;
 use crate::lease::{Lease, Request};
 
-/// A lock that was acquired, and the owner that holds it.
+/// An acquired lock, and the owner that holds it.
 #[derive(Debug)]
 pub(crate) struct GrantedOwner {
     pub(crate) owner: RegisteredOwner,

@@ -23,11 +23,11 @@ use crate::lease::record::Grant;
 use crate::lease::schedule::{LeaseTerms, is_fresh};
 use crate::lease::{Lease, LossReason, Mode, Request};
 
-/// Makes the holder of a lease a reader, if it still holds the lock. Repeated until it is answered or the lease is over;
+/// Makes the holder of a lease a reader, if it still holds the lock. Retried until it is answered or the lease is over;
 /// then the lock is given back.
 ///
-/// The lease is not renewed meanwhile: each attempt confirms it. Dropped at any time, also before it is polled, this ends the
-/// holder.
+/// The lease is not renewed meanwhile: each attempt confirms it. Dropping this at any time, even before the first poll,
+/// ends the holder.
 pub(crate) fn downgrade(
     context: Arc<Context>,
     entry: Box<LeaseEntry>,
@@ -62,7 +62,7 @@ pub(crate) fn downgrade(
     }
 }
 
-/// What the holder of `lease`, which is to `end` then, asks for as a reader from a grant at `from` on.
+/// The request of the reader that replaces the holder of `lease`, ends at `end` and counts from a grant at `from`.
 fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) -> Request {
     Request {
         locks: OneOrMore::from(Lock {
@@ -73,7 +73,7 @@ fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) 
         terms: LeaseTerms {
             // `max_hold` counts from the first grant.
             max_hold: lease.terms.max_hold.map(|_| end.since(from)),
-            // A share has no minimum.
+            // A share has no minimum hold.
             min_hold_ms: 0,
             ..lease.terms
         },
@@ -84,8 +84,8 @@ fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) 
     }
 }
 
-/// A writer that becomes a reader. When that is over, the next caller is the head of the local queue: readers do not head
-/// the queue of those that want the lock for themselves alone. Dropped before that, the writer is ended as well.
+/// A writer that becomes a reader. Afterwards the next caller is the head of the local queue: readers do not head the
+/// queue of exclusive callers. Dropped before that, the writer is ended as well.
 struct Writer {
     context: Arc<Context>,
     lock: LockName,
@@ -96,7 +96,7 @@ struct Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // In a forked child another thread may have held the mutexes when the process was forked.
+        // In a forked child, another thread of the parent may have held the mutexes during the fork.
         if self.context.check_process().is_err() {
             return;
         }
@@ -149,8 +149,8 @@ async fn attempt(
     }
 }
 
-/// The leases of writers that become readers. Nothing is due for them, so the registry does not have them, but a
-/// shutdown ends them.
+/// The leases of writers that become readers. They have no due work, so they are not in the registry, but a shutdown
+/// ends them.
 #[derive(Debug)]
 pub(crate) struct Downgrading {
     process: u32,
@@ -167,8 +167,8 @@ impl Default for Downgrading {
 }
 
 impl Downgrading {
-    /// Adds a lease, before the registry loses it. It is removed when the returned value is dropped, after the registry
-    /// has the lease of the reader.
+    /// Adds a lease, before it leaves the registry. Dropping the returned value removes it, once the registry has the
+    /// reader's lease.
     pub(crate) fn begin(self: &Arc<Self>, lease: &Arc<Lease>) -> Downgrade {
         self.leases.lock().push(lease.clone());
         Downgrade {
@@ -191,7 +191,7 @@ pub(crate) struct Downgrade {
 
 impl Drop for Downgrade {
     fn drop(&mut self) {
-        // In a forked child another thread may have held the mutex when the process was forked.
+        // In a forked child, another thread of the parent may have held the mutex during the fork.
         if let Some(mut leases) = self.all.leases.lock_unless_forked(self.all.process) {
             leases.retain(|other| !Arc::ptr_eq(other, &self.lease));
         }

@@ -19,7 +19,7 @@ use crate::key::LockName;
 use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::{LossReason, Mode, RevocationNumber};
 
-/// The events of one client's wire. The wire is made before its context, which is known here from then on.
+/// The events of one client's wire. The wire is made before its context, which is set later.
 pub(crate) struct Events {
     notifier: GrantNotifier,
     context: OnceLock<Weak<Context>>,
@@ -33,7 +33,7 @@ impl Events {
         }
     }
 
-    /// Events reach `context` from now on.
+    /// Delivers events to `context` from now on.
     pub(crate) fn deliver_to(&self, context: Weak<Context>) {
         let is_first = self.context.set(context).is_ok();
         debug_assert!(is_first, "a wire has one context");
@@ -80,7 +80,7 @@ impl WireEvents for Events {
         let Some(context) = self.context() else {
             return;
         };
-        // Their waiters are in the queue of a node that sends them no message any more, or sends it by the others.
+        // Their waiters queue on a node that no longer sends them messages, or sends them through the other nodes.
         self.notifier.notify_waiters();
         confirm_anew(&context, concerns);
     }
@@ -110,8 +110,8 @@ impl WireEvents for Events {
                 reaper::end_again(&context, owner_id, mode, lock);
             }
         }
-        // After the notification: a holder that is about to retain its lease has had it, or its retained lease
-        // is found here.
+        // After the notification: a holder that is about to retain its lease has seen it, or its retained lease is
+        // found here.
         let retained = context.registry().retained.remove_owner(owner_id);
         if let Some(entry) = retained {
             release::release_unawaited(&context, entry);
@@ -123,8 +123,8 @@ impl WireEvents for Events {
     }
 }
 
-/// An operator has taken a lock from its owner. A lease on its way to its caller is not among the client's leases yet: its
-/// first renewal is refused.
+/// An operator has taken a lock from its owner. A lease on its way to its caller is not among the client's leases yet:
+/// its first renewal is refused.
 fn revoked(context: &Arc<Context>, payload: &[u8]) {
     let Some(Notice { owner_id, by }) = Notice::parse(payload) else {
         return;
@@ -138,7 +138,7 @@ fn revoked(context: &Arc<Context>, payload: &[u8]) {
     watchdog::declare_lost(context, owner_id, Some(reason));
 }
 
-/// Has the leases confirmed at once that the next server may not have.
+/// Confirms at once the leases that the next server may not have.
 fn confirm_anew(context: &Arc<Context>, concerns: &dyn Fn(&LockName) -> bool) {
     if !is_removed!(renewal_after_a_move) {
         context.registry().doubt(context.now(), concerns);

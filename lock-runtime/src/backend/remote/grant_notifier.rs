@@ -1,7 +1,7 @@
 //! Delivers grant messages to the owners of a client.
 //!
-//! A message is a hint, and its sender may be mistaken or lie. It may wake a waiter, end a retained lease, and have an
-//! owner of this client ended again that ended a moment ago. It never ends an owner of another client.
+//! A message is a hint, and its sender may be mistaken or lie. It may wake a waiter, end a retained lease, or end an
+//! owner of this client again that ended a moment ago. It never ends an owner of another client.
 //!
 //! # Invariants
 //!
@@ -26,11 +26,11 @@ use crate::error::LockError;
 use crate::lease::Mode;
 use crate::lease::owner_id::{AcquisitionId, ClientId, OwnerId};
 
-/// How long an ended owner is remembered: longer than a message can be under way to a client that is connected.
+/// How long an ended owner is remembered: longer than a message can be in flight to a connected client.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// The most ended owners that are remembered. If one is forgotten too soon and is granted the lock after that, other
-/// clients wait for the 1.5 s that its grant has to be confirmed.
+/// The most ended owners that are remembered. If one is forgotten too soon and is then granted the lock, other clients
+/// wait the 1.5 s within which its grant must be confirmed.
 const MAX_REMEMBERED: usize = 1024;
 
 /// The owners of a client that have not ended, each with a slot for one notification.
@@ -46,11 +46,11 @@ pub(crate) struct GrantNotifier {
 struct Owners {
     slots: HashMap<AcquisitionId, Slot>,
     client_ids: ClientIds,
-    /// Owners that ended after they had a place in a queue, with their modes, the last one at the end.
+    /// Owners that ended after they had a place in a queue, with their modes, the newest at the back.
     ended: VecDeque<(Instant, OwnerId, Mode)>,
 }
 
-/// An owner's notification. Kept inside the map: every held lock has one, and hardly any is ever notified.
+/// An owner's notification. Kept inside the map: every held lock has one, but few are ever notified.
 #[derive(Debug)]
 enum Slot {
     Idle,
@@ -88,7 +88,7 @@ impl Default for GrantNotifier {
 }
 
 impl GrantNotifier {
-    /// A new owner. Messages reach it from now on, so that none comes too early.
+    /// Registers a new owner. Messages reach it from now on, so none comes too early.
     pub(crate) fn register(&self) -> Result<OwnerId, LockError> {
         let drawn = random::acquisition()?;
         let mut owners = self.owners();
@@ -97,14 +97,14 @@ impl GrantNotifier {
         Ok(owner_id)
     }
 
-    /// Has messages reach an owner again that has ended.
+    /// Delivers messages again to an owner that has ended.
     pub(crate) fn register_again(&self, owner_id: OwnerId) {
         let mut owners = self.owners();
         owners.client_ids.register_again(owner_id.process());
         owners.slots.insert(owner_id.acquisition(), Slot::Idle);
     }
 
-    /// Removes an owner that has ended. One that may yet be granted the lock, in this mode, is remembered for a while.
+    /// Removes an owner that has ended. If it may yet be granted the lock, in this mode, it is remembered for a while.
     pub(crate) fn unregister(&self, owner_id: OwnerId, may_be_granted: Option<Mode>) {
         let Some(mut owners) = self.owners.lock_unless_forked(self.process) else {
             return;
@@ -118,7 +118,7 @@ impl GrantNotifier {
         drop(slot);
     }
 
-    /// The mode of an owner of this client that ended a moment ago. It is forgotten after that.
+    /// The mode of an owner of this client that ended a moment ago. Forgets the owner.
     pub(crate) fn take_just_ended(&self, owner_id: OwnerId) -> Option<Mode> {
         let mut owners = self.owners();
         let is_it = |&(_, other, _): &(Instant, OwnerId, Mode)| other == owner_id;
@@ -142,8 +142,8 @@ impl GrantNotifier {
         self.owners().client_ids.connected(node, connection);
     }
 
-    /// A connection is gone. Notifies the owners, since messages may have been missed. If there are connections to other
-    /// nodes, only those that wait: a holder elsewhere would take that for a waiter that queues.
+    /// A connection is gone. Notifies the owners, since messages may have been missed. If other nodes are connected,
+    /// only those that wait: a holder elsewhere would take the notification for a waiter that queues.
     pub(crate) fn disconnected(&self, node: NodeId, connection: ConnectionId) {
         let mut owners = self.owners();
         owners.client_ids.disconnected(node, connection);
@@ -166,7 +166,7 @@ impl GrantNotifier {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Notifies an owner; `false` if it is none of this client's.
+    /// Notifies an owner; `false` if this client has no such owner.
     pub(crate) fn notify(&self, owner_id: OwnerId) -> bool {
         let id = owner_id.acquisition();
         let notified = self.owners().slots.get_mut(&id).map(Slot::notify);
@@ -176,7 +176,7 @@ impl GrantNotifier {
         notified.is_some()
     }
 
-    /// Completes when an owner is notified, or was since this completed last. For one task at a time.
+    /// Completes when an owner is notified, or was since the last completion. For one task at a time.
     pub(crate) async fn notified(&self, owner_id: OwnerId) {
         let id = owner_id.acquisition();
         poll_fn(|cx| {
@@ -191,7 +191,7 @@ impl GrantNotifier {
         .await;
     }
 
-    /// Whether an owner was notified and no task has taken that.
+    /// Whether an owner was notified and no task has consumed that.
     pub(crate) fn was_notified(&self, owner_id: OwnerId) -> bool {
         let owners = self.owners();
         let slot = owners.slots.get(&owner_id.acquisition());

@@ -33,7 +33,7 @@ impl Context {
                 });
             }
         }
-        // Not under the mutex of the leases, which is the second in order.
+        // Not under the mutex of the leases, which comes second in the order.
         let local = self.queues();
         for (held, (lock, mode)) in held.iter_mut().zip(queues) {
             if mode.share().is_none() {

@@ -22,9 +22,9 @@ pub(crate) enum Joined {
     Head(Request),
     /// Behind the head.
     Waits(QueuePosition),
-    /// Beside the head: the caller does not wait.
+    /// Past the head: the caller does not wait.
     Beside(Request),
-    /// With the lock, by a lease that was retained.
+    /// With the lock, through a retained lease.
     Holds(Undelivered),
 }
 
@@ -40,8 +40,8 @@ pub(crate) struct QueuePosition {
     _subscription: Option<Subscription>,
 }
 
-/// Becomes the head of the local queue, or takes its last place. Both happen under one mutex: the queue could
-/// otherwise end in between, and the caller would wait behind a head that is gone.
+/// Becomes the head of the local queue, or takes its last place. Both happen under one mutex: otherwise the queue could
+/// end in between, and the caller would wait behind a head that is gone.
 pub(crate) fn join(context: &Arc<Context>, request: Request, until: Instant) -> Joined {
     let mut queues = context.queues_of(request.mode);
     if request.mode.share().is_some() {
@@ -64,8 +64,7 @@ pub(crate) fn join(context: &Arc<Context>, request: Request, until: Instant) -> 
         .retained
         .remove(&request.lock().names.lock);
     if let Some(mut entry) = retained {
-        // No caller waits behind a retained lease. What this caller sends follows the `end` on the same
-        // connection.
+        // No caller waits behind a retained lease. This caller's commands follow the `end` on the same connection.
         entry.holding.leave_queue();
         drop(queues);
         release::release_unawaited(context, entry);
@@ -74,7 +73,7 @@ pub(crate) fn join(context: &Arc<Context>, request: Request, until: Instant) -> 
     enter_or_wait(context, queues, request, until)
 }
 
-/// A call for several locks has a place in Redis of its own, and is in no local queue. A lease that this client retains
+/// A call for several locks has its own place in Redis, and is in no local queue. A lease that this client retains
 /// would keep it out.
 fn join_none(context: &Arc<Context>, request: Request) -> Joined {
     for lock in request.locks.iter() {
@@ -86,7 +85,7 @@ fn join_none(context: &Arc<Context>, request: Request) -> Joined {
     Joined::Beside(request)
 }
 
-/// As [`join`], for a share. A lease that this client retains would keep the share out.
+/// Like [`join`], for a share. A lease that this client retains would keep the share out.
 fn join_shares(
     context: &Arc<Context>,
     queues: MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>>,
@@ -140,10 +139,10 @@ fn enter_or_wait(
 }
 
 impl QueuePosition {
-    /// Waits for the outcome of the acquisition that begins when this caller is the head.
+    /// Waits for the outcome of the acquisition that begins when this caller is promoted.
     ///
-    /// A caller whose time is up fails with what the head knows. If the head knows nothing yet, it waits for
-    /// that for one command timeout more.
+    /// A caller whose time is up fails with what the head knows. If the head knows nothing yet, the caller waits for
+    /// that for one more command timeout.
     pub(crate) async fn wait(mut self) -> Outcome {
         let gone = || LockError::new(LockErrorKind::Shutdown);
         let context = self.context.clone();
@@ -158,27 +157,27 @@ impl QueuePosition {
         match timers.timeout_at(last, self.outcome()).await {
             Ok(outcome) => outcome.ok_or_else(gone)?,
             Err(_) if self.leave() => Err(LastKnown::unknown().into_error(context.now())),
-            // Just made the head: its acquisition has begun, and knows its time.
+            // It was just promoted: its acquisition has begun, and knows its deadline.
             Err(_) => self.outcome().await.ok_or_else(gone)?,
         }
     }
 
     async fn outcome(&mut self) -> Option<Outcome> {
         let outcome = self.runner.answer().await;
-        // A caller with an outcome is in no queue any more.
+        // A caller with an outcome is no longer in a queue.
         self.waiter = None;
         self.runner.expects_nothing();
         outcome
     }
 
-    /// Leaves with what is known at the head, or stays until something is known there.
+    /// Leaves with what the head knows, or stays until the head knows something.
     fn time_out(&mut self) -> Option<LastKnown> {
         let mut queues = self.context.queues_of(self.mode);
         let Some(last_known) = queues.last_known(&self.lock) else {
             queues.await_announcement(&self.lock);
             return None;
         };
-        // A caller that has just been made the head has its outcome soon.
+        // A caller that was just promoted has its outcome soon.
         let left = queues.leave(&self.lock, self.waiter?)?;
         drop(queues);
         // Without the mutex: dropping the reply wakes this caller.
@@ -187,7 +186,7 @@ impl QueuePosition {
         Some(last_known)
     }
 
-    /// Leaves the queue. `false` if the caller was made the head before.
+    /// Leaves the queue. `false` if the caller was promoted before.
     fn leave(&mut self) -> bool {
         let waiter = self.waiter.take();
         let queues = || self.context.queues_of(self.mode);
@@ -195,7 +194,7 @@ impl QueuePosition {
         left.is_some()
     }
 
-    /// Is gone without having left, as a caller that was made the head at that moment.
+    /// Is gone without having left, like a caller that was promoted at that moment.
     #[cfg(test)]
     pub(crate) fn vanish(mut self) {
         self.waiter = None;
@@ -204,7 +203,7 @@ impl QueuePosition {
 
 impl Drop for QueuePosition {
     fn drop(&mut self) {
-        // In a forked child another thread may have held the mutex when the process was forked.
+        // In a forked child, another thread of the parent may have held the mutex during the fork.
         if self.waiter.is_some() && self.context.check_process().is_ok() {
             self.leave();
         }

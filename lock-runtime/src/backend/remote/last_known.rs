@@ -10,15 +10,15 @@ use crate::error::{LockError, LockErrorKind};
 use crate::lease::Lease;
 use crate::lease::record::Holder;
 
-/// The last thing known of a lock. A caller behind the head whose wait is over fails by it, without a
-/// command: a crowd would otherwise send one command for each caller at the same time.
+/// The latest that is known about a lock. A caller behind the head whose wait is over fails with it, without a command:
+/// otherwise a crowd would send one command per caller at the same time.
 ///
-/// Every held lock has one, so long variants are boxed.
+/// Every held lock has one, so large variants are boxed.
 #[derive(Clone, Debug)]
 pub(crate) enum LastKnown {
-    /// A caller of this client holds the lock by this lease. Weak, since the trace of a lease ends when it is dropped.
+    /// A caller of this client holds the lock by this lease. Weak, since dropping a lease ends its trace.
     LocalHold(Weak<Lease>),
-    /// The lock was handed to the next waiter of the queue.
+    /// The lock was handed off to the next waiter of the queue.
     HandedOff,
     /// The last attempt was answered with this holder.
     HeldElsewhere(Box<HeldElsewhere>),
@@ -26,7 +26,7 @@ pub(crate) enum LastKnown {
     Failed(Box<WireError>),
 }
 
-/// The holder that an attempt was answered with.
+/// The holder in the answer to an attempt.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldElsewhere {
     holder: Holder,
@@ -35,8 +35,8 @@ pub(crate) struct HeldElsewhere {
 }
 
 impl HeldElsewhere {
-    /// The holder in words. Waiting does not help where its record has no expiry, as after `SET key value` by hand. Ours
-    /// always has one.
+    /// Describes the holder. Waiting does not help if its record has no expiry, as after `SET key value` by hand. Our
+    /// records always have one.
     fn describe(&self) -> String {
         let holder = self.holder.describe();
         match (&self.holder, self.expires_at) {
@@ -54,7 +54,7 @@ impl LastKnown {
         LastKnown::LocalHold(Arc::downgrade(lease))
     }
 
-    /// For an answer that has come just `now`.
+    /// For an answer that arrived just `now`.
     pub(crate) fn held_elsewhere(
         holder: Holder,
         remaining: Option<Duration>,
@@ -66,14 +66,14 @@ impl LastKnown {
         }))
     }
 
-    /// For a local queue whose head had no answer within its callers' wait.
+    /// For a local queue whose head got no answer within its callers' wait.
     pub(crate) fn unknown() -> LastKnown {
         LastKnown::failed(WireError::unavailable(
             "the server has not answered the first in line",
         ))
     }
 
-    /// As far as it decides anything.
+    /// Reduces it to what decisions depend on.
     pub(crate) fn knows(known: Option<&LastKnown>) -> Knows {
         match known {
             None => Knows::Nothing,

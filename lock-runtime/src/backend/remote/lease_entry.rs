@@ -18,7 +18,7 @@ pub(crate) struct LeaseEntry {
     pub(crate) owner: RegisteredOwner,
     pub(crate) schedule: RenewalSchedule,
     pub(crate) holding: Holding,
-    /// The number in the record, as far as is known. A caller's token is this and its turn.
+    /// The number in the record, as far as is known. A caller's token is this plus its turn.
     pub(crate) number: FencingToken,
     /// The entry's time in the registry's agenda; `None` once the lease is lost, and while it is in no registry.
     pub(crate) due: Option<Moment>,
@@ -46,7 +46,7 @@ impl LeaseEntry {
         self.owner.id().acquisition()
     }
 
-    /// What becomes of the lock when its holder is done: for a next caller with these terms, or without one.
+    /// Decides what happens to the lock when its holder is done: for a next caller with these terms, or without one.
     pub(crate) fn done(&self, next: Option<&LeaseTerms>, turns: u32, now: Moment) -> Done {
         let retain = self.lease.terms.retain;
         let ttl = next.map(LeaseTerms::first_ttl);
@@ -104,14 +104,14 @@ impl LeaseEntry {
         }
     }
 
-    /// The lease is to be confirmed, unless a confirmation is outstanding.
+    /// Puts the lease in doubt, unless a confirmation is outstanding.
     pub(crate) fn doubt(&mut self) {
         self.lease.doubt();
         self.schedule.doubted();
         self.holding.doubted();
     }
 
-    /// The renewal to send now. `confirming` counts those that are confirmations.
+    /// The renewal to send now. `confirming` counts the confirmations among them.
     pub(crate) fn renew(&mut self, extension: Extension, confirming: &mut usize) -> Renewal {
         *confirming += usize::from(self.holding.renews());
         self.renewal(extension)

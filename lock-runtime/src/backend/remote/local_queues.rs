@@ -1,13 +1,13 @@
-//! The local queues of a client, one for each lock that a caller of it competes for or holds. That caller is the head, and
-//! the others wait behind it. When the head is done, the next caller becomes the head.
+//! The local queues of a client, one for each lock that one of its callers competes for or holds. That caller is the
+//! head, and the others wait behind it. When the head is done, it promotes the next caller.
 
 use std::collections::hash_map::Entry;
 
 use crate::backend::engine::local_queue::{LocalQueue, Next, WaiterId};
 use crate::key::{ByLock, LockName};
 
-/// The local queues of a client by lock. `Waiter` is what a waiter leaves in its queue, `Known` what the head knows of the
-/// lock.
+/// The local queues of a client by lock. `Waiter` is what a waiter leaves in its queue, `Known` what the head knows
+/// about the lock.
 #[derive(Debug)]
 pub(crate) struct LocalQueues<Waiter, Known> {
     queues: ByLock<LocalQueue<Waiter, Known>>,
@@ -17,7 +17,7 @@ pub(crate) struct LocalQueues<Waiter, Known> {
 }
 
 impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
-    /// Queues with so many heads each at most.
+    /// Queues with at most this many heads each.
     pub(crate) fn with_heads(max_heads: u32) -> LocalQueues<Waiter, Known> {
         LocalQueues {
             queues: ByLock::default(),
@@ -26,8 +26,8 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         }
     }
 
-    /// `None`: the caller is a head now. Otherwise there are heads enough, and this is the end of the queue, to wait
-    /// there.
+    /// `None`: the caller is a head now. Otherwise there are enough heads, and the caller can wait at the returned tail
+    /// of the queue.
     pub(crate) fn enter(&mut self, lock: &LockName) -> Option<QueueTail<'_, Waiter, Known>> {
         let queue = match self.queues.entry(lock.clone()) {
             Entry::Occupied(queue) => queue.into_mut(),
@@ -40,12 +40,12 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         Some(QueueTail { queue, next })
     }
 
-    /// Removes a waiter. `None` if it became the head before.
+    /// Removes a waiter. `None` if it was promoted before.
     pub(crate) fn leave(&mut self, lock: &LockName, id: WaiterId) -> Option<Waiter> {
         self.queues.get_mut(lock)?.leave(id)
     }
 
-    /// What the head knows of the lock.
+    /// What the head knows about the lock.
     pub(crate) fn last_known(&self, lock: &LockName) -> Option<Known> {
         self.queues.get(lock)?.last_known()
     }
@@ -57,14 +57,14 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         }
     }
 
-    /// Changes what the head knows of the lock.
+    /// Changes what the head knows about the lock.
     pub(crate) fn update(&mut self, lock: &LockName, last_known: Option<Known>) {
         if let Some(queue) = self.queues.get_mut(lock) {
             queue.update(last_known);
         }
     }
 
-    /// Changes what the head knows of the lock, and removes the waiters that stayed for it without time.
+    /// Changes what the head knows about the lock, and removes the waiters that only stayed for it.
     pub(crate) fn announce(
         &mut self,
         lock: &LockName,
@@ -80,7 +80,7 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         self.queues.get(lock)?.peek()
     }
 
-    /// How many callers wait behind the head.
+    /// The number of callers that wait behind the head.
     pub(crate) fn waiting(&self, lock: &LockName) -> usize {
         self.queues.get(lock).map_or(0, LocalQueue::waiting)
     }
@@ -94,7 +94,7 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         self.queues.get_mut(lock)?.pop_if(accept)
     }
 
-    /// A head is done: makes the first waiter one. A queue without heads ends.
+    /// A head is done: promotes the first waiter. A queue without heads ends.
     pub(crate) fn pop(&mut self, lock: &LockName) -> Option<Waiter> {
         match self.queues.get_mut(lock)?.pop() {
             Next::Head(waiter) => return Some(waiter),
@@ -106,7 +106,7 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         None
     }
 
-    /// A head is done, and leaves if nobody waits: a queue without heads ends. `false` if somebody does.
+    /// A head is done, and leaves if nobody waits: a queue without heads ends. `false` if somebody waits.
     pub(crate) fn dismiss(&mut self, lock: &LockName) -> bool {
         let Entry::Occupied(mut queue) = self.queues.entry(lock.clone()) else {
             return true;

@@ -18,16 +18,16 @@ pub(crate) struct LocalWaiter {
     pub(crate) reply: Reply<Outcome>,
     /// The slot for the caller's acquisition, which runs elsewhere while the caller's runtime is busy.
     pub(crate) task: Arc<Offloaded<Outcome>>,
-    /// What makes an acquisition of this waiter.
+    /// Makes this waiter's acquisition.
     pub(crate) acquisitions: Arc<dyn Acquisitions>,
     /// A shutdown waits for it, here and once it is a head.
     pub(crate) counted: Counted,
 }
 
-/// Begins acquisitions for waiters. The acquisition is above the hand-off that calls this, and implements it in
-/// `acquisition::new_head`.
+/// Begins acquisitions for waiters. The acquisition is a layer above the hand-over that calls this, and implements it
+/// in `acquisition::new_head`.
 pub(crate) trait Acquisitions: Send + Sync {
-    /// Makes `waiter` the head of its local queue.
+    /// Promotes `waiter` to the head of its local queue.
     fn make_head(
         self: Arc<Self>,
         waiter: LocalWaiter,

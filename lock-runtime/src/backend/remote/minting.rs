@@ -16,10 +16,10 @@ use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, LossReason};
 
-/// The token of a lease. Without one the server is asked, again for the time of one command where it does not answer.
+/// Returns the token of a lease. Without one it asks the server, and retries for the time of one command.
 ///
-/// Dropped at any time, it leaves a lease with or without a token. A token that no caller saw is that of the next one who
-/// asks under the same owner: the server gives an owner one token.
+/// Dropped at any time, it leaves a lease with or without a token. If no caller saw a token, the next caller that asks
+/// under the same owner gets it: the server gives an owner one token.
 pub(crate) async fn token(
     context: &Arc<Context>,
     lease: &Lease,
@@ -28,7 +28,7 @@ pub(crate) async fn token(
     let timeout = context.command_timeout;
     let until = Instant::now() + timeout;
     let mut failures = 0;
-    // Later the error of the last attempt, which says more.
+    // Replaced by the error of the last attempt, which is more specific.
     let silence = format!("the server did not answer within {timeout:?}");
     let mut unanswered = WireError::unavailable(silence);
     loop {

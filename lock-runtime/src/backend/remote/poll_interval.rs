@@ -5,18 +5,18 @@ use std::time::Duration;
 use crate::backend::wire::reply::Waiting;
 use crate::lease::record::Holder;
 
-/// The longest time between two polls. A waiter counts as alive for ten times as long. Where a lock is shared, it is skipped
+/// The longest time between two polls. A waiter counts as alive for ten times as long. On a shared lock it is skipped
 /// after two and a half times, until it polls again.
 pub(crate) const LONGEST: Duration = Duration::from_millis(600);
 
-/// The longest time between two polls of a foreign lock, whose holder hands nothing over.
+/// The longest time between two polls of a foreign lock, whose holder hands nothing off.
 const FOREIGN: Duration = Duration::from_millis(200);
 
 /// The first time between two polls of a foreign lock. Clients that retry in a loop poll about as often, and a lock
-/// that goes from one of them to the next is free for no longer than that.
+/// that passes between them is free for no longer than that.
 const FOREIGN_AT_FIRST: Duration = Duration::from_millis(3);
 
-/// The number of callers of a client that may begin so quickly. With more, each begins more slowly.
+/// The number of callers of a client that may start this fast. With more, each starts more slowly.
 const QUICK_CALLERS: usize = 64;
 
 /// Added for each place behind the head, so that the head polls first.
@@ -25,12 +25,12 @@ const PER_PLACE: Duration = Duration::from_millis(20);
 /// The time until the next poll.
 #[derive(Debug, Default)]
 pub(crate) struct PollInterval {
-    /// The foreign holder that was found last, and how often in a row.
+    /// The last foreign holder found, and how often in a row.
     foreign: Option<(u64, u32)>,
 }
 
 impl PollInterval {
-    /// The time until the next poll after this answer, for one of so many `callers`. `jitter` is between 0 and 1.
+    /// The time until the next poll after this answer, for one of this many `callers`. `jitter` is between 0 and 1.
     pub(crate) fn after(&mut self, waiting: &Waiting, callers: usize, jitter: f64) -> Duration {
         let behind_head = PER_PLACE.saturating_mul(waiting.position.saturating_sub(1));
         let ceiling = match waiting.holder {
@@ -49,7 +49,7 @@ impl PollInterval {
                     .min(FOREIGN)
                     .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
             }
-            // No message names an owner that is in no queue, so it polls as often as for a foreign lock.
+            // No message names an owner outside the queue, so it polls as often as for a foreign lock.
             _ if waiting.position == 0 => FOREIGN.mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 4.0),
             Holder::Ours(_) | Holder::Shared(_) | Holder::Redisson(_) => {
                 self.foreign = None;
@@ -64,7 +64,7 @@ impl PollInterval {
     }
 }
 
-/// The time until an attempt after so many `failures` in a row. `jitter` is between 0 and 1.
+/// The time until an attempt after this many `failures` in a row. `jitter` is between 0 and 1.
 pub(crate) fn backoff(failures: u32, jitter: f64) -> Duration {
     let ceiling = Duration::from_millis(10).saturating_mul(1 << failures.min(5));
     ceiling.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0)

@@ -1,5 +1,5 @@
-//! Ends owners in the background, until nothing of them can be left: those that are given up, and those whose release
-//! was not answered. When to end one again is decided by [`Ending`].
+//! Ends owners in the background, until nothing of them can be left: owners that are given up, and owners whose release
+//! was not answered. [`Ending`] decides when to end one again.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::key::RecordNames;
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
-/// Ends an owner in the background, unless nothing of it can be left. The receiver completes when the first end
-/// was answered or has taken as long as a command may.
+/// Ends an owner in the background, unless nothing of it can be left. The receiver completes when the first end was
+/// answered or has taken as long as a command may.
 pub(crate) fn end(context: &Arc<Context>, mut owner: RegisteredOwner) -> oneshot::Receiver<()> {
     let (first, done) = oneshot::channel();
     let Some(mut ending) = Ending::of_owner(&owner.outstanding) else {
         return done;
     };
-    // Counted here and not in the task: a shutdown may look before the task is run.
+    // Counted here, not in the task: a shutdown may look before the task runs.
     let counted = context.unsettled.one();
     let context_of_task = context.clone();
     context.spawn(async move {
@@ -38,8 +38,8 @@ pub(crate) fn end(context: &Arc<Context>, mut owner: RegisteredOwner) -> oneshot
     done
 }
 
-/// Ends an owner of this client once more that ended a moment ago, because a grant was announced for it: its end
-/// has overtaken one of its commands.
+/// Ends an owner of this client again that ended a moment ago, because a grant was announced for it: its end has
+/// overtaken one of its commands.
 pub(crate) fn end_again(context: &Arc<Context>, owner_id: OwnerId, mode: Mode, lock: &[u8]) {
     let lock = String::from_utf8(lock.to_vec());
     let Some(names) = lock.ok().and_then(|lock| RecordNames::of_lock(lock).ok()) else {
@@ -49,8 +49,8 @@ pub(crate) fn end_again(context: &Arc<Context>, owner_id: OwnerId, mode: Mode, l
     drop(end(context, owner));
 }
 
-/// Goes on with an end whose first command came to nothing, or not to enough. `counted` is dropped as soon as a
-/// shutdown need not wait any longer.
+/// Continues an end whose first command failed, or did not do enough. `counted` is dropped as soon as a shutdown need
+/// not wait any longer.
 pub(crate) async fn settle(
     context: &Context,
     mut owner: RegisteredOwner,
@@ -76,7 +76,7 @@ pub(crate) async fn settle(
     drop(counted);
 }
 
-/// Sends one command of an end, and notes what came of it.
+/// Sends one command of an end, and notes its outcome.
 async fn send(
     context: &Context,
     owner: &mut RegisteredOwner,

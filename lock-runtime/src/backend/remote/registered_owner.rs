@@ -18,7 +18,7 @@ use crate::key::{OneOrMore, RecordNames};
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
-/// An owner that may hold a lock or queue for it. Grant messages reach it for as long as this lives.
+/// An owner that may hold a lock or queue for it. Grant messages reach it as long as this lives.
 ///
 /// It is kept until the owner has ended. Only the task that has it sends commands of this owner.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct RegisteredOwner {
 }
 
 impl RegisteredOwner {
-    /// A new owner, which messages reach before its first command is sent.
+    /// Makes a new owner, and registers it for messages before its first command is sent.
     pub(crate) fn new(
         label: &Arc<str>,
         names: OneOrMore<RecordNames>,
@@ -42,7 +42,7 @@ impl RegisteredOwner {
         })
     }
 
-    /// An owner that has ended and is to be ended once more.
+    /// Makes an owner that has ended and must be ended once more.
     pub(crate) fn ended_before(
         owner_id: OwnerId,
         names: RecordNames,

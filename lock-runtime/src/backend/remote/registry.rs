@@ -19,8 +19,7 @@ use crate::lease::record::Grant;
 use crate::lease::schedule::{Due, Extension};
 use crate::lease::{Lease, Mode, Request};
 
-/// How many confirmations may be outstanding: enough to keep a server busy, and few enough that a slow one is not
-/// sent all of them at once.
+/// How many confirmations may be outstanding: enough to keep a server busy, and few enough not to flood a slow one.
 const MAX_CONFIRMATIONS: usize = 1024;
 
 /// The leases of a client by owner.
@@ -28,13 +27,13 @@ const MAX_CONFIRMATIONS: usize = 1024;
 pub(crate) struct LeaseRegistry {
     /// Boxed, since a map keeps up to twice as many places as it has entries, and moves all of them when it grows.
     entries: HashMap<AcquisitionId, Box<LeaseEntry>>,
-    /// Every entry with a time at which it is due, in that order.
+    /// Every entry with a due time, in that order.
     agenda: BTreeSet<(Moment, AcquisitionId)>,
     /// Leases that may have to be confirmed now.
     doubtful: VecDeque<AcquisitionId>,
     /// Confirmations that are outstanding.
     confirming: usize,
-    /// When the last connection broke. What was sent before proves nothing about the server of the next one.
+    /// When the last connection broke. Commands sent before prove nothing about the server of the next one.
     broke_at: Option<Moment>,
     /// Leases that no caller holds.
     pub(crate) retained: RetainedLeases,
@@ -46,7 +45,8 @@ pub(crate) struct LeaseRegistry {
 #[derive(Debug, Default)]
 pub(crate) struct DueWork {
     pub(crate) renewals: Vec<Renewal>,
-    /// Leases that are renewed again while a renewal is outstanding, with the number of those that failed or are late.
+    /// Leases that are renewed again while a renewal is outstanding, with the number of renewals that failed or are
+    /// late.
     pub(crate) overdue: Vec<(Arc<Lease>, u32)>,
     pub(crate) lost: Vec<OwnerId>,
     /// When more is due; `None` without a lease. In the past if more was due than was asked for.
@@ -72,7 +72,7 @@ impl LeaseRegistry {
         self.agenda.insert((due, id));
     }
 
-    /// Removes a lease: it is not renewed any more. `None` if it was handed over.
+    /// Removes a lease, which is no longer renewed. `None` if it was handed over.
     pub(crate) fn remove(&mut self, lease: &Lease) -> Option<Box<LeaseEntry>> {
         self.entry(lease)?;
         let id = lease.owner_id.acquisition();
@@ -99,8 +99,8 @@ impl LeaseRegistry {
         self.planned = planned;
     }
 
-    /// The next server may have missed a renewal of these leases, or a lock itself: their connection broke, or another
-    /// server has them. A retained lease is not worth a confirmation: its time is over.
+    /// Puts these leases in doubt: their connection broke, or another server has them, so the next server may have
+    /// missed a renewal, or the lock itself. A retained lease is not worth a confirmation: its retention ends.
     pub(crate) fn doubt(&mut self, now: Moment, concerns: &dyn Fn(&LockName) -> bool) {
         self.broke_at = Some(now);
         if !is_removed!(retained_after_a_move) {
@@ -112,7 +112,7 @@ impl LeaseRegistry {
         self.confirm_all();
     }
 
-    /// There is a connection again: confirmations that failed without one are due now.
+    /// A connection exists again: confirmations that failed without one are due now.
     pub(crate) fn connected(&mut self) {
         self.confirm_all();
     }
@@ -123,7 +123,7 @@ impl LeaseRegistry {
         self.doubtful = open.map(|(&id, _)| id).collect();
     }
 
-    /// A lease is to be confirmed at once.
+    /// Makes a lease's confirmation due at once.
     pub(crate) fn confirm_soon(&mut self, lease: &Lease) {
         if let Some(entry) = self.entry(lease) {
             entry.doubt();
@@ -140,7 +140,7 @@ impl LeaseRegistry {
         self.broke_at.is_some_and(|broke| sent < broke)
     }
 
-    /// The entry of a lease, unless the grant was handed over to another one.
+    /// The entry of a lease, unless its grant was handed over to another lease.
     fn entry(&mut self, lease: &Lease) -> Option<&mut LeaseEntry> {
         let entry = self.entries.get_mut(&lease.owner_id.acquisition())?;
         Some(&mut **entry).filter(|entry| std::ptr::eq(&*entry.lease, lease))
@@ -155,7 +155,7 @@ impl LeaseRegistry {
             .then(|| entry.owner.names.first().lock.clone())
     }
 
-    /// Hands the lease of a holder that is done to another caller, as its next turn of at most `turns`, if that
+    /// Hands the lease of a holder that is done over to another caller, as its next turn of at most `turns`, if that
     /// caller may have it.
     pub(crate) fn hand_over(
         &mut self,
@@ -172,7 +172,7 @@ impl LeaseRegistry {
         }
         let next = entry.hand_over(request, now, &mut self.confirming);
         if entry.holding.is_in_doubt() {
-            // Confirmed again when it is delivered.
+            // Confirmed again when the caller gets it.
             entry.doubt();
         }
         self.reschedule(lease.owner_id);
@@ -199,8 +199,8 @@ impl LeaseRegistry {
         true
     }
 
-    /// Gives the retained lease of a lock to its next caller, as its next turn of at most `turns`, if that caller
-    /// may have it.
+    /// Gives the retained lease of a lock to its next caller, as its next turn of at most `turns`, if that caller may
+    /// have it.
     pub(crate) fn resume(
         &mut self,
         request: &Request,
@@ -214,14 +214,14 @@ impl LeaseRegistry {
             return None;
         }
         let mut entry = self.retained.remove(lock)?;
-        // No confirmation is due: the retention would have ended with the connection.
+        // No confirmation is due: a broken connection would have ended the retention.
         let next = entry.hand_over(request, now, &mut self.confirming);
         self.put(entry);
         Some(next)
     }
 
-    /// Work that is due at `now`, at most `most` of it. The outcome of each renewal is to be reported, and each
-    /// loss; and this is to be called again by `next`.
+    /// Returns work that is due at `now`, at most `most` of it. The caller must report the outcome of each renewal and
+    /// each loss, and call this again by `next`.
     pub(crate) fn due(&mut self, now: Moment, most: usize) -> DueWork {
         let mut work = DueWork::default();
         while let Some(&(moment, id)) = self.agenda.first() {
@@ -237,7 +237,7 @@ impl LeaseRegistry {
                 entry.schedule.postpone(now);
             }
             if entry.lease.is_over() {
-                // Lost for another reason, as at a shutdown: it must not be renewed.
+                // Lost for another reason, such as a shutdown: it must not be renewed.
                 work.lost.push(owner_id);
                 self.unschedule(owner_id);
                 continue;
@@ -287,12 +287,12 @@ impl LeaseRegistry {
         Some(renewal)
     }
 
-    /// Keeps the renewals of leases that were not removed, or downgraded, since.
+    /// Keeps the renewals of leases that were not removed or downgraded since.
     pub(crate) fn keep_held(&self, renewals: &mut Vec<Renewal>) {
         renewals.retain(|renewal| self.mode(renewal.owner_id) == Some(renewal.mode));
     }
 
-    /// How an owner holds its lock now.
+    /// The mode in which an owner holds its lock now.
     pub(crate) fn mode(&self, owner_id: OwnerId) -> Option<Mode> {
         Some(self.entries.get(&owner_id.acquisition())?.owner.mode)
     }
@@ -336,8 +336,7 @@ impl LeaseRegistry {
         Some(renewed)
     }
 
-    /// A renewal was not answered. Returns its lease and the number of failures in a row, if that is to be
-    /// reported.
+    /// A renewal was not answered. Returns its lease and the number of failures in a row, if that must be reported.
     pub(crate) fn unanswered(
         &mut self,
         owner_id: OwnerId,
@@ -354,8 +353,8 @@ impl LeaseRegistry {
         failed
     }
 
-    /// A lease is lost and needs no attention any more. The caller tells its holder, and hands over the local
-    /// queue that the holder headed, if it did.
+    /// A lease is lost and needs no further attention. The caller tells its holder, and promotes the next caller of the
+    /// local queue if the holder headed it.
     pub(crate) fn lost(&mut self, owner_id: OwnerId) -> Option<(Arc<Lease>, Option<LockName>)> {
         self.unschedule(owner_id);
         let entry = self.entries.get_mut(&owner_id.acquisition())?;
@@ -398,8 +397,8 @@ impl LeaseRegistry {
         self.entry(lease).map(|entry| entry.owner.names.clone())
     }
 
-    /// Notes the number that the record of a lease has from now on. Returns the token of its holder's turn, or `None` if the
-    /// lease was handed over.
+    /// Notes the new number of a lease's record. Returns the token of its holder's turn, or `None` if the lease was
+    /// handed over.
     pub(crate) fn minted(&mut self, lease: &Lease, number: FencingToken) -> Option<FencingToken> {
         let entry = self.entry(lease)?;
         entry.number = number;

@@ -1,7 +1,7 @@
 //! Releases a lock for its holder.
 //!
-//! [`Ending`] decides which command ends the holder, and when the next caller of the local queue is promoted. This sends
-//! the commands until the first end is over. What is unsettled after that is the [`reaper`]'s.
+//! [`Ending`] decides which command ends the holder, and when the next caller of the local queue is promoted. This
+//! sends the commands until the first end is over. The [`reaper`] settles anything left after that.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,17 +29,17 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Mode};
 use crate::telemetry;
 
-/// A caller waits no longer than this for the answer to a release.
+/// The longest that a caller waits for the answer to a release.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// A caller waits this long even if its lease is over, for a round trip or two: the caller's next acquire must
-/// not find its own stale record.
+/// A caller waits this long even if its lease is over, for a round trip or two: the caller's next acquire must not find
+/// its own stale record.
 const MIN_WAIT: Duration = Duration::from_millis(20);
 
 /// Releases a lock and reports the outcome.
 ///
-/// Runs in the background from the start if the lease is already lost, or if a renewal of it is unanswered. The
-/// background sends renewals and reports losses, so that what it has begun there comes first.
+/// Runs in the background from the start if the lease is already lost, or if one of its renewals is unanswered. The
+/// background sends renewals and reports losses, so work that it has begun there comes first.
 pub(crate) async fn release(context: &Arc<Context>, entry: Box<LeaseEntry>) -> ReleaseOutcome {
     let in_background = entry.lease.is_known_lost() || entry.holding.is_renewing();
     let (mut runner, reply) = context.inline_runner();
@@ -53,13 +53,14 @@ pub(crate) async fn release(context: &Arc<Context>, entry: Box<LeaseEntry>) -> R
     outcome.unwrap_or(ReleaseOutcome::Unconfirmed)
 }
 
-/// As [`release`], without waiting for the answer; also the end of a retained lease. Never blocks. What renewals have begun
-/// in the background may come first or last, since nothing is reported.
+/// Like [`release`], without waiting for the answer; also the end of a retained lease. Never blocks. Renewals under way
+/// in the background may finish first or last, since nothing is reported.
 ///
-/// The local queue ends now if it is empty, so that the next caller need not wait for the answer: it is the head of a new
-/// one. The command is queued when this returns, and the caller's next command comes after it. There are four exceptions:
-/// no connection, a server that has forgotten the script, one that refuses to compare and delete, and a lock whose token was
-/// asked for and not answered. Then the caller's next acquire may come first, and waits in Redis's queue.
+/// If the local queue is empty it ends now, so that the next caller need not wait for the answer: it is the head of a
+/// new one. The command is queued when this returns, and the caller's next command comes after it. There are four
+/// exceptions: no connection, a server that has forgotten the script, a server that refuses to compare and delete, and
+/// a lock whose token was requested and not answered. Then the caller's next acquire may come first, and waits in
+/// Redis's queue.
 pub(crate) fn release_unawaited(
     context: &Arc<Context>,
     mut entry: Box<LeaseEntry>,
@@ -72,7 +73,7 @@ pub(crate) fn release_unawaited(
     ReleaseOutcome::NotAwaited
 }
 
-/// Polls `task` once on this thread, and leaves the rest to the background.
+/// Polls `task` once on this thread, and leaves the remainder to the background.
 fn begin_here(context: &Context, mut task: Task) {
     let mut noop = task::Context::from_waker(Waker::noop());
     if task.as_mut().poll(&mut noop).is_pending() {
@@ -86,10 +87,10 @@ fn release_task(
     entry: Box<LeaseEntry>,
     reply: Option<Reply<ReleaseOutcome>>,
 ) -> Task {
-    // Counted here and not in the task: a shutdown may look before the task is run.
+    // Counted here, not in the task: a shutdown may look before the task runs.
     let counted = context.unsettled.one();
     if entry.holding.heads_queue() {
-        // The caller that is recorded as the holder is one no longer.
+        // The caller that is recorded as the holder no longer is.
         context
             .queues()
             .update(&entry.owner.names.first().lock, None);
@@ -110,8 +111,7 @@ fn release_task(
         next: None,
         until: Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT),
         caller: Caller {
-            // Captured before the release is sent: a lease that expires while the release is unanswered is not a
-            // loss.
+            // Captured before the release is sent: a lease that expires while the release is unanswered is not a loss.
             was_held: !entry.lease.is_known_lost(),
             reply,
         },
@@ -130,7 +130,7 @@ struct Release {
     caller: Caller,
     /// How long the caller waits.
     until: Instant,
-    /// What is to be ended; `None` once that is over, or is the reaper's.
+    /// What remains to be ended; `None` once that is over, or the reaper has it.
     unfinished: Option<(Box<LeaseEntry>, Counted)>,
 }
 
@@ -139,11 +139,11 @@ struct NextOwner {
     owner: RegisteredOwner,
     /// The ttl that the caller asks for.
     ttl: Duration,
-    /// The time before the end was sent that names it, from which its lease may be counted.
+    /// When the end was sent that names it, from which its lease may be counted.
     at: Moment,
 }
 
-/// Whom the outcome of a release is told.
+/// The receiver of a release's outcome.
 struct Caller {
     was_held: bool,
     reply: Option<Reply<ReleaseOutcome>>,
@@ -214,7 +214,7 @@ impl Release {
         ending.command(|| SETTLING.now())
     }
 
-    /// Does at once what an event asks for. Returns how the end goes on.
+    /// Carries out an event's effects at once. Returns how the end continues.
     #[inline]
     fn react(&mut self, event: Event) -> Then {
         let Some((entry, _)) = &self.unfinished else {
@@ -235,7 +235,7 @@ impl Release {
         reaction.then
     }
 
-    /// The first end is over. The reaper goes on, if need be.
+    /// The first end is over. The reaper continues if necessary.
     fn finish(&mut self, then: Then) {
         let Some((entry, counted)) = self.unfinished.take() else {
             return;
@@ -244,7 +244,7 @@ impl Release {
             return;
         }
         let (settling, ending, owner) = (self.context.clone(), self.ending, entry.owner);
-        // In a task of its own: this one may run where there are no timers.
+        // In a separate task: this one may run where there are no timers.
         self.context.spawn(async move {
             reaper::settle(&settling, owner, ending, then, counted).await;
         });
@@ -253,12 +253,12 @@ impl Release {
 
 impl Drop for Release {
     fn drop(&mut self) {
-        // In a forked child another thread may have held the mutexes when the process was forked.
+        // In a forked child, another thread of the parent may have held the mutexes during the fork.
         let is_over = self.unfinished.is_none();
         if is_over || self.context.check_process().is_err() {
             return;
         }
-        // Of a command under way nothing more is heard.
+        // The answer to a command under way is ignored.
         self.until = Instant::now();
         let then = self.react(Event::Unavailable);
         self.finish(then);

@@ -1,8 +1,8 @@
 //! Leases that stay with their client for a while after the body, for its next caller. Time is an argument.
 //!
-//! No caller holds a retained lease, so it is neither renewed nor confirmed, and its loss is not reported. Its
-//! owner still heads the local queue, in which no caller waits: the next caller of the lock takes the lease or ends
-//! it. A connection that breaks puts the lease in doubt, and so ends its retention.
+//! No caller holds a retained lease, so it is neither renewed nor confirmed, and its loss is not reported. Its owner
+//! still heads the local queue, in which no caller waits: the next caller of the lock takes the lease or ends it. A
+//! connection that breaks puts the lease in doubt, and so ends its retention.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,9 @@ pub(crate) struct RetainedLeases {
     by_lock: ByLock<RetainedLease>,
     /// The locks of the owners that messages and replies name.
     locks: HashMap<AcquisitionId, LockName>,
-    /// Each lease by the time at which its retention is over.
+    /// Each lease by the end of its retention.
     agenda: BTreeSet<(Moment, AcquisitionId)>,
-    /// The client has shut down, and retains no lease any more.
+    /// The client has shut down, and retains no more leases.
     is_closed: bool,
 }
 
@@ -60,13 +60,13 @@ impl RetainedLeases {
         Some(entry)
     }
 
-    /// Removes the lease of an owner, which is to be released.
+    /// Removes the lease of an owner, which must be released.
     pub(crate) fn remove_owner(&mut self, owner_id: OwnerId) -> Option<Box<LeaseEntry>> {
         let lock = self.locks.get(&owner_id.acquisition())?.clone();
         self.remove(&lock)
     }
 
-    /// Removes the leases whose retention is over, which are to be released.
+    /// Removes the leases whose retention is over, which must be released.
     #[expect(
         clippy::vec_box,
         reason = "they are boxed where they come from and go to"
@@ -82,7 +82,7 @@ impl RetainedLeases {
         expired
     }
 
-    /// Ends the retention now of the leases whose locks `concerns` names.
+    /// Ends the retention now of the leases whose locks `concerns` selects.
     pub(crate) fn expire(&mut self, concerns: &dyn Fn(&LockName) -> bool) {
         for (lock, lease) in &mut self.by_lock {
             if concerns(lock) {
@@ -94,7 +94,7 @@ impl RetainedLeases {
         }
     }
 
-    /// Retains no lease from now on, and removes those that are retained.
+    /// Retains no lease from now on, and removes the retained ones.
     #[expect(
         clippy::vec_box,
         reason = "they are boxed where they come from and go to"
@@ -105,7 +105,7 @@ impl RetainedLeases {
         self.remove_expired(Moment::FIRST)
     }
 
-    /// When the first retention is over.
+    /// When the first retention ends.
     pub(crate) fn next(&self) -> Option<Moment> {
         self.agenda.first().map(|&(until, _)| until)
     }

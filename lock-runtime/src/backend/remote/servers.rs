@@ -22,14 +22,14 @@ use crate::state::LockState;
 pub(crate) enum Servers {
     /// One server, or the nodes of a cluster.
     Redis(RedisWire),
-    /// Independent servers, of which a majority must have each lock.
+    /// Independent servers. A majority of them must have each lock.
     Quorum(QuorumWire),
     /// A server that never answers.
     #[cfg(test)]
     Silent(SilentWire),
 }
 
-/// Asks servers of either kind. Those of a quorum are asked from a box, which would be part of each command otherwise.
+/// Calls servers of either kind. A quorum's future is boxed, or every command's future would have room for it.
 macro_rules! ask {
     ($servers:expr, $wire:ident => $asked:expr) => {
         match $servers {
@@ -42,7 +42,7 @@ macro_rules! ask {
 }
 
 impl Servers {
-    /// Whether they keep a queue of owners, and hand a lock to the first of them. Without one, owners listen for
+    /// Whether they keep a queue of owners, and hand a lock off to the first of them. Without one, owners listen for
     /// releases and compete.
     pub(crate) fn has_queue(&self) -> bool {
         match self {
@@ -63,8 +63,8 @@ impl Servers {
         }
     }
 
-    /// Keeps the client subscribed to the releases of a lock, for a caller that begins to wait for it, until it is
-    /// dropped; `None` if the servers have a queue. Sends nothing.
+    /// Subscribes the client to the releases of a lock, for a caller that begins to wait for it, until the subscription
+    /// is dropped; `None` if the servers have a queue. Sends nothing.
     pub(crate) fn subscription(&self, lock: &LockName) -> Option<Subscription> {
         match self {
             Servers::Redis(wire) => wire.subscription(lock),
@@ -74,8 +74,8 @@ impl Servers {
         }
     }
 
-    /// Has an owner, whose caller has a subscription, notified of each release of its lock. `true` if a release before
-    /// this may have been missed, so that the owner is to ask once more.
+    /// Notifies an owner, whose caller has a subscription, of each release of its lock. `true` if a release before this
+    /// may have been missed, so that the owner must ask once more.
     pub(crate) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
         match self {
             Servers::Redis(wire) => wire.listen(owner).await,
@@ -95,8 +95,8 @@ impl Servers {
         ask!(self, wire => wire.acquire(owner, request))
     }
 
-    /// Turns the lock that the owner holds alone into its share. `None`: it neither holds nor shares the lock, and gets
-    /// nothing, even if the lock is free. Repeating it does no harm. A quorum has no shares, and no writers that ask.
+    /// Turns an owner's exclusive lock into its share. `None`: it neither holds nor shares the lock, and gets nothing,
+    /// even if the lock is free. Repeating it does no harm. A quorum has no shares, and no writers that ask.
     pub(crate) async fn downgrade(&self, owner: &mut Owner, ttl: Duration) -> RenewalOutcome {
         match self {
             Servers::Redis(wire) => wire.downgrade(owner, ttl).await,
@@ -119,7 +119,8 @@ impl Servers {
         }
     }
 
-    /// Whether enough replicas acknowledge a write now, if the client waits for any. The error says what is missing.
+    /// Whether enough replicas acknowledge a write now, if the client waits for any. The error describes what is
+    /// missing.
     pub(crate) async fn has_replicas(&self, owner: &Owner) -> Result<(), WireError> {
         match self {
             Servers::Redis(wire) => wire.has_replicas(owner).await,
@@ -129,8 +130,8 @@ impl Servers {
         }
     }
 
-    /// Gives a token to the holder of a lock that it took without one, or answers the token that it has; `None` if the owner
-    /// does not hold the lock. Repeating it does no harm, and it changes nothing of the lease.
+    /// Gives a token to a holder that took its lock without one, or returns the token that it has; `None` if the owner
+    /// does not hold the lock. Repeating it does no harm, and it does not change the lease.
     ///
     /// Never called where each grant has a token.
     pub(crate) async fn mint(
@@ -144,8 +145,8 @@ impl Servers {
         }
     }
 
-    /// Extends leases, all in one pipeline. Each outcome is reported once, with the number of its renewal, as soon as it is
-    /// known: one lease must not hold up another.
+    /// Extends leases, all in one pipeline. Each outcome is reported once, with the number of its renewal, as soon as
+    /// it is known: one lease must not hold up another.
     pub(crate) async fn renew(
         &self,
         renewals: &[Renewal],
@@ -169,7 +170,7 @@ impl Servers {
         }
     }
 
-    /// Reads the messages about a lock that have arrived. They are handled before this returns.
+    /// Reads the messages about a lock that have arrived, and handles them before it returns.
     pub(crate) fn read_messages(&self, lock: &LockName) {
         match self {
             Servers::Redis(wire) => wire.read_messages(lock),
@@ -179,7 +180,7 @@ impl Servers {
         }
     }
 
-    /// The renewals that go to different servers, apart: one that is silent must not hold up the others.
+    /// Splits the renewals by server: a silent server must not hold up the others.
     pub(crate) fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
         match self {
             Servers::Redis(wire) => wire.apart(renewals),
@@ -189,7 +190,7 @@ impl Servers {
         }
     }
 
-    /// Has messages read from now on although no command is sent, since one of them ends a retained lease.
+    /// Reads messages from now on although no command is sent, since one of them ends a retained lease.
     pub(crate) fn keep_reading_messages(&self) {
         match self {
             Servers::Redis(wire) => wire.keep_reading_messages(),
@@ -199,7 +200,7 @@ impl Servers {
         }
     }
 
-    /// Completes when no command that nothing else waits for is under way.
+    /// Completes when no unattended command is under way.
     pub(crate) async fn settled(&self) {
         if let Servers::Quorum(wire) = self {
             wire.settled().await;
@@ -212,9 +213,9 @@ impl Servers {
     }
 }
 
-/// What they do for operators.
+/// The operators' interface.
 impl Servers {
-    /// A round trip to the servers, which writes nothing: to a majority of a quorum, to each primary of a cluster.
+    /// Makes a round trip to the servers without writing: to a majority of a quorum, to each primary of a cluster.
     pub(crate) async fn probe(&self) -> Result<(), WireError> {
         ask!(self, wire => wire.probe())
     }
@@ -246,7 +247,7 @@ impl Servers {
         ask!(self, wire => wire.revoke(names, order))
     }
 
-    /// Sends commands to each server, or to the one of this name. Each has its address, unless it is the only one.
+    /// Sends commands to each server, or to the named one. Each has its address, unless it is the only one.
     pub(crate) async fn ask_servers(
         &self,
         server: Option<&str>,
@@ -270,7 +271,7 @@ impl Servers {
         ask!(self, wire => wire.append(stream, line))
     }
 
-    /// The next lines of the audit of this name, of the last `since`, or of all time.
+    /// The next lines of the audit of this name, from the last `since`, or from all time.
     pub(crate) async fn lines(
         &self,
         stream: &str,

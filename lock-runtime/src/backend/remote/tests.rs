@@ -23,7 +23,7 @@ use crate::telemetry::CallLabels;
 /// A wire to a server that never answers.
 #[derive(Default)]
 pub(crate) struct SilentWire {
-    /// The owners that it is to end.
+    /// The owners that it is told to end.
     pub(super) ends: Option<mpsc::Sender<OwnerId>>,
     /// The next end panics.
     pub(super) panics: AtomicBool,
@@ -74,8 +74,8 @@ pub(super) fn request(wait: Duration) -> Request {
     }
 }
 
-/// The holder hands its lease over at the moment at which the next caller is dropped. That caller was
-/// made the head, so it cannot leave the queue any more, and it never reads the reply.
+/// The holder hands its lease over at the moment at which the next caller is dropped. That caller was promoted, so it
+/// can no longer leave the queue, and it never reads the reply.
 #[test]
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     let client = open(&Options::default(), Clock::Boot, |_, _| {
@@ -98,7 +98,7 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     assert_eq!(client.registry().entries().count(), 0, "no caller holds it");
 }
 
-/// Its end is not answered for long: the next caller does not wait for that.
+/// The answer to its end takes long: the next caller does not wait for it.
 #[test]
 fn local_queue_ends_with_a_retained_lease_however_that_ends() {
     let request = request(Duration::ZERO);

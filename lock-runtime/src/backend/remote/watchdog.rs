@@ -24,11 +24,11 @@ use crate::telemetry;
 /// Timers stand still while the machine sleeps and leases do not, so no sleep is longer.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
-/// Renewals in one pipeline, and leases handled under the registry's mutex at a time. Large enough to
-/// save round trips, and small enough that an acquire or a release waits less than a millisecond for a batch.
+/// Renewals in one pipeline, and leases handled at a time under the registry's mutex. Large enough to save round trips,
+/// and small enough that an acquire or a release waits less than a millisecond for a batch.
 const BATCH: usize = 64;
 
-/// Looks after the leases of a client for as long as there is one.
+/// Renews the leases of a client for as long as the client exists.
 pub(crate) async fn run(context: Weak<Context>) {
     let Some(wake) = context.upgrade().map(|context| context.watchdog.clone()) else {
         return;
@@ -81,9 +81,9 @@ fn run_due(context: &Arc<Context>, pace: &mut Pace) -> Option<Duration> {
     planned.map(|planned| planned.since(now))
 }
 
-/// Spreads the renewals that all fell due at once, as after an outage, to the rate at which a server carries
-/// them out. A release that is sent meanwhile then waits for one batch, and not for a hundred. Renewals that
-/// fall due evenly never wait.
+/// Spreads renewals that all fell due at once, as after an outage, to the rate at which a server carries them out. A
+/// release that is sent meanwhile then waits for one batch instead of a hundred. Renewals that fall due evenly never
+/// wait.
 #[derive(Debug, Default)]
 struct Pace {
     /// When the server has carried out the renewals that it was sent.
@@ -91,7 +91,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// What a renewal takes a server, which does some 250 000 a second.
+    /// A server's time for one renewal, at some 250 000 a second.
     const RENEWAL: Duration = Duration::from_micros(4);
 
     /// The resolution of timers.
@@ -109,7 +109,7 @@ impl Pace {
 }
 
 async fn renew(context: &Arc<Context>, mut renewals: Vec<Renewal>) {
-    // A release may have been sent since they fell due. A renewal after it would do no harm, and no good.
+    // A release may have been sent since they fell due. A renewal after it would be harmless and useless.
     context.registry().keep_held(&mut renewals);
     if renewals.is_empty() {
         return;
@@ -171,7 +171,7 @@ fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
                 telemetry::renewed(&lease.trace);
             }
         }
-        // The answer to a writer that has become a reader since.
+        // The answer to a writer that has since become a reader.
         Ok(Answered { answer: None, .. }) if is_of_another_lease(context, renewal) => {}
         Ok(Answered { answer: None, .. }) => {
             declare_lost(context, renewal.owner_id, Some(LossReason::NotOurs));
@@ -190,18 +190,18 @@ fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
     }
 }
 
-/// Whether the owner of this renewal has a lease, and not the one that was to be renewed.
+/// Whether the owner of this renewal now has a lease other than the one to renew.
 fn is_of_another_lease(context: &Context, renewal: &Renewal) -> bool {
     let mode = context.registry().mode(renewal.owner_id);
     mode.is_some_and(|mode| mode != renewal.mode)
 }
 
-/// Declares the lease of an owner lost, for `reason` or, if that is `None`, because its deadline passed. The next
-/// caller of its local queue becomes the head.
+/// Declares the lease of an owner lost, for `reason` or, if that is `None`, because its deadline passed. Promotes the
+/// next caller of its local queue.
 pub(crate) fn declare_lost(context: &Arc<Context>, owner_id: OwnerId, reason: Option<LossReason>) {
     let (lost, retained) = {
         let mut registry = context.registry();
-        // Both under one mutex: a caller that comes in between must not resume a lease that is lost.
+        // Both under one mutex: a caller that comes in between must not resume a lost lease.
         let retained = registry.retained.remove_owner(owner_id);
         (registry.lost(owner_id), retained)
     };

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-/// What a caller asks for, and of whom.
+/// What a caller asks for, and the abilities of its servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Call {
-    /// How many locks.
+    /// The number of locks.
     pub(crate) locks: usize,
-    /// Of its first lease.
+    /// The ttl of its first lease.
     pub(crate) ttl: Duration,
     pub(crate) waits: bool,
     pub(crate) is_share: bool,
-    /// A plain command may take the lock, if it is free.
+    /// A plain command may take the lock if it is free.
     pub(crate) may_take: bool,
     /// The servers have a queue of owners.
     pub(crate) has_queue: bool,

@@ -7,13 +7,13 @@ pub(crate) enum Command {
     Attempt,
     /// Wait until enough replicas have the lock that was granted.
     AwaitReplicas,
-    /// Ask whether there are enough replicas now: without them nobody can have the lock.
+    /// Check that there are enough replicas now: without them nobody can have the lock.
     CheckReplicas,
     /// Listen for releases.
     Listen,
     /// Wait until the next attempt is due, a message names the owner, or the caller's time is up.
     Wait(Pause),
-    /// End the [owner](super::Competing::give_back), and wait until that is answered.
+    /// End the [owner](super::Competing::give_back), and wait for the answer.
     GiveBack,
     /// End the [owner](super::Competing::give_back), and do not wait.
     BeginAnew,
@@ -28,12 +28,12 @@ pub(crate) enum Command {
 pub(crate) enum Pause {
     /// Not at all, if there is time for another attempt.
     None,
-    /// Until a poll is due, by the last answer.
+    /// Until the poll that the last answer set.
     Poll,
-    /// As long as a poll may be put off.
+    /// As long as a poll may be delayed.
     Longest,
-    /// For longer with each failure in a row.
+    /// Longer with each failure in a row.
     BackOff,
-    /// For longer with each owner that had a part of several locks and lost it.
+    /// Longer with each owner that had some of several locks and lost them.
     Anew,
 }

@@ -3,13 +3,13 @@
 use crate::backend::wire::reply::Answered;
 use crate::lease::record::Grant;
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// No owner could be made.
     NoOwner,
     Granted(Answered<Grant>),
-    /// This one of the locks, counted from 0, is in the way. The owner has those before it, and may have one behind it.
+    /// This lock, counted from 0, is in the way. The owner has the locks before it, and may have one behind it.
     Waiting {
         lock: usize,
         holds_later: bool,
@@ -31,7 +31,7 @@ pub(crate) enum Event {
     TimeIsUp,
 }
 
-/// What is known of the lock.
+/// What is known about the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Knows {
     Nothing,
@@ -41,6 +41,6 @@ pub(crate) enum Knows {
     OneOfUs,
     /// The last attempt failed.
     Failed,
-    /// The same: the server refuses the caller.
+    /// The last attempt failed because the server refuses the caller.
     Refused,
 }

@@ -15,6 +15,6 @@ pub(crate) enum Step {
     Listens,
     GivesBack,
     BeginsAnew,
-    /// None any more.
+    /// None: the call has won.
     Wins(Answered<Grant>),
 }

@@ -9,10 +9,10 @@ use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
 
 const TTL: Duration = Duration::from_secs(10);
 
-/// Nothing here depends on how late it is.
+/// Nothing here depends on the absolute time.
 const NOW: Duration = Duration::from_secs(60);
 
-/// An owner, and what the servers have of it.
+/// An owner, and the servers' state for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Owner {
     outstanding: Outstanding,
@@ -32,21 +32,21 @@ impl Owned for Owner {
     }
 }
 
-/// A call, and the servers that it is about.
+/// A call, and the servers' state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     competing: Competing<Owner>,
     next: Next,
-    /// Successive connections, of which the last is open.
+    /// Successive connections. The last one is open.
     connection: u64,
     is_late: bool,
     began_as_head: bool,
-    /// How many owners were made or taken over, less those that were given away.
+    /// The number of owners made or taken over, minus those given away.
     owners: u8,
     seen: Seen,
 }
 
-/// The next step of the one who sends the commands.
+/// The sender's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Next {
     Attempts,
@@ -60,15 +60,15 @@ enum Next {
     GivesUp,
 }
 
-/// What the answers so far were.
+/// The answers so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Seen {
-    /// One of them told something of the lock.
+    /// One of them reported something about the lock.
     knows: bool,
     /// The last one named the holder.
     holder: bool,
     is_refused: bool,
-    /// The owner has the lock, by an answer that came in time, and enough replicas have it.
+    /// An answer that came in time granted the lock, and enough replicas have it.
     is_granted: bool,
     /// The locks before this one are the owner's.
     has_those_before: usize,
@@ -76,7 +76,7 @@ struct Seen {
     has_lost: bool,
 }
 
-/// What becomes of an acquire.
+/// The fate of an acquire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Granted {
@@ -87,7 +87,7 @@ enum Fate {
         lock: usize,
         holds_later: bool,
     },
-    /// By the server of one of several locks, perhaps.
+    /// Possibly by the server of one of several locks.
     Refused {
         has_part: bool,
     },
@@ -160,7 +160,7 @@ impl World {
             }
             Next::AwaitsReplicas { is_fresh } => {
                 events.extend(failures);
-                // Its lease may be over before there are enough.
+                // Its lease may end before enough replicas have it.
                 events.extend(is_fresh.then_some(Event::HasReplicas));
                 next.push(self.with(|world| world.on_after_the_lease(Event::HasReplicas)));
             }
@@ -209,7 +209,7 @@ impl World {
                 });
             }
         }
-        // Without a place in the queue it is all of the locks or none.
+        // Without a place in the queue, it gets all of the locks or none.
         let locks = if self.competing.queues() {
             self.competing.call.locks
         } else {
@@ -299,7 +299,7 @@ impl World {
         self.on(Event::GivenBack);
     }
 
-    /// An owner is given away, to be ended or to the next caller, with what is to be known of it.
+    /// An owner is given away, to be ended or to the next caller, with what the taker needs to know.
     fn given_away(&mut self, owner: &Owner) {
         let Owner {
             outstanding,
@@ -308,7 +308,7 @@ impl World {
             is_in_flight,
         } = owner;
         let may_hold = *holds || *is_in_flight;
-        // An end that is refused is sent again, and one of an owner that has nothing is not sent.
+        // A refused end is sent again. No end is sent for an owner that has nothing.
         assert!(!may_hold || outstanding.may_hold(), "it holds: {owner:?}");
         let is_stored = may_hold || *is_queued;
         assert!(!is_stored || outstanding.may_be_stored(), "left: {owner:?}");
@@ -531,7 +531,7 @@ fn calls() -> Vec<Call> {
     calls
 }
 
-/// What a head may take over, and what the last one knew.
+/// The handoffs that a head may take over, and what the last head knew.
 fn handoffs() -> Vec<(Handoff<Owner>, Knows)> {
     let on = ConnectionId(1);
     let mut holds = Owner {
@@ -573,13 +573,13 @@ fn call_wins_what_it_was_granted_or_ends_and_promotes_once_whenever_it_is_over()
     let mut known = HashSet::new();
     for call in calls() {
         for heads_queue in [false, true] {
-            // Callers of several locks are in no local queue, and callers of one lock beside a head if they do not wait.
+            // Callers of several locks are in no local queue. Callers of one lock pass the head by if they do not wait.
             let is_beside = call.locks > 1 || !call.waits;
             if heads_queue && call.locks > 1 || !heads_queue && !is_beside {
                 continue;
             }
             for (handoff, knew) in handoffs() {
-                // A share's owner goes to no other caller, and only a head that waited takes one over.
+                // No other caller takes over a share's owner, and only a head that waited takes one over.
                 let may_take_over = heads_queue && call.waits && !call.is_share;
                 if may_take_over || matches!(handoff, Handoff::Fresh) {
                     for world in World::begin(call, heads_queue, &handoff, knew) {
@@ -592,7 +592,7 @@ fn call_wins_what_it_was_granted_or_ends_and_promotes_once_whenever_it_is_over()
     assert!(known.len() > 10_000, "{}", known.len());
 }
 
-/// Visits every state that can follow, unless it is known.
+/// Visits every state that can follow and is not known yet.
 fn explore(known: &mut HashSet<World>, begin: World) {
     known.insert(begin.clone());
     let mut open = vec![begin];

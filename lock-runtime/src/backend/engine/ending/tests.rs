@@ -6,25 +6,25 @@ use super::*;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::lease::fencing_token::FencingToken;
 
-/// The ttl that every owner asks for; no command is under way for longer.
+/// Every owner's ttl. No command is under way for longer.
 const TTL: u64 = 10_000;
 
 /// How long the caller of a release waits.
 const PATIENCE: u64 = 1_000;
 
-/// No command is awaited for longer.
+/// The longest wait for a command.
 const COMMAND_TIMEOUT: u64 = 2_000;
 
-/// A pause ends at a multiple of this, later than it should: so states meet, and are few. It divides the ttl.
+/// A pause ends at a multiple of this, later than it should, so that states coincide and stay few. It divides the ttl.
 const TICK: u64 = 2_500;
 
-/// An end, and the server that it is about. Times are in milliseconds since the first command was due.
+/// An end, and the server's state. Times are in milliseconds since the first command was due.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     ending: Ending,
     owner: Outstanding,
     now: u64,
-    /// Successive connections, of which the last is open.
+    /// Successive connections. The last one is open.
     connection: u64,
     server: Server,
     /// The connection of an acquire that is still under way.
@@ -35,8 +35,8 @@ struct World {
     debts: Debts,
 }
 
-/// A state, and of the owner's commands whether an end may have been carried out, and whether it is tainted: no acquire
-/// is sent any more.
+/// A state, and of the owner's commands whether an end may have been carried out, and whether it is tainted. No acquire
+/// is sent any longer.
 type Key = (World, [bool; 5]);
 
 const NO_DEBTS: Debts = Debts {
@@ -44,7 +44,7 @@ const NO_DEBTS: Debts = Debts {
     report: false,
 };
 
-/// What the server has of the owner.
+/// The server's state for the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Server {
     Nothing,
@@ -70,12 +70,12 @@ enum SentCommand {
     Rest,
 }
 
-/// What has come of it.
+/// The effects so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Done {
     /// A command found the owner holding, and ended that.
     had_the_lock: bool,
-    /// The lock is kept taken.
+    /// The lock is reserved.
     rests: bool,
     promoted: u8,
     reported: u8,
@@ -83,14 +83,14 @@ struct Done {
     is_refused: bool,
     /// A command was answered: the owner had no lock after that.
     is_answered: bool,
-    /// The server has confirmed that the lock is kept taken.
+    /// The server has confirmed that the lock is reserved.
     rest_answered: bool,
 }
 
-/// What becomes of a command.
+/// The fate of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// It's carried out and answered. A waiter queues or not.
+    /// It is carried out and answered. A waiter queues or not.
     Answered {
         is_contended: bool,
     },
@@ -136,7 +136,7 @@ impl World {
         }
     }
 
-    /// The state, as far as anything depends on it from now on.
+    /// The part of the state that the future depends on.
     fn key(&self) -> Key {
         let mut state = World {
             owner: Outstanding::default(),
@@ -248,7 +248,7 @@ impl World {
         self.react(event);
     }
 
-    /// What a server does, and answers.
+    /// Carries a command out on the server, and returns its answer.
     fn carry_out(&mut self, command: SentCommand, is_contended: bool) -> EndReply {
         if self.acquire == Some(self.connection) {
             // One connection keeps the order.
@@ -341,7 +341,7 @@ impl World {
         }
     }
 
-    /// The first end is over: others wait for it no longer.
+    /// The first end is over: others no longer wait for it.
     fn check_debts(&self) {
         let Debts { head, report } = self.debts;
         assert_eq!(self.done.promoted, u8::from(head), "{self:?}");
@@ -389,7 +389,7 @@ fn at(ms: u64) -> Moment {
     Moment::FIRST + Duration::from_millis(ms)
 }
 
-/// Visits every state that can follow, unless it is known.
+/// Visits every state that can follow and is not known yet.
 fn explore(known: &mut HashSet<Key>, begin: World) {
     known.insert(begin.key());
     let mut open = vec![begin];

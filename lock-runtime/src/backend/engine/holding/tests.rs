@@ -8,24 +8,24 @@ const TTL: Duration = Duration::from_secs(9);
 
 const TURNS: u32 = 3;
 
-/// It is retained for no longer.
+/// The longest time for which it is retained.
 const RETAIN: Duration = Duration::from_secs(2);
 
 /// Nothing changes in between.
 const TICK: Duration = Duration::from_millis(500);
 
-/// A lock that is held, and what there is to know of it.
+/// A held lock, and everything known about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct World {
     holding: Holding,
     stage: Stage,
-    /// The number of ticks since the grant, and at which its deadline is.
+    /// The number of ticks since the grant, and the tick of its deadline.
     now: u32,
     deadline: u32,
     /// Renewals that are under way, and how many of them are confirmations.
     renewals: u8,
     confirming: u8,
-    /// The last confirmation was on a connection of before the break.
+    /// The last confirmation was on a connection from before the break.
     in_doubt: bool,
     waiters_queue: bool,
     promoted: u8,
@@ -104,7 +104,7 @@ impl World {
         world
     }
 
-    /// What may be true of the lease now, besides what this world knows.
+    /// What may be true of the lease now, beyond what this world knows.
     fn facts(&self) -> Vec<Facts> {
         let facts = |flags: u32| Facts {
             now: at(self.now),
@@ -120,7 +120,7 @@ impl World {
         (0..16).map(facts).collect()
     }
 
-    /// Whoever takes the lease as it is could have been granted it.
+    /// A caller that takes the lease as it is could have been granted it.
     fn check_taken(&self, ttl: Duration, facts: &Facts) {
         assert_eq!(ttl, TTL, "another ttl: {self:?}");
         assert!((self.deadline - self.now) * TICK >= TTL * 2 / 3, "{self:?}");
@@ -196,7 +196,7 @@ impl World {
         if self.holding.is_in_doubt() {
             self.holding.doubted();
         }
-        // The next one has it confirmed.
+        // The next holder has it confirmed.
         assert_eq!(self.holding.is_unconfirmed(), self.in_doubt, "{self:?}");
     }
 

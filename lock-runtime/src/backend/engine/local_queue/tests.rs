@@ -1,6 +1,6 @@
 use super::*;
 
-/// A queue with a head and so many waiters.
+/// A queue with a head and this many waiters.
 fn queue(waiters: u8) -> LocalQueue<u8, &'static str> {
     let mut queue = LocalQueue::new();
     assert!(queue.enter(1));

@@ -338,7 +338,7 @@ fn lease_confirmed_on_a_closed_connection_is_confirmed_again_once() {
         assert!(!agenda.renewals.is_empty());
         assert!(agenda.renewals.iter().all(|it| it.extension == EXTENSION));
         found.extend(owner_ids(&agenda));
-        // There is a connection now, and the request under way is not repeated.
+        // A connection exists now, and the request under way is not repeated.
         registry.connected();
     }
     found.sort();
@@ -378,7 +378,7 @@ fn answer_from_a_closed_connection_confirms_no_lease() {
     assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(1)]);
     registry.confirmed(owner_id(1), EXTENSION, confirmation(broke, false));
     assert!(owner_ids(&registry.due(broke, MANY)).is_empty());
-    // A grant that was answered before, and is registered only now.
+    // A grant that was answered before, but is registered only now.
     registry.insert(leased(2, sent));
     registry.insert(leased(3, broke));
     assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(2)]);
@@ -553,7 +553,7 @@ fn turns_of_a_grant_without_a_token_have_those_that_are_minted_later() {
     assert_eq!((first.known_token(), second.known_token()), (None, None));
     let minted = FencingToken::new(TOKEN);
     assert_eq!(registry.minted(&first, minted), None, "its turn is over");
-    // The same token comes to whoever asks, so each turn adds its place.
+    // Every caller that asks gets the same token, so each turn adds its place.
     let token = registry.minted(&second, minted);
     assert_eq!(token.map(FencingToken::get), Some(TOKEN + 1));
     let next = registry.hand_over(&second, &request(terms(TTL)), TURNS, start);
@@ -575,7 +575,7 @@ fn renewal_of_one_turn_carries_the_next_one_on() {
     let renewed = registry.confirmed(owner_id(1), EXTENSION, confirmation(sent, false));
     assert!(Arc::ptr_eq(&renewed.unwrap(), &next));
     assert!(next.deadline() > lease.deadline());
-    // The server names the holder by the token of the grant, which says nothing about the turn.
+    // The server names the holder by the token of the grant, which does not depend on the turn.
     assert_eq!(next.known_token().map(FencingToken::get), Some(TOKEN + 1));
 }
 
@@ -768,7 +768,7 @@ fn retained_lease_ends_with_its_connection() {
     assert_eq!(registry.retained.remove_expired(start).len(), 1);
 }
 
-/// Nor after the renewal has failed: the server may not have the lease any more.
+/// Nor after the renewal has failed: the server may no longer have the lease.
 #[test]
 fn lease_whose_renewal_is_not_answered_is_not_retained() {
     let start = Clock::Boot.now();

@@ -10,7 +10,7 @@ use crate::backend::remote::tests::{SilentWire, head_with_the_lock, request};
 use crate::background::clock::Clock;
 use crate::config::Options;
 
-/// What becomes of the task of a release.
+/// The fate of a release's task.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     NeverPolled,
@@ -62,7 +62,7 @@ fn check(fate: Fate, mode: Mode) {
         }
     }
     let waits = || client.queues().peek(&lock).is_some();
-    // That of a panic is dropped, too, but not by this.
+    // A task that panics is dropped too, but not by this.
     if !matches!(fate, Fate::Panics) {
         assert!(waits(), "{fate:?}: the holder is the head");
     }
