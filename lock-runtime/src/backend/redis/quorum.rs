@@ -1,16 +1,16 @@
 //! Keeps locks on a majority of independent servers, the nodes of a quorum.
 //!
-//! To other programs it is [Redlock](https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): an owner has
-//! the lock if it has `SET NX PX` on a majority of the nodes. In addition the nodes keep one order of waiters, agree on
+//! Other programs see [Redlock](https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): an owner has the
+//! lock if it has `SET NX PX` on a majority of the nodes. In addition the nodes keep one order of waiters, agree on
 //! fencing tokens, and do not vote for a while after they may have lost data (`docs/decisions/quorum.md`).
 //!
-//! The [`ballot`] of an owner decides, without I/O. An [`attempt`] asks the [`nodes`],
-//! [`ends`] ends an owner on each of them, [`renewing`] extends leases.
+//! The [`ballot`] of an owner decides, without I/O. An [`attempt`] asks the [`nodes`], [`ends`] ends an owner on each
+//! of them, [`renewing`] extends leases.
 //!
 //! # Invariants
 //!
 //! - Each node keeps the invariants of one server.
-//! - An expired vote is none, and neither is a vote that the owner is yielding.
+//! - An expired vote does not count, and neither does one that the owner is yielding.
 //! - Only a holder that a majority has just confirmed writes its record again.
 //! - A node that may have lost data grants nothing until clients have measured the restart delay.
 
@@ -54,18 +54,18 @@ use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, WireEve
 use crate::background::Background;
 use crate::config::Options;
 
-/// Stands for the connections to all nodes, each of which has commands of its own.
+/// Stands for the connections to all nodes, each with its own commands.
 const ALL: ConnectionId = ConnectionId(0);
 
 /// A wire to the nodes of a quorum.
 pub(crate) struct QuorumWire {
     nodes: Arc<Nodes>,
-    /// The user that it is logged in as on the first node.
+    /// The user that is logged in on the first node.
     user: String,
 }
 
 impl QuorumWire {
-    /// A wire to the nodes of a URL. Does not connect before the first command.
+    /// Makes a wire to the nodes of a URL. Does not connect before the first command.
     pub(crate) fn new(
         target: QuorumTarget,
         options: &Options,
@@ -131,7 +131,7 @@ impl QuorumWire {
         renewing::renew(&self.nodes, renewals, report).await;
     }
 
-    /// A quorum keeps no minimum, and has no successors: a client of one asks for neither (`docs/decisions/quorum.md`).
+    /// A quorum has no minimum hold and no successors: its clients ask for neither (`docs/decisions/quorum.md`).
     pub(crate) async fn end(
         &self,
         owner: &mut Owner,

@@ -22,7 +22,7 @@ use crate::backend::wire::reply::{AcquireReply, Answered};
 use crate::background::moment::Moment;
 use crate::lease::fencing_token::FencingToken;
 
-/// Asks the nodes until a majority has given its vote, or another owner has the lock.
+/// Asks the nodes until a majority has voted, or another owner has the lock.
 ///
 /// Dropped at any time, it leaves the commands under way to the background, which notes their answers.
 pub(super) async fn acquire(
@@ -45,7 +45,7 @@ pub(super) async fn acquire(
     }
 }
 
-/// Waits until more commands may be sent: what is to be asked is decided after that.
+/// Waits until more commands may be sent, and only then decides which.
 async fn keep_pace(nodes: &Nodes, candidate: &Candidate, until: Instant) {
     let now = Instant::now();
     let pause = candidate.pace.lock().pause(now);
@@ -55,16 +55,16 @@ async fn keep_pace(nodes: &Nodes, candidate: &Candidate, until: Instant) {
     }
 }
 
-/// What an attempt does next.
+/// The next step of an attempt.
 enum Next {
     Done(Result<Answered<AcquireReply>, WireError>),
-    /// It sends these commands, of which there may be none, and waits.
+    /// It sends these commands, possibly none, and waits.
     Ask(Vec<(usize, Command)>),
 }
 
 fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
     let now = CLOCK.now();
-    // Clocks that were right when a vote was given may be known to be off by now.
+    // A clock that was right when its node voted may be known to be off by now.
     let judgements = nodes.clocks.lock().judge_all(now);
     let mut ballot = candidate.ballot.lock();
     for (node, judgement) in judgements.into_iter().enumerate() {
@@ -82,8 +82,8 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
         return Next::Done(Ok(Answered { at, answer }));
     }
     if !is_over {
-        // A caller that only tries is told that the lock is busy if another has it. While callers have parts of it, one of
-        // them must get it: they queue.
+        // A caller that only tries finds the lock busy if another caller has it. While votes are split it queues, so
+        // that one caller wins.
         *queue |= matches!(progress, Progress::Open) && ballot.is_split(now);
         let commands = ballot.due(*queue, now);
         if !commands.is_empty() {
@@ -141,8 +141,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Waits until a node has answered, a message has come, or it is time for something else. `true` if the attempt is
-    /// over.
+    /// Waits until a node has answered, a message has come, or a timer is due. `true` if the attempt is over.
     async fn wait(&mut self, until: Instant) -> bool {
         let now = CLOCK.now();
         let next = self.candidate.ballot.lock().next_time(now);
@@ -172,7 +171,7 @@ impl Drop for Attempt<'_> {
         if self.nodes.background.check_process().is_err() {
             return;
         }
-        // What was not sent by now is not sent any more, so that it cannot follow an end.
+        // Unsent commands are never sent now, so they cannot follow an end.
         let is_sent = |node: usize| {
             let mut ballot = self.candidate.ballot.lock();
             ballot.place_mut(node).forget_unwritten()
@@ -185,13 +184,13 @@ impl Drop for Attempt<'_> {
         let phase = ballot.phase();
         drop(ballot);
         match phase {
-            // Only the owner's end needs to know what the other nodes answer.
+            // Only the owner's end needs the other nodes' answers.
             Phase::Holds(_) => {
                 let owner_id = self.candidate.entry.owner_id;
                 nodes.late.leave(&nodes.background, owner_id, in_flight);
                 nodes.confirm_late(self.candidate);
             }
-            // A vote that comes late may be the one that decides.
+            // A late vote may be decisive.
             Phase::Acquires | Phase::Ended => in_flight.leave(&nodes.background),
         }
         if has_message {
@@ -216,7 +215,7 @@ fn task(
             nodes.health(node).failed(error);
         }
         let replied = replied.and_then(|(at, reply, node_now)| {
-            // Whatever its clock is: clients count the time.
+            // Whatever the node's clock is: clients measure the time.
             if matches!(reply, NodeReply::Early(_)) {
                 marking::count(&nodes, node);
             }

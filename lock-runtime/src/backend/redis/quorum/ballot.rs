@@ -1,9 +1,10 @@
 //! Decides for one owner that asks a quorum: answers, messages and time go in, commands and a verdict come out.
 //!
-//! An owner has the lock if a majority of the nodes gave it their vote, all with one fencing token. Waiters of all nodes
-//! have one order, that of their stamps: who has some nodes gives them to one with a better stamp, as in Maekawa's
-//! algorithm with Sanders' correction. `tests/model` explores the same decisions, and `docs/decisions/quorum.md` has its
-//! rules, its sources, and what breaks without each rule. `place` draws an owner at one node.
+//! An owner has the lock if a majority of the nodes voted for it, all with one fencing token. The waiters of all nodes
+//! have one order, by their stamps: an owner without a majority yields its nodes to an owner with an earlier stamp, as
+//! in Maekawa's algorithm with Sanders' correction. `tests/model` explores the same decisions, and
+//! `docs/decisions/quorum.md` has its rules, its sources, and what breaks without each rule. `place` draws an owner at
+//! one node.
 //!
 //! ```text
 //!  ACQUIRES ── a majority of votes with one token ──► HOLDS ── end ──► ENDED
@@ -31,28 +32,28 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::is_fresh;
 
-/// How far a guess of a token is ahead of the expected time of its arrival (µs). A command that is later than its guess
-/// gets a token of its own, and the nodes have to be asked again.
+/// How far a guessed token is ahead of its expected arrival time (µs). A command that arrives later than its guess gets
+/// another token, and the nodes must be asked again.
 pub(crate) const GUESS_AHEAD: u64 = 20_000;
 
-/// How far an owner has come.
+/// The phase of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Acquires,
     /// It has had a majority with this token.
     Holds(FencingToken),
-    /// It has been ended, and sends no command but ends.
+    /// It has been ended, and sends only ends.
     Ended,
 }
 
-/// What the nodes amount to.
+/// The result of counting the votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The owner has no majority.
     Open,
-    /// The votes suffice, and their tokens differ: the largest is to be written back.
+    /// The votes suffice, but their tokens differ: the largest must be written back.
     Unequal(FencingToken),
-    /// The owner has the lock. The lease counts from `at`, when the last vote that it needs was asked for.
+    /// The owner has the lock. The lease counts from `at`, when the last vote that it needs was requested.
     Has { grant: Grant, at: Moment },
 }
 
@@ -64,10 +65,10 @@ pub(crate) struct Ballot {
     pub(in crate::backend::redis::quorum) stamp: u64,
     pub(in crate::backend::redis::quorum) ttl: Duration,
     pub(in crate::backend::redis::quorum) patience: Patience,
-    /// The largest token of a node.
+    /// The largest token of any node.
     pub(in crate::backend::redis::quorum) largest: u64,
     pub(in crate::backend::redis::quorum) phase: Phase,
-    /// When to look at the nodes of others again; `None` unless the nodes are split.
+    /// When to look at the other owners' nodes again; `None` unless votes are split.
     pub(in crate::backend::redis::quorum) next_look: Option<Moment>,
     pub(in crate::backend::redis::quorum) looks: u32,
     pub(in crate::backend::redis::quorum) most_looks: u32,
@@ -75,9 +76,9 @@ pub(crate) struct Ballot {
     pub(in crate::backend::redis::quorum) had_a_node: bool,
     /// Since when another owner seems to have a majority.
     pub(in crate::backend::redis::quorum) lost_since: Option<Moment>,
-    /// When a node was last kept that this owner would have given away: no better waiter queued there.
+    /// When a node last kept this owner although it offered to yield: no earlier waiter queued there.
     pub(in crate::backend::redis::quorum) kept_at: Option<Moment>,
-    /// An attempt is under way, which sees to messages itself.
+    /// An attempt is under way, and handles messages itself.
     pub(crate) is_driven: bool,
 }
 
@@ -100,7 +101,7 @@ impl Ballot {
         }
     }
 
-    /// The ballot of an owner that ended before, and may have anything on any node.
+    /// The ballot of an owner that ended before, and may have left anything on any node.
     pub(crate) fn of_ended(nodes: usize) -> Ballot {
         let patience = Patience {
             with_silence: Duration::ZERO,
@@ -141,15 +142,15 @@ impl Ballot {
         half + 1
     }
 
-    /// The owner has the lock: it gives no node away any more.
+    /// The owner has the lock: it yields no more nodes.
     pub(crate) fn hold(&mut self, token: FencingToken) {
         self.phase = Phase::Holds(token);
     }
 
-    /// An acquisition begins an attempt: the last one may have looked at the nodes often enough, or was granted the lock
+    /// An acquisition begins an attempt. The last one may have used up its looks at the nodes, or was granted the lock
     /// too late.
     ///
-    /// A caller that only tries looks while no caller has the lock: else all of them could be told that it is busy.
+    /// A caller that only tries looks while no caller has the lock: otherwise all callers could find it busy.
     pub(crate) fn begin_attempt(&mut self, patience: Patience, only_tries: bool) {
         self.patience = patience;
         self.most_looks = if only_tries { u32::MAX } else { LOOKS };
@@ -160,13 +161,13 @@ impl Ballot {
         }
     }
 
-    /// The first commands of an attempt: one to each node, or those that messages ask for. Of the first message, that is
-    /// one to each node that is another owner's as well.
+    /// The first commands of an attempt: one to each node, or those that messages ask for. The first message also
+    /// triggers a command to each node that another owner has.
     pub(crate) fn ask(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
         if self.has_message(now) {
             if !self.has_a_node(now) {
-                // It is mostly an end that gives the owner its first node, and that end is on its way to the others, too: so
-                // their messages are not waited for.
+                // The first node usually comes from a holder's release, which is reaching the other nodes too. Ask them
+                // now, without waiting for their messages.
                 self.places.iter_mut().for_each(Place::expect_end);
             }
             return self.due(queue, now);
@@ -178,7 +179,7 @@ impl Ballot {
             .collect()
     }
 
-    /// Whether a message has come that a command is to answer.
+    /// Whether a message has come that needs a command in answer.
     pub(crate) fn has_message(&self, now: Moment) -> bool {
         let is_split = self.is_split(now);
         self.phase == Phase::Acquires
@@ -264,7 +265,7 @@ impl Ballot {
         place.expect_nothing();
         self.patience.note(now.since(at));
         let is_cede = matches!(sent.command, Command::Cede { .. });
-        // A `cede` that is kept raises no expiry.
+        // A `cede` that is kept does not extend the expiry.
         let at = match place.standing {
             Standing::Held { at, .. } if is_cede => at,
             _ => at,
@@ -298,7 +299,7 @@ impl Ballot {
         if is_cede {
             let is_kept = matches!(self.places[node].standing, Standing::Held { .. });
             self.kept_at = is_kept.then_some(now).or(self.kept_at);
-            // The next decision to give way needs a new look at the nodes of others.
+            // The next decision to yield needs a new look at the other owners' nodes.
             for place in &mut self.places {
                 if let Standing::Waiting { is_fresh, .. } = &mut place.standing {
                     *is_fresh = false;
@@ -307,7 +308,7 @@ impl Ballot {
         }
     }
 
-    /// There is no answer to the command under way, which may yet be carried out.
+    /// The command under way is not answered, and may yet be carried out.
     pub(crate) fn unanswered(&mut self, node: usize, error: &WireError) {
         let place = &mut self.places[node];
         place.failure = Some(Reason::of(error));
@@ -336,7 +337,7 @@ impl Ballot {
         self.places[node].note_message();
     }
 
-    /// A vote that was given does not count any more.
+    /// A vote that was given no longer counts.
     pub(crate) fn drop_vote(&mut self, node: usize, error: &WireError) {
         let place = &mut self.places[node];
         place.failure = Some(Reason::of(error));
@@ -348,7 +349,7 @@ impl Ballot {
         self.places[node].standing = Standing::Held { grant, at };
     }
 
-    /// What the votes amount to.
+    /// Counts the votes.
     pub(crate) fn verdict(&self, now: Moment) -> Verdict {
         let votes: Vec<(Grant, Moment)> = self.votes(now).collect();
         let majority = self.majority();
@@ -373,7 +374,7 @@ impl Ballot {
         }
     }
 
-    /// The votes that count, and when each was asked for.
+    /// The votes that count, and when each was requested.
     fn votes(&self, now: Moment) -> impl Iterator<Item = (Grant, Moment)> {
         self.places.iter().filter_map(move |place| {
             let (grant, at) = place.held()?;
@@ -388,8 +389,8 @@ impl Ballot {
         self.places.iter().any(Place::is_contended)
     }
 
-    /// The nodes that have sent a message to this holder which no command has answered, or were to be asked and were not, each
-    /// once. They have most likely been given to it: those that it has confirmed say that a waiter queues.
+    /// The nodes whose message to this holder no command has answered, and those that a command should have asked and
+    /// did not, each once. They have most likely been granted to it: those that it has confirmed report a waiter.
     pub(crate) fn take_late_claims(&mut self) -> Vec<usize> {
         if !matches!(self.phase, Phase::Holds(_)) {
             return Vec::new();
@@ -407,7 +408,7 @@ impl Ballot {
             .collect()
     }
 
-    /// A node that `take_late_claims` returned is to be confirmed now, for this time; `None` if the owner has ended.
+    /// A node that `take_late_claims` returned must be confirmed now, for this time; `None` if the owner has ended.
     pub(crate) fn confirms_claim(&mut self, node: usize) -> Option<Duration> {
         let place = &mut self.places[node];
         if place.late == Late::Claim {

@@ -9,7 +9,7 @@ use crate::backend::wire::error::WireError;
 use crate::background::sync::Mutex;
 use crate::telemetry;
 
-/// Stands for the boot of a server that does not tell it.
+/// Stands for the boot of a server that does not report it.
 const UNKNOWN: &str = "-";
 
 /// The bytes of a boot that are stored on the node.
@@ -26,7 +26,7 @@ pub(in crate::backend::redis) struct Boots {
 #[derive(Debug, Default)]
 struct Known {
     by_address: BTreeMap<String, String>,
-    /// Why a server was refused that is two nodes.
+    /// Why the second of two nodes was refused that are one server.
     same: Option<WireError>,
 }
 
@@ -43,8 +43,8 @@ impl Boots {
         self.known.lock().same.clone().map_or(Ok(()), Err)
     }
 
-    /// The boot of the server at `address`, by its answer to `INFO server`; the same for all runs if they need not be told
-    /// apart. Two nodes with one boot are one server, and the second is refused.
+    /// The boot of the server at `address`, from its answer to `INFO server`; the same for all runs if they need not be
+    /// told apart. Two nodes with one boot are one server, and the second is refused.
     pub(in crate::backend::redis) fn check(
         &self,
         address: &Address,

@@ -18,7 +18,7 @@ pub(crate) struct Candidate {
     pub(crate) ballot: Mutex<Ballot>,
     /// How often its acquisition asks the nodes, in one attempt or in many.
     pub(crate) pace: Mutex<Pace>,
-    /// A message came, or a command that no attempt waits for was answered.
+    /// A message came, or an unattended command was answered.
     pub(crate) changed: Notify,
 }
 

@@ -8,57 +8,57 @@ use super::ballot::patience::{LEAST_LOOK, Patience};
 use super::spread::{Reading, Spread};
 use crate::background::moment::Moment;
 
-/// How far the clock of a node may be from the median of all before its votes do not count.
+/// How far a node's clock may be from the median of all before its votes no longer count.
 const FARTHEST: Duration = Duration::from_millis(500);
 
-/// An answer that took longer than this many times the usual says little about the clock: which of the two ways was slow is
-/// not known.
+/// An answer that took longer than this many times the usual is poor evidence about the clock: either direction may
+/// have been the slow one.
 const USUAL: u32 = 2;
 
-/// After this long without a usual answer, any is taken.
+/// After this long without a usual answer, any is accepted.
 const LONGEST_WITHOUT: Duration = Duration::from_secs(5);
 
-/// A node whose clock has moved by this much against the own one: either of them was set, or stood still. What was known of
-/// the other nodes before says nothing about it.
+/// If a node's clock has moved by this much against ours, one of the two was set, or stood still. Earlier observations
+/// of the other nodes are no evidence about it.
 const JUMP: Duration = Duration::from_millis(250);
 
-/// How long after a jump the other nodes are expected to say what time it is there.
+/// How long after a jump the other nodes are expected to report their time.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// Something of each node, of which there are at most nine.
+/// One value for each node. There are at most nine.
 pub(super) type PerNode<T> = SmallVec<[T; 9]>;
 
-/// What is known of a node's clock.
+/// The judgement of a node's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Judgement {
     Right,
     /// It is off by this much: too far for its votes to count.
     Off(Duration),
-    /// Too few nodes have said what time it is since a clock jumped. Votes do not count yet.
+    /// Too few nodes have reported their time since a clock jumped. Votes do not count yet.
     Unknown,
 }
 
-/// The clocks of the nodes, as this client sees them. Times of nodes are in µs since 1970, own times since the zero of
-/// the own clock.
+/// The clocks of the nodes, as this client sees them. Node times are in µs since 1970, our times since the zero of our
+/// clock.
 #[derive(Debug)]
 pub(super) struct Clocks {
     nodes: Box<[Option<NodeClock>]>,
-    /// How often a clock has jumped, and when it did last.
+    /// How often a clock has jumped, and when it last did.
     jumps: u64,
     jumped_at: Option<Moment>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct NodeClock {
-    /// By how much the node's clock is ahead of the own one (µs).
+    /// By how much the node's clock is ahead of ours (µs).
     offset: f64,
     /// How long its answers take.
     round_trip: Duration,
-    /// When the answer came from which these are.
+    /// When the answer arrived that these values come from.
     at: Moment,
     /// How long that answer took: the offset may be wrong by half of it.
     took: Duration,
-    /// The jump after which that was.
+    /// The number of jumps before it.
     jump: u64,
 }
 
@@ -71,7 +71,7 @@ impl Clocks {
         }
     }
 
-    /// A node answered at `now` to what was sent at `sent`, and said the time.
+    /// A node answered at `now` to a command sent at `sent`, and reported its time.
     pub(super) fn note(&mut self, node: usize, sent: Moment, now: Moment, node_now: u64) {
         let round_trip = now.since(sent);
         let offset = node_now as f64 - micros(sent) - round_trip.as_secs_f64() * 5e5;
@@ -79,7 +79,7 @@ impl Clocks {
         let round_trip = match self.nodes[node] {
             Some(before) => {
                 let is_usual = round_trip <= before.round_trip * USUAL + LEAST_LOOK;
-                // However late it is, a clock that was set is seen.
+                // A clock that was set is noticed however late the answer is.
                 let (least, most) = (
                     node_now as f64 - micros(now),
                     node_now as f64 - micros(sent),
@@ -94,7 +94,7 @@ impl Clocks {
                     return;
                 }
                 let moved = Duration::from_secs_f64((offset - before.offset).abs() / 1e6);
-                // The others follow if it was the own clock.
+                // If our own clock jumped, the others follow.
                 let doubt = (before.took + took) / 2;
                 if before.jump == self.jumps && moved > JUMP + doubt {
                     self.jumps += 1;
@@ -114,14 +114,14 @@ impl Clocks {
         });
     }
 
-    /// Whether so many nodes were heard that stamps are good, and that it is known which clocks are off.
+    /// Whether enough nodes have reported that stamps are good, and that it is known which clocks are off.
     pub(super) fn is_heard(&self) -> bool {
         self.heard().count() > self.nodes.len() / 2
     }
 
-    /// The place of a caller that begins to ask now in the order of all waiters, and the token that it proposes: the
-    /// time on the foremost node when its request arrives there, of those whose clock is not off. Before any node was
-    /// heard, it is this machine's time.
+    /// The stamp of a caller that begins to ask now: its place in the order of all waiters, and its proposed token. It
+    /// is the time on the foremost node whose clock is not off when the caller's request arrives there. Before any node
+    /// has reported, it is this machine's time.
     pub(super) fn stamp(&self, now: Moment) -> u64 {
         let judged = self.nodes.iter().zip(self.judge_all(now));
         let clocks = judged.filter_map(|(clock, judgement)| match judgement {
@@ -142,11 +142,11 @@ impl Clocks {
         (micros(now) + lead + room).max(0.0) as u64
     }
 
-    /// Whether a node's clock is so far off those of the others that its votes do not count: off the median, or off the
-    /// other one if two were heard, of which either may be wrong.
+    /// Whether a node's clock is so far off the others that its votes do not count: off the median, or off the other
+    /// one if two have reported, since either may be wrong.
     ///
-    /// Offsets from before a jump are compared with none from after it: if the own clock stood still, each node would seem
-    /// off by that time when it is heard first.
+    /// Offsets from before a jump are never compared with later ones: if our own clock stood still, each node would
+    /// seem off by that time at its first report.
     pub(super) fn judge(&self, node: usize, now: Moment) -> Judgement {
         self.judge_by(&self.offsets(), node, now)
     }
@@ -160,7 +160,7 @@ impl Clocks {
             .collect()
     }
 
-    /// `offsets` are those that were heard, the smallest first.
+    /// `offsets` are the known ones, the smallest first.
     fn judge_by(&self, offsets: &[f64], node: usize, now: Moment) -> Judgement {
         let own = self.nodes[node].filter(|clock| clock.jump == self.jumps);
         let Some(own) = own.filter(|_| offsets.len() > self.nodes.len() / 2) else {
@@ -170,20 +170,20 @@ impl Clocks {
             [first, second] => second - first,
             _ => (own.offset - offsets[offsets.len() / 2]).abs(),
         };
-        // A Duration is only made of it where it is shown: each call asks several times.
+        // A Duration is only built to be shown: each call judges several times.
         if off <= (FARTHEST + own.round_trip).as_secs_f64() * 1e6 {
             return Judgement::Right;
         }
         let settles =
             offsets.len() == 2 && self.jumped_at.is_some_and(|jumped| now < jumped + SETTLED);
         match settles {
-            // A third node, which is about to be heard, tells which of them it is.
+            // A third node, which is about to report, settles which of them it is.
             true => Judgement::Unknown,
             false => Judgement::Off(Duration::from_secs_f64(off / 1e6)),
         }
     }
 
-    /// How far ahead the clocks are that were heard, the smallest first.
+    /// How far ahead the known clocks are, the smallest first.
     fn offsets(&self) -> PerNode<f64> {
         let mut offsets: PerNode<f64> = self.heard().map(|clock| clock.offset).collect();
         offsets.sort_unstable_by(f64::total_cmp);
@@ -217,7 +217,7 @@ impl Clocks {
         middle.copied().unwrap_or_default()
     }
 
-    /// The clocks that were heard since the last jump.
+    /// The clocks that were reported since the last jump.
     fn heard(&self) -> impl Iterator<Item = &NodeClock> {
         let clocks = self.nodes.iter().flatten();
         clocks.filter(|clock| clock.jump == self.jumps)
@@ -238,13 +238,13 @@ mod tests {
         Moment::from_nanos(micros * 1_000)
     }
 
-    /// A node whose clock is ahead of the own one by `UNIX` and `ahead`, and answers in 1 ms.
+    /// A node whose clock is ahead of ours by `UNIX` and `ahead`, and which answers in 1 ms.
     fn hear(clocks: &mut Clocks, node: usize, sent: u64, ahead: i64) {
         let node_now = (UNIX + sent + 500).checked_add_signed(ahead).unwrap();
         clocks.note(node, at(sent), at(sent + 1_000), node_now);
     }
 
-    /// The time on a node without an offset when what is sent at `now` arrives, and an eighth of a round trip.
+    /// The time on a node without an offset when a command sent at `now` arrives, plus an eighth of a round trip.
     fn arrival(now: u64) -> u64 {
         UNIX + now + 500 + 125
     }
@@ -286,12 +286,12 @@ mod tests {
         for node in 0..3 {
             hear(&mut clocks, node, 0, 0);
         }
-        // The node was stopped for 3 s, and says when it went on.
+        // The node was stopped for 3 s, and reports when it continued.
         clocks.note(0, at(10_000), at(3_010_000), UNIX + 3_009_900);
         assert_eq!(clocks.judge(0, at(3_010_000)), Judgement::Right);
         let stamp = clocks.stamp(at(3_010_000));
         assert!(stamp.abs_diff(arrival(3_010_000)) <= 1, "{stamp}");
-        // The clock of another one was set while its answer was late.
+        // Another node's clock was set while its answer was late.
         clocks.note(1, at(10_000), at(3_010_000), UNIX + 63_009_900);
         let now = 3_020_000;
         assert_eq!(clocks.judge(1, at(now)), Judgement::Unknown);
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(off.as_secs(), 59);
     }
 
-    /// All nodes seem to be ahead of what was known of them.
+    /// All nodes seem to be ahead of their last reports.
     #[test]
     fn own_clock_that_stood_still_has_no_node_off() {
         let mut clocks = Clocks::new(3);
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(judge(&clocks, 1, 12_000), Judgement::Right);
     }
 
-    /// A busy machine: one way may take all of the time.
+    /// A busy machine: one direction may take all of the time.
     #[test]
     fn answers_that_take_long_are_no_jump() {
         let mut clocks = Clocks::new(3);

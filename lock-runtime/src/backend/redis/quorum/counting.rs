@@ -1,8 +1,8 @@
 //! Tracks the restart delay of nodes that may have lost data.
 //!
-//! No clock of a server is known to run evenly, so clients measure that time by their own: each says how long the node has
-//! waited for certain, and the node's marker keeps the longest. So the count goes on when a client ends and another one is
-//! there.
+//! No server's clock is known to run evenly, so clients measure that time by their own clocks. Each reports how long
+//! the node has waited for certain, and the node's marker keeps the longest. So the count continues when one client
+//! ends and another takes its place.
 
 use std::mem;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::background::random;
 
-/// What a client knows of the count of one node.
+/// A client's knowledge of one node's count.
 #[derive(Debug, Default)]
 pub(super) struct Counting {
     count: Option<Count>,
-    /// The background sees to it.
+    /// The background counts.
     is_running: bool,
 }
 
@@ -29,18 +29,18 @@ struct Count {
 }
 
 impl Counting {
-    /// The name of the count that is known, and for how long it has gone on for certain.
+    /// The name of the known count, and for how long it has run for certain.
     pub(super) fn claim(&self, now: Moment) -> Option<(&str, Duration)> {
         let count = self.count.as_ref()?;
         Some((&count.name, count.waited_by(now)))
     }
 
-    /// Whether the background is to see to it from now on.
+    /// Returns whether the background must count from now on.
     pub(super) fn starts(&mut self) -> bool {
         !mem::replace(&mut self.is_running, true)
     }
 
-    /// The background sees to it no longer.
+    /// The background no longer counts.
     pub(super) fn stops(&mut self) {
         self.is_running = false;
     }
@@ -51,7 +51,7 @@ impl Counting {
             self.count = None;
             return;
         };
-        // What this client has measured itself is not begun again, so that no reading of the clock adds to another.
+        // A count that this client has measured itself does not start again, so that clock readings do not add up.
         let is_ahead = |own: &Count| own.name == *name && own.waited_by(now) >= *waited;
         if !self.count.as_ref().is_some_and(is_ahead) {
             self.count = Some(Count {
@@ -69,7 +69,7 @@ impl Count {
     }
 }
 
-/// The name of a new count, unlike any other: what was measured of another one says nothing about it.
+/// A unique name for a new count: measurements of another count prove nothing about it.
 pub(super) fn new_name() -> Result<String, WireError> {
     let bytes: [u8; 8] =
         random::bytes().map_err(|error| WireError::unavailable(error.to_string()))?;
@@ -109,7 +109,7 @@ mod tests {
         counting.note(&counts("a", 300), at(1_000));
         assert_eq!(claim(&counting, 1_000), known("a", 300));
         assert_eq!(claim(&counting, 1_700), known("a", 1_000));
-        // Less than what it has measured itself.
+        // Less than it has measured itself.
         counting.note(&counts("a", 900), at(2_000));
         assert_eq!(claim(&counting, 2_000), known("a", 1_300));
         // Another client has measured more.

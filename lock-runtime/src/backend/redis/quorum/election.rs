@@ -12,16 +12,16 @@ pub(super) struct Elected {
     /// Its id, or the beginning of a foreign value.
     pub(super) owner: Vec<u8>,
     pub(super) votes: usize,
-    /// The token that most of its records have. A node that granted it late may have a higher one, which its owner does
-    /// not know.
+    /// The token of most of its records. A node that granted it late may have a higher one, which its owner does not
+    /// know.
     pub(super) token: Option<FencingToken>,
-    /// Those of all its records.
+    /// The tokens of all its records.
     tokens: Vec<FencingToken>,
     /// The length of a foreign value.
     pub(super) length: u64,
     /// A record with that token.
     pub(super) record: LockRecord,
-    /// What is left of each of its records (ms), the most first.
+    /// The remaining time of each of its records (ms), the longest first.
     left: Vec<i64>,
 }
 
@@ -66,19 +66,19 @@ pub(super) fn elect(records: &[&LockRecord]) -> Option<Elected> {
     })
 }
 
-/// Whether two records are of one owner.
+/// Whether two records have the same owner.
 fn is_of_one(one: &LockRecord, other: &LockRecord) -> bool {
     let is_ours = one.token().is_some();
     one.owner() == other.owner() && (is_ours || one.length == other.length)
 }
 
 impl Elected {
-    /// Whether so many nodes that have not answered could make a majority of those that have it.
+    /// Whether this many silent nodes could complete a majority for it.
     pub(super) fn may_have(&self, majority: usize, silent: usize) -> bool {
         self.votes + silent >= majority
     }
 
-    /// The holder, whose lease lasts as long as so many nodes have it.
+    /// The holder, whose lease lasts as long as this many nodes have it.
     pub(super) fn holder(&self, majority: usize) -> Option<Holder> {
         let Held::Alone(holder) = self.record.held() else {
             return None;

@@ -20,9 +20,10 @@ use crate::background::random;
 use crate::lease::Mode;
 use crate::lease::record::Grant;
 
-/// Ends an owner on all nodes, and waits until it is known what that amounts to. A waiter is known if `contended`.
+/// Ends an owner on all nodes, and waits until the outcome is known. `contended`: a waiter is known.
 ///
-/// What is left after that, or when this is dropped, is the background's. Called again, it waits for what was unknown.
+/// The background finishes anything left after that, or when this is dropped. Called again, it waits for the unknown
+/// outcomes.
 pub(super) async fn end(
     nodes: &Arc<Nodes>,
     candidate: &Arc<Candidate>,
@@ -73,7 +74,7 @@ pub(super) fn abandon(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>) {
     }
 }
 
-/// Ends an owner on one node once more: a command of it came after its end.
+/// Ends an owner on one node again: one of its commands came after its end.
 pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: usize) {
     let end = NodeEnd {
         node,
@@ -85,7 +86,7 @@ pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: us
         .spawn(settle(nodes.clone(), candidate.clone(), end));
 }
 
-/// The end of an owner on each node where something of it may be; `None` if it was ended before.
+/// The end of an owner on each node that may have something of it; `None` if it was ended before.
 fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Option<NodeTasks> {
     let endings = candidate.ballot.lock().end()?;
     // The same on all nodes, so that the next owner has one token everywhere.
@@ -121,15 +122,15 @@ impl Drop for Ends<'_> {
 /// The end of an owner on one node.
 struct NodeEnd {
     node: usize,
-    /// The vote that it has there, if no waiter is known.
+    /// Its vote there, if no waiter is known.
     held: Option<Grant>,
     /// A token for the next owner.
     proposal: u64,
 }
 
-/// Ends an owner on one node, again and again if need be.
+/// Ends an owner on one node, repeatedly if necessary.
 fn settle(nodes: Arc<Nodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTask {
-    // Counted here and not in the task: a shutdown may look before the task is run.
+    // Counted here, not in the task: a shutdown may look before the task runs.
     let mut counted = Some(nodes.unsettled.one());
     Box::pin(async move {
         let mut ending = Ending::of_node(end.held.is_none());
@@ -141,7 +142,7 @@ fn settle(nodes: Arc<Nodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTas
                 Then::Send(command) => command,
                 then => {
                     candidate.changed.notify_one();
-                    // A shutdown does not wait for a minority that is silent.
+                    // A shutdown does not wait for a silent minority.
                     if !ending.is_awaited() || is_decided(&candidate) {
                         counted = None;
                     }
@@ -155,7 +156,7 @@ fn settle(nodes: Arc<Nodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTas
     })
 }
 
-/// Notes what came of a command. Returns how the end goes on.
+/// Notes the outcome of a command. Returns how the end continues.
 fn note_end(
     candidate: &Candidate,
     node: usize,
@@ -168,14 +169,14 @@ fn note_end(
     let then = ending
         .on(event, owner, || SETTLING.now(), random::jitter)
         .then;
-    // Otherwise a waiter queues, and the node is going to hand the lock off.
+    // Otherwise a waiter queues, and the node will hand the lock off.
     if !matches!(then, Then::Send(_)) {
         ballot.note_end(node, ended);
     }
     then
 }
 
-/// Whether the answers of enough nodes are known.
+/// Whether enough nodes have answered.
 fn is_decided(candidate: &Candidate) -> bool {
     let ended = candidate.ballot.lock().ended();
     ended.is_some_and(|ended| ended.is_ok())

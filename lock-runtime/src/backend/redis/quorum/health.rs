@@ -9,14 +9,14 @@ use crate::background::moment::Moment;
 use crate::background::sync::Mutex;
 use crate::telemetry;
 
-/// The health of a node, as the last command to it shows.
+/// The health of a node, according to the last command to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
     Up,
     Away,
-    /// It answers that it cannot be used: it is out of memory, or does not know the user.
+    /// It answers, but cannot be used: it is out of memory, or does not know the user.
     Refuses,
-    /// Its clock is too far off those of the others for its votes to count.
+    /// Its clock is so far off the others that its votes do not count.
     ClockOff,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct NodeHealth {
 #[derive(Debug)]
 struct Last {
     health: Health,
-    /// When a command failed for the last time.
+    /// When a command last failed.
     failed: Option<Moment>,
 }
 
@@ -45,13 +45,13 @@ impl NodeHealth {
         }
     }
 
-    /// The node carried an acquire out that was sent at `sent`: it can be used. What was sent before a failure says nothing,
-    /// though its answer may be noted after it.
+    /// The node carried out an acquire that was sent at `sent`: it is usable. A command sent before a failure is no
+    /// evidence, though its answer may be noted after it.
     pub(super) fn answered(&self, sent: Moment) {
         self.is_up_if(|last| last.failed.is_none_or(|failed| sent >= failed));
     }
 
-    /// The node answered. What it refuses, it may refuse still: without memory, it renews and ends leases.
+    /// The node answered. It may still refuse other commands: without memory, it renews and ends leases.
     pub(super) fn is_reached(&self) {
         self.is_up_if(|last| last.health == Health::Away);
     }
@@ -97,7 +97,8 @@ impl NodeHealth {
         }
     }
 
-    /// The health before, if it is another one now. The event follows when the mutex is free, since a subscriber may block.
+    /// Returns the health before, if it changes. The event follows when the mutex is free, since a subscriber may
+    /// block.
     fn change(&self, to: Health) -> Option<Health> {
         let mut last = self.last.lock();
         let before = mem::replace(&mut last.health, to);

@@ -10,20 +10,20 @@ use crate::background::Background;
 use crate::background::sync::Mutex;
 use crate::lease::owner_id::OwnerId;
 
-/// How long answers may lie before the background looks at them.
+/// How long answers may wait before the background looks at them.
 const DELAY: Duration = Duration::from_millis(5);
 
-/// Commands that were sent to all nodes, and whose caller has gone on with a majority.
+/// Commands to all nodes, whose caller has continued with a majority.
 ///
-/// The other answers come a moment later. To wake the background for each of them would cost a caller more than a
-/// command. So it looks at all that have come in a few milliseconds, unless their owner is ended before.
+/// The other answers come a moment later. Waking the background for each would cost a caller more than a command. So it
+/// collects the answers of a few milliseconds, unless their owner is ended before.
 #[derive(Default)]
 pub(super) struct LateAnswers(Mutex<Late>);
 
 #[derive(Default)]
 struct Late {
     tasks: Vec<(OwnerId, usize, NodeTask)>,
-    /// The background is going to look.
+    /// The background is scheduled to look.
     is_scheduled: bool,
 }
 
@@ -67,7 +67,7 @@ impl LateAnswers {
                 }
             }
         }
-        // The background polls those that are left with a waker of its own.
+        // The background polls the remaining ones with its own waker.
         let _ = own.poll_any(&mut Context::from_waker(Waker::noop()));
         self.leave(background, owner_id, &mut own);
     }

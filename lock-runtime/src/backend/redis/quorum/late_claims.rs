@@ -1,8 +1,8 @@
 //! Confirms nodes that were granted to a holder after it had won.
 //!
-//! A waiter wins with the first majority that is given to it. What other nodes give it after that is a claim, which lapses
-//! unless it is confirmed: then another waiter has that node, and the holder is lost with one more. Most holders are done
-//! before. So only those are confirmed that still hold the lock after a while, all together.
+//! A waiter wins with the first majority that is granted to it. Any further grant is a claim, which lapses unless it is
+//! confirmed: then another waiter has that node, and the holder is lost if one more node fails. Most holders are done
+//! before that. So only holders that still have the lock after a while confirm their claims, all together.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -15,10 +15,10 @@ use crate::background::sync::Mutex;
 use crate::lease::Mode;
 use crate::lease::schedule::Extension;
 
-/// How long a holder has before its claims are confirmed: a third of their time.
+/// How long a holder has before its claims are confirmed: a third of a claim's time.
 pub(super) const DELAY: Duration = Duration::from_millis(500);
 
-/// The claims of holders that are to be confirmed.
+/// The claims of holders that await confirmation.
 #[derive(Default)]
 pub(super) struct LateClaims(Mutex<Claims>);
 
@@ -26,12 +26,12 @@ pub(super) struct LateClaims(Mutex<Claims>);
 struct Claims {
     /// In the order of their times.
     due: VecDeque<(Instant, Weak<Candidate>, usize)>,
-    /// The background is going to look.
+    /// The background is scheduled to look.
     is_scheduled: bool,
 }
 
 impl LateClaims {
-    /// Notes what has come to a holder. Whether the background is to look from `DELAY` on.
+    /// Notes a holder's claims. Returns whether the background must look from `DELAY` on.
     pub(super) fn note(&self, candidate: &Arc<Candidate>) -> bool {
         let claims = candidate.ballot.lock().take_late_claims();
         if claims.is_empty() {
@@ -45,7 +45,7 @@ impl LateClaims {
         !mem::replace(&mut late.is_scheduled, true)
     }
 
-    /// What is due to be confirmed, by node, and when more is.
+    /// The claims that are due, by node, and when more are.
     pub(super) fn take_due(&self) -> (BTreeMap<usize, Vec<Renewal>>, Option<Instant>) {
         let now = Instant::now();
         let (due, next) = {
@@ -63,7 +63,7 @@ impl LateClaims {
             let Some(candidate) = candidate.upgrade() else {
                 continue;
             };
-            // Those that have ended since need none.
+            // Claims of owners that have ended since need no confirmation.
             let Some(ttl) = candidate.ballot.lock().confirms_claim(node) else {
                 continue;
             };

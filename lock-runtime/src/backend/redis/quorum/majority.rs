@@ -9,12 +9,12 @@ use super::ballot::place::Reason;
 use super::nodes::Nodes;
 use crate::backend::wire::error::WireError;
 
-/// How long the last nodes are waited for when a majority has answered.
+/// How long to wait for the last nodes once a majority has answered.
 pub(super) const LAST: Duration = Duration::from_millis(50);
 
 impl Nodes {
-    /// The answers of a majority at least, each with the number of its node. `asking` has a future for each node; a silent
-    /// node holds the others up for a moment only.
+    /// Returns the answers of a majority at least, each with the number of its node. `asking` has a future for each
+    /// node; a silent node delays the others only for a moment.
     pub(super) async fn heard<T>(
         &self,
         asking: impl Iterator<Item = impl Future<Output = Result<T, WireError>>>,
@@ -22,7 +22,7 @@ impl Nodes {
         self.heard_within(Some(LAST), asking).await
     }
 
-    /// The same. The last nodes are waited for so long, or as long as `asking` does.
+    /// Like `heard`, but waits this long for the last nodes, or as long as `asking` does.
     pub(super) async fn heard_within<T>(
         &self,
         last: Option<Duration>,

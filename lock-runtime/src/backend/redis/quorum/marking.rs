@@ -13,13 +13,13 @@ use crate::backend::redis::command::{self, Argument, millis};
 use crate::backend::redis::node::NodeError;
 use crate::backend::wire::error::WireError;
 
-/// The time between two words of a client to a node: what is lost of the count if the client ends.
+/// The interval of a client's reports to a node: the part of the count that is lost if the client ends.
 const STEP: Duration = Duration::from_secs(1);
 
-/// Whatever a node answers, it is not asked sooner than this.
+/// The shortest interval, whatever the node answers.
 const SHORTEST_STEP: Duration = Duration::from_millis(50);
 
-/// Marks a node: from then on it is known whether it has lost data. A node that does not vote yet counts until it does.
+/// Marks a node: from then on a loss of its data is noticed. A node that does not vote yet counts until it does.
 /// Returns how long that takes.
 pub(super) async fn mark(
     nodes: &Arc<Nodes>,
@@ -64,14 +64,14 @@ async fn try_mark(nodes: &Arc<Nodes>, node: usize, until: Instant) -> Result<Dur
     let marked = parse_mark(&answer.map_err(NodeError::into_wire)?)?;
     let now = CLOCK.now();
     nodes.counts[node].lock().note(&marked, now);
-    // Whether a clock is off is judged once others were heard.
+    // Whether a clock is off is judged once others have reported.
     if nodes.check_clock(node, sent, now, marked.now).is_ok() {
         nodes.health(node).is_reached();
     }
     Ok(marked.left)
 }
 
-/// The same, and the background sees to it that the node votes as soon as it may.
+/// Like [`mark`], and the background makes the node vote as soon as it may.
 pub(super) async fn mark_and_count(
     nodes: &Arc<Nodes>,
     node: usize,
@@ -84,7 +84,7 @@ pub(super) async fn mark_and_count(
     Ok(())
 }
 
-/// Keeps a node counting until it votes, unless the background sees to that already.
+/// Keeps a node counting until it votes, unless the background does that already.
 pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
     if !nodes.counts[node].lock().starts() {
         return;
@@ -98,7 +98,7 @@ pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
                     break;
                 }
                 Ok(left) => left.clamp(SHORTEST_STEP, STEP),
-                // It may have restarted once more, and goes on counting when it is back.
+                // It may have restarted once more, and continues to count when it is back.
                 Err(_) => STEP,
             };
             drop(nodes);
@@ -107,10 +107,10 @@ pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
     });
 }
 
-/// Marks all nodes, and waits until a majority has said what time it is, if it does. A caller then has a place in the order
-/// of waiters that all nodes accept, and a clock that is off is known before its node votes.
+/// Marks all nodes, and waits until a majority has reported its time, if one does. A caller then has a place in the
+/// order of waiters that all nodes accept, and a clock that is off is known before its node votes.
 ///
-/// Takes no more than half of the time until `until`, so that the caller's own commands have the rest.
+/// Takes no more than half of the time until `until`, so that the caller's own commands have the remainder.
 pub(super) async fn hear(nodes: &Arc<Nodes>, until: Instant) {
     let now = Instant::now();
     let until = now + until.saturating_duration_since(now) / 2;

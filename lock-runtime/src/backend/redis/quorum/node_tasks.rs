@@ -9,7 +9,7 @@ use crate::background::Background;
 /// A command to one node, which notes its answer itself.
 pub(super) type NodeTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Commands to several nodes, polled by who waits for them. For a few: each is polled whenever one is woken.
+/// Commands to several nodes, polled by the task that waits for them. For a few: each is polled whenever one is woken.
 #[derive(Default)]
 pub(super) struct NodeTasks {
     tasks: Vec<(usize, NodeTask)>,
@@ -44,7 +44,7 @@ impl NodeTasks {
         self.tasks.drain(..)
     }
 
-    /// Drops the commands to nodes for which not `is_needed`.
+    /// Drops the commands to nodes that are not `is_needed`.
     pub(super) fn retain(&mut self, mut is_needed: impl FnMut(usize) -> bool) {
         self.tasks.retain(|(node, _)| is_needed(*node));
     }

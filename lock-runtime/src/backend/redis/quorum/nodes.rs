@@ -41,7 +41,7 @@ use crate::key::{CommonRecord, LockName};
 use crate::lease::owner_id::OwnerId;
 use crate::telemetry;
 
-/// How long after one node a majority has to say that a lock was revoked, before its owner asks.
+/// How long after one node a majority must report a lock revoked, before its owner asks.
 const FEW_SAY: Duration = Duration::from_millis(500);
 
 /// The nodes of a quorum.
@@ -52,34 +52,34 @@ pub(super) struct Nodes {
     pub(super) scripts: &'static QuorumScripts,
     /// The name of a node's marker.
     pub(super) marker: String,
-    /// For how long a node that may have lost data has no vote.
+    /// How long a node that may have lost data has no vote.
     pub(super) restart_delay: Duration,
-    /// What is known of the time that nodes without a vote have waited.
+    /// How long nodes without a vote have waited, as far as is known.
     pub(super) counts: Box<[Mutex<Counting>]>,
     pub(super) clocks: Mutex<Clocks>,
-    /// Whether the operator knows of clocks that are apart.
+    /// Whether the operator was told that clocks are apart.
     is_spread_told: AtomicBool,
     candidates: Arc<Candidates>,
     events: Arc<dyn WireEvents>,
     pub(super) late: Arc<LateAnswers>,
     pub(super) late_claims: LateClaims,
-    /// Ends that are not answered, which nothing else waits for.
+    /// Unanswered ends that nothing else waits for.
     pub(super) unsettled: InFlight,
 }
 
-/// The owners of a client that may be named by a message.
+/// The owners of a client that a message may name.
 struct Candidates {
     by_owner: Mutex<HashMap<OwnerId, Weak<Candidate>>>,
-    /// Theirs; known once they are made.
+    /// Their nodes, set once those are made.
     nodes: OnceLock<Weak<Nodes>>,
-    /// A lock is taken from its owner once a majority says so.
+    /// A lock is revoked once a majority reports it.
     revocations: Mutex<Revocations>,
 }
 
 impl Candidates {
     fn insert(&self, candidate: &Arc<Candidate>) {
         let mut candidates = self.by_owner.lock();
-        // Those that are gone are removed when the map would grow, and it grows if hardly any are.
+        // Dead ones are removed when the map would grow, and it grows if few are dead.
         let capacity = candidates.capacity();
         if candidates.len() == capacity {
             candidates.retain(|_, candidate| candidate.strong_count() > 0);
@@ -95,13 +95,13 @@ impl Candidates {
         self.by_owner.lock().get(&owner_id).and_then(Weak::upgrade)
     }
 
-    /// The owner of which a notice says that a lock was taken from it.
+    /// The owner whose lock is revoked, according to a notice.
     fn named_by(&self, notice: &[u8]) -> Option<Arc<Candidate>> {
         let notice = Notice::parse(notice)?;
         self.get(notice.owner_id)
     }
 
-    /// A message of a node. Whether an attempt that is under way sees to it.
+    /// Handles a message of a node. Returns whether an attempt under way takes care of it.
     fn notified(&self, node: usize, payload: &[u8]) -> bool {
         let Some(candidate) =
             OwnerId::parse_prefix(payload).and_then(|owner_id| self.get(owner_id))
@@ -186,7 +186,7 @@ impl Nodes {
         &self.nodes[node].1
     }
 
-    /// A node said what time it is, in answer to what was sent at `sent`. Its votes do not count if that is too far off.
+    /// A node reported its time, in answer to a command sent at `sent`. Its votes do not count if that is too far off.
     pub(super) fn check_clock(
         &self,
         node: usize,
@@ -208,7 +208,7 @@ impl Nodes {
         }
     }
 
-    /// Tells an operator once of clocks that are apart. Most nodes have just said what time it is.
+    /// Warns an operator once if clocks are apart. Most nodes have just reported their time.
     pub(super) fn compare_clocks(&self) {
         let spread = self.clocks.lock().spread();
         if let Some(Spread { node, other, apart }) = spread
@@ -241,7 +241,7 @@ impl Nodes {
         self.clocks.lock().stamp(CLOCK.now()) + GUESS_AHEAD
     }
 
-    /// The votes of an owner, which begins to ask now unless it has before.
+    /// The ballot of an owner, which begins to ask now unless it has before.
     pub(super) fn candidate(&self, owner: &mut Owner, ttl: Duration) -> Arc<Candidate> {
         let make = || {
             let clocks = self.clocks.lock();
@@ -255,7 +255,7 @@ impl Nodes {
         self.candidate_with(owner, make)
     }
 
-    /// The votes of an owner that is to be ended.
+    /// The ballot of an owner that must be ended.
     pub(super) fn candidate_to_end(&self, owner: &mut Owner) -> Arc<Candidate> {
         self.candidate_with(owner, || Ballot::of_ended(self.len()))
     }
@@ -273,18 +273,18 @@ impl Nodes {
         })
     }
 
-    /// The votes of an owner by its id, while it has any.
+    /// The ballot of an owner by its id, while it has one.
     pub(super) fn candidate_of(&self, owner_id: OwnerId) -> Option<Arc<Candidate>> {
         self.candidates.get(owner_id)
     }
 
-    /// Has the acquisition of an owner make an attempt: something came of which it does not know.
+    /// Wakes the acquisition of an owner to make an attempt: something came that it does not know about.
     pub(super) fn wake(&self, candidate: &Candidate) {
         self.events.released(candidate.entry.owner_id);
     }
 
-    /// Has the lease of an owner confirmed of which few nodes say that it was revoked. A majority is about to say so, and by
-    /// whom: a renewal that came first would end the lease without a reason.
+    /// Confirms, after a while, the lease of an owner whose lock few nodes report revoked. A majority is about to
+    /// report it, and who did it: a renewal that came first would end the lease without a reason.
     fn doubt_soon(&self, candidate: Arc<Candidate>) {
         let (events, background) = (self.events.clone(), self.background.clone());
         self.background.spawn(async move {
@@ -294,7 +294,7 @@ impl Nodes {
         });
     }
 
-    /// Has the nodes confirmed that came to a holder after it had won, if it still has the lock after a while.
+    /// Confirms the nodes that were granted to a holder after it had won, if it still has the lock after a while.
     pub(super) fn confirm_late(self: &Arc<Self>, candidate: &Arc<Candidate>) {
         if self.background.check_process().is_err() || !self.late_claims.note(candidate) {
             return;
@@ -316,8 +316,8 @@ impl Nodes {
         });
     }
 
-    /// Renews on one node what holders were given there. A renewal makes no record, so one that comes late does no harm.
-    /// Its answer counts for nothing: the next round of renewals asks all nodes.
+    /// Renews on one node what holders were granted there. A renewal creates no record, so a late one does no harm. Its
+    /// answer counts for nothing: the next round of renewals asks all nodes.
     async fn confirm(&self, node: usize, renewals: &[Renewal]) {
         let all: Vec<&Renewal> = renewals.iter().collect();
         let until = self.until();
@@ -327,7 +327,7 @@ impl Nodes {
             .await;
     }
 
-    /// The error of a call for which there is no majority, by the nodes that did not answer it as they should.
+    /// The error of a call without a majority, built from the nodes that did not answer it as they should.
     pub(super) fn too_few(&self, reasons: &[(usize, Reason)]) -> WireError {
         let too_few = TooFew {
             nodes: self.len(),
@@ -342,7 +342,7 @@ pub(super) fn clock_is_off(by: Duration) -> WireError {
     WireError::unavailable(format!("its clock is {by:.1?} off those of the others"))
 }
 
-/// A node whose messages go to the owners that they name.
+/// Makes a node whose messages go to the owners that they name.
 fn node(
     number: usize,
     locator: Locator,
@@ -361,7 +361,7 @@ fn node(
                 let said = candidates.revocations.lock().note(number, payload);
                 match said {
                     Said::ByMajority => events.message(channel, payload),
-                    // The other nodes that had it may have lost it before, and say nothing.
+                    // The other nodes that had it may have lost it before, and report nothing.
                     Said::ByFew => {
                         let nodes = candidates.nodes.get().and_then(Weak::upgrade);
                         if let Some((nodes, candidate)) = nodes.zip(candidates.named_by(payload)) {

@@ -26,7 +26,7 @@ use crate::state::{INTENDED, LockState, Votes, Waiter};
 impl Nodes {
     /// The records of a lock, and the owner that most nodes have, if a majority has it.
     ///
-    /// Nodes that are slower than a majority are waited for where it depends on them. If they do not answer, it is not known
+    /// Waits for nodes slower than a majority if the result depends on them. If they do not answer, it is unknown
     /// whether the lock is held.
     async fn elected(
         &self,
@@ -98,11 +98,11 @@ impl Nodes {
         self.heard(looking).await
     }
 
-    /// The node that is read now; `None` after the last. The nodes are read in their order.
+    /// The node to read now; `None` after the last. Nodes are read in order.
     fn next_to_read(&self, cursor: &mut Cursor) -> Option<usize> {
         if cursor.nodes.is_none() {
             cursor.begin((0..self.len()).map(|node| format!("{node:03}")).collect());
-            // Of a resumed listing, which a stranger may have written: these are counted.
+            // A stranger may have written a resumed listing, and the number of these nodes counts.
             cursor.away.retain(|&node| node < self.len());
         }
         let next = cursor.nodes.as_ref().and_then(|nodes| nodes.last());
@@ -110,7 +110,7 @@ impl Nodes {
         next?.parse().ok()
     }
 
-    /// The node that is read now has no more.
+    /// The current node has no more.
     fn is_read(cursor: &mut Cursor) {
         cursor.nodes.iter_mut().for_each(|nodes| drop(nodes.pop()));
         cursor.position = Position::default();
@@ -133,7 +133,7 @@ impl Nodes {
             number(elected.length)
         };
         let least = above.get().saturating_add(u64::from(FencingToken::STEP));
-        // As in an end: a little after the nodes' clocks, so that all of them take it.
+        // As in an end: slightly after the nodes' clocks, so that all of them accept it.
         let proposed = least.max(self.guess());
         let call = ScriptCall {
             script: &self.scripts.revoke,
@@ -158,8 +158,8 @@ impl Nodes {
 }
 
 impl QuorumWire {
-    /// The names of the locks that the next node has, and how it goes on. Nodes that do not answer are left out, as long as
-    /// the others are a majority: they have every lock that a majority has.
+    /// The names of the locks that the next node has, and where the listing continues. Nodes that do not answer are
+    /// left out as long as the others are a majority: they have every lock that a majority has.
     async fn found(
         &self,
         listing: &Listing,
@@ -197,7 +197,7 @@ impl QuorumWire {
 }
 
 impl QuorumWire {
-    /// Writes nothing, so it also serves users that may only look.
+    /// Writes nothing, so it also serves users with read-only rights.
     pub(crate) async fn probe(&self) -> Result<(), WireError> {
         let until = self.nodes.until();
         let pings = self.nodes.each().map(async |node| {
@@ -260,13 +260,13 @@ impl QuorumWire {
                     waiters = waiters.max(counts.waiters);
                 }
             }
-            // An earlier part of the listing has shown it, as one of that node.
+            // An earlier part of the listing has shown it, as a lock of that node.
             if cursor.is_resumed && is_known {
                 continue;
             }
             let elected = election::elect(&records);
             let votes = votes(nodes, &records, elected.as_ref());
-            // One that the silent nodes could make held is shown: to miss a holder is worse.
+            // A lock that the silent nodes could complete is shown: missing a holder is worse.
             let (majority, silent) = (nodes.majority(), nodes.len() - records.len());
             let elected = elected.filter(|elected| elected.may_have(majority, silent));
             let holder = elected.and_then(|elected| elected.holder(majority.min(elected.votes)));
@@ -302,7 +302,7 @@ impl QuorumWire {
         if !is_seen {
             return Ok(RevokeReply::Changed);
         }
-        // The next owner has one token on all nodes, above all that any of them knows.
+        // The next owner has one token on all nodes, above every token that any of them knows.
         let tokens = snapshots
             .iter()
             .flat_map(|(_, snapshot)| [snapshot.fence, snapshot.record.token()]);
@@ -317,8 +317,8 @@ impl QuorumWire {
         let handed_off = revoked
             .iter()
             .any(|(_, reply)| matches!(reply, RevokeReply::HandedOn(_)));
-        // No node that has answered has this owner any more, so at most a minority has. The owner is told by those that
-        // had it: if they are few, it asks all of them.
+        // No node that has answered still has this owner, so at most a minority has. The nodes that had it notify the
+        // owner: if they are few, it asks all of them.
         Ok(match (count, handed_off) {
             (0, _) => RevokeReply::Changed,
             (_, true) => RevokeReply::HandedOn(Some(count)),
@@ -353,7 +353,7 @@ impl QuorumWire {
         self.nodes.heard(appending).await.map(drop)
     }
 
-    /// Each node has the lines of its own: those that were read on another one are left out.
+    /// Each node has its own lines: lines already read on another node are left out.
     pub(crate) async fn lines(
         &self,
         stream: &str,

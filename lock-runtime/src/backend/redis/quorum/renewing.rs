@@ -26,7 +26,7 @@ use crate::lease::schedule::is_fresh;
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Extends leases on all nodes, with one pipeline for each. Reports each outcome as soon as it is known: a lease that
-/// depends on a slow node waits for that node, and holds up none that a majority has confirmed.
+/// depends on a slow node waits for that node, and delays no lease that a majority has confirmed.
 pub(super) async fn renew(
     nodes: &Arc<Nodes>,
     renewals: &[Renewal],
@@ -66,7 +66,8 @@ struct Round {
 }
 
 impl Round {
-    /// The outcomes of those renewals of `unknown` that have one by now, which are removed from it; all of them if `is_over`.
+    /// Removes from `unknown` the renewals whose outcome is known by now, all of them if `is_over`, and returns the
+    /// outcomes.
     fn take_known(
         &self,
         nodes: &Nodes,
@@ -135,7 +136,7 @@ async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: In
     for (number, node, at) in absent {
         let (nodes, round) = (nodes.clone(), round.clone());
         let background = nodes.background.clone();
-        // Counted here and not in the task: a shutdown may look before the task is run.
+        // Counted here, not in the task: a shutdown may look before the task runs.
         let counted = nodes.unsettled.one();
         background.spawn(async move {
             restore(&nodes, &round.renewals[number], node, at).await;
@@ -144,8 +145,8 @@ async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: In
     }
 }
 
-/// Writes the record of a holder on a node that lost it. A majority has confirmed the lease in answer to commands of
-/// `at`: who is not known to hold the lock never writes it.
+/// Writes the record of a holder on a node that lost it. A majority has confirmed the lease in answer to commands sent
+/// at `at`: an owner that is not known to hold the lock never writes it.
 async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment) {
     let ttl = renewal.extension.ttl;
     let Some(candidate) = nodes.candidate_of(renewal.owner_id) else {

@@ -5,22 +5,22 @@ use std::collections::VecDeque;
 /// How many revocations are counted at a time. Each takes moments.
 const MOST: usize = 64;
 
-/// What is kept of a message: it names owner and operation at its beginning.
+/// The length kept of a message: its beginning names owner and operation.
 const KEPT: usize = 128;
 
-/// What a message adds.
+/// The effect of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// A majority has sent it now.
+    /// It completes a majority.
     ByMajority,
-    /// One more node has, and no majority.
+    /// One more node has sent it, without a majority.
     ByFew,
-    /// Nothing: this node, or a majority, has sent it before.
+    /// None: this node, or a majority, has sent it before.
     Before,
 }
 
-/// The messages about revocations, by what they say. One node alone may have been restored from a copy, or have lost the
-/// lock in another way, and its owner has the majority still.
+/// The messages about revocations, by content. A single node may have been restored from a copy, or have lost the lock
+/// in another way, while its owner still has the majority.
 #[derive(Debug)]
 pub(super) struct Revocations {
     nodes: usize,
@@ -28,7 +28,7 @@ pub(super) struct Revocations {
 }
 
 impl Revocations {
-    /// Of a quorum of so many nodes.
+    /// For a quorum of this many nodes.
     pub(super) fn of(nodes: usize) -> Revocations {
         Revocations {
             nodes,

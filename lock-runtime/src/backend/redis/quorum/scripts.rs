@@ -15,7 +15,7 @@ use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::record::{Grant, Holder};
 
-/// The scripts of a quorum's node. A renewal and a release are those of one server.
+/// The scripts of a quorum's node. Renewals and releases use the scripts of a single server.
 pub(super) struct QuorumScripts {
     pub(super) acquire: Script,
     pub(super) cede: Script,
@@ -26,7 +26,7 @@ pub(super) struct QuorumScripts {
 }
 
 impl QuorumScripts {
-    /// The scripts of clients whose fences are remembered for this time.
+    /// The scripts of clients with this fence retention.
     pub(super) fn with(memory: FenceRetention) -> &'static QuorumScripts {
         static ALL: PerMemory<QuorumScripts> = PerMemory::new();
         ALL.get(memory, QuorumScripts::new)
@@ -63,7 +63,7 @@ impl QuorumScripts {
     }
 }
 
-/// The script that marks a node, and has it count the time until it votes.
+/// The script that marks a node, and makes it count the time until it votes.
 pub(super) const MARK: &str = lua!("grant", "quorum_node", "quorum_mark");
 
 /// The answer of a node, and its time (µs).
@@ -100,14 +100,14 @@ pub(super) fn parse_hold(value: &Value) -> Result<Option<Grant>, WireError> {
     }
 }
 
-/// What a node says that was marked.
+/// The answer of a marked node.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marked {
-    /// How long it does not vote yet.
+    /// How long it will not vote yet.
     pub(super) left: Duration,
     /// Its time (µs).
     pub(super) now: u64,
-    /// The name of its count, and how long that has gone on; `None` if it votes.
+    /// The name of its count, and how long that has run; `None` if it votes.
     pub(super) count: Option<(String, Duration)>,
 }
 

@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 use std::time::Duration;
 
-/// From here on an operator is told: at twice that, the votes of a node do not count.
+/// Operators are told from here on: at twice that, the votes of a node do not count.
 const WIDE: Duration = Duration::from_millis(250);
 
-/// What a node's answer says about its clock.
+/// A node's answer about its clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub(super) node: usize,
-    /// By how much its clock is ahead of the own one (µs).
+    /// By how much its clock is ahead of ours (µs).
     pub(super) offset: f64,
     /// By how much that may be wrong.
     pub(super) doubt: Duration,
@@ -19,14 +19,14 @@ pub(super) struct Reading {
 /// Two clocks that are too far apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spread {
-    /// The node that is off, as far as the others tell: the one farther from the median.
+    /// The node that is off, as far as can be told: the one farther from the median.
     pub(super) node: usize,
     pub(super) other: usize,
     pub(super) apart: Duration,
 }
 
 impl Spread {
-    /// The two nodes whose clocks are farthest apart, if that is far, and no delay of an answer explains it.
+    /// The two nodes whose clocks are farthest apart, if that is far and a delayed answer does not explain it.
     pub(super) fn of(mut readings: Vec<Reading>) -> Option<Spread> {
         readings.sort_unstable_by(|one, other| one.offset.total_cmp(&other.offset));
         let median = readings.get(readings.len() / 2)?.offset;
@@ -57,7 +57,7 @@ fn distance(behind: &Reading, ahead: &Reading) -> Duration {
 mod tests {
     use super::*;
 
-    /// Clocks that are ahead by so many ms, each known to within 1 ms.
+    /// Clocks that are ahead by this many ms, each known to within 1 ms.
     fn spread(ahead: &[f64]) -> Option<(usize, usize, u128)> {
         let reading = |(node, ahead): (usize, &f64)| Reading {
             node,

@@ -5,16 +5,16 @@ use std::time::Duration;
 use super::ballot::place::Reason;
 use crate::backend::wire::error::WireError;
 
-/// A call for which there is no majority.
+/// A call without a majority.
 pub(super) struct TooFew<'a> {
     pub(super) nodes: usize,
     pub(super) restart_delay: Duration,
-    /// The nodes without a vote that counts, by number, and why. The others have given theirs, to this caller or another.
+    /// The nodes whose vote does not count, by number, and why. The others have voted, for this caller or another.
     pub(super) reasons: &'a [(usize, Reason)],
 }
 
 impl TooFew<'_> {
-    /// The error, with nodes as `name` has them. It is final if so many nodes refuse that no majority is left.
+    /// The error, with nodes named by `name`. It is final if so many nodes refuse that no majority is left.
     pub(super) fn error<'n>(&self, name: impl Fn(usize) -> &'n str) -> WireError {
         let Self { nodes, reasons, .. } = *self;
         let majority = nodes / 2 + 1;

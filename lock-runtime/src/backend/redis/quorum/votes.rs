@@ -24,12 +24,12 @@ pub(crate) enum Vote {
     Yes(Answered<Grant>),
     /// The owner does not have the node.
     No,
-    /// As `No`, and the node was asked to take the owner again.
+    /// Like `No`, and the node was asked to take the owner again.
     Restoring,
     Failed(WireError),
 }
 
-/// What the answers of all nodes amount to.
+/// The result of counting the answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome {
     Confirmed(Answered<Grant>),
@@ -44,12 +44,12 @@ impl Votes {
         }
     }
 
-    /// The answer of `node`.
+    /// Notes the answer of `node`.
     pub(crate) fn note(&mut self, node: usize, vote: Vote) {
         self.nodes[node] = Some(vote);
     }
 
-    /// What the answers amount to; `None` while that depends on nodes that have not answered.
+    /// The outcome; `None` while it depends on nodes that have not answered.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let majority = self.nodes.len() / 2 + 1;
         let yes = self.nodes.iter().filter_map(|vote| match vote {
@@ -73,7 +73,7 @@ impl Votes {
         if no >= enough_no {
             return Some(Outcome::Lost);
         }
-        // However slow a node is, its answer is waited for while it may decide.
+        // However slow a node is, its answer is awaited while it may be decisive.
         let silent = self.nodes.iter().filter(|vote| vote.is_none()).count();
         let is_open = yes.len() + silent >= majority || no + silent >= enough_no;
         (!is_open).then_some(Outcome::TooFew)

@@ -15,7 +15,7 @@ pub(crate) enum FirstEnd {
 }
 
 impl Ballot {
-    /// Ends the owner: no acquire, cede or hold follows. Returns the nodes where something of it may be, and how it is
+    /// Ends the owner: no acquire, cede or hold follows. Returns the nodes that may have something of it, and how it is
     /// ended there; `None` if it was ended before.
     pub(crate) fn end(&mut self) -> Option<Vec<(usize, FirstEnd)>> {
         if self.phase == Phase::Ended {
@@ -49,7 +49,7 @@ impl Ballot {
     /// The answer of `node` to an end.
     pub(crate) fn note_end(&mut self, node: usize, ended: Result<EndReply, WireError>) {
         let place = &mut self.places[node];
-        // A later end finds nothing where an earlier one has freed the node.
+        // A later end finds nothing on a node that an earlier one has freed.
         if matches!(place.ended, Ended::Answered(Ok(_)) | Ended::Doubtful) {
             return;
         }
@@ -61,7 +61,7 @@ impl Ballot {
         };
     }
 
-    /// Has the answers of nodes that failed awaited once more.
+    /// Waits again for the answers of nodes that failed.
     pub(crate) fn await_ends_again(&mut self) {
         for place in &mut self.places {
             if let Ended::Answered(Err(_)) = place.ended {
@@ -70,13 +70,13 @@ impl Ballot {
         }
     }
 
-    /// Whether a node may have freed the lock by an end without an answer.
+    /// Whether a node may have freed the lock by an unanswered end.
     pub(crate) fn is_end_doubtful(&self) -> bool {
         let mut places = self.places.iter();
         places.any(|place| matches!(place.ended, Ended::Doubtful))
     }
 
-    /// What the end amounts to; `None` while that depends on nodes that have not answered.
+    /// The outcome of the end; `None` while it depends on nodes that have not answered.
     pub(crate) fn ended(&self) -> Option<Result<EndReply, WireError>> {
         let count = |is: &dyn Fn(&Result<EndReply, WireError>) -> bool| {
             let places = self.places.iter();

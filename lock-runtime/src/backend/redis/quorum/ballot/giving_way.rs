@@ -8,7 +8,7 @@ use crate::background::moment::Moment;
 use crate::lease::schedule::is_fresh;
 
 impl Ballot {
-    /// The owner has this node. A vote that has expired is none, whether or not the node says so.
+    /// Whether the owner has this node. An expired vote does not count, whether or not the node reports it.
     pub(super) fn is_held(&self, place: &Place, now: Moment) -> bool {
         place
             .held()
@@ -25,10 +25,10 @@ impl Ballot {
         self.has_a_node(now) && places.any(|place| place.holder().is_some())
     }
 
-    /// Each node that is not silent has answered after this owner had its first, and no owner has a majority.
+    /// Each node that is not silent has answered since this owner had its first node, and no owner has a majority.
     ///
-    /// After a node was kept, those that are silent are waited for once more: else the owner would offer it again and again
-    /// for as long as they are.
+    /// After a node was kept, the silent ones are waited for once more: otherwise the owner would offer the node again
+    /// and again while they are silent.
     pub(super) fn must_give_way(&self, now: Moment) -> bool {
         let silence = self.patience.with_silence;
         let may_be_silent = self.kept_at.is_none_or(|kept| now > kept + silence);
@@ -52,7 +52,7 @@ impl Ballot {
             && self.most_of_another(now) < self.majority()
     }
 
-    /// How many nodes the other owner has that has most. A node that is being asked again may have changed hands.
+    /// The most nodes that any other owner has. A node that is being asked again may have changed hands.
     pub(super) fn most_of_another(&self, now: Moment) -> usize {
         let silence = self.patience.with_silence;
         let is_known = |place: &&Place| place.sent.is_none() || place.is_silent(now, silence);
@@ -60,7 +60,7 @@ impl Ballot {
         most(known.filter_map(Place::holder))
     }
 
-    /// Notes since when another owner seems to have a majority. A node that is being asked again says nothing new yet.
+    /// Notes since when another owner seems to have a majority. A node that is being asked again is no news yet.
     pub(super) fn note_majority_of_another(&mut self, now: Moment) {
         let seemed_lost = || most(self.places.iter().filter_map(Place::holder)) >= self.majority();
         self.lost_since = match self.lost_since {
@@ -69,17 +69,18 @@ impl Ballot {
         };
     }
 
-    /// Until when a caller that only tries does not believe that another owner has a majority; `None` if it does.
+    /// Until when a caller that only tries doubts that another owner has a majority; `None` if it believes it.
     ///
-    /// The answers are of different times, and an owner that has not won may yet give nodes away. Two owners that each
-    /// believe it of the other would both go. Who had no node came later, and is not in doubt.
+    /// The answers are from different times, and an owner that has not won may yet yield nodes. Otherwise two owners
+    /// could each conclude that the other won, and both give up. An owner that never had a node came later, so it may
+    /// believe it.
     pub(super) fn doubts_until(&self, now: Moment) -> Option<Moment> {
         let only_tries = self.most_looks > LOOKS;
         let until = self.lost_since.unwrap_or(now) + self.patience.with_silence;
         (only_tries && self.had_a_node && now < until).then_some(until)
     }
 
-    /// Whether the nodes of others are to be looked at again now.
+    /// Whether to look at the other owners' nodes again now.
     pub(super) fn look_is_due(&mut self, now: Moment) -> bool {
         if !self.is_split(now) && self.doubts_until(now).is_none() {
             self.next_look = None;
@@ -96,7 +97,7 @@ impl Ballot {
     }
 }
 
-/// How many nodes the holder has that has most.
+/// The most nodes that any holder has.
 fn most(holders: impl Iterator<Item = HolderId> + Clone) -> usize {
     let of = |holder| holders.clone().filter(|other| *other == holder).count();
     holders.clone().map(of).max().unwrap_or(0)

@@ -11,7 +11,7 @@ use crate::lease::record::Grant;
 pub(crate) enum Command {
     /// Takes the node, confirms it, or queues there.
     Acquire { queue: bool, proposal: Proposal },
-    /// Gives the node to a waiter with a better stamp, and queues.
+    /// Yields the node to a waiter with an earlier stamp, and queues.
     Cede { token: FencingToken },
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Proposal {
 pub(crate) enum NodeReply {
     /// The owner has the node.
     Held(Grant),
-    /// The node may have lost data, and gives nothing for this long.
+    /// The node may have lost data, and grants nothing for this long.
     Early(Duration),
     /// No owner has it.
     Absent,

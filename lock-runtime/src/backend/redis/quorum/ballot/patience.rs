@@ -2,29 +2,29 @@
 
 use std::time::Duration;
 
-/// How often an owner looks at the nodes of others before it waits for messages alone.
+/// How often an owner looks at the other owners' nodes before it waits for messages alone.
 pub(in crate::backend::redis::quorum) const LOOKS: u32 = 3;
 
-/// The least time for which a node without an answer is waited for.
+/// The shortest wait for a node that does not answer.
 const LEAST_SILENCE: Duration = Duration::from_millis(20);
 
-/// The least time after which the nodes of others are looked at again, beside two round trips.
+/// The shortest time before another look at the other owners' nodes, in addition to two round trips.
 pub(crate) const LEAST_LOOK: Duration = Duration::from_micros(500);
 
-/// A node that is slower than this is not waited for because of one answer.
+/// One answer slower than this does not extend the wait for a node.
 const SLOWEST: Duration = Duration::from_millis(50);
 
-/// How long an owner waits for nodes, by what their answers have taken.
+/// How long an owner waits for nodes, derived from their answer times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patience {
-    /// After this, a node without an answer is not waited for before the owner gives way.
+    /// The wait for a silent node before the owner yields.
     pub(crate) with_silence: Duration,
-    /// The first time after which an owner that has some nodes looks at the others again.
+    /// The first interval after which an owner that has some nodes looks at the others again.
     pub(crate) before_look: Duration,
 }
 
 impl Patience {
-    /// That with nodes whose answers usually take `round_trip`.
+    /// The patience for nodes whose answers usually take `round_trip`.
     pub(crate) fn of(round_trip: Duration) -> Patience {
         Patience {
             with_silence: LEAST_SILENCE.max(round_trip * 4),
@@ -32,8 +32,8 @@ impl Patience {
         }
     }
 
-    /// A node that had counted as silent answered after all: all may have become slow at once, as on another way through
-    /// the network.
+    /// A node that had counted as silent answered after all: all nodes may have become slow at once, as on another
+    /// network route.
     pub(super) fn note(&mut self, took: Duration) {
         if took > self.with_silence {
             let slow = Patience::of(took.min(SLOWEST));

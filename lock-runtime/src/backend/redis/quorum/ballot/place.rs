@@ -24,37 +24,37 @@ use crate::backend::wire::reply::{EndReply, Waiting};
 use crate::background::moment::Moment;
 use crate::lease::record::Grant;
 
-/// An owner at one node.
+/// An owner's state at one node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     pub(in crate::backend::redis::quorum) standing: Standing,
     /// The command that is not answered yet.
     pub(in crate::backend::redis::quorum) sent: Option<Sent>,
     pub(in crate::backend::redis::quorum) message: Message,
-    /// A message came at any time: a waiter queues, or did.
+    /// A message came at some time: a waiter queues, or did.
     pub(in crate::backend::redis::quorum) was_notified: bool,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
     pub(in crate::backend::redis::quorum) void: u64,
-    /// Why the last command gave nothing, if no other owner has the node.
+    /// Why the last command gained nothing, if no other owner has the node.
     pub(in crate::backend::redis::quorum) failure: Option<Reason>,
     /// The acquires and ends here.
     pub(crate) outstanding: Outstanding,
-    /// Whether the node's clock is off is not known: its vote does not count yet.
+    /// It is unknown whether the node's clock is off: its vote does not count yet.
     pub(crate) is_clock_unknown: bool,
     pub(in crate::backend::redis::quorum) late: Late,
     pub(in crate::backend::redis::quorum) ended: Ended,
 }
 
-/// The message of a node, since the last command to it.
+/// The node's message since the last command to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::backend::redis::quorum) enum Message {
     #[default]
     None,
-    /// The command under way, or the next one, was sent for a message that is still to come.
+    /// The command under way, or the next one, anticipates a message that is still to come.
     Expected,
-    /// That message has come, and no other. If the owner then has the node, the message said so.
+    /// That message has come, and no other. If the owner then has the node, the message announced it.
     AsExpected,
-    /// A message came that is to be answered by a command.
+    /// A message came that needs a command in answer.
     News,
 }
 
@@ -67,37 +67,37 @@ impl Message {
     }
 }
 
-/// What came to a node, or from it, after the owner had got the lock or had ended.
+/// An event at a node after the owner had got the lock or had ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::backend::redis::quorum) enum Late {
     #[default]
     Nothing,
-    /// The owner has the lock, and is going to confirm this node, which was given to it after that.
+    /// The owner has the lock, and will confirm this node, which was granted to it afterwards.
     Claim,
     /// The owner was ended, and an acquire was sent after that.
     Revived,
 }
 
-/// What is known of the owner's end at a node.
+/// What is known about the owner's end at a node.
 #[derive(Clone, Debug, Default)]
 pub(in crate::backend::redis::quorum) enum Ended {
     #[default]
     Unknown,
     /// The answer to the last end.
     Answered(Result<EndReply, WireError>),
-    /// It found nothing, which may be due to an earlier end whose own answer was lost.
+    /// It found nothing, perhaps because of an earlier end whose own answer was lost.
     Doubtful,
 }
 
-/// What the last answer of a node said.
+/// The node's last answer.
 #[derive(Clone, Debug, Default)]
 pub(in crate::backend::redis::quorum) enum Standing {
     /// Nothing, or nothing that still counts.
     #[default]
     Unknown,
-    /// The same, and the node is asked once more: it was free or is about to be, or its answer does not count.
+    /// Like `Unknown`, and the node is asked once more: it was free or is about to be, or its answer does not count.
     AskAgain,
-    /// The owner has the node. The vote was asked for at `at`.
+    /// The owner has the node. The vote was requested at `at`.
     Held { grant: Grant, at: Moment },
     /// Another owner has the node. `is_fresh`: the request was sent while this owner had one.
     Waiting {
@@ -123,7 +123,7 @@ impl Place {
         if self.is_notified() {
             self.message = Message::None;
             if self.holder().is_some() {
-                // The node has another holder by now, most likely this owner.
+                // By now the node has another holder, most likely this owner.
                 self.standing = Standing::Unknown;
             }
         }
@@ -138,10 +138,11 @@ impl Place {
         });
     }
 
-    /// The owner that has the node seems to end, by the message of another node: what is sent now arrives after its end,
-    /// mostly. If it arrives before, it is answered that the owner waits, and the message has the node asked again.
+    /// The node's owner seems to be ending, according to another node's message: a command sent now usually arrives
+    /// after its end. If it arrives before, its answer is that the owner waits, and the message triggers another
+    /// command.
     pub(super) fn expect_end(&mut self) {
-        // Of a node whose message has come, the next one tells of something else.
+        // If the node's message has already arrived, the next one is a different event.
         if !self.is_notified() && self.holder().is_some() && self.may_repeat() {
             self.standing = Standing::AskAgain;
             self.message = Message::Expected;
@@ -153,12 +154,12 @@ impl Place {
         matches!(self.message, Message::AsExpected | Message::News)
     }
 
-    /// A command that may make the owner hold the node or queue there is about to be sent, and the owner was ended.
+    /// The owner was ended, and a command is about to be sent that may make it hold the node or queue there.
     pub(crate) fn revive(&mut self) {
         self.late = Late::Revived;
     }
 
-    /// Whether the owner has to be ended here once more, which the caller sees to.
+    /// Whether the owner must be ended here once more. The caller does that.
     pub(crate) fn take_revived(&mut self) -> bool {
         let is_revived = self.late == Late::Revived;
         if is_revived {
@@ -167,14 +168,14 @@ impl Place {
         is_revived
     }
 
-    /// The owner has the node, by the answer to the command under way.
+    /// The answer to the command under way gives the owner the node.
     pub(super) fn note_held(&mut self) {
         if self.message == Message::AsExpected {
             self.message = Message::None;
         }
     }
 
-    /// The command under way is answered, or never will be: a message that comes now tells of something else.
+    /// No answer is pending any longer, so the next message is news.
     pub(super) fn expect_nothing(&mut self) {
         self.message = match self.message {
             Message::None | Message::Expected => Message::None,
@@ -195,7 +196,7 @@ impl Place {
         }
     }
 
-    /// Forgets the command under way if it was never written. Whether it was.
+    /// Forgets the command under way if it was never written. Returns whether it did.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
         let forgotten = self.sent.take_if(|sent| !sent.is_written);
         if forgotten.is_none() {
@@ -203,7 +204,7 @@ impl Place {
         }
         self.expect_nothing();
         if let Standing::Unknown = self.standing {
-            // A message had asked for it, of this node or another, and nothing else would.
+            // A message of this or another node had asked for it, and nothing else will.
             self.standing = Standing::AskAgain;
         }
         false
@@ -225,7 +226,7 @@ impl Place {
         }
     }
 
-    /// The last answer said that another owner has the node, and no command has been sent since.
+    /// Whether the last answer named another owner, and no command has been sent since.
     pub(super) fn is_of_another(&self) -> bool {
         self.holder().is_some() && self.sent.is_none()
     }
@@ -242,7 +243,8 @@ impl Place {
         matches!(command, Some(Command::Cede { .. }))
     }
 
-    /// Whether a command may be sent now. One that failed, or came early, is repeated with the next attempt, after a pause.
+    /// Whether a command may be sent now. One that failed, or came early, is repeated with the next attempt, after a
+    /// pause.
     pub(super) fn may_repeat(&self) -> bool {
         self.sent.is_none() && self.failure.is_none()
     }
@@ -270,12 +272,12 @@ impl Place {
     }
 }
 
-/// Why a node has no vote that counts.
+/// Why a node's vote does not count.
 #[derive(Clone, Debug)]
 pub(crate) enum Reason {
     /// It may have lost data, and votes after this time.
     Early(Duration),
-    /// It has answered, and too few others to compare its clock with.
+    /// It has answered, but too few others have to judge its clock.
     ClockUnknown,
     Failed(String),
     /// It would refuse the command again.

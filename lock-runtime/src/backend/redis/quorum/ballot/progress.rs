@@ -8,21 +8,21 @@ use crate::backend::wire::reply::Waiting;
 use crate::background::moment::Moment;
 use crate::lease::record::Grant;
 
-/// What an attempt amounts to so far.
+/// The progress of an attempt.
 #[derive(Debug)]
 pub(crate) enum Progress {
     /// The owner has the lock.
     Granted { grant: Grant, at: Moment },
-    /// The answers say too little yet, or the nodes are split.
+    /// The answers are not conclusive yet, or votes are split.
     Open,
-    /// Another owner has the lock, or several have parts of it.
+    /// Another owner has the lock, or several have some of its nodes.
     Waits(Waiting),
-    /// So many nodes have no vote that counts that there is no majority.
+    /// So many votes do not count that no majority is left.
     TooFew,
 }
 
 impl Ballot {
-    /// What the attempt amounts to now. `is_over`: nothing more is waited for.
+    /// Evaluates the attempt. `is_over`: it waits for nothing more.
     pub(crate) fn progress(&self, now: Moment, is_over: bool) -> Progress {
         match self.verdict(now) {
             Verdict::Has { grant, at } => return Progress::Granted { grant, at },
@@ -56,15 +56,15 @@ impl Ballot {
         }
         let is_kept = |place: &&Place| self.is_held(place, now) && !place.is_ceding();
         let kept = self.places.iter().filter(is_kept).count();
-        // They are not known to count: too few clocks were heard.
+        // They are not known to count: too few clocks are known.
         if answered < majority || kept >= majority {
             return Progress::TooFew;
         }
         self.waits(now)
     }
 
-    /// The position of an owner that does not have the lock: the holder is who has most nodes, and the time is that
-    /// until enough nodes are free.
+    /// The position of an owner that does not have the lock. The holder is the owner of most nodes, and the time is how
+    /// long until enough nodes are free.
     fn waits(&self, now: Moment) -> Progress {
         let others = || {
             self.places
@@ -97,7 +97,7 @@ impl Ballot {
         })
     }
 
-    /// When there may be something to do although no node answers.
+    /// When there may be something to do even if no node answers.
     pub(crate) fn next_time(&self, now: Moment) -> Option<Moment> {
         let silence = self.patience.with_silence;
         let places = self.places.iter();
@@ -113,7 +113,7 @@ impl Ballot {
             .min()
     }
 
-    /// Which nodes have no vote that counts, by number, and why.
+    /// The nodes whose vote does not count, by number, and why.
     pub(crate) fn reasons(&self) -> Vec<(usize, Reason)> {
         let reason = |place: &Place| {
             if place.held().is_some() && place.is_clock_unknown {

@@ -47,7 +47,7 @@ fn of_another(holder: u64) -> NodeReply {
     }
 }
 
-/// An owner that has asked all of so many nodes at 0 ms.
+/// An owner that has asked all of this many nodes at 0 ms.
 fn asked(nodes: usize) -> Ballot {
     let patience = Patience {
         with_silence: ms(20),
@@ -69,7 +69,7 @@ fn send(ballot: &mut Ballot, node: usize, command: Command, now: u64) {
         .note(SendEvent::Sending(ON), TTL, true);
 }
 
-/// The answers of the first nodes, all at 1 ms to what was sent at 0 ms.
+/// The answers of the first nodes, all at 1 ms to commands sent at 0 ms.
 fn answered(nodes: usize, replies: impl IntoIterator<Item = NodeReply>) -> Ballot {
     let mut ballot = asked(nodes);
     for (node, reply) in replies.into_iter().enumerate() {
@@ -348,7 +348,7 @@ fn nodes_that_refuse_are_told_from_those_that_do_not_answer() {
     ballot.place_mut(0).outstanding.refused(ON);
     ballot.unanswered(0, &WireError::refused("no right"));
     ballot.unanswered(1, &unavailable());
-    // What a node has refused need not be ended there again and again.
+    // A command that the node refused need not be ended there again and again.
     let may_hold = [0, 1].map(|node| ballot.place_mut(node).outstanding.may_hold());
     assert_eq!(may_hold, [false, true]);
     let reasons = ballot.reasons();
@@ -475,7 +475,7 @@ fn attempt_that_begins_with_a_message_asks_all_nodes_unless_the_owner_has_one() 
     assert_eq!(asked, [2]);
 }
 
-/// An owner that was told by the first node, and has asked all for that at 2 ms.
+/// An owner that the first node notified, and that has asked all nodes for that at 2 ms.
 fn told() -> Ballot {
     let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
     ballot.notified(0);
@@ -641,7 +641,7 @@ fn silent_cede_is_no_majority_of_votes() {
     assert!(matches!(progress, Progress::Waits(_)), "{progress:?}");
 }
 
-/// Each of two owners may have seen the other where it is not any more: if both went, none would have the lock.
+/// Each of two owners may have seen the other where it no longer is: if both gave up, neither would have the lock.
 #[test]
 fn caller_that_tries_and_has_a_node_doubts_the_majority_of_another() {
     let answers = || [vote(TOKEN), of_another(1), of_another(1)];
@@ -673,7 +673,7 @@ fn caller_that_tries_and_has_a_node_doubts_the_majority_of_another() {
     assert!(!is_open(&ballot, 1), "it never had a node");
 }
 
-/// Its nodes answer more slowly than they did, so that it looks again before it has doubted for long.
+/// Its nodes answer more slowly than before, so it looks again before it has doubted for long.
 #[test]
 fn caller_that_tries_believes_a_majority_although_it_is_looking() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(1)]);
@@ -723,7 +723,7 @@ fn node_that_is_kept_is_not_offered_again_at_once() {
     assert!(offered(&mut ballot, 21), "the last node is silent");
     send(&mut ballot, 0, cede, 21);
     ballot.answered(0, at(21), vote(TOKEN), at(22));
-    // The other node is looked at in between.
+    // It looks at the other node in between.
     for now in [23, 30, 31, 40] {
         for (node, command) in ballot.due(true, at(now)) {
             assert_ne!(command, cede, "at {now}");
