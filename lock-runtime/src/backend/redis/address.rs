@@ -11,7 +11,7 @@ pub(super) enum Address {
     Tcp {
         host: String,
         port: u16,
-        /// `None` means that commands and answers travel unencrypted.
+        /// `None`: commands and answers travel unencrypted.
         tls: Option<Tls>,
     },
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no unix sockets"))]
@@ -19,7 +19,7 @@ pub(super) enum Address {
 }
 
 impl Address {
-    /// Another server, which others announce by this host, and which is reached in the same way as this one.
+    /// Another server, which others announce with this host, and which is reached in the same way as this one.
     pub(super) fn beside(&self, host: &str, port: u16) -> Result<Address, WireError> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_:%".contains(c);
         if !host.chars().all(is_plain) {
@@ -35,7 +35,7 @@ impl Address {
         Ok(Address::Tcp { host, port, tls })
     }
 
-    /// Has commands and answers travel unencrypted.
+    /// Makes commands and answers travel unencrypted.
     pub(super) fn remove_tls(&mut self) {
         if let Address::Tcp { tls, .. } = self {
             *tls = None;

@@ -17,12 +17,12 @@ pub(super) async fn connect(host: &str, port: u16, timeout: Duration) -> io::Res
     connect_first(found.collect(), timeout).await
 }
 
-/// Connects to one of the addresses, which are tried in their order.
+/// Connects to one of the addresses, tried in order.
 ///
-/// The next address is tried when one fails, and also beside those that have not answered within their share of
+/// The next address is tried when one fails, and in parallel with those that have not answered within their share of
 /// the time. An address may never answer, for instance if its machine is gone or no route leads to it.
 async fn connect_first(addresses: Vec<SocketAddr>, timeout: Duration) -> io::Result<TcpStream> {
-    // One share more than addresses, so that the last address has time as well.
+    // One share more than addresses, so that the last address has time too.
     let shares = u32::try_from(addresses.len() + 1).unwrap_or(u32::MAX);
     let share = LONGEST_SHARE.min(timeout / shares);
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
@@ -61,7 +61,7 @@ mod tests {
         (listener, address)
     }
 
-    /// An address that does not answer, since the backlog of its listener is full.
+    /// An address that does not answer, since its listener's backlog is full.
     struct Silent {
         address: SocketAddr,
         _listener: socket2::Socket,

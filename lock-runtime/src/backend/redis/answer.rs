@@ -56,8 +56,8 @@ impl AnswerSender {
         (sender, receiver)
     }
 
-    /// Completes the answer with its last value. Must not be called with a mutex held, since the caller's waker
-    /// runs inside.
+    /// Completes the answer with its last value. Must not be called with a mutex held, since it runs the caller's
+    /// waker.
     pub(super) fn send(self, value: Value) {
         match self {
             AnswerSender::One(sender) => drop(sender.send(Ok(value))),
@@ -70,7 +70,7 @@ impl AnswerSender {
         }
     }
 
-    /// Reports that no answer will come. As [`send`](AnswerSender::send), not with a mutex held.
+    /// Reports that no answer will come. Like [`send`](AnswerSender::send), not with a mutex held.
     pub(super) fn fail(self, lost: ConnectionLost) {
         match self {
             AnswerSender::One(sender) => drop(sender.send(Err(lost))),
@@ -79,7 +79,7 @@ impl AnswerSender {
     }
 }
 
-/// The received answer. In a forked child, where commands are dropped, it is an error.
+/// Returns the received answer. In a forked child, where commands are dropped, it is an error.
 pub(super) fn unless_forked<T>(received: Result<Answer<T>, RecvError>) -> Answer<T> {
     received.unwrap_or_else(|_| {
         Err(ConnectionLost {

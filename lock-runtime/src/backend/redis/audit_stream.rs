@@ -1,5 +1,4 @@
-//! The audit: a stream beside the locks, to which operators' programs append what they are about to do, and what came of
-//! it.
+//! The audit: a stream next to the locks, to which operators' programs append each intended action and its outcome.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -13,7 +12,7 @@ use crate::backend::wire::inspection::{Cursor, Line};
 use crate::key::LockKey;
 use crate::lease::fencing_token::FencingToken;
 
-/// How many lines are kept, about.
+/// About how many lines are kept.
 const KEPT: &str = "10000";
 
 /// How many lines are read at once.
@@ -53,7 +52,7 @@ pub(super) async fn append(to: &impl Ask, stream: &str, line: &Line) -> Result<(
     }
 }
 
-/// The lines of the next page, after which the cursor stands.
+/// The lines of the next page. Moves the cursor past them.
 pub(super) async fn page(
     of: &impl Ask,
     stream: &str,
@@ -66,7 +65,7 @@ pub(super) async fn page(
     Ok(lines)
 }
 
-/// The lines from `next` on, which is empty at the beginning, and where those after them begin; `None` at the end.
+/// The lines from `next` on, which is empty at the beginning, and the start of those after them; `None` at the end.
 pub(super) async fn lines(
     of: &impl Ask,
     stream: &str,
@@ -102,7 +101,7 @@ fn texts(line: &Line) -> [String; 9] {
     ]
 }
 
-/// Where the lines begin that are no older than `since` at that time of the server (µs).
+/// The start of the lines that are no older than `since` at that server time (µs).
 fn start(since: Option<Duration>, now: u64) -> String {
     match since {
         None => "-".to_owned(),
@@ -113,7 +112,7 @@ fn start(since: Option<Duration>, now: u64) -> String {
     }
 }
 
-/// The lines of an answer, and where the next ones begin; `None` without any.
+/// The lines of an answer, and the start of the next ones; `None` without any.
 fn parse(answer: &Value) -> Result<(Vec<Line>, Option<String>), WireError> {
     if let Value::ServerError(error) = answer {
         return Err(WireError::refused(format!(
@@ -134,7 +133,7 @@ fn parse(answer: &Value) -> Result<(Vec<Line>, Option<String>), WireError> {
         };
         let id = String::from_utf8_lossy(id);
         lines.extend(line(&id, fields));
-        // All after it.
+        // All lines after it.
         next = Some(format!("({id}"));
     }
     Ok((lines, next))

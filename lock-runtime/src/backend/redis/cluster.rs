@@ -1,10 +1,11 @@
 //! The nodes of a cluster: keeps a connection to each, and routes commands to them.
 //!
-//! The client library's cluster client is not used: it sends ASKING apart from the command, repeats commands by
-//! itself, so that it cannot be known which of them may still arrive, and does not say which node a message is from
+//! The client library's cluster client is not used: it sends ASKING apart from the command, retries commands by itself,
+//! which hides which of them may still arrive, and does not report which node a message is from
 //! (`docs/decisions/topologies.md`).
 //!
-//! [`slot_map`] and [`route`] decide, without I/O. The [`router`] knows the [`nodes`], and has [`refresh`] ask them.
+//! [`slot_map`] and [`route`] decide, without I/O. The [`router`] knows the [`nodes`], and queries them through
+//! [`refresh`].
 
 mod asking;
 mod cluster_node;
@@ -40,7 +41,7 @@ use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::key::{LockName, slot_of};
 use crate::lease::record::Grant;
 
-/// How long a caller that waits for replicas waits for its slot to move, before it looks again.
+/// How long a caller that waits for replicas pauses while its slot moves, before it looks again.
 const SLOT_MOVES: Duration = Duration::from_millis(10);
 
 /// The nodes of one cluster.
@@ -59,7 +60,7 @@ impl Cluster {
         }
     }
 
-    /// Runs a script on the node that has the lock, wherever that is by then.
+    /// Runs a script on the node that has the lock, following its slot.
     pub(super) async fn run(
         &self,
         purpose: Purpose,
@@ -86,7 +87,7 @@ impl Cluster {
                     if let Ok(answered) = &mut answered
                         && !router.nodes.has(&node, slot)
                     {
-                        // The slot has moved meanwhile, and what the node granted is to be confirmed at once.
+                        // The slot has moved meanwhile, and the node's grant must be confirmed at once.
                         answered.at = before;
                     }
                     (node, answered)
@@ -126,7 +127,7 @@ impl Cluster {
         renewing::renew(&self.router, renewals).await
     }
 
-    /// Waits until enough replicas have a lock that was granted.
+    /// Waits until enough replicas have a granted lock.
     pub(super) async fn replicated(&self, renewal: Renewal) -> Result<(), WireError> {
         let router = &self.router;
         let slot = slot_of(&renewal.names.first().lock);
@@ -144,8 +145,8 @@ impl Cluster {
         }
     }
 
-    /// Goes on after a command that was not carried out, once it may be sent again. Until the slot has moved, its lock is on
-    /// a node that is not the slot's.
+    /// Continues after a command that was not carried out, once it may be sent again. Until the slot has moved, its
+    /// lock is on a node that does not have the slot.
     async fn go_on(
         &self,
         route: &mut Route,
@@ -175,8 +176,7 @@ impl Cluster {
         }
     }
 
-    /// Checks that each node that has slots answers, as far as is known which those are. If one does not, the map may be
-    /// out of date.
+    /// Checks that each node known to have slots answers. If one does not, the map may be stale.
     pub(super) async fn ping(&self) -> Result<(), WireError> {
         let until = self.router.until();
         let primaries = self.router.primaries(until).await?;

@@ -1,15 +1,15 @@
 //! Decodes RESP3 values that arrive in pieces.
 //!
-//! The client library has the types of values, and a parser that takes complete values only. Rare kinds without
-//! values inside, such as errors, are left to that parser once they are complete.
+//! The client library has the types of values, but its parser takes complete values only. It still parses rare kinds
+//! without nested values, such as errors, once they are complete.
 
 use redis::{PushKind, Value};
 
 /// The deepest nesting of values. The client library's parser has the same limit.
 const MAX_DEPTH: usize = 100;
 
-/// The length in bytes from which an incomplete value is refused. No command that is sent has so long an answer,
-/// and an incomplete value is decoded from its start each time more of it arrives.
+/// The length in bytes from which an incomplete value is refused. No command that is sent has so long an answer, and an
+/// incomplete value is decoded from its start each time more of it arrives.
 const MAX_LENGTH: usize = 1 << 20;
 
 /// The bytes are not RESP3, or the value is too long.
@@ -82,12 +82,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Has the client library parse the value from `start` to the current position.
+    /// Parses the value from `start` to the current position with the client library.
     fn parse_complete(&self, start: usize) -> Result<Value, Stop> {
         redis::parse_redis_value(&self.bytes[start..self.position]).map_err(|_| Stop::Malformed)
     }
 
-    /// As many values as the next number says; `None` if that is negative, which stands for a missing array.
+    /// Decodes as many values as the next number gives; `None` if it is negative, which stands for a missing array.
     fn values(&mut self, depth: usize) -> Result<Option<Vec<Value>>, Stop> {
         let Ok(length) = usize::try_from(self.number()?) else {
             return Ok(None);
@@ -127,7 +127,7 @@ impl<'a> Decoder<'a> {
         self.line()?.trim().parse().map_err(|_| Stop::Malformed)
     }
 
-    /// The rest of the current line.
+    /// The remainder of the current line.
     fn line(&mut self) -> Result<&'a str, Stop> {
         let rest = &self.bytes[self.position..];
         let end = rest.windows(2).position(|end| end == b"\r\n");

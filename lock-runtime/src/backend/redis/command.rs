@@ -1,7 +1,7 @@
 //! Encodes commands as RESP arrays of bulk strings, straight into a connection's output.
 //!
-//! The client library collects the arguments of a command before it copies them to the output. For the two
-//! commands of a call that took a tenth of the call's instructions, and four allocations.
+//! The client library collects the arguments of a command before it copies them to the output. For the two commands of
+//! a call that took a tenth of the call's instructions, and four allocations.
 
 use std::time::Duration;
 
@@ -25,13 +25,13 @@ pub(super) enum Argument<'a> {
     Entry(&'a QueueEntry),
     /// The record of a lock without waiters, with this number in the place of the token.
     Record(&'a QueueEntry, FencingToken),
-    /// The member that stands for an owner in the record of shares: its id, and what it takes if that is more than
-    /// one. In a mode without shares it is the id.
+    /// The member that stands for an owner in the record of shares: its id, and its permits if it takes more than one.
+    /// In a mode without shares it is the id.
     Member(&'a OwnerId, Mode),
-    /// The boot of the server, which the connection knows.
+    /// The boot of the server. The connection knows it.
     Boot,
-    /// The field that stands for an owner in Redisson's record: the name of its client, and a number where Redisson has
-    /// that of a thread.
+    /// The field that stands for an owner in Redisson's record: the name of its client, and a number in the place of
+    /// Redisson's thread id.
     Field(&'a str, &'a OwnerId),
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Argument<'a> {
 const ZEROS: &[u8] = b"0000000000000000";
 const _: () = assert!(ZEROS.len() == FencingToken::DIGITS);
 
-/// A duration in milliseconds, as commands take it.
+/// A duration in milliseconds, in the form that commands take.
 pub(super) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
@@ -61,7 +61,7 @@ impl CommandHeader {
         }
     }
 
-    /// Appends the command that consists of these arguments, `keys` and `arguments`.
+    /// Appends the command of these arguments, `keys` and `arguments`.
     pub(super) fn write<'a>(
         &self,
         output: &mut Vec<u8>,
@@ -75,7 +75,7 @@ impl CommandHeader {
     }
 }
 
-/// Appends the command that consists of `arguments`.
+/// Appends the command of these `arguments`.
 pub(super) fn write(output: &mut Vec<u8>, arguments: &[Argument<'_>]) {
     write_length(output, b'*', arguments.len());
     write_arguments(output, arguments);
@@ -136,7 +136,7 @@ fn write_bulk<const N: usize>(output: &mut Vec<u8>, parts: &[&[u8]; N]) {
 
 fn write_length(output: &mut Vec<u8>, kind: u8, length: usize) {
     match u8::try_from(length) {
-        // Nearly all, in one step.
+        // The common case, in one step.
         Ok(length @ 0..10) => output.extend_from_slice(&[kind, b'0' + length, b'\r', b'\n']),
         Ok(length @ 10..100) => {
             let (tens, ones) = (b'0' + length / 10, b'0' + length % 10);

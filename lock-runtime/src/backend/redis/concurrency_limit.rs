@@ -7,14 +7,14 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::backend::wire::error::WireError;
 use crate::background::timers::Timers;
 
-/// Keeps a distant server busy: 10 000 commands a second over 200 ms. Few enough for the last one to be answered
-/// in time if ten processes send as many. A server answers about 40 000 a second.
+/// Keeps a distant server busy: 10 000 commands a second over 200 ms. Few enough that the last is answered in time even
+/// if ten processes send as many. A server answers about 40 000 a second.
 const MAX_OUTSTANDING: usize = 2048;
 
 /// Makes further commands wait for a permit, in order, before they are sent.
 ///
-/// In the connection the time for their answers would run. An unanswered command also costs more than an unsent
-/// one, since its owner has to be settled.
+/// In the connection, their answer timeouts would already run. An unanswered command also costs more than an unsent
+/// one, since its owner must be settled.
 pub(super) struct ConcurrencyLimit {
     permits: Semaphore,
     /// The longest wait for a permit.
@@ -22,7 +22,7 @@ pub(super) struct ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// Half of `command_timeout`, the time for all of a command, is left for the answer.
+    /// Leaves half of `command_timeout`, a command's total time, for the answer.
     pub(super) fn new(command_timeout: Duration) -> ConcurrencyLimit {
         ConcurrencyLimit {
             permits: Semaphore::new(MAX_OUTSTANDING),
@@ -35,7 +35,7 @@ impl ConcurrencyLimit {
         self.permits.try_acquire().ok()
     }
 
-    /// A permit, to be kept until the command is answered. There is none after `until`.
+    /// A permit, to be kept until the command is answered. Fails after `until`.
     pub(super) async fn permit(
         &self,
         timers: &Timers,

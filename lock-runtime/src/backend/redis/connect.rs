@@ -29,8 +29,8 @@ use crate::config::address_map::AddressMap;
 use crate::config::{LockRecord, Options};
 use crate::lease::owner_id::ClientId;
 
-/// The channel of a client is this and its id, whatever the prefix of its keys. So the scripts can contain it, and
-/// an ACL rule for channels need not follow the prefix.
+/// A client's channel is this plus its id, whatever the prefix of its keys. So the scripts can contain it, and an ACL
+/// rule for channels need not follow the prefix.
 const CHANNEL: &str = "lock:";
 
 /// How the connections of a client are set up, wherever their server is.
@@ -47,11 +47,11 @@ pub(super) struct Settings {
     pub(super) command_timeout: Duration,
     /// The replicas that must have a lock before its caller has it; `None` for none.
     pub(super) wait_replicas: Option<WaitReplicas>,
-    /// Whether locks are taken by a plain command where the user may run scripts, too.
+    /// Whether locks are taken by a plain command even if the user may run scripts.
     pub(super) takes_plainly: bool,
-    /// The runs of a quorum's nodes, which are told apart.
+    /// Tracks the runs of a quorum's nodes.
     pub(super) boots: Option<Arc<Boots>>,
-    /// Where the nodes of a cluster are reached.
+    /// Maps the announced addresses of a cluster's nodes to reachable ones.
     pub(super) address_map: AddressMap,
 }
 
@@ -87,8 +87,8 @@ impl Settings {
 }
 
 impl Settings {
-    /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open.
-    /// `progress` says how far that came. The caller bounds the time.
+    /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open. `progress`
+    /// records how far the attempt came. The caller bounds the time.
     pub(super) async fn connect(
         &self,
         locator: &Locator,
@@ -112,7 +112,7 @@ impl Settings {
         }
     }
 
-    /// Connects to the server that the sentinels name, and asks them again while that is no primary or not reached: they
+    /// Connects to the server that the sentinels name, and asks them again while it is no primary or unreachable: they
     /// learn of a failover at different times.
     async fn connect_by(
         &self,
@@ -127,7 +127,7 @@ impl Settings {
             command_timeout,
             ..
         } = self;
-        // A silent sentinel or server takes a part of the time, so that another one may be found in the rest.
+        // A silent sentinel or server takes only part of the time, so that another may be found in the remainder.
         let share = *command_timeout * 2 / 5;
         let mut finder = Finder::new(sentinels.clone(), background.clone(), share);
         let mut failures = 0;
@@ -183,8 +183,8 @@ impl Settings {
         let server = progress.begin(address);
         let (socket, session) =
             open_socket::open(address, *command_timeout, &progress.is_reached).await?;
-        // Once the server is reached: while it is away, the application would be asked for nothing at each attempt. Of the
-        // time, a part is left for a sentence that says who was late.
+        // Once the server is reached: otherwise the application would be asked on every attempt while it is away. Part
+        // of the time is reserved for an error that names the late party.
         let limit = (limit * 9 / 10).saturating_sub(started.elapsed());
         let login = login.current(limit).await?;
         let client_ids = match self.is_subscribed {
@@ -259,8 +259,8 @@ impl Settings {
         Ok(connection.that_runs_scripts(runs_scripts))
     }
 
-    /// Calls `on_elsewhere` once the sentinels, if there are any, name another primary than the one that a connection
-    /// leads to. The watch ends with the connection.
+    /// Calls `on_elsewhere` once the sentinels, if any, name a primary other than the connected one. The watch ends
+    /// with the connection.
     pub(super) fn watch(
         &self,
         locator: &Locator,
@@ -367,14 +367,14 @@ pub(super) struct AttemptProgress {
 }
 
 impl AttemptProgress {
-    /// Notes the server that is tried now, and returns its name in reports.
+    /// Notes the server that is tried now, and returns its name for reports.
     pub(super) fn begin(&self, address: &Address) -> Arc<str> {
         let server: Arc<str> = address.to_string().into();
         *self.server.lock() = Some(server.clone());
         server
     }
 
-    /// The server that was tried last, if it was known where one is.
+    /// The server that was tried last, if one was known.
     pub(super) fn server(&self) -> Option<Arc<str>> {
         self.server.lock().clone()
     }

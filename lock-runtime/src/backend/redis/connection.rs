@@ -23,7 +23,7 @@ pub(super) struct Connection {
     pub(super) transport: Arc<Transport>,
     /// The address of the server, in reports.
     pub(super) server: Arc<str>,
-    /// What the server says that it is.
+    /// The version that the server reports.
     pub(super) version: Option<String>,
     /// The server's command to compare and delete, if it has one.
     deletion: Option<Deletion>,
@@ -31,13 +31,13 @@ pub(super) struct Connection {
     refuses_deletion: AtomicBool,
     /// Whether the server has run a script for this user.
     runs_scripts: bool,
-    /// The ids to whose channels it was subscribed when it was set up.
+    /// The ids whose channels it was subscribed to at setup.
     pub(super) subscribed: Vec<ClientId>,
     /// When the attempt to connect began.
     pub(super) began: Instant,
     /// Whether a command was answered without an error.
     is_useful: AtomicBool,
-    /// Whether the server refuses commands because of what it is.
+    /// Whether the server refuses commands because of its role.
     is_useless: AtomicBool,
     /// Commands in a row that were not answered.
     unanswered: AtomicU32,
@@ -87,25 +87,25 @@ impl Connection {
         }
     }
 
-    /// The connection was made where that sentinel said.
+    /// Notes that this sentinel named the server.
     pub(super) fn named_by_sentinel(mut self, primary: Primary, number: usize) -> Connection {
         self.named = Some((primary, number));
         self
     }
 
-    /// The server says that it is this.
+    /// Notes the version that the server reports.
     pub(super) fn of_version(mut self, version: Option<String>) -> Connection {
         self.version = version;
         self
     }
 
-    /// The connection is to this run of a quorum's node.
+    /// Notes which run of a quorum's node this is.
     pub(super) fn of_boot(mut self, boot: Option<String>) -> Connection {
         self.boot = boot;
         self
     }
 
-    /// The server has run a script for this user, or has not.
+    /// Notes whether the server has run a script for this user.
     pub(super) fn that_runs_scripts(mut self, runs_scripts: bool) -> Connection {
         self.runs_scripts = runs_scripts;
         self
@@ -142,7 +142,7 @@ impl Connection {
         self.is_useful.load(Ordering::Relaxed) && !self.is_useless.load(Ordering::Relaxed)
     }
 
-    /// Notes that the server refuses commands because of what it is: a replica, or another node than it should be.
+    /// Notes that the server refuses commands because of its role: a replica, or another node than expected.
     pub(super) fn note_useless(&self) {
         self.is_useless.store(true, Ordering::Relaxed);
     }
@@ -152,8 +152,8 @@ impl Connection {
         self.unanswered.store(0, Ordering::Relaxed);
     }
 
-    /// Notes that a command was not answered in time. Whether the connection is dead: the last commands were not
-    /// answered, nor was any other for as long as a command may take.
+    /// Notes that a command was not answered in time. Returns whether the connection is dead: the last commands were
+    /// not answered, nor was any other for as long as a command may take.
     ///
     /// A single command may have had little time left when it was sent, and the server may be busy with many
     /// commands. In both cases other commands are answered.

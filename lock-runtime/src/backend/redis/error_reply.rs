@@ -9,7 +9,7 @@ use crate::backend::wire::error::WireError;
 use crate::lease::owner_id::OwnerId;
 use crate::state::is_plain;
 
-/// How to go on with a command that was answered with an error.
+/// How to proceed with a command that was answered with an error.
 pub(super) enum ErrorClass {
     /// The server lacks the script: send it by its source.
     NoScript,
@@ -19,7 +19,7 @@ pub(super) enum ErrorClass {
     Redirected(Redirect),
     /// The records of the lock are on two nodes while its slot moves; nothing was carried out.
     SlotMoves(String),
-    /// The server cannot carry the command out for a moment, and has carried out nothing.
+    /// The server cannot carry the command out for a moment, and has done nothing.
     NotNow(String),
     /// Report the error.
     Final(WireError),
@@ -28,13 +28,13 @@ pub(super) enum ErrorClass {
 /// The codes of errors that pass.
 const TRANSIENT: [&str; 3] = ["BUSY", "NOREPLICAS", "UNKILLABLE"];
 
-/// The codes of errors that pass within moments: a primary is elected, a server has been started.
+/// The codes of errors that pass within moments: a primary is elected, a server is starting.
 const SHORT: [&str; 3] = ["LOADING", "CLUSTERDOWN", "MASTERDOWN"];
 
 /// The error of a WAIT on a server that has become a replica.
 const WAIT_ON_REPLICA: &str = "WAIT cannot be used with replica";
 
-/// Errors of a command in a script, for which a server has no code.
+/// Errors of a command in a script that have no code.
 const DOWN_IN_SCRIPT: &str = "cluster is down";
 const MOVES_IN_SCRIPT: &str = "access a non local key";
 
@@ -66,7 +66,8 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
 /// The answer to an option that the server does not know.
 const UNKNOWN_OPTION: &str = "ERR syntax error";
 
-/// The sentence for a server's text that does not tell its reader what to do. That of protected mode is a page long.
+/// A clearer sentence for a server's text that does not tell its reader what to do. The text of protected mode is a
+/// page long.
 fn sentence(text: &str) -> Option<&'static str> {
     if text == UNKNOWN_OPTION {
         return Some(
@@ -134,10 +135,10 @@ pub(super) fn describe(error: &RedisError) -> String {
 /// How many characters of a server's text are shown.
 const LONGEST: usize = 200;
 
-/// A server's text as a part of a sentence: on one line, without control characters and a full stop, and not too long.
+/// Reduces a server's text to part of a sentence: on one line, without control characters or a full stop, and not too
+/// long.
 ///
-/// Errors and logs show it, so it must not repeat the arguments of a command. These are an owner or a password,
-/// and always a key.
+/// Errors and logs show it, so it must not repeat a command's arguments: an owner or a password, and always a key.
 pub(super) fn sanitize(text: &str) -> String {
     let text = text.split(ARGUMENTS).next().unwrap_or_default();
     let text = text.split(" script: ").next().unwrap_or_default();
@@ -156,9 +157,8 @@ const ARGUMENTS: &str = ", with args beginning with";
 
 /// The error of a command in a script, without its position there.
 ///
-/// Redis 7.0 reports `ERR user_script:1: attempt …`. Servers before it wrap the error of every command, so that
-/// its code is not the first word:
-/// `ERR Error running script (call to f_<digest>): @user_script:33: @user_script: 33: -OOM …`.
+/// Redis 7.0 reports `ERR user_script:1: attempt …`. Older servers wrap the error of every command, so that its code is
+/// not the first word: `ERR Error running script (call to f_<digest>): @user_script:33: @user_script: 33: -OOM …`.
 fn without_position(text: &str) -> String {
     let outer = text.strip_prefix("ERR ").unwrap_or(text);
     let mut error = outer;
@@ -195,8 +195,8 @@ fn strip_position(text: &str) -> Option<&str> {
     rest.strip_prefix(": ")
 }
 
-/// Replaces each word that may be an owner or a digest, in case a server or a proxy repeats one. No word of their
-/// own is as long and has the same characters.
+/// Replaces each word that may be an owner or a digest, in case a server or a proxy repeats one. None of a server's own
+/// words has that length and those characters.
 fn without_secrets(text: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let mut shown = String::with_capacity(text.len());

@@ -1,7 +1,7 @@
 //! Warns about servers that evict locks when their memory is full.
 //!
-//! The key of an evicted lock is free while its holder still has it; only a fencing token helps then. The operator
-//! can prevent it by one setting of the server, so each process logs one warning per server.
+//! The key of an evicted lock is free while its holder still relies on it; only a fencing token helps then. The
+//! operator can prevent it with one server setting, so each process logs one warning per server.
 
 use redis::{ErrorKind, ServerErrorKind, Value};
 
@@ -12,8 +12,8 @@ use crate::telemetry;
 
 static CHECKED: OncePerServer = OncePerServer::new();
 
-/// The command for the check; `None` if this process has checked the server. `INFO` says enough, and is allowed
-/// more often than `CONFIG GET`, by managed servers and to restricted users.
+/// The command for the check; `None` if this process has checked the server. `INFO` suffices, and managed servers and
+/// restricted users allow it more often than `CONFIG GET`.
 pub(super) fn command(server: &Address) -> Option<[Argument<'static>; 2]> {
     if CHECKED.contains(&server.to_string()) {
         return None;
@@ -21,8 +21,8 @@ pub(super) fn command(server: &Address) -> Option<[Argument<'static>; 2]> {
     Some([Argument::Text("INFO"), Argument::Text("memory")])
 }
 
-/// Logs a warning if the answer names a policy that evicts locks. A user that may not run the command gets none:
-/// the check is a service, and no right that locks need.
+/// Logs a warning if the answer names a policy that evicts locks. A user that may not run the command gets none: the
+/// check is a courtesy, and locks need no such permission.
 pub(super) fn check(server: &Address, answer: Value) {
     let info = match answer.extract_error() {
         Ok(info) => redis::from_redis_value::<String>(info).unwrap_or_default(),
@@ -37,8 +37,7 @@ pub(super) fn check(server: &Address, answer: Value) {
     }
 }
 
-/// The policy by which keys are evicted; `None` if none are. Locks have a ttl, so the `volatile-` policies evict
-/// them as well.
+/// The eviction policy; `None` if no keys are evicted. Locks have a ttl, so the `volatile-` policies evict them too.
 fn evicting_policy(info: &str) -> Option<&str> {
     let field = |name: &str| {
         let mut lines = info.lines();

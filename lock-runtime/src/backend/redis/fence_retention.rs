@@ -1,14 +1,14 @@
 //! How long the fence of a lock outlives its last token.
 //!
-//! The scripts have a day as a constant. Those of a client with another memory differ in that constant alone, and so in
-//! their digests. To pass it as an argument would cost each call of all clients.
+//! The scripts contain one day as a constant. A client with another retention has scripts that differ only in that
+//! constant, and so in their digests. Passing it as an argument would cost every call of every client.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::background::sync::Mutex;
 
-/// How long the fence of a lock is remembered, in whole ms.
+/// How long the fence of a lock is kept, in whole ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FenceRetention {
     ms: u128,
@@ -26,7 +26,8 @@ impl FenceRetention {
         }
     }
 
-    /// The source of a script with this memory, given its source with a day: the number of ms of a day is nothing else.
+    /// The source of a script with this retention, given its source with a day: the number of ms in a day appears
+    /// nowhere else.
     pub(super) fn source(self, of_a_day: &str) -> String {
         let mut source = String::with_capacity(of_a_day.len());
         let mut rest = of_a_day;
@@ -48,7 +49,7 @@ impl FenceRetention {
     }
 }
 
-/// A `T` for each memory that clients of this process have. There are few, so each stays.
+/// A `T` for each retention that clients of this process have. There are few, so each stays.
 pub(super) struct PerMemory<T: 'static>(Mutex<BTreeMap<FenceRetention, &'static T>>);
 
 impl<T> PerMemory<T> {
@@ -77,7 +78,7 @@ mod tests {
                         call('SET', F, token, 'PX', '86400000')\n\
                         call('SET', F, token, 'PX', '86401000')\n\
                         local MAX_BEHIND_US = 86400000000\n";
-        // Also where one memory looks like the other with a second more.
+        // Also where one retention looks like the other with a second more.
         for seconds in [3600, 86_399, 86_401] {
             let source = FenceRetention::of(Duration::from_secs(seconds)).source(of_a_day);
             let expected = format!(

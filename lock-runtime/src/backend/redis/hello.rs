@@ -10,12 +10,12 @@ use super::command::{self, Argument};
 use super::shortcut::Deletion;
 use crate::backend::wire::error::WireError;
 
-/// The versions of Redis that know this command and not all others that the scripts call. A server that knows it and
-/// says that it is older is another one, and says with which Redis it is compatible: Kvrocks is `redis 4.0.0`. Its
-/// abilities are what counts, and the scripts find out.
+/// The versions of Redis that know this command but not all others that the scripts call. A server that knows it and
+/// reports an older version is not Redis, and reports the Redis version that it is compatible with: Kvrocks is `redis
+/// 4.0.0`. Its abilities are what counts, and the scripts find out.
 const TOO_OLD: std::ops::Range<(u32, u32)> = (6, 0)..(6, 2);
 
-/// What a URL says of its servers.
+/// The kind of server that a URL names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServerMode {
     /// A server that has all locks.
@@ -30,7 +30,7 @@ pub(super) enum ServerMode {
     Sentinel,
 }
 
-/// Appends the command. Each user may run it.
+/// Appends the command. Every user may run it.
 pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
     let (hello, protocol) = (Argument::Text("HELLO"), Argument::Number(3));
     match login.password() {
@@ -45,7 +45,7 @@ pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
 
 /// Checks from the answer that the server can keep locks. Returns its command for a release, if there is one.
 ///
-/// Missing fields are no reason to refuse a server, since there are others than Redis and Valkey.
+/// Missing fields are no reason to refuse a server, since Redis and Valkey are not the only ones.
 pub(super) fn check(
     server: &Address,
     expected: ServerMode,
@@ -101,8 +101,8 @@ pub(super) fn check(
                  failover"
             )));
         }
-        // The answer is as good as that to ROLE, since the server takes both from the same field, and needs neither a
-        // right nor a round trip.
+        // The answer is as good as ROLE's, since the server takes both from the same field, and needs neither a
+        // permission nor a round trip.
         (ServerMode::Primary, _, Some(Role::Replica)) => {
             return Err(WireError::unavailable(format!(
                 "{server} is a replica, although the sentinels name it as the primary"
@@ -125,7 +125,7 @@ pub(super) fn check(
     Ok(Deletion::of_server(name, version))
 }
 
-/// What the server says that it is, such as `redis 7.0.15`, for reports: at most 64 plain characters.
+/// The server's name and version, such as `redis 7.0.15`, for reports: at most 64 plain characters.
 pub(super) fn version(answer: &Value) -> Option<String> {
     let version = format!("{} {}", field(answer, "server")?, field(answer, "version")?);
     Some(plain(&version))
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// HELLO came with Redis 6.0, so that none of these is Redis.
+    /// HELLO came with Redis 6.0, so none of these is Redis.
     #[test]
     fn service_that_names_the_redis_that_it_is_like_is_accepted() {
         for (name, version) in [

@@ -10,7 +10,7 @@ use super::sentinel::Sentinels;
 #[derive(Clone)]
 pub(super) enum Locator {
     Fixed(Arc<Address>),
-    /// Where the sentinels say, at each attempt to connect.
+    /// Where the sentinels locate it, at each attempt to connect.
     Sentinels(Arc<Sentinels>),
 }
 
@@ -33,7 +33,7 @@ impl From<Arc<Sentinels>> for Locator {
 }
 
 impl Locator {
-    /// The server, in reports; the name of the primary until the sentinels have said where it is.
+    /// The server, in reports; the name of the primary until the sentinels have located it.
     pub(super) fn name(&self) -> String {
         match self {
             Locator::Fixed(address) => address.to_string(),

@@ -16,7 +16,7 @@ use crate::config::credentials::{Credentials, CredentialsError, CredentialsSourc
 use crate::error::LockError;
 
 /// How many threads may wait for the application at once. A callback that blocks for ever keeps its thread, and each
-/// attempt to connect would have another one.
+/// attempt to connect would take another one.
 const MAX_THREADS: usize = 8;
 
 /// The login of a client's connections.
@@ -25,13 +25,13 @@ pub(super) struct Login {
     asked: Option<Asked>,
 }
 
-/// What is asked at each connection.
+/// The source of credentials for each connection.
 struct Asked {
     source: CredentialsSource,
     threads: Arc<Semaphore>,
 }
 
-/// Checks the credentials of a client beside those of its URL. Reads their file.
+/// Checks the credentials of a client against those in its URL. Reads their file.
 pub(super) fn check(of_url: &RedisConnectionInfo, options: &Options) -> Result<(), LockError> {
     let Some(source) = &options.credentials else {
         return Ok(());
@@ -61,7 +61,7 @@ impl Login {
         }
     }
 
-    /// The login of the connection that is being made. The application is asked for at most `limit`.
+    /// The login for the connection in setup. Waits for the application for at most `limit`.
     pub(super) async fn current(
         &self,
         limit: Duration,
@@ -80,7 +80,7 @@ impl Login {
 }
 
 impl Asked {
-    /// Asks on a thread of its own: the application's code may block, and this thread renews all leases.
+    /// Asks on a separate thread: the application's code may block, and this thread renews all leases.
     async fn credentials(&self, limit: Duration) -> Result<Credentials, WireError> {
         let asking = async {
             let thread = self.threads.clone().acquire_owned().await;

@@ -1,9 +1,9 @@
 //! Locks on Redis and Valkey. Only this folder knows the client library.
 //!
-//! Files, from the top: [`redis_wire`] has the protocol's commands, [`topology`] says which [`node`] has a lock,
-//! and a node sends [`scripts`] on its [`shared_connection`]. Each [`connection`] is set up by [`connect`], where the
-//! [`url`], a [`cluster`] or a [`sentinel`] says, and has one [`transport`], a socket that all threads write and any waiting
-//! thread reads.
+//! Files, from the top: [`redis_wire`] has the protocol's commands, [`topology`] selects the [`node`] of a lock, and a
+//! node sends [`scripts`] on its [`shared_connection`]. [`connect`] sets up each [`connection`], to a server that the
+//! [`url`], a [`cluster`] or a [`sentinel`] names. A connection has one [`transport`], a socket that all threads write
+//! and any waiting thread reads.
 
 mod address;
 mod addresses;
@@ -55,5 +55,5 @@ pub(crate) use url::{Parts, QuorumTarget, Target, restart_delay_of, trim};
 
 use crate::background::clock::Clock;
 
-/// The clock by which leases on a server are counted.
+/// The clock that measures leases on a server.
 pub(crate) const CLOCK: Clock = Clock::Boot;

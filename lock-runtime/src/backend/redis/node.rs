@@ -32,12 +32,12 @@ use crate::lease::record::Grant;
 /// One server that keeps locks.
 pub(super) struct Node {
     connection: SharedConnection,
-    /// A limit of its own for each, so that releases do not wait for acquisitions.
+    /// Acquisitions have a separate limit, so that releases do not wait for them.
     acquiring: ConcurrencyLimit,
     ending: ConcurrencyLimit,
 }
 
-/// What a command is for.
+/// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Acquire,
@@ -51,7 +51,7 @@ pub(super) type Renewed = Result<Answered<Option<Grant>>, NodeError>;
 pub(super) struct ScriptCall<'a> {
     pub(super) script: &'a Script,
     pub(super) names: &'a OneOrMore<RecordNames>,
-    /// The arguments of the script, besides its keys.
+    /// The arguments of the script, after its keys.
     pub(super) arguments: &'a [Argument<'a>],
     /// The plain command to try first.
     pub(super) shortcut: Option<Shortcut<'a>>,
@@ -73,9 +73,8 @@ impl Node {
         }
     }
 
-    /// Runs a script for one owner. `note` is called with each step of the command, and with
-    /// [`SendEvent::Sending`] before the command is sent. The returned time is before the sending that was
-    /// answered.
+    /// Runs a script for one owner. `note` is called with each step of the command, and with [`SendEvent::Sending`]
+    /// before the command is sent. The returned time is from before the sending that was answered.
     pub(super) async fn run(
         &self,
         purpose: Purpose,
@@ -91,7 +90,7 @@ impl Node {
         let _permit = match limit.try_permit() {
             Some(permit) => permit,
             None => {
-                // Boxed, as other pauses here, or it would be part of every command.
+                // Boxed, like the other pauses here, or every command's future would have room for it.
                 let permit = Box::pin(limit.permit(self.connection.timers(), until)).await;
                 let permit = permit.map_err(NodeError::Final)?;
                 // The connection may have been replaced meanwhile.
@@ -150,9 +149,9 @@ impl Node {
         }
     }
 
-    /// As [`run`](Node::run), on a node that does not have the slot of the lock yet. The permission to ask travels
-    /// with the script: between them, another command would use it up. The script is sent with its source, since a
-    /// node that is given a slot may have none.
+    /// Like [`run`](Node::run), on a node that does not have the slot of the lock yet. ASKING travels with the script:
+    /// otherwise another command in between would use it up. The script is sent with its source, since a node that
+    /// imports a slot may not have it.
     pub(super) async fn run_asking(
         &self,
         call: &ScriptCall<'_>,
@@ -179,7 +178,7 @@ impl Node {
                 Err(error) => return Err(self.describe(error)),
             };
             let answer = answers.pop().unwrap_or(Value::Nil);
-            // Without the permission to ask, the script is only redirected.
+            // Without ASKING, the script is only redirected.
             let permission = answers.pop().unwrap_or(Value::Nil);
             let answer = permission
                 .extract_error()
@@ -195,7 +194,7 @@ impl Node {
         }
     }
 
-    /// Reconnects to resend a command of which nothing was written; pauses from the second time on.
+    /// Reconnects to resend a command with no bytes written; pauses from the second time on.
     async fn reconnect(
         &self,
         unsent: &mut u32,
@@ -222,8 +221,8 @@ impl Node {
         })
     }
 
-    /// Classifies an error of the server, and closes the connection if that is no longer of use. `None` if the
-    /// server lacks the script.
+    /// Classifies an error of the server, and closes the connection if it is no longer of use. `None` if the server
+    /// lacks the script.
     fn classify(&self, connection: &Connection, error: &RedisError) -> Option<NodeError> {
         match classify(error) {
             ErrorClass::NoScript => None,
@@ -308,7 +307,7 @@ impl Node {
         self.connection.current()
     }
 
-    /// Why there is no connection, while the next attempt is put off: a question about the node need not wait for that.
+    /// Why there is no connection, while the next attempt is delayed: a query about the node need not wait for it.
     pub(super) fn put_off(&self) -> Option<WireError> {
         self.connection.put_off()
     }
@@ -318,12 +317,12 @@ impl Node {
         self.connected().is_some()
     }
 
-    /// Closes the connection, now or once it is made. There is no other one after it.
+    /// Closes the connection, now or once it is made, for good.
     pub(super) fn close(&self, reason: &str) {
         self.connection.close(reason);
     }
 
-    /// Closes a connection that leads to a server which is not the one that it should be, unless it is gone already.
+    /// Closes a connection that leads to another server than it should, unless it is gone already.
     pub(super) fn reject(&self, on: ConnectionId, reason: &str) {
         if let Some(connection) = self.connected().filter(|it| it.id == on) {
             self.connection.reject(&connection, reason);
@@ -349,7 +348,7 @@ fn script_lost() -> WireError {
     WireError::unavailable("the server forgets its scripts")
 }
 
-/// Why a node has not carried a command out, as far as is known.
+/// Why a node has not carried out a command, as far as is known.
 #[derive(Clone, Debug)]
 pub(super) enum NodeError {
     /// Another node has the lock, as the server on this connection answered. Nothing was carried out.
@@ -364,7 +363,7 @@ pub(super) enum NodeError {
 }
 
 impl NodeError {
-    /// The error for the caller, of a server that is to have all locks.
+    /// The error for the caller, from a server that must have all locks.
     pub(super) fn into_wire(self) -> WireError {
         match self {
             NodeError::Redirected(..) => WireError::refused(error_reply::OF_A_CLUSTER),

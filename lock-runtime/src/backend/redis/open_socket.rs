@@ -60,10 +60,10 @@ pub(super) async fn open(
     }
 }
 
-/// Has small packets sent at once, dead peers detected, and connections torn down by a reset.
+/// Makes the socket send small packets at once, detect dead peers, and close with a reset.
 ///
-/// After a reset no unsent byte of a connection can arrive after those of the next connection. A TLS session ends
-/// with its connection, without an alert of its own.
+/// After a reset no unsent byte of a connection can arrive after those of the next connection. A TLS session ends with
+/// its connection, without a TLS alert.
 fn set_options(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_zero_linger()?;

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// A connection after this long is reported, however many were before. So there is at most one report in that time.
+/// A connection after an outage this long is reported, however many were before. So there is at most one report in that
+/// time.
 const LONG: Duration = Duration::from_secs(1);
 
 /// The time without a connection to a server.
@@ -16,19 +17,19 @@ pub(super) struct Outage {
     is_silent: bool,
 }
 
-/// A connection, as it is reported.
+/// A connection, for reports.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Connected {
     /// The attempts that it took.
     pub(super) attempts: u32,
     /// The time since the last connection ended; `None` if there was none.
     pub(super) away: Option<Duration>,
-    /// Whether it is reported, and not counted alone.
+    /// Whether it is reported, not only counted.
     pub(super) is_reported: bool,
 }
 
 impl Outage {
-    /// Begins with the end of a connection, which is reported or not.
+    /// Begins when a connection ends, whether or not that is reported.
     pub(super) fn begin(&mut self, now: Instant, is_reported: bool) {
         *self = Outage {
             since: Some(now),
@@ -37,13 +38,13 @@ impl Outage {
         };
     }
 
-    /// Counts an attempt that failed. Returns how many did.
+    /// Counts a failed attempt. Returns how many failed.
     pub(super) fn note_failure(&mut self) -> u32 {
         self.failures = self.failures.saturating_add(1);
         self.failures
     }
 
-    /// Ends with a connection. It is reported if the end of the last one was, or if the outage was long.
+    /// Ends when a connection is made. It is reported if the end of the last one was, or if the outage was long.
     pub(super) fn end(&mut self, now: Instant) -> Connected {
         let away = self.since.map(|since| now.saturating_duration_since(since));
         let is_long = away.is_none_or(|away| away >= LONG);

@@ -20,7 +20,7 @@ pub(super) struct Pipe {
     /// How many bytes were appended, and how many of these the system may have.
     appended: u64,
     written: u64,
-    /// Whether the socket had no room for the rest of the output.
+    /// Whether the socket had no room for the remaining output.
     is_full: bool,
     input: Vec<u8>,
     /// How many bytes of the input are decoded.
@@ -47,7 +47,7 @@ impl Pipe {
         &self.socket
     }
 
-    /// Has `write` append to the output, and returns the position of the first byte.
+    /// Calls `write` to append to the output, and returns the position of the first byte.
     pub(super) fn append(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> u64 {
         let (start, before) = (self.appended, self.output.len());
         write(&mut self.output);
@@ -60,7 +60,7 @@ impl Pipe {
         self.written <= start
     }
 
-    /// Whether the rest of the output waits for room in the socket.
+    /// Whether the remaining output waits for room in the socket.
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }
@@ -148,7 +148,7 @@ impl Pipe {
     }
 }
 
-/// Refuses to write zero bytes, which would be repeated for ever.
+/// Refuses a write of zero bytes, which would be retried for ever.
 fn nonzero(count: usize) -> io::Result<usize> {
     match count {
         0 => Err(io::ErrorKind::WriteZero.into()),
@@ -156,7 +156,7 @@ fn nonzero(count: usize) -> io::Result<usize> {
     }
 }
 
-/// Repeats a system call that a signal interrupts.
+/// Retries a system call that a signal interrupts.
 fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match call() {

@@ -1,13 +1,13 @@
 //! The pause before a reconnect.
 //!
-//! After a useful connection there is none, since callers wait for the next one. But a server may accept
-//! connections and refuse commands, as one does that has become a replica. Without a pause, every command of every
-//! caller would then make a connection, and a warning.
+//! After a useful connection there is none, since callers wait for the next one. But a server may accept connections
+//! and refuse commands, as a former primary does once it is a replica. Without a pause, every command of every caller
+//! would then make a connection, and a warning.
 
 use std::time::{Duration, Instant};
 
-/// The times from a useless connection, or an attempt, to the next one, before jitter, which at most doubles them. The
-/// longest one bounds how long a server that is back goes unnoticed, and how often a fleet knocks at one that is down.
+/// The delays from a useless connection, or an attempt, to the next one, before jitter, which at most doubles them. The
+/// longest bounds how long a recovered server goes unnoticed, and how often a fleet knocks at a server that is down.
 pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
@@ -17,24 +17,24 @@ const STEADY: Duration = Duration::from_secs(1);
 /// The history of the connections to a server.
 #[derive(Debug, Default)]
 pub(super) struct ReconnectPause {
-    /// Useless connections less useful ones, at least zero.
+    /// Useless connections minus useful ones, at least zero.
     useless: u32,
     /// Attempts in a row that did not reach the server.
     unreached: u32,
-    /// Connections that were lost, or not used because of what the server is.
+    /// Connections that were lost, or unused because of the server's role.
     lost: u32,
 }
 
 impl ReconnectPause {
-    /// Notes an attempt, begun at `began`, that did not reach the server. Returns when the next one may begin. The pauses
-    /// grow with the outage, so a server that was away for a short time is found in a short time.
+    /// Notes an attempt, begun at `began`, that did not reach the server. Returns when the next one may begin. The
+    /// pauses grow with the outage, so a short outage is over quickly.
     pub(super) fn after_unreached(&mut self, began: Instant, jitter: f64) -> Instant {
         self.unreached = self.unreached.saturating_add(1);
         began + grown(self.unreached, jitter)
     }
 
-    /// Notes the end of a connection whose attempt began at `began`. The next attempt may begin at the returned
-    /// time; `None` means at once. A connection was useful if a command on it was answered without an error.
+    /// Notes the end of a connection whose attempt began at `began`. The next attempt may begin at the returned time;
+    /// `None` means at once. A connection was useful if a command on it was answered without an error.
     pub(super) fn next_attempt(
         &mut self,
         was_useful: bool,
@@ -53,18 +53,18 @@ impl ReconnectPause {
         if self.useless == 0 {
             return None;
         }
-        // Counted from the attempt: a connection that lasted longer than the pause is not followed by one.
+        // Counted from the attempt: a connection that lasted longer than the pause is followed by none.
         Some(began + grown(self.useless, jitter))
     }
 
-    /// Counts a connection that was lost or not used. Returns how many were since the history was last cleared.
+    /// Counts a connection that was lost or not used. Returns the count since the history was last cleared.
     pub(super) fn note_lost(&mut self) -> u32 {
         self.lost = self.lost.saturating_add(1);
         self.lost
     }
 }
 
-/// The pause after so many failures, which are at least one.
+/// The pause after this many failures, at least one.
 pub(super) fn grown(failures: u32, jitter: f64) -> Duration {
     let doubled = SHORTEST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10));
     doubled.min(LONGEST_PAUSE).mul_f64(1.0 + jitter)

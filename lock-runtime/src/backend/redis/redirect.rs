@@ -10,7 +10,7 @@ pub(super) struct Redirect {
     /// The host; empty or `?` if the cluster does not name it.
     pub(super) host: String,
     pub(super) port: u16,
-    /// Whether the other node has the whole slot, or only what has been moved of it so far.
+    /// Whether the other node has the whole slot, or only the keys moved so far.
     pub(super) is_moved: bool,
 }
 

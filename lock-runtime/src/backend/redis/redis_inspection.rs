@@ -95,7 +95,8 @@ impl RedisWire {
             arguments: &compared.arguments(&order.notice),
             shortcut: None,
         };
-        // In a cluster it is sent again after an answer that was lost. Then the lock may be someone else's because of this.
+        // In a cluster it is sent again after a lost answer. By then this revocation may have given the lock to someone
+        // else.
         let unanswered = AtomicUsize::new(0);
         let note = |event: SendEvent| {
             match event {

@@ -39,18 +39,18 @@ pub(crate) struct RedisWire {
     pub(super) records: Records,
 }
 
-/// The records that locks have on the servers.
+/// The record format of locks on the servers.
 pub(super) enum Records {
     Native(&'static ScriptSet),
-    /// Those of Java services, on one server.
+    /// The records of Java services, on one server.
     Redisson(Redisson),
 }
 
-/// Reads the answer to an end.
+/// Parses the answer to an end.
 type Parse = fn(&Value) -> Result<EndReply, WireError>;
 
 impl RedisWire {
-    /// A wire to the servers of a URL. Does not connect before the first command.
+    /// Makes a wire to the servers of a URL. Does not connect before the first command.
     pub(crate) fn new(
         target: Target,
         options: &Options,
@@ -239,7 +239,7 @@ impl RedisWire {
             ..
         } = owner;
         let (mut shortcut, mut successor) = (None, None);
-        // The last ones are used where the script has so many.
+        // The last ones are used if the script has that many.
         let mut arguments = [Argument::Entry(entry); 3];
         let (script, count, parse): (_, _, Parse) = match (&self.records, how) {
             // A call that asks for a minimum hold was refused before.
@@ -253,7 +253,7 @@ impl RedisWire {
             }
             (Records::Native(_), End::Release { number }) => {
                 arguments[0] = Argument::Member(&entry.owner_id, *mode);
-                // The record of a lock that is shared does not name the owner.
+                // The record of a shared lock does not name the owner.
                 let is_named = mode.share().is_none() && names.is_one();
                 shortcut = is_named.then_some(Shortcut::Release { entry, number });
                 let script = &Scripts::of(*mode, names).release;
@@ -261,7 +261,7 @@ impl RedisWire {
             }
             (Records::Native(_), End::Rest { time }) => {
                 arguments[0] = Argument::Text(entry.owner_id.as_str());
-                // A part of a millisecond counts as one.
+                // Rounds up to a whole millisecond.
                 arguments[1] = Argument::Number(millis(time) + 1);
                 (Scripts::rest(), 2, scripts::parse_rest_reply)
             }
@@ -312,7 +312,7 @@ impl RedisWire {
     }
 
     pub(crate) async fn has_replicas(&self, owner: &Owner) -> Result<(), WireError> {
-        // Of an owner that asks for a share, too: what it writes is not its share.
+        // Also for an owner that asks for a share: it does not write its share here.
         let renewal = Renewal {
             owner_id: owner.entry.owner_id,
             names: owner.names.clone(),
@@ -346,7 +346,7 @@ impl RedisWire {
     }
 }
 
-/// The time in µs since 1970, for those who look at a record that has it in place of a token.
+/// The time in µs since 1970, for readers of a record that has it in place of a token.
 #[expect(clippy::disallowed_methods, reason = "no lease is counted by it")]
 fn wall_clock() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);

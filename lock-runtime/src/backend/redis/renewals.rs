@@ -22,13 +22,13 @@ impl WaitReplicas {
     }
 }
 
-/// Appends renewals. If `by_source`, the first of each script carries it: leases may be of several modes.
+/// Appends renewals. With `by_source`, the first of each script carries the source: leases may be of several modes.
 pub(super) fn write_renewals(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
     write_each(output, renewals, by_source, renewal);
 }
 
-/// As [`write_renewals`], but each of them writes, whether or not it needs to: WAIT covers what its own connection has
-/// written.
+/// Like [`write_renewals`], but each renewal writes, whether or not it needs to: WAIT covers what its own connection
+/// has written.
 pub(super) fn write_rewrites(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
     write_each(output, renewals, by_source, |one| {
         let (script, arguments) = renewal(one);

@@ -1,9 +1,9 @@
 //! Waits until replicas have a lock, before its caller gets it.
 //!
-//! WAIT blocks all commands behind it, so a node has a second connection for it. On that, WAIT covers what the connection
-//! itself has written, and nothing of what others have: some servers count a replica that is stopped. So the records are
-//! written once more, by their owner alone, and one WAIT follows the writes of all callers that came together. The next
-//! ones gather meanwhile.
+//! WAIT blocks all commands behind it, so a node has a second connection for it. There, WAIT covers what that
+//! connection has written, not the writes of others: some servers count a stopped replica. So each owner writes its
+//! records once more, and one WAIT follows the writes of all callers that came together. The next batch gathers
+//! meanwhile.
 
 use std::mem;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Replication {
             is_subscribed: false,
             ..settings.clone()
         };
-        // Its end is no sign of anything: no lease is confirmed on it.
+        // Its end proves nothing: no lease is confirmed on it.
         let node = Node::new(id, locator, settings, events.clone(), Arc::new(|_, _| ()));
         Some(Arc::new(Replication {
             node,
@@ -59,8 +59,8 @@ impl Replication {
         }))
     }
 
-    /// Waits until enough replicas have a lock. An error if they do not in time, or if the owner no longer has it; one that
-    /// extends nothing need not have it.
+    /// Waits until enough replicas have a lock. Fails if they do not in time, or if the owner no longer has it; a
+    /// renewal that extends nothing need not have it.
     pub(super) async fn confirm(
         self: &Arc<Replication>,
         renewal: Renewal,
@@ -89,7 +89,7 @@ impl Replication {
         }
     }
 
-    /// Sends what has gathered, until nothing has.
+    /// Sends what has gathered, until nothing is left.
     async fn send(&self) {
         loop {
             let batch: Vec<_> = {

@@ -10,7 +10,7 @@ use crate::backend::wire::inspection::RevokeReply;
 use crate::lease::fencing_token::FencingToken;
 use crate::state::{HolderKind, HolderRef};
 
-/// What is compared with a lock's record before the lock is taken away.
+/// What must match a lock's record before the lock is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compared<'a> {
     Token(FencingToken),
@@ -21,7 +21,7 @@ pub(super) enum Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// What is to be compared, if the record may be what an operator saw. A token is compared by the script alone.
+    /// What to compare, if the record may be the one that an operator saw. The script alone compares a token.
     pub(super) fn of(seen: HolderRef, record: &'a LockRecord) -> Option<Compared<'a>> {
         match seen {
             HolderRef::Token(token) => Some(Compared::Token(token)),
@@ -58,7 +58,7 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// Parses the answer of a script that takes a lock away.
+/// Parses the answer of a revoking script.
 pub(super) fn parse(answer: &Value) -> Result<RevokeReply, WireError> {
     match answer {
         Value::Int(1) => Ok(RevokeReply::Freed(None)),

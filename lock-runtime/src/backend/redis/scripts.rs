@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //!
-//! - A script names no key that it may have removed: in a slot that is being migrated it would fail there, half-way.
+//! - A script names no key that it may have removed: in a slot that is being migrated it would fail there, halfway.
 //! - Renewal and release name only the lock's own record.
 
 use std::sync::{LazyLock, OnceLock};
@@ -29,11 +29,11 @@ macro_rules! lua {
 
 pub(super) use lua;
 
-/// A script, as the two headers that its calls begin with.
+/// A script, as the two headers that begin its calls.
 pub(super) struct Script {
     /// The records that are its KEYS, in their order.
     records: &'static [RecordKind],
-    /// Whether the headers lack the number of keys, which differs from call to call.
+    /// Whether the headers omit the number of keys, which differs from call to call.
     is_of_several: bool,
     by_digest: CommandHeader,
     by_source: CommandHeader,
@@ -47,7 +47,7 @@ pub(super) struct Scripts {
     pub(super) end: Script,
 }
 
-/// The scripts of all modes, for clients whose fences are remembered for the same time. Made when they are needed.
+/// The scripts of all modes, for clients with the same fence retention. Built on first use.
 pub(super) struct ScriptSet {
     memory: FenceRetention,
     exclusive: OnceLock<Scripts>,
@@ -104,29 +104,29 @@ impl ScriptSet {
         self.mint.get_or_init(|| Script::new(OF_QUEUE, &mint()))
     }
 
-    /// The script that ends an owner and names its successor. It grants the lock to one owner, so that a share of the
-    /// queue lets the next ones in when it confirms.
+    /// The script that ends an owner and names its successor. It grants the lock to one owner, so a share of the queue
+    /// admits the next ones when it confirms.
     pub(super) fn end_with_successor(&self) -> &Script {
         &self.exclusive().end
     }
 }
 
 impl Scripts {
-    /// The scripts that write no fence, so that it does not matter how long that is remembered: `renew` and `release`.
+    /// The scripts that write no fence, so that the fence retention does not matter: `renew` and `release`.
     pub(super) fn of(mode: Mode, names: &OneOrMore<RecordNames>) -> &'static Scripts {
         static OF_A_DAY: LazyLock<&'static ScriptSet> =
             LazyLock::new(|| ScriptSet::with(FenceRetention::DAY));
         OF_A_DAY.of(mode, names)
     }
 
-    /// The script that keeps locks taken whose holder is done.
+    /// The script that keeps locks reserved whose holder is done.
     pub(super) fn rest() -> &'static Script {
         static REST: LazyLock<Script> =
             LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("rest")));
         &REST
     }
 
-    /// The script that writes the records of locks once more, so that replicas can be waited for.
+    /// The script that writes the records of locks once more, so that WAIT covers them.
     pub(super) fn rewrite() -> &'static Script {
         static REWRITE: LazyLock<Script> = LazyLock::new(|| {
             Script::of_several(&[RecordKind::Lock, RecordKind::Fence], lua!("rewrite"))
@@ -156,7 +156,7 @@ fn exclusive(memory: FenceRetention) -> Scripts {
     }
 }
 
-/// As exclusive, but `acquire` counts those that share the lock, and `end` lets all of them in.
+/// Like exclusive, but `acquire` counts the sharers of the lock, and `end` admits all of them.
 fn write(memory: FenceRetention) -> Scripts {
     Scripts {
         acquire: Script::new(ALL, &memory.source(ACQUIRE)),
@@ -185,7 +185,7 @@ fn share(memory: FenceRetention) -> Scripts {
     }
 }
 
-/// Each names its records of every lock.
+/// Each script names its records of every lock.
 fn several(memory: FenceRetention) -> Scripts {
     Scripts {
         acquire: Script::of_several(
@@ -206,7 +206,7 @@ impl Script {
         Script::with_keys(records, records.len(), source)
     }
 
-    /// A script whose last key is the first of its arguments: a record of the node, and not of a lock.
+    /// A script whose last key is the first of its arguments: a record of the node, not of a lock.
     pub(super) fn of_node(records: &'static [RecordKind], source: &str) -> Script {
         Script::with_keys(records, records.len() + 1, source)
     }
@@ -392,7 +392,7 @@ pub(super) fn parse_grant(value: &Value) -> Option<Grant> {
     }
 }
 
-/// The error does not contain the answer, which may contain an owner id.
+/// The error omits the answer, which may contain an owner id.
 pub(super) fn unknown_answer(script: &str) -> WireError {
     WireError::refused(format!(
         "the script `{script}` gave an answer that this version does not know"

@@ -1,8 +1,8 @@
 //! The one connection to a node, replaced when it fails.
 //!
-//! The connection is made by the background for the first command, so that an idle client sends nothing. It is
-//! subscribed to the client's channels before the first command. The client library's own reconnection is not
-//! used: it neither notices a server that has stopped answering nor bounds the wait of a call.
+//! The background makes the connection for the first command, so that an idle client sends nothing. It is subscribed to
+//! the client's channels before the first command. The client library's own reconnection is not used: it neither
+//! notices a server that has stopped answering nor bounds the wait of a call.
 
 mod connecting;
 mod reports;
@@ -101,7 +101,7 @@ impl SharedConnection {
         Instant::now() + self.shared.settings.command_timeout
     }
 
-    /// The connection, made if there is none. Concurrent callers share one attempt.
+    /// Returns the connection, made if there is none. Concurrent callers share one attempt.
     pub(super) async fn get(&self, until: Instant) -> ConnectResult {
         let mut attempt = {
             let mut state = self.shared.state.lock();
@@ -206,7 +206,7 @@ impl SharedConnection {
         }
     }
 
-    /// Why there is no connection, while the next attempt is put off.
+    /// Why there is no connection, while the next attempt is delayed.
     pub(super) fn put_off(&self) -> Option<WireError> {
         let state = self.shared.state.lock();
         let pause = match &*state {
@@ -232,7 +232,7 @@ impl SharedConnection {
         self.shared.settings.command_timeout
     }
 
-    /// Closes the connection, now or once it is made. There is no other one after it.
+    /// Closes the connection, now or once it is made, for good.
     pub(super) fn close(&self, reason: &str) {
         let last = {
             let mut state = self.shared.state.lock();
@@ -247,8 +247,8 @@ impl SharedConnection {
         }
     }
 
-    /// Closes `connection`, whose server refuses commands because of what it is. Whatever else it has answered, the next
-    /// connections are made ever less often while that goes on.
+    /// Closes `connection`, whose server refuses commands because of its role. Whatever else it has answered, further
+    /// connections are made ever less often while that lasts.
     pub(super) fn reject(&self, connection: &Connection, reason: &str) {
         connection.note_useless();
         self.shared.drop_connection(connection, reason);
@@ -274,7 +274,7 @@ impl ConnectionState {
     const NEVER_UP: ConnectionState = ConnectionState::Down(None);
 }
 
-/// Whether an attempt that may begin at `time` would have less than half of the time that is left until `until`.
+/// Whether an attempt that may begin at `time` would have less than half of the time left until `until`.
 fn is_late(time: Instant, until: Instant) -> bool {
     let now = Instant::now();
     time.saturating_duration_since(now) > until.saturating_duration_since(now) / 2
@@ -293,7 +293,7 @@ impl Shared {
         }
     }
 
-    /// Has the connection dropped once its server is the primary no more.
+    /// Drops the connection once its server is no longer the primary.
     fn watch(self: &Arc<Shared>, connection: &Arc<Connection>) {
         // Weak, since the watch ends with the connection.
         let (shared, watched) = (Arc::downgrade(self), Arc::downgrade(connection));
@@ -346,8 +346,8 @@ pub(super) enum PushEvent<'a> {
     },
     /// A connection is set up and subscribed.
     Connected(ConnectionId),
-    /// A connection has ended. Messages may have been missed, and the next connection may lead to another server.
-    /// May be reported after the next connection is.
+    /// A connection has ended. Messages may have been missed, and the next connection may lead to another server. May
+    /// be reported after the next connection is.
     Disconnected(ConnectionId),
 }
 

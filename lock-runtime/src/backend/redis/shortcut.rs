@@ -1,7 +1,7 @@
 //! Plain commands that replace a script in the common case, for a third of the server's work.
 //!
-//! A free lock is taken by `SET NX`, and released by a comparison with the whole record, on servers that can compare and
-//! delete. Where the command did nothing, the script follows, and knows why.
+//! A free lock is taken by `SET NX`, and released by a comparison with the whole record, on servers that can compare
+//! and delete. If the command did nothing, the script follows, and finds out why.
 
 use redis::{RedisError, Value};
 
@@ -18,16 +18,16 @@ pub(super) enum Deletion {
     DelEx,
 }
 
-/// What a script is to do, if a plain command can do it.
+/// The task of a script, if a plain command can do it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shortcut<'a> {
-    /// To take a lock that is free, for `ttl` ms. The number stands in the record for the token that it has not.
+    /// Takes a lock that is free, for `ttl` ms. The number takes the token's place in the record.
     Take {
         entry: &'a QueueEntry,
         number: FencingToken,
         ttl: i64,
     },
-    /// To release a lock for which no waiter queues.
+    /// Releases a lock without waiters.
     Release {
         entry: &'a QueueEntry,
         number: FencingToken,
@@ -41,12 +41,12 @@ pub(super) struct PlainCommand<'a> {
     deletion: Option<Deletion>,
 }
 
-/// What a connection asks first, to learn whether its user may run scripts. One who may not could take a lock, and not
-/// release it.
+/// A connection's first query, which shows whether its user may run scripts. Without them, a user could take a lock but
+/// not release it.
 pub(super) const SCRIPT_CHECK: [&str; 3] = ["EVAL", "return(1)", "0"];
 
-/// Whether the user may run scripts, by the answer to the [check](SCRIPT_CHECK). A server that loads its data refuses it, too,
-/// and runs scripts later.
+/// Whether the user may run scripts, according to the answer to the [check](SCRIPT_CHECK). A server that is loading its
+/// data refuses it, too, and runs scripts later.
 pub(super) fn runs_scripts(answer: Value) -> bool {
     !answer
         .extract_error()
@@ -54,7 +54,7 @@ pub(super) fn runs_scripts(answer: Value) -> bool {
 }
 
 impl<'a> Shortcut<'a> {
-    /// The command on a connection with this command to compare and delete, whose user may run scripts or may not.
+    /// The command on a connection with this command to compare and delete, whose user may or may not run scripts.
     pub(super) fn command_with(
         self,
         deletion: Option<Deletion>,
@@ -87,11 +87,11 @@ impl PlainCommand<'_> {
         }
     }
 
-    /// The answer: [`Okay`](Value::Okay) to a lock that is taken, else as the script would give it. `None` if the script has
-    /// to be asked.
+    /// The answer: [`Okay`](Value::Okay) to a lock that is taken, otherwise what the script would return. `None` if the
+    /// script must be asked.
     pub(super) fn answer(&self, answer: Value) -> Option<Value> {
         match (self.shortcut, answer) {
-            // Somebody has the lock, perhaps this owner by an earlier attempt.
+            // Another owner has the lock, or this one by an earlier attempt.
             (Shortcut::Take { .. }, Value::Nil) => None,
             // There may be a waiter, another holder, or none. The answer asks for `end`, which handles each case.
             (Shortcut::Release { .. }, Value::Int(0)) => Some(Value::Int(2)),
@@ -115,8 +115,8 @@ impl Deletion {
         }
     }
 
-    /// Appends the command that deletes the record of `lock` if the owner of `entry` holds it by `token` and no
-    /// waiter has set its flag.
+    /// Appends the command that deletes the record of `lock` if the owner of `entry` holds it by `token` and no waiter
+    /// has set its flag.
     fn write(self, output: &mut Vec<u8>, lock: &str, entry: &QueueEntry, token: FencingToken) {
         let (lock, record) = (Argument::Text(lock), Argument::Record(entry, token));
         match self {
@@ -129,7 +129,7 @@ impl Deletion {
     }
 }
 
-/// Whether the command cannot be used on this connection: the server lacks it, or the user the right to it.
+/// Whether the command cannot be used on this connection: the server lacks it, or the user lacks the permission.
 pub(super) fn is_unusable(error: &RedisError) -> bool {
     let detail = error.detail().unwrap_or_default();
     error.code() == Some("NOPERM") || detail.contains("unknown command")

@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //!
-//! - A TCP connection is closed by a reset, so that no byte of it arrives later, where the system can do that.
+//! - A TCP connection is closed by a reset, so that none of its bytes arrives later, if the system can do that.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -29,10 +29,10 @@ impl Socket {
 
     /// Ends the connection at once, for all descriptors of the socket.
     ///
-    /// On Linux and Android, bytes that were written to a TCP connection and not sent are not sent any more. On
-    /// other systems they may be, until the last descriptor is closed.
+    /// On Linux and Android, bytes that were written to a TCP connection and not sent are discarded. On other systems
+    /// they may be sent until the last descriptor is closed.
     pub(super) fn reset(&self) {
-        // An error says that the connection has ended already.
+        // An error means that the connection has already ended.
         let _ = match self {
             #[cfg(any(target_os = "linux", target_os = "android"))]
             Socket::Tcp(stream) if rustix::net::connect_unspec(stream).is_ok() => Ok(()),

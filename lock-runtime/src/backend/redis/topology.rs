@@ -1,6 +1,6 @@
 //! Maps locks to nodes.
 //!
-//! Sends each command to the node of its lock. So the wire need not know whether there is one node or a cluster.
+//! Sends each command to the node of its lock, so the wire need not know whether there is one node or a cluster.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Ask for Topology {
 }
 
 impl Topology {
-    /// The servers of a URL, whose messages and connections are reported to `events`.
+    /// Opens the servers of a URL, whose messages and connections are reported to `events`.
     pub(super) fn new(
         servers: Servers,
         settings: Settings,
@@ -68,7 +68,7 @@ impl Topology {
         }
     }
 
-    /// The node of every lock, where there is one.
+    /// The node of every lock, if there is only one.
     pub(super) fn only_node(&self) -> Arc<Node> {
         match self {
             Topology::Single { node, .. } => node.clone(),
@@ -90,7 +90,7 @@ impl Topology {
                 let answered = node.run(purpose, call, node.until(), note).await;
                 answered.map_err(NodeError::into_wire)
             }
-            // Boxed, or it would be part of each command to a single server.
+            // Boxed, or the future of each command to a single server would have room for it.
             Topology::Cluster(cluster) => Box::pin(cluster.run(purpose, call, note)).await,
         }
     }
@@ -113,7 +113,7 @@ impl Topology {
         }
     }
 
-    /// Waits until enough replicas have a lock that was granted.
+    /// Waits until enough replicas have a granted lock.
     pub(super) async fn replicated(&self, renewal: Renewal) -> Result<(), WireError> {
         let replicated = match self {
             Topology::Single { node, replication } => match replication {
@@ -138,7 +138,7 @@ impl Topology {
         }
     }
 
-    /// Sends commands to each server that has locks, or to the one of this name.
+    /// Sends commands to each server that has locks, or to the named one.
     pub(super) async fn ask_servers(
         &self,
         server: Option<&str>,

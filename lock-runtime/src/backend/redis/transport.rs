@@ -1,11 +1,11 @@
 //! One socket that all threads write, and that any waiting thread reads for all.
 //!
-//! The commands of all senders are under one mutex ([`io`]), so that they have the order of one
-//! connection. The readers are [`reader_task`]s, one for each runtime that sends, threads that block
-//! ([`blocked_thread`]), and the background ([`background_reader`]).
+//! One mutex covers the commands of all senders ([`io`]), so that they have the order of one connection. The readers
+//! are [`reader_task`]s, one for each runtime that sends, threads that block ([`blocked_thread`]), and the background
+//! ([`background_reader`]).
 //!
-//! In a forked child the socket is left alone, since it is the parent's. The mutex is not locked there, or only if
-//! it is free: the thread that has it locked may not exist in the child.
+//! A forked child does not touch the socket, since it is the parent's. It locks the mutex only if it is free: the
+//! thread that locked it may not exist in the child.
 
 mod background_reader;
 mod blocked_thread;
@@ -39,20 +39,20 @@ use notifications::Notifications;
 pub(super) use notifications::{OnTransportEvent, TransportEvent};
 use wake_pipe::WakePipe;
 
-/// One connection, from when its socket is open.
+/// One connection, from the time its socket is open.
 pub(super) struct Transport {
     io: Mutex<Io>,
     background: Background,
     /// Notified when the duties of the background have changed.
     background_notify: Notify,
     on_event: OnTransportEvent,
-    /// Whether runtimes and blocked threads read, and not only the background.
+    /// Whether runtimes and blocked threads read, not only the background.
     callers_read: bool,
 }
 
 impl Transport {
-    /// Starts to read from a socket that is connected. With `background_only`, only the background ever reads.
-    /// `None` in a forked child.
+    /// Starts to read from a connected socket. With `background_only`, only the background ever reads. `None` in a
+    /// forked child.
     pub(super) fn start(
         socket: Socket,
         session: Option<Session>,
@@ -105,8 +105,7 @@ impl Transport {
         self.deliver(notifications);
     }
 
-    /// Locks the state, and determines the sender of a command. A runtime gets its reader task with its first
-    /// command.
+    /// Locks the state, and determines the sender of a command. A runtime gets its reader task with its first command.
     fn lock_for_sender(self: &Arc<Self>, now: Instant) -> (MutexGuard<'_, Io>, Sender) {
         if self.callers_read && blocked_thread::note_sender(self) {
             return (self.lock(), Sender::BlockedThread);
@@ -140,12 +139,12 @@ impl Transport {
         self.io.lock()
     }
 
-    /// Reads what has arrived and writes what is left, for all. Whether the connection is still open.
+    /// Reads what has arrived and writes what is left, for all. Returns whether the connection is still open.
     fn receive(&self, read_by: ReadBy<'_>) -> bool {
         self.with_io(|io, notifications| io.receive(read_by, notifications))
     }
 
-    /// Writes what is left, for all. Whether the connection is still open.
+    /// Writes what is left, for all. Returns whether the connection is still open.
     fn flush(&self, read_by: ReadBy<'_>) -> bool {
         self.with_io(|io, notifications| {
             io.note_reader(read_by);
@@ -183,7 +182,7 @@ impl Transport {
         }
     }
 
-    /// Has the background read messages although no command is sent, unless a runtime reads.
+    /// Makes the background read messages although no command is sent, unless a runtime reads.
     pub(super) fn keep_reading_messages(&self) {
         let io = self.lock();
         let is_needed = !io.has_reader();
@@ -195,8 +194,8 @@ impl Transport {
         self.lock().background_interest()
     }
 
-    /// Has the background read if the readers have sent no command since `sent_by_readers` was `sent_before`, or
-    /// are late.
+    /// Makes the background read if the readers have sent no command since `sent_by_readers` was `sent_before`, or are
+    /// late.
     fn take_over(&self, sent_before: u64) {
         let reads_once = self.lock().take_over(sent_before);
         if reads_once {
@@ -219,7 +218,7 @@ impl Transport {
         self.lock().thread_readers.add();
     }
 
-    /// Removes a thread that blocks no more. The background reads what is left.
+    /// Removes a thread that no longer blocks. The background reads the remaining answers.
     fn remove_thread(&self) {
         if let Some(mut io) = self.lock_unless_forked() {
             let is_needed = io.remove_thread();
@@ -227,8 +226,8 @@ impl Transport {
         }
     }
 
-    /// Makes the calling thread the one that reads, with a pipe that wakes it. `None` if another thread or the
-    /// background reads.
+    /// Makes the calling thread the reader, with a pipe that wakes it. `None` if another thread or the background
+    /// reads.
     fn start_thread_reader(&self) -> Option<Arc<WakePipe>> {
         // The future of a blocked thread may have forked this process since it sent the command.
         self.background.check_process().ok()?;
@@ -242,14 +241,14 @@ impl Transport {
         wake_pipe
     }
 
-    /// Notes that the thread reads no more, and whether it was able to wait for the socket.
+    /// Notes that the thread no longer reads, and whether it was able to wait for the socket.
     fn stop_thread_reader(&self, was_able: bool) {
         if let Some(mut io) = self.lock_unless_forked() {
             io.thread_readers.stop_reading(was_able);
         }
     }
 
-    /// Closes the connection. Bytes that the system has not sent yet are not sent. Does nothing in a forked child.
+    /// Closes the connection. The system discards unsent bytes. Does nothing in a forked child.
     pub(super) fn close(&self, reason: &str) {
         if self.background.check_process().is_err() {
             return;
@@ -262,7 +261,7 @@ impl Transport {
         self.deliver(notifications);
     }
 
-    /// Has the background read if that is needed, and notifies it if it did not read before.
+    /// Makes the background read if needed, and notifies it if it did not read before.
     fn assign_background(&self, mut io: MutexGuard<'_, Io>, is_needed: bool) {
         let is_new = is_needed && !io.background_reads;
         io.background_reads |= is_needed;

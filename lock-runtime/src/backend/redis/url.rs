@@ -25,7 +25,7 @@ use sentinel_url::SentinelUrl;
 /// The port of a Sentinel.
 const SENTINEL_PORT: u16 = 26379;
 
-/// What a URL names, and the login there. No `Debug`, since a login contains a password.
+/// The servers that a URL names, and the login there. No `Debug`, since a login contains a password.
 pub(crate) struct Target {
     pub(super) servers: Servers,
     pub(super) login: RedisConnectionInfo,
@@ -65,7 +65,7 @@ impl Target {
                 servers: Servers::Cluster(addresses(url, PORT, options)?),
                 login: login_of_first(url)?,
             }),
-            // A quorum's is a `QuorumTarget`.
+            // A quorum has a `QuorumTarget`.
             Form::Server | Form::Quorum => Ok(Target {
                 servers: Servers::One(addresses(url, PORT, options)?.swap_remove(0)),
                 login: login_of_first(url)?,
@@ -78,7 +78,7 @@ impl Target {
     fn sentinels(url: &Parts, options: &Options) -> Result<Target, LockError> {
         let sentinel = SentinelUrl::of(url)?;
         let mut addresses = self::addresses(url, SENTINEL_PORT, options)?;
-        // The primary is reached as the URL says, also where the sentinels are not.
+        // The primary is reached as the URL specifies, even if the sentinels are not.
         let beside = self::addresses(url, SENTINEL_PORT, options)?.swap_remove(0);
         if sentinel.without_tls {
             if options.require_tls {

@@ -18,8 +18,8 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::ServerReply;
 
 impl Cluster {
-    /// Asks the node of a slot, by commands that it carries out as one. While the slot moves, its keys are on two nodes:
-    /// then each command is carried out by itself, where its key is.
+    /// Queries the node of a slot, with commands that it carries out as one. While the slot moves, its keys are on two
+    /// nodes: then each command is carried out separately, where its key is.
     pub(in crate::backend::redis) async fn ask_together(
         &self,
         slot: u16,
@@ -40,7 +40,7 @@ impl Cluster {
         }
     }
 
-    /// Sends commands to each primary, or to the one of this name.
+    /// Sends commands to each primary, or to the named one.
     pub(in crate::backend::redis) async fn ask_servers(
         &self,
         server: Option<&str>,
@@ -76,8 +76,8 @@ impl Cluster {
         }
     }
 
-    /// Asks the node that has a slot, and then the one to which the slot moves for what the first has no more. A key that
-    /// moves meanwhile is found: it is on the second when that is asked.
+    /// Queries the node that has a slot, and then the importing node for anything that the first no longer has. A key
+    /// that moves meanwhile is found: it has arrived on the second node when that is queried.
     async fn ask_both(
         &self,
         node: &Arc<ClusterNode>,
@@ -108,7 +108,7 @@ impl Cluster {
             .nodes
             .named(redirect, node)
             .map_err(NodeError::Final)?;
-        // The permission to ask is for one command.
+        // ASKING permits one command.
         let permitted = moved
             .iter()
             .flat_map(|&number| [vec![Argument::Text("ASKING")], commands[number].clone()]);
@@ -119,7 +119,7 @@ impl Cluster {
             let (Some(asking), Some(value)) = (of_commands.next(), of_commands.next()) else {
                 break;
             };
-            // Without the permission to ask, the command is only sent back.
+            // Without ASKING, the command is only redirected back.
             if let Some(error) = to.error_in(&answers.connection, &asking) {
                 return Err(error);
             }

@@ -1,9 +1,9 @@
 //! Lists the locks of a cluster, one primary after the other.
 //!
-//! A key that moves during a listing may be shown twice. It would be missed if it moved from a node that is yet to be read
-//! to one that was. So all nodes are read again if there are signs that keys move; the second pass shows what is new. A
-//! lock whose slot moves twice during one listing may be missing. What a resumed listing has shown before is not known, so it
-//! has no second pass.
+//! A key that moves during a listing may be shown twice. It would be missed if it moved from an unread node to one
+//! already read. So all nodes are read again if there are signs that keys move; the second pass shows what is new. A
+//! lock whose slot moves twice during one listing may be missing. A resumed listing does not know what it has shown
+//! before, so it has no second pass.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,7 +24,7 @@ use crate::state::LockState;
 /// After a pass in which keys moved, one that finds them.
 const MAX_PASSES: u32 = 2;
 
-/// The locks of a page, and how it goes on.
+/// The locks of a page, and where the listing continues.
 struct Page {
     states: Vec<LockState>,
     after: Option<Position>,
@@ -59,7 +59,7 @@ impl Cluster {
             .into_iter()
             .find(|node| node.name.to_string() == *name)
         else {
-            // Its slots are elsewhere by now.
+            // Its slots have moved away.
             nodes.pop();
             cursor.has_moved = true;
             cursor.position = Position::default();
@@ -106,7 +106,7 @@ impl Cluster {
             has_moved: false,
         };
         for (Found { key, names }, look) in found.into_iter().zip(looks) {
-            // What is on its way to this node, or left over, belongs to another one.
+            // Keys that are moving to this node, or were left behind, belong to another one.
             page.has_moved |= !self.router.nodes.has(node, slot_of(&names.lock));
             match look {
                 Look::Here(record, counts) => page.states.extend(scan::state(key, &record, counts)),
@@ -126,7 +126,7 @@ impl Cluster {
         Ok(page)
     }
 
-    /// Whether keys have moved since slots had moved so often, or are about to.
+    /// Whether keys have moved since `moves` was read, or are about to.
     async fn have_keys_moved(&self, moves: u64, until: Instant) -> Result<bool, WireError> {
         self.router.refresh(until).await?;
         if self.router.nodes.moves() != moves {
@@ -136,7 +136,7 @@ impl Cluster {
         for node in self.router.nodes.primaries()? {
             match node.ask(&question, until).await {
                 Ok(answer) if !has_open_slots(&answer) => {}
-                // Also where the user may not ask.
+                // Also if the user may not ask.
                 _ => return Ok(true),
             }
         }
@@ -144,7 +144,7 @@ impl Cluster {
     }
 }
 
-/// Whether a node has a slot that is half moved, by its answer to CLUSTER NODES: its own line ends with such slots.
+/// Whether a node has a half-moved slot, according to its answer to CLUSTER NODES: its own line ends with such slots.
 fn has_open_slots(answer: &Value) -> bool {
     let lines = match answer {
         Value::BulkString(text) => String::from_utf8_lossy(text).into_owned(),

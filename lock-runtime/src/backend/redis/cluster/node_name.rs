@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a node is reached, as the cluster says.
+/// A node's host and port, as the cluster announces them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct NodeName {
     pub(super) host: Arc<str>,

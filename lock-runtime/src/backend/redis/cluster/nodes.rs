@@ -32,7 +32,7 @@ use crate::telemetry;
 /// A connection to a node without slots is closed when no command was sent on it for this long.
 const UNUSED: Duration = Duration::from_secs(60);
 
-/// How long moved slots are collected for an event: they often move one after the other.
+/// How long moved slots are collected for one event: they often move one after the other.
 const COLLECTED: Duration = Duration::from_secs(1);
 
 /// The nodes of one cluster.
@@ -49,16 +49,16 @@ pub(super) struct Nodes {
     this: Weak<Nodes>,
 }
 
-/// What events have said of the slots.
+/// The placement that events have reported.
 #[derive(Default)]
 struct Told {
-    /// Where they were then; `None` before the first map.
+    /// The last reported placement; `None` before the first map.
     placement: Option<Placement>,
     /// Whether an event is due.
     is_due: bool,
 }
 
-/// What is known of the nodes, and those that are or were connected.
+/// The known nodes, and those that are or were connected.
 #[derive(Default)]
 struct Known {
     map: SlotMap,
@@ -112,7 +112,7 @@ impl Nodes {
         !self.known.lock().map.is_empty()
     }
 
-    /// The node that an answer of `by` names, and to which a command is about to be sent.
+    /// The node that an answer of `by` names, for a command that is about to be sent.
     pub(super) fn named(
         &self,
         redirect: &Redirect,
@@ -130,7 +130,7 @@ impl Nodes {
 
     fn name_in(&self, redirect: &Redirect, by: &ClusterNode) -> NodeName {
         let name = match redirect.host.as_str() {
-            // A hostname is preferred, and there is none. The address is known already.
+            // A hostname is preferred but not set. The address is known already.
             "?" => self.known.lock().at_port(redirect.port).cloned(),
             "" => None,
             host => Some(NodeName::new(host, redirect.port)),
@@ -144,8 +144,7 @@ impl Nodes {
         names.into_iter().map(|name| self.get(name)).collect()
     }
 
-    /// The nodes that may know which node has which slot: those of the last map, those in use, and those that the URL
-    /// names.
+    /// The nodes that may know the slot map: those of the last map, those in use, and those that the URL names.
     pub(super) fn all(&self) -> Vec<Arc<ClusterNode>> {
         let names: Vec<NodeName> = self.known.lock().names().cloned().collect();
         let known = names.into_iter().filter_map(|name| self.get(name).ok());
@@ -168,7 +167,7 @@ impl Nodes {
         nodes.iter().filter_map(|node| node.connected()).collect()
     }
 
-    /// The node with a name. A new one is connected when a command is sent to it.
+    /// The node with this name. A new one is connected when a command is sent to it.
     fn get(&self, name: NodeName) -> Result<Arc<ClusterNode>, WireError> {
         let (host, port) = (name.host.clone(), name.port);
         self.get_at(name, || {
@@ -196,7 +195,7 @@ impl Nodes {
     }
 
     fn make(&self, id: NodeId, name: &NodeName, locator: Locator) -> ClusterNode {
-        // It has no id of its own: the client is not told of what comes on it.
+        // It has no id of its own: the client is not notified of its events.
         let replication = Replication::new(id, locator.clone(), &self.settings, &self.events);
         let nodes = self.this.clone();
         let on_push = move |id: NodeId, event: PushEvent<'_>| {
@@ -214,12 +213,12 @@ impl Nodes {
         ClusterNode::new(id, name.clone(), node, replication)
     }
 
-    /// An answer is asked for: what nodes say from now on outweighs it.
+    /// A refresh begins: redirections from now on outweigh its answer.
     pub(super) fn begin_refresh(&self) {
         self.known.lock().map.begin_refresh();
     }
 
-    /// Learns which node has which slot.
+    /// Learns the slot map from answers.
     pub(super) fn learn(&self, replies: Vec<SlotsReply>) {
         let (moved, unused) = {
             let mut known = self.known.lock();
@@ -228,7 +227,7 @@ impl Nodes {
             told.placement.get_or_insert_with(|| known.map.placement());
             (moved, known.take_unused())
         };
-        // Outside of the mutex, since their callers are woken.
+        // Outside the mutex, since their callers are woken.
         for node in unused {
             node.close("the node has no slots");
         }
@@ -237,7 +236,7 @@ impl Nodes {
         }
     }
 
-    /// A node has said that a slot is another one's. Whether that is news.
+    /// A node has reported that another one has a slot. Returns whether that is news.
     pub(super) fn note_moved(&self, slot: u16, to: &ClusterNode) -> bool {
         let moved = self.known.lock().map.note_moved(slot, to.name.clone());
         if let Some(moved) = &moved {
@@ -267,7 +266,7 @@ impl Nodes {
         });
     }
 
-    /// Reports the slots that have moved since the last report. On the background, since a subscriber may block.
+    /// Reports the slots that have moved since the last report. In the background, since a subscriber may block.
     fn tell_of_moves(&self) {
         let now = self.known.lock().map.placement();
         let moved = {
@@ -299,8 +298,8 @@ impl Nodes {
         }
     }
 
-    /// Whether a message is passed on. A client is subscribed on each node and gets as many copies, of which that of the
-    /// node which has the lock is the first. A late copy would find that its owner has ended, and have it ended again.
+    /// Whether to deliver a message. A client is subscribed on each node and gets as many copies; the first comes from
+    /// the node that has the lock. A late copy would find its owner ended, and have it ended again.
     fn is_first_copy(&self, from: NodeId, payload: &[u8]) -> bool {
         if is_notice(payload) {
             // A holder is told once, however many copies come.
@@ -325,17 +324,17 @@ impl Known {
         self.by_name.get(owner).map(|node| node.id)
     }
 
-    /// The nodes of the last map, and those that are in use. A node that lacks slots for a moment is one of the latter.
+    /// The nodes of the last map, and those in use. A node that lacks slots for a moment is one of the latter.
     fn names(&self) -> impl Iterator<Item = &NodeName> {
         self.map.nodes().chain(self.by_name.keys())
     }
 
-    /// A node that is reached at this port.
+    /// A node at this port.
     fn at_port(&self, port: u16) -> Option<&NodeName> {
         self.names().find(|name| name.port == port)
     }
 
-    /// Removes the nodes that have no slots and are not used any more.
+    /// Removes the nodes that have no slots and are no longer used.
     fn take_unused(&mut self) -> Vec<Arc<ClusterNode>> {
         let primaries: Vec<NodeName> = self.map.primaries().cloned().collect();
         let is_used =

@@ -16,7 +16,7 @@ pub(super) struct Placement {
     pub(super) primaries: Vec<NodeName>,
 }
 
-/// So many slots went from one primary to another.
+/// This many slots went from one primary to another.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SlotsMoved {
     pub(super) from: NodeName,
@@ -25,7 +25,7 @@ pub(super) struct SlotsMoved {
 }
 
 impl Placement {
-    /// Becomes `now`. Returns what has moved. A slot without a primary stays where it was: it has moved once it has one.
+    /// Becomes `now`. Returns what has moved. A slot without a primary counts as unmoved until it has one.
     pub(super) fn become_now(&mut self, now: Placement) -> Vec<SlotsMoved> {
         let before = std::mem::replace(self, now);
         let mut counts: BTreeMap<(u16, u16), usize> = BTreeMap::new();

@@ -66,7 +66,7 @@ impl Refresher {
         })
     }
 
-    /// Has the map refreshed, unless that is under way. `first` is asked first, and `suspect` last.
+    /// Refreshes the map, unless a refresh is under way. `first` is asked first, and `suspect` last.
     pub(super) fn begin(
         self: &Arc<Refresher>,
         first: Option<Arc<ClusterNode>>,
@@ -91,7 +91,7 @@ impl Refresher {
         state.is_running = self.settings.background.spawn(refresh).is_some();
     }
 
-    /// Waits for the end of the next refresh, which is begun if none is under way. There is no outcome after `until`.
+    /// Waits for the end of the next refresh, and begins one if none is under way. There is no outcome after `until`.
     pub(super) async fn run(
         self: &Arc<Refresher>,
         suspect: Option<&Arc<ClusterNode>>,
@@ -115,7 +115,8 @@ impl Refresher {
         }
     }
 
-    /// Asks the nodes in turn, and learns the first answer, or the first that together place all slots.
+    /// Asks the nodes in turn, and learns the first complete answer, or the first answers that together place all
+    /// slots.
     async fn refresh(
         &self,
         first: Option<Arc<ClusterNode>>,
@@ -155,7 +156,7 @@ impl Refresher {
         }
     }
 
-    /// The nodes to ask: those with a connection answer soonest.
+    /// The nodes to ask: connected ones answer soonest.
     fn candidates(
         &self,
         first: Option<Arc<ClusterNode>>,
@@ -171,7 +172,7 @@ impl Refresher {
     }
 }
 
-/// A refusal says more than a node that is not reached: a URL of something else, or a right that is missing.
+/// A refusal is more informative than an unreachable node: the URL names something else, or a permission is missing.
 fn worse(before: WireError, error: WireError) -> WireError {
     match (&before, &error) {
         (WireError::Refused(_), WireError::Unavailable(_)) => before,

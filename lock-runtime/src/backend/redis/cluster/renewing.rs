@@ -22,8 +22,8 @@ const ROUNDS: u32 = 4;
 
 type Renewed = Result<Answered<Option<Grant>>, WireError>;
 
-/// Extends leases: one pipeline for each node, side by side. Those that were redirected, or that a node could not carry
-/// out for the moment, are sent again.
+/// Extends leases with one pipeline for each node, in parallel. Renewals that were redirected, or that a node could not
+/// carry out for the moment, are sent again.
 pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed> {
     let until = router.until();
     let mut results = vec![Err(WireError::unavailable("it was not sent")); renewals.len()];
@@ -102,7 +102,7 @@ pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed>
     results
 }
 
-/// Extends one lease of a slot that is moving, on the node that has the lock already.
+/// Extends one lease of a moving slot, on the node that has the lock already.
 async fn renew_asking(
     router: &Router,
     renewal: &Renewal,

@@ -6,41 +6,41 @@ use crate::backend::redis::node::NodeError;
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::wire::error::WireError;
 
-/// Redirections of one command that are followed at once: to the node that has the slot, to the one to which that moves,
-/// and the same again if both were out of date. After that, nodes that contradict each other are given time to agree.
+/// The redirections of one command that are followed at once: to the slot's node, to the node that imports the slot,
+/// and the same again if both were stale. After that, nodes that contradict each other get time to agree.
 const AT_ONCE: u32 = 4;
 
-/// The pauses before a command is sent again. With the redirections before, they bound how often that happens: to some
-/// thirty times in a second, whatever the answers are.
+/// The pauses before a command is sent again. With the redirections before, they limit one command to some thirty
+/// sendings a second, whatever the answers are.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// The way of one command.
+/// The route of one command.
 #[derive(Debug, Default)]
 pub(super) struct Route {
-    /// How often a node said that the slot is another one's.
+    /// How often a node answered MOVED.
     moves: u32,
-    /// How often a node permitted to ask another one.
+    /// How often a node answered ASK.
     asks: u32,
     pauses: u32,
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// The node that this names has the slot: note that, pause, and send the command there.
+    /// The named node has the slot: note that, pause, and send the command there.
     Moved(Redirect, Duration),
-    /// The node that this names has the lock, and not yet the slot: pause, and ask that one.
+    /// The named node has the lock, but not the slot yet: pause, and ask that node.
     Ask(Redirect, Duration),
     /// Pause, and send the command again.
     Again(WireError, Duration),
-    /// The map may be out of date: have it refreshed, pause, and send the command again.
+    /// The map may be stale: refresh it, pause, and send the command again.
     Refresh(WireError, Duration),
     Fail(WireError),
 }
 
 impl Route {
-    /// What comes after an error. `jitter` is from 0 to 1.
+    /// The next step after an error. `jitter` is from 0 to 1.
     pub(super) fn after(&mut self, error: NodeError, jitter: f64) -> Next {
         match error {
             NodeError::Redirected(redirect, _) if redirect.is_moved => {
@@ -68,7 +68,7 @@ impl Route {
         }
     }
 
-    /// The next pause. They grow, and callers that were refused together come back one by one.
+    /// The next pause. Pauses grow, and callers that were refused together come back one by one.
     fn pause(&mut self, jitter: f64) -> Duration {
         let pause = SHORTEST_PAUSE * 2_u32.saturating_pow(self.pauses);
         self.pauses += 1;
@@ -76,7 +76,7 @@ impl Route {
     }
 }
 
-/// The error of a command that was sent from node to node until its time was up.
+/// The error of a command that was redirected until its time was up.
 pub(super) fn unsettled(slot: u16) -> WireError {
     WireError::unavailable(format!("the nodes do not agree on who has slot {slot}"))
 }

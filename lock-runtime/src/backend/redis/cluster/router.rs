@@ -17,7 +17,7 @@ use crate::backend::wire::error::WireError;
 use crate::background::random;
 use crate::background::timers::Timers;
 
-/// Finds the nodes of locks, and learns where they have gone.
+/// Finds the nodes of locks, and tracks where they move.
 pub(super) struct Router {
     pub(super) nodes: Arc<Nodes>,
     refresher: Arc<Refresher>,
@@ -74,12 +74,12 @@ impl Router {
         self.nodes.primaries()
     }
 
-    /// Asks for the map anew.
+    /// Refreshes the map.
     pub(super) async fn refresh(&self, until: Instant) -> Result<(), WireError> {
         self.refresher.run(None, until).await
     }
 
-    /// A node has said that a slot is another one's.
+    /// A node has reported that another one has a slot.
     pub(super) fn note_moved(
         &self,
         redirect: &Redirect,
@@ -87,17 +87,18 @@ impl Router {
     ) -> Result<(), WireError> {
         let to = self.nodes.named(redirect, by)?;
         if self.nodes.note_moved(redirect.slot, &to) {
-            // Slots seldom move alone.
+            // Slots rarely move alone.
             self.refresher.begin(Some(to), None);
         }
         Ok(())
     }
 
-    /// What comes next for a command after an error of a node.
+    /// The next step of a command after a node's error.
     ///
-    /// A node that redirects to itself is not the one that the client takes it for: through a proxy or a virtual address, a
-    /// connection may lead to a primary of before. A new connection leads where the address leads now. Nodes that name each
-    /// other may both be healthy, as while a slot moves: their connections serve the other slots, and stay.
+    /// A node that redirects to itself is not the node that the client takes it for: through a proxy or a virtual
+    /// address, a connection may lead to a former primary. A new connection follows the address to its current target.
+    /// Nodes that name each other may both be healthy, as while a slot moves: their connections serve the other slots,
+    /// and stay.
     pub(super) fn after(
         &self,
         route: &mut Route,
@@ -119,8 +120,8 @@ impl Router {
         self.refresher.begin(None, Some(node));
     }
 
-    /// Runs commands on a node. `None` if that is silent and another node has the slot by now: a primary that was stopped or
-    /// cut off would use up the time of all commands. Its connection is closed once all of its slots are elsewhere.
+    /// Runs commands on a node. `None` if it is silent and another node has the slot by now: a primary that was stopped
+    /// or cut off would use up the time of all commands. Its connection is closed once all of its slots are elsewhere.
     pub(super) async fn unless_moved<T>(
         &self,
         slot: u16,
@@ -154,7 +155,7 @@ impl Router {
         }
     }
 
-    /// Pauses. `false` if the time is up before.
+    /// Pauses. `false` if the time runs out first.
     pub(super) async fn pause(&self, pause: Duration, until: Instant) -> bool {
         let end = Instant::now() + pause;
         if end >= until {
@@ -171,7 +172,7 @@ impl Router {
     }
 }
 
-/// The error of a command to a node that was left.
+/// The error of a command to a node that was abandoned.
 pub(super) fn left(node: &ClusterNode) -> NodeError {
     let text = format!("{} is silent, and another node has its slots", node.name);
     NodeError::Gone(WireError::unavailable(text))

@@ -12,14 +12,14 @@ use crate::key::SLOTS;
 pub(super) struct SlotMap {
     /// For each slot the index of its primary.
     owners: Arc<[u16]>,
-    /// Those of the last answer, and those that nodes have named since.
+    /// The primaries of the last answer, and those that nodes have named since.
     primaries: Vec<NodeName>,
     replicas: Vec<NodeName>,
-    /// Slots that nodes said had moved since the answer was asked for that comes next.
+    /// Slots that nodes reported as moved since the pending answer was requested.
     moved: Vec<(u16, NodeName)>,
 }
 
-/// Slots whose primary is another one now.
+/// Slots that have a new primary.
 #[derive(Debug)]
 pub(super) struct MovedSlots {
     before: Arc<[u16]>,
@@ -61,7 +61,7 @@ impl SlotMap {
         self.primaries.is_empty()
     }
 
-    /// Where all slots are.
+    /// The placement of all slots.
     pub(super) fn placement(&self) -> Placement {
         Placement {
             owners: self.owners.clone(),
@@ -79,13 +79,13 @@ impl SlotMap {
             .map(|index| &self.primaries[index])
     }
 
-    /// All nodes that can say which node has which slot.
+    /// All nodes that can report the slot map.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeName> {
         self.primaries.iter().chain(&self.replicas)
     }
 
-    /// A node has said that a slot is another's. `None` if that was known, or if nodes contradict each other: what was
-    /// said of the slot since the last answer was asked for is news once.
+    /// A node has reported that another one has a slot. `None` if that was known, or if nodes contradict each other:
+    /// between two CLUSTER SLOTS answers, a slot is reported as moved at most once.
     pub(super) fn note_moved(&mut self, slot: u16, to: NodeName) -> Option<MovedSlots> {
         if self.owner(slot) == Some(&to) {
             return None;
@@ -99,12 +99,12 @@ impl SlotMap {
         before.map(|before| MovedSlots { before, after })
     }
 
-    /// An answer is asked for: what nodes say from now on outweighs it.
+    /// A refresh begins: redirections from now on outweigh its answer.
     pub(super) fn begin_refresh(&mut self) {
         self.moved.clear();
     }
 
-    /// Learns what nodes have answered; the first counts most. A slot that none of them could place stays where it was.
+    /// Learns the nodes' answers; the first takes precedence. A slot that none of them could place stays where it was.
     /// `None` if no slot has moved.
     pub(super) fn learn(&mut self, replies: Vec<SlotsReply>) -> Option<MovedSlots> {
         let (before, is_first) = (self.owners.clone(), self.is_empty());
@@ -115,7 +115,7 @@ impl SlotMap {
             let slots = usize::from(*range.start())..=usize::from(*range.end());
             owners[slots.clone()].copy_from_slice(&before[slots]);
         }
-        // The first answer is the last that is written.
+        // The first answer is written last.
         for range in replies.into_iter().rev().flat_map(|reply| reply.ranges) {
             let index = self.index(&range.primary);
             for slot in range.slots {
@@ -140,8 +140,8 @@ impl SlotMap {
         Arc::make_mut(&mut self.owners)[usize::from(slot)] = index;
     }
 
-    /// Removes the primaries without slots, so that the list is never longer than an answer, and what nodes have said
-    /// since. The others get new indices.
+    /// Removes the primaries without slots, so that the list never exceeds one answer plus later redirections. The
+    /// others get new indices.
     fn forget_without_slots(&mut self) {
         let mut indices = vec![NONE; self.primaries.len()];
         let mut primaries = Vec::new();

@@ -8,7 +8,7 @@ use super::node_name::NodeName;
 use crate::backend::redis::answer::text;
 use crate::key::SLOTS;
 
-/// A range of slots, its primary, and the replicas of that.
+/// A range of slots, its primary, and the primary's replicas.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SlotRange {
     pub(super) slots: RangeInclusive<u16>,
@@ -20,7 +20,8 @@ pub(super) struct SlotRange {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SlotsReply {
     pub(super) ranges: Vec<SlotRange>,
-    /// The slots of primaries whose port the node does not know: that for TLS of a node of which it has not heard.
+    /// The slots of primaries whose port the answering node does not know: the TLS port of a node that it has not heard
+    /// from.
     pub(super) unnamed: Vec<RangeInclusive<u16>>,
 }
 
@@ -37,7 +38,7 @@ pub(super) fn are_complete(replies: &[SlotsReply]) -> bool {
     unnamed.all(|slots| replies.iter().any(|reply| reply.names(*slots.start())))
 }
 
-/// Reads the answer of a node that was reached at `asked`. `None` if it is malformed.
+/// Parses the answer of a node that was reached at `asked`. `None` if it is malformed.
 pub(super) fn parse(answer: &Value, asked: &str) -> Option<SlotsReply> {
     let mut reply = SlotsReply::default();
     for range in list(answer)? {
@@ -45,7 +46,7 @@ pub(super) fn parse(answer: &Value, asked: &str) -> Option<SlotsReply> {
             return None;
         };
         let slots = slot(first)?..=slot(last)?;
-        // A replica without an address is none that could be asked.
+        // A replica without an address cannot be asked.
         let replicas = replicas.iter().filter_map(|node| name(node, asked)?);
         match name(primary, asked)? {
             Some(primary) => reply.ranges.push(SlotRange {
@@ -61,8 +62,8 @@ pub(super) fn parse(answer: &Value, asked: &str) -> Option<SlotsReply> {
 
 /// A node: `[host, port, id, metadata]`. `None` inside if it has no port.
 ///
-/// A host that is missing is the one that was asked. `?` stands for a hostname that is preferred and not set: the
-/// address is in the metadata then.
+/// A missing host is the one that was asked. `?` stands for a preferred hostname that is not set: the address is in the
+/// metadata then.
 fn name(node: &Value, asked: &str) -> Option<Option<NodeName>> {
     let [host, port, rest @ ..] = list(node)? else {
         return None;

@@ -99,7 +99,7 @@ fn error_of_a_command_in_a_script_is_unwrapped() {
 const OWNER: &str = "YUjQMhVbRDckXk5WZC0tRp";
 const SHA: &str = "223c1f8f4cfba6f3375f8c4ec02b9de4361a5dea";
 
-/// Errors of Redis 5 to 8, Valkey 8 and 9, and of proxies before them. `{arguments}` stands for the arguments that
+/// Errors of Redis 5 to 8, Valkey 8 and 9, and of proxies in front of them. `{arguments}` stands for the arguments that
 /// the server repeats.
 const ERRORS: &[&str] = &[
     "ERR unknown command `EVALSHA`, with args beginning with: {arguments}",
@@ -150,7 +150,7 @@ const ERRORS: &[&str] = &[
 
 #[test]
 fn arguments_of_commands_are_not_shown() {
-    // Keys, and passwords unlike an owner, are recognized only by their position.
+    // Keys, and passwords that do not look like an owner, are recognized only by their position.
     for arguments in [
         format!("`{SHA}`, `1`, `lock:order:42`, `{OWNER}`, "),
         format!("'{SHA}' '1' 'lock:order:42' '{OWNER} api-7 (pid 4121)' '5000'"),
@@ -273,7 +273,7 @@ fn wrong_password_is_refused() {
     ));
 }
 
-/// The text of an error of a setup, which must be a refusal.
+/// The text of a setup error, which must be a refusal.
 fn refusal(error: &RedisError, password: Option<&str>) -> String {
     match describe_setup(error, password) {
         WireError::Refused(detail) => detail.to_string(),
@@ -302,7 +302,7 @@ fn missing_password_is_named() {
     assert!(refusal(&error, Some("x")).starts_with("NOAUTH"));
 }
 
-/// As Redis 7.0 says it, to a program of another machine.
+/// The text of Redis 7.0, to a program on another machine.
 const DENIED: &str = "DENIED Redis is running in protected mode because protected mode is enabled and no password is set \
                       for the default user. In this mode connections are only accepted from the loopback interface. If \
                       you want to connect from external computers to Redis you may adopt one of the following \

@@ -6,7 +6,7 @@ use crate::backend::redis::address::Address;
 use crate::backend::redis::answer::text;
 use crate::backend::wire::error::WireError;
 
-/// What a server says of itself. Each word is one that Redis, Valkey or a service with their protocol says, in any case.
+/// A server's properties. Each word is one that Redis, Valkey or a compatible service uses, in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Standalone,
@@ -14,8 +14,8 @@ pub(super) enum Mode {
     Sentinel,
 }
 
-/// Of two servers of which each takes writes from the other, both would grant a lock. So no role is accepted because it
-/// sounds like a primary's.
+/// If two servers take writes from each other, both would grant a lock. So a role is not accepted because it sounds
+/// like a primary's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Primary,
@@ -43,7 +43,7 @@ impl Role {
     }
 }
 
-/// What a server says of itself in a field; `None` if it says nothing. A word that is not known is refused.
+/// The value of a field in the answer; `None` if the server omits it. An unknown word is refused.
 fn said<T>(
     server: &Address,
     answer: &Value,
@@ -63,7 +63,7 @@ fn said<T>(
     })
 }
 
-/// At most 64 plain characters of what a server says.
+/// At most 64 plain characters of a server's text.
 pub(super) fn plain(text: &str) -> String {
     let plain = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
     plain.take(64).collect()

@@ -23,12 +23,12 @@ pub(in crate::backend::redis) struct Answers {
     pub(in crate::backend::redis) values: Vec<Value>,
 }
 
-/// Whether an answer is an error because the key holds another type than the command is for.
+/// Whether an answer is an error because the key holds another type than the command expects.
 pub(in crate::backend::redis) fn is_of_another_type(answer: &Value) -> bool {
     matches!(answer, Value::ServerError(error) if error.code() == "WRONGTYPE")
 }
 
-/// Who can be asked about a record by commands that are carried out as one.
+/// Runs read-only commands as one transaction.
 pub(in crate::backend::redis) trait Ask: Sync {
     /// The answers may be errors that concern the record, such as its type.
     fn ask(
@@ -60,7 +60,7 @@ impl Node {
         self.ask_written(commands.len(), write, until).await
     }
 
-    /// The same for `count` commands that `write` appends.
+    /// Like `ask_all`, for `count` commands that `write` appends.
     pub(in crate::backend::redis) async fn ask_written(
         &self,
         count: usize,
@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// Sends commands of any kind, for a person to read what is answered.
+    /// Sends commands of any kind, whose answers a person reads.
     pub(in crate::backend::redis) async fn ask_words(
         &self,
         commands: &[Vec<String>],
@@ -100,7 +100,7 @@ impl Node {
         Ok(values.into_iter().map(answer).collect())
     }
 
-    /// The same, without waiting for a server that is down: the answers of others are about this moment.
+    /// The same, but does not wait for a server that is down: the other servers' answers are about this moment.
     pub(in crate::backend::redis) async fn ask_words_now(
         &self,
         commands: &[Vec<String>],
@@ -136,7 +136,7 @@ impl Node {
         }
     }
 
-    /// The error that an answer is, if it is one.
+    /// Returns the error, if an answer is one.
     pub(in crate::backend::redis) fn error_in(
         &self,
         connection: &Connection,

@@ -9,21 +9,21 @@ use crate::lease::owner_id::OwnerId;
 use crate::lease::record::{self, is_rested};
 use crate::state::{Holder, HolderKind, HolderRef, RecordHash};
 
-/// How far a token may be ahead of the clock without a surprise (µs): clients of a quorum guess a little ahead, and nodes
-/// take no guess that is further.
+/// How far a token may normally be ahead of the clock (µs): clients of a quorum guess slightly ahead, and nodes accept
+/// no guess beyond this.
 const AHEAD: u64 = 1_000_000;
 
 /// The part of a record that is read. A foreign value may have megabytes.
 pub(in crate::backend::redis) const SHOWN: i64 = 512;
 
-/// The value under a lock's key, and what goes with it.
+/// The value under a lock's key, and its metadata.
 #[derive(Clone, Debug, Default)]
 pub(in crate::backend::redis) struct LockRecord {
     /// `None` if the key holds another type.
     pub(in crate::backend::redis) value: Option<Vec<u8>>,
     /// The length of the whole value.
     pub(in crate::backend::redis) length: u64,
-    /// As PTTL says it: −2 without a key, −1 without an expiry.
+    /// The answer to PTTL: −2 without a key, −1 without an expiry.
     pub(in crate::backend::redis) left: i64,
     /// The server's time (µs).
     pub(in crate::backend::redis) now: u64,
@@ -33,14 +33,15 @@ pub(in crate::backend::redis) struct LockRecord {
 #[derive(Debug)]
 pub(in crate::backend::redis) enum Held {
     Free,
-    /// By one holder, or by something that keeps callers out.
+    /// By one holder, or by something that excludes callers.
     Alone(Holder),
-    /// By those in the record of shares; this stands for each of them.
+    /// By several in the record of shares; this stands for each of them.
     Together(Holder),
 }
 
 impl LockRecord {
-    /// Reads the answers to GETRANGE of [`SHOWN`] bytes and to PTTL. For a record of another type, the first is an error.
+    /// Parses the answers to GETRANGE of [`SHOWN`] bytes and to PTTL. For a record of another type, the first is an
+    /// error.
     pub(in crate::backend::redis) fn new(value: Value, left: &Value, now: u64) -> LockRecord {
         let value = match value {
             Value::BulkString(value) => Some(value),
@@ -59,7 +60,7 @@ impl LockRecord {
         }
     }
 
-    /// Reads the answer to STRLEN.
+    /// Parses the answer to STRLEN.
     pub(in crate::backend::redis) fn set_length(&mut self, length: &Value) {
         if let Value::Int(length) = length {
             self.length = u64::try_from(*length).unwrap_or(0);
@@ -71,7 +72,7 @@ impl LockRecord {
         self.length >= SHOWN as u64
     }
 
-    /// Whether callers may queue for the lock. A record of this crate says whether any do.
+    /// Whether callers may queue for the lock. A record of this crate shows whether any do.
     pub(in crate::backend::redis) fn may_have_waiters(&self) -> bool {
         let grant = self.value.as_deref().and_then(record::grant_of);
         !self.is_absent() && grant.is_none_or(|grant| grant.contended)
@@ -124,7 +125,7 @@ impl LockRecord {
         token_of(self.value.as_deref()?)
     }
 
-    /// What tells the owners of a record apart: the owner's id, or the whole of a foreign value.
+    /// What distinguishes the owners of a record: the owner's id, or all of a foreign value.
     pub(in crate::backend::redis) fn owner(&self) -> Option<&[u8]> {
         let value = self.value.as_deref().filter(|_| !self.is_absent())?;
         match record::grant_of(value) {
@@ -166,7 +167,7 @@ fn token_of(value: &[u8]) -> Option<FencingToken> {
     token.filter(|token| token.is_minted())
 }
 
-/// The server's time (µs), as TIME answers.
+/// The server's time (µs), from the answer to TIME.
 pub(in crate::backend::redis) fn micros(time: &Value) -> Option<u64> {
     let Value::Array(parts) = time else {
         return None;

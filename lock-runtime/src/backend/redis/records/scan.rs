@@ -15,7 +15,7 @@ use crate::backend::wire::inspection::{Listing, Position};
 use crate::key::{LockKey, RecordKind, RecordNames};
 use crate::state::LockState;
 
-/// How often a page begins anew because the connection is another one by then.
+/// How often a page starts over because the connection has been replaced.
 const MAX_RESTARTS: u32 = 16;
 
 /// A lock that a node may have.
@@ -33,17 +33,17 @@ pub(in crate::backend::redis) enum Look {
     Elsewhere,
 }
 
-/// How many there are beside the record.
+/// How many there are in addition to the record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::backend::redis) struct Counts {
     pub(in crate::backend::redis) waiters: usize,
     pub(in crate::backend::redis) shares: usize,
 }
 
-/// The names of the next locks of a node, and how far it is read then. `None` in its place at the end.
+/// The names of the next locks of a node, and the cursor after them; `None` in its place at the end.
 ///
-/// A cursor is valid for its server alone, and the next connection may lead to another one: then the node is read from
-/// its beginning, and locks are shown twice rather than not at all.
+/// A cursor is valid only for its server, and the next connection may lead to another one: then the node is read from
+/// the start, and locks are shown twice rather than not at all.
 pub(in crate::backend::redis) async fn next(
     node: &Node,
     listing: &Listing,
@@ -95,7 +95,7 @@ pub(in crate::backend::redis) async fn next(
     }
 }
 
-/// The records of locks, as one node has them.
+/// The records of locks on one node.
 pub(in crate::backend::redis) async fn look(
     node: &Node,
     found: &[Found],
@@ -134,7 +134,7 @@ pub(in crate::backend::redis) async fn look(
     Ok(looks)
 }
 
-/// What is asked of a lock whose record says that there is more.
+/// What to ask about a lock whose record is incomplete.
 #[derive(Clone, Copy)]
 enum Beside {
     Length,
@@ -142,7 +142,7 @@ enum Beside {
     Shares,
 }
 
-/// Asks for what the records do not say. Of most locks they say all, which spares half of the commands.
+/// Queries what the records omit. Most records are complete, which saves half of the commands.
 async fn look_beside(
     node: &Node,
     found: &[Found],
@@ -194,7 +194,7 @@ async fn look_beside(
     Ok(())
 }
 
-/// Whether another node has a lock by now, as one of the answers says. A record of another type is none of its errors.
+/// Whether another node has a lock by now, according to one of the answers. A record of another type is no such error.
 fn is_elsewhere(
     node: &Node,
     connection: &Connection,
@@ -230,7 +230,7 @@ pub(in crate::backend::redis) fn state(
     Some(state)
 }
 
-/// The lock with this name. Names of records beside locks, and all that no lock of this crate can have, are `None`.
+/// The lock with this name. Names of secondary records, and names that no lock of this crate can have, are `None`.
 pub(in crate::backend::redis) fn lock_of(name: Vec<u8>, prefix: &str) -> Option<Found> {
     let name = String::from_utf8(name).ok()?;
     let key = LockKey::from(name.strip_prefix(prefix)?);

@@ -38,7 +38,7 @@ pub(in crate::backend::redis) struct Snapshot {
     share_members: u64,
 }
 
-/// A waiter, by what tells it from others.
+/// A waiter, by what distinguishes it from others.
 #[derive(Clone, Debug)]
 pub(in crate::backend::redis) struct Waiting {
     pub(in crate::backend::redis) entry: Vec<u8>,
@@ -46,7 +46,7 @@ pub(in crate::backend::redis) struct Waiting {
 }
 
 impl Snapshot {
-    /// The commands, to be carried out as one.
+    /// The commands, which must be carried out as one.
     pub(in crate::backend::redis) fn commands(names: &RecordNames) -> Vec<Command<'_>> {
         let of = |record| Argument::Name(names.of(record));
         let [lock, fence, queue, shares] = [
@@ -75,7 +75,7 @@ impl Snapshot {
         ]
     }
 
-    /// Reads the answers to the commands. Of a record with another type, nothing is known.
+    /// Parses the answers to the commands. A record of another type stays unknown.
     pub(in crate::backend::redis) fn parse(answers: &[Value]) -> Result<Snapshot, WireError> {
         let [
             value,
@@ -91,8 +91,8 @@ impl Snapshot {
         else {
             return Err(unknown());
         };
-        // A command may have been refused for another reason, such as a right that was taken meanwhile: that the lock is free
-        // must not be concluded from it.
+        // A command may have been refused for another reason, such as a permission that was revoked meanwhile: that
+        // must not be taken for a free lock.
         let mut errors = answers.iter().filter(|answer| !is_of_another_type(answer));
         let refused = errors.find_map(|answer| match answer {
             Value::ServerError(error) => Some(error.code().to_owned()),
@@ -116,8 +116,8 @@ impl Snapshot {
         })
     }
 
-    /// The question for the shares that have not lapsed, if the snapshot has not room for all of them because of those that
-    /// have: these are the first ones, and stay until a caller asks for the lock.
+    /// The query for the shares that have not lapsed, if lapsed ones leave no room for all of them in the snapshot. The
+    /// lapsed ones come first, and stay until a caller asks for the lock.
     pub(in crate::backend::redis) fn live_shares<'a>(
         &self,
         names: &'a RecordNames,
@@ -125,17 +125,17 @@ impl Snapshot {
         if self.shares.len() < MOST || self.lapsed() == 0 {
             return None;
         }
-        // One that lapses in this microsecond is among them, and none of the holders.
+        // A share that lapses in this microsecond is included, but is no longer a holder.
         let now = i64::try_from(self.record.now).unwrap_or(i64::MAX);
         let shares = Argument::Name(names.of(RecordKind::Shares));
         Some(first_from(shares, Argument::Number(now)))
     }
 
-    /// Reads the answer to [`live_shares`](Snapshot::live_shares).
+    /// Parses the answer to [`live_shares`](Snapshot::live_shares).
     pub(in crate::backend::redis) fn set_live_shares(&mut self, answer: &Value) {
         let lapsed = u64::try_from(self.lapsed()).unwrap_or(0);
         self.shares = scored(answer);
-        // How many have lapsed beyond those that were read is known only if all others were read now.
+        // The number of lapsed shares beyond those that were read is known only if all others were read now.
         self.share_members = match self.shares.len() < MOST {
             true => 0,
             false => self.share_members.saturating_sub(lapsed),
@@ -149,7 +149,7 @@ impl Snapshot {
         lapsed.count()
     }
 
-    /// The question when the waiters were last heard of; `None` without waiters.
+    /// The query for the waiters' last signs of life; `None` without waiters.
     pub(in crate::backend::redis) fn heartbeats<'a>(
         &'a self,
         names: &'a RecordNames,
@@ -165,7 +165,7 @@ impl Snapshot {
             .filter_map(|(entry, _)| entry.get(..OwnerId::LEN))
     }
 
-    /// The waiters, by the answer to [`heartbeats`](Snapshot::heartbeats). Those that have left since are not among them.
+    /// The waiters, from the answer to [`heartbeats`](Snapshot::heartbeats). Waiters that have left since are omitted.
     pub(in crate::backend::redis) fn waiting(&self, heartbeats: &Value) -> Vec<Waiting> {
         let Value::Array(heartbeats) = heartbeats else {
             return Vec::new();
@@ -195,17 +195,17 @@ impl Snapshot {
         waiting.collect()
     }
 
-    /// How many waiters there are besides those that were asked for.
+    /// The number of waiters beyond those that were queried.
     pub(in crate::backend::redis) fn more_waiters(&self) -> usize {
         self.waiters().saturating_sub(self.entries.len())
     }
 
-    /// How many waiters there are.
+    /// The number of waiters.
     pub(in crate::backend::redis) fn waiters(&self) -> usize {
         usize::try_from(self.members / 2).unwrap_or(usize::MAX)
     }
 
-    /// The lock of this key, with these waiters.
+    /// The state of the lock with this key and these waiters.
     pub(in crate::backend::redis) fn state(&self, key: LockKey, waiters: Vec<Waiter>) -> LockState {
         let mut state = LockState::free(key);
         match self.record.held() {
@@ -218,7 +218,7 @@ impl Snapshot {
                     usize::try_from(self.share_members.saturating_sub(1)).unwrap_or(usize::MAX);
                 state.more_holders = all.saturating_sub(self.shares.len());
                 if state.holders.is_empty() {
-                    // The record of shares was lost, and the lock goes by its expiry.
+                    // The record of shares was lost, and the lock lasts until its expiry.
                     state.holders.push(holder);
                 }
             }
@@ -229,7 +229,7 @@ impl Snapshot {
         state
     }
 
-    /// Those that share the lock and have not lapsed.
+    /// The holders that share the lock and have not lapsed.
     fn sharers(&self, of_phase: &Holder) -> Vec<Holder> {
         let now = self.record.now as f64;
         let live = self.shares.iter().filter(|(_, expiry)| *expiry > now);

@@ -18,10 +18,10 @@ use crate::key::{LockKey, OneOrMore, RecordKind, RecordNames};
 use crate::lease::record;
 use crate::state::{Holder, HolderKind, HolderRef, LockState, RecordHash};
 
-/// A record with more fields is counted, and not read. That of a lock has one, or one for each reader.
+/// A record with more fields is counted, not read. A lock's record has one field, or one for each reader.
 const MOST_FIELDS: i64 = 128;
 
-/// The field in which Redisson says how a lock is shared.
+/// The field in which Redisson records how a lock is shared.
 const MODE: &[u8] = b"mode";
 
 /// The fields of a record, with their values.
@@ -29,12 +29,12 @@ type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// A record of Redisson's.
 struct HashRecord {
-    /// As TYPE says it.
+    /// The answer to TYPE.
     kind: String,
-    /// As PTTL says it.
+    /// The answer to PTTL.
     left: i64,
     fields: Fields,
-    /// How many fields there are.
+    /// The number of fields.
     length: i64,
 }
 
@@ -88,7 +88,7 @@ impl HashRecord {
 }
 
 impl Redisson {
-    /// Sends commands, each of which is carried out by itself. An answer may be that a key has another type.
+    /// Sends commands, each carried out separately. An answer may be that a key has another type.
     async fn ask_all(
         &self,
         commands: &[Command<'_>],
@@ -145,7 +145,7 @@ impl Redisson {
     }
 }
 
-/// What is known of a record before its fields are read.
+/// What is known about a record before its fields are read.
 fn first_look(answers: &[Value]) -> HashRecord {
     let number = |value: &Value| match value {
         Value::Int(number) => *number,
@@ -184,7 +184,7 @@ fn fields(answer: &Value) -> Fields {
 }
 
 impl Redisson {
-    /// Waiters are not known: they listen to a channel, and leave no record.
+    /// Waiters are unknown: they listen to a channel, and leave no record.
     pub(in crate::backend::redis) async fn inspect(
         &self,
         key: &LockKey,

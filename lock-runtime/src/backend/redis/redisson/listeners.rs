@@ -17,7 +17,7 @@ use crate::lease::owner_id::{ClientId, OwnerId};
 
 /// The listeners of a client, by the channel of their lock.
 ///
-/// The mutex may be taken under that of a connection, and never the other way round.
+/// The mutex may be taken under a connection's mutex, and never the other way round.
 pub(in crate::backend::redis) struct Listeners {
     by_channel: Mutex<HashMap<String, Listener>>,
     process: u32,
@@ -25,13 +25,13 @@ pub(in crate::backend::redis) struct Listeners {
 
 #[derive(Debug, Default)]
 struct Listener {
-    /// How many callers wait for the lock.
+    /// The number of callers that wait for the lock.
     callers: usize,
-    /// The owner that asks for the lock: the one of the caller at the head of the local queue.
+    /// The owner that asks for the lock, from the caller at the head of the local queue.
     owner: Option<OwnerId>,
-    /// The connection that is subscribed, as far as a command for that was sent.
+    /// The connection to which the last subscribe command was sent.
     sent: Option<ConnectionId>,
-    /// Whether that was answered.
+    /// Whether that command was answered.
     is_confirmed: bool,
 }
 
@@ -40,7 +40,7 @@ struct Listener {
 pub(super) enum Missed {
     /// Nothing: it listened before.
     Nothing,
-    /// Maybe a release, which another owner was notified of.
+    /// Perhaps a release, which another owner was notified of.
     MaybeRelease,
     /// The connection is not subscribed.
     All,
@@ -54,7 +54,7 @@ impl Listeners {
         }
     }
 
-    /// Counts a caller that waits.
+    /// Counts a waiting caller.
     pub(super) fn enter(&self, channel: &str) {
         let mut listeners = self.by_channel.lock();
         match listeners.get_mut(channel) {
@@ -69,9 +69,9 @@ impl Listeners {
         }
     }
 
-    /// Counts one caller less. After the last one, the connection that may be subscribed is to be unsubscribed.
+    /// Uncounts a caller. After the last one, returns the connection to unsubscribe, if one may be subscribed.
     pub(super) fn leave(&self, channel: &str) -> Option<ConnectionId> {
-        // In a forked child another thread may have held the mutex when the process was forked.
+        // In a forked child, another thread of the parent may have held the mutex during the fork.
         let mut listeners = self.by_channel.lock_unless_forked(self.process)?;
         let listener = listeners.get_mut(channel)?;
         listener.callers -= 1;
@@ -85,7 +85,7 @@ impl Listeners {
         listener.sent
     }
 
-    /// Has `owner` notified of releases from now on, instead of the owner before.
+    /// Notifies `owner` of releases from now on, instead of the owner before.
     pub(super) fn listen(&self, channel: &str, owner: OwnerId, on: ConnectionId) -> Missed {
         let mut listeners = self.by_channel.lock();
         let Some(listener) = listeners.get_mut(channel) else {
@@ -101,10 +101,10 @@ impl Listeners {
         }
     }
 
-    /// Appends the command by which the subscription of a connection becomes what the callers need now.
+    /// Appends the command that makes the subscription of a connection match what the callers need now.
     ///
-    /// Runs while the connection takes the command. So the last command that it takes is right, in whatever order
-    /// callers come and go.
+    /// Runs while the connection accepts the command. So the last accepted command is right, in whatever order callers
+    /// come and go.
     pub(super) fn write_subscription(&self, output: &mut Vec<u8>, channel: &str, on: ConnectionId) {
         let mut listeners = self.by_channel.lock();
         let listener = listeners.get_mut(channel);
@@ -121,7 +121,7 @@ impl Listeners {
         command::write(output, &[Argument::Text(command), Argument::Text(channel)]);
     }
 
-    /// The command was answered: the connection is subscribed, or was refused that.
+    /// The command was answered: the connection is subscribed, or was refused.
     pub(super) fn answered(&self, channel: &str, on: ConnectionId, is_subscribed: bool) {
         let mut listeners = self.by_channel.lock();
         if let Some(listener) = listeners.get_mut(channel)
@@ -149,7 +149,7 @@ impl Listeners {
     }
 }
 
-/// Passes events on, with the owner that a message is for.
+/// Forwards events, with the owner that a message is for.
 pub(in crate::backend::redis) struct RedissonEvents {
     pub(in crate::backend::redis) listeners: Arc<Listeners>,
     pub(in crate::backend::redis) events: Arc<dyn WireEvents>,
@@ -186,7 +186,7 @@ impl WireEvents for RedissonEvents {
         self.events.doubted(concerns);
     }
 
-    /// Whatever the message says, it does no harm to ask for the lock.
+    /// Whatever the message contains, asking for the lock does no harm.
     fn message(&self, channel: &[u8], _payload: &[u8]) {
         if let Some(owner) = self.listeners.owner(channel) {
             self.events.released(owner);

@@ -1,7 +1,8 @@
 //! Keeps locks in the record of Redisson's `RLock`, so that they exclude Java services and are excluded by them.
 //!
-//! The record is a hash at the lock's own name, with one field for its owner and the number 1. There is no queue: who
-//! waits listens to the lock's channel and competes. Only the hash and the channels are Redisson's; the scripts are not.
+//! The record is a hash at the lock's own name, with one field for its owner and the number 1. There is no queue: a
+//! waiter listens to the lock's channel and competes. Only the hash and the channels are Redisson's; the scripts are
+//! not.
 
 mod hash_record;
 mod listeners;
@@ -26,7 +27,7 @@ use crate::error::LockError;
 use crate::key::LockName;
 use crate::lease::owner_id::OwnerId;
 
-/// A client among those of Redisson.
+/// A client among Redisson's.
 pub(super) struct Redisson {
     channels: Arc<Channels>,
     /// The name of this client: a UUID, in its usual form.

@@ -11,7 +11,7 @@ use crate::backend::wire::reply::{AcquireReply, Waiting};
 use crate::key::RecordKind;
 use crate::lease::record::Holder;
 
-/// The scripts for Redisson's record. An owner is in no queue there, so that its end is its release.
+/// The scripts for Redisson's record. An owner is in no queue there, so its end is its release.
 pub(in crate::backend::redis) struct Scripts {
     pub(in crate::backend::redis) acquire: Script,
     pub(in crate::backend::redis) renew: Script,

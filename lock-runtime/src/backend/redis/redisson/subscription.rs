@@ -49,7 +49,7 @@ impl Drop for Subscription {
 }
 
 impl Channels {
-    /// Has an owner notified of releases of its lock. `true` if one may have been missed before.
+    /// Notifies an owner of releases of its lock. `true` if one may have been missed before.
     pub(super) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
         let lock = &owner.names.first().lock;
         let channel = channel(lock);
@@ -74,8 +74,8 @@ impl Channels {
 
 /// The channel on which Redisson announces releases of a lock. It adds no braces to a name that has one.
 ///
-/// In a cluster, Redisson from 3.22.0 on publishes by SPUBLISH, and its clients listen by SSUBSCRIBE. There, both commands
-/// are to be used here and in `redisson_release.lua`.
+/// In a cluster, Redisson from 3.22.0 on publishes by SPUBLISH, and its clients listen by SSUBSCRIBE. There, both
+/// commands must be used here and in `redisson_release.lua`.
 fn channel(lock: &str) -> String {
     match lock.contains('{') {
         true => format!("redisson_lock__channel:{lock}"),

@@ -109,7 +109,7 @@ fn scripts_of_another_memory_differ_where_they_write_fences() {
     );
 }
 
-/// One more would be a number that a client with another memory changes, too.
+/// One more would be a number that a client with another retention changes, too.
 #[test]
 fn day_is_in_the_sources_that_write_fences() {
     let hour = FenceRetention::of(Duration::from_secs(3600));

@@ -15,15 +15,15 @@ use crate::backend::redis::transport::TransportEvent;
 use crate::backend::wire::error::WireError;
 use crate::background::Background;
 
-/// How long the other sentinels may take once one has answered. A sentinel that is gone must not delay each connection,
-/// and one that answers later is heard by the next question.
+/// How long the other sentinels may take once one has answered. A dead sentinel must not delay each connection, and a
+/// late answer is heard by the next query.
 const SHARE: Duration = Duration::from_millis(250);
 
-/// Asks the sentinels, as often as one connection to the primary needs, on one connection to each.
+/// Asks the sentinels, repeatedly if one connection to the primary needs it, on one connection to each.
 pub(in crate::backend::redis) struct Finder {
     sentinels: Arc<Sentinels>,
     background: Background,
-    /// Bounds one question.
+    /// Bounds one query.
     patience: Duration,
     connections: Vec<Option<SentinelConnection>>,
 }
@@ -62,7 +62,7 @@ impl Finder {
         }
     }
 
-    /// The answers of at least one sentinel. A refusal says more than a sentinel that is not reached.
+    /// The answers of at least one sentinel. A refusal is more informative than an unreachable sentinel.
     async fn ask_all(&mut self) -> Result<Vec<Named>, WireError> {
         let mut asking = JoinSet::new();
         for (number, connection) in self.connections.iter_mut().enumerate() {
@@ -113,7 +113,7 @@ impl Finder {
     }
 
     /// The answers, unless they are older than what this client has seen. If all sentinels agree on that, they were set
-    /// up anew, and count from zero.
+    /// up again, and count from zero.
     fn compare(&self, epoch: u64, answers: Vec<Named>) -> Result<Vec<Named>, WireError> {
         let seen = &self.sentinels.epoch;
         let is_stale = epoch < seen.load(Ordering::Relaxed);

@@ -24,7 +24,7 @@ pub(super) struct Named {
 }
 
 impl Primary {
-    /// Reads the answer to `SENTINEL GET-MASTER-ADDR-BY-NAME`. `None` if the sentinel does not know the name.
+    /// Parses the answer to `SENTINEL GET-MASTER-ADDR-BY-NAME`. `None` if the sentinel does not know the name.
     pub(super) fn parse(answer: &Value) -> Option<Primary> {
         let [host, port] = from_redis_value_ref::<[String; 2]>(answer).ok()?;
         let port = port.parse().ok()?;
@@ -32,15 +32,15 @@ impl Primary {
     }
 }
 
-/// Reads the epoch from the answer to `SENTINEL MASTER`.
+/// Parses the epoch from the answer to `SENTINEL MASTER`.
 pub(super) fn parse_epoch(answer: Value) -> Option<u64> {
     // Pairs in either protocol.
     let fields: HashMap<String, String> = from_redis_value(answer).ok()?;
     fields.get("config-epoch")?.parse().ok()
 }
 
-/// The answers with the highest epoch: sentinels that missed a failover do not count, however many they are. The primary
-/// that they name may still say that it is one.
+/// The answers with the highest epoch: sentinels that missed a failover do not count, however many they are. The
+/// primary that they name may still claim the role.
 pub(super) fn newest(answers: &[Named]) -> Vec<&Named> {
     let highest = answers.iter().map(|named| named.epoch).max();
     let is_newest = |named: &&Named| Some(named.epoch) == highest;
@@ -49,8 +49,8 @@ pub(super) fn newest(answers: &[Named]) -> Vec<&Named> {
     newest.collect()
 }
 
-/// The newest answer. Of several primaries with the same epoch, which sentinels name before they have met, it is the one
-/// that most of them name, then the one that is named first.
+/// The newest answer. If several primaries have the same epoch, which happens before their sentinels have met, the one
+/// that most sentinels name, then the one named first.
 pub(super) fn choose(answers: &[Named]) -> Option<&Named> {
     let newest = newest(answers);
     let votes = |named: &Named| {

@@ -55,9 +55,9 @@ impl SentinelConnection {
         Ok(connection)
     }
 
-    /// Has the sentinel report failovers.
+    /// Subscribes to the sentinel's reports of failovers.
     pub(super) async fn subscribe(&self) -> Result<(), WireError> {
-        // A user who may not subscribe learns of failovers by asking.
+        // A user that may not subscribe learns of failovers by asking.
         self.ask(&[&["SUBSCRIBE", "+switch-master"]]).await?;
         self.transport.keep_reading_messages();
         Ok(())
@@ -72,8 +72,8 @@ impl SentinelConnection {
 
     /// The primary and the epoch of its election.
     ///
-    /// `SENTINEL MASTER` has the epoch, but while a failover ends, and for seconds, still the address of the old
-    /// primary.
+    /// `SENTINEL MASTER` has the epoch, but for seconds at the end of a failover it still has the old primary's
+    /// address.
     pub(super) async fn named(&self) -> Result<Named, WireError> {
         let name = &self.sentinels.name;
         let questions = [&["SENTINEL", "MASTER", name][..], &self.question()];

@@ -13,16 +13,16 @@ pub(in crate::backend::redis) struct Sentinels {
     /// The name of the primary.
     pub(in crate::backend::redis) name: String,
     pub(in crate::backend::redis) addresses: Vec<Address>,
-    /// The login at the sentinels, which is not that at the primary.
+    /// The login at the sentinels, which is separate from the primary's.
     pub(in crate::backend::redis) login: RedisConnectionInfo,
     /// An address that is reached as the primary is.
     pub(in crate::backend::redis) beside: Address,
-    /// The highest epoch of the last answers. Sentinels that know of a lower one have missed a failover.
+    /// The highest epoch of the last answers. Sentinels with a lower one have missed a failover.
     pub(in crate::backend::redis) epoch: AtomicU64,
 }
 
 impl Sentinels {
-    /// Where to connect to a primary.
+    /// The address to connect to for a primary.
     pub(in crate::backend::redis) fn address_of(
         &self,
         primary: &Primary,

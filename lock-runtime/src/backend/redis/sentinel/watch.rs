@@ -15,7 +15,7 @@ use super::sentinels::Sentinels;
 use crate::backend::redis::transport::TransportEvent;
 use crate::background::Background;
 
-/// The time between two questions. An answer may tell of a failover a second before the event does, and the loss of a
+/// The time between two queries. An answer may reveal a failover a second before the event does, and the loss of a
 /// subscription is silent.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -49,8 +49,8 @@ impl Drop for Watch {
     }
 }
 
-/// Completes when the sentinels name another primary than `current`. One sentinel is asked, `number` at first, and the
-/// next one if it does not answer or was wrong.
+/// Completes when the sentinels name a primary other than `current`. Asks one sentinel, `number` at first, and the next
+/// one if it does not answer or was wrong.
 pub(in crate::backend::redis) async fn until_elsewhere(
     sentinels: Arc<Sentinels>,
     current: Primary,
@@ -69,7 +69,7 @@ pub(in crate::backend::redis) async fn until_elsewhere(
     }
 }
 
-/// Asks one sentinel until it names another primary than `current`: true; or does not answer, or knows none: false.
+/// Asks one sentinel until it names a primary other than `current`: `true`; or does not answer, or knows none: `false`.
 async fn ask_until_elsewhere(
     sentinels: &Arc<Sentinels>,
     current: &Primary,
@@ -79,7 +79,7 @@ async fn ask_until_elsewhere(
     let switched = Arc::new(Notify::new());
     let on_event = {
         let switched = switched.clone();
-        // A broken connection is noticed by the next question.
+        // A broken connection is noticed by the next query.
         Box::new(move |_: TransportEvent<'_>| switched.notify_one())
     };
     let opening = async {
@@ -99,7 +99,7 @@ async fn ask_until_elsewhere(
             Ok(Ok(Some(_))) => return true,
             Ok(Ok(None) | Err(_)) | Err(_) => return false,
         }
-        // An event is asked about, since it may be older than the connection to the primary.
+        // An event triggers a query, since it may be older than the connection to the primary.
         let _ = timeout(PAUSE, switched.notified()).await;
     }
 }

@@ -19,7 +19,7 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::random;
 
 impl Shared {
-    /// Makes one attempt. Its outcome becomes the state before the callers that wait get it.
+    /// Makes one attempt. Its outcome becomes the state before the waiting callers get it.
     pub(super) async fn connect(
         self: Arc<Shared>,
         not_before: Option<Instant>,
@@ -79,8 +79,8 @@ impl Shared {
         }
     }
 
-    /// Subscribes to the ids that came into use while the connection was made, by connections to other nodes that were
-    /// made at the same time.
+    /// Subscribes to the ids that came into use while the connection was made, through connections to other nodes made
+    /// at the same time.
     fn subscribe_to_missing(&self, connection: &Connection) {
         if !self.settings.is_subscribed {
             return;
@@ -120,7 +120,7 @@ impl Shared {
     fn on_event(self: &Arc<Self>, id: ConnectionId) -> OnTransportEvent {
         // Messages are handled without the shared state, which may be dropped already.
         let (node, on_push) = (self.node, self.on_push.clone());
-        // Weak, since a connection must not keep the state alive that owns it.
+        // Weak, since a connection must not keep the state that owns it alive.
         let shared = Arc::downgrade(self);
         Box::new(move |event| match event {
             TransportEvent::Message { channel, payload } => {

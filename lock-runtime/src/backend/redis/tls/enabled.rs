@@ -23,7 +23,7 @@ pub(in crate::backend::redis) struct Tls {
     name: ServerName<'static>,
     origin: Origin,
     certificates: Arc<Certificates>,
-    /// Made from the certificates as they were last read.
+    /// Built from the certificates as last read.
     config: Mutex<Arc<ClientConfig>>,
 }
 
@@ -43,7 +43,7 @@ impl Tls {
         })
     }
 
-    /// Makes sessions with another server, which others announce, by the same certificates.
+    /// Makes sessions with another server, which others announce, with the same certificates.
     pub(in crate::backend::redis) fn for_host(&self, host: &str) -> Result<Tls, WireError> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| WireError::unavailable(format!("{host} is no DNS name or IP address")))?;
@@ -67,9 +67,8 @@ impl Tls {
         Ok((stream, Session::new(session)))
     }
 
-    /// The settings, made anew if the certificates are in files, since certificates are renewed more often than
-    /// services are restarted. Files that cannot be used now, for instance because they are being written, change
-    /// nothing.
+    /// The settings, rebuilt if the certificates are in files, since certificates are renewed more often than services
+    /// restart. Files that are unusable now, for instance because they are being written, change nothing.
     async fn current_config(&self) -> Arc<ClientConfig> {
         if self.certificates.has_files() {
             let certificates = self.certificates.clone();
@@ -85,7 +84,7 @@ impl Tls {
     }
 }
 
-/// Refuses certificates for a URL without TLS: a client with certificates is not meant to send its password
+/// Refuses certificates for a URL without TLS: a client with certificates does not intend to send its password
 /// unencrypted.
 pub(in crate::backend::redis) fn refuse_unused(options: &Options) -> Result<(), LockError> {
     if options.certificates.is_empty() {

@@ -1,8 +1,7 @@
 //! Classifies TLS errors, and words them.
 //!
-//! Errors that a retry does not heal are refused, like a wrong password. These are certificates that one of the
-//! two sides does not accept, and no TLS version in common. The rest is an outage, such as a connection that
-//! breaks during the handshake.
+//! Errors that a retry cannot fix are refused, like a wrong password: a certificate that one of the two sides rejects,
+//! or no TLS version in common. Everything else is an outage, such as a connection that breaks during the handshake.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use crate::backend::wire::error::{Detail, WireError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     Url,
-    /// A cluster or sentinels announce it, or a map has it in place of what they announce.
+    /// A cluster or sentinels announce it, or a map replaces what they announce.
     Announced,
 }
 
@@ -27,8 +26,8 @@ pub(super) fn classify_handshake(error: &io::Error, origin: Origin) -> WireError
     }
 }
 
-/// The error of TLS after the handshake; `None` if it is another error. With TLS 1.3 a server verifies the
-/// client's certificate only after the client has completed the handshake.
+/// The error of TLS after the handshake; `None` if it is another error. With TLS 1.3 a server verifies the client's
+/// certificate only after the client has completed the handshake.
 pub(in crate::backend::redis) fn classify(error: &io::Error) -> Option<WireError> {
     tls_error(error).map(|error| wire_error(error, Origin::Url))
 }
@@ -60,7 +59,7 @@ const NOTHING_IN_COMMON: &str = "the server has no TLS version or cipher that th
 fn describe_certificate(problem: &CertificateError, origin: Origin) -> String {
     use CertificateError as Problem;
     let reason = match problem {
-        // A bad signature, since a CA may have the name of a trusted one and another key.
+        // A bad signature, since a CA may have a trusted CA's name but another key.
         Problem::UnknownIssuer | Problem::BadSignature => "was issued by an unknown CA",
         Problem::NotValidForNameContext { presented, .. } if presented.is_empty() => {
             "has no subjectAltName, where the host must be: its common name does not count"
@@ -98,7 +97,7 @@ fn describe_certificate(problem: &CertificateError, origin: Origin) -> String {
 
 const CRITICAL_EXTENSION: &str = "has a critical extension that this client does not know";
 
-/// A problem for which the TLS library has only the name that its verifier gives it.
+/// A problem for which the TLS library has only its verifier's name.
 fn describe_other(name: &str) -> Option<&'static str> {
     Some(match name {
         "UnsupportedCertVersion" => "is of X.509 version 1 or 2, and must be of version 3",

@@ -1,6 +1,6 @@
 //! Builds the TLS library's settings from certificates.
 //!
-//! Errors are parts of sentences. They repeat nothing of a file, which may contain a key.
+//! Errors are parts of sentences. They quote nothing from a file, which may contain a key.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Reads a connection from the background.
 //!
-//! The background reads while commands come from senders without a reader of their own, and when no reader has
-//! sent for a while. It also reads when a command has been pending for a while, since a runtime may be blocked and
-//! its reader task not be polled.
+//! The background reads while commands come from senders without a reader of their own, and when no reader has sent for
+//! a while. It also reads when a command has been pending for a while, since a blocked runtime does not poll its reader
+//! task.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::io::ReadBy;
 use super::registered_socket::RegisteredSocket;
 use super::runtime_readers::TAKEOVER_DELAY;
 
-/// Reads whenever that is left to the background, until the connection is closed.
+/// Reads whenever no other reader does, until the connection is closed.
 pub(super) async fn run(transport: Arc<Transport>) {
     while !transport.lock().is_closed() {
         match transport.background_interest() {
@@ -25,7 +25,7 @@ pub(super) async fn run(transport: Arc<Transport>) {
     }
 }
 
-/// Reads until that is left to other readers.
+/// Reads until other readers take over.
 async fn read(transport: &Transport) {
     let socket = transport.lock().try_clone_socket();
     let Ok(socket) = socket.and_then(RegisteredSocket::new) else {
@@ -45,14 +45,14 @@ async fn read(transport: &Transport) {
     }
 }
 
-/// Writes as much as the socket takes. Whether that was all.
+/// Writes as much as the socket takes. Returns whether that was all.
 fn flush_all(transport: &Transport) -> bool {
     transport.flush(ReadBy::Background);
     let interest = transport.background_interest();
     !interest.is_some_and(Interest::is_writable)
 }
 
-/// Leaves reading to the readers as long as they send and are not late.
+/// Leaves reading to the readers while they send and are not late.
 async fn watch_readers(transport: &Transport) {
     let sent_before = transport.lock().sent_by_readers();
     tokio::select! {

@@ -1,9 +1,9 @@
 //! Threads that block until their answer, and read it themselves.
 //!
-//! A thread in [`block_on`] reads from the connection that it last sent on, for all, unless another thread does.
-//! So a command and its answer cross no threads, as with a client that blocks on its socket. The first thread
-//! reads for those that follow, as in libxcb's `_xcb_conn_wait`. Where several threads send at a time, the
-//! background reads for all of them. To pass the reading from one thread to the next would cost what it saves.
+//! A thread in [`block_on`] reads from the connection that it last sent on, for all, unless another thread does. So a
+//! command and its answer cross no threads, as with a client that blocks on its socket. The first thread reads for
+//! those that follow, as in libxcb's `_xcb_conn_wait`. If several threads send at a time, the background reads for all
+//! of them: passing the reading from thread to thread would cost what it saves.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -29,8 +29,8 @@ thread_local! {
 
 /// Waits for `future` on this thread, inside or outside a runtime, and reads the answers that the future awaits.
 ///
-/// The future is polled outside the budget of the task that this thread may be running. A budget that is used up
-/// is not renewed while the thread blocks.
+/// The future is polled outside the coop budget of the task that this thread may be running. A spent budget is not
+/// renewed while the thread blocks.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(unconstrained(future));
     let thread = BlockedThread::begin();
@@ -44,12 +44,12 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Notes that this thread sends on a connection. Whether the thread is blocked on it from now on.
+/// Notes that this thread sends on a connection. Returns whether the thread is blocked on it from now on.
 pub(super) fn note_sender(transport: &Arc<Transport>) -> bool {
     if !IS_BLOCKED.get() {
         return false;
     }
-    // A thread that is ending has no thread-locals any more.
+    // A thread that is ending no longer has thread-locals.
     let noted = LAST_SENT_ON.try_with(|last| {
         let is_same = |last: &Arc<Transport>| Arc::ptr_eq(last, transport);
         if !last.borrow().as_ref().is_some_and(is_same) {
@@ -69,7 +69,7 @@ fn remove_thread(transport: Option<Arc<Transport>>) {
 /// A thread inside [`block_on`], until this is dropped.
 struct BlockedThread {
     waker: Arc<ThreadWaker>,
-    /// The thread-locals of the call around this one, if there is one.
+    /// The thread-locals of the enclosing call, if there is one.
     was_blocked: bool,
     last_sent_on: Option<Arc<Transport>>,
 }

@@ -1,7 +1,7 @@
 //! The state of a connection, under one mutex.
 //!
-//! A command is written by its sender if no command is pending, or if the sender blocks its thread. Otherwise the next
-//! reader writes it, together with all that was submitted meanwhile.
+//! The sender writes its command if no command is pending, or if the sender blocks its thread. Otherwise the next
+//! reader writes it, together with everything submitted meanwhile.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -22,9 +22,9 @@ use crate::backend::redis::pipe::Pipe;
 use crate::backend::redis::socket::Socket;
 use crate::backend::redis::tls::Session;
 
-/// A connection that was not active for this long is read before it is written. If the server has closed it, the
-/// command is then known to be unsent. Much longer than a call takes on one machine, which would otherwise read
-/// twice for each command.
+/// A connection that was inactive for this long is read before it is written. If the server has closed it, the command
+/// is then known to be unsent. Much longer than a call on one machine takes, which would otherwise read twice for each
+/// command.
 pub(super) const IDLE: Duration = Duration::from_micros(200);
 
 /// The state of a connection.
@@ -40,7 +40,7 @@ pub(super) struct Io {
     sent_by_readers: u64,
     /// The time of the last command or answer.
     last_active: Instant,
-    /// The time of the last answer, at first that of the connection.
+    /// The time of the last answer, at first of the connection.
     last_answer: Instant,
     /// Why the connection is closed, if it is.
     closed: Option<Arc<io::Error>>,
@@ -133,8 +133,8 @@ impl Io {
         notifications.background |= self.assign_answer(sender, now);
     }
 
-    /// Leaves an answer to the sender's own reader if there is one, else to the background. Whether the background
-    /// has to be notified.
+    /// Leaves an answer to the sender's own reader if there is one, otherwise to the background. Returns whether the
+    /// background must be notified.
     fn assign_answer(&mut self, sender: Sender, now: Instant) -> bool {
         let by_sender = match sender {
             Sender::Runtime(_) => true,
@@ -157,9 +157,9 @@ impl Io {
         })
     }
 
-    /// Has the background read if no reader has sent since `sent_by_readers` was `sent_before`, or if a command
-    /// has been pending for too long. Otherwise, whether the background has to read once: messages may be awaited
-    /// on another runtime than the one that sends.
+    /// Makes the background read if no reader has sent since `sent_by_readers` was `sent_before`, or if a command has
+    /// been pending for too long. Otherwise, returns whether the background must read once: messages may be awaited on
+    /// another runtime than the one that sends.
     pub(super) fn take_over(&mut self, sent_before: u64) -> bool {
         let age = self.pending.oldest_age();
         self.background_reads |= self.sent_by_readers == sent_before || age >= Some(TAKEOVER_DELAY);
@@ -171,13 +171,13 @@ impl Io {
         self.background_reads || self.runtime_readers.has_task()
     }
 
-    /// Removes a blocked thread. Whether the background is to read for those that are left, or to read answers
+    /// Removes a blocked thread. Returns whether the background must read for the remaining threads, or read answers
     /// that the thread does not wait for.
     pub(super) fn remove_thread(&mut self) -> bool {
         self.thread_readers.remove() || self.pending.has_unassigned()
     }
 
-    /// Makes the calling thread the one that reads; see [`ThreadReaders::start_reading`].
+    /// Makes the calling thread the reader; see [`ThreadReaders::start_reading`].
     pub(super) fn start_thread_reader(&mut self) -> Option<Arc<WakePipe>> {
         let Io {
             thread_readers,
@@ -200,7 +200,7 @@ impl Io {
             return;
         }
         if let Err(error) = self.pipe.flush() {
-            // The bytes that arrived before may be answers, or say why the server closed the connection.
+            // The bytes that arrived before may be answers, or explain why the server closed the connection.
             let _ = self.pipe.fill();
             let _ = self.decode(notifications);
             self.close(error, notifications);
@@ -211,7 +211,7 @@ impl Io {
         }
     }
 
-    /// Reads all that has arrived, then writes as much as the socket takes.
+    /// Reads everything that has arrived, then writes as much as the socket takes.
     pub(super) fn receive(&mut self, read_by: ReadBy<'_>, notifications: &mut Notifications) {
         self.note_reader(read_by);
         if self.is_closed() {

@@ -12,15 +12,14 @@ use super::pending_commands::PendingCommand;
 use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
 use crate::background::panics::{catch_panics, wake_all};
 
-/// Collected under the mutex and delivered without it: wakers and handlers of events may block or use the
-/// connection.
+/// Collected under the mutex and delivered without it: wakers and event handlers may block or use the connection.
 #[derive(Default)]
 pub(super) struct Notifications {
     /// Why the connection broke, if it did.
     pub(super) broken: Option<Arc<io::Error>>,
     /// Whether the duties of the background have changed.
     pub(super) background: bool,
-    /// Mostly one, which needs no allocation.
+    /// Usually one, which needs no allocation.
     pub(super) answered: SmallVec<[(PendingCommand, Value); 1]>,
     pub(super) failed: Vec<(AnswerSender, ConnectionLost)>,
     pub(super) messages: Vec<Vec<Value>>,

@@ -14,7 +14,7 @@ pub(super) struct PendingCommand {
     /// The position of its first byte among all bytes that were appended to the pipe.
     pub(super) start: u64,
     pub(super) sent_at: Instant,
-    /// The runtime that sent the command, if its reader task is to read the answer.
+    /// The runtime that sent the command, if its reader task must read the answer.
     pub(super) runtime: Option<Id>,
     pub(super) answer: AnswerSender,
 }
@@ -32,7 +32,7 @@ impl PendingCommands {
         self.0.push_back(command);
     }
 
-    /// Whether the answer to a command is left to no reader task.
+    /// Whether a command's answer is assigned to no reader task.
     pub(super) fn has_unassigned(&self) -> bool {
         self.0.iter().any(|command| command.runtime.is_none())
     }
@@ -42,7 +42,7 @@ impl PendingCommands {
         self.0.front().map(|command| command.sent_at.elapsed())
     }
 
-    /// Assigns an answer to the oldest command, which is returned with it once no more answers are missing.
+    /// Assigns an answer to the oldest command, and returns the command with it once no more answers are missing.
     pub(super) fn complete(&mut self, value: Value) -> io::Result<Option<(PendingCommand, Value)>> {
         let Some(oldest) = self.0.front_mut() else {
             let surplus = "an answer came without a command";

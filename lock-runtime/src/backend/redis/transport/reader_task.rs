@@ -43,7 +43,7 @@ impl Future for ReaderTask {
         let (Some(transport), Some(socket)) = (self.transport.upgrade(), &self.socket) else {
             return Poll::Ready(());
         };
-        // A forked child that goes on with its parent's runtime shares the parent's socket.
+        // A forked child that continues its parent's runtime shares the parent's socket.
         if transport.background.check_process().is_err() {
             return Poll::Pending;
         }
@@ -57,7 +57,7 @@ impl Future for ReaderTask {
                 // The runtime is shutting down.
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
                 Poll::Pending if has_read => return Poll::Pending,
-                // Woken by a sender: what it left is written, unless the connection is closed.
+                // Woken by a sender: writes what it left, unless the connection is closed.
                 Poll::Pending if transport.flush(read_by) => return Poll::Pending,
                 Poll::Pending => break,
             }

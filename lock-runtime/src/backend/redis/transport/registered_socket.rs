@@ -27,7 +27,7 @@ impl RegisteredSocket {
         }
     }
 
-    /// Calls `read` once the socket is readable. `read` must read all that has arrived.
+    /// Calls `read` once the socket is readable. `read` must read everything that has arrived.
     pub(super) fn poll_read(
         &self,
         cx: &mut Context<'_>,
@@ -67,7 +67,7 @@ impl RegisteredSocket {
                 $stream.try_io(interest, act)
             }};
         }
-        // `act` reports by `WouldBlock` that the socket is not ready any more, which is not an error.
+        // `act` reports by `WouldBlock` that the socket is no longer ready, which is not an error.
         let _ = match self {
             RegisteredSocket::Tcp(stream) => poll!(stream),
             #[cfg(unix)]

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Id;
 
-/// The background reads once no reader has sent for this long, or once a command has been pending for this long.
-/// Short against the usual command timeout, a second; long against a round trip within a data centre.
+/// The background reads once no reader has sent for this long, or once a command has been pending for this long. Short
+/// compared with the usual command timeout, a second; long compared with a round trip within a data centre.
 pub(super) const TAKEOVER_DELAY: Duration = Duration::from_millis(20);
 
-/// A reader task whose answers the background had to read is not relied on again for this long.
+/// A reader task whose answers the background had to read is not relied on for this long.
 ///
-/// A runtime may always block, for instance if its only thread waits in an executor of its own. Without the
-/// suspension each of its commands would wait for the takeover.
+/// A runtime may always be blocked, for instance if its only thread waits in another executor. Without the suspension
+/// each of its commands would wait for the takeover.
 const SUSPENSION: Duration = Duration::from_secs(1);
 
 /// The runtimes that have sent on a connection.
@@ -23,7 +23,7 @@ struct RuntimeEntry {
     runtime: Id,
     /// Whether the runtime has a reader task.
     has_task: bool,
-    /// The waker of that task, until the task is woken by it.
+    /// The waker of that task, until it wakes the task.
     waker: Option<Waker>,
     suspended_until: Option<Instant>,
 }
@@ -55,7 +55,7 @@ impl RuntimeReaders {
         self.0.iter().any(|entry| entry.has_task)
     }
 
-    /// Whether the answer to a command that the runtime sends now is left to its reader task.
+    /// Whether the runtime's reader task reads the answer to a command that the runtime sends now.
     pub(super) fn is_active(&mut self, runtime: Id, now: Instant) -> bool {
         let Some(entry) = self.entry(runtime) else {
             return false;
@@ -64,7 +64,7 @@ impl RuntimeReaders {
         entry.has_task && entry.suspended_until.is_none()
     }
 
-    /// Suspends the reader task of a runtime, since the background has read an answer that was left to it.
+    /// Suspends the reader task of a runtime, since the background has read an answer that the task should have.
     pub(super) fn suspend(&mut self, runtime: Id, now: Instant) {
         if let Some(entry) = self.entry(runtime) {
             entry.suspended_until = Some(now + SUSPENSION);

@@ -97,7 +97,7 @@ fn echo(mut peer: TcpStream) -> JoinHandle<()> {
     })
 }
 
-/// Sends 200 numbers, each alone, and after each of them two commands at once.
+/// Sends 200 numbers, one at a time, and after each of them two commands at once.
 async fn send_numbers(transport: Arc<Transport>, first: u64) {
     for number in first..first + 200 {
         let text = number.to_string();
@@ -421,7 +421,7 @@ fn thread_reads_messages_that_arrived_while_no_reader_was_at_work() {
 fn background_keeps_reading_messages_unless_a_runtime_reads() {
     let (transport, peer) = connected(ignore_events());
     let peer = echo(peer);
-    // So that the background does not take over if this thread is slow.
+    // Keeps the background from taking over if this thread is slow.
     let unblock = block_background(&transport);
     send_blocking(&transport);
     assert!(transport.background_interest().is_none());

@@ -12,7 +12,7 @@ pub(super) struct ThreadReaders {
     count: usize,
     /// Whether one of them reads.
     has_reader: bool,
-    /// Whether a thread was not able to wait for the socket, so that none tries again.
+    /// Whether a thread was unable to wait for the socket, so that none tries again.
     is_unable: bool,
     /// Several threads have sent at a time, so the background reads until then.
     crowded_until: Option<Instant>,
@@ -24,13 +24,13 @@ impl ThreadReaders {
         self.count += 1;
     }
 
-    /// Removes a thread. Whether any thread is left.
+    /// Removes a thread. Returns whether any thread is left.
     pub(super) fn remove(&mut self) -> bool {
         self.count -= 1;
         self.count > 0
     }
 
-    /// Notes that a thread sends a command. Whether a thread reads the answer.
+    /// Notes that a thread sends a command. Returns whether a thread reads the answer.
     pub(super) fn note_sent(&mut self, now: Instant) -> bool {
         if self.has_reader {
             self.crowded_until = Some(now + TAKEOVER_DELAY);
@@ -39,8 +39,8 @@ impl ThreadReaders {
         self.crowded_until.is_none() && !self.is_unable
     }
 
-    /// Makes the calling thread the one that reads, with a pipe that wakes it. `None` if another thread reads, or
-    /// the background is to read.
+    /// Makes the calling thread the reader, with a pipe that wakes it. `None` if another thread or the background must
+    /// read.
     pub(super) fn start_reading(
         &mut self,
         make_pipe: impl FnOnce() -> Option<WakePipe>,
@@ -59,7 +59,7 @@ impl ThreadReaders {
         self.has_reader
     }
 
-    /// Notes that the thread reads no more, and whether it was able to wait for the socket.
+    /// Notes that the thread no longer reads, and whether it was able to wait for the socket.
     pub(super) fn stop_reading(&mut self, was_able: bool) {
         self.has_reader = false;
         self.is_unable |= !was_able;

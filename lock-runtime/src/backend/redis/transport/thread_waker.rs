@@ -31,7 +31,7 @@ impl ThreadWaker {
         })
     }
 
-    /// Whether the thread was woken since this was last called or a wait ended.
+    /// Whether the thread was woken since the last call or the end of a wait.
     pub(super) fn take_wake(&self) -> bool {
         self.state.swap(RUNNING, Ordering::AcqRel) == WOKEN
     }
@@ -46,11 +46,11 @@ impl ThreadWaker {
         self.take_wake();
     }
 
-    /// Waits until the thread is woken or the pipe's socket is readable. Whether the socket is readable.
+    /// Waits until the thread is woken or the pipe's socket is readable. Returns whether the socket is readable.
     ///
     /// # Errors
     ///
-    /// As [`WakePipe::wait`].
+    /// Like [`WakePipe::wait`].
     pub(super) fn wait_in(&self, wake_pipe: &Arc<WakePipe>) -> io::Result<bool> {
         *self.wake_pipe.lock() = Some(wake_pipe.clone());
         let waited = match self.begin_wait(IN_WAKE_PIPE) {
@@ -58,7 +58,7 @@ impl ThreadWaker {
             false => Ok(false),
         };
         self.take_wake();
-        // Kept, the pipe would keep the socket open for as long as the thread lives.
+        // If it were kept, the pipe would keep the socket open for as long as the thread lives.
         *self.wake_pipe.lock() = None;
         waited
     }

@@ -41,7 +41,7 @@ impl WakePipe {
         let _ = (&self.writer).write(&[0]);
     }
 
-    /// Waits until the socket is readable, or for [`wake`](WakePipe::wake). Whether the socket is readable.
+    /// Waits until the socket is readable, or for [`wake`](WakePipe::wake). Returns whether the socket is readable.
     ///
     /// # Errors
     ///

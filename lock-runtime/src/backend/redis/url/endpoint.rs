@@ -12,7 +12,7 @@ use crate::error::LockError;
 /// The port of a server.
 pub(super) const PORT: u16 = 6379;
 
-/// Refuses a URL without TLS where the client requires it, or has certificates. Nothing leaves the machine over a socket.
+/// Refuses a URL without TLS if the client requires it, or has certificates. Nothing leaves the machine over a socket.
 pub(super) fn check_tls(url: &Parts, options: &Options) -> Result<(), LockError> {
     if url.is_encrypted || url.form == Form::Socket {
         return Ok(());
@@ -30,7 +30,7 @@ pub(super) fn check_tls(url: &Parts, options: &Options) -> Result<(), LockError>
     tls::refuse_unused(options)
 }
 
-/// The hosts of a URL, whose port is `port` where none is named.
+/// The hosts of a URL, with `port` where the URL names none.
 pub(super) fn addresses(
     url: &Parts,
     port: u16,
@@ -56,7 +56,7 @@ pub(super) fn address(
     })
 }
 
-/// The login before the first host, which is for all of them.
+/// The login before the first host, which applies to all of them.
 pub(super) fn login_of_first(url: &Parts) -> Result<RedisConnectionInfo, LockError> {
     let login = url.hosts.first().and_then(|host| host.login.as_ref());
     Ok(connection_login(login, database(url, &url.path)?))
@@ -81,8 +81,8 @@ pub(super) fn connection_login(login: Option<&Login>, database: i64) -> RedisCon
         return info;
     };
     if let Some(user) = user {
-        // Without a password HELLO would not name the user, and the server would log the connection in as its
-        // default user.
+        // Without a password HELLO would not name the user, and the server would log the connection in as its default
+        // user.
         info = info.set_username(user).set_password("");
     }
     if let Some(password) = password {

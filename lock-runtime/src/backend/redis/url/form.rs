@@ -41,7 +41,7 @@ impl Form {
         Some((form, is_encrypted))
     }
 
-    /// How such a URL reads.
+    /// The pattern of such a URL.
     pub(super) fn pattern(self) -> &'static str {
         match self {
             Form::Server => "redis://[user:password@]host[:port][/database]",

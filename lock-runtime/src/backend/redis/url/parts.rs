@@ -21,14 +21,14 @@ const ENCODING: &str = "in a user or password, `@` is written %40, `:` %3A, `/` 
 /// The parts of a URL of servers, decoded. No `Debug`, since some are passwords.
 pub(crate) struct Parts {
     pub(super) form: Form,
-    /// In small letters, up to the colon.
+    /// In lower case, up to the colon.
     pub(super) scheme: String,
     pub(super) is_encrypted: bool,
-    /// At least one, but for a socket, which has none.
+    /// At least one, except for a socket, which has none.
     pub(super) hosts: Vec<Host>,
-    /// The path of a socket. The database of a host.
+    /// The path of a socket, or the database of a host.
     pub(super) path: String,
-    /// Each has another name, one of [`Form::parameters`].
+    /// Each has a different name, one of [`Form::parameters`].
     parameters: Vec<(&'static str, String)>,
     /// The name of the primary that the URL ends with.
     pub(super) name: Option<String>,
@@ -48,7 +48,7 @@ pub(super) struct Login {
     pub(super) password: Option<String>,
 }
 
-/// The URL without the white space around it, such as the line feed at the end of a file. The path of a socket may have
+/// The URL without surrounding white space, such as the line feed at the end of a file. The path of a socket may have
 /// spaces: nothing in it is a password.
 pub(crate) fn trim(url: &str) -> Result<&str, LockError> {
     let url = url.trim();
@@ -70,7 +70,7 @@ pub(crate) fn trim(url: &str) -> Result<&str, LockError> {
 }
 
 impl Parts {
-    /// The parts of a URL that was [trimmed](trim).
+    /// Splits a URL that was [trimmed](trim).
     pub(crate) fn of(url: &str) -> Result<Parts, LockError> {
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let (form, is_encrypted) =
@@ -107,7 +107,7 @@ impl Parts {
         parameters.find_map(|(known, value)| (*known == name).then_some(&**value))
     }
 
-    /// The error of a URL that does not read as its form does.
+    /// The error of a URL that does not match its form.
     pub(super) fn malformed(&self) -> LockError {
         malformed(self.form)
     }
@@ -118,12 +118,12 @@ fn malformed(form: Form) -> LockError {
     LockError::invalid_options(format!("the URL must read {pattern}; {ENCODING}"))
 }
 
-/// The text before the first of `marks`, and from there on.
+/// Splits the text before the first of `marks`.
 fn split_before<'a>(text: &'a str, marks: &[char]) -> (&'a str, &'a str) {
     text.split_at(text.find(marks).unwrap_or(text.len()))
 }
 
-/// What follows `#`. A name of a primary has few characters, so that no rest of a password is taken for one.
+/// The text after `#`. A primary's name allows few characters, so that no remainder of a password is taken for one.
 fn name(form: Form, fragment: &str) -> Result<Option<String>, LockError> {
     let Some(name) = fragment.strip_prefix('#') else {
         return Ok(None);
@@ -171,7 +171,8 @@ fn hosts(form: Form, scheme: &str, authority: &str) -> Result<Vec<Host>, LockErr
         0 => true,
         // A `,` in the only login may also separate two nodes.
         1 => all.clone().next().is_some_and(|first| first.contains('@')),
-        // Each node of a quorum may have its own. If some had none, a password with `@` and `,` could be cut into nodes.
+        // Each node of a quorum may have its own. If some had none, a password with `@` and `,` could be cut into
+        // nodes.
         _ => {
             form == Form::Quorum
                 && all

@@ -10,9 +10,9 @@ const WAIT_REPLICAS: &str = "wait_replicas";
 const REPLICA_TIMEOUT: &str = "replica_timeout";
 
 impl Parts {
-    /// The options with those of the URL.
+    /// The options combined with those of the URL.
     ///
-    /// An option that the builder and the URL give differently is refused, since neither of the two is the newer one.
+    /// Fails if the builder and the URL set an option differently, since neither takes precedence.
     pub(crate) fn apply_to(&self, options: &Options) -> Result<Options, LockError> {
         let replicas = self.parameter(WAIT_REPLICAS).map(number).transpose()?;
         let timeout = self.parameter(REPLICA_TIMEOUT).map(duration).transpose()?;

@@ -13,7 +13,7 @@ pub(super) struct SentinelUrl {
     pub(super) name: String,
     /// The login at the sentinels.
     pub(super) login: RedisConnectionInfo,
-    /// Whether the sentinels are reached without TLS where the primary is reached with it.
+    /// Whether the sentinels are reached without TLS while the primary is reached with it.
     pub(super) without_tls: bool,
 }
 

@@ -40,7 +40,7 @@ fn url_names_host_port_user_and_database() {
     );
 }
 
-/// What other clients write, and nobody reads in two ways.
+/// What other clients write, and nobody misreads.
 #[test]
 fn harmless_forms_of_a_url_are_accepted() {
     for (url, address, database) in [
@@ -212,7 +212,7 @@ fn password_of(url: &Parts) -> String {
 /// The characters that separate parts of URLs, and others.
 const CHARACTERS: &str = ":/?#[]@!$&'()*+,;=%\"a1";
 
-/// Whatever a password contains: if the URL is not refused, its servers and its password are those that were meant.
+/// Whatever a password contains: if the URL is accepted, its servers and its password are the intended ones.
 #[test]
 fn no_part_of_a_password_is_taken_for_something_else() {
     let pairs = CHARACTERS
