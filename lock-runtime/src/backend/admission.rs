@@ -22,9 +22,9 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Admits a call, which is counted until the returned value is dropped.
+    /// Admits a call, and counts it until the returned value is dropped.
     pub(crate) fn enter(&self, key: &LockKey) -> Result<Counted, LockError> {
-        // Counted before `closed` is read: a close that runs meanwhile either waits for this call or refuses it.
+        // Counted before `closed` is read: a concurrent close either waits for this call or refuses it.
         let in_flight = self.in_flight.one();
         if self.closed.load(Ordering::SeqCst) {
             return Err(refused(key));
@@ -48,7 +48,7 @@ impl Admission {
         }
     }
 
-    /// Refuses calls from now on, also those that wait for a lock.
+    /// Refuses calls from now on, including those that wait for a lock.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         catch_panics(|| self.closing.notify_waiters());
@@ -61,7 +61,7 @@ impl Admission {
 }
 
 pin_project_lite::pin_project! {
-    /// The future of [`Admission::unless_closed`]. By hand, since an async function would have room for
+    /// The future of [`Admission::unless_closed`]. Written by hand, since an async function would have room for
     /// `acquire` twice, and be moved with it.
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct UnlessClosed<'a, F> {

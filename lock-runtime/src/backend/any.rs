@@ -42,7 +42,7 @@ macro_rules! each {
 pub(crate) use each;
 
 impl AnyBackend {
-    /// The backend that `url` names, and what it cannot do.
+    /// Opens the backend that `url` names, and returns its limits.
     pub(crate) fn open(url: &str, options: &Options) -> Result<(AnyBackend, Limits), LockError> {
         let url = redis::trim(url)?;
         match url.split_once("://") {
@@ -82,7 +82,7 @@ impl AnyBackend {
         )
     }
 
-    /// The clock that a caller goes by. Paused time would not go on while a thread blocks.
+    /// The clock of a caller. Paused time would not advance while a thread blocks.
     pub(crate) fn clock(&self, caller: Caller) -> Clock {
         match (self, caller) {
             (AnyBackend::Memory(_), Caller::Thread) => Clock::Real,
@@ -124,7 +124,7 @@ impl AnyBackend {
         each!(self, backend => backend.clone().abandon(lease));
     }
 
-    /// Retains no lease any more, and releases those that are retained.
+    /// Retains no more leases, and releases the retained ones.
     pub(crate) fn stop_retaining(&self) {
         each!(self,
             Memory(_) => {},
@@ -140,7 +140,7 @@ impl AnyBackend {
         each!(self, backend => backend.settled().await);
     }
 
-    /// Whether this is still the process that the backend works in.
+    /// Fails in a forked child of the process that the backend works in.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         each!(self,
             Memory(_) => Ok(()),

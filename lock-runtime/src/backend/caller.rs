@@ -8,7 +8,7 @@ use tokio::task::coop::unconstrained;
 
 use crate::backend::redis::block_on;
 
-/// Who waits for the work of a call. Both take the same way to a lock and back.
+/// The party that waits for a call's work. Both kinds take the same path to a lock and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// A task, which is polled again.
@@ -18,7 +18,7 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    /// Begins work that may send commands at once. A thread sends them as one that is blocked, and reads the answers.
+    /// Begins work that may send commands at once. A thread sends them as a blocked thread, and reads the answers.
     pub(crate) fn begin<T>(self, begin: impl FnOnce() -> T) -> T {
         match self {
             Caller::Task => begin(),
@@ -33,7 +33,7 @@ impl Caller {
 }
 
 pin_project_lite::pin_project! {
-    /// The future of [`Caller::wait`]. By hand, since an async function would have room for `work` twice.
+    /// The future of [`Caller::wait`]. Written by hand, since an async function would have room for `work` twice.
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct Waiting<F> {
         caller: Caller,
@@ -54,8 +54,8 @@ impl<F: Future> Future for Waiting<F> {
     }
 }
 
-/// Makes the call of a [`Caller::Thread`], outside the budget of the task that this thread may be running: a budget that is
-/// used up would end the poll early.
+/// Runs the call of a [`Caller::Thread`], outside the coop budget of the task that this thread may be running: a spent
+/// budget would end the poll early.
 pub(crate) fn on_this_thread<F: Future>(call: F) -> F::Output {
     let mut call = pin!(call);
     // By reference, since a call is large to move.
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::client::LockClient;
 
-    /// A nested call waits by a `select!`, which is pending in a task without budget.
+    /// A nested call waits in a `select!`, which is pending in a task without budget.
     #[tokio::test]
     async fn call_of_a_thread_ends_in_a_task_whose_budget_is_used_up() {
         let client = LockClient::memory();

@@ -1,8 +1,8 @@
 //! The backends that keep locks.
 //!
 //! A [`Backend`] grants leases. [`memory`] keeps locks in this process. [`remote`] keeps them on servers: it queues,
-//! renews and settles by commands that [`redis`] sends, in the words of [`wire`]. [`any`] chooses between the two, and an
-//! [`owned_lease`] is the duty to release what one of them has granted.
+//! renews and settles with commands that [`redis`] sends, in the terms of [`wire`]. [`any`] chooses between the two,
+//! and an [`owned_lease`] releases what one of them has granted.
 
 pub(crate) mod admission;
 pub(crate) mod any;
@@ -30,15 +30,15 @@ use crate::lease::{Lease, Request};
 pub(crate) enum ReleaseOutcome {
     /// The server has confirmed it. The lock is free, or a waiter of the queue in Redis has it.
     Freed,
-    /// The lock stays taken until its minimum is over.
+    /// The lock stays reserved until its minimum hold is over.
     Rests,
-    /// The lease went to another caller of this client, without a command.
+    /// The lease was handed over to another caller of this client, without a command.
     HandedOver,
     /// The lease stays with this client for its next caller, without a command.
     Retained,
-    /// The owner did not hold the lock any more.
+    /// The owner no longer held the lock.
     NotOurs,
-    /// There was no answer in time: the deadline decides, and the release goes on in the background.
+    /// There was no answer in time: the deadline decides, and the release continues in the background.
     Unconfirmed,
     /// The release was sent, and its answer is not awaited.
     NotAwaited,
@@ -46,21 +46,21 @@ pub(crate) enum ReleaseOutcome {
 
 /// A store of locks.
 ///
-/// There are two kinds: one keeps its locks in this process, the other speaks to servers. The layers above do not tell
-/// them apart.
+/// There are two kinds: one keeps its locks in this process, the other uses servers. The layers above do not
+/// distinguish them.
 pub(crate) trait Backend: Abandon + Sized {
-    /// The clock that its leases are measured by.
+    /// The clock that measures its leases.
     fn clock(&self) -> Clock;
 
-    /// Acquires a lock, waiting as the request says. Begins at once, and is awaited in the same poll. Dropped at any await,
-    /// it leaves nothing behind.
+    /// Acquires a lock, waiting as the request specifies. Begins at once, and is awaited in the same poll. Dropped at
+    /// any await, it leaves nothing behind.
     fn acquire(self: Arc<Self>, request: Request) -> Acquiring;
 
     /// The caller has the lease from now on. Before, the lease is not extended, since the caller may never be polled
     /// again.
     fn delivered(&self, lease: &Lease);
 
-    /// The fencing token of a lease, which the store gives it if it has none.
+    /// Returns the fencing token of a lease. The store mints it if there is none.
     fn token(
         self: Arc<Self>,
         lease: Arc<Lease>,
@@ -72,8 +72,8 @@ pub(crate) trait Backend: Abandon + Sized {
         lease: Arc<Lease>,
     ) -> impl Future<Output = Result<(), LockError>> + Send;
 
-    /// Makes the holder of a lock a reader, without letting it go in between. The returned lease, with a token of its
-    /// own, replaces the old one, which is not to be released any more. After an error neither is left.
+    /// Atomically makes the holder of a lock a reader. The returned lease, with its own token, replaces the old one,
+    /// which must no longer be released. After an error neither is left.
     fn downgrade(
         self: Arc<Self>,
         lease: Arc<Lease>,

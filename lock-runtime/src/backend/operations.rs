@@ -13,7 +13,7 @@ use crate::lease::RevokedBy;
 use crate::state::{HolderRef, LocalHold, LockState, ServerAnswers};
 
 impl AnyBackend {
-    /// A round trip to the servers, which writes nothing.
+    /// Makes a round trip to the servers, without writing.
     pub(crate) async fn probe(&self) -> Result<(), LockError> {
         self.check_process()?;
         each!(self,
@@ -22,7 +22,7 @@ impl AnyBackend {
         )
     }
 
-    /// A lock as it is, and the time of its server (µs).
+    /// The current state of a lock, and the time of its server (µs).
     pub(crate) async fn inspect(
         &self,
         key: &LockKey,
@@ -38,7 +38,7 @@ impl AnyBackend {
         )
     }
 
-    /// The next locks of a listing. Dropped at any await, the cursor stays.
+    /// The next locks of a listing. If this is dropped at any await, the cursor stays.
     pub(crate) async fn page(
         &self,
         listing: &Listing,
@@ -51,7 +51,7 @@ impl AnyBackend {
         )
     }
 
-    /// Sends commands to each server, or to the one of this name. A memory client has none.
+    /// Sends commands to each server, or to the named one. A memory client has none.
     pub(crate) async fn ask_servers(
         &self,
         server: Option<&str>,
@@ -115,7 +115,7 @@ impl AnyBackend {
         )
     }
 
-    /// The next lines of the audit of this name. Dropped at any await, the cursor stays.
+    /// The next lines of the audit of this name. If this is dropped at any await, the cursor stays.
     pub(crate) async fn lines(
         &self,
         stream: &str,

@@ -21,7 +21,7 @@ pub(crate) struct OwnedLease {
     /// `Some` until it is released.
     lease: Option<Arc<Lease>>,
     backend: AnyBackend,
-    /// `Some` from the delivery to the end.
+    /// `Some` from delivery to the end.
     span: Option<LeaseSpan>,
     _in_flight: Counted,
 }
@@ -47,7 +47,7 @@ impl OwnedLease {
             let lease = OwnedLease::new(backend, in_flight, undelivered.deliver());
             // A lease that was handed over, or retained, may have none.
             if fenced {
-                // Boxed, or it would be part of each acquisition.
+                // Boxed, or each acquisition's future would have room for it.
                 Box::pin(lease.token(caller)).await?;
             }
             Ok(lease)
@@ -69,7 +69,7 @@ impl OwnedLease {
         self.span = Some(LeaseSpan::begin(&self.trace, now));
     }
 
-    /// The fencing token, which the store is asked for if there is none yet.
+    /// Returns the fencing token, and asks the store if there is none yet.
     pub(crate) async fn token(&self, caller: Caller) -> Result<FencingToken, LockError> {
         match self.known_token() {
             Some(token) => Ok(token),
@@ -81,7 +81,7 @@ impl OwnedLease {
         self.backend.renew(self.shared()).await
     }
 
-    /// Makes the holder a reader, without letting the lock go in between. On an error it is given back.
+    /// Atomically makes the holder a reader. On an error the lock is given back.
     pub(crate) async fn downgrade(mut self, caller: Caller) -> Result<OwnedLease, LockError> {
         let old = self.take();
         let outcome = caller.wait(self.backend.downgrade(old.lease.clone())).await;
@@ -103,7 +103,7 @@ impl OwnedLease {
         self.lease = Some(outcome?);
         self.delivered(now);
         if old.is_known_lost() {
-            // By a shutdown, while the writer became a reader: the reader's lease was not there to be ended.
+            // A shutdown came while the writer became a reader: the reader's lease did not exist yet.
             self.lose(LossReason::Shutdown);
         }
         match self.loss() {
@@ -123,7 +123,7 @@ impl OwnedLease {
 
     /// Releases the lock. `Ok` if it was held until `ended`, as far as is known.
     ///
-    /// Dropped before its end, the release goes on in the background.
+    /// Dropped before its end, the release continues in the background.
     pub(crate) async fn release(self, caller: Caller, ended: Moment) -> Result<(), LockError> {
         let report = ReleaseReport::of(self.shared(), ended);
         let released = caller
@@ -149,8 +149,8 @@ impl OwnedLease {
     }
 }
 
-/// The time for which the caller has a lease, while another part has the duty to release that. Dropping this ends it, as
-/// where a caller goes away meanwhile.
+/// The time for which a caller has a lease, while another part has the duty to release it. Dropping this ends that
+/// time, also when a caller goes away.
 #[derive(Debug)]
 struct Hold {
     lease: Arc<Lease>,
@@ -178,7 +178,7 @@ impl Drop for Hold {
     }
 }
 
-/// What was known of a lease when its holder was done.
+/// What was known about a lease when its holder was done.
 struct ReleaseReport {
     lease: Arc<Lease>,
     ended: Moment,
@@ -226,7 +226,7 @@ impl Drop for OwnedLease {
     fn drop(&mut self) {
         if self.lease.is_some() {
             let hold = self.take();
-            // First: subscribers run as the hold is dropped, and may block.
+            // First: subscribers run when the hold is dropped, and may block.
             self.backend.abandon(hold.lease.clone());
         }
     }

@@ -10,7 +10,7 @@ use crate::background::offload::InlineRunner;
 use crate::error::{LockError, LockErrorKind};
 use crate::lease::Lease;
 
-/// A backend to which a lease can be given back without an answer.
+/// A backend that takes a lease back without an answer.
 pub(crate) trait Abandon: Send + Sync + 'static {
     /// Releases the lock without waiting for the answer. Never blocks.
     fn abandon(self: Arc<Self>, lease: Arc<Lease>);
@@ -55,12 +55,11 @@ impl fmt::Debug for Undelivered {
 pub(crate) type Outcome = Result<Undelivered, LockError>;
 
 /// An acquisition that has begun.
-///
-/// No async function, whose future would have room for the request beside what becomes of it, as would that of each function
-/// above. A future of every locked call is as large as all of them, and is moved.
+/// Not an async function: its future would have room for the request in addition to the outcome, and so would each
+/// function above. The future of every locked call is as large as all of them, and is moved.
 #[must_use = "futures do nothing unless polled"]
 pub(crate) enum Acquiring {
-    /// It has ended; `None` once that was taken.
+    /// It has ended; `None` once the outcome was taken.
     Ended(Option<Outcome>),
     /// It is a task, which its caller polls.
     Inline(InlineRunner<Outcome>),

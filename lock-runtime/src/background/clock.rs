@@ -7,20 +7,20 @@ use tokio::runtime::Handle;
 
 use crate::background::moment::Moment;
 
-/// Which clock a backend measures leases by.
+/// The clock that measures a backend's leases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// Runs on while the machine sleeps, as the server's clock does. Otherwise a laptop that was shut for
-    /// an hour would rely on an hour-old lease.
+    /// Advances while the machine sleeps, like the server's clock. Otherwise a laptop that was shut for an hour would
+    /// rely on an hour-old lease.
     Boot,
     /// tokio's clock, which tests can pause. Outside a runtime it is the real one.
     Tokio,
-    /// The real clock, also inside a runtime whose time is paused. It has the zero of tokio's.
+    /// The real clock, also inside a runtime whose time is paused. It has the same zero as tokio's.
     Real,
 }
 
-/// The clock by which an owner is ended again. It stands still while the machine sleeps, and so do the commands that may
-/// still arrive.
+/// The clock that schedules an owner's repeated ends. It stands still while the machine sleeps, and so do the commands
+/// that may still arrive.
 pub(crate) const SETTLING: Clock = Clock::Real;
 
 impl Clock {
@@ -33,8 +33,8 @@ impl Clock {
     }
 }
 
-/// Once a test has paused time, tokio's clock panics on a thread that drops its locals. A guard may be among
-/// them: it goes by the real clock.
+/// Once a test has paused time, tokio's clock panics on a thread that drops its locals. A guard may be among them, and
+/// uses the real clock.
 fn tokio_now() -> Instant {
     match Handle::try_current() {
         Err(error) if error.is_thread_local_destroyed() => Instant::now(),
@@ -43,8 +43,7 @@ fn tokio_now() -> Instant {
 }
 
 fn since_zero(now: Instant) -> Moment {
-    // A clock that was paused before this is first read is a little behind the real one, so zero lies well
-    // before now.
+    // A clock that was paused before this is first read is slightly behind the real one, so zero lies well before now.
     static ZERO: LazyLock<Instant> = LazyLock::new(|| {
         let now = Instant::now();
         now.checked_sub(Duration::from_secs(86_400)).unwrap_or(now)
@@ -60,8 +59,8 @@ fn boot_now() -> Moment {
     Moment::from_nanos(0) + Duration::new(seconds, nanos)
 }
 
-/// On other systems the standard library's clock is the best without unsafe code. It counts suspend on
-/// Windows; on macOS it stands still while the machine sleeps.
+/// On other systems the standard library's clock is the best without unsafe code. It counts suspend on Windows; on
+/// macOS it stands still while the machine sleeps.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn boot_now() -> Moment {
     static ZERO: LazyLock<Instant> = LazyLock::new(Instant::now);

@@ -1,9 +1,8 @@
 //! One thread per process, for work that must outlive the caller's runtime.
 //!
-//! The thread renews leases, releases the locks of dropped guards, awaits answers whose caller is gone, and
-//! reads from connections that have no other reader. So a lease is renewed while its body blocks the
-//! runtime, and a guard dropped while its runtime shuts down is still released. One client serves a new
-//! runtime in every test.
+//! The thread renews leases, releases the locks of dropped guards, awaits answers whose caller is gone, and reads from
+//! connections that have no other reader. So a lease is renewed while its body blocks the runtime, and a guard dropped
+//! while its runtime shuts down is still released. One client can serve a new runtime in every test.
 //!
 //! The thread only runs short, non-blocking steps, so callers may rely on its timers.
 
@@ -40,20 +39,20 @@ struct Inner {
     process: u32,
 }
 
-/// In a forked child it is that of the parent.
+/// In a forked child it is the parent's.
 static BACKGROUND: OnceCell<Inner> = OnceCell::new();
 
 impl Background {
-    /// Refuses a forked child if its parent had started the background. So calls that need no background
-    /// fail there as all others do.
+    /// Refuses a forked child if its parent had started the background. So calls that need no background fail there
+    /// like all others.
     pub(crate) fn refuse_forked() -> Result<(), LockError> {
         BACKGROUND
             .get()
             .map_or(Ok(()), |inner| Background(inner).check_process())
     }
 
-    /// The background, started by the first call that can: a process that has no file descriptor or thread
-    /// left now may have one later.
+    /// Returns the background, started by the first call that can: a process that has no file descriptor or thread left
+    /// now may have one later.
     ///
     /// # Errors
     ///
@@ -85,7 +84,7 @@ impl Background {
         self.0.process
     }
 
-    /// Runs a task on the thread. In a forked child the task is dropped, as no thread would run it.
+    /// Runs a task on the thread. In a forked child the task is dropped, since no thread would run it.
     pub(crate) fn spawn<F>(&self, task: F) -> Option<JoinHandle<F::Output>>
     where
         F: Future + Send + 'static,
@@ -131,7 +130,7 @@ fn start() -> std::io::Result<Inner> {
     })
 }
 
-/// How many tasks the background has at this moment, for tests that look for tasks left behind.
+/// The current number of background tasks, for tests that look for leftover tasks.
 pub fn background_tasks() -> usize {
     Background::get().map_or(0, |background| {
         background.0.handle.metrics().num_alive_tasks()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Nanoseconds since the zero of the clock that was read; only comparable within that clock.
 ///
-/// Stored as one more, so that `Option<Moment>` is no larger: every held lock has several.
+/// Stored plus one, so that `Option<Moment>` is no larger: every held lock has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Moment(NonZeroU64);
 
@@ -25,7 +25,7 @@ impl Moment {
         self.0.get() - 1
     }
 
-    /// The time from `earlier` to this moment; zero if this moment is the earlier one.
+    /// The time from `earlier` to this moment; zero if `earlier` is later.
     pub(crate) fn since(self, earlier: Moment) -> Duration {
         Duration::from_nanos(self.0.get().saturating_sub(earlier.0.get()))
     }

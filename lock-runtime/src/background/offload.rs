@@ -1,8 +1,8 @@
 //! Background tasks, polled inline by the caller that awaits their answer.
 //!
-//! Polled in the caller's task, their commands and answers cross no threads. But other waiters depend on
-//! them too. So the background takes a task over in two cases: its caller was dropped, or the task was woken and not
-//! polled for a while. Then the caller's runtime may be blocked, or its future left unpolled.
+//! Polled in the caller's task, their commands and answers cross no threads. But other waiters depend on them too. So
+//! the background takes a task over in two cases: its caller was dropped, or the task was woken and not polled for a
+//! while. Then the caller's runtime may be blocked, or its future left unpolled.
 
 mod watched_tasks;
 
@@ -21,19 +21,18 @@ use crate::background::panics::wake_all;
 use crate::background::sync::Mutex;
 use crate::background::{Background, fork};
 
-/// Boxed where it is made: it may take kilobytes, and is not moved on its way to the caller or the
-/// background.
+/// Boxed where it is made: it may take kilobytes, and is not moved on its way to the caller or the background.
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What a caller waits for: a slot for a task that the caller polls meanwhile, and one for the answer, which that task or
-/// another part of the client sends.
+/// What a caller waits for: a slot for a task that the caller polls meanwhile, and one for the answer, which that task
+/// or another part of the client sends.
 ///
-/// A task that has the [`Reply`] refers to the slot in which it is, until it has ended or its caller is gone.
+/// A task with the [`Reply`] refers to the slot that contains it, until it has ended or its caller is gone.
 pub(crate) struct Offloaded<T> {
     background: Background,
     id: WatchId,
     state: Mutex<State<T>>,
-    /// Whether the task or its answer woke and the caller has not polled since. Written under the mutex.
+    /// Whether the task or its answer has woken the caller, which has not polled since. Written under the mutex.
     is_woken: AtomicBool,
     /// The same, at the last check.
     was_woken: AtomicBool,
@@ -44,9 +43,9 @@ pub(crate) struct Offloaded<T> {
 struct State<T> {
     slot: Slot,
     answer: Answer<T>,
-    /// Nothing while the caller polls.
+    /// `None` while the caller polls.
     caller: Option<Waker>,
-    /// Whether the caller waits no longer.
+    /// Whether the caller no longer waits.
     is_closed: bool,
     /// Wakes a task in the background that ends with its caller.
     closing: Option<Waker>,
@@ -87,7 +86,7 @@ impl<T: Send + 'static> Offloaded<T> {
         })
     }
 
-    /// Has `task` run, by the caller if it is still there.
+    /// Runs `task`, in the caller if it is still there.
     pub(crate) fn assign(self: &Arc<Offloaded<T>>, task: Task) {
         let mut state = self.state.lock();
         if !matches!(state.slot, Slot::Empty) {
@@ -102,14 +101,14 @@ impl<T: Send + 'static> Offloaded<T> {
         self.wake_by_ref();
     }
 
-    /// Polls the task, if there is one, and then takes the answer, which is usually sent by the task.
+    /// Polls the task, if there is one, and then takes the answer, which the task usually sends.
     ///
-    /// What the task wakes meanwhile is only noted: with the answer, the caller's task would be scheduled although it
-    /// is just being polled, and polled once more for nothing.
+    /// Wakes during this are only noted: otherwise the caller's task would be scheduled while it is being polled, and
+    /// polled once more for nothing.
     fn poll_for_answer(self: &Arc<Offloaded<T>>, cx: &Context<'_>) -> Poll<Option<T>> {
         let (previous, task) = {
             let mut state = self.state.lock();
-            // Under the mutex, or this could erase a note of what the poll below does not see yet.
+            // Under the mutex, or this could erase a note of something that the poll below does not see yet.
             self.is_woken.store(false, Ordering::Relaxed);
             (state.caller.take(), state.slot.take_task())
         };
@@ -117,7 +116,7 @@ impl<T: Send + 'static> Offloaded<T> {
         if let Some(task) = task {
             self.poll_task(task);
         }
-        // A waker is the caller's runtime's code, and may panic: no task is lost then.
+        // A waker is code of the caller's runtime, and may panic: no task is lost then.
         drop(previous);
         let waker = cx.waker().clone();
         let mut state = self.state.lock();
@@ -149,7 +148,7 @@ impl<T: Send + 'static> Offloaded<T> {
         }
     }
 
-    /// The caller waits no longer. Drops an answer that it has not taken.
+    /// The caller no longer waits. Drops an answer that it has not taken.
     fn close(&self) {
         let mut state = self.state.lock();
         state.is_closed = true;
@@ -163,7 +162,7 @@ impl<T: Send + 'static> Offloaded<T> {
 }
 
 impl<T> Offloaded<T> {
-    /// Notes that the caller has to poll. Returns its waker, unless it polls now.
+    /// Notes that the caller must poll. Returns its waker, unless it polls now.
     fn note_woken(&self, state: &mut State<T>) -> Option<Waker> {
         self.is_woken.store(true, Ordering::Relaxed);
         state.caller.take()
@@ -227,13 +226,13 @@ impl<T: Send + 'static> Wake for Offloaded<T> {
     }
 
     fn wake_by_ref(self: &Arc<Offloaded<T>>) {
-        // Taken out, so that the mutex is free while it is woken. The caller's next poll brings another.
+        // Taken out, so that the mutex is free while it is woken. The caller's next poll stores another.
         let caller = self.note_woken(&mut self.state.lock());
         wake_all(caller);
     }
 }
 
-/// The duty to answer a caller, which is told if this is dropped.
+/// The duty to answer a caller, which is notified if this is dropped.
 pub(crate) struct Reply<T> {
     /// `None` once it was sent.
     to: Option<Arc<Offloaded<T>>>,
@@ -244,7 +243,7 @@ impl<T> Reply<T> {
         self.to.as_deref().expect("a reply is sent once")
     }
 
-    /// Answers the caller. `Err` is the answer to a caller that is gone.
+    /// Answers the caller. Returns `Err` with the answer if the caller is gone.
     pub(crate) fn send(mut self, answer: T) -> Result<(), T> {
         let to = self.to.take().expect("a reply is sent once");
         let mut state = to.state.lock();
@@ -258,12 +257,12 @@ impl<T> Reply<T> {
         Ok(())
     }
 
-    /// Whether the caller waits no longer.
+    /// Whether the caller no longer waits.
     pub(crate) fn is_closed(&self) -> bool {
         self.offloaded().state.lock().is_closed
     }
 
-    /// Completes when the caller waits no longer. For the task of the caller alone.
+    /// Completes when the caller no longer waits. For the caller's task only.
     pub(crate) async fn closed(&self) {
         poll_fn(|cx| {
             let waker = cx.waker();
@@ -286,7 +285,7 @@ impl<T> Reply<T> {
 impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
         let Some(to) = self.to.take() else { return };
-        // In a forked child another thread may have held the mutex when the process was forked.
+        // In a forked child, another thread of the parent may have held the mutex during the fork.
         let Some(mut state) = to.state.lock_unless_forked(to.background.process()) else {
             return;
         };
@@ -328,10 +327,10 @@ impl<T: Send + 'static> InlineRunner<T> {
         poll_fn(|cx| self.poll_answer(cx)).await
     }
 
-    /// As [`answer`](InlineRunner::answer).
+    /// Like [`answer`](InlineRunner::answer).
     ///
-    /// Polled outside the budget of the caller's task. When that is used up, tokio wakes the
-    /// task after its poll has ended, and so never if an executor inside the poll waits for this.
+    /// Polled outside the coop budget of the caller's task. When that is spent, tokio wakes the task after its poll has
+    /// ended, and so never if an executor inside the poll waits for this.
     pub(crate) fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let InlineRunner {
             offloaded,
@@ -350,7 +349,7 @@ impl<T: Send + 'static> InlineRunner<T> {
         polled
     }
 
-    /// Closes the slot, if it is empty: no task will be assigned any more.
+    /// Closes the slot, if it is empty: no task will be assigned.
     pub(crate) fn expects_nothing(&self) {
         let mut state = self.offloaded.state.lock();
         if matches!(state.slot, Slot::Empty) {
@@ -366,7 +365,7 @@ impl<T: Send + 'static> Drop for InlineRunner<T> {
         if is_done && self.is_answered {
             return;
         }
-        // In a forked child another thread may have held the mutexes when the process was forked.
+        // In a forked child, another thread of the parent may have held the mutexes during the fork.
         if self.offloaded.background.check_process().is_err() {
             return;
         }

@@ -1,7 +1,7 @@
 //! Calls foreign code, and contains its panics.
 //!
-//! Wakers, subscribers and recorders are made by the application and its runtime, and may panic. That is no
-//! reason for a lock to stay, or for a lease not to be renewed.
+//! The application and its runtime provide wakers, subscribers and recorders, which may panic. A lock must not stay
+//! taken for that, nor a lease go unrenewed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
@@ -14,9 +14,9 @@ pub(crate) fn catch_panics<T>(call: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(call)).ok()
 }
 
-/// Wakes all of `wakers`, also after one of them has panicked.
+/// Wakes all of `wakers`, even after one of them has panicked.
 ///
-/// Must not be called with a mutex held: a waker may poll its task at once, or lock what it likes.
+/// Must not be called with a mutex held: a waker may poll its task at once, or lock anything.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     for waker in wakers {
         catch_panics(|| waker.wake());

@@ -4,15 +4,15 @@ use crate::error::{LockError, LockErrorKind};
 
 /// The bits of an owner id: never drawn before, and impossible to guess.
 ///
-/// They are drawn when they are needed and never ahead. A fork and a snapshot of a virtual machine copy bits
-/// that are in store. The server would then confirm the lock to both holders.
+/// They are drawn when needed, never ahead. A fork and a snapshot of a virtual machine would copy bits in stock. The
+/// server would then confirm the lock to both holders.
 pub(crate) fn acquisition() -> Result<[u8; 11], LockError> {
     bytes()
 }
 
 /// A number from 0 to 1, for delays that should not coincide.
 ///
-/// Without random bytes it is 0.5: delays may then coincide, which costs time and nothing else.
+/// Without random bytes it is 0.5: delays may then coincide, which only costs time.
 pub(crate) fn jitter() -> f64 {
     bytes().map_or(0.5, |bytes| {
         f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)

@@ -4,10 +4,10 @@ use std::sync::{self, MutexGuard, PoisonError, TryLockError};
 
 use crate::background::fork;
 
-/// A mutex that ignores poison.
+/// A mutex that ignores poisoning.
 ///
-/// Code that may panic under a mutex leaves its contents usable. So a panic in one caller is no reason for the
-/// others to fail, for a lock to stay, or for a lease not to be renewed.
+/// Code that may panic under a mutex leaves its contents usable. So a panic in one caller must not make others fail,
+/// keep a lock taken, or stop the renewal of a lease.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(sync::Mutex<T>);
 

@@ -1,9 +1,9 @@
-//! Timers for futures that may be polled anywhere: on a runtime without timers, under a paused
-//! clock, or on a plain thread.
+//! Timers for futures that may be polled anywhere: on a runtime without timers, under a paused clock, or on a plain
+//! thread.
 //!
-//! The background fires them. Most are for commands that are answered long before. So timers of about the same time share
-//! a place in the map of all times: setting and dropping one is a step in a list. The background is only woken for a timer
-//! that is earlier than its next check. New timers are usually later, so this is rare.
+//! The background fires them. Most are for commands that are answered long before. So timers of about the same time
+//! share a place in the map of all times: setting and dropping one is a step in a list. The background is only woken
+//! for a timer that is earlier than its next check, which is rare, since new timers are usually later.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -20,10 +20,10 @@ use tokio::task::coop::{Unconstrained, unconstrained};
 use crate::background::panics::wake_all;
 use crate::background::sync::Mutex;
 
-/// Timers may fire so many µs too late, so that those of about the same time fire together.
+/// Timers may fire this many µs late, so that those of about the same time fire together.
 const TICK: u64 = 128;
 
-/// How many lists are kept for times to come.
+/// How many lists are kept for future times.
 const MAX_SPARE: usize = 8;
 
 /// All timers of this process.
@@ -40,7 +40,7 @@ type Tick = u64;
 #[derive(Default)]
 struct TimerHeap {
     by_tick: BTreeMap<Tick, Together>,
-    /// Of all timers until this tick, none is set any more.
+    /// All timers until this tick have fired or been dropped.
     fired: Tick,
     /// When the background checks the heap next; `None` if it waits to be woken.
     next_check: Option<Tick>,
@@ -55,7 +55,7 @@ struct Together {
     set: usize,
 }
 
-/// A timer that is set, or was. None has the place of another one: a tick that was fired is not used again.
+/// A timer that is or was set. No place is reused: a tick that has fired does not come again.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     tick: Tick,
@@ -67,7 +67,7 @@ struct Place {
 pub(crate) struct Elapsed;
 
 impl Timers {
-    /// No timers yet. None fires unless [`run`](Timers::run) is polled.
+    /// Creates no timers. None fires unless [`run`](Timers::run) is polled.
     pub(crate) fn new() -> Timers {
         Timers {
             heap: Mutex::default(),
@@ -93,8 +93,8 @@ impl Timers {
 
     /// Waits for `future`, but not after `until`. A ready result wins even after the deadline.
     ///
-    /// So a caller whose runtime was blocked gets its answer instead of a timeout. For the same reason the
-    /// future is polled outside the budget of its task: a task without budget would not see the result.
+    /// So a caller whose runtime was blocked gets its answer instead of a timeout. For the same reason the future is
+    /// polled outside the coop budget of its task: a task without budget would not see the result.
     pub(crate) fn timeout_at<F: Future>(&self, until: Instant, future: F) -> Timeout<'_, F> {
         Timeout {
             future: unconstrained(future),
@@ -111,8 +111,8 @@ impl Timers {
         }
     }
 
-    /// Wakes `waker` at `until`, or up to 2.2 ms after, unless the timer is dropped before. The
-    /// timer need not be polled.
+    /// Wakes `waker` at `until`, or up to 2.2 ms after, unless the timer is dropped before. The timer need not be
+    /// polled.
     pub(crate) fn timer_at(&self, until: Instant, waker: &Waker) -> Timer<'_> {
         Timer {
             timers: self,
@@ -223,8 +223,8 @@ impl fmt::Debug for Timers {
 }
 
 pin_project_lite::pin_project! {
-    /// A future with a timer. Written by hand, since an async function would store the future twice, and
-    /// that of a command takes a kilobyte.
+    /// A future with a timer. Written by hand, since an async function would store the future twice, and a command's
+    /// future takes a kilobyte.
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct Timeout<'a, F> {
         #[pin]

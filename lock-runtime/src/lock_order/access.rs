@@ -5,7 +5,7 @@ use crate::lease::Mode;
 /// How a lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Hold {
-    /// Beside others, by a reader or with permits.
+    /// Together with others, by a reader or with permits.
     Shared,
     Alone,
 }
@@ -22,9 +22,9 @@ impl Hold {
 /// Which holders a call for a lock waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wait {
-    /// A reader waits for the one that holds the lock alone.
+    /// A reader waits for an exclusive holder.
     ForWriter,
-    /// A writer waits for every holder. So does a caller that wants permits: others may hold the rest of them.
+    /// A writer waits for every holder. So does a caller that wants permits: others may hold the remaining ones.
     ForAll,
 }
 

@@ -4,18 +4,18 @@ use std::fmt;
 
 use super::origin::Origin;
 
-/// How much is remembered, and how far rings are searched. Locks whose keys stand for their classes take half of the room
-/// for classes and edges, so that some is left for those of the program.
+/// How much is remembered, and how far rings are searched. Locks whose keys stand for their classes take half of the
+/// room for classes and edges, which leaves some for the locks of the program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) classes: usize,
-    /// So many edges of nested calls, and as many of calls for several locks.
+    /// This many edges of nested calls, and as many of calls for several locks.
     pub(super) edges: usize,
     pub(super) pairs: usize,
     /// The keys of calls for several keys of one class.
     pub(super) listed_keys: usize,
     pub(super) rings: usize,
-    /// How many rings are told that one call closes: the shortest.
+    /// How many of the rings that one call closes are reported: the shortest.
     pub(super) rings_of_a_call: usize,
     pub(super) paths: usize,
 }
@@ -36,7 +36,7 @@ impl Bounds {
         self.classes / 2
     }
 
-    /// The number of edges, after which there is no room for another one between such classes.
+    /// The number of edges after which there is no room for another one between such classes.
     pub(super) fn edges_between(&self, origins: [Origin; 2]) -> usize {
         if origins.contains(&Origin::Key) {
             self.edges / 2
@@ -57,7 +57,7 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// What makes room.
+    /// How to make room.
     pub(crate) fn advice(self) -> &'static str {
         match self {
             Bound::Keys(_) => "name the locks that are taken by hand: Acquire::name",

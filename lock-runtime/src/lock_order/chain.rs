@@ -4,10 +4,10 @@ use smallvec::SmallVec;
 
 use super::class::ClassId;
 
-/// As many locks as one call may take have room without an allocation.
+/// Has room for as many locks as one call may take, without an allocation.
 type Several<T> = SmallVec<[T; 32]>;
 
-/// The locks of one call, in the order in which it takes them: that of their names.
+/// The locks of one call, in the order in which it takes them: by name.
 #[derive(Debug)]
 pub(super) struct Chain<'a>(Several<Taken<'a>>);
 
@@ -29,8 +29,8 @@ impl<'a> Chain<'a> {
         Chain(locks.collect())
     }
 
-    /// From each lock to the next ones, as far as all calls take locks of the two classes in this order. Paths along these
-    /// edges lead to all later locks of which that is true.
+    /// The edges from each lock to the next ones, if all calls take locks of the two classes in this order. Paths along
+    /// these edges lead to all later locks with that property.
     pub(super) fn edges(&self) -> impl Iterator<Item = (&Taken<'a>, &Taken<'a>)> {
         let places = (1..self.0.len()).flat_map(|last| (0..last).map(move |first| (first, last)));
         let edges = places.filter(|&(first, last)| self.is_edge(first, last));
@@ -75,7 +75,7 @@ impl<'a> Taken<'a> {
         self.class != other.class && !self.value_decides(other) && !other.value_decides(self)
     }
 
-    /// Whether the other class's text goes on where this one has its first value.
+    /// Whether the other class's text continues where this one has its first value.
     fn value_decides(&self, other: &Taken<'_>) -> bool {
         let before = self.before_value;
         before.is_some_and(|before| other.text.starts_with(before))
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn edges_lead_from_each_lock_to_the_next_ones() {
         assert_eq!(edges(&["a", "b", "c"]), ["a b", "b c"]);
-        // Past those whose values decide.
+        // Past those that their values decide.
         assert_eq!(edges(&["a:<>", "a:<>:x", "b"]), ["a:<> b", "a:<>:x b"]);
         assert_eq!(
             edges(&["a:1", "a:<>", "a:2", "b"]),

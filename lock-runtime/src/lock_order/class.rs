@@ -29,7 +29,7 @@ pub(super) struct ClassId(u32);
 /// The classes that were seen.
 #[derive(Debug, Default)]
 pub(super) struct Classes {
-    // Keys are text of strangers: std's hasher.
+    // Keys are text from strangers: std's hasher.
     ids: HashMap<Box<str>, ClassId>,
     known: Vec<KnownClass>,
     keys: usize,

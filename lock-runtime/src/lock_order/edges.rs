@@ -9,12 +9,12 @@ use super::class::ClassId;
 use super::crossing::Crossing;
 use super::step::Step;
 
-/// The edges between classes, each with the calls that were first seen to take the two locks in this order, and with
-/// those that hold or wait in a stronger way.
+/// The edges between classes, each with the calls that first took the two locks in this order, and with calls that hold
+/// or wait in a stronger way.
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     crossings: HashMap<(ClassId, ClassId), Vec<Crossing>>,
-    /// How many edges have a crossing that is nested, and one that is not.
+    /// How many edges have a nested crossing, and how many have another.
     nested: usize,
     together: usize,
     after: HashMap<ClassId, Vec<ClassId>>,
@@ -34,7 +34,7 @@ impl Edges {
         self.crossings.contains_key(&edge)
     }
 
-    /// Whether an edge closes no ring that is not closed already.
+    /// Whether every ring that an edge closes is closed already.
     pub(super) fn cover(&self, edge: (ClassId, ClassId), crossing: &Crossing) -> bool {
         let known = self.crossings.get(&edge);
         known.is_some_and(|known| known.iter().any(|known| known.covers(crossing)))
@@ -59,8 +59,8 @@ impl Edges {
         self.after.get(&class).map_or(&[], Vec::as_slice)
     }
 
-    /// The ways along an edge that have to be tried for a path that waits like this for the edge's first lock. Whoever
-    /// waits for all holders waits for a writer, too, so the strongest way is enough, unless the path needs a nested one.
+    /// The crossings of an edge to try for a path that waits like this for the edge's first lock. A call that waits for
+    /// all holders also waits for a writer, so the strongest crossing is enough, unless the path needs a nested one.
     pub(super) fn ways(
         &self,
         edge: (ClassId, ClassId),
@@ -79,7 +79,7 @@ impl Edges {
         first.into_iter().chain(second)
     }
 
-    /// All classes from which edges lead to this one, and the class itself.
+    /// All classes with edges to this one, and the class itself.
     pub(super) fn leading_to(&self, class: ClassId) -> HashSet<ClassId> {
         let mut found = HashSet::from([class]);
         let mut open = vec![class];

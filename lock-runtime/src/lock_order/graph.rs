@@ -31,7 +31,7 @@ pub(crate) struct Graph {
     reached: Vec<Bound>,
 }
 
-/// What becomes of a call that closes a ring.
+/// What happens to a call that closes a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Policy {
     Report,
@@ -53,14 +53,14 @@ pub(crate) struct Link<'a> {
     pub(crate) crossing: Crossing,
 }
 
-/// What is new, to be reported once.
+/// New findings, to be reported once.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     pub(crate) rings: Vec<Ring>,
     pub(crate) reached: Vec<Bound>,
 }
 
-/// What becomes of a call.
+/// The verdict about a call.
 #[derive(Debug)]
 #[must_use]
 pub(crate) enum Verdict {
@@ -89,12 +89,13 @@ impl Graph {
         }
     }
 
-    /// Refuses calls that close a ring, from now on. The edge that closes it is not remembered, so each of them is refused.
+    /// Refuses calls that close a ring, from now on. The edge that closes it is not remembered, so each of them is
+    /// refused.
     pub(crate) fn refuse_rings(&mut self) {
         self.policy = Policy::Refuse;
     }
 
-    /// Looks a link up. If it is new, its edge is remembered, and the rings that it closes are added to the news.
+    /// Looks a link up. If it is new, remembers its edge, and adds the rings that it closes to the news.
     pub(crate) fn see(&mut self, link: &Link<'_>, news: &mut News) -> Verdict {
         let held = self.classes.find(link.held.class);
         let asked = self.classes.find(link.asked.class);
@@ -134,11 +135,11 @@ impl Graph {
         }
     }
 
-    /// Looks up a call for several locks, which takes them in this order. Returns the first ring for which it is refused,
-    /// and the place of the lock that it asks for there.
+    /// Looks up a call for several locks, which takes them in this order. Returns the first ring that it is refused
+    /// for, and the place of the lock that it asks for there.
     ///
-    /// A program may have many such calls and nest nothing, so what has no room is left out, and is not told. A key that
-    /// stands for its class is left out, too, until it is nested.
+    /// A program may have many such calls and nest nothing, so excess ones are left out silently. A key that stands for
+    /// its class is left out, too, until it is nested.
     pub(crate) fn see_together<'a>(
         &mut self,
         locks: impl Iterator<Item = Lock<'a>>,
@@ -185,7 +186,7 @@ impl Graph {
         verdict
     }
 
-    /// Rings that cannot be, or would be neither reported nor refused, are not searched for.
+    /// Rings that are impossible, or would be neither reported nor refused, are not searched for.
     fn is_searched(&self, step: Step) -> bool {
         let full = Bound::Rings(self.bounds.rings);
         (step == Step::Nested || self.edges.len(Step::Nested) > 0)
@@ -246,7 +247,8 @@ impl Graph {
         self.policy == Policy::Report && self.reported.contains(&[class][..])
     }
 
-    /// Two calls that take two keys of one class each, if the second takes them the other way round.
+    /// Compares two calls that take two keys of one class each, and judges them if the second takes them the other way
+    /// round.
     fn judge_keys(
         &mut self,
         class: ClassId,

@@ -7,12 +7,12 @@ use super::class::ClassId;
 use super::crossing::Crossing;
 use super::key_pairs::Pair;
 
-/// The last calls that took several keys of one class, each with these keys in their order. Since all such calls have one
+/// The last calls that took several keys of one class, each with its keys in order. Since all such calls have one
 /// order, only nested pairs are compared with them.
 #[derive(Debug, Default)]
 pub(super) struct KeyLists {
     lists: VecDeque<KeyList>,
-    /// How many keys they have, all together.
+    /// The number of keys of all of them.
     keys: usize,
     digests: HashSet<u64>,
     hasher: RandomState,
@@ -28,19 +28,20 @@ struct KeyList {
 }
 
 impl KeyLists {
-    /// Whether a call is known that takes these keys. It closes the same rings.
+    /// Whether a known call takes these keys. It closes the same rings.
     pub(super) fn is_known(&self, class: ClassId, keys: &[u64]) -> bool {
         self.digests.contains(&self.digest(class, keys))
     }
 
-    /// A call that takes the two keys of a nested pair the other way round. It has them alone, so each waits for the other.
+    /// A call that takes the two keys of a nested pair the other way round. It holds them exclusively, so each waits
+    /// for the other.
     pub(super) fn reverse(&self, pair: Pair) -> Option<Crossing> {
         let is_reverse =
             |list: &&KeyList| list.class == pair.class && pair.reverse_in(&list.keys).is_some();
         self.lists.iter().find(is_reverse).map(|list| list.crossing)
     }
 
-    /// Remembers a call, in place of the oldest ones if there are `limit` keys.
+    /// Remembers a call, and drops the oldest ones if there are `limit` keys.
     pub(super) fn insert(
         &mut self,
         class: ClassId,
@@ -48,7 +49,7 @@ impl KeyLists {
         crossing: Crossing,
         limit: usize,
     ) {
-        // A call whose keys are new each time allocates nothing here once there are so many.
+        // At the limit, a call whose keys are always new allocates nothing here.
         let mut room = Vec::new();
         while self.keys + keys.len() > limit
             && let Some(oldest) = self.lists.pop_front()

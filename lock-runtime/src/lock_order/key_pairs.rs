@@ -8,8 +8,8 @@ use foldhash::HashMap;
 use super::class::ClassId;
 use super::crossing::Crossing;
 
-/// The last pairs of keys that were nested. Keys come and go, so there is an end to what is remembered: the two calls of a
-/// deadlock take them at the same time.
+/// The last pairs of keys that were nested. Keys come and go, so only some are remembered: the two calls of a deadlock
+/// take them at the same time.
 #[derive(Debug, Default)]
 pub(super) struct KeyPairs {
     crossings: HashMap<Pair, Vec<Crossing>>,
@@ -27,7 +27,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Where keys that are taken in this order have those of the pair the other way round: the place of the later one.
+    /// The place of the later key, if keys taken in this order contain the pair the other way round.
     pub(super) fn reverse_in(&self, keys: &[u64]) -> Option<usize> {
         let held = keys.iter().position(|key| *key == self.held)?;
         keys[..held].contains(&self.asked).then_some(held)
@@ -64,8 +64,8 @@ impl KeyPairs {
         self.of(reverse).iter().find(waits).copied()
     }
 
-    /// Calls that nest two of these keys the other way round than one call that takes them all, alone, in this order, and
-    /// the place of the later key.
+    /// Calls that nest two of these keys in the opposite order of one call that takes them all, exclusively, in this
+    /// order, and the place of the later key.
     pub(super) fn reverse_of_list(
         &self,
         class: ClassId,
@@ -78,13 +78,13 @@ impl KeyPairs {
         })
     }
 
-    /// Remembers a pair, in place of the oldest one if there are `limit` of them.
+    /// Remembers a pair, and drops the oldest one if there are `limit` of them.
     pub(super) fn insert(&mut self, pair: Pair, crossing: Crossing, limit: usize) {
         if let Some(known) = self.crossings.get_mut(&pair) {
             known.push(crossing);
             return;
         }
-        // A call whose keys are new each time allocates nothing here once there are so many.
+        // At the limit, a call whose keys are always new allocates nothing here.
         let mut room = Vec::new();
         if self.order.len() >= limit
             && let Some(oldest) = self.order.pop_front()

@@ -1,14 +1,14 @@
 //! Detects rings in the order in which nested calls take locks.
 //!
-//! A call that holds one lock and waits for another gives an *edge* from the class of the first to the class of the
-//! second. Where edges form a ring, calls can wait for each other, each for a lock that the next one holds: a deadlock,
+//! A call that holds one lock and waits for another adds an *edge* from the class of the first to the class of the
+//! second. If edges form a ring, calls can wait for each other, each for a lock that the next one holds: a deadlock,
 //! until their waits end. The ring is found when its last edge is seen, whether or not anything was blocked.
 //!
-//! A call for several keys takes them one after the other, so it gives edges, too. It takes them in the order of their
-//! names, as all of these calls do, so none of them waits for another: a ring has an edge of nested calls. Where the values
-//! in the names decide which of two locks comes first, there is no edge: a ring of classes would be none of locks.
+//! A call for several keys takes them one after the other, so it adds edges, too. All of these calls take them in the
+//! order of their names, so none waits for another: a ring needs an edge of nested calls. If the values in the names
+//! decide which of two locks comes first, there is no edge: a ring of classes would not be a ring of locks.
 //!
-//! Pure: who asks, and what becomes of a ring, is decided in `client::acquire::order`.
+//! Pure: `client::acquire::order` decides who asks, and what happens to a ring.
 
 mod access;
 mod bounds;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
-/// A call, as a report names it.
+/// A call as a report names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Party {
     /// Empty if the lock is taken without the attribute.

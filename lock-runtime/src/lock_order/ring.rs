@@ -43,7 +43,7 @@ impl Ring {
         names.collect::<Vec<_>>().join(" → ")
     }
 
-    /// The calls: who asks for which lock, and who holds which one meanwhile.
+    /// The calls: which lock each asks for, and which one it holds meanwhile.
     pub(crate) fn calls(&self, keys: Keys) -> String {
         let calls = self.0.iter().map(|edge| edge.call(keys));
         calls.collect::<Vec<_>>().join("; ")
@@ -88,7 +88,7 @@ impl Edge {
                 let asked = shown(&self.asked, asker.template, keys);
                 format!("{asker} asks for `{asked}` while {holder} holds `{held}`")
             }
-            // Its template is that of all its locks.
+            // Its template covers all its locks.
             Step::Together => {
                 let [first, second] = [&self.held, &self.asked].map(|it| shown(it, "-", keys));
                 format!("{asker} locks `{first}` and then `{second}` in one call")
@@ -97,7 +97,7 @@ impl Edge {
     }
 }
 
-/// A class, as a call names it that has this template.
+/// A class, in the words of a call with this template.
 fn shown<'a>(class: &'a KnownClass, template: &'a str, keys: Keys) -> &'a str {
     match (class.origin, keys) {
         (Origin::Code, _) if template == "-" => &class.text,

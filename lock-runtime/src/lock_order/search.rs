@@ -8,7 +8,7 @@ use super::crossing::Crossing;
 use super::edges::Edges;
 use super::step::Step;
 
-/// The edges of a ring, each with the class that it leads from. The first is the new edge.
+/// The edges of a ring, each with the class that it starts from. The first is the new edge.
 pub(super) type Path = Vec<(ClassId, Crossing)>;
 
 /// The rings that a new edge closes, the shortest first, and whether these are all.
@@ -26,9 +26,8 @@ pub(super) enum Extent {
     Part,
 }
 
-/// Searches the rings that a new edge closes, as many as the bounds allow. No ring passes a class twice, and on each of
-/// its locks the call that waits is blocked by the one that holds it. Calls that take all their locks together are no
-/// ring.
+/// Searches for the rings that a new edge closes, as many as the bounds allow. No ring passes a class twice, and on
+/// each of its locks the holding call blocks the waiting one. Calls that take all their locks together form no ring.
 pub(super) fn rings(
     edges: &Edges,
     (from, to): (ClassId, ClassId),
@@ -88,7 +87,7 @@ fn needed_by(path: &Path) -> Step {
     }
 }
 
-/// Adds a ring, unless other calls make the same one.
+/// Adds a ring, unless other calls form the same one.
 fn add(rings: &mut Vec<Path>, ring: Path) {
     let classes = |ring: &Path| ring.iter().map(|(class, _)| *class).collect::<Vec<_>>();
     let found = classes(&ring);

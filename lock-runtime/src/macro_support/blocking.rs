@@ -11,12 +11,11 @@ pub fn run_blocking<R>(guard: &LockGuard, body: impl FnOnce() -> R) -> R {
     guard.run_body_blocking(body)
 }
 
-/// Releases the lock after a body that ended so. `Err` replaces the body's result.
+/// Releases the lock after a body with this end. `Err` replaces the body's result.
 ///
 /// # Errors
 ///
-/// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor the body's own error keeps
-/// the result.
+/// `Lost`: the lock was not held throughout, and neither the attribute nor the body's own error keeps the result.
 pub fn release_after_blocking(
     guard: LockGuard,
     on_lost: OnLost,

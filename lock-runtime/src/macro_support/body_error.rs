@@ -1,8 +1,7 @@
 //! Detects, for any return type, whether a body returned an error of its own or a future.
 //!
-//! A future is refused, since the lock would not cover its work. The compiler picks the first method that
-//! fits, so nothing here needs a bound on the return type. The methods have names that no other trait in
-//! scope will have.
+//! A future is refused, since the lock would not cover its work. The compiler picks the first method that fits, so
+//! nothing here needs a bound on the return type. The methods have names that no other trait in scope will have.
 
 use std::fmt;
 use std::future::Future;
@@ -10,20 +9,20 @@ use std::marker::PhantomData;
 
 /// The result of a body, to be examined by `(&BodyResult(&result)).lock_body_failed()`.
 ///
-/// The compiler finds the inherent method below for a `Result`, and that of [`FutureResult`] for a future. For
-/// any other type, also for a type parameter, it finds that of [`NotAResult`].
+/// The compiler finds the inherent method below for a `Result`, and [`FutureResult`]'s for a future. For any other
+/// type, including a type parameter, it finds [`NotAResult`]'s.
 #[derive(Debug)]
 pub struct BodyResult<'a, R>(pub &'a R);
 
 impl<T, E> BodyResult<'_, Result<T, E>> {
-    /// Whether the body failed by itself.
+    /// Whether the body itself failed.
     pub fn lock_body_failed(&self) -> bool {
         self.0.is_err()
     }
 }
 
-/// Refuses a function that returns a future: the lock would be released when the function returns, and the
-/// future would run afterwards.
+/// Refuses a function that returns a future: the lock would be released when the function returns, and the future would
+/// run afterwards.
 #[diagnostic::on_unimplemented(
     message = "this function returns a future, which would run after the lock was released",
     label = "`{Self}` is a future",
@@ -50,7 +49,7 @@ impl<R: Future> FutureResult<R> for BodyResult<'_, R> {
 
 /// Return types without an error of their own.
 pub trait NotAResult {
-    /// Whether the body failed by itself: never.
+    /// Whether the body itself failed: never.
     fn lock_body_failed(&self) -> bool;
 }
 
@@ -60,11 +59,11 @@ impl<R> NotAResult for &BodyResult<'_, R> {
     }
 }
 
-/// Whether a failure of the lock is returned as `R`, found in the way of [`BodyResult`]:
+/// Whether a failure of the lock is returned as `R`, found like [`BodyResult`]'s answer:
 /// `(&Failing::<R>::NEW).lock_failure_goes()`.
 ///
-/// A future is refused above. Here it has to be accepted, or it would be refused twice, once with advice that
-/// does not help.
+/// A future is refused above. Here it must be accepted, or it would be refused twice, once with advice that does not
+/// help.
 pub struct Failing<R>(PhantomData<fn() -> R>);
 
 impl<R> Failing<R> {
@@ -93,7 +92,7 @@ impl<R: Future> Failing<R> {
     }
 }
 
-/// Return types that are no futures.
+/// Return types that are not futures.
 pub trait NoFuture {
     /// To the caller.
     fn lock_failure_goes(&self) -> Returned;

@@ -16,8 +16,8 @@ use crate::lease::fencing_token::FencingToken;
 
 /// The lock of one call, from the first request until it is released.
 ///
-/// A call stays in its place in the future of the locked function, and the futures that are awaited only
-/// borrow it. So the locked function's future has one thing to drop, and the code for that exists once.
+/// A call stays in its place in the future of the locked function, and the awaited futures only borrow it. So the
+/// locked function's future has one thing to drop, and the code for that exists once.
 #[derive(Debug)]
 #[must_use = "a call drives its body"]
 pub struct Call(State);
@@ -55,7 +55,7 @@ impl Call {
     ///
     /// # Errors
     ///
-    /// Those of [`Acquire::acquire`](crate::Acquire::acquire), and `NotInstalled`.
+    /// The errors of [`Acquire::acquire`](crate::Acquire::acquire), and `NotInstalled`.
     pub fn acquired(&mut self) -> Acquired<'_> {
         Acquired(self)
     }
@@ -93,12 +93,11 @@ impl Call {
         self.guard().driver(on_lost)
     }
 
-    /// Releases the lock after a body that ended so. `Err` replaces the body's result.
+    /// Releases the lock after a body with this end. `Err` replaces the body's result.
     ///
     /// # Errors
     ///
-    /// `Lost`: the lock turned out not to have been held throughout, and neither the attribute nor
-    /// the body's own error keeps the result.
+    /// `Lost`: the lock was not held throughout, and neither the attribute nor the body's own error keeps the result.
     #[inline(never)]
     pub fn released(&mut self, on_lost: OnLost, end: BodyEnd) -> Released<'_> {
         if let State::Held(guard) = std::mem::replace(&mut self.0, State::Over) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::client::LockClient;
 
-/// A client, or a pointer to one. The client is only borrowed, so `self.locks` or an argument may be given.
+/// A client, or a pointer to one. The client is only borrowed, so it may be `self.locks` or an argument.
 #[diagnostic::on_unimplemented(
     message = "`client` must be a `lock_runtime::LockClient` or a reference to one",
     label = "this is a `{Self}`"

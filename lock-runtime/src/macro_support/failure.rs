@@ -7,7 +7,7 @@ use crate::client::LockGuard;
 use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 
-/// A return type that can carry a failure of the lock. `G` is whether it has to; see [`Failing`].
+/// A return type that can carry a failure of the lock. `G` is whether it must; see [`Failing`].
 ///
 /// [`Failing`]: super::body_error::Failing
 #[diagnostic::on_unimplemented(
@@ -37,8 +37,8 @@ macro_rules! unreachable_for {
     )*};
 }
 
-// Two impls: a single one for types other than `Result` would be picked before the compiler knows where the
-// failure goes.
+// Two impls: the compiler would pick a single impl for types other than `Result` before it knows where the failure
+// goes.
 unreachable_for!(Refused, Infallible);
 
 /// An error type that can carry a failure of the lock.
@@ -65,7 +65,8 @@ pub fn or_else<R, F: FnOnce(LockError) -> R>(error: LockError, answer: F) -> R {
     answer(error)
 }
 
-/// The guard in a function whose attribute is wrong, so that its body compiles beside the error.
+/// The guard in a function whose attribute is wrong, so that its body still compiles and the attribute has the only
+/// error.
 ///
 /// # Panics
 ///
@@ -74,7 +75,7 @@ pub fn absent_guard<'a>() -> &'a LockGuard {
     unreachable!("the attribute of this function was refused")
 }
 
-/// The token in a function whose attribute is wrong, as [`absent_guard`].
+/// The token in a function whose attribute is wrong, like [`absent_guard`].
 ///
 /// # Panics
 ///

@@ -25,8 +25,8 @@ impl<K: Into<LockKey>> IntoKey for K {
     }
 }
 
-/// The key of an expression. A plain `&str` that reads like a template is refused: it is most likely a literal
-/// that was meant as one, whereas a `String` or a `LockKey` is data.
+/// The key of an expression. A plain `&str` that reads like a template is refused: it is most likely a literal that was
+/// meant as one, whereas a `String` or a `LockKey` is data.
 pub fn key<K: IntoKey>(key: K, text: bool) -> LockKey {
     key.into_key(text)
 }

@@ -23,13 +23,12 @@ impl<I: IntoIterator<Item: Into<LockKey>>> IntoKeyList for I {
     }
 }
 
-/// The keys of an expression. Plain text is refused where [`key_expr::key`] refuses it.
+/// The keys of an expression. Refuses plain text where [`key_expr::key`] does.
 pub fn key_list<K: IntoKeyList>(keys: K, text: bool) -> Vec<LockKey> {
     keys.into_key_list(text)
 }
 
-/// The value of an expression for several keys, to find its type in the way of
-/// [`key_expr::KeyText`].
+/// The value of an expression for several keys, to find its type like [`key_expr::KeyText`].
 #[derive(Debug)]
 pub struct KeyListText<'a, K>(pub &'a K);
 

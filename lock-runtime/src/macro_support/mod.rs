@@ -1,7 +1,7 @@
 //! The functions that generated code calls. Not part of the public interface.
 //!
-//! An expansion names nothing but `__private::v1`. A change with which an older expansion would not compile
-//! becomes `v2`; until then the two crates are tied to one version of each other.
+//! An expansion names nothing but `__private::v1`. A change that breaks older expansions becomes `v2`; until then the
+//! two crates are tied to one version of each other.
 
 mod blocking;
 mod body_error;

@@ -14,15 +14,15 @@ use crate::key::{KeyPart, KeyWriter, LockKey};
 ///
 /// A spec owns its contents: it is complete before the first await, and only borrows arguments until then.
 ///
-/// None of its methods is inlined: they are cheap to call once per lock, and would be code in every locked
-/// function. To store an option is less code than a call.
+/// None of its methods is inlined: they are cheap to call once per lock, and would be code in every locked function.
+/// Storing an option takes less code than a call.
 #[derive(Debug)]
 #[must_use]
 pub struct Spec {
     /// The key of an expression; otherwise the writer has it.
     key: Option<LockKey>,
     writer: KeyWriter,
-    /// The keys of a call for several locks that are complete.
+    /// The complete keys of a call for several locks.
     several: Option<Vec<LockKey>>,
     function: &'static str,
     template: &'static str,
@@ -34,9 +34,9 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A lock that `function` acquires. `template` represents the key where values must not be visible: in
-    /// logs and metrics. `outlines` have the text of each template around its values, by which the order of locks is
-    /// compared.
+    /// A lock that `function` acquires. `template` represents the key where values must not be visible: in logs and
+    /// metrics. `outlines` contain the text of each template around its values, which identifies the classes for the
+    /// lock order.
     #[inline(never)]
     #[track_caller]
     pub fn new(
@@ -73,7 +73,7 @@ impl Spec {
         spec
     }
 
-    /// Ends a template of `keys`. What is written afterwards belongs to the next one.
+    /// Ends a template of `keys`. Anything written afterwards belongs to the next one.
     #[inline(never)]
     pub fn next(&mut self) {
         let written = mem::take(&mut self.writer);
@@ -92,8 +92,7 @@ impl Spec {
         self.writer.text(text);
     }
 
-    /// Writes text of the template and the value of the placeholder after it. The placeholder's name is for
-    /// messages.
+    /// Writes text of the template and the value of the placeholder after it. The placeholder's name is for messages.
     pub fn part<P: KeyPart + ?Sized>(&mut self, names: &'static [&'static str; 2], value: &P) {
         self.part_dyn(names, &value);
     }
@@ -124,17 +123,17 @@ impl Spec {
         Call::new(self.ask_client(client).acquire())
     }
 
-    /// Makes the call for the client of `client = …`, without waiting yet: the client's owner must not be
-    /// borrowed while the thread is blocked.
+    /// Makes the call for the client of `client = …`, without waiting yet: the client's owner must not be borrowed
+    /// while the thread is blocked.
     pub fn ask<C: ClientRef + ?Sized>(self, client: &C) -> Acquire {
         self.ask_client(client.client())
     }
 
-    /// As [`acquire_installed`](Spec::acquire_installed), blocking the thread.
+    /// Like [`acquire_installed`](Spec::acquire_installed), but blocks the thread.
     ///
     /// # Errors
     ///
-    /// `NotInstalled`, and those of [`Acquire::acquire_blocking`].
+    /// `NotInstalled`, and the errors of [`Acquire::acquire_blocking`].
     #[inline(never)]
     pub fn acquire_installed_blocking(self) -> Result<LockGuard, LockError> {
         self.ask_client(&LockClient::installed()?)
@@ -158,8 +157,8 @@ impl Spec {
     }
 }
 
-/// Gives an option of [`Spec::options`] its value. It is a function so that the compiler reports a value of the wrong type as
-/// an argument, and not as part of a `Some` that the user did not write.
+/// Gives an option of [`Spec::options`] its value. It is a function so that the compiler reports a value of the wrong
+/// type as an argument, not as part of a `Some` that the user did not write.
 pub fn set<T>(option: &mut Option<T>, value: T) {
     *option = Some(value);
 }

@@ -13,12 +13,12 @@ use crate::background::moment::Moment;
 use crate::background::timers::Timer;
 use crate::lease::Lease;
 
-/// The lease of a holder, and the timer of its deadline until this is dropped.
+/// The lease of a holder, and the timer of its deadline, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct LeaseWatch {
     lease: Weak<Lease>,
-    /// `None` for a lease without a deadline, and where no timer can be had: then the holder finds the end
-    /// when it next compares its clock.
+    /// `None` for a lease without a deadline, and if no timer is available: then the holder finds the end when it next
+    /// compares its clock.
     timer: Option<ExpiryTimer>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct LeaseWatch {
 enum ExpiryTimer {
     /// A task on the holder's runtime, with its timers.
     Task(AbortHandle),
-    /// A timer of the background thread, for a holder that goes by the real clock.
+    /// A timer of the background thread, for a holder on the real clock.
     Background(Timer<'static>),
 }
 
@@ -42,8 +42,8 @@ impl LeaseWatch {
         self.lease.upgrade()
     }
 
-    /// Notifies the holder that the store has ended the lease. The lease's timer may not have done so, since
-    /// it cannot fire while the runtime of the holder is blocked.
+    /// Notifies the holder that the store has ended the lease. The lease's timer may not have done so, since it cannot
+    /// fire while the holder's runtime is blocked.
     pub(crate) fn expire(self) {
         if let Some(lease) = self.lease() {
             lease.lose(lease.expiry());
@@ -83,7 +83,7 @@ impl Drop for ExpiryTimer {
     }
 }
 
-/// Compares the clock with the deadline when the deadline has come, even if it was moved.
+/// Compares the clock with the deadline when that is due, even if it was moved.
 fn spawn_timer(runtime: &Handle, lease: &Arc<Lease>) -> AbortHandle {
     let lease = Arc::downgrade(lease);
     let task = runtime.spawn(async move {
@@ -91,14 +91,14 @@ fn spawn_timer(runtime: &Handle, lease: &Arc<Lease>) -> AbortHandle {
             None => Some(lease.deadline().since(lease.now())),
             Some(_) => None,
         }) {
-            // tokio's timer counts whole milliseconds; a little more than due is soon enough.
+            // tokio's timer counts whole milliseconds; slightly late is early enough.
             tokio::time::sleep(left).await;
         }
     });
     task.abort_handle()
 }
 
-/// Compares the clock with the deadline once, when the deadline of this moment has come.
+/// Compares the clock with the deadline once, when the current deadline is due.
 fn background_timer(lease: &Arc<Lease>) -> Option<Timer<'static>> {
     struct Look(Weak<Lease>);
 

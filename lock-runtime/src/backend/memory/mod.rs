@@ -1,16 +1,17 @@
 //! Keeps locks in this process.
 //!
-//! [`store`] decides, with the time as an argument. [`shared_store`] has its mutex, and carries out what a
-//! decision means for other callers. [`waiter`] waits in a queue, [`lease_watch`] reports the end of a lease
-//! at its deadline, and a [`test_holder`] occupies a lock for a test.
+//! [`store`] decides, with the time as an argument. [`shared_store`] has its mutex, and carries out a decision's
+//! effects on other callers. [`waiter`] waits in a queue, [`lease_watch`] reports the end of a lease at its deadline,
+//! and a [`test_holder`] occupies a lock for a test.
 //!
-//! A caller on a runtime waits there, with its timers, so paused time works. A lease that is renewed
-//! has no deadline: store and holder are in one process and end together. A lease without renewal, and one with `max_hold`, can end. A task on the holder's runtime
-//! notifies the holder, and each waiter has a timer of its own, so neither needs the other's runtime.
+//! A caller on a runtime waits there, with its timers, so paused time works. A lease that is renewed has no deadline:
+//! store and holder are in one process and end together. A lease without renewal, and one with `max_hold`, can end. A
+//! task on the holder's runtime notifies the holder, and each waiter has its own timer, so neither needs the other's
+//! runtime.
 //!
-//! A caller that blocks its thread, or has no runtime, acquires and waits on its own thread. It goes by
-//! the real clock, and has timers of the background thread, which does nothing else for it: a release
-//! wakes the thread of the next caller directly.
+//! A caller that blocks its thread, or has no runtime, acquires and waits on its own thread. It uses the real clock and
+//! timers of the background thread, which does nothing else for it: a release wakes the thread of the next caller
+//! directly.
 
 mod lease_watch;
 pub(crate) mod operations;
@@ -71,7 +72,7 @@ impl Memory {
         self.reach.check()
     }
 
-    /// Acquires for a caller that goes by `clock`. A free lock is taken at once, without a box for a future.
+    /// Acquires for a caller on `clock`. A free lock is taken at once, without a box for a future.
     pub(crate) fn acquire_by(self: Arc<Memory>, clock: Clock, request: Request) -> Acquiring {
         if clock != Clock::Tokio
             && let Err(error) = Background::refuse_forked()
@@ -108,8 +109,8 @@ impl Memory {
         Undelivered::new(self, lease)
     }
 
-    /// The first attempt. `None` if the caller has to wait. A function of its own, since an async function
-    /// would keep room for the question and for the answer while it waits.
+    /// The first attempt. `None` if the caller must wait. A separate function, since an async function would have room
+    /// for request and answer while it waits.
     fn attempt(&self, request: &Request, now: Moment) -> Result<Option<Grant>, LockError> {
         let ask = Ask::from(request);
         let outcome = match self.reach.is_cut() {
@@ -135,7 +136,7 @@ impl Memory {
             clock,
             &RenewalSchedule::granted(grant.at, &request.terms),
         ));
-        // As far as all renewals would carry it.
+        // As far as all renewals would extend it.
         lease.extend(grant.deadline);
         let owner = LockOwner::from(&*lease);
         self.store.register(owner, LeaseWatch::start(&lease));
@@ -148,7 +149,7 @@ impl Memory {
             store.renew(owner, now).map(|renewal| match renewal {
                 RenewOutcome::NotHeld => false,
                 RenewOutcome::Unchanged => true,
-                // Under the mutex, so that of two renewals the later one sets the timer.
+                // Under the mutex, so that the later of two renewals sets the timer.
                 RenewOutcome::Extended { deadline, watch } => {
                     lease.extend(deadline);
                     if let Some(watch) = watch {
@@ -199,7 +200,7 @@ impl Backend for Memory {
         lease.delivered();
     }
 
-    /// Each grant has one here.
+    /// Here each grant has a token.
     async fn token(self: Arc<Memory>, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
         let token = lease.known_token();
         Ok(token.expect("the store gives each holder a token"))
@@ -231,7 +232,7 @@ impl Backend for Memory {
             return Err(lease.lost_error(loss));
         }
         if self.reach.is_cut() {
-            // On a server it would be tried until the lease is over.
+            // On a server it would be retried until the lease is over.
             let loss = lease.lose(lease.expiry());
             self.free(&lease);
             return Err(lease.lost_error(loss));

@@ -34,7 +34,7 @@ impl Memory {
             let store = self.store.lock();
             let mut keys: Vec<String> = store.keys().map(str::to_owned).collect();
             drop(store);
-            // Without the mutex, on which all calls wait: a pattern may take long.
+            // Without the mutex, which all calls need: a pattern may take long.
             keys.retain(|key| pattern::matches(listing.keys.as_bytes(), key.as_bytes()));
             cursor.begin(keys);
         }
@@ -100,7 +100,7 @@ impl Memory {
                 remaining: lease.remaining(),
                 waiting,
             });
-            // One that holds several locks is there once for each.
+            // A lease that holds several locks is there once for each.
             if !lease.keys.is_one() {
                 seen.push(lease);
             }

@@ -11,7 +11,7 @@ use crate::error::{LockError, LockErrorKind};
 /// Whether callers reach the store.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
-    /// How many tests' cuts there are.
+    /// How many disconnects of tests are active.
     cuts: AtomicUsize,
     mended: Notify,
 }
@@ -21,7 +21,7 @@ impl Reach {
         self.cuts.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Takes one cut back.
+    /// Ends one disconnect.
     pub(crate) fn mend(&self) {
         if self.cuts.fetch_sub(1, Ordering::SeqCst) == 1 {
             catch_panics(|| self.mended.notify_waiters());
@@ -32,13 +32,13 @@ impl Reach {
         self.cuts.load(Ordering::SeqCst) > 0
     }
 
-    /// Completes when the last cut after this call is taken back. So a caller that finds the store cut after it does not
-    /// miss that.
+    /// Completes when the last disconnect after this call has ended. So a caller that then finds the store disconnected
+    /// does not miss the end.
     pub(crate) fn mended(&self) -> Notified<'_> {
         self.mended.notified()
     }
 
-    /// Refuses a command while the store is cut.
+    /// Refuses a command while the store is disconnected.
     pub(crate) fn check(&self) -> Result<(), LockError> {
         match self.is_cut() {
             true => Err(away()),
@@ -47,7 +47,7 @@ impl Reach {
     }
 }
 
-/// The error of a command to a store that is not reached.
+/// The error of a command to an unreachable store.
 pub(crate) fn away() -> LockError {
     LockError::new(LockErrorKind::Unavailable).with_detail("the client is cut off by its test")
 }

@@ -10,7 +10,7 @@ use crate::error::{LockError, LockErrorKind};
 pub(crate) enum Refusal {
     /// Others hold the lock, or queue for it.
     Busy(Busy),
-    /// The store was not reached when the caller's wait was over.
+    /// The store was unreachable when the caller's wait was over.
     Away,
 }
 

@@ -32,8 +32,8 @@ impl Drop for HeldSoFar<'_> {
 }
 
 impl Memory {
-    /// Acquires the locks of the request in their order. Those that it has do not expire before it has all: its poll on a
-    /// server would renew them.
+    /// Acquires the locks of the request in order. Locks that it has do not expire before it has all: on a server, its
+    /// polls would renew them.
     pub(super) async fn acquire_several(
         self: Arc<Memory>,
         clock: Clock,
@@ -70,7 +70,7 @@ impl Memory {
             };
             let (key, id) = (lock.key.clone(), grant.owner);
             held.owners.push(Owner { key, id });
-            // Tokens rise over all locks of the store, so the last one is above all.
+            // Tokens rise over all locks of the store, so the last one is the highest.
             token = Some(grant.token);
         }
         let owners: Arc<[Owner]> = std::mem::take(&mut held.owners).into();

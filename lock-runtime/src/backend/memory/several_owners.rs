@@ -9,7 +9,7 @@ use crate::key::LockKey;
 use crate::lease::Lease;
 use crate::lease::owner_id::OwnerId;
 
-/// The owners of leases that hold several locks, an owner for each lock. A lease goes by the first of them.
+/// The owners of leases that hold several locks, one for each lock. The first of them identifies the lease.
 #[derive(Debug, Default)]
 pub(crate) struct SeveralOwners(Mutex<HashMap<OwnerId, Arc<[Owner]>>>);
 

@@ -14,8 +14,8 @@ use crate::lease::Lease;
 pub(crate) struct SharedStore(Mutex<Store>);
 
 impl SharedStore {
-    /// Has the store decide, and carries out the effects once the mutex is free: wakers and subscribers run
-    /// inside, and may block or ask for locks.
+    /// Lets the store decide, and carries out the effects once the mutex is free: wakers and subscribers run inside,
+    /// and may block or ask for locks.
     pub(crate) fn decide<T>(&self, decide: impl FnOnce(&mut Store) -> Decision<T>) -> T {
         let Decision { answer, effects } = decide(&mut self.lock());
         let Effects {

@@ -1,13 +1,13 @@
 //! The locks of one process, with their holders and queues: decides the effects of each request.
 //!
-//! All of it is decision. The time is an argument. Each answer comes with its [`Effects`], which the caller
-//! carries out: the store wakes no waiter, sets no timer and takes no mutex. A holder leaves its [`LeaseWatch`] here and a
-//! waiter its `Notify`, which the store returns where they are concerned.
+//! The store only decides. The time is an argument. Each answer comes with its [`Effects`], which the caller carries
+//! out: the store wakes no waiter, sets no timer and takes no mutex. A holder leaves its [`LeaseWatch`] here and a
+//! waiter its `Notify`, which the store returns when a decision affects them.
 //!
-//! A lock is in the map while it has holders: one alone, or several that share it. A waiter is in a queue only
-//! behind holders, and the first in a queue never fits beside them. Waiters are served first come first
-//! served, and no share overtakes one. A waiter that is granted a lock confirms that by its next attempt. A waiter whose wait
-//! is over is in nobody's way: on a server it has left the queue, whether its caller is polled or not.
+//! A lock is in the map while it has holders: an exclusive one, or several that share it. A waiter is in a queue only
+//! behind holders, and the first in a queue never fits in with them. Waiters are served first come, first served, and
+//! no share overtakes one. A waiter that is granted a lock confirms that by its next attempt. A waiter whose wait is
+//! over blocks nobody: on a server it has left the queue, whether its caller is polled or not.
 
 pub(crate) mod decision;
 pub(crate) mod holder;
@@ -45,7 +45,7 @@ pub(crate) struct Store {
     locks: HashMap<String, LockState>,
     last_token: FencingToken,
     owner_ids: OwnerIds,
-    /// Locks that stay taken although their holders are done, by the end of that.
+    /// Reserved locks, whose holders are done, by the end of the reservation.
     resting: BTreeSet<(Moment, String)>,
 }
 
@@ -69,9 +69,8 @@ impl Default for Store {
 impl Store {
     /// Attempts to acquire a lock.
     ///
-    /// All attempts of an acquisition are this one request, as they are on a server. The first one may
-    /// queue, and one that finds a grant confirms it. A waiter that comes too late for its grant queues
-    /// anew.
+    /// All attempts of an acquisition are this one request, as on a server. The first one may queue, and one that finds
+    /// a grant confirms it. A waiter that comes too late for its grant queues again.
     pub(crate) fn acquire(&mut self, ask: &Ask<'_>, now: Moment) -> Decision<Result<Grant, Busy>> {
         let effects = self.expire(ask.key, now);
         let lock = match self.locks.get_mut(ask.key) {
@@ -118,7 +117,7 @@ impl Store {
         effects.with(())
     }
 
-    /// Begins the lease of a holder at `now`, on these terms and with this token. `None` if the lock is not held any more.
+    /// Begins the lease of a holder at `now`, on these terms and with this token. `None` if the lock is no longer held.
     pub(crate) fn begin(
         &mut self,
         holder: LockOwner<'_>,
@@ -131,14 +130,14 @@ impl Store {
         let begin = |holder: &mut Holder| holder.begin_at(terms, token, now);
         let grant = lock.and_then(|lock| {
             let grant = lock.holders.change(holder.id, begin);
-            // There is a deadline now that waiters may go by.
+            // Waiters can now rely on a deadline.
             effects.wake.extend(lock.first());
             grant
         });
         effects.with(grant)
     }
 
-    /// Stores the watch of a holder, or returns it if the lock is not held any more.
+    /// Stores the watch of a holder, or returns it if the lock is no longer held.
     pub(crate) fn register(
         &mut self,
         holder: LockOwner<'_>,
@@ -185,9 +184,9 @@ impl Store {
         effects.with(true)
     }
 
-    /// Makes a reader of a holder that has the lock alone, under the token of a new phase, and admits the readers at
-    /// the head of the queue. The holder needs a new watch. A holder that shares the lock already stays as it
-    /// is. `None` if the lock was not held.
+    /// Makes an exclusive holder a reader, under the token of a new phase, and admits the readers at the head of the
+    /// queue. The holder needs a new watch. A holder that shares the lock already stays as it is. `None` if the lock
+    /// was not held.
     pub(crate) fn downgrade(
         &mut self,
         writer: LockOwner<'_>,
@@ -207,7 +206,7 @@ impl Store {
         effects.with(Some(token))
     }
 
-    /// Keeps a lock taken for a time although its holder is done. `false` if it was not held.
+    /// Keeps a lock reserved for a time after its holder is done. `false` if it was not held.
     pub(crate) fn rest(
         &mut self,
         holder: LockOwner<'_>,
@@ -230,7 +229,7 @@ impl Store {
         effects.with(true)
     }
 
-    /// Ends the rest of locks for which no caller asks any more.
+    /// Ends the reservations of locks that no caller asks for any longer.
     fn expire_resting(&mut self, now: Moment, effects: &mut Effects) {
         while let Some((until, _)) = self.resting.first()
             && *until <= now
@@ -275,8 +274,8 @@ impl Store {
         effects
     }
 
-    /// Grants the lock to waiters, from the head of the queue to the first that does not fit. Forgets a lock that
-    /// is free then.
+    /// Grants the lock to waiters, from the head of the queue to the first that does not fit. Forgets a lock that is
+    /// free afterwards.
     fn admit_waiters(&mut self, key: &str, now: Moment, effects: &mut Effects) {
         let Some(lock) = self.locks.get_mut(key) else {
             return;
@@ -305,13 +304,13 @@ impl Default for LockState {
 }
 
 impl LockState {
-    /// The token of the next holder: that of the holders which it joins, or a new one.
+    /// The token of the next holder: the token of the holders that it joins, or a new one.
     fn token(&self, last: &mut FencingToken) -> FencingToken {
         self.holders.shared_token().unwrap_or_else(|| mint(last))
     }
 
-    /// Takes the first waiter out of the queue if there is room for it. Those whose wait is over leave the queue. They are
-    /// woken, since their clocks may differ from the caller's.
+    /// Removes the first waiter from the queue if there is room for it. Waiters whose wait is over leave the queue.
+    /// They are woken, since their clocks may differ from the caller's.
     fn next_to_admit(&mut self, now: Moment, effects: &mut Effects) -> Option<QueuedWaiter> {
         while let Some(over) = self.queue.pop_over(now) {
             effects.wake.push(over.notify);
@@ -321,7 +320,7 @@ impl LockState {
         is_next.then(|| self.queue.pop()).flatten()
     }
 
-    /// What wakes the first in the queue.
+    /// The notification of the first in the queue.
     fn first(&self) -> Option<Arc<Notify>> {
         self.queue.first().map(|waiter| waiter.notify.clone())
     }
@@ -333,7 +332,7 @@ impl LockState {
         self.holders.in_the_way(first)
     }
 
-    /// The place of a caller that waits; a new one at the back unless it has one.
+    /// The place of a waiting caller; a new one at the back unless it has one.
     fn enqueue(&mut self, ask: &Ask<'_>, owner_ids: &mut OwnerIds, now: Moment) -> Option<OwnerId> {
         if let Some(owner) = ask.owner
             && self.queue.contains(owner)
@@ -355,7 +354,7 @@ impl LockState {
     }
 }
 
-/// The next token, above all that were granted before.
+/// The next token, above all granted before.
 fn mint(last: &mut FencingToken) -> FencingToken {
     *last = FencingToken::new(last.get() + u64::from(FencingToken::STEP));
     *last

@@ -45,12 +45,12 @@ impl Memory {
             .map_err(|held| Refusal::Busy(held).into_error(now))
     }
 
-    /// Has callers not reach the store until this is [mended](Memory::mend).
+    /// Disconnects callers from the store until this is [mended](Memory::mend).
     pub(crate) fn cut(&self) {
         self.reach.cut();
     }
 
-    /// Takes one cut back.
+    /// Ends one disconnect.
     pub(crate) fn mend(&self) {
         self.reach.mend();
     }
@@ -62,7 +62,7 @@ impl Memory {
             .decide(|store| store.release(LockOwner { key, id }, now));
     }
 
-    /// Ends the leases of a lock's holders, and hands the lock over. `false` if no holder has a lease to lose.
+    /// Ends the leases of a lock's holders, and grants the lock to the next. `false` if no holder has a lease to lose.
     pub(crate) fn revoke(&self, key: &str) -> bool {
         let now = Clock::Tokio.now();
         let mut leases: Vec<_> = self.store.decide(|store| {

@@ -93,8 +93,8 @@ fn blocking_holder_is_notified_of_its_loss_and_the_waiter_served() {
     assert!(held.release_blocking().unwrap_err().is_lost());
 }
 
-/// Paused time keeps the holder's own timer from firing first, and ends the test at once if nothing else
-/// notifies the holder.
+/// Paused time keeps the holder's own timer from firing first, and ends the test at once if nothing else notifies the
+/// holder.
 #[tokio::test(start_paused = true)]
 async fn holder_whose_runtime_blocks_past_its_lease_is_notified_of_the_loss() {
     let client = LockClient::memory();
@@ -172,7 +172,7 @@ fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
     assert!(!other.is_valid(), "all that share the lock lose it");
 }
 
-/// The timer is that of the new lease, on a runtime or without one.
+/// The timer belongs to the new lease, on a runtime or without one.
 #[tokio::test(start_paused = true)]
 async fn downgraded_lease_ends_when_the_writers_would() {
     let client = LockClient::memory();

@@ -17,8 +17,7 @@ use crate::error::LockError;
 use crate::lease::Request;
 use crate::lease::owner_id::OwnerId;
 
-/// A caller in the queue of a lock. Dropped, it leaves the queue, and hands over a lock that it was
-/// granted meanwhile.
+/// A caller in the queue of a lock. Dropped, it leaves the queue, and passes on a lock that it was granted meanwhile.
 #[derive(Debug)]
 pub(crate) struct Waiter<'a> {
     store: &'a SharedStore,
@@ -31,7 +30,7 @@ pub(crate) struct Waiter<'a> {
 }
 
 impl<'a> Waiter<'a> {
-    /// A waiter by this clock. It queues when it [waits](Waiter::wait).
+    /// A waiter on this clock. It queues when it [waits](Waiter::wait).
     pub(crate) fn new(
         (store, reach): (&'a SharedStore, &'a Reach),
         request: &'a Request,
@@ -67,7 +66,7 @@ impl<'a> Waiter<'a> {
         }
     }
 
-    /// Waits until the store is reached again. Whatever it decides for this caller meanwhile is not heard.
+    /// Waits until the store is reachable again. It ignores what the store decides for this caller meanwhile.
     async fn wait_for_mend(&self, until: Moment) -> Result<(), Refusal> {
         loop {
             let mended = self.reach.mended();
@@ -108,7 +107,7 @@ impl Drop for Waiter<'_> {
     }
 }
 
-/// The clock and the timers of a caller that waits.
+/// The clock and the timers of a waiting caller.
 #[derive(Debug)]
 enum WaitTimer {
     /// Those of its runtime.

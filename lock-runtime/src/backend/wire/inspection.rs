@@ -7,27 +7,27 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::state::{Answer, AuditEntry, HolderRef, ListingPosition};
 
-/// Which locks a listing is of.
+/// Selects the locks of a listing.
 #[derive(Clone, Debug)]
 pub(crate) struct Listing {
     /// The prefix of the client's keys.
     pub(crate) prefix: String,
-    /// What keys are compared with: a pattern of Redis.
+    /// A Redis pattern for keys.
     pub(crate) keys: String,
     /// The same for the names of locks, prefix included.
     pub(crate) pattern: String,
-    /// How many keys a server looks at for each page, about.
+    /// About how many keys a server looks at for each page.
     pub(crate) count: u32,
 }
 
-/// How far a listing, or a reading of the audit, has come.
+/// The position of a listing, or of a reading of the audit.
 #[derive(Debug, Default)]
 pub(crate) struct Cursor {
-    /// The nodes that are still to be asked, the next one last. `None` before the first page.
+    /// The nodes that remain to be asked, the next one last. `None` before the first page.
     pub(crate) nodes: Option<Vec<String>>,
-    /// How far the last of them was read.
+    /// The position in the last of them.
     pub(crate) position: Position,
-    /// What was shown already, where a lock may be found on several nodes: 128 bits of hash for each.
+    /// What was shown already, if a lock may be found on several nodes: 128 bits of hash for each.
     shown: HashSet<u128>,
     hashers: [RandomState; 2],
     /// How often slots had moved when the pass began.
@@ -39,14 +39,14 @@ pub(crate) struct Cursor {
     /// Nodes of a quorum that did not answer.
     pub(crate) away: Vec<usize>,
     pub(crate) is_over: bool,
-    /// An earlier part of the listing had another cursor. What that has shown is not known.
+    /// An earlier part of the listing had another cursor. What it has shown is unknown.
     pub(crate) is_resumed: bool,
     /// Where a resumed listing begins, until it has begun.
     first: Option<String>,
 }
 
 impl Cursor {
-    /// A cursor that goes on from where another one was.
+    /// A cursor that continues from another one's position.
     pub(crate) fn resumed(from: ListingPosition) -> Cursor {
         Cursor {
             position: Position {
@@ -60,7 +60,7 @@ impl Cursor {
         }
     }
 
-    /// How far it has come; `None` at the end.
+    /// Its position; `None` at the end.
     pub(crate) fn at(&self) -> Option<ListingPosition> {
         let node = match &self.nodes {
             // Before the first page, or with one server.
@@ -74,8 +74,8 @@ impl Cursor {
         })
     }
 
-    /// Begins to read these nodes, or goes on from where the cursor was resumed. They are read in the order of their names,
-    /// which stays the same from one cursor to the next.
+    /// Begins to read these nodes, or continues from where the cursor was resumed. They are read in the order of their
+    /// names, which stays the same from one cursor to the next.
     pub(crate) fn begin(&mut self, mut nodes: Vec<String>) {
         nodes.sort_unstable_by(|one, other| other.cmp(one));
         if let Some(first) = self.first.take() {
@@ -94,7 +94,7 @@ impl Cursor {
     }
 }
 
-/// How far a node was read. A node's cursor means nothing to another server, which the next connection may lead to.
+/// The position in a node. A node's cursor means nothing to another server, which the next connection may lead to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Position {
     pub(crate) connection: Option<ConnectionId>,
@@ -103,15 +103,15 @@ pub(crate) struct Position {
     pub(crate) restarts: u32,
 }
 
-/// A lock is to be taken from its holder.
+/// Takes a lock from its holder.
 #[derive(Clone, Debug)]
 pub(crate) struct RevokeOrder {
     pub(crate) seen: HolderRef,
-    /// What the holder is told: operation, operator and reason, as [`Notice`](super::notice::Notice) has them.
+    /// The message to the holder: operation, operator and reason, as in [`Notice`](super::notice::Notice).
     pub(crate) notice: String,
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RevokeReply {
     Freed(Option<usize>),

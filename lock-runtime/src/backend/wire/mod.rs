@@ -33,7 +33,7 @@ pub(crate) struct NodeId(pub(crate) u32);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcquireRequest {
     pub(crate) ttl: Duration,
-    /// Whether the owner queues where it cannot have the lock now.
+    /// Whether the owner queues if it cannot have the lock now.
     pub(crate) queue: bool,
     pub(crate) first: FirstCommand,
 }
@@ -53,10 +53,10 @@ pub(crate) type RenewalOutcome = Result<Answered<Option<Grant>>, WireError>;
 /// How an owner is ended. Afterwards it neither holds the lock nor queues for it.
 #[derive(Debug)]
 pub(crate) enum End<'a> {
-    /// It holds the lock, and no waiter is known. `number` is the one in the record: a server may be asked to compare
-    /// the whole of it. If a waiter queues after all, nothing is done.
+    /// It holds the lock, and no waiter is known. `number` is the number in the record: a server may be asked to
+    /// compare all of it. If a waiter queues after all, nothing is done.
     Release { number: FencingToken },
-    /// It holds the lock, which stays taken for a time, by no owner.
+    /// It holds the lock, which stays reserved for a time, by no owner.
     Rest { time: Duration },
     /// Whatever it has or queues for.
     Whole { successor: Option<Successor<'a>> },
@@ -69,10 +69,9 @@ pub(crate) struct Successor<'a> {
     pub(crate) ttl: Duration,
 }
 
-/// What a wire reports without having been asked. Its methods run on the thread that read it, with no mutex
-/// held.
+/// Unsolicited reports of a wire. Its methods run on the thread that read them, with no mutex held.
 pub(crate) trait WireEvents: Send + Sync + 'static {
-    /// The ids that a new connection to a node subscribes to: that of new owners first.
+    /// The ids that a new connection to a node subscribes to, the id of new owners first.
     fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError>;
 
     /// The ids in use that a new connection is not subscribed to: they came into use while it was made.
@@ -81,7 +80,7 @@ pub(crate) trait WireEvents: Send + Sync + 'static {
     /// A connection is ready for commands.
     fn connected(&self, node: NodeId, connection: ConnectionId);
 
-    /// A connection is gone, on which locks were confirmed of which `concerns` is true.
+    /// A connection is gone on which the locks that `concerns` selects were confirmed.
     fn disconnected(
         &self,
         node: NodeId,
@@ -89,15 +88,15 @@ pub(crate) trait WireEvents: Send + Sync + 'static {
         concerns: &dyn Fn(&LockName) -> bool,
     );
 
-    /// The locks of which `concerns` is true are on another node now.
+    /// The locks that `concerns` selects are on another node now.
     fn moved(&self, concerns: &dyn Fn(&LockName) -> bool);
 
-    /// The locks of which `concerns` is true may have been taken from their owners.
+    /// The locks that `concerns` selects may have been taken from their owners.
     fn doubted(&self, concerns: &dyn Fn(&LockName) -> bool);
 
     /// A message has come: a grant was announced to this client.
     fn message(&self, channel: &[u8], payload: &[u8]);
 
-    /// A lock may be free that this owner listens for.
+    /// A lock that this owner listens for may be free.
     fn released(&self, listener: OwnerId);
 }

@@ -3,23 +3,23 @@
 use crate::lease::RevokedBy;
 use crate::lease::owner_id::OwnerId;
 
-/// Begins a message about a revocation. No owner id contains it, so the message is not taken for one about a grant.
+/// Begins a message about a revocation. No owner id contains it, so the message is not mistaken for a grant.
 const MARK: u8 = b'!';
 
-/// Between the parts of a notice. None of them contains it.
+/// Separates the parts of a notice. None of them contains it.
 const SEPARATOR: char = '\u{1f}';
 
 /// The longest part that is kept, in bytes. Ours are shorter, but other clients may send the message.
 const LONGEST: usize = 512;
 
-/// The revocation of an owner, as its client is told.
+/// The revocation of an owner, as reported to its client.
 #[derive(Debug)]
 pub(crate) struct Notice {
     pub(crate) owner_id: OwnerId,
     pub(crate) by: RevokedBy,
 }
 
-/// The text that the script sends on behind the owner: operation, operator and reason.
+/// The text that the script appends to the owner: operation, operator and reason.
 pub(crate) fn notice(operation: &str, by: &str, reason: &str) -> String {
     debug_assert!(![operation, by, reason].concat().contains(SEPARATOR));
     format!("{SEPARATOR}{operation}{SEPARATOR}{by}{SEPARATOR}{reason}{SEPARATOR}")
@@ -31,14 +31,14 @@ pub(crate) fn is_notice(payload: &[u8]) -> bool {
 }
 
 impl Notice {
-    /// Parses `! owner(22) notice`, which the name of the lock follows.
+    /// Parses `! owner(22) notice`, followed by the name of the lock.
     pub(crate) fn parse(payload: &[u8]) -> Option<Notice> {
         let payload = payload.strip_prefix(&[MARK])?;
         let owner_id = OwnerId::parse_prefix(payload)?;
         let mut parts = payload
             .get(OwnerId::LEN..)?
             .split(|&byte| byte == SEPARATOR as u8);
-        // Nothing stands before the first separator.
+        // Nothing precedes the first separator.
         let _ = parts.next().filter(|before| before.is_empty())?;
         let mut part = || {
             let part = parts.next()?;

@@ -1,10 +1,10 @@
 //! Tracks one owner's commands whose effects are unknown.
 //!
-//! An acquire without an answer may still be on its way, and the bytes of a closed connection can arrive after those of
-//! the connection that replaced it. If the owner's `end` overtakes its acquire like that, the acquire takes the lock for
-//! an owner that is gone. One connection keeps the order. Only an acquire that is unanswered on *another*
-//! connection than the `end`'s is dangerous. The owner is then *tainted*: its `end` is repeated until none of its
-//! commands can arrive any more.
+//! An unanswered acquire may still be in flight, and the bytes of a closed connection can arrive after those of the
+//! connection that replaced it. If the owner's `end` overtakes its acquire like that, the acquire takes the lock for an
+//! owner that is gone. One connection keeps the order. Only an acquire that is unanswered on a connection *other* than
+//! the `end`'s is dangerous. The owner is then *tainted*: its `end` is repeated until none of its commands can arrive
+//! any longer.
 //!
 //! ```text
 //!  KNOWN ── an acquire is sent ──► UNANSWERED on its connection ── sent again on another one ──► UNANSWERED for ever
@@ -43,7 +43,7 @@ pub(crate) struct Outstanding {
     pub(super) is_repeated: bool,
     /// An acquire on an earlier connection is not answered, and never will be.
     pub(super) unanswered_before: bool,
-    /// An acquire was carried out whose answer was not read, and the one after it was refused: what it did is unknown.
+    /// An acquire was carried out whose answer was not read, and the one after it was refused: its effect is unknown.
     pub(super) is_unclear: bool,
     /// The owner may hold the lock or be in its queue.
     pub(super) may_be_stored: bool,
@@ -51,15 +51,15 @@ pub(crate) struct Outstanding {
     pub(super) asked_to_queue: bool,
     /// The owner had a place in the queue.
     pub(super) was_queued: bool,
-    /// A command of the owner's own may have made it hold the lock, for all of the ttl that it asked for. A waiter that
-    /// is granted the lock has it for a moment only, unless it confirms.
+    /// One of the owner's own commands may have made it hold the lock, for the whole ttl that it asked for. A waiter
+    /// that is granted the lock has it only for a moment, unless it confirms.
     pub(super) may_hold: bool,
     /// The ttl that the owner asks for, always the same; zero before the first acquire.
     pub(super) ttl: Duration,
     pub(super) is_tainted: bool,
     /// The last `end` or `release` is not answered, and may have been carried out.
     pub(super) is_end_unanswered: bool,
-    /// One before it is not answered, and never will be.
+    /// An earlier one is not answered, and never will be.
     pub(super) is_end_unanswered_before: bool,
 }
 
@@ -97,8 +97,7 @@ impl Outstanding {
         self.unanswered_before |= last.is_some_and(|last| last != on);
     }
 
-    /// The acquire that was about to be sent was not sent. Those before it on this connection may still be on their
-    /// way.
+    /// The acquire that was about to be sent was not sent. Earlier ones on this connection may still be in flight.
     pub(crate) fn unsent(&mut self, on: ConnectionId) {
         if !self.is_repeated {
             self.unanswered.take_if(|connection| *connection == on);
@@ -112,7 +111,7 @@ impl Outstanding {
         self.is_unclear = false;
     }
 
-    /// The last acquire on this connection was refused, and has done nothing. Those before it were carried out, and may
+    /// The last acquire on this connection was refused, and has done nothing. Earlier ones were carried out, and may
     /// have been granted the lock.
     pub(crate) fn refused(&mut self, on: ConnectionId) {
         let answered = self.unanswered.take_if(|connection| *connection == on);
@@ -132,7 +131,7 @@ impl Outstanding {
         self.is_end_unanswered = false;
     }
 
-    /// Whether the owner may have been ended by a command without an answer.
+    /// Whether an unanswered command may have ended the owner.
     pub(crate) fn may_have_ended(&self) -> bool {
         self.is_end_unanswered || self.is_end_unanswered_before
     }
@@ -148,13 +147,13 @@ impl Outstanding {
         self.was_queued = true;
     }
 
-    /// Whether the owner may be granted the lock yet: it had a place in the queue, or an outstanding command may give it
-    /// one.
+    /// Whether the owner may yet be granted the lock: it had a place in the queue, or an outstanding command may give
+    /// it one.
     pub(crate) fn may_be_granted(&self) -> bool {
         self.was_queued || self.may_arrive()
     }
 
-    /// The owner may hold or queue, by commands that were forgotten.
+    /// The owner may hold or queue because of forgotten commands.
     pub(crate) fn assume_stored(&mut self) {
         self.may_be_stored = true;
     }
@@ -164,19 +163,19 @@ impl Outstanding {
         self.may_hold
     }
 
-    /// Whether an acquire may still be on its way.
+    /// Whether an acquire may still be in flight.
     pub(crate) fn may_arrive(&self) -> bool {
         self.unanswered.is_some() || self.unanswered_before
     }
 
-    /// The last acquire was answered, and the owner does not hold the lock, as far as that answer tells. Unless it ever
+    /// The last acquire was answered, and the owner does not hold the lock, according to that answer. Unless it ever
     /// queued, nothing of it is left.
     pub(crate) fn note_not_held(&mut self) {
         self.may_hold = self.may_arrive() || self.is_unclear;
         self.may_be_stored = self.asked_to_queue || self.may_hold;
     }
 
-    /// Whether the owner has to be ended.
+    /// Whether the owner must be ended.
     pub(crate) fn may_be_stored(&self) -> bool {
         self.may_be_stored
     }

@@ -17,7 +17,7 @@ pub(crate) struct Owner {
     pub(crate) names: OneOrMore<RecordNames>,
     pub(crate) mode: Mode,
     pub(crate) outstanding: Outstanding,
-    /// What its wire keeps with it from one command to the next, and drops with it.
+    /// The wire's state for it between commands, dropped with the owner.
     pub(crate) kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -39,7 +39,7 @@ impl Owner {
         }
     }
 
-    /// The owner holds the lock alone, and asks to be one of its readers from now on.
+    /// The owner holds the lock exclusively, and asks to be one of its readers from now on.
     pub(crate) fn become_reader(&mut self) {
         self.mode = Mode::Share(Share::READ);
         self.entry.label = self.mode.entry_label(&self.entry.label);
@@ -50,8 +50,8 @@ impl Owner {
     }
 }
 
-/// The entry of an owner in a queue: its id, a space and its label, which begins with a tag if the owner asks for
-/// a share.
+/// The entry of an owner in a queue: its id, a space and its label, which begins with a tag if the owner asks for a
+/// share.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueEntry {
     pub(crate) owner_id: OwnerId,

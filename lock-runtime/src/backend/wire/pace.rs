@@ -1,22 +1,22 @@
 //! Limits how often one caller sends commands, whatever the answers are.
 //!
-//! A caller waits between two commands for reasons of its own: a poll, a message, a server that is away. Each of these times
-//! depends on what a server answered, and a server that is broken, or not what it is taken for, may answer anything. So a
-//! caller has this bound as well, which no useful answer reaches.
+//! A caller has its own reasons to wait between two commands: a poll, a message, an unreachable server. Each of these
+//! times depends on a server's answer, and a broken or misidentified server may answer anything. So a caller has this
+//! bound as well, which useful answers never reach.
 
 use std::time::{Duration, Instant};
 
-/// The attempts that a caller makes without a pause, at first and after it has rested.
+/// The attempts that a caller makes without a pause, at first and after it has paused.
 const AT_ONCE: u32 = 40;
 
-/// The time between two attempts after that: 40 in a second. An attempt takes two commands at most in the long run, so the
-/// documented bound is 100 in a second, and as many at first.
+/// The time between two attempts after that: 40 in a second. In the long run an attempt takes at most two commands, so
+/// the documented bound is 100 in a second, and as many at first.
 const INTERVAL: Duration = Duration::from_millis(25);
 
 /// The attempts of one caller.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// When the attempts so far would be over, had each of them taken its time.
+    /// When the attempts so far would be over, had each taken its full interval.
     spent_until: Option<Instant>,
 }
 
@@ -39,7 +39,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// The attempts that are made within a time by a caller that makes each as soon as it may.
+    /// The number of attempts within a time, by a caller that makes each as soon as it may.
     fn attempts(pace: &mut Pace, from: Instant, time: Duration) -> u32 {
         let (mut now, mut attempts) = (from, 0);
         while now < from + time {

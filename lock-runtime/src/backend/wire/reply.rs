@@ -22,12 +22,12 @@ pub(crate) enum AcquireReply {
 /// The position of an owner that does not hold the lock.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
-    /// What is left of the holder's lease; `None` if it never expires.
+    /// The remaining time of the holder's lease; `None` if it never expires.
     pub(crate) remaining: Option<Duration>,
     /// 1 is the head of the queue, 0 is outside it.
     pub(crate) position: u32,
     pub(crate) holder: Holder,
-    /// Which of the locks that the owner asked for is in the way, counted from 0. It has those before it.
+    /// The index of the lock in the way, counted from 0. The owner has the locks before it.
     pub(crate) lock: usize,
     /// The owner has a lock behind that one, too: an earlier answer was lost, and then a lock.
     pub(crate) holds_later: bool,
@@ -38,14 +38,14 @@ pub(crate) struct Waiting {
 pub(crate) enum EndReply {
     /// The owner held the lock, which is free now.
     Freed,
-    /// The owner held the lock, which stays taken for a time.
+    /// The owner held the lock, which stays reserved for a time.
     Rests,
-    /// The owner held the lock, which was granted to a waiter of the queue.
+    /// The owner held the lock, which was handed off to a waiter of the queue.
     HandedOff,
     /// The owner held the lock, which the named successor holds now.
     SuccessorHolds(Grant),
-    /// Nothing was done, and `end` is to be sent: a waiter queues, or the record that the server compared is
-    /// another one. Only `release` answers so.
+    /// Nothing was done, and `end` must be sent: a waiter queues, or the server compared another record. Only `release`
+    /// answers so.
     Contended,
     /// The owner did not hold the lock, and has left its queue.
     LeftQueue,

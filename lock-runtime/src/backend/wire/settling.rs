@@ -15,17 +15,17 @@ use std::time::Duration;
 use crate::backend::wire::outstanding::Outstanding;
 use crate::background::moment::Moment;
 
-/// The time to the second end of an owner, which doubles with each one that is not answered. A broken connection is
-/// replaced at once, and waiters want the lock.
+/// The time to the second end of an owner, which doubles with each unanswered one. A broken connection is replaced at
+/// once, and waiters want the lock.
 const AT_FIRST: Duration = Duration::from_millis(10);
 
-/// The time between two later ends.
+/// The interval of later ends.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The same once an owner has been ended for [`SETTLING_TIME`], as one with a long ttl may have to be.
+/// The interval once an owner has been ended for [`SETTLING_TIME`], which a long ttl may require.
 const LATER_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The least time for which an owner is ended again; longer if it asked for a longer ttl.
+/// The shortest time for which an owner is ended again; longer if it asked for a longer ttl.
 const SETTLING_TIME: Duration = Duration::from_secs(10);
 
 /// How long one owner is ended again.
@@ -34,7 +34,7 @@ pub(crate) struct Settling {
     start: Moment,
     /// No command of the owner can arrive after this.
     pub(super) until: Moment,
-    /// Nothing stored by one can outlive this.
+    /// Nothing that one has stored can outlive this.
     pub(super) gone: Moment,
     /// How many ends in a row were not answered.
     pub(super) unanswered: u32,
@@ -53,8 +53,8 @@ impl Settling {
         }
     }
 
-    /// The time to the next end; `None` if no more is needed. `jitter` is asked for a number between 0 and 1 only if one
-    /// is: that is a system call.
+    /// The time to the next end; `None` if no more is needed. `jitter` is asked for a number between 0 and 1 only if
+    /// one is needed: that is a system call.
     pub(crate) fn pause(
         &mut self,
         outstanding: &Outstanding,
@@ -85,8 +85,8 @@ impl Settling {
         Some(interval.mul_f64(0.8 + 0.4 * jitter()))
     }
 
-    /// Whether an end that is sent now is the last one, if it is answered. The time at which it is sent counts, not that
-    /// of its answer: the process may be stopped in between, for longer than any command was under way.
+    /// Whether an end that is sent now is the last one, if it is answered. The sending counts, not the answer: the
+    /// process may be stopped in between, for longer than any command was in flight.
     pub(crate) fn is_last(&self, now: Moment) -> bool {
         now >= self.until
     }
@@ -97,10 +97,10 @@ mod tests {
     use super::*;
     use crate::backend::wire::outstanding::ConnectionId;
 
-    /// The times to the next ends, for owners whose ends are answered so.
+    /// The times to the next ends, for owners whose ends are answered like this.
     fn pauses(answers: &[bool]) -> Vec<u128> {
         let mut outstanding = Outstanding::default();
-        // One that is tainted is ended again whatever is answered.
+        // A tainted owner is ended again whatever is answered.
         outstanding.sending(ConnectionId(1), Duration::from_secs(30), true);
         outstanding.ending(ConnectionId(2));
         let start = Moment::FIRST;

@@ -26,7 +26,8 @@ fn caller() -> (InlineRunner<Threads>, Reply<Threads>) {
     InlineRunner::new(&background())
 }
 
-/// A task that waits for a notification, and tells its caller and a receiver on which threads it ran before and after.
+/// A task that waits for a notification, and reports to its caller and a receiver the threads on which it ran before
+/// and after.
 struct Noting {
     notify: Arc<Notify>,
     threads: oneshot::Receiver<Threads>,

@@ -10,11 +10,11 @@ use foldhash::HashMap;
 use crate::background::Background;
 use crate::background::sync::Mutex;
 
-/// The time between two checks of the offloaded tasks. A task that was woken before one check and is not
-/// polled by the next is taken over: soon enough to keep its queue entry and its lease.
+/// The interval of checks of the offloaded tasks. A task that was woken before one check and is not polled by the next
+/// is taken over: soon enough to keep its queue entry and its lease.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// After so many checks without a task, checking stops until the next task is assigned.
+/// After this many checks without a task, checking stops until the next task is assigned.
 const IDLE_CHECKS: u32 = 10;
 
 pub(super) static WATCHED_TASKS: LazyLock<WatchedTasks> = LazyLock::new(WatchedTasks::default);
@@ -24,11 +24,11 @@ pub(super) trait Watched: Send + Sync {
     /// Whether it was woken before the last check and has not been polled since. Called once at each check.
     fn is_stuck(&self) -> bool;
 
-    /// Has the background poll it from now on.
+    /// Makes the background poll it from now on.
     fn move_to_background(&self);
 }
 
-/// The place of a task among those that are watched.
+/// The place of a task among the watched ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct WatchId(u64);
 
@@ -45,7 +45,7 @@ pub(super) struct WatchedTasks(Mutex<Tasks>);
 #[derive(Default)]
 struct Tasks {
     by_id: HashMap<WatchId, Arc<dyn Watched>>,
-    /// Whether a task of the background checks them.
+    /// Whether a background task checks them.
     is_watching: bool,
 }
 

@@ -31,7 +31,7 @@ impl Graph {
     }
 }
 
-/// A call for a template that is `class` holds one lock and waits for the next.
+/// A call with the template `class` holds one lock and waits for the next.
 fn nested<'a>(held: &'a str, asked: &'a str) -> Link<'a> {
     of_keys((held, "1"), (asked, "1"))
 }
@@ -79,7 +79,7 @@ fn by_one_call(mut link: Link<'_>) -> Link<'_> {
     link
 }
 
-/// The rings that these calls, one after the other, are reported for.
+/// The rings that are reported for these calls, one after the other.
 fn rings(graph: &mut Graph, calls: &[Link<'_>]) -> Vec<String> {
     news(graph, calls).0
 }
@@ -179,7 +179,7 @@ fn locks_that_are_taken_together_are_a_ring_only_with_nested_ones() {
     assert_eq!(rings(&mut graph, &both_orders), [""; 0]);
     let of_another = [nested("a", "x"), together("x", "y"), together("y", "x")];
     assert_eq!(rings(&mut graph, &of_another), [""; 0]);
-    // Each edge of these is known, but not as one of nested calls.
+    // Each edge of these is known, but not as an edge of nested calls.
     let two = [nested("b", "a")];
     assert_eq!(
         rings(&mut graph, &two),
@@ -200,7 +200,7 @@ fn weaker_nested_call_is_a_ring_beside_a_stronger_one_that_takes_both() {
     let mut graph = Graph::new(WIDE);
     assert_eq!(rings(&mut graph, &both), [""; 0]);
     assert_eq!(rings(&mut graph, &[reads]), ["a → b → a"]);
-    // Where the calls that nest do not wait for each other, each waits for one that takes both.
+    // If the nesting calls do not wait for each other, each waits for a call that takes both.
     let mut graph = Graph::new(WIDE);
     assert_eq!(rings(&mut graph, &[reads, shares]), [""; 0]);
     assert_eq!(rings(&mut graph, &both[..1]), ["a → b → a"]);
@@ -257,7 +257,7 @@ fn oldest_keys_that_were_taken_together_give_way() {
     };
     let of = |held, asked| of_keys(("a", held), ("a", asked));
     let mut graph = Graph::new(bounds);
-    // One of them again and again takes no more room.
+    // Repeating one of them takes no more room.
     for keys in [&["1", "2"], &["3", "4"], &["3", "4"], &["5", "6"]] {
         assert_eq!(see_list(&mut graph, keys), [""; 0]);
     }
@@ -347,7 +347,7 @@ fn one_call_tells_the_shortest_of_many_rings() {
     let (told, reached) = news(&mut graph, &[nested("d", "a")]);
     assert_eq!(told, ["d → a → d", "d → a → b → d"]);
     assert_eq!(reached, []);
-    // A ring that several calls are in is one of them.
+    // A ring of several alternative calls is reported once.
     let mut reads = nested("a", "b");
     reads.crossing.wait = Wait::ForWriter;
     let mut graph = Graph::new(few);

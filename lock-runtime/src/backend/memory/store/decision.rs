@@ -24,15 +24,15 @@ impl<T> Decision<T> {
     }
 }
 
-/// What a decision means for holders and waiters that did not ask for it.
+/// A decision's effects on holders and waiters that did not ask for it.
 #[derive(Debug)]
 pub(crate) struct Effects {
-    /// Holders whose lease has expired. They have to be notified, since their own timers may not have fired.
+    /// Holders whose lease has expired. They must be notified, since their own timers may not have fired.
     pub(crate) expired: SmallVec<[LeaseWatch; 1]>,
     /// Holders that released their lock.
     pub(crate) released: SmallVec<[LeaseWatch; 1]>,
-    /// Waiters that have to make their next attempt: a waiter that was granted the lock, and the first
-    /// in the queue where the moment at which it can be granted has moved.
+    /// Waiters that must make their next attempt: a waiter that was granted the lock, and the first in the queue if the
+    /// time at which it can be granted has moved.
     pub(crate) wake: SmallVec<[Arc<Notify>; 2]>,
 }
 

@@ -32,7 +32,7 @@ impl Grant {
     }
 }
 
-/// How long a lease lasts that is not extended by hand; `None` is for ever.
+/// The duration of a lease that is not extended by hand; `None` is for ever.
 fn span_of(terms: &LeaseTerms) -> Option<Duration> {
     if terms.renew {
         terms.max_hold
@@ -55,7 +55,7 @@ pub(crate) struct Holder {
     pub(crate) ttl: Duration,
     pub(crate) watch: Option<LeaseWatch>,
     state: State,
-    /// Its caller is done, and the lock stays taken.
+    /// Its caller is done, and the lock stays reserved.
     pub(crate) is_resting: bool,
 }
 
@@ -63,9 +63,9 @@ pub(crate) struct Holder {
 enum State {
     /// Granted to a waiter that has not polled since.
     Claimed(LeaseTerms),
-    /// Renewed by not expiring: store and holder live and die together, so no renewal can be missed.
+    /// Renewed by never expiring: store and holder live and die together, so no renewal can be missed.
     Renewed,
-    /// Extended by hand alone.
+    /// Extended only by hand.
     Scheduled(RenewalSchedule),
 }
 
@@ -140,7 +140,8 @@ impl Holder {
         Grant::new(self, terms)
     }
 
-    /// Holds from now for a time although its caller is done, by an id that no caller has. Returns its watch.
+    /// Reserves the lock for a time from now although its caller is done, under an id that no caller has. Returns its
+    /// watch.
     pub(crate) fn rest(
         &mut self,
         owner: OwnerId,

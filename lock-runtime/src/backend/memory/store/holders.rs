@@ -19,7 +19,7 @@ pub(crate) enum Holders {
 }
 
 impl Holders {
-    /// Whether a share goes in, or for `None` a caller that wants the lock alone.
+    /// Whether there is room for a share, or with `None` for an exclusive caller.
     pub(crate) fn has_room_for(&self, share: Option<Share>) -> bool {
         match (self, share) {
             (Holders::None, _) => true,
@@ -55,7 +55,7 @@ impl Holders {
         }
     }
 
-    /// Makes a reader of a holder that has the lock alone, in a phase that begins with it.
+    /// Makes an exclusive holder a reader, in a phase that begins with it.
     pub(crate) fn downgrade(&mut self, token: FencingToken, now: Moment) {
         *self = match std::mem::take(self) {
             Holders::Exclusive(mut holder) => {
@@ -83,7 +83,7 @@ impl Holders {
         matches!(self, Holders::None)
     }
 
-    /// The token of those that share the lock.
+    /// The token of the holders that share the lock.
     pub(crate) fn shared_token(&self) -> Option<FencingToken> {
         match self {
             Holders::Shared(phase) => Some(phase.token),
@@ -118,7 +118,7 @@ impl Holders {
         holders.filter_map(|holder| holder.watch.as_ref())
     }
 
-    /// The holders, each with what it takes.
+    /// The holders, each with its number of permits.
     pub(crate) fn each(&self) -> impl Iterator<Item = (u32, &Holder)> {
         let (alone, together) = match self {
             Holders::None => (None, None),
@@ -142,7 +142,7 @@ impl Holders {
         (now >= expires_at).then_some(owner)
     }
 
-    /// The holder after whose lease there may be room for a waiter, unless a holder leaves or is extended. A share with a
+    /// The holder whose lease end may make room for a waiter, unless a holder leaves or is extended. A share with a
     /// limit may fit as soon as one share has lapsed, any other waiter when all have.
     pub(crate) fn in_the_way(&self, share: Option<Share>) -> Option<&Holder> {
         let (phase, limit) = match self {

@@ -11,7 +11,7 @@ use crate::state::{self, HolderKind, HolderRef, Waiter};
 /// How many holders, and how many waiters, are shown.
 const MOST: usize = 128;
 
-/// What came of a revocation.
+/// The outcome of a revocation.
 #[derive(Debug)]
 pub(crate) enum Taken {
     /// The lock was taken from holders with these watches.
@@ -29,7 +29,7 @@ impl Store {
         self.locks.keys().map(String::as_str)
     }
 
-    /// A lock as it is at `now`.
+    /// The state of a lock at `now`.
     pub(crate) fn look(&mut self, key: &LockKey, now: Moment) -> Decision<state::LockState> {
         let effects = self.expire(key.as_str(), now);
         let mut state = state::LockState::free(key.clone());
@@ -78,7 +78,7 @@ impl Store {
         })
     }
 
-    /// Admits waiters. Whether one of them has the lock.
+    /// Admits waiters. Returns whether one of them has the lock.
     fn serve(&mut self, key: &str, now: Moment, effects: &mut Effects) -> bool {
         self.admit_waiters(key, now, effects);
         self.locks

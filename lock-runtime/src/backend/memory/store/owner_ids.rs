@@ -2,7 +2,7 @@
 
 use crate::lease::owner_id::OwnerId;
 
-/// Numbers the owners of one store. Owner ids compare as their numbers do, so they rise along a queue.
+/// Numbers the owners of one store. Owner ids compare like their numbers, so they rise along a queue.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerIds {
     last: u64,

@@ -18,13 +18,13 @@ use crate::lease::record::{Counted, Shared};
 #[derive(Debug)]
 pub(crate) struct Phase {
     pub(crate) token: FencingToken,
-    /// Of the holder that began it, which may have left.
+    /// The label of the holder that began it, which may have left.
     label: Arc<str>,
     since: Moment,
-    /// What the holders take together.
+    /// The number of permits of all holders together.
     taken: u64,
     shares: BTreeMap<OwnerId, HeldShare>,
-    /// The shares in the order in which they lapse: with a crowd inside, each attempt asks for the first.
+    /// The shares in the order in which they lapse: with many holders, each attempt asks for the first.
     lapses: BTreeSet<(Moment, OwnerId)>,
 }
 
@@ -80,7 +80,7 @@ impl Phase {
         self.shares.is_empty()
     }
 
-    /// Whether the share goes in beside those that are inside.
+    /// Whether the share fits in with the present ones.
     pub(crate) fn has_room_for(&self, share: Share) -> bool {
         share.fits(self.taken)
     }
@@ -99,7 +99,7 @@ impl Phase {
         self.shares.values().map(|share| &share.holder)
     }
 
-    /// The holders, each with what it takes.
+    /// The holders, each with its number of permits.
     pub(crate) fn shares(&self) -> impl Iterator<Item = (u32, &Holder)> {
         self.shares
             .values()

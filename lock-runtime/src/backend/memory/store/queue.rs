@@ -15,14 +15,14 @@ use crate::lease::schedule::LeaseTerms;
 pub(crate) struct QueuedWaiter {
     pub(crate) owner: OwnerId,
     pub(crate) label: Arc<str>,
-    /// `None` for a waiter that wants the lock alone.
+    /// `None` for an exclusive waiter.
     pub(crate) share: Option<Share>,
     pub(crate) terms: LeaseTerms,
     /// When it began to wait.
     pub(crate) since: Moment,
     /// When its wait is over.
     pub(crate) until: Moment,
-    /// What wakes it.
+    /// Wakes it.
     pub(crate) notify: Arc<Notify>,
 }
 

@@ -16,12 +16,12 @@ use crate::lease::{Share, record};
 pub(crate) struct Ask<'a> {
     pub(crate) key: &'a str,
     pub(crate) label: &'a Arc<str>,
-    /// What the caller takes beside others; `None` if it wants the lock alone.
+    /// The caller's share; `None` if it is exclusive.
     pub(crate) share: Option<Share>,
     pub(crate) terms: LeaseTerms,
-    /// The owner that the previous attempt was answered with, for a caller that is queued.
+    /// The owner in the answer to the previous attempt, for a queued caller.
     pub(crate) owner: Option<OwnerId>,
-    /// What wakes the caller in the queue, and when the caller's wait is over; `None` for a caller that does not wait.
+    /// Wakes the caller in the queue, with the time when its wait is over; `None` for a caller that does not wait.
     pub(crate) queue_with: Option<(&'a Arc<Notify>, Moment)>,
 }
 
@@ -32,11 +32,11 @@ pub(crate) struct Busy {
     pub(crate) holder: record::Holder,
     /// When the leases in the way end, unless they are extended.
     pub(crate) expires_at: Moment,
-    /// The ttl of that lease. One that is renewed has no end here, and on a server this at most.
+    /// The ttl of that lease. A renewed lease has no end here, and lasts at most this long on a server.
     pub(crate) ttl: Duration,
     /// When the wait of the first in the queue is over, which may never be polled again.
     pub(crate) first_leaves_at: Moment,
-    /// The owner that the caller is in the queue.
+    /// The caller's owner in the queue.
     pub(crate) owner: Option<OwnerId>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct LockOwner<'a> {
 pub(crate) enum RenewOutcome<'a> {
     /// The lock is free, or another caller holds it.
     NotHeld,
-    /// The lease is renewed without being asked for it.
+    /// The lease is renewed without a request.
     Unchanged,
     /// The lease has a new deadline.
     Extended {

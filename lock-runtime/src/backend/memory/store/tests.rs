@@ -1,5 +1,6 @@
-//! The decisions of the store that no caller can bring about at will: who is woken, and what lapses unseen. The others are
-//! cases of `conformance`. With milliseconds for the time, a letter for the lease of a holder and a number for a waiter.
+//! Tests the decisions of the store that no caller can cause at will: who is woken, and what lapses unseen.
+//! `conformance` has cases for the others. Times are milliseconds, a letter is a holder's lease, and a number is a
+//! waiter.
 
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ pub(super) const RENEWED: LeaseTerms = LeaseTerms {
     ..FIXED
 };
 
-/// A store, the effects of its last decision, the leases by their letters and the waiters by their numbers.
+/// A store, the effects of its last decision, the leases by letter and the waiters by number.
 #[derive(Default)]
 pub(super) struct Scene {
     pub(super) store: Store,
@@ -130,7 +131,7 @@ impl Scene {
         self.hold_share(letter, None, terms, now)
     }
 
-    /// Registers a lease. `false` if the lock is not held any more.
+    /// Registers a lease. `false` if the lock is no longer held.
     pub(super) fn register(&mut self, grant: Grant, letter: char) -> bool {
         let watch = self.watch(letter);
         self.store.register(owner(grant), watch).is_none()
@@ -194,7 +195,7 @@ impl Scene {
         self.note(decision)
     }
 
-    /// The deadline that a renewal brings; `Ok(None)` for a lease that is renewed anyway.
+    /// The deadline after a renewal; `Ok(None)` for a lease that is renewed anyway.
     pub(super) fn renew(&mut self, grant: Grant, now: u64) -> Result<Option<Moment>, ()> {
         let decision = self.store.renew(owner(grant), at(now));
         let decision = decision.map(|renewal| match renewal {
