@@ -110,7 +110,7 @@ impl Drop for Waiter<'_> {
 /// The clock and the timers of a waiting caller.
 #[derive(Debug)]
 enum WaitTimer {
-    /// Those of its runtime.
+    /// The clock and the timers of its runtime.
     Runtime,
     /// The real clock, and the timers of the background thread.
     Background(Background),

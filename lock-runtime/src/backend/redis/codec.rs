@@ -8,8 +8,8 @@ use redis::{PushKind, Value};
 /// The deepest nesting of values. The client library's parser has the same limit.
 const MAX_DEPTH: usize = 100;
 
-/// The length in bytes from which an incomplete value is refused. No command that is sent has so long an answer, and an
-/// incomplete value is decoded from its start each time more of it arrives.
+/// The length in bytes at which an incomplete value is refused. No answer is that long, and an incomplete value is
+/// decoded from its start each time more of it arrives.
 const MAX_LENGTH: usize = 1 << 20;
 
 /// The bytes are not RESP3, or the value is too long.

@@ -255,7 +255,7 @@ impl Node {
         }
     }
 
-    /// The time by which a command that begins now must be answered.
+    /// The deadline of a command that begins now.
     pub(super) fn until(&self) -> Instant {
         self.connection.until()
     }

@@ -10,7 +10,7 @@
 //! # Invariants
 //!
 //! - Each node keeps the invariants of one server.
-//! - An expired vote does not count, and neither does one that the owner is yielding.
+//! - An expired vote does not count, and neither does a vote that the owner is yielding.
 //! - Only a holder that a majority has just confirmed writes its record again.
 //! - A node that may have lost data grants nothing until clients have measured the restart delay.
 
@@ -115,7 +115,7 @@ impl QuorumWire {
             Err(WireError::Unavailable(_)) => false,
         };
         if is_final && !queue {
-            // The caller asks no more and has queued nowhere, but may have some nodes.
+            // The caller stops asking and has queued nowhere, but may have some nodes.
             owner.kept = None;
             ends::abandon(&self.nodes, &candidate);
         }

@@ -118,7 +118,7 @@ impl Replication {
         }
     }
 
-    /// Closes this connection, if it is the one that is used.
+    /// Closes this connection, if it is the current one.
     pub(super) fn reject(&self, on: ConnectionId, reason: &str) {
         self.node.reject(on, reason);
     }

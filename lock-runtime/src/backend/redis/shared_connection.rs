@@ -96,7 +96,7 @@ impl SharedConnection {
         }
     }
 
-    /// The time by which a command that begins now must be answered.
+    /// The deadline of a command that begins now.
     pub(super) fn until(&self) -> Instant {
         Instant::now() + self.shared.settings.command_timeout
     }

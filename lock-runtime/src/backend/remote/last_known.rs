@@ -73,7 +73,7 @@ impl LastKnown {
         ))
     }
 
-    /// Reduces it to what decisions depend on.
+    /// Reduces it to the part that decisions depend on.
     pub(crate) fn knows(known: Option<&LastKnown>) -> Knows {
         match known {
             None => Knows::Nothing,

@@ -74,8 +74,8 @@ pub(super) fn request(wait: Duration) -> Request {
     }
 }
 
-/// The holder hands its lease over at the moment at which the next caller is dropped. That caller was promoted, so it
-/// can no longer leave the queue, and it never reads the reply.
+/// The holder hands its lease over just when the next caller is dropped. That caller was promoted, so it can no longer
+/// leave the queue, and it never reads the reply.
 #[test]
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     let client = open(&Options::default(), Clock::Boot, |_, _| {

@@ -19,7 +19,7 @@ pub(crate) enum Command {
     BeginAnew,
     /// The caller [has](super::Competing::win) the lock.
     Win,
-    /// The caller fails with what is known, once its [owner](super::Competing::give_up) has ended.
+    /// The caller fails with the last known state, once its [owner](super::Competing::give_up) has ended.
     GiveUp,
 }
 

@@ -299,7 +299,7 @@ impl World {
         self.on(Event::GivenBack);
     }
 
-    /// An owner is given away, to be ended or to the next caller, with what the taker needs to know.
+    /// Gives an owner away, to be ended or to the next caller, with everything they need to know.
     fn given_away(&mut self, owner: &Owner) {
         let Owner {
             outstanding,

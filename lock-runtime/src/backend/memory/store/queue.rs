@@ -10,7 +10,7 @@ use crate::lease::Share;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::LeaseTerms;
 
-/// A waiter with what it asked for.
+/// A waiter and its request.
 #[derive(Debug)]
 pub(crate) struct QueuedWaiter {
     pub(crate) owner: OwnerId,

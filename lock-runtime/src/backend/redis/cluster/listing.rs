@@ -21,7 +21,7 @@ use crate::backend::wire::inspection::{Cursor, Listing, Position};
 use crate::key::slot_of;
 use crate::state::LockState;
 
-/// After a pass in which keys moved, one that finds them.
+/// The second pass finds the keys that moved during the first.
 const MAX_PASSES: u32 = 2;
 
 /// The locks of a page, and where the listing continues.

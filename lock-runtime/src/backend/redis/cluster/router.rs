@@ -38,7 +38,7 @@ impl Router {
         }
     }
 
-    /// The time by which a command that begins now must be answered.
+    /// The deadline of a command that begins now.
     pub(super) fn until(&self) -> Instant {
         Instant::now() + self.settings.command_timeout
     }

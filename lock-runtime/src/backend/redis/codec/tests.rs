@@ -79,7 +79,7 @@ fn decoded(bytes: &[u8]) -> Option<(Value, usize)> {
     decode(bytes).expect("valid RESP3")
 }
 
-/// The text by which values are compared, since NaN is not equal to itself.
+/// The text to compare, since NaN is not equal to itself.
 fn shown(value: &Value) -> String {
     format!("{value:?}")
 }

@@ -1,4 +1,4 @@
--- Part of acquire and end, after grant.lua: the next holder of a lock that is held by one owner at a time.
+-- Part of acquire and end, after grant.lua: chooses the next holder of a lock that one owner holds at a time.
 
 local RECENT_US = 1000000 -- a poll that is not older shows that the waiter's process is subscribed
 
@@ -12,7 +12,7 @@ local function accepts(owner, alive)
   return (alive > LIVE_US - RECENT_US or is_subscribed(owner)) and notify(owner)
 end
 
--- The head alone.
+-- Only the head.
 local function read_head()
   return read_queue('0', '1')
 end
@@ -37,8 +37,8 @@ local function choose(waiters, sender, ended, removed)
   return nil, removed
 end
 
--- The same for all that queue, of which `head` was read. Mostly that is the one, and the others are not read: to read a
--- hundred took a quarter of the time of the script. At most MAX_CHECKED are.
+-- The same for the whole queue, whose `head` was read. Usually the head is chosen and no others are read: reading a
+-- hundred took a quarter of the script's time. At most MAX_CHECKED are.
 local function choose_from(head, sender, ended)
   local entry, removed = choose(head, sender, ended)
   if entry or #head == 0 then

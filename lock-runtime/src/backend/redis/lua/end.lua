@@ -32,7 +32,7 @@ local to_successor = successor and (not head or owner_of(head) == successor_owne
 local granted = to_successor and successor or head
 add_members(removed, entry)
 
--- The first write is one that a server out of memory allows. It then allows the rest of the script.
+-- A server out of memory allows the first write. It then allows the rest of the script.
 if not granted then
   call('ZREM', Q, unpack(removed))
   call('DEL', K)

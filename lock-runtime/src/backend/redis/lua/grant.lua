@@ -1,7 +1,7 @@
--- Part of acquire and end, also of a share: the records, and what grants a lock to a waiter.
+-- Part of acquire and end, also of a share: the records, and the grant of a lock to a waiter.
 --
 -- K, the lock:  owner(22) flag(1) token(16) label. The flag is '+' while a waiter queues, else ' '. A holder that asked for
---   no token has its own time in ms in place of one; only that begins with a zero.
+--   no token has its own time in ms instead; only such a time begins with a zero.
 -- F, the fence: the last token.
 -- Q, the queue: two members for each waiter. Its entry, `owner + label`, is scored with its ticket (µs, in order
 --   of arrival). Its heartbeat, the bare `owner`, is scored with minus the time (µs) until which the waiter counts
@@ -53,7 +53,7 @@ local function notify(owner)
 end
 
 -- Whether the process of a waiter is subscribed. PUBLISH also counts subscribers to patterns, such as a monitor's
--- `PSUBSCRIBE *`. True if the user has no right to ask.
+-- `PSUBSCRIBE *`. True if the user may not ask.
 local function is_subscribed(owner)
   local subscribers = redis.pcall('PUBSUB', 'NUMSUB', 'lock:' .. owner:sub(1, 8))
   return subscribers.err or subscribers[2] > 0

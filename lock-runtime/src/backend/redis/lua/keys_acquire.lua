@@ -1,7 +1,7 @@
 -- Follows grant.lua, choose.lua and queue.lua. KEYS K F Q of each lock, in the order of the locks' names. ARGV
 -- owner+label, ttl in ms (negative: all at once or nothing, and do not queue).
 -- Takes or confirms the locks in their order, up to the first that the owner cannot have, and queues for that one. All
--- callers take them in this order, so none waits for one that waits for it.
+-- callers take them in this order, so no two wait for each other.
 -- Also the poll of a waiter, which extends the leases of the locks that it has. Sent twice, it has the effect of one.
 -- Answers flag+token if the owner holds all; the flag is '+' if waiters queue for one of them. They have one token,
 -- above all earlier ones of each. Else { number of the lock in the way, remaining ms, position, the first bytes of its
@@ -48,7 +48,7 @@ local token = 0
 for _, lock in ipairs(locks) do
   token = math.max(token, lock.token or math.max(lock.fence + TURNS, now, FIRST_TOKEN))
 end
--- Stores the token of all in F.
+-- Stores the common token in F.
 local function store_token()
   local digits = string.format('%016.0f', token)
   call('SET', F, digits, 'PXAT', math.floor(token / 1000) + FENCE_MS)
@@ -90,7 +90,7 @@ if queues and not is_refused then
   ticket = join_queue(entry, ticket, members, value)
 end
 if not value then
-  -- After the caller has queued, so that Q is not empty in between.
+  -- Once the caller has queued, so that Q is not empty in between.
   add_members(in_the_way.removed, in_the_way.head)
   local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(in_the_way.removed))
   value = grant(in_the_way.head, CLAIM_MS, new_token(in_the_way.fence), remaining)

@@ -4,7 +4,7 @@
 local entry = ARGV[1]
 local owner = owner_of(entry)
 
--- Ends the owner for the lock of K, F and Q. Answers as the script, for one lock.
+-- Ends the owner for the lock of K, F and Q. Answers like the script, for one lock.
 local function end_one()
   -- By pcall: a record of another type must not keep the other locks.
   local value = redis.pcall('GET', K)

@@ -12,7 +12,7 @@ local function is_full(members)
   return members >= MAX_WAITERS and call('ZCOUNT', Q, '0', '+inf') >= MAX_WAITERS
 end
 
--- Has the caller queue, or stay in the queue. `value` is K's, or nil if K is free. Returns the caller's ticket.
+-- Queues the caller, or keeps it in the queue. `value` is K's, or nil if K is free. Returns the caller's ticket.
 local function join_queue(entry, ticket, members, value)
   ticket = ticket or members > 0 and next_ticket() or now
   enqueue(entry, ticket)
@@ -20,7 +20,7 @@ local function join_queue(entry, ticket, members, value)
   if value and value:match(UNFLAGGED) then
     call('SETRANGE', K, '22', '+')
     if not value:match(SHARED) then
-      -- Without this message the holder learns of the waiter only by its release, and has to send another command.
+      -- Without this message the holder learns of the waiter only by its release, and must send another command.
       notify(owner_of(value))
     end
   end
@@ -28,7 +28,7 @@ local function join_queue(entry, ticket, members, value)
 end
 
 -- The answer to the caller: { remaining ms, position, the first bytes of K's value }. The position is 1 at the head
--- and 0 outside the queue. If K is shared, and the caller names R, it is followed by the number of owners, what they
+-- and 0 outside the queue. If K is shared, and the caller names R, the number of owners follows, the permits that they
 -- take together, and for how long K has been shared (ms).
 local function waiting(ticket, members, value, R)
   local position = 0
@@ -41,7 +41,7 @@ local function waiting(ticket, members, value, R)
   if type(sum) == 'string' then
     answer[4] = call('ZCOUNT', R, string.format('(%.0f', now), '+inf')
     answer[5] = -sum
-    -- The token is the time at which the phase began, unless the clock was set back.
+    -- The token is the start time of the phase, unless the clock was set back.
     answer[6] = math.max(0, math.floor((now - phase) / 1000))
   end
   return answer

@@ -1,7 +1,7 @@
 -- Follows quorum_take.lua, grant.lua, choose.lua, queue.lua, quorum_node.lua and quorum_queue.lua: K is taken, a waiter
--- queues, or the node may have lost data. Also the poll of a waiter, and of an owner whose token is to rise.
+-- queues, or the node may have lost data. Also the poll of a waiter, and of an owner whose token must rise.
 -- Sent twice, it has the effect of one. p is the token that the client proposes, see `proposed_token`.
--- Answers as `held` if the caller has K, as `early` if the node has no vote, else as `waits`.
+-- Answers `held` if the caller has K, `early` if the node has no vote, otherwise `waits`.
 local marker = read_marker(M, boot, delay)
 if marker.err then
   return marker
@@ -20,7 +20,7 @@ end
 local fence
 local value = call('GET', K)
 if value and owner_of(value) == owner then
-  -- Reads neither F nor Q, unless the token rises: else a vote can be confirmed in any state of these.
+  -- Reads neither F nor Q, unless the token rises: otherwise a vote can be confirmed in any state of these.
   local rises = proposed > tonumber(value:sub(24, 39))
   if rises then
     fence, failure = read_fence()
@@ -42,16 +42,16 @@ fence, failure = read_fence()
 if not fence then
   return failure
 end
--- Heartbeats included. An empty queue is not read any further.
+-- Heartbeats included. An empty queue is not read further.
 local members = call('ZCARD', Q)
--- An entry keeps its stamp while it is alive. Without one, a stamp that is far off counts as of now.
+-- An entry keeps its stamp while it is alive. Otherwise a stamp that is far off is replaced by the current time.
 local ticket = members > 0 and alive_for(owner) > 0 and call('ZSCORE', Q, entry)
 local stamp = tonumber(ticket or ARGV[3])
 if not ticket and (stamp < now - MAX_BEHIND_US or stamp > now + MAX_AHEAD_US) then
   stamp = now
 end
 
--- What is written first needs memory, here and below: a server without it refuses before anything is written.
+-- The first write needs memory, here and below: a server without it refuses before anything is written.
 local granted, removed, token
 if not value then
   local head
@@ -68,8 +68,8 @@ end
 local queues = ttl == ARGV[2]
 local is_refused = queues and not ticket and is_full(members)
 if queues and not is_refused then
-  -- `join_queue` notifies K's owner of the first waiter. It is also told of a new head, since it may have this node
-  -- alone, and then cedes it to a better stamp.
+  -- `join_queue` notifies K's owner of the first waiter. It is also notified of a new head, since it may have this node
+  -- alone, and then yields it to an earlier stamp.
   local is_new_head = not ticket and value and value:match(FLAGGED) and is_first(entry, stamp)
   ticket = join_queue(entry, stamp, members, value)
   if is_new_head then
@@ -77,7 +77,7 @@ if queues and not is_refused then
   end
 end
 if granted then
-  -- After the caller has queued, so that Q is not empty in between.
+  -- Once the caller has queued, so that Q is not empty in between.
   local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(removed))
   value = grant(granted, CLAIM_MS, token, remaining)
 end

@@ -1,8 +1,8 @@
 -- Follows grant.lua, choose.lua, queue.lua, quorum_node.lua and quorum_queue.lua. KEYS K F Q M, ARGV owner+label, token
 -- (16 digits), stamp (µs), boot, delay in ms.
--- Gives K, if it has exactly that token, to a live waiter with a better stamp, and has the caller queue. A late copy
+-- Gives K, if it has exactly that token, to a live waiter with an earlier stamp, and queues the caller. A late copy
 -- finds another token. Without such a waiter it writes nothing, not even an expiry: the vote stays as old as it was.
--- Answers as acquire does. The value is empty, and 0 ms remain, if K is absent.
+-- Answers like acquire. The value is empty, and 0 ms remain, if K is absent.
 local entry, stamp = ARGV[1], tonumber(ARGV[3])
 local owner = owner_of(entry)
 

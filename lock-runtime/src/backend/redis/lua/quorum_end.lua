@@ -21,7 +21,7 @@ end
 
 local head, removed = choose_from(first, nil, owner)
 add_members(removed, entry)
--- The first write is one that a server out of memory allows. It then allows the rest of the script.
+-- A server out of memory allows the first write. It then allows the rest of the script.
 if not head then
   call('ZREM', Q, unpack(removed))
   call('DEL', K)

@@ -2,7 +2,7 @@
 -- ms.
 -- The renewal of a holder that a majority has just confirmed: it also writes K on a node that has lost it, with the
 -- holder's token. It does so on a node without a vote, too: no other owner can have the lock.
--- Answers as acquire does, or nil if another owner has K.
+-- Answers like acquire, or nil if another owner has K.
 local entry, ttl, boot, delay = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
 local owner = owner_of(entry)
 

@@ -1,7 +1,7 @@
 -- Follows grant.lua and quorum_node.lua. KEYS M, ARGV boot, delay in ms, the name of a new count, the name of the count
--- that the client knows, and how long (ms) that has gone on, as clients have measured it. Begins the count of a node that
--- may have lost data, or has it go on.
--- Answers { ms until the node votes, time (µs) }, and if it does not vote yet, the count and how long (ms) it has gone on.
+-- that the client knows, and how long (ms) that has run, as clients have measured it. Begins the count of a node that
+-- may have lost data, or continues it.
+-- Answers { ms until the node votes, time (µs) }, and if it does not vote yet, the count and how long (ms) it has run.
 local M, boot, delay = KEYS[1], ARGV[1], ARGV[2]
 local marker = read_marker(M, boot, delay)
 if marker.err then

@@ -1,14 +1,14 @@
 -- Part of the scripts of a quorum's node, after grant.lua.
 --
--- M, the node's marker, without expiry: `boot delay` of a node that votes, and else `boot delay count waited`. A server
---   that was started again has another boot, and one that lost its data has no M. It may have lost locks, so it gives
+-- M, the node's marker, without expiry: `boot delay` of a node that votes, otherwise `boot delay count waited`. A server
+--   that has restarted has another boot, and one that lost its data has no M. It may have lost locks, so it grants
 --   nothing before every lease that it may have lost is over: none is longer than the delay (ms). Clients measure that
 --   time, since no clock of the server is known to run evenly. `waited` (ms) has passed for certain since the count began.
 -- Q: the ticket is the stamp that the client chose. So waiters have one order on all nodes: stamp, then entry.
 -- F: as on one server. A grant's token is not below the one that the client proposes, so that nodes agree on it.
 
--- How long (ms) a node that has waited for so long does not vote yet. With a margin for a client's clock, which may be
--- faster than the one by which a lease ends.
+-- How long (ms) a node that has waited this long does not vote yet. With a margin for a client's clock, which may be
+-- faster than the clock that ends a lease.
 local function left_of(delay, waited)
   return delay == '0' and 0 or math.max(0, delay + math.ceil(delay / 100) + 2 - waited)
 end
@@ -20,7 +20,7 @@ local function read_marker(M, boot, delay)
     return text
   end
   local known, of_node, rest = (text or ''):match('^(%S+) (%d+)(.*)$')
-  -- Also of another boot: of clients that disagree, one with a shorter delay must not be the first after a restart.
+  -- Also of another boot: if clients disagree, one with a shorter delay must not be the first after a restart.
   if of_node and of_node ~= delay then
     return redis.error_reply(
       'LOCKDELAY the restart delay is ' .. of_node .. ' ms on this node and ' .. delay .. ' ms in this client')
@@ -41,7 +41,7 @@ local function early(marker)
   return { marker.left, now }
 end
 
--- The token that a client proposes: `=T` was given by a node, and all else is a guess, 0 if it is far ahead of this
+-- The token that a client proposes: `=T` came from a node, and anything else is a guess, 0 if it is far ahead of this
 -- clock. Or nil and the error to answer.
 local function proposed_token(text, delay)
   local known, digits = text:match('^(=?)(%d+)$')
@@ -61,7 +61,7 @@ local function mint(fence, proposed)
   return new_token(math.max(fence, proposed - TURNS))
 end
 
--- Has F not below a token that K gets. Returns the token's digits. Written in any case, since hold begins with it: a
+-- Raises F to a token that K gets. Returns the token's digits. Written in any case, since hold begins with it: a
 -- server out of memory refuses that.
 local function raise_fence(fence, token)
   local last = math.max(fence, token)
@@ -69,7 +69,7 @@ local function raise_fence(fence, token)
   return string.format('%016.0f', token)
 end
 
--- Raises the expiry of K, and never lowers it: of a lease that was renewed, a late command must not take that back.
+-- Raises the expiry of K, and never lowers it: a late command must not undo a renewal.
 -- Written in any case: a server out of memory allows it, and then allows the rest of the script.
 local function raise_expiry(ttl)
   local left = call('PTTL', K)

@@ -2,11 +2,11 @@
 
 -- A value of this library whose flag is set: owner, plus, sixteen digits, label.
 local FLAGGED = '^......................%+%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d '
-local MAX_AHEAD_US = 1000000    -- a stamp that is further off is of a clock that was wrong
+local MAX_AHEAD_US = 1000000    -- a stamp that is further off comes from a wrong clock
 local MAX_BEHIND_US = 86400000000 -- a day: a waiter may have waited for long
 
 -- Whether a waiter with this ticket is before `entry` with this stamp. Entries of one ticket are compared as in Q, byte
--- by byte: `<` would follow the language of the server.
+-- by byte: `<` would follow the server's locale.
 local function is_before(waiter, ticket, entry, stamp)
   if tonumber(ticket) ~= stamp then
     return tonumber(ticket) < stamp
@@ -31,7 +31,7 @@ local function waiters_before(entry, stamp)
   return waiters
 end
 
--- Whether no live waiter is before an owner that does not queue yet. Mostly the first one is alive, and ends it.
+-- Whether no live waiter is before an owner that does not queue yet. Usually the first is alive, and settles it.
 local function is_first(entry, stamp)
   for skipped = 0, MAX_CHECKED - 1 do
     local waiter, ticket = unpack(call('ZRANGEBYSCORE', Q, '0', stamp, 'WITHSCORES', 'LIMIT', skipped, '1'))

@@ -22,12 +22,12 @@ if not proposed then
   return failure
 end
 local owner = owner_of(value)
--- A node without a vote gives nothing.
+-- A node without a vote grants nothing.
 local marker = read_marker(KEYS[4], ARGV[4], ARGV[5])
 local waiters = marker.left == 0 and call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', '0', MAX_CHECKED) or {}
 local head, removed = choose(waiters, nil, owner)
 
--- The first write is one that a server out of memory allows. It then allows the rest of the script.
+-- A server out of memory allows the first write. It then allows the rest of the script.
 call('PEXPIRE', K, CLAIM_MS)
 if head then
   add_members(removed, head)
@@ -37,7 +37,7 @@ else
   if #removed > 0 then
     call('ZREM', Q, unpack(removed))
   end
-  -- Below the next token, which is above that of the holder, also if F was lost.
+  -- Below the next token, which is above the holder's, even if F was lost.
   raise_fence(fence, proposed - TURNS)
   call('DEL', K)
 end

@@ -1,7 +1,7 @@
 -- KEYS K F Q M, ARGV owner+label, ttl in ms (negative: do not queue), stamp (µs), p, boot, delay in ms.
 -- The first part of a node's acquire: takes a lock that is free and without waiters, or confirms the caller's own, on a
--- node whose votes count. Most calls end here, before anything is made that only other calls need. The records are
--- described in grant.lua and quorum_node.lua, p and the answers in quorum_acquire.lua, which handles what this leaves.
+-- node whose votes count. Most calls end here, before anything is built that only other calls need. The records are
+-- described in grant.lua and quorum_node.lua, p and the answers in quorum_acquire.lua, which handles the rest.
 local K, F, Q, M = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local entry = ARGV[1]
 local owner = entry:sub(1, 22)
@@ -9,7 +9,7 @@ local ttl = ARGV[2]:match('%d+')
 local boot, delay = ARGV[5], ARGV[6]
 local call = redis.call
 
--- A key that does not exist has no wrong type either.
+-- A missing key has no wrong type either.
 local is_free = call('EXISTS', K, Q) == 0
 local value = not is_free and call('GET', K)
 if (is_free or value and value:sub(1, 22) == owner) and call('GET', M) == boot .. ' ' .. delay then
@@ -25,7 +25,7 @@ if (is_free or value and value:sub(1, 22) == owner) and call('GET', M) == boot .
     local now = tonumber(token)
     if is_free then
       local ahead, fence = proposed - now, call('GET', F)
-      -- Not a proposal that is far ahead, and what take.lua leaves to the rest of acquire.
+      -- Not a proposal that is far ahead, nor the cases that take.lua leaves to the rest of acquire.
       if ahead <= 0 or #proposed == 16 and ahead <= 1000000 and (delay == '0' or ahead <= delay * 250) then
         if ahead > 0 then
           token = proposed
@@ -40,7 +40,7 @@ if (is_free or value and value:sub(1, 22) == owner) and call('GET', M) == boot .
       end
     -- Texts of sixteen digits are in the order of their numbers.
     elseif #proposed == 16 and proposed <= value:sub(24, 39) then
-      -- The token is not to rise, which F must follow. The expiry is never lowered: see quorum_node.lua.
+      -- The token does not rise, so F stays as it is. The expiry is never lowered: see quorum_node.lua.
       local left = call('PTTL', K)
       call('PEXPIRE', K, left < tonumber(ttl) and ttl or left)
       return { value:sub(23, 39), now }

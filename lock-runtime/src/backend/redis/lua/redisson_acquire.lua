@@ -1,5 +1,5 @@
 -- KEYS lock, ARGV field, ttl in ms. Takes a lock in the record of Redisson's RLock: a hash with one field, the owner.
--- Answers flag+token if the owner holds it, the token being the server's time in µs. Otherwise its remaining ms, its
+-- Answers flag+token if the owner holds it; the token is the server's time in µs. Otherwise its remaining ms, its
 -- type, and its value or a field of it.
 local K, field, ttl = KEYS[1], ARGV[1], ARGV[2]
 local kind = redis.call('TYPE', K).ok
@@ -13,7 +13,7 @@ elseif kind == 'hash' and redis.call('HEXISTS', K, field) == 1 then
   end
 elseif kind == 'hash' then
   local holder = ''
-  -- A lock of several holders has more fields, and one that says so.
+  -- A lock of several holders has more fields, and one that marks it.
   if redis.call('HLEN', K) <= 8 then
     for _, name in ipairs(redis.call('HKEYS', K)) do
       holder = name ~= 'mode' and name or holder

@@ -1,4 +1,4 @@
--- KEYS K, ARGV owner, ttl in ms. Extends the lease. Never shortens it, and never makes a lock that is gone.
+-- KEYS K, ARGV owner, ttl in ms. Extends the lease. Never shortens it, and never creates a lock that is gone.
 -- Answers flag+token, or nil if K is not the owner's.
 local value = redis.call('GET', KEYS[1])
 if not value

@@ -32,7 +32,7 @@ end
 -- Of another type: it fails before anything is written.
 local members = call('ZCARD', Q)
 call('ZCARD', R)
--- The next token is above that of the holder, also if F was lost.
+-- The next token is above the holder's, even if F was lost.
 local last = math.max(fence, token or 0)
 if last >= 2 ^ 53 - 32 then
   return redis.error_reply('LOCKFENCE the token is not below 2^53 - 32')
@@ -49,7 +49,7 @@ if members > 0 then
   choose_shares(choice, MAX_UNCONFIRMED, nil, number and owner)
 end
 
--- The first write is one that a server out of memory allows. It then allows the rest of the script.
+-- A server out of memory allows the first write. It then allows the rest of the script.
 call('PEXPIRE', K, CLAIM_MS)
 -- Without members Q is gone: a script names no key that it may have removed.
 local remaining = members > 0 and remove_waiters(choice.removed) or 0
@@ -65,7 +65,7 @@ else
   call('DEL', K, R)
 end
 -- `!` is no character of an owner, so that clients without revocations ignore the message. They learn at their next
--- renewal, as holders do that it does not reach.
+-- renewal, like holders that it does not reach.
 for _, member in ipairs(told) do
   redis.pcall('PUBLISH', 'lock:' .. member:sub(1, 8), '!' .. owner_of(member) .. notice .. K)
 end

@@ -1,18 +1,18 @@
 -- Part of share_acquire and share_end, after grant.lua: locks that several owners share.
 --
--- A share is a lease of K beside others. The time from the first share to the last is a phase, with one token. In a
+-- A share is a lease of K alongside others. The time from the first share to the last is a phase, with one token. In a
 -- phase K's value is `shared` token(16) flag(1) token(16) ` shared: ` label: like any other value with a holder. K
 -- expires with the last share.
 -- R, the shares: the member `owner`, or `owner*take` if it takes more than 1, is scored with its expiry (µs). The
---   member `=` is scored with minus the sum of what is taken. R means nothing unless K is shared. It expires with K.
+--   member `=` is scored with minus the sum of all permits taken. R means nothing unless K is shared. It expires with K.
 -- The entry of a share in Q has a tag before its label: 0x1F take/limit 0x1F. The limit 0 is none.
 local R = KEYS[4]
 local CLAIM_US = 1500000
--- Shares that are granted and not confirmed. More could not all be confirmed within their claim. At first so many are
+-- Shares that are granted and not confirmed. More could not all be confirmed within their claim. At first this many are
 -- granted, and then one with each confirmation.
 local MAX_UNCONFIRMED = 32
 
--- What an entry takes, and its limit; nil for an entry that asks for the lock alone.
+-- The permits of an entry, and its limit; nil for an entry that asks for the lock exclusively.
 local function share_of(entry)
   local take, limit = entry:match('^\31(%d+)/(%d+)\31', 24)
   return tonumber(take), tonumber(limit)
@@ -37,8 +37,8 @@ end
 local value = call('GET', K)
 -- The token of the phase.
 local phase = value and value:match('^shared(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)[ +]')
--- What the shares take together, without those that have lapsed. Nil if K is not shared, or if R was lost, for example
--- evicted: then no share can join, and K goes by its expiry.
+-- The permits of all shares, without those that have lapsed. Nil if K is not shared, or if R was lost, for example
+-- evicted: then no share can join, and K lasts until its expiry.
 local taken
 local lapsed, lapsed_take = {}, 0
 if phase then
@@ -60,7 +60,7 @@ local function find_share(member)
   return ends, ends and not lapsed[member]
 end
 
--- A choice without a share yet. `beside` is what those take that share the lock on; nil if there are none.
+-- A choice without a share yet. `beside` is the permits of the shares that stay; nil if there are none.
 local function new_choice(beside)
   return { beside = beside, taken = beside or 0, shares = {}, removed = {} }
 end
@@ -86,11 +86,11 @@ end
 -- Checks the waiters from the head on, and adds those that go in now to the choice: shares, or as `head` the one that
 -- is granted the lock alone. At most `most` shares, except that `sender` may always be one more. It needs no message. If it
 -- stands at `place`, it leaves shares that are MAX_UNCONFIRMED places before it to the waiters in between. Stops at the
--- first waiter that is there and cannot go in: none is overtaken. `is_blocked` says that a waiter which stays comes before
--- newcomers. Waiters that are dead, and the owner `ended`, are to be removed from the queue. Writes nothing.
+-- first waiter that is there and cannot go in: none is overtaken. `is_blocked`: a waiter that stays comes before
+-- newcomers. Waiters that are dead, and the owner `ended`, must be removed from the queue. Writes nothing.
 local function choose_shares(choice, most, sender, ended, place)
   local checked = 0
-  -- Mostly the first two decide. Together MAX_CHECKED.
+  -- Usually the first two decide. Together MAX_CHECKED.
   for _, part in ipairs({ { '0', '2' }, { '2', '126' } }) do
     local waiters = call('ZRANGEBYSCORE', Q, '0', '+inf', 'LIMIT', part[1], part[2])
     for _, entry in ipairs(waiters) do
@@ -165,7 +165,7 @@ local function begin_phase(choice, token, remaining, sender, ends)
   return value
 end
 
--- Goes on with the phase: the chosen shares go in, those that have lapsed are taken off. Returns K's value.
+-- Continues the phase: the chosen shares go in, lapsed ones are taken off. Returns K's value.
 local function continue_phase(choice, remaining, sender, ends)
   if #lapsed > 0 then
     call('ZREM', R, unpack(lapsed))

@@ -1,7 +1,7 @@
--- Follows share_take.lua, grant.lua, queue.lua and share.lua: an owner confirms its share, or has to look at the queue,
--- at shares that have lapsed, or at a lock that is held alone.
+-- Follows share_take.lua, grant.lua, queue.lua and share.lua: an owner confirms its share, or must look at the queue,
+-- at shares that have lapsed, or at a lock that is held exclusively.
 -- Also the poll of a waiter, and the downgrade of a holder. Sent twice, it has the effect of one.
--- Answers flag+token if the caller shares K, else as `waiting` does. If the share has a limit, what remains is the time
+-- Answers flag+token if the caller shares K, otherwise like `waiting`. If the share has a limit, the remaining time is
 -- until the first share lapses. A downgrade answers nil instead if the lock was lost, even if K is free by now.
 local ends = now + ttl * 1000
 
@@ -17,7 +17,7 @@ if phase then
     end
     local members = taken and value:sub(23, 23) == '+' and redis.pcall('ZCARD', Q)
     if type(members) == 'number' then
-      -- Goes on where the script stopped that granted this share.
+      -- Continues where the script stopped that granted this share.
       local choice = new_choice(taken)
       choose_shares(choice, 1 + lapsed_take)
       if #choice.removed > 0 or #lapsed > 0 or members == 0 then
@@ -94,10 +94,10 @@ if queues and not is_refused then
   ticket = join_queue(entry, ticket, members, not is_free and value)
 end
 if is_changed then
-  -- After the caller has queued, so that Q is not empty in between.
+  -- Once the caller has queued, so that Q is not empty in between.
   local remaining = remove_waiters(choice.removed)
   if choice.head then
-    -- What an earlier phase left.
+    -- Left by an earlier phase.
     call('DEL', R)
     value = grant(choice.head, CLAIM_MS, token, remaining)
   elseif token then
@@ -113,7 +113,7 @@ if is_refused then
   return redis.error_reply('LOCKQUEUEFULL too many waiters')
 end
 
--- K is free, and so many waiters were removed that the next poll has to go on.
+-- K is free, and so many waiters were removed that the next poll must continue.
 local answer = waiting(ticket, members, value or '', R)
 if limit > 0 and answer[4] then
   local first = call('ZRANGEBYSCORE', R, string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', '0', '1')[2]

@@ -1,5 +1,5 @@
 -- Follows grant.lua and share.lua. KEYS K F Q R, ARGV owner+label, with a tag if it asked for a share.
--- Afterwards the owner neither holds, alone or beside others, nor queues. The waiters go in for which there is room.
+-- Afterwards the owner neither holds, alone or with others, nor queues. Waiters that fit go in.
 -- Answers, if it held: 1 given back, 2 and granted to waiters. Otherwise: 3 left the queue, 0 K is absent, -1 K is not
 -- the owner's.
 local entry = ARGV[1]
@@ -16,7 +16,7 @@ local has_queue = type(members) == 'number'
 local is_readable = fence and has_queue and (phase or type(redis.pcall('ZCARD', R)) == 'number')
 
 local left = 0
--- The first write is one that a server out of memory allows.
+-- A server out of memory allows the first write.
 if ends then
   call('ZREM', R, member)
   taken = taken - (is_counted and take or 0)
@@ -35,7 +35,7 @@ local remaining = has_queue and members or 1
 -- Without members Q is gone: a script names no key that it may have removed.
 if has_queue and members > 0 then
   if is_readable then
-    -- While others share the lock, no more than is given back: confirmations grant the rest.
+    -- While others share the lock, no more than was given back: confirmations grant the rest.
     choose_shares(choice, is_free and MAX_UNCONFIRMED or math.min(MAX_UNCONFIRMED, take + lapsed_take), nil, owner)
   end
   add_members(choice.removed, entry)

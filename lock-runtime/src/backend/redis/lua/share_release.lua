@@ -27,7 +27,7 @@ local function take_of(text)
   return tonumber(text:match('%*(%d+)$')) or 1
 end
 
--- The sum is minus what is taken.
+-- The sum is minus the permits taken.
 sum = sum + take_of(member)
 local removed = { member }
 if sum < 0 then

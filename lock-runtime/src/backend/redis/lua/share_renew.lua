@@ -1,5 +1,5 @@
 -- KEYS K R, ARGV member of R, ttl in ms. Extends the lease of a share, and K with it. Never shortens one, and never
--- makes a share that is gone.
+-- creates a share that is gone.
 -- Answers flag+token, or nil if the share is not there.
 local K, R, member, ttl = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 local call = redis.call
@@ -19,7 +19,7 @@ if value and value:match('^shared%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d[ +]') then
   call('ZADD', R, 'XX', ends, member)
   return value:sub(23, 39)
 end
--- A grant that the owner has not confirmed may be of the lock alone.
+-- A grant that the owner has not confirmed may be exclusive.
 if not value
   or value:sub(1, 22) ~= member:sub(1, 22) -- control: share_owner_compared
 then

@@ -11,7 +11,7 @@ local ttl = ARGV[2]:match('%d+')
 local is_downgrade = ARGV[3] == 'held'
 local call = redis.call
 
--- A key that does not exist has no wrong type either.
+-- A missing key has no wrong type either.
 if not is_downgrade and call('EXISTS', K, Q, R) == 0 then
   local fence, time = call('GET', F), call('TIME')
   -- As in take.lua.

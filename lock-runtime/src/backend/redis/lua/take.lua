@@ -1,6 +1,6 @@
 -- KEYS K F Q, ARGV owner+label, ttl in ms (negative: do not queue).
 -- The first part of acquire: takes a lock that is free and without waiters, or confirms the caller's own. Most
--- calls end here, before anything is made that only contended locks need. The records are described in
+-- calls end here, before anything is built that only contended locks need. The records are described in
 -- grant.lua, the answers in acquire.lua.
 local K, F, Q = KEYS[1], KEYS[2], KEYS[3]
 local entry = ARGV[1]
@@ -8,7 +8,7 @@ local owner = entry:sub(1, 22)
 local ttl = ARGV[2]:match('%d+')
 local call = redis.call
 
--- A key that does not exist has no wrong type either.
+-- A missing key has no wrong type either.
 if call('EXISTS', K, Q) == 0 then
   local fence, time = call('GET', F), call('TIME')
   -- The token is joined as text, since converting a number to text costs as much as a command.

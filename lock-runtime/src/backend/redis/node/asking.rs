@@ -123,7 +123,7 @@ impl Node {
         all.extend_from_slice(commands);
         all.push(vec![Argument::Text("EXEC")]);
         let Answers { connection, values } = self.ask_all(&all, until).await?;
-        // The first error is the cause of those after it.
+        // The first error causes those after it.
         let failed = values
             .iter()
             .find_map(|value| self.error_in(&connection, value));

@@ -110,7 +110,7 @@ pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
 /// Marks all nodes, and waits until a majority has reported its time, if one does. A caller then has a place in the
 /// order of waiters that all nodes accept, and a clock that is off is known before its node votes.
 ///
-/// Takes no more than half of the time until `until`, so that the caller's own commands have the remainder.
+/// Takes at most half of the time until `until`, so that the caller's own commands have the remainder.
 pub(super) async fn hear(nodes: &Arc<Nodes>, until: Instant) {
     let now = Instant::now();
     let until = now + until.saturating_duration_since(now) / 2;

@@ -227,7 +227,7 @@ impl Nodes {
         self.each().filter_map(Node::connected)
     }
 
-    /// The time by which a command that begins now must be answered.
+    /// The deadline of a command that begins now.
     pub(super) fn until(&self) -> Instant {
         self.node(0).until()
     }

@@ -38,7 +38,7 @@ pub(in crate::backend::redis) struct Snapshot {
     share_members: u64,
 }
 
-/// A waiter, by what distinguishes it from others.
+/// A waiter's distinguishing properties.
 #[derive(Clone, Debug)]
 pub(in crate::backend::redis) struct Waiting {
     pub(in crate::backend::redis) entry: Vec<u8>,

@@ -112,8 +112,8 @@ impl Finder {
         }
     }
 
-    /// The answers, unless they are older than what this client has seen. If all sentinels agree on that, they were set
-    /// up again, and count from zero.
+    /// The answers, unless they are older than the last ones. If all sentinels are behind, they were set up again, and
+    /// count from zero.
     fn compare(&self, epoch: u64, answers: Vec<Named>) -> Result<Vec<Named>, WireError> {
         let seen = &self.sentinels.epoch;
         let is_stale = epoch < seen.load(Ordering::Relaxed);

@@ -97,7 +97,7 @@ fn describe_certificate(problem: &CertificateError, origin: Origin) -> String {
 
 const CRITICAL_EXTENSION: &str = "has a critical extension that this client does not know";
 
-/// A problem for which the TLS library has only its verifier's name.
+/// A problem that the TLS library can only name in its verifier's terms.
 fn describe_other(name: &str) -> Option<&'static str> {
     Some(match name {
         "UnsupportedCertVersion" => "is of X.509 version 1 or 2, and must be of version 3",

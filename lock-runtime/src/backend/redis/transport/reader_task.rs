@@ -14,8 +14,8 @@ use super::registered_socket::RegisteredSocket;
 use crate::backend::redis::socket::Socket;
 use crate::background::panics::catch_panics;
 
-/// Spawns a reader task on `runtime`, in which this must be called. `false` if the runtime has no I/O, which tokio
-/// reports only by a panic.
+/// Spawns a reader task on `runtime`; must be called inside it. `false` if the runtime has no I/O, which tokio reports
+/// only by a panic.
 pub(super) fn spawn(transport: &Arc<Transport>, runtime: &Handle, socket: Socket) -> bool {
     let Some(Ok(socket)) = catch_panics(|| RegisteredSocket::new(socket)) else {
         return false;
