@@ -26,7 +26,7 @@ use crate::backend::undelivered::Undelivered;
 use crate::background::panics::catch_panics;
 use crate::lease::{Lease, Request};
 
-/// Hands the lease of a holder that is done over to the next caller of its local queue. If there is none and it
+/// Hands over the lease of a holder that is done to the next caller of its local queue. If there is none and it
 /// `may_retain` the lease, keeps the lease for the next caller. `None`: the lease must be released.
 pub(crate) fn hand_over(
     context: &Arc<Context>,

@@ -155,7 +155,7 @@ impl LeaseRegistry {
             .then(|| entry.owner.names.first().lock.clone())
     }
 
-    /// Hands the lease of a holder that is done over to another caller, as its next turn of at most `turns`, if that
+    /// Hands over the lease of a holder that is done to another caller, as its next turn of at most `turns`, if that
     /// caller may have it.
     pub(crate) fn hand_over(
         &mut self,

@@ -1,4 +1,4 @@
-//! The servers of a client, addressed by the commands of the protocol.
+//! Sends the protocol's commands to the servers of a client.
 
 use std::time::Duration;
 

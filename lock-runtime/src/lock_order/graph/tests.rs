@@ -347,7 +347,7 @@ fn one_call_tells_the_shortest_of_many_rings() {
     let (told, reached) = news(&mut graph, &[nested("d", "a")]);
     assert_eq!(told, ["d → a → d", "d → a → b → d"]);
     assert_eq!(reached, []);
-    // A ring of several alternative calls is reported once.
+    // A ring that several calls can form counts once.
     let mut reads = nested("a", "b");
     reads.crossing.wait = Wait::ForWriter;
     let mut graph = Graph::new(few);

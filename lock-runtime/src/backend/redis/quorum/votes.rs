@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!          ┌─ a majority has the owner ─────────► CONFIRMED: the nodes without it take it again (RESTORING)
-//!  OPEN ───┼─ so many have not that none can be ► LOST
+//!  OPEN ───┼─ too many lack it for a majority ──► LOST
 //!   ▲ │    └─ no answer can lead to either ─────► TOO FEW
 //!   └─┴─ a node answers, or fails
 //! ```
