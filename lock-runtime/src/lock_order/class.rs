@@ -1,4 +1,4 @@
-//! The class of a lock: locks of one class are taken by the same code, for different values.
+//! The class of a lock: the same code takes the locks of one class, for different values.
 
 use std::collections::HashMap;
 

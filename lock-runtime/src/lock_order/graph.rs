@@ -38,7 +38,7 @@ enum Policy {
     Refuse,
 }
 
-/// A lock, as a call tree holds it or asks for it.
+/// A lock that a call tree holds or asks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lock<'a> {
     pub(crate) class: Class<'a>,

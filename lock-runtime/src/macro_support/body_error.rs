@@ -1,4 +1,4 @@
-//! Detects, for any return type, whether a body returned an error of its own or a future.
+//! Detects, for any return type, whether a body returned its own error or a future.
 //!
 //! A future is refused, since the lock would not cover its work. The compiler picks the first method that fits, so
 //! nothing here needs a bound on the return type. The methods have names that no other trait in scope will have.
@@ -47,7 +47,7 @@ impl<R: Future> FutureResult<R> for BodyResult<'_, R> {
     }
 }
 
-/// Return types without an error of their own.
+/// Return types other than `Result` and futures.
 pub trait NotAResult {
     /// Whether the body itself failed: never.
     fn lock_body_failed(&self) -> bool;

@@ -1,6 +1,6 @@
 //! Implements `on_busy = "skip"`.
 
-/// A return type that can say "another caller is doing it, nothing was done here".
+/// A return type that can express "another caller is doing it, nothing was done here".
 #[diagnostic::on_unimplemented(
     message = "`on_busy = \"skip\"` needs a return type that can say \"skipped\": `()`, `Option`, or a `Result` of those",
     label = "`{Self}` cannot say \"skipped\""

@@ -14,7 +14,7 @@ pub(crate) trait Owned {
 /// What the next head of a local queue takes over.
 #[derive(Clone, Debug)]
 pub(crate) enum Handoff<O> {
-    /// Nothing: it begins with an owner of its own.
+    /// Nothing: it begins with its own owner.
     Fresh,
     /// An owner that may be in the queue, and keeps its place there.
     Queued(O),

@@ -120,7 +120,7 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         self.waiters.as_ref().map_or(0, |waiters| waiters.len())
     }
 
-    /// Makes the first waiter the head if `accept` returns something for it.
+    /// Promotes the first waiter if `accept` returns something for it.
     pub(crate) fn pop_if<T>(
         &mut self,
         accept: impl FnOnce(&Waiter) -> Option<T>,

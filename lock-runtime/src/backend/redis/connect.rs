@@ -293,7 +293,7 @@ impl Settings {
     }
 }
 
-/// The channel of a client that goes by `id`.
+/// The channel of the client with this `id`.
 pub(super) fn channel_of(id: ClientId) -> String {
     format!("{CHANNEL}{}", id.as_str())
 }

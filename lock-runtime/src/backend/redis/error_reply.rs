@@ -119,7 +119,7 @@ fn is_unknown_command(text: &str, command: &str) -> bool {
     text.contains("unknown command") && text.contains(command)
 }
 
-/// The reason why a connection broke, as a part of a sentence.
+/// The reason that a connection broke, as a part of a sentence.
 pub(super) fn describe_broken(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),

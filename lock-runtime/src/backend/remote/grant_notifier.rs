@@ -6,8 +6,8 @@
 //! # Invariants
 //!
 //! - An owner is registered before its first command and until its last.
-//! - A message wakes the owner that it names, or ends that owner's retained lease. If the owner ended within 10 s, and is one of
-//!   this client's last 1024 that may have queued, it is ended again. A message never ends any other owner.
+//! - A message wakes the owner that it names, or ends that owner's retained lease. If the owner ended within 10 s, and
+//!   is one of this client's last 1024 that may have queued, it is ended again. A message never ends any other owner.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

@@ -85,7 +85,7 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         self.queues.get(lock).map_or(0, LocalQueue::waiting)
     }
 
-    /// Makes the first waiter the head if `accept` returns something for it.
+    /// Promotes the first waiter if `accept` returns something for it.
     pub(crate) fn pop_if<T>(
         &mut self,
         lock: &LockName,

@@ -28,7 +28,7 @@ const LATER_INTERVAL: Duration = Duration::from_secs(5);
 /// The shortest time for which an owner is ended again; longer if it asked for a longer ttl.
 const SETTLING_TIME: Duration = Duration::from_secs(10);
 
-/// How long one owner is ended again.
+/// Tracks how long one owner is ended again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Settling {
     start: Moment,

@@ -360,7 +360,7 @@ impl World {
         assert!(is_settled && !may_come, "left: {self:?}");
     }
 
-    /// The task is dropped here: the next caller is promoted, and the end goes on.
+    /// The task is dropped here: the next caller is promoted, and the end continues.
     fn check_dropped(&self) {
         let mut dropped = self.clone();
         dropped.now = dropped.now.max(PATIENCE);

@@ -1,4 +1,4 @@
-//! A transport and a scripted peer.
+//! Tests a transport against a scripted peer.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! The parameters for replicas that must have a lock, which all URLs of a primary take.
+//! The parameters for replicas that must have a lock, shared by all URLs of a primary.
 
 use std::time::Duration;
 

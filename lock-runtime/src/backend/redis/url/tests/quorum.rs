@@ -1,4 +1,4 @@
-//! URLs of quorums.
+//! Tests the URLs of quorums.
 
 use std::time::Duration;
 
