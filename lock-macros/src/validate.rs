@@ -63,7 +63,7 @@ fn check_token(token: &Ident, guard: Option<&Ident>, names: &Names, errors: &mut
     }
 }
 
-/// Durations that are too long, or have no place, beside other options.
+/// Refuses durations that are too long for other options, or cannot be combined with them.
 fn check_lengths(settings: &Settings, has_keys: bool, errors: &mut Errors) {
     match (&settings.retain, &settings.ttl) {
         (Some(retain), _) if settings.is_share() => {

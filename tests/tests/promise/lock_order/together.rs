@@ -1,4 +1,4 @@
-//! Keys that are taken together, beside calls that nest the same locks.
+//! Calls that take several keys together, and calls that nest the same locks.
 
 use std::time::Duration;
 
