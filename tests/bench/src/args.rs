@@ -8,14 +8,14 @@ use crate::parts::Part;
 pub(crate) const USAGE: &str = "\
 usage: lock-bench [PART…] [--quick] [--all-cores] [--write ROOT]
 
-parts: cycle attribute spread server instructions handoff crash transfers curve retained held modes cluster quorum;
+parts: cycle attribute spread server instructions handoff crash transfers growth retained held modes cluster quorum;
        without one, all of them
 --quick      seconds instead of minutes: whether all of it works, and no figure to rely on
 --all-cores  on all cores of the machine instead of one
 --write      writes the figures of all parts between the marks `<!-- figures -->` of the page
-             lock-runtime/src/docs/performance.md below ROOT, and the plot to pictures/transfers.svg there";
+             lock-runtime/src/docs/performance.md below ROOT";
 
-/// The parts to measure, and where the files are that have the figures.
+/// The parts to measure, and where the page is that has the figures.
 #[derive(Debug, Default)]
 pub(crate) struct Args {
     pub(crate) parts: Vec<&'static Part>,
@@ -50,32 +50,6 @@ impl Args {
             Effort::QUICK
         } else {
             Effort::FULL
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parts(line: &str) -> Option<Vec<&str>> {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let args = Args::parse(&words)?;
-        Some(args.parts.iter().map(|part| part.name).collect())
-    }
-
-    #[test]
-    fn parts_are_those_named_and_all_of_the_usage_if_none_is() {
-        assert_eq!(parts("crash --quick cycle"), Some(vec!["crash", "cycle"]));
-        let (_, usage) = USAGE.split_once("parts: ").unwrap();
-        let (usage, _) = usage.split_once(';').unwrap();
-        assert_eq!(parts("--write ."), Some(usage.split_whitespace().collect()));
-    }
-
-    #[test]
-    fn invalid_arguments_are_refused() {
-        for line in ["cycles", "--slow", "--write", "cycle --write ."] {
-            assert_eq!(parts(line), None, "{line}");
         }
     }
 }

@@ -22,7 +22,6 @@ pub(crate) struct Findings {
     /// The question that the next figures answer.
     question: &'static str,
     rows: Vec<Row>,
-    pub(crate) points: Vec<Point>,
     /// Conditions that must hold on any machine, and do not.
     pub(crate) broken: Vec<String>,
 }
@@ -32,14 +31,6 @@ pub(crate) struct Findings {
 pub(crate) struct Row {
     question: &'static str,
     fields: [String; HEAD.len()],
-}
-
-/// Transfers per second of a contestant with a number of waiters.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Point {
-    pub(crate) contestant: &'static str,
-    pub(crate) waiters: u32,
-    pub(crate) rate: f64,
 }
 
 /// A number, its goal, and how it is shown.
@@ -79,15 +70,6 @@ impl Findings {
     /// The ratio of two times.
     pub(crate) fn pair(&mut self, name: &str, most: f64, pair: Pair) -> &mut Row {
         self.figure(name, [pair.value(most)], Short(pair.floor))
-    }
-
-    /// A point of the plot.
-    pub(crate) fn point(&mut self, contestant: &'static str, waiters: u32, rate: f64) {
-        self.points.push(Point {
-            contestant,
-            waiters,
-            rate,
-        });
     }
 
     /// Records a condition that must hold on any machine, if it does not.
@@ -180,54 +162,5 @@ impl Value {
             Some(false) => "no",
             None => NONE,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fields(values: [Value; 2]) -> Vec<String> {
-        let mut findings = Findings::default();
-        findings.figure("a", values, "f").fields[1..5].to_vec()
-    }
-
-    #[test]
-    fn a_goal_is_reached_at_its_limit_and_not_beyond() {
-        let verdicts = [
-            Value::at_most(1.25, 1.25),
-            Value::at_most(1.25, 1.251),
-            Value::at_least(0.8, 0.8),
-            Value::at_least(0.8, 0.79),
-            Value::at_most(1.0, f64::NAN),
-            Value::unmeasured(1.0, "no tool"),
-        ]
-        .map(|value| value.verdict().to_owned());
-        assert_eq!(verdicts, ["yes", "no", "yes", "no", "no", "–"]);
-    }
-
-    #[test]
-    fn values_of_one_row_have_a_verdict_together_or_each() {
-        let value = |value| Value::at_least(6.0, value);
-        assert_eq!(
-            fields([value(6.0), value(7.0).of_rate(2.0)]),
-            ["≥ 6 / ≥ 6", "6.00 / 7.00 (2.00/s)", "yes", "f"]
-        );
-        assert_eq!(
-            fields([value(6.0), value(5.0).shown("five")]),
-            ["≥ 6 / ≥ 6", "6.00 / five", "yes / no", "f"]
-        );
-    }
-
-    #[test]
-    fn a_question_stands_above_the_figures_that_answer_it() {
-        let mut findings = Findings::default();
-        for (question, name) in [("why?", "a"), ("why?", "b"), ("when?", "c")] {
-            findings.ask(question);
-            findings.figure(name, [Value::at_most(1.0, 1.0)], 1);
-        }
-        let table = findings.table();
-        let first: Vec<&str> = table.iter().map(|row| &*row[0]).collect();
-        assert_eq!(first, ["figure", "**why?**", "a", "b", "**when?**", "c"]);
     }
 }

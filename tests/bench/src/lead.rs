@@ -13,11 +13,10 @@ use crate::findings::Findings;
 use crate::machine::{load, machine};
 use crate::number::Short;
 use crate::page;
-use crate::plot;
 use crate::runtimes::cores;
 use crate::table::table;
 
-/// Measures, prints the results, and writes them to the given files.
+/// Measures, prints the results, and writes them to the page.
 pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     // On all cores, and once more on one of them, where there is nothing left to do.
     counting::build();
@@ -49,7 +48,6 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     print!("{figures}");
     if let Some(root) = &args.root {
         replace(&root.join(page::PAGE), &figures);
-        write(&root.join(page::PLOT), &plot::svg(&findings.points));
     }
     eprintln!("measured in {}", Short(start.elapsed()));
     for what in &findings.broken {
@@ -65,11 +63,7 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
 fn replace(file: &Path, figures: &str) {
     let text = fs::read_to_string(file).expect("the file for the figures is there");
     let text = page::with_figures(&text, figures);
-    write(file, &text.expect("it has two marks for the figures"));
-}
-
-fn write(file: &Path, text: &str) {
-    let written = fs::write(file, text);
+    let written = fs::write(file, text.expect("it has two marks for the figures"));
     written.unwrap_or_else(|error| panic!("{} cannot be written: {error}", file.display()));
 }
 

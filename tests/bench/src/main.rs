@@ -24,7 +24,6 @@ mod page;
 mod pair;
 mod parts;
 mod ping_pong;
-mod plot;
 mod race;
 mod runtimes;
 mod shipping;

@@ -1,15 +1,10 @@
-//! The same function under the same lock, by attribute, with a fencing token and without, and by hand.
+//! The same function under the same lock, by attribute and by hand.
 
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
 #[distributed_lock(key = "order:<id>", client = client)]
 pub(crate) async fn by_attribute(client: &LockClient, id: u64) -> Result<u64, LockError> {
     Ok(id)
-}
-
-#[distributed_lock(key = "order:<id>", client = client, token = token)]
-pub(crate) async fn with_token(client: &LockClient, id: u64) -> Result<u64, LockError> {
-    Ok(id ^ token.get())
 }
 
 pub(crate) async fn by_hand(client: &LockClient, id: u64) -> Result<u64, LockError> {

@@ -13,7 +13,7 @@ use std::fs;
 use std::process;
 use std::time::{Duration, Instant};
 
-use lock_runtime::{LockClient, LockGuard};
+use lock_runtime::{LockClient, LockError, LockGuard, distributed_lock};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use tokio::task::JoinSet;
 
@@ -54,7 +54,7 @@ async fn attribute(client: &LockClient) {
     });
     let by_attribute = by_attribute.await;
     let with_token = allocations(async || {
-        let shipped = shipping::with_token(client, 42).await;
+        let shipped = with_token(client, 42).await;
         shipped.expect("the lock is free");
     });
     let with_token = with_token.await;
@@ -63,6 +63,11 @@ async fn attribute(client: &LockClient) {
         shipped.expect("the lock is free");
     });
     println!("{by_attribute} {with_token} {}", by_hand.await);
+}
+
+#[distributed_lock(key = "order:<id>", client = client, token = token)]
+async fn with_token(client: &LockClient, id: u64) -> Result<u64, LockError> {
+    Ok(id ^ token.get())
 }
 
 /// The number of allocations of a call, on any thread.

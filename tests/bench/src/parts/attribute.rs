@@ -1,16 +1,16 @@
-//! The attribute beside the floor, the peer and a hand-written guard, and calls inside other ones.
+//! The attribute beside a hand-written guard, and calls inside other ones.
 
 use std::time::{Duration, Instant};
 
 use harness::RedisServer;
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
-use crate::contestants::{Kind, Ours, Raw};
+use crate::contestants::Ours;
 use crate::counting;
 use crate::effort::Effort;
-use crate::findings::{Findings, NONE, Value};
+use crate::findings::{Findings, Value};
 use crate::number::Short;
-use crate::pair::{Cycle, Work, pair};
+use crate::pair::{Work, pair};
 use crate::runtimes::Flavour;
 use crate::shipping;
 use crate::stats::{Times, float};
@@ -21,23 +21,12 @@ const ID: u64 = 42;
 const NESTED: u32 = 1_000;
 
 /// A call of the same function, under the same lock.
-#[derive(Clone)]
 struct Attribute(LockClient);
-/// It asks for a token.
-#[derive(Clone)]
-struct WithToken(LockClient);
 struct Guard(LockClient);
 
 impl Work for Attribute {
     async fn once(&self) {
         let shipped = shipping::by_attribute(&self.0, ID).await;
-        shipped.expect("the lock is free");
-    }
-}
-
-impl Work for WithToken {
-    async fn once(&self) {
-        let shipped = shipping::with_token(&self.0, ID).await;
         shipped.expect("the lock is free");
     }
 }
@@ -52,37 +41,11 @@ impl Work for Guard {
 pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
     let url = server.url();
-    let (to_floor, to_rslock, to_guard) = Flavour::CurrentThread.run(async move {
+    let to_guard = Flavour::CurrentThread.run(async move {
         let Ours(client) = Ours::connect(&url).await;
-        let plain = Attribute(client.clone());
-        let fenced = WithToken(client.clone());
-        let raw = || async { Cycle::new(Raw::connect(&url).await) };
-        let rslock = || async { Cycle::new(Kind::Rslock.connect(&url).await) };
-        let times = effort.cycles / 2;
-        let to_floor = [
-            pair(effort, times, plain.clone(), raw().await).await,
-            pair(effort, times, fenced.clone(), raw().await).await,
-        ];
-        let to_rslock = [
-            pair(effort, times, plain.clone(), rslock().await).await,
-            pair(effort, times, fenced, rslock().await).await,
-        ];
-        let to_guard = pair(effort, times, plain, Guard(client)).await;
-        (to_floor, to_rslock, to_guard)
+        let attribute = Attribute(client.clone());
+        pair(effort, effort.cycles / 2, attribute, Guard(client)).await
     });
-    let [plain, fenced] = to_floor;
-    findings.figure(
-        "attribute, p50 to the floor; without / with a token",
-        [plain.value(1.08), fenced.value(1.25)],
-        Short(plain.floor),
-    );
-    let [plain, fenced] = to_rslock;
-    let row = findings.figure(
-        "attribute, p50 to rslock's; without / with a token",
-        [plain.value(1.0), fenced.value(1.2)],
-        NONE,
-    );
-    row.peers(Short(plain.floor));
     findings.pair("attribute, p50 to the hand-written guard", 1.02, to_guard);
     let [attribute, with_token, hand] = counting::ask(&["attribute", &server.url()]);
     let allocations = |count: f64| {
