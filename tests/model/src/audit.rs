@@ -51,6 +51,9 @@ breaches! {
     Minted: "a mint gives the holder that asks a token, or changes nothing";
     Barged: "a plain command takes a lock past a live waiter only after a holder lost it";
     Misreported: "a release reports that it freed the lock only if it did, and that it had lost it only if it had";
+    OutOfOrder: "a caller that waits for a lock holds none after it";
+    LaterUnseen: "an answer to a poll says if its owner has a lock behind the one in the way";
+    PartRenewed: "a renewal is confirmed only if its owner has all locks";
     TokenForgotten: "a revocation leaves no fence below the token that it took";
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Client {
     pub(crate) calls_left: u8,
     /// The shares of calls that have not begun, the next one last.
     pub(crate) shares_left: Vec<Share>,
+    /// The locks that each call takes together, in their order; of one lock alone it says nothing.
+    pub(crate) together: Vec<u8>,
     /// The callers that want the whole lock. Its waiters leave the ttl that they ask for.
     pub(crate) queue: LocalQueue<Ticks, ()>,
     /// Those that share it. Each is a head.
@@ -238,12 +240,13 @@ impl Lease {
 }
 
 impl Client {
-    pub(crate) fn new(calls: u8, shares: &[Share]) -> Client {
+    pub(crate) fn new(calls: u8, shares: &[Share], together: Vec<u8>) -> Client {
         Client {
             alive: true,
             subscribed: true,
             calls_left: calls,
             shares_left: shares.to_vec(),
+            together,
             queue: LocalQueue::new(),
             sharing: LocalQueue::new(),
             next_number: 0,
@@ -252,8 +255,28 @@ impl Client {
         }
     }
 
+    /// The locks of its calls.
+    pub(crate) fn locks(&self) -> &[u8] {
+        if self.together.is_empty() {
+            &[0]
+        } else {
+            &self.together
+        }
+    }
+
+    /// Whether a call may begin. Where there are several locks, a client has one at a time.
+    pub(crate) fn may_call(&self) -> bool {
+        self.calls_left > 0 && (self.together.is_empty() || self.owners.is_empty())
+    }
+
     pub(crate) fn find(&self, number: u8) -> Option<usize> {
         self.owners.iter().position(|owner| owner.number == number)
+    }
+
+    /// Whether a call waits with this owner.
+    pub(crate) fn waits_as(&self, number: u8) -> bool {
+        let index = self.find(number);
+        index.is_some_and(|index| matches!(self.owners[index].phase, Phase::Competing(_)))
     }
 
     pub(crate) fn leases(&self) -> impl Iterator<Item = (u8, &Lease)> {

@@ -30,6 +30,8 @@ pub struct Configuration {
     pub calls: Vec<u8>,
     /// The shares that each client asks for beside them, the first one last.
     pub shares: Vec<Vec<Share>>,
+    /// The locks that the calls of each client name, in the order of the call; of one lock alone it says nothing.
+    pub together: &'static [&'static [u8]],
     /// How many shares one script grants at most.
     pub share_window: usize,
     /// How many waiters, or lapsed shares, one script looks at.
@@ -110,6 +112,24 @@ impl Configuration {
     /// Whether calls share the lock.
     pub(crate) fn has_shares(&self) -> bool {
         self.shares.iter().any(|shares| !shares.is_empty()) || self.budget.allows(Fault::Downgrade)
+    }
+
+    /// How many locks there are beside the first.
+    pub(crate) fn beside(&self) -> usize {
+        let named = self.together.iter().copied().flatten().max();
+        named.map_or(0, |&last| usize::from(last))
+    }
+
+    /// The locks of a client's calls, in the order in which they take them.
+    pub(crate) fn order(&self, client: usize) -> Vec<u8> {
+        let mut locks = self
+            .together
+            .get(client)
+            .map_or(Vec::new(), |named| named.to_vec());
+        if self.seeded != Some(Seeded::Unsorted) {
+            locks.sort_unstable();
+        }
+        locks
     }
 
     pub(crate) fn client_rules(&self) -> ClientRules {

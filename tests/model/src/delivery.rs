@@ -47,8 +47,14 @@ impl World {
             self.scripts |= script;
         }
         let is_known = self.scripts & script == script;
+        let (mut in_the_way, mut holds_later) = (0, false);
         let answer = match mode {
             None => Some(Answer::Unavailable),
+            Some(_) if !configuration.together.is_empty() => {
+                let run = self.run_together(id, &request, configuration);
+                (in_the_way, holds_later) = (run.in_the_way as u8, run.holds_later);
+                Some(run.answer)
+            }
             Some(mode) => is_known.then(|| {
                 let run = |world: &mut World| world.run(id, &request, mode, configuration);
                 self.on_server(request.server, run)
@@ -62,6 +68,8 @@ impl World {
                 kind: request.kind,
                 answer: answer.map(plain),
                 age: if counts { request.age } else { 0 },
+                in_the_way,
+                holds_later,
             }));
         }
     }
@@ -208,10 +216,15 @@ impl World {
             let mut members = records.members().iter();
             records.holder() == Some(owner) || members.any(|member| member.owner == owner)
         };
-        let is_freed = has_it(before) && !has_it(&self.records);
+        if has_it(before) && !has_it(&self.records) {
+            self.note_freed_of(owner);
+        }
+    }
+
+    /// Notes that the owner has nothing any more of what it held until now.
+    pub(crate) fn note_freed_of(&mut self, owner: OwnerId) {
         let client = self.client(owner.client);
-        if is_freed
-            && let Some(index) = client.find(owner.number)
+        if let Some(index) = client.find(owner.number)
             && let Phase::Ending(end) = &mut client.owners[index].phase
         {
             end.has_freed = true;

@@ -31,6 +31,8 @@ pub enum Fault {
     ForeignTakeForever,
     /// Another program deletes the lock.
     Delete,
+    /// Another program deletes the second of several locks.
+    DeleteBeside,
     /// An operator takes the lock from its holder, which does not hear of that before it asks.
     Revoke,
     /// The fence is evicted, or expires.

@@ -30,12 +30,9 @@
 //!   be left. (A checker that sees each state once cannot see that all histories end well.)
 //! - `admission`: every 64th state in which the lock is shared is run on while those inside stay there, with each client
 //!   paused, and with none. Whoever could be inside must be let in by the end of a lease, or of two claims.
-//! - [`several`]: callers that acquire several locks together. It is a model of its own, since what a client does for one
-//!   lock is the same for several, and one more lock for every configuration would multiply its states.
+//! - `together`: calls that take several locks.
 //! - [`quorum`]: a lock on a majority of nodes, with the scripts of a node and the ballot of an owner. It is a model of its
 //!   own, since each node is a server of its own.
-//! - [`frames`]: how the bodies, guards and carried futures of one process share a lease. It is a model of
-//!   its own, since frames meet the rest only where a lease is released.
 //!
 //! # Bounds
 //!
@@ -61,9 +58,8 @@
 //!
 //! # Scenarios
 //!
-//! Each configuration says which scenarios it contains (`configurations`, `several`, `quorum`). Pauses before the
-//! hand-over, in mid-poll, and between the body's end and the release are in every one. [`frames`] has an outer body that
-//! is cancelled with a carried child, and a grandchild that outlives its parent.
+//! Each configuration says which scenarios it contains (`configurations`, `quorum`). Pauses before the
+//! hand-over, in mid-poll, and between the body's end and the release are in every one.
 //!
 //! `conduct::local_turns` states the rule of local turns and of retained leases exactly.
 //!
@@ -98,7 +94,7 @@
 //! # Mistakes
 //!
 //! [`Seeded`] lists mistakes that the model can make, and `tests/explorations/mistakes.rs` asserts that each is found,
-//! and those of [`several::Mistake`] and [`quorum::Mistake`]. `tests/explorations/controls.rs` has those that are made by
+//! and those of [`quorum::Mistake`]. `tests/explorations/controls.rs` has those that are made by
 //! removing a safety line of the runtime ([`SAFETY_LINES`]). Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
 //! [`Seeded::SuccessorForgotten`]. Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`],
 //! [`Seeded::SharesNamedAgain`], [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and
@@ -153,7 +149,6 @@ mod explore;
 mod fault_steps;
 mod faults;
 mod fingerprint;
-pub mod frames;
 #[allow(
     dead_code,
     unreachable_pub,
@@ -169,7 +164,7 @@ pub mod quorum;
 mod recovery;
 mod seeded;
 pub mod server;
-pub mod several;
+mod together;
 mod walk;
 mod world;
 

@@ -95,6 +95,9 @@ pub(crate) struct Reply {
     pub(crate) answer: Option<Answer>,
     /// The time since the command was sent; counted only where a lease counts from it.
     pub(crate) age: Ticks,
+    /// Of several locks, the one that the owner waits for, and whether it has one behind that.
+    pub(crate) in_the_way: u8,
+    pub(crate) holds_later: bool,
 }
 
 /// A client's connection to the server. While a slot moves there is one to each of two servers, and one order of the

@@ -5,7 +5,7 @@ use crate::control::SafetyLine;
 mistakes! {
     /// One mistake, in a script or in a client.
     Seeded {
-        /// `release` and `end` free the lock of any owner.
+        /// `release` and `end` free the lock of any owner, and `renew` confirms several locks to any.
         NoOwnerCompare,
         /// `renew` is `SET NX`: it makes an absent lock anew.
         RenewSetsAnew,
@@ -126,6 +126,24 @@ mistakes! {
         MintLowersFence,
         /// A plain command of an earlier connection is not waited for when its owner is ended.
         TakeUnsettled,
+        /// Each caller takes its locks in the order in which its call names them.
+        Unsorted,
+        /// A caller goes on waiting although it has lost a lock before the one in the way.
+        LossUnnoticed,
+        /// The acquire of several locks leaves the leases of those that the owner has already.
+        LeavesLeases,
+        /// It takes the locks before the one for which the owner queues for held.
+        EarlierUnchecked,
+        /// It mints a token for the last lock that it takes, whatever those of the others.
+        TokenOfTheLast,
+        /// It looks at no lock behind the one in the way.
+        LaterUnseen,
+        /// The renewal of several locks looks at the first alone.
+        RenewsTheFirst,
+        /// The release of several locks frees those without waiters, and answers that it freed all.
+        ReleasesAPart,
+        /// Their end stops at the first that the owner does not have.
+        EndsAPart,
         /// A revocation does not raise a fence that was lost to the token that it takes.
         RevokeForgets,
     }

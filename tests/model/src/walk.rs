@@ -13,7 +13,7 @@ use std::{env, fmt};
 
 use crate::control::Removed;
 use crate::explore::{Expected, Model, Named, Property};
-use crate::{configurations, quorum, several};
+use crate::{configurations, quorum};
 
 /// Longer walks see little that several of them do not.
 const LONGEST: usize = 1_000;
@@ -136,9 +136,8 @@ pub fn all() -> Vec<(&'static str, Box<dyn Walk + Send>)> {
         (Named::name(&of), Box::new(of))
     }
     let all = configurations::walks().into_iter().map(boxed);
-    let several = several::WALKS.iter().copied().map(boxed);
     let quorums = quorum::WALKS.iter().copied().map(boxed);
-    all.chain(several).chain(quorums).collect()
+    all.chain(quorums).collect()
 }
 
 /// A model, and the rules that must hold in each of its states.

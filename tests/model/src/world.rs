@@ -14,6 +14,8 @@ use crate::server::{Mode, OwnerId, QueueEntry, Records, Ticks, Token, Value};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     pub(crate) records: Records,
+    /// Those of the locks that calls take together with the first.
+    pub(crate) beside: Vec<Records>,
     /// One bit for each script that the server knows.
     pub(crate) scripts: u16,
     pub(crate) mode: Mode,
@@ -112,13 +114,15 @@ impl World {
     pub(crate) fn new(configuration: &Configuration) -> World {
         World {
             records: Records::default(),
+            beside: vec![Records::default(); configuration.beside()],
             scripts: if configuration.budget.allows(Fault::Flush) {
                 0
             } else {
                 u16::MAX
             },
             mode: Mode::Normal,
-            behind: false,
+            // Where calls take several locks, tokens count on from the fences of each.
+            behind: configuration.beside() > 0,
             last: 0,
             highest: 0,
             highest_alone: 0,
@@ -139,7 +143,8 @@ impl World {
                         .map(Vec::as_slice)
                         .chain(iter::repeat(&[][..])),
                 )
-                .map(|(&calls, shares)| Client::new(calls, shares))
+                .enumerate()
+                .map(|(id, (&calls, shares))| Client::new(calls, shares, configuration.order(id)))
                 .collect(),
             budget: configuration.budget,
             breaches: Breaches::default(),
@@ -192,6 +197,9 @@ impl World {
                 self.on(id, number, |c, i| c.mint(i))
             }
             Action::Receive(id) if configuration.takes => self.receive_token(id, &rules),
+            Action::Receive(id) if !configuration.together.is_empty() => {
+                self.receive_in_order(id, configuration)
+            }
             Action::Receive(id) => self.client(id).receive(&rules),
             Action::Deliver(id) => {
                 let request = self.client(id).connection.up.remove(0);
@@ -349,6 +357,20 @@ impl World {
         }
     }
 
+    /// The records of each lock.
+    pub(crate) fn locks(&self) -> impl Iterator<Item = &Records> {
+        [&self.records].into_iter().chain(&self.beside)
+    }
+
+    /// The records of the locks of a client's calls, in their order.
+    pub(crate) fn locks_of(&self, client: u8) -> impl Iterator<Item = &Records> {
+        let locks = self.clients[usize::from(client)].locks().iter();
+        locks.map(|&lock| match usize::from(lock).checked_sub(1) {
+            None => &self.records,
+            Some(lock) => &self.beside[lock],
+        })
+    }
+
     pub(crate) fn client(&mut self, id: u8) -> &mut Client {
         &mut self.clients[usize::from(id)]
     }
@@ -366,7 +388,8 @@ impl World {
 
     fn tick(&mut self, configuration: &Configuration) {
         let replica = self.replica.as_mut().map(|replica| &mut replica.records);
-        for records in replica.into_iter().chain([&mut self.records]) {
+        let present = [&mut self.records].into_iter().chain(&mut self.beside);
+        for records in replica.into_iter().chain(present) {
             records.advance(1);
             records.forget_since_when();
         }

@@ -9,7 +9,7 @@ use super::{Awaited, ClientRules, Verdict, count_from};
 use crate::backend::engine::NOW;
 use crate::backend::engine::competing::Competing;
 use crate::backend::engine::competing::call::Call;
-use crate::backend::engine::competing::command::Command;
+use crate::backend::engine::competing::command::{Command, Pause};
 use crate::backend::engine::competing::event::{Event, Knows};
 use crate::backend::engine::handoff::{Handoff, Left, Won};
 use crate::backend::engine::holding::Holding;
@@ -47,6 +47,14 @@ impl Client {
     pub(crate) fn arrive(&mut self, rules: &ClientRules) -> Verdict {
         self.calls_left -= 1;
         let ttl = rules.ttls[usize::from(self.calls_left % 2)];
+        let locks = self.locks().len();
+        if locks > 1 {
+            let call = Call {
+                locks,
+                ..call(ttl, ALONE, true, rules)
+            };
+            return self.begin(ttl, ALONE, Competing::new(call, false), rules);
+        }
         if self.resume(ttl, rules)? {
             return Ok(());
         }
@@ -121,19 +129,23 @@ impl Client {
         &mut self,
         index: usize,
         answer: Answer,
-        age: Ticks,
+        reply: Reply,
         rules: &ClientRules,
     ) -> Verdict {
+        let is_unnoticed = rules.seeded == Some(Seeded::LossUnnoticed);
+        if is_unnoticed && let Phase::Competing(competing) = &mut self.owners[index].phase {
+            competing.forget_what_it_had();
+        }
         let event = match answer {
             Answer::Held { flagged, token } => Event::Granted(granted(flagged, token)),
             Answer::Waiting { .. } | Answer::WaitingForShares { .. } => Event::Waiting {
-                lock: 0,
-                holds_later: false,
+                lock: usize::from(reply.in_the_way),
+                holds_later: reply.holds_later && !is_unnoticed,
             },
             Answer::Refused(_) => Event::Refused,
             Answer::Unavailable | Answer::Nil | Answer::Code(_) => Event::Unavailable,
         };
-        self.competes(index, event, count_from(age, rules), rules)
+        self.competes(index, event, count_from(reply.age, rules), rules)
     }
 
     /// The last command of a call that competes came to this; if it is a grant, then so long ago.
@@ -168,12 +180,31 @@ impl Client {
             Command::Wait(_) => self.competes(index, Event::TimeIsUp, age, rules),
             Command::Win => self.win(index, age, rules),
             Command::GiveUp => self.leave(index, rules),
+            Command::BeginAnew => self.begin_anew(index, rules),
             Command::AwaitReplicas
             | Command::CheckReplicas
             | Command::Listen
-            | Command::GiveBack
-            | Command::BeginAnew => unreachable!("one lock, a queue, and no replicas"),
+            | Command::GiveBack => unreachable!("a queue, and no replicas"),
         }
+    }
+
+    /// The caller has lost one of several locks, so another owner makes the next attempt. The first time that is at once.
+    fn begin_anew(&mut self, index: usize, rules: &ClientRules) -> Verdict {
+        let number = self.new_number();
+        let owner = &mut self.owners[index];
+        let Phase::Competing(competing) = &mut owner.phase else {
+            unreachable!("it competes");
+        };
+        let given_back = competing.give_back();
+        let command = competing.on(Event::GivenBack, || NOW);
+        debug_assert_eq!(command, Command::Wait(Pause::Anew));
+        let before = std::mem::replace(&mut owner.number, number);
+        if let Some(outstanding) = given_back {
+            let mut owner = Owner::new(before, 0, Phase::Named);
+            owner.goes_on(outstanding, Phase::Named);
+            self.end(owner, rules)?;
+        }
+        self.poll(index, rules)
     }
 
     /// The caller has the lock.
@@ -318,7 +349,7 @@ pub(super) fn call(ttl: Ticks, share: Option<Share>, waits: bool, rules: &Client
 }
 
 /// The server's answer to a holder.
-pub(crate) fn granted(contended: bool, token: Token) -> Answered<Grant> {
+fn granted(contended: bool, token: Token) -> Answered<Grant> {
     Answered {
         at: NOW,
         answer: Grant {

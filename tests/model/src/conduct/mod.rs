@@ -7,9 +7,8 @@ mod moves;
 mod release;
 mod shares;
 
-pub(crate) use acquisition::granted;
 pub(crate) use local_turns::LocalTurns;
-pub(crate) use release::{Awaited, event_of};
+pub(crate) use release::Awaited;
 
 use crate::audit::Breach;
 use crate::backend::engine::competing::event::Event;
@@ -154,7 +153,7 @@ impl Client {
         };
         self.owners[index].awaits_reply = false;
         match &self.owners[index].phase {
-            Phase::Competing(_) => self.poll_answered(index, answer, reply.age, rules),
+            Phase::Competing(_) => self.poll_answered(index, answer, reply, rules),
             Phase::Ending(_) => self.end_answered(reply, answer, rules),
             Phase::Held(lease) if lease.downgrades == Downgrade::Asked => {
                 self.downgrade_answered(index, answer, reply.age, rules)

@@ -285,7 +285,7 @@ fn mode_of(owner: &Owner, rules: &ClientRules) -> Mode {
 }
 
 /// What the answer to a command that ends an owner means, as the runtime reads it.
-pub(crate) fn event_of(kind: Kind, answer: Answer) -> Event {
+fn event_of(kind: Kind, answer: Answer) -> Event {
     Event::Answered(match (kind, answer) {
         (_, Answer::Refused(_)) => return Event::Refused,
         (_, Answer::Unavailable) => return Event::Unavailable,

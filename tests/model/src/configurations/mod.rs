@@ -21,6 +21,7 @@ mod releases;
 mod rest;
 mod retained;
 mod server;
+mod several;
 mod shares;
 mod takes;
 mod turns;
@@ -44,6 +45,7 @@ pub fn all() -> Vec<Configuration> {
         shares::all(),
         rest::all(),
         takes::all(),
+        several::all(),
     ]
     .concat()
 }
@@ -79,6 +81,7 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         about: "",
         calls: calls.to_vec(),
         shares: Vec::new(),
+        together: &[],
         share_window: 2,
         walk: 4,
         rounding: 0,

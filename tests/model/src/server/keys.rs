@@ -5,6 +5,7 @@ use super::{
     Answer, Branch, Fence, Lock, Mode, OwnerId, Queue, Records, Refusal, Rules, Site, Taken, Ticks,
     Token, Value,
 };
+use crate::seeded::Seeded;
 
 /// A script with its arguments. It concerns several locks, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,27 +45,6 @@ pub enum KeysCommand {
     },
 }
 
-/// A mistake in one of these scripts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KeysMistake {
-    /// `acquire` leaves the leases of the locks that the owner has already.
-    LeavesLeases,
-    /// `acquire` takes the locks before the one for which the owner queues for held.
-    EarlierUnchecked,
-    /// `acquire` mints a token for the last lock that it takes, whatever those of the others.
-    TokenOfTheLast,
-    /// `acquire` looks at no lock behind the one in the way.
-    LaterUnseen,
-    /// `renew` compares no owners.
-    NoOwnerCompare,
-    /// `renew` looks at the first lock alone.
-    RenewsTheFirst,
-    /// `release` frees the locks without waiters, and answers that it freed all.
-    ReleasesAPart,
-    /// `end` stops at the first lock that the owner does not have.
-    EndsAPart,
-}
-
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeysRun {
@@ -86,13 +66,11 @@ pub fn run_keys(
     command: KeysCommand,
     rules: &Rules,
     site: &Site,
-    mistake: Option<KeysMistake>,
 ) -> KeysRun {
     let mut run = Keys {
         locks,
         rules,
         site,
-        mistake,
         announced: Vec::new(),
         taken: Taken::default(),
     };
@@ -122,7 +100,6 @@ struct Keys<'a> {
     locks: &'a mut [Records],
     rules: &'a Rules,
     site: &'a Site,
-    mistake: Option<KeysMistake>,
     announced: Vec<(usize, OwnerId)>,
     taken: Taken,
 }
@@ -149,6 +126,10 @@ impl Keys<'_> {
         outcome
     }
 
+    fn is_seeded(&self, mistake: Seeded) -> bool {
+        self.rules.seeded == Some(mistake)
+    }
+
     fn holds(&self, number: usize, me: OwnerId) -> bool {
         self.locks[number].holder() == Some(me)
     }
@@ -163,7 +144,7 @@ impl Keys<'_> {
         if holds {
             self.taken.insert(Branch::KeysHoldALaterOne);
         }
-        holds && self.mistake != Some(KeysMistake::LaterUnseen)
+        holds && !self.is_seeded(Seeded::LaterUnseen)
     }
 
     fn is_flagged(&self, number: usize) -> bool {
@@ -179,13 +160,13 @@ impl Keys<'_> {
     fn acquire(&mut self, me: OwnerId, ttl: Ticks, queues: bool) -> (usize, Answer) {
         let (mut mine, mut new) = (Vec::new(), Vec::new());
         let mut in_the_way = None;
-        let first = match self.mistake {
-            Some(KeysMistake::EarlierUnchecked) => (0..self.locks.len())
-                .rfind(|&number| self.locks[number].names(me))
-                .unwrap_or(0),
-            _ => 0,
+        let first = if self.is_seeded(Seeded::EarlierUnchecked) {
+            let mut locks = 0..self.locks.len();
+            locks.rfind(|&number| self.locks[number].names(me))
+        } else {
+            None
         };
-        for number in first..self.locks.len() {
+        for number in first.unwrap_or(0)..self.locks.len() {
             match self.on(number, |script| script.look(me)) {
                 Err((branch, refusal)) => {
                     return (0, self.answer(branch, Answer::Refused(refusal)));
@@ -217,9 +198,10 @@ impl Keys<'_> {
             (fence + self.rules.turns).max(self.site.now)
         });
         let had = mine.iter().map(|&(_, token)| token);
-        let token = match self.mistake {
-            Some(KeysMistake::TokenOfTheLast) => had.chain(minted).last(),
-            _ => minted.chain(had).max(),
+        let token = if self.is_seeded(Seeded::TokenOfTheLast) {
+            had.chain(minted).last()
+        } else {
+            minted.chain(had).max()
         };
         let token = token.unwrap_or(0);
         if takes {
@@ -286,7 +268,7 @@ impl Keys<'_> {
             });
         }
         for &(number, before) in mine {
-            let extends = self.mistake != Some(KeysMistake::LeavesLeases);
+            let extends = !self.is_seeded(Seeded::LeavesLeases);
             self.on(number, |script| {
                 if extends {
                     script.set_lease(ttl);
@@ -300,16 +282,17 @@ impl Keys<'_> {
     }
 
     fn renew(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
-        let looked_at = match self.mistake {
-            Some(KeysMistake::RenewsTheFirst) => 1,
-            _ => self.locks.len(),
+        let looked_at = if self.is_seeded(Seeded::RenewsTheFirst) {
+            1
+        } else {
+            self.locks.len()
         };
         for number in 0..looked_at {
             if self.on(number, |script| script.is_lock_wrong()) {
                 let refused = Answer::Refused(Refusal::WrongType);
                 return self.answer(Branch::KeysRenewOfASpoiledLock, refused);
             }
-            let any = self.mistake == Some(KeysMistake::NoOwnerCompare);
+            let any = self.is_seeded(Seeded::NoOwnerCompare);
             let is_there = any && self.locks[number].holder().is_some();
             if !self.holds(number, me) && !is_there {
                 return self.answer(Branch::KeysRenewOfALost, Answer::Nil);
@@ -340,7 +323,7 @@ impl Keys<'_> {
         for number in 0..self.locks.len() {
             if self.holds(number, me) {
                 held += 1;
-                if self.is_flagged(number) && self.mistake != Some(KeysMistake::ReleasesAPart) {
+                if self.is_flagged(number) && !self.is_seeded(Seeded::ReleasesAPart) {
                     return self.answer(Branch::KeysReleaseOfAContended, Answer::Code(2));
                 }
             }
@@ -368,7 +351,7 @@ impl Keys<'_> {
                     handed_off |= code == 2;
                     any = true;
                 }
-                0 if self.mistake == Some(KeysMistake::EndsAPart) => break,
+                0 if self.is_seeded(Seeded::EndsAPart) => break,
                 code => any |= code == 3,
             }
         }

@@ -6,8 +6,6 @@ use lock_model::properties::{
     ONE_HEAD, PHANTOM, RECOVERY, UNBROKEN, UNCONTENDED,
 };
 use lock_model::quorum::{self, Mistake as OfQuorum};
-use lock_model::server::KeysMistake as OfKeys;
-use lock_model::several::{self, Mistake as OfSeveral};
 use lock_model::{Explore, Seeded, configurations};
 
 use crate::{controls, named, trial};
@@ -32,6 +30,10 @@ const NOT_FORGOTTEN: &str = "a revocation leaves no fence below the token that i
 const BARGED: &str = "a plain command takes a lock past a live waiter only after a holder lost it";
 const MINTED: &str = "a mint gives the holder that asks a token, or changes nothing";
 const MISREPORTED: &str = "a release reports that it freed the lock only if it did, and that it had lost it only if it had";
+const IN_ORDER: &str = "a caller that waits for a lock holds none after it";
+const LATER_SEEN: &str =
+    "an answer to a poll says if its owner has a lock behind the one in the way";
+const ALL_RENEWED: &str = "a renewal is confirmed only if its owner has all locks";
 const MADE_ANEW: &str = "only an acquire makes a lock";
 
 /// A mistake, the configuration that shows it, and the rules that it breaks there.
@@ -122,23 +124,17 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     MintLowersFence in "takes, clock behind" breaks TOKENS_RISE;
     TakeUnsettled in "takes, torn" breaks PHANTOM;
     RevokeForgets in "revoked, evicted" breaks NOT_FORGOTTEN;
-};
-
-const OF_SEVERAL: Shows<OfSeveral> = shows! { OfSeveral:
-    Unsorted in "opposite orders" breaks several::RECOVERY;
-    LossUnnoticed in "one lock each" breaks several::IN_ORDER;
-};
-
-const OF_KEYS: Shows<OfKeys> = shows! { OfKeys:
-    LaterUnseen in "torn" breaks several::LATER_SEEN;
-    LeavesLeases in "renewal" breaks several::DEADLINE;
-    LeavesLeases in "one lock each" breaks several::EXCLUSION;
-    EarlierUnchecked in "one lock each" breaks several::EXCLUSION;
-    TokenOfTheLast in "one lock each" breaks several::TOKENS_RISE;
-    NoOwnerCompare in "deleted, renewal" breaks several::ALL_RENEWED;
-    RenewsTheFirst in "deleted, renewal" breaks several::ALL_RENEWED;
-    ReleasesAPart in "renewal" breaks several::ALL_FREED;
-    EndsAPart in "giving up" breaks several::PHANTOM;
+    Unsorted in "several, opposite orders" breaks RECOVERY;
+    LossUnnoticed in "several, one lock each" breaks IN_ORDER;
+    LaterUnseen in "several, torn" breaks LATER_SEEN;
+    LeavesLeases in "several, renewal" breaks DEADLINE;
+    LeavesLeases in "several, one lock each" breaks EXCLUSION;
+    EarlierUnchecked in "several, one lock each" breaks EXCLUSION;
+    TokenOfTheLast in "several, one lock each" breaks TOKENS_RISE;
+    NoOwnerCompare in "several, deleted, renewal" breaks ALL_RENEWED;
+    RenewsTheFirst in "several, deleted, renewal" breaks ALL_RENEWED;
+    ReleasesAPart in "several, renewal" breaks MISREPORTED;
+    EndsAPart in "several, giving up" breaks PHANTOM;
 };
 
 /// Beside those that `controls` shows by a search.
@@ -167,12 +163,6 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.extend(found(SHOWS, |name, mistake| {
         configurations::named(name).with(mistake)
     }));
-    trials.extend(found(OF_SEVERAL, |name, mistake| {
-        of_several(name).with(mistake)
-    }));
-    trials.extend(found(OF_KEYS, |name, mistake| {
-        of_several(name).with(OfSeveral::InScript(mistake))
-    }));
     trials.extend(found(OF_QUORUM, |name, mistake| {
         let mut all = quorum::CONFIGURATIONS.iter().chain(quorum::DEEP);
         all.find(|of| of.name == name)
@@ -180,11 +170,6 @@ pub(crate) fn trials() -> Vec<Trial> {
             .with(mistake)
     }));
     trials
-}
-
-fn of_several(name: &str) -> several::Several {
-    let mut all = several::CONFIGURATIONS.iter();
-    *all.find(|of| of.name == name).expect("a configuration")
 }
 
 fn are_tried<M: Copy + PartialEq + std::fmt::Debug>(all: &[M], shows: Shows<M>, removed: &[M]) {

@@ -12,5 +12,5 @@ pub(crate) const NAMES: &[&str] = &[
     "shares_foreign_holder", "downgrade_writers", "downgrade_deleted", "rest", "rest_reader", "rest_renewal",
     "rest_doubled", "rest_crash", "rest_shutdown", "rest_deleted", "rest_revoked", "takes_doubled",
     "takes_clock_behind", "takes_evicted", "takes_out_of_memory", "takes_deleted", "takes_revoked",
-    "several_opposite_orders", "several_giving_up", "several_crash", "several_deleted", "quorum_a_break",
+    "several_opposite_orders", "several_renewal", "several_giving_up", "several_crash", "several_deleted", "quorum_a_break",
 ];

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use harness::{RawLocks, RedisServer};
 use lock_model::server::{
-    Branch, KeysCommand, KeysMistake, KeysRun, Records as Modelled, Taken, run_keys,
+    Branch, KeysCommand, KeysRun, Records as Modelled, Taken, run_keys,
 };
 use proptest::prelude::{Strategy, prop_oneof};
 
@@ -254,14 +254,13 @@ impl Scene<'_> {
 
     /// Runs a script on the models.
     fn run(&mut self, command: KeysCommand) -> KeysRun {
-        const RIGHT: Option<KeysMistake> = None;
         let mut records: Vec<Modelled> = self
             .models
             .iter()
             .map(|model| model.records.clone())
             .collect();
         let site = self.models[0].site();
-        let run = run_keys(&mut records, command, &RULES, &site, RIGHT);
+        let run = run_keys(&mut records, command, &RULES, &site);
         for (model, records) in self.models.iter_mut().zip(records) {
             model.records = records;
         }
