@@ -164,6 +164,30 @@ impl Owner {
         self.awaits_reply = false;
     }
 
+    /// The machine of a call that competes.
+    pub(crate) fn competing(&mut self) -> &mut Competing<Outstanding> {
+        match &mut self.phase {
+            Phase::Competing(competing) => competing,
+            phase => unreachable!("{phase:?} does not compete"),
+        }
+    }
+
+    /// The lease of a holder.
+    pub(crate) fn held(&mut self) -> &mut Lease {
+        match &mut self.phase {
+            Phase::Held(lease) => lease,
+            phase => unreachable!("{phase:?} holds nothing"),
+        }
+    }
+
+    /// The end of one that is being ended.
+    pub(crate) fn ending(&mut self) -> &mut End {
+        match &mut self.phase {
+            Phase::Ending(end) => end,
+            phase => unreachable!("{phase:?} is not ended"),
+        }
+    }
+
     /// Whether it is a head of a local queue, or owes it one.
     pub(crate) fn is_head(&self) -> bool {
         match &self.phase {

@@ -90,6 +90,8 @@ pub struct Configuration {
     pub recovers: Option<u64>,
     /// The seeded mistake.
     pub seeded: Option<Seeded>,
+    /// The line of the runtime that is removed.
+    pub removed: Option<SafetyLine>,
 }
 
 impl Configuration {
@@ -169,25 +171,10 @@ impl Configuration {
         self
     }
 
-    /// The same configuration with a third client, with one more of each fault, or with longer times where the lock
-    /// moves.
+    /// The same configuration without a line of the runtime.
     #[must_use]
-    pub fn deeper(mut self) -> Configuration {
-        if self.confirms {
-            self.delay = 1;
-            for time in [
-                &mut self.ttl,
-                &mut self.claim,
-                &mut self.live,
-                &mut self.late,
-            ] {
-                *time += 1;
-            }
-        } else if self.calls.len() < 3 {
-            self.calls.push(1);
-        } else {
-            self.budget = self.budget.deeper();
-        }
+    pub fn without(mut self, line: SafetyLine) -> Configuration {
+        self.removed = Some(line);
         self
     }
 }
@@ -198,7 +185,7 @@ impl Named for Configuration {
     }
 
     fn removed(&self) -> Option<SafetyLine> {
-        self.seeded.and_then(Seeded::removed)
+        self.removed
     }
 }
 

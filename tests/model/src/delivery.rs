@@ -47,16 +47,17 @@ impl World {
             self.scripts |= script;
         }
         let is_known = self.scripts & script == script;
+        let command = command_of(id, &request, configuration.writes);
         let (mut in_the_way, mut holds_later) = (0, false);
         let answer = match mode {
             None => Some(Answer::Unavailable),
             Some(_) if !configuration.together.is_empty() => {
-                let run = self.run_together(id, &request, configuration);
+                let run = self.run_together(id, command, configuration);
                 (in_the_way, holds_later) = (run.in_the_way as u8, run.holds_later);
                 Some(run.answer)
             }
             Some(mode) => is_known.then(|| {
-                let run = |world: &mut World| world.run(id, &request, mode, configuration);
+                let run = |world: &mut World| world.run(command, &request, mode, configuration);
                 self.on_server(request.server, run)
             }),
         };
@@ -76,39 +77,22 @@ impl World {
 
     fn run(
         &mut self,
-        id: u8,
+        command: Command,
         request: &Request,
         mode: Mode,
         configuration: &Configuration,
     ) -> Answer {
         let server = request.server;
-        let name = |number| OwnerId { client: id, number };
-        let owner = name(request.number);
-        let plain = || match request.kind {
-            Kind::End { successor: None } if configuration.writes && request.share.is_none() => {
-                Command::ShareEnd { owner, share: None }
-            }
-            Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
-            Kind::Take { ttl, .. } => Command::Take { owner, ttl },
-            Kind::Mint => Command::Mint { owner },
-            Kind::Downgrade { .. } => unreachable!("its owner asks for a share"),
-            Kind::Renew { ttl, .. } => Command::Renew { owner, ttl },
-            Kind::Release => Command::Release { owner },
-            Kind::Rest { ttl } => Command::Rest { owner, ttl },
-            Kind::Delete { token } => Command::Delete { owner, token },
-            Kind::End { successor } => Command::End {
-                owner,
-                successor: successor.map(|(number, ttl)| (name(number), ttl)),
-            },
-        };
-        let of_share = |share| of_share(request.kind, owner, share);
-        let command = request.share.map_or_else(plain, of_share);
         let (before, answer) = self.run_command(server, command, mode, configuration);
         self.note_taken_anew(&before, command, answer);
         self.note_barged(&before, command, answer);
         self.note_rest(&before, command, answer);
         self.note_freed(&before, command);
-        if request.awaited && answer == Answer::Nil && self.records.share(owner).is_some() {
+        if let Command::Renew { owner, .. } | Command::ShareRenew { owner, .. } = command
+            && request.awaited
+            && answer == Answer::Nil
+            && self.records.share(owner).is_some()
+        {
             self.breaches.add(Breach::WronglyLost);
         }
         answer
@@ -270,6 +254,30 @@ impl World {
             Value::Ours { share, .. } => share,
             Value::Foreign | Value::WrongType => None,
         }
+    }
+}
+
+/// What a client's request asks for. `writes`: its exclusive owners are writers.
+fn command_of(id: u8, request: &Request, writes: bool) -> Command {
+    let name = |number| OwnerId { client: id, number };
+    let owner = name(request.number);
+    if let Some(share) = request.share {
+        return of_share(request.kind, owner, share);
+    }
+    match request.kind {
+        Kind::End { successor: None } if writes => Command::ShareEnd { owner, share: None },
+        Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
+        Kind::Take { ttl, .. } => Command::Take { owner, ttl },
+        Kind::Mint => Command::Mint { owner },
+        Kind::Downgrade { .. } => unreachable!("its owner asks for a share"),
+        Kind::Renew { ttl, .. } => Command::Renew { owner, ttl },
+        Kind::Release => Command::Release { owner },
+        Kind::Rest { ttl } => Command::Rest { owner, ttl },
+        Kind::Delete { token } => Command::Delete { owner, token },
+        Kind::End { successor } => Command::End {
+            owner,
+            successor: successor.map(|(number, ttl)| (name(number), ttl)),
+        },
     }
 }
 

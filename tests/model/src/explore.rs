@@ -89,8 +89,6 @@ pub(crate) enum Expected {
 pub(crate) enum Until {
     /// Any property that must always hold is broken.
     AnyBroken,
-    /// The same, or so many states were reached.
-    Reached(usize),
     /// This property is broken.
     Broken(&'static str),
 }
@@ -101,7 +99,7 @@ pub(crate) struct Search {
     pub(crate) depth: usize,
     /// Each broken rule, with the shortest steps to it.
     pub(crate) broken: BTreeMap<&'static str, Vec<String>>,
-    /// The properties that should hold in some state, and hold in none. None are known if states were left out.
+    /// The properties that should hold in some state, and hold in none.
     pub(crate) unseen: Vec<&'static str>,
 }
 
@@ -117,13 +115,8 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
     let mut waiting = VecDeque::from([(first, mark, 0)]);
     let mut actions = Vec::new();
     let mut depth = 0;
-    let mut is_whole = true;
     while let Some((state, mark, steps)) = waiting.pop_front() {
         depth = steps;
-        if matches!(until, Until::Reached(most) if reached.len() > most) {
-            is_whole = false;
-            break;
-        }
         let mut is_over = false;
         for property in &properties {
             let holds = property.holds(model, &state, mark);
@@ -131,7 +124,7 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
             if holds != is_always && !found.contains_key(property.name) {
                 found.insert(property.name, mark);
                 is_over |= match until {
-                    Until::AnyBroken | Until::Reached(_) => is_always,
+                    Until::AnyBroken => is_always,
                     Until::Broken(name) => name == property.name,
                 };
             }
@@ -162,9 +155,7 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
         states: reached.len(),
         depth,
         broken: broken.collect(),
-        unseen: unseen
-            .filter(|name| is_whole && !found.contains_key(name))
-            .collect(),
+        unseen: unseen.filter(|name| !found.contains_key(name)).collect(),
     }
 }
 
@@ -229,9 +220,6 @@ pub trait Explore {
     /// Explores every state, or until a rule is broken.
     fn explore(&self) -> Report;
 
-    /// Explores the nearest states, so many at the most, or until a rule is broken.
-    fn explore_some(&self, most: usize) -> Report;
-
     /// Explores until this rule is broken.
     fn explore_for(&self, rule: &'static str) -> Report;
 }
@@ -239,10 +227,6 @@ pub trait Explore {
 impl<M: Named> Explore for M {
     fn explore(&self) -> Report {
         Report::of(self, Until::AnyBroken)
-    }
-
-    fn explore_some(&self, most: usize) -> Report {
-        Report::of(self, Until::Reached(most))
     }
 
     fn explore_for(&self, rule: &'static str) -> Report {

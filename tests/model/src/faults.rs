@@ -93,11 +93,6 @@ impl Budget {
         self.0.iter().all(|&times| times == 0)
     }
 
-    /// One more of each fault that is allowed at all.
-    pub(crate) fn deeper(self) -> Budget {
-        Budget(self.0.map(|times| if times > 0 { times + 1 } else { 0 }))
-    }
-
     pub(crate) fn spend(&mut self, fault: Fault) {
         self.0[fault as usize] -= 1;
     }

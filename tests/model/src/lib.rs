@@ -2,10 +2,8 @@
 //!
 //! `cargo test -p lock-model` explores the small configurations of [`configurations`], and with `LOCK_TEST_LONG=1` all of
 //! them, and prints how many states these have. It also walks at random through larger ones ([`Walk`]).
-//! `cargo run -p lock-model -- --walk 1h [name…]` goes on with that. `cargo run --release -p lock-model -- --deep [name…]`
-//! adds a third client where there are two, and allows one more of each fault where there are three: tens of millions of
-//! states. Where the lock moves, it makes times longer. Without `--deep` it explores the named
-//! configurations, and shows the steps that break a rule.
+//! `cargo run -p lock-model -- --walk 1h [name…]` goes on with that, and without `--walk` it explores the named configurations,
+//! and shows the steps that break a rule.
 //!
 //! # What is modelled
 //!
@@ -93,12 +91,12 @@
 //!
 //! # Mistakes
 //!
-//! [`Seeded`] lists mistakes that the model can make, and `tests/explorations/mistakes.rs` asserts that each is found,
-//! and those of [`quorum::Mistake`]. `tests/explorations/controls.rs` has those that are made by
-//! removing a safety line of the runtime ([`SAFETY_LINES`]). Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
-//! [`Seeded::SuccessorForgotten`]. Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`],
-//! [`Seeded::SharesNamedAgain`], [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and
-//! [`Seeded::CountedTwice`]. The head of `conduct::shares` has the rules of locks that become shares.
+//! [`Seeded`] and [`quorum::Mistake`] list mistakes that the model can make, and `tests/explorations/mistakes.rs` asserts that
+//! each is found. `tests/explorations/controls.rs` removes safety lines of the runtime ([`SafetyLine`]). Two of the first
+//! were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and [`Seeded::SuccessorForgotten`].
+//! Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`], [`Seeded::SharesNamedAgain`],
+//! [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and [`Seeded::CountedTwice`]. The head of `conduct::shares`
+//! has the rules of locks that become shares.
 
 // The examples of the files that it shares are tested where they ship.
 #![cfg(not(doctest))]
@@ -169,7 +167,7 @@ mod walk;
 mod world;
 
 pub use configuration::{Class, Configuration};
-pub use control::SAFETY_LINES;
+pub use control::SafetyLine;
 pub use explore::{Explore, Report};
 pub use faults::{Budget, Fault};
 pub use seeded::Seeded;

@@ -1,7 +1,5 @@
 //! Mistakes that the model can make: a checker that does not find them proves nothing.
 
-use crate::control::SafetyLine;
-
 mistakes! {
     /// One mistake, in a script or in a client.
     Seeded {
@@ -11,10 +9,6 @@ mistakes! {
         RenewSetsAnew,
         /// The record counts the acquires of its owner, and a release only counts down.
         RemoteCount,
-        /// A waiter takes the announcement of a grant for the grant.
-        GrantUnchecked,
-        /// Each attempt of a call has an owner of its own, and those before it are forgotten.
-        OwnerForEachAttempt,
         /// A lease counts from the answer instead of from before the request.
         DeadlineFromReply,
         /// An owner is forgotten once its end was answered, tainted or not.
@@ -56,8 +50,6 @@ mistakes! {
         SuccessorNotEnded,
         /// `end` names the queue after it has removed the last entry.
         NamesRemoved,
-        /// An owner in the queue passes to a caller that asks for another ttl.
-        OwnerOfAnotherTtl,
         /// A retained lease is taken after its time is over.
         RetainedLate,
         /// A lease stays retained when a message says that a waiter queues.
@@ -146,32 +138,5 @@ mistakes! {
         EndsAPart,
         /// A revocation does not raise a fence that was lost to the token that it takes.
         RevokeForgets,
-    }
-}
-
-/// The mistakes that are made by removing a safety line of the runtime. The others are made in the scripts, or beside the
-/// machines of a client.
-const BY_REMOVAL: [(Seeded, SafetyLine); 3] = [
-    (Seeded::GrantUnchecked, SafetyLine::confirmation_of_a_grant),
-    (
-        Seeded::OwnerForEachAttempt,
-        SafetyLine::same_owner_for_each_attempt,
-    ),
-    (Seeded::OwnerOfAnotherTtl, SafetyLine::ttl_of_the_successor),
-];
-
-impl Seeded {
-    /// The mistake that is made by removing the safety line of this name.
-    pub fn without(line: &str) -> Option<Seeded> {
-        let mut all = BY_REMOVAL.iter();
-        let found = all.find(|(_, removed)| removed.name() == line);
-        found.map(|(mistake, _)| *mistake)
-    }
-
-    /// The safety line that is removed for it.
-    pub(crate) fn removed(self) -> Option<SafetyLine> {
-        let mut all = BY_REMOVAL.iter();
-        let found = all.find(|(mistake, _)| *mistake == self);
-        found.map(|(_, line)| *line)
     }
 }

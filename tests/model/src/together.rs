@@ -8,9 +8,9 @@ use crate::client::Client;
 use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::Fault;
-use crate::network::{Incoming, Kind, Reply, Request};
+use crate::network::{Incoming, Reply};
 use crate::server::{
-    Answer, Fence, KeysCommand, KeysRun, Lock, Mode, OwnerId, Records, Site, Token, Value, run_keys,
+    Answer, Command, Fence, KeysRun, Lock, Mode, OwnerId, Records, Site, Token, Value, run_keys,
 };
 use crate::world::World;
 
@@ -19,20 +19,9 @@ impl World {
     pub(crate) fn run_together(
         &mut self,
         id: u8,
-        request: &Request,
+        command: Command,
         configuration: &Configuration,
     ) -> KeysRun {
-        let owner = OwnerId {
-            client: id,
-            number: request.number,
-        };
-        let command = match request.kind {
-            Kind::Acquire { ttl, queue } => KeysCommand::Acquire { owner, ttl, queue },
-            Kind::Renew { ttl, .. } => KeysCommand::Renew { owner, ttl },
-            Kind::Release => KeysCommand::Release { owner },
-            Kind::End { .. } => KeysCommand::End { owner },
-            kind => unreachable!("{kind:?} of several locks"),
-        };
         let counted = |(id, client): (u8, &Client)| u8::from(client.subscribed) << id;
         let site = Site {
             now: 0,
@@ -42,7 +31,7 @@ impl World {
         let mut locks: Vec<Records> = self.locks_of(id).cloned().collect();
         let before = locks.clone();
         let run = run_keys(&mut locks, command, &configuration.rules(), &site);
-        self.audit_together(owner, request.kind, &before, &run, &locks);
+        self.audit_together(command, &before, &run, &locks);
         for (lock, records) in self.client(id).locks().to_vec().into_iter().zip(locks) {
             match usize::from(lock).checked_sub(1) {
                 None => self.records = records,
@@ -54,25 +43,31 @@ impl World {
 
     fn audit_together(
         &mut self,
-        owner: OwnerId,
-        kind: Kind,
+        command: Command,
         before: &[Records],
         run: &KeysRun,
         after: &[Records],
     ) {
+        let (Command::Acquire { owner, .. }
+        | Command::Renew { owner, .. }
+        | Command::Release { owner }
+        | Command::End { owner, .. }) = command
+        else {
+            return;
+        };
         let has = |records: &Records| records.holder() == Some(owner);
         let had_all = before.iter().all(has);
         let later = after.get(run.in_the_way + 1..).unwrap_or_default();
-        let (is_broken, breach) = match (kind, run.answer) {
-            (Kind::Acquire { .. }, Answer::Waiting { .. }) => (
+        let (is_broken, breach) = match (command, run.answer) {
+            (Command::Acquire { .. }, Answer::Waiting { .. }) => (
                 later.iter().any(has) && !run.holds_later,
                 Breach::LaterUnseen,
             ),
-            (Kind::Acquire { .. }, Answer::Held { token, .. }) => (
+            (Command::Acquire { .. }, Answer::Held { token, .. }) => (
                 after.iter().any(|records| token_of(records) > token),
                 Breach::TokenFell,
             ),
-            (Kind::Renew { .. }, Answer::Held { .. }) => (!had_all, Breach::PartRenewed),
+            (Command::Renew { .. }, Answer::Held { .. }) => (!had_all, Breach::PartRenewed),
             _ => (false, Breach::TokenFell),
         };
         if is_broken {

@@ -117,10 +117,6 @@ impl<M: Named> Walk for M {
 }
 
 /// Another number in each run, or that of `LOCK_TEST_SEED`. It is printed, so that a failure can be repeated.
-///
-/// # Panics
-///
-/// If the variable is not a number.
 pub fn seed() -> u64 {
     let seed = env::var("LOCK_TEST_SEED").map_or_else(
         |_| RandomState::new().hash_one("a walk"),

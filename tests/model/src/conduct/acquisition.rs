@@ -96,9 +96,7 @@ impl Client {
     pub(crate) fn poll(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         let owner = &mut self.owners[index];
         let ttl = owner.ttl;
-        let Phase::Competing(competing) = &mut owner.phase else {
-            unreachable!("it competes");
-        };
+        let competing = owner.competing();
         let command = competing.on(Event::Due, || NOW);
         debug_assert_eq!(command, Command::Attempt);
         let queue = competing.queues();
@@ -156,9 +154,7 @@ impl Client {
         age: Ticks,
         rules: &ClientRules,
     ) -> Verdict {
-        let Phase::Competing(competing) = &mut self.owners[index].phase else {
-            unreachable!("it competes");
-        };
+        let competing = self.owners[index].competing();
         let command = competing.on(event, || NOW + duration(age));
         if competing.owner().is_none() {
             // Only by mistake has the next attempt another owner.
@@ -192,9 +188,7 @@ impl Client {
     fn begin_anew(&mut self, index: usize, rules: &ClientRules) -> Verdict {
         let number = self.new_number();
         let owner = &mut self.owners[index];
-        let Phase::Competing(competing) = &mut owner.phase else {
-            unreachable!("it competes");
-        };
+        let competing = owner.competing();
         let given_back = competing.give_back();
         let command = competing.on(Event::GivenBack, || NOW);
         debug_assert_eq!(command, Command::Wait(Pause::Anew));
@@ -210,9 +204,7 @@ impl Client {
     /// The caller has the lock.
     fn win(&mut self, index: usize, age: Ticks, rules: &ClientRules) -> Verdict {
         let ttl = self.owners[index].ttl;
-        let Phase::Competing(competing) = &mut self.owners[index].phase else {
-            unreachable!("it competes");
-        };
+        let competing = self.owners[index].competing();
         let Won {
             owner,
             grant,
@@ -244,9 +236,7 @@ impl Client {
         let mut owner = self.owners.remove(index);
         let number = owner.number;
         self.connection.stop_awaiting(number);
-        let Phase::Competing(competing) = &mut owner.phase else {
-            unreachable!("it competes");
-        };
+        let competing = owner.competing();
         let Left { ends, promotes } = competing.leave();
         if promotes.is_some() && owner.share.is_some() {
             self.sharing.pop();

@@ -48,9 +48,7 @@ impl Client {
 
     /// Renews a lease. If it is in doubt, the answer confirms it.
     pub(crate) fn renew(&mut self, index: usize, ttl: Ticks) -> Verdict {
-        let Phase::Held(lease) = &mut self.owners[index].phase else {
-            unreachable!("only a held lease is renewed");
-        };
+        let lease = self.owners[index].held();
         let confirms = lease.holding.renews();
         self.send(index, Kind::Renew { ttl, confirms }, false)
     }
@@ -126,9 +124,7 @@ impl Client {
     /// A lease is lost: the next caller does not wait for its body, which is dropped unless it is
     /// synchronous.
     pub(crate) fn lose(&mut self, index: usize, rules: &ClientRules) -> Verdict {
-        let Phase::Held(lease) = &mut self.owners[index].phase else {
-            unreachable!("only a held lease is lost");
-        };
+        let lease = self.owners[index].held();
         lease.lost = true;
         let stays = rules.synchronous && lease.body == Body::Inside;
         if lease.holding.lost() && rules.seeded != Some(Seeded::HeadKept) {

@@ -159,9 +159,9 @@ impl Client {
     /// Begins the next turn of the lease: owner, deadline and renewals stay.
     fn begin_turn(&mut self, index: usize, ttl: Ticks, rules: &ClientRules) -> Result<(), Breach> {
         let owner = &mut self.owners[index];
-        let Phase::Held(lease) = &mut owner.phase else {
-            unreachable!("only a held lease is handed over");
-        };
+        owner.ttl = ttl;
+        let number = owner.number;
+        let lease = owner.held();
         lease.holding.handed_over();
         // A token that is minted later counts the turn.
         if lease.token > 0 && rules.seeded != Some(Seeded::TokenReused) {
@@ -173,8 +173,6 @@ impl Client {
         if rules.seeded == Some(Seeded::LeaseFromTurn) {
             lease.deadline = ttl;
         }
-        owner.ttl = ttl;
-        let number = owner.number;
         let is_short = 3 * lease.deadline < 2 * ttl && rules.seeded != Some(Seeded::TurnUnchecked);
         self.connection.stop_awaiting_mint(number);
         if is_short {
@@ -217,11 +215,10 @@ impl Client {
             return Ok(false);
         };
         let owner = &mut self.owners[index];
-        let Phase::Held(lease) = &mut owner.phase else {
-            unreachable!("the lease is retained");
-        };
+        let before = owner.ttl;
+        let lease = owner.held();
         let is_late = lease.retained == 0;
-        let facts = facts(lease, owner.ttl, ttl, rules);
+        let facts = facts(lease, before, ttl, rules);
         let may_go = lease
             .holding
             .may_go_to(rules.local_turns.duration(ttl), &facts);

@@ -36,9 +36,7 @@ impl Client {
         if self.hand_over(index, rules)? || self.retain(index, rules) {
             return Ok(());
         }
-        let Phase::Held(lease) = &mut self.owners[index].phase else {
-            unreachable!("only a held lease is released");
-        };
+        let lease = self.owners[index].held();
         let has_next = self.queue.peek().is_some();
         if awaited == Awaited::No && lease.holding.heads_queue() && !has_next {
             lease.holding.leave_queue();
@@ -174,9 +172,7 @@ impl Client {
             Some(Seeded::OutcomeOfTheLast) => &owner.outstanding().with_known_ends(),
             _ => &owner.outstanding().clone(),
         };
-        let Phase::Ending(end) = &mut owner.phase else {
-            unreachable!("the owner is being ended");
-        };
+        let end = owner.ending();
         let reaction = end.ending.on(event, outstanding, || NOW, || JITTER);
         let is_misreported = match reaction.reports {
             Some(Report::Freed | Report::Rests) => !end.has_freed,

@@ -53,10 +53,6 @@ pub fn all() -> Vec<Configuration> {
 pub use walks::all as walks;
 
 /// The configuration of that name.
-///
-/// # Panics
-///
-/// If no configuration has that name.
 pub fn named(name: &str) -> Configuration {
     let mut all = all().into_iter().chain(walks());
     let found = all.find(|configuration| configuration.name == name);
@@ -110,5 +106,6 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         deletes: false,
         recovers: Some(64),
         seeded: None,
+        removed: None,
     }
 }

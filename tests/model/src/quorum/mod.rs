@@ -91,6 +91,8 @@ pub struct Quorum {
     pub recovers: u64,
     /// A mistake.
     pub mistake: Option<Mistake>,
+    /// The line of the runtime that is removed.
+    pub removed: Option<SafetyLine>,
 }
 
 /// A step. The first number is an owner, the second a node.
@@ -145,6 +147,14 @@ impl Quorum {
         }
     }
 
+    /// The same without a line of the runtime.
+    pub fn without(self, line: SafetyLine) -> Quorum {
+        Quorum {
+            removed: Some(line),
+            ..self
+        }
+    }
+
     fn rules(&self) -> Rules {
         Rules {
             claim: 1,
@@ -166,7 +176,10 @@ impl Named for Quorum {
     }
 
     fn removed(&self) -> Option<SafetyLine> {
-        self.mistake.and_then(Mistake::removed)
+        // Votes must have tokens that differ for this one.
+        let of_mistake =
+            (self.mistake == Some(Mistake::FirstToken)).then_some(SafetyLine::token_written_back);
+        self.removed.or(of_mistake)
     }
 }
 

@@ -2,48 +2,10 @@
 
 use super::script::Script;
 use super::{
-    Answer, Branch, Fence, Lock, Mode, OwnerId, Queue, Records, Refusal, Rules, Site, Taken, Ticks,
-    Token, Value,
+    Answer, Branch, Command, Fence, Lock, Mode, OwnerId, Queue, Records, Refusal, Rules, Site,
+    Taken, Ticks, Token, Value,
 };
 use crate::seeded::Seeded;
-
-/// A script with its arguments. It concerns several locks, in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum KeysCommand {
-    /// Takes or confirms the locks up to the first that the owner cannot have, or polls.
-    Acquire {
-        /// The owner that asks.
-        owner: OwnerId,
-        /// The length of the leases.
-        ttl: Ticks,
-        /// Whether to queue for the lock in the way. If not, all are taken or none.
-        queue: bool,
-    },
-    /// Lengthens the leases, if the owner has all of them.
-    Renew {
-        /// The holder.
-        owner: OwnerId,
-        /// The new length.
-        ttl: Ticks,
-    },
-    /// Frees the locks if no waiter queues for any of them.
-    Release {
-        /// The holder.
-        owner: OwnerId,
-    },
-    /// Ends an owner.
-    End {
-        /// The owner to end.
-        owner: OwnerId,
-    },
-    /// Keeps the locks taken by no owner any more.
-    Rest {
-        /// The holder.
-        owner: OwnerId,
-        /// For how long.
-        ttl: Ticks,
-    },
-}
 
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,13 +22,9 @@ pub struct KeysRun {
     pub taken: Taken,
 }
 
-/// Runs one script on the records of several locks.
-pub fn run_keys(
-    locks: &mut [Records],
-    command: KeysCommand,
-    rules: &Rules,
-    site: &Site,
-) -> KeysRun {
+/// Runs one script on the records of several locks, in their order. An acquire takes or confirms those up to the first that the
+/// owner cannot have; all or none if it does not queue.
+pub fn run_keys(locks: &mut [Records], command: Command, rules: &Rules, site: &Site) -> KeysRun {
     let mut run = Keys {
         locks,
         rules,
@@ -75,11 +33,12 @@ pub fn run_keys(
         taken: Taken::default(),
     };
     let (in_the_way, answer) = match command {
-        KeysCommand::Acquire { owner, ttl, queue } => run.acquire(owner, ttl, queue),
-        KeysCommand::Renew { owner, ttl } => (0, run.renew(owner, ttl)),
-        KeysCommand::Release { owner } => (0, run.release(owner)),
-        KeysCommand::End { owner } => (0, run.end(owner)),
-        KeysCommand::Rest { owner, ttl } => (0, run.rest(owner, ttl)),
+        Command::Acquire { owner, ttl, queue } => run.acquire(owner, ttl, queue),
+        Command::Renew { owner, ttl } => (0, run.renew(owner, ttl)),
+        Command::Release { owner } => (0, run.release(owner)),
+        Command::End { owner, .. } => (0, run.end(owner)),
+        Command::Rest { owner, ttl } => (0, run.rest(owner, ttl)),
+        command => unreachable!("{command:?} of several locks"),
     };
     let is_waiting = matches!(answer, Answer::Waiting { .. });
     let holds_later = is_waiting && run.holds_later(in_the_way, command);
@@ -135,8 +94,8 @@ impl Keys<'_> {
     }
 
     /// Whether an acquire finds that its owner has a lock behind the one in the way: an answer was lost, and then a lock.
-    fn holds_later(&mut self, number: usize, command: KeysCommand) -> bool {
-        let KeysCommand::Acquire { owner, .. } = command else {
+    fn holds_later(&mut self, number: usize, command: Command) -> bool {
+        let Command::Acquire { owner, .. } = command else {
             return false;
         };
         let mut later = number + 1..self.locks.len();

@@ -17,7 +17,7 @@ mod share_end;
 mod shares;
 
 pub use self::branch::{Branch, Taken};
-pub use self::keys::{KeysCommand, KeysRun, run_keys};
+pub use self::keys::{KeysRun, run_keys};
 use self::revoke::Seen;
 use self::script::Script;
 pub use self::shares::{Member, Share, ShareRules, Shares};

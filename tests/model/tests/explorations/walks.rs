@@ -10,7 +10,7 @@ use libtest_mimic::Trial;
 use lock_model::quorum::{self, Mistake as OfQuorum};
 use lock_model::{Enough, Seeded, Walk, configurations, seed, walks};
 
-use crate::{controls, is_long, named, trial};
+use crate::{is_long, named, trial};
 
 /// How long all walks take together.
 const TIME: Duration = Duration::from_secs(10);
@@ -30,7 +30,6 @@ macro_rules! finds {
     };
 }
 
-/// Beside those that are made by removing a safety line of the runtime: see `controls`.
 const FINDS: Finds<Seeded> = finds! { Seeded:
     "walk" finds SettleUntilAnswered, ProcessKeyed;
     "walk, local queues" finds ForgottenInTime, SuccessorNotEnded;
@@ -63,7 +62,6 @@ const UNFOUND: &[Seeded] = &[
     Seeded::RenewsTheFirst,
 ];
 
-/// Beside those of `controls`.
 const OF_QUORUM: Finds<OfQuorum> = finds! { OfQuorum:
     "walk, quorum" finds FirstToken, DeadlineFromReply;
     "walk, quorum of five" finds FenceNotRaised;
@@ -71,11 +69,7 @@ const OF_QUORUM: Finds<OfQuorum> = finds! { OfQuorum:
 };
 
 /// Those that only a search finds.
-const UNFOUND_OF_QUORUM: &[OfQuorum] = &[
-    OfQuorum::CountOfAnother,
-    OfQuorum::CedeWithoutToken,
-    OfQuorum::VoidTokenCounts,
-];
+const UNFOUND_OF_QUORUM: &[OfQuorum] = &[OfQuorum::CountOfAnother, OfQuorum::CedeWithoutToken];
 
 /// A test of each configuration, and of each mistake.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -89,13 +83,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     });
     let mut trials: Vec<Trial> = walks.collect();
     trials.push(trial("walks::mistakes::each_is_found_or_named", || {
-        are_named(Seeded::ALL, FINDS, &controls::walked(), UNFOUND);
-        are_named(
-            OfQuorum::ALL,
-            OF_QUORUM,
-            &controls::walked(),
-            UNFOUND_OF_QUORUM,
-        );
+        are_named(Seeded::ALL, FINDS, UNFOUND);
+        are_named(OfQuorum::ALL, OF_QUORUM, UNFOUND_OF_QUORUM);
     }));
     trials.extend(found(FINDS, |name, mistake| {
         configurations::named(name).with(mistake)
@@ -108,14 +97,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-fn are_named<M: Copy + PartialEq + Debug>(
-    all: &[M],
-    finds: Finds<M>,
-    removed: &[M],
-    unfound: &[M],
-) {
+fn are_named<M: Copy + PartialEq + Debug>(all: &[M], finds: Finds<M>, unfound: &[M]) {
     for mistake in all {
-        let is_found = finds.iter().any(|(found, _)| found == mistake) || removed.contains(mistake);
+        let is_found = finds.iter().any(|(found, _)| found == mistake);
         assert_ne!(is_found, unfound.contains(mistake), "{mistake:?}");
     }
 }
