@@ -31,10 +31,6 @@ struct Setting {
 
 impl Clock {
     /// A clock that shows the true time.
-    ///
-    /// # Panics
-    ///
-    /// When there is no C compiler.
     pub fn new() -> Self {
         let folder = tempfile::Builder::new()
             .prefix("lock-tests-clock-")

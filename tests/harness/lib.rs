@@ -3,6 +3,8 @@
 //! Everything here is real: a `redis-server` on a loopback port, sockets, processes that can be stopped
 //! and killed. The harness blocks and needs no runtime, so a test may stall, pause or drop its own
 //! runtime. The parts that an async test awaits say so.
+//!
+//! What a function here needs and does not find is a panic, as is what it is to assert.
 
 mod acl;
 mod clock;

@@ -80,12 +80,6 @@ impl RedisQuorum {
         quorum_url(&hosts, &self.parameters())
     }
 
-    /// A proxy for each node.
-    pub fn proxies(&self) -> Vec<Proxy> {
-        let nodes = self.nodes.iter();
-        nodes.map(|node| Proxy::start(node.port())).collect()
-    }
-
     fn parameters(&self) -> String {
         match self.delay {
             Self::DELAY => String::new(),

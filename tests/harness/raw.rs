@@ -154,8 +154,11 @@ impl RawLock {
 
     /// `acquire`, queueing if the lock is taken.
     pub fn acquire(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
-        let script = remembering(ACQUIRE_SOURCE, (self.memory_of)(who));
-        self.run(&script, &[&entry(who), &ttl.to_string()])
+        self.run(
+            (ACQUIRE_SOURCE, who),
+            "kfq",
+            &[&entry(who), &ttl.to_string()],
+        )
     }
 
     /// `acquire` without queueing.
@@ -178,35 +181,23 @@ impl RawLock {
 
     /// `mint`: flag and token, or none if the lock is not `who`'s.
     pub fn mint(&mut self, who: char) -> RedisResult<Option<String>> {
-        remembering(MINT_SOURCE, (self.memory_of)(who))
-            .key(&self.k)
-            .key(&self.f)
-            .key(&self.q)
-            .arg(owner(who))
-            .invoke(&mut self.connection)
+        let script = remembering(MINT_SOURCE, (self.memory_of)(who));
+        self.call(&script, "kfq", &[&owner(who)])
     }
 
     /// `renew`: flag and token, or none if the lock is not `who`'s.
     pub fn renew(&mut self, who: char, ttl: i64) -> RedisResult<Option<String>> {
-        RENEW
-            .key(&self.k)
-            .arg(owner(who))
-            .arg(ttl)
-            .invoke(&mut self.connection)
+        self.call(&RENEW, "k", &[&owner(who), &ttl.to_string()])
     }
 
     /// `release`.
     pub fn release(&mut self, who: char) -> RedisResult<i64> {
-        RELEASE
-            .key(&self.k)
-            .arg(owner(who))
-            .invoke(&mut self.connection)
+        self.call(&RELEASE, "k", &[&owner(who)])
     }
 
     /// `rest`.
     pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
-        let mut call = REST.key(&self.k);
-        call.arg(owner(who)).arg(ms).invoke(&mut self.connection)
+        self.call(&REST, "k", &[&owner(who), &ms.to_string()])
     }
 
     /// Whether the server has a command that compares and deletes.
@@ -233,14 +224,13 @@ impl RawLock {
 
     /// `end` without a next owner.
     pub fn end(&mut self, who: char) -> RedisResult<Answer> {
-        let script = remembering(END_SOURCE, (self.memory_of)(who));
-        self.run(&script, &[&entry(who)])
+        self.run((END_SOURCE, who), "kfq", &[&entry(who)])
     }
 
     /// `end` with the next owner of the same process.
     pub fn end_with_next(&mut self, who: char, next: char, ttl: i64) -> RedisResult<Answer> {
-        let script = remembering(END_SOURCE, (self.memory_of)(who));
-        self.run(&script, &[&entry(who), &entry(next), &ttl.to_string()])
+        let next = [&entry(who), &*entry(next), &ttl.to_string()];
+        self.run((END_SOURCE, who), "kfq", &next)
     }
 
     /// Runs a command that must succeed: `command(&["GET", "x"])`.
@@ -314,14 +304,39 @@ impl RawLock {
         seconds * 1_000_000 + micros
     }
 
-    fn run(&mut self, script: &Script, args: &[&str]) -> RedisResult<Answer> {
-        script
-            .key(&self.k)
-            .key(&self.f)
-            .key(&self.q)
-            .arg(args)
-            .invoke(&mut self.connection)
-            .and_then(Answer::parse)
+    /// Runs a script on these records, in this order: `kfq`.
+    pub(crate) fn call<T: redis::FromRedisValue>(
+        &mut self,
+        script: &Script,
+        records: &str,
+        args: &[&str],
+    ) -> RedisResult<T> {
+        let mut call = script.prepare_invoke();
+        for record in records.chars() {
+            call.key(self.name(record));
+        }
+        call.arg(args).invoke(&mut self.connection)
+    }
+
+    /// Runs the script of an owner.
+    pub(crate) fn run(
+        &mut self,
+        (source, who): (&'static str, char),
+        records: &str,
+        args: &[&str],
+    ) -> RedisResult<Answer> {
+        let script = remembering(source, (self.memory_of)(who));
+        self.call(&script, records, args).and_then(Answer::parse)
+    }
+
+    pub(crate) fn name(&self, record: char) -> &str {
+        match record {
+            'k' => &self.k,
+            'f' => &self.f,
+            'q' => &self.q,
+            'r' => &self.r,
+            _ => panic!("no record {record}"),
+        }
     }
 }
 
@@ -336,10 +351,6 @@ impl Answer {
     }
 
     /// The flag and token that a script returns for a held lock.
-    ///
-    /// # Panics
-    ///
-    /// When there is nothing in `text`.
     pub fn held(text: &str) -> Self {
         let flag = text.chars().next().expect("flag and token");
         Self::Held {

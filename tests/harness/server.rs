@@ -67,10 +67,6 @@ impl Builder {
     }
 
     /// Gives the server a [clock](RedisServer::clock) that the test steps.
-    ///
-    /// # Panics
-    ///
-    /// When there is no C compiler to make it.
     pub fn own_clock(mut self) -> Self {
         self.clock = Some(Clock::new());
         self
@@ -240,10 +236,6 @@ impl RedisServer {
     }
 
     /// The clock that the server uses.
-    ///
-    /// # Panics
-    ///
-    /// When it was not started with one [of its own](Builder::own_clock).
     pub fn clock(&self) -> &Clock {
         let clock = self.options.clock.as_ref();
         clock.expect("the server was given a clock of its own")

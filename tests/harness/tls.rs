@@ -221,10 +221,6 @@ impl TlsServer {
 }
 
 /// Has a server listen for TLS as well, with this certificate. Returns the port.
-///
-/// # Panics
-///
-/// When no port can be had.
 pub fn listen(
     server: &RedisServer,
     files: &Path,
@@ -264,10 +260,6 @@ fn file(folder: &Path, name: &str, text: &str) -> String {
 }
 
 /// Writes a file and returns its path.
-///
-/// # Panics
-///
-/// When it cannot be written.
 pub fn write_file(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     fs::write(&path, text).expect("the folder can be written to");

@@ -1,11 +1,6 @@
 //! Locks that stay taken for a minimum although their holders are done.
 
-use std::time::{Duration, Instant};
-
-use super::{LONG, TTL};
-use crate::proxy::Proxy;
-use crate::rounds::Round;
-use crate::wait::PATIENCE;
+use super::*;
 
 rows! {
     E killed_before_its_minimum;
@@ -28,7 +23,7 @@ fn killed_before_its_minimum(round: &mut Round<'_>) {
 /// The release of a holder that is done early never arrives, or its answer is lost. The lock stays taken until the
 /// minimum is over, and is free then.
 fn rest_cut(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
+    let proxy = round.proxy();
     let mode = format!("at-least {}", MINIMUM.as_millis());
     for (n, cut) in [Proxy::cut_next_request, Proxy::cut_next_reply]
         .iter()
@@ -46,8 +41,7 @@ fn rest_cut(round: &mut Round<'_>) {
         assert_eq!(proxy.cuts(), n + 1, "the fault happened");
         let early = next.line(MINIMUM.saturating_sub(held.elapsed() + Duration::from_millis(200)));
         assert_eq!(early, None, "the minimum was not over");
-        round.granted_next(&next, held + MINIMUM, Duration::from_secs(1));
+        round.granted_next(&next, held + MINIMUM, SOON);
         round.finish(next);
-        round.retire(worker);
     }
 }

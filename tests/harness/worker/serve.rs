@@ -61,10 +61,6 @@ use crate::wait::PATIENCE;
 /// - `shutdown`: shuts the client down and drops it: `ok`
 /// - `leave`: drops what it holds, and the process ends at once without an answer
 /// - `exit`, `abort`: it ends as it is
-///
-/// # Panics
-///
-/// When an argument or a command makes no sense, or the resource is not there: the test is wrong.
 pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     let resource = redis::Client::open(resource).expect("the URL is well formed");
     // No fault reaches this server: only a stalled machine delays its answers.

@@ -1,16 +1,9 @@
 //! Commands that arrive when their sender has lost patience.
 
-use std::time::{Duration, Instant};
-
 use super::split::{Side, split};
-use super::{QuorumRound, follow, hold, label_and_token, lock_at, roles};
+use super::*;
 use crate::monitor::Monitor;
-use crate::proxy::{Mode, Proxy};
-use crate::quorum::{RedisQuorum, boot};
-use crate::raw::RawLock;
-use crate::rows::{LONG, intrude};
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use crate::quorum::boot;
 
 rows! {
     E quorum_cede_late on RedisQuorum::start;
@@ -32,10 +25,9 @@ fn quorum_cede_late(round: &mut QuorumRound<'_>) {
         round.release(&mut side.worker);
         side.proxies[third].heal();
     }
-    let before = [first, second];
 
     let [mut first, mut second] = [Side::new(round), Side::new(round)];
-    let near = Proxy::start(round.server.nodes[ceded].port());
+    let near = round.proxy_to(&round.server.nodes[ceded]);
     second.proxies[ceded].redirect(near.port());
     split(round, [&mut first, &mut second], nodes);
     let mut lock = lock_at(round, ceded);
@@ -68,13 +60,8 @@ fn quorum_cede_late(round: &mut QuorumRound<'_>) {
     }
     assert_eq!(second.worker.ask("write", PATIENCE), "written");
     assert!(is_left, "the node was taken from its holder");
-    let released = Instant::now();
-    round.release(&mut second.worker);
-    follow(round, &mut first.worker, released);
+    round.pass(&mut second.worker, &mut first.worker, SOON);
     first.proxies[third].heal();
-    for side in before.into_iter().chain([first, second]) {
-        side.retire(round);
-    }
 }
 
 /// A command to one node is held back, and arrives when its sender has released the lock. In turn, it is an acquire, and
@@ -146,11 +133,8 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
         round.release(&mut next);
     }
     for worker in [&mut holder, &mut next] {
-        let asked = Instant::now();
-        round.ask(worker, LONG, PATIENCE);
-        follow(round, worker, asked);
+        enters(round, worker);
     }
-    round.retire_all([holder, next]);
 }
 
 /// The next process has the lock, on this node as well, and is inside; or has left it, and the node is free.
@@ -161,8 +145,7 @@ fn follows_on(
     released: Instant,
     is_free: bool,
 ) {
-    round.ask(next, LONG, PATIENCE);
-    round.granted_next(next, released, Duration::from_secs(1));
+    round.comes(next, LONG, released, SOON);
     assert_eq!(next.ask("look", PATIENCE), "looked");
     wait_until("next holder on the node", PATIENCE, || {
         lock.is_held_by(next)
@@ -177,10 +160,10 @@ fn follows_on(
 /// A process that reaches this node by two proxies, and the other nodes by one: the first returned one is that before the
 /// node, which keeps what it holds when the way to it is changed.
 fn one_behind_two(round: &QuorumRound<'_>, node: usize) -> (Proxy, Vec<Proxy>, Worker) {
-    let near = Proxy::start(round.server.nodes[node].port());
-    let ways = round.server.proxies();
+    let near = round.proxy_to(&round.server.nodes[node]);
+    let ways = round.proxies();
     ways[node].redirect(near.port());
-    let worker = round.worker_at(&round.server.url_through(&ways));
+    let worker = round.worker_through(&ways);
     (near, ways, worker)
 }
 
@@ -232,16 +215,13 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
     arrives(&mut monitor, &token);
     if is_free {
         // A minority stops no process.
-        let asked = Instant::now();
-        round.ask(&mut next, LONG, PATIENCE);
-        follow(round, &mut next, asked);
+        enters(round, &mut next);
     } else {
         assert!(lock.is_held_by(&next), "the node was taken from its holder");
         assert_eq!(next.ask("write", PATIENCE), "written");
         round.release(&mut next);
     }
     // What the late command wrote is ended, or this finds it.
-    round.retire_all([holder, next]);
 }
 
 /// Deletes the record of a holder on a node, and waits until it is there again.
