@@ -57,12 +57,10 @@ impl Clock {
             .env("LOCK_TEST_CLOCK", self.folder.path().join("setting"));
     }
 
-    /// Steps the clock forward.
     pub fn forward(&self, by: Duration) {
         self.set(|setting| setting.micros += micros(by));
     }
 
-    /// Steps the clock back.
     pub fn back(&self, by: Duration) {
         self.set(|setting| setting.micros -= micros(by));
     }

@@ -265,7 +265,6 @@ impl RedisCluster {
         }
     }
 
-    /// The id of a node.
     pub fn id(&self, number: usize) -> String {
         self.ask(number, &["CLUSTER", "MYID"])
     }

@@ -65,7 +65,6 @@ impl RawLocks {
         self.call(&KEYS_RENEW, "k", &[&owner(who), &ttl.to_string()])
     }
 
-    /// `keys_release`.
     pub fn release(&mut self, who: char) -> RedisResult<i64> {
         self.call(&KEYS_RELEASE, "k", &[&owner(who)])
     }
@@ -75,7 +74,6 @@ impl RawLocks {
         self.call(&REST, "k", &[&owner(who), &ms.to_string()])
     }
 
-    /// `keys_end`.
     pub fn end(&mut self, who: char) -> RedisResult<i64> {
         self.call(&KEYS_END, "kfq", &[&entry(who)])
     }

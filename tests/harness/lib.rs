@@ -6,6 +6,11 @@
 //!
 //! What a function here needs and does not find is a panic, as is what it is to assert.
 
+#![allow(
+    missing_docs,
+    reason = "its items are for tests alone, and documented where their names do not say all"
+)]
+
 mod acl;
 mod clock;
 mod cluster;

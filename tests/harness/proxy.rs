@@ -49,7 +49,6 @@ impl Proxy {
         Self(Arc::new(Open { gate, address }))
     }
 
-    /// The address for clients.
     pub fn url(&self) -> String {
         format!("redis://{}", self.0.address)
     }
@@ -78,7 +77,6 @@ impl Proxy {
             .change(|state| state.held_node = Some(id.into()));
     }
 
-    /// The port for clients.
     pub fn port(&self) -> u16 {
         self.0.address.port()
     }

@@ -12,7 +12,6 @@ use crate::server::{Builder, RedisServer};
 /// Independent servers on loopback, the nodes of a quorum.
 #[derive(Debug)]
 pub struct RedisQuorum {
-    /// The servers.
     pub nodes: Vec<RedisServer>,
     delay: Duration,
 }
@@ -69,7 +68,6 @@ impl RedisQuorum {
         }
     }
 
-    /// The address for clients.
     pub fn url(&self) -> String {
         self.url_with(&self.parameters())
     }

@@ -56,11 +56,8 @@ pub struct RawLock {
     pub connection: Connection,
     /// The lock's key.
     pub k: String,
-    /// Its fence.
     pub f: String,
-    /// Its queue.
     pub q: String,
-    /// Its shares.
     pub r: String,
     /// For how many ms an owner has fences remembered. A day for each, unless it is set.
     pub memory_of: fn(char) -> i32,
@@ -73,16 +70,13 @@ pub enum Answer {
     Held {
         /// Whether a waiter queues, as the script reports it.
         flag: char,
-        /// The 16 digits.
         token: String,
     },
-    /// Another owner holds it.
     Waiting {
         /// PTTL of the key in ms; −1 when it never expires.
         remaining: i64,
         /// Place in the queue, 1 at its head; 0 outside of it.
         position: i64,
-        /// The key's value.
         value: String,
         /// Those that share it, if the script was asked for them.
         counted: Option<Counted>,
@@ -94,9 +88,7 @@ pub enum Answer {
 /// The shares of a lock, as a waiter sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
-    /// How many owners share the lock.
     pub owners: i64,
-    /// What they take together.
     pub taken: i64,
     /// For how long the lock has been shared, in ms.
     pub age: i64,
@@ -190,12 +182,10 @@ impl RawLock {
         self.call(&RENEW, "k", &[&owner(who), &ttl.to_string()])
     }
 
-    /// `release`.
     pub fn release(&mut self, who: char) -> RedisResult<i64> {
         self.call(&RELEASE, "k", &[&owner(who)])
     }
 
-    /// `rest`.
     pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
         self.call(&REST, "k", &[&owner(who), &ms.to_string()])
     }
@@ -244,7 +234,6 @@ impl RawLock {
         }
     }
 
-    /// The key's value.
     pub fn value(&mut self) -> Option<String> {
         let k = self.k.clone();
         self.command(&["GET", &k])

@@ -64,7 +64,6 @@ use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// All rows.
 pub fn table() -> Vec<Row> {
     [
         crash::rows(),

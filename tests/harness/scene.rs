@@ -20,11 +20,8 @@ use crate::wait::{PATIENCE, eventually};
 pub const KEY: &str = "order:42";
 /// Its lock in Redis.
 pub const LOCK: &str = "lock:order:42";
-/// Its fence.
 pub const FENCE: &str = "{lock:order:42}:f";
-/// Its queue.
 pub const QUEUE: &str = "{lock:order:42}:w";
-/// Its shares.
 pub const SHARES: &str = "{lock:order:42}:r";
 
 /// A wait that only a failing test exhausts.
@@ -33,7 +30,6 @@ pub const LONG: Duration = PATIENCE;
 /// What a busy machine may add to any time.
 pub const SLACK: Duration = Duration::from_secs(3);
 
-/// Milliseconds.
 pub const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
@@ -103,7 +99,6 @@ pub async fn served(waiting: JoinHandle<Result<LockGuard, LockError>>) -> LockGu
     acquired.expect("the lock can be had")
 }
 
-/// Acquires the lock and releases it.
 pub async fn cycle(client: &LockClient) {
     let guard = soon(hold(client)).await;
     guard.release().await.expect("it was held throughout");

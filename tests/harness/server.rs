@@ -28,7 +28,6 @@ pub struct RedisServer {
     options: Builder,
 }
 
-/// Options of a [`RedisServer`].
 #[derive(Debug, Default)]
 pub struct Builder {
     args: Vec<String>,
@@ -145,12 +144,10 @@ impl RedisServer {
         Self::builder().start()
     }
 
-    /// A server with options.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// The TCP port.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -161,7 +158,6 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// The host and the port.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }

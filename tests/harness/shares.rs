@@ -123,7 +123,6 @@ impl RawLock {
         self.call(&SHARE_RENEW, "kr", &[&share.member(who), &ttl.to_string()])
     }
 
-    /// `share_release`.
     pub fn release_share(&mut self, who: char, share: Share) -> RedisResult<i64> {
         self.call(&SHARE_RELEASE, "kr", &[&share.member(who)])
     }

@@ -19,20 +19,15 @@ pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 /// A certificate and its key, both PEM.
 #[derive(Debug, Clone)]
 pub struct Identity {
-    /// The certificate.
     pub certificate: String,
-    /// Its private key.
     pub key: String,
 }
 
 /// When a certificate is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
-    /// Valid now.
     Now,
-    /// Expired.
     Past,
-    /// Not valid yet.
     Future,
 }
 
@@ -189,12 +184,10 @@ impl TlsServer {
         TlsServer { plain, port, files }
     }
 
-    /// The port for TLS.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The address for clients.
     pub fn url(&self) -> String {
         format!("rediss://127.0.0.1:{}", self.port)
     }

@@ -101,7 +101,6 @@ impl Worker {
         status.expect("a child can be looked at").is_none()
     }
 
-    /// The process id.
     pub fn pid(&self) -> u32 {
         self.process().child.id()
     }

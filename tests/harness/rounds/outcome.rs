@@ -6,7 +6,6 @@ use super::row::Class;
 use super::violation::{Kind, Violation};
 use crate::history::{Entry, History, Written};
 
-/// The findings of the checkers.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// Visits that overlapped another, as an unfenced resource sees them.
@@ -19,7 +18,6 @@ pub(super) struct Outcome {
     pub(super) slowest: Option<Duration>,
     /// How long two processes had the lock, where the script measured it.
     pub(super) window: Option<Duration>,
-    /// The violations.
     pub(super) violations: Vec<Violation>,
 }
 

@@ -459,7 +459,6 @@ impl<'a, S: Site> Round<'a, S> {
         }
     }
 
-    /// Records a violation.
     pub fn violate(&mut self, kind: Kind, what: String) {
         self.violations.push(Violation { kind, what });
     }

@@ -9,11 +9,8 @@ use super::violation::Violation;
 /// The sum of a row's rounds.
 #[derive(Debug)]
 pub struct Tally {
-    /// The row's name.
     pub name: &'static str,
-    /// The row's class.
     pub class: Class,
-    /// Rounds that were played.
     pub rounds: usize,
     /// How long the longest round took.
     pub took: Duration,

@@ -73,7 +73,6 @@ pub(crate) async fn many<L: Locks>(
     all.map(|all| all.into_iter().flatten().collect())
 }
 
-/// Releases them all.
 pub(crate) async fn release_all<H: Held>(mut all: Vec<H>) -> Result<(), String> {
     let mut callers = JoinSet::new();
     while !all.is_empty() {

@@ -21,7 +21,6 @@ pub(crate) struct Hammer {
 /// The condition on which a task begins no other visit.
 #[derive(Debug, Clone)]
 pub(crate) enum End {
-    /// After this time.
     After(Duration),
     /// When the resource has a key of this name.
     When(String),
@@ -39,7 +38,6 @@ impl End {
     }
 }
 
-/// The results.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     visits: usize,

@@ -53,7 +53,6 @@ impl Call {
 
 /// A client. A failure is a string: a kind, a space, a message.
 pub(crate) trait Locks: Clone + Send + Sync + 'static {
-    /// A lock that is held.
     type Held: Held;
 
     /// The same client, whose calls from now on hold their locks so. Other kinds always hold them alone.
@@ -66,7 +65,6 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         Mode::Plain
     }
 
-    /// Waits for the lock.
     fn acquire(&self, call: &Call) -> impl Future<Output = Result<Self::Held, String>> + Send;
 
     /// One visit under the lock, as a service would make it. The inner failure is the resource's.
@@ -83,13 +81,11 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         }
     }
 
-    /// Ends the client.
     fn shutdown(&self) -> impl Future<Output = ()> + Send {
         async {}
     }
 }
 
-/// A lock that is held.
 pub(crate) trait Held: Send + Sync + 'static {
     /// The fencing token; 0 if the lock has none.
     fn token(&self) -> u64 {
@@ -112,7 +108,6 @@ pub(crate) trait Held: Send + Sync + 'static {
         }
     }
 
-    /// Extends the lease.
     fn renew(&mut self) -> impl Future<Output = Result<(), String>> + Send;
 
     /// Goes on as a reader.
@@ -123,6 +118,5 @@ pub(crate) trait Held: Send + Sync + 'static {
         async { Err("InvalidOptions it has no readers".to_owned()) }
     }
 
-    /// Releases it.
     fn release(self) -> impl Future<Output = Result<(), String>> + Send;
 }

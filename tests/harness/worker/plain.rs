@@ -19,13 +19,11 @@ const STEP: Duration = Duration::from_millis(10);
 const DELETE: &str =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
-/// The client.
 #[derive(Clone)]
 pub(crate) struct Plain {
     servers: Vec<redis::Client>,
 }
 
-/// Its lock.
 pub(crate) struct PlainHeld {
     connections: Vec<MultiplexedConnection>,
     key: String,

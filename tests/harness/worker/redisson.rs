@@ -38,7 +38,6 @@ pub enum Version {
     Fair,
 }
 
-/// The client.
 #[derive(Clone)]
 pub(crate) struct Redisson {
     server: redis::Client,
@@ -47,7 +46,6 @@ pub(crate) struct Redisson {
     channels: Arc<Channels>,
 }
 
-/// Its lock.
 pub(crate) struct RedissonHeld {
     lock: Lock,
     ttl: Duration,

@@ -118,7 +118,6 @@ fn client(locks: &str) -> LockClientBuilder {
 /// The lock client that a worker uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// This project's.
     Ours,
     /// This project's, with its locks in Redisson's record.
     InRedissonsRecord,
@@ -138,7 +137,6 @@ impl Kind {
         Self::Redisson(Version::Fair),
     ];
 
-    /// The kind with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -19,7 +19,6 @@ pub(crate) struct Client {
     pub(crate) alive: bool,
     /// The server counts the client as a receiver of announcements.
     pub(crate) subscribed: bool,
-    /// Calls that have not begun.
     pub(crate) calls_left: u8,
     /// The shares of calls that have not begun, the next one last.
     pub(crate) shares_left: Vec<Share>,
@@ -29,7 +28,6 @@ pub(crate) struct Client {
     pub(crate) queue: LocalQueue<Ticks, ()>,
     /// Those that share it. Each is a head.
     pub(crate) sharing: LocalQueue<Ticks, ()>,
-    /// The next owner's number.
     pub(crate) next_number: u8,
     pub(crate) owners: Vec<Owner>,
     pub(crate) connection: Connection,
@@ -79,7 +77,6 @@ pub(crate) struct End {
 pub(crate) struct Lease {
     /// Zero is none.
     pub(crate) token: Token,
-    /// A mint is under way.
     pub(crate) minting: bool,
     /// How long its holder relies on the lease, by the holder's clock.
     pub(crate) deadline: Ticks,
@@ -172,7 +169,6 @@ impl Owner {
         }
     }
 
-    /// The lease of a holder.
     pub(crate) fn held(&mut self) -> &mut Lease {
         match &mut self.phase {
             Phase::Held(lease) => lease,

@@ -22,7 +22,6 @@ pub enum Class {
 /// The bounds of one exploration.
 #[derive(Clone, Debug)]
 pub struct Configuration {
-    /// The name.
     pub name: &'static str,
     /// The scenarios that it contains.
     pub about: &'static str,
@@ -46,7 +45,6 @@ pub struct Configuration {
     pub modes: Vec<Mode>,
     /// The properties that must hold.
     pub class: Class,
-    /// The lease's length.
     pub ttl: Ticks,
     /// How long a waiter has to confirm its grant.
     pub claim: Ticks,
@@ -88,9 +86,7 @@ pub struct Configuration {
     pub deletes: bool,
     /// One in so many states is run on without faults, to check that it recovers.
     pub recovers: Option<u64>,
-    /// The seeded mistake.
     pub seeded: Option<Seeded>,
-    /// The line of the runtime that is removed.
     pub removed: Option<SafetyLine>,
 }
 
@@ -164,14 +160,12 @@ impl Configuration {
         self.longest().max(self.live - 1 + self.claim) + self.skew.max(0)
     }
 
-    /// The same configuration with a mistake.
     #[must_use]
     pub fn with(mut self, seeded: Seeded) -> Configuration {
         self.seeded = Some(seeded);
         self
     }
 
-    /// The same configuration without a line of the runtime.
     #[must_use]
     pub fn without(mut self, line: SafetyLine) -> Configuration {
         self.removed = Some(line);

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use crate::control::{Removed, SafetyLine};
 use crate::fingerprint::{Fingerprint, Identity};
 
-/// A model that can be explored.
 pub(crate) trait Model {
     type State: Clone + Hash;
     type Action: Copy + PartialEq + fmt::Debug;
@@ -39,7 +38,6 @@ pub(crate) trait Model {
     fn properties(&self) -> Vec<Property<Self>>;
 }
 
-/// A property of states.
 pub(crate) struct Property<M: Model + ?Sized> {
     pub(crate) name: &'static str,
     pub(crate) expected: Expected,
@@ -93,7 +91,6 @@ pub(crate) enum Until {
     Broken(&'static str),
 }
 
-/// The result of a search.
 pub(crate) struct Search {
     pub(crate) states: usize,
     pub(crate) depth: usize,
@@ -190,13 +187,9 @@ fn steps_to<M: Model>(mark: u64, model: &M, reached: &Reached) -> Vec<String> {
 /// The result of an exploration.
 #[derive(Debug)]
 pub struct Report {
-    /// The configuration's name.
     pub name: &'static str,
-    /// The number of different states.
     pub states: usize,
-    /// The number of steps to the farthest state.
     pub depth: usize,
-    /// The time that the exploration took.
     pub took: Duration,
     /// Each broken rule, with the shortest steps to it.
     pub broken: BTreeMap<&'static str, Vec<String>>,
@@ -204,18 +197,14 @@ pub struct Report {
     pub unseen: Vec<&'static str>,
 }
 
-/// A configuration of a model.
 pub(crate) trait Named: Model {
-    /// The configuration's name.
     fn name(&self) -> &'static str;
 
-    /// The line of the runtime that is removed.
     fn removed(&self) -> Option<SafetyLine> {
         None
     }
 }
 
-/// Explores a configuration of a model.
 pub trait Explore {
     /// Explores every state, or until a rule is broken.
     fn explore(&self) -> Report;

@@ -19,7 +19,6 @@ const MODES: [Mode; 5] = [
 ];
 
 impl World {
-    /// The faults that may come next.
     pub(crate) fn faults(&self, configuration: &Configuration, actions: &mut Vec<Action>) {
         self.faults_of_clients(configuration, actions);
         self.faults_of_server(actions);

@@ -100,6 +100,10 @@
 
 // The examples of the files that it shares are tested where they ship.
 #![cfg(not(doctest))]
+#![allow(
+    missing_docs,
+    reason = "its items are for tests alone, and documented where their names do not say all"
+)]
 
 /// An enum of mistakes, and `ALL` of them.
 macro_rules! mistakes {
@@ -111,7 +115,6 @@ macro_rules! mistakes {
         }
 
         impl $name {
-            /// Every mistake.
             pub const ALL: &[Self] = &[$(Self::$mistake),+];
         }
     };

@@ -86,7 +86,6 @@ pub(crate) enum Incoming {
     Push(u8, Option<Share>),
 }
 
-/// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Reply {
     pub(crate) number: u8,

@@ -12,7 +12,6 @@ use crate::recovery;
 use crate::server::{Lock, OwnerId, QueueEntry, Records, Shares, Ticks, Token, Value};
 use crate::world::{World, inside};
 
-/// Exclusion.
 pub const EXCLUSION: &str = "no two bodies run within their deadlines";
 /// The deadline that a holder counts on is never after the server's expiry.
 pub const DEADLINE: &str = "no holder relies on the lock for longer than the server keeps it";

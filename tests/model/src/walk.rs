@@ -30,43 +30,31 @@ const AT_THE_END: u64 = 0;
 /// What ends a series of walks, unless a rule is broken.
 #[derive(Clone, Copy, Debug)]
 pub enum Enough {
-    /// So many walks.
     Walks(u64),
-    /// This time.
     Time(Duration),
 }
 
 /// The result of a series of walks.
 #[derive(Debug, Default)]
 pub struct Walked {
-    /// The configuration's name.
     pub name: &'static str,
-    /// The number of walks.
     pub walks: u64,
-    /// The number of their steps.
     pub steps: u64,
-    /// The time that they took.
     pub took: Duration,
-    /// The walk that broke a rule.
     pub broken: Option<Broken>,
 }
 
 /// A walk that broke a rule.
 #[derive(Debug)]
 pub struct Broken {
-    /// The rule.
     pub rule: &'static str,
-    /// The number of the walk.
     pub seed: u64,
-    /// The number of its steps.
     pub length: usize,
     /// Those of its steps that break the rule.
     pub steps: Vec<String>,
 }
 
-/// Walks through a configuration of a model.
 pub trait Walk {
-    /// The configuration's name.
     fn name(&self) -> &'static str;
 
     /// Makes walks, the first of which has the number `seed`, until that is enough or a rule is broken.

@@ -48,7 +48,6 @@ pub struct World {
 /// A step. The first number is a client, the second an owner of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Time passes.
     Tick,
     /// A caller comes.
     Arrive(u8),
@@ -88,7 +87,6 @@ pub enum Action {
     GiveUpBehindHead(u8),
     /// A command of an owner is not answered in time.
     TimeOut(u8, u8),
-    /// A command is lost.
     LoseRequest(u8),
     /// The next message to a client is lost.
     LoseIncoming(u8),
@@ -98,9 +96,7 @@ pub enum Action {
     ClientFault(Fault, u8),
     /// A fault that concerns the server.
     ServerFault(Fault),
-    /// The server is impaired.
     Impair(Mode),
-    /// The impairment ends.
     Repair,
     /// A key of a slot that is being moved arrives at the target.
     MoveKey(Key),
@@ -151,7 +147,6 @@ impl World {
         }
     }
 
-    /// Does one step.
     pub(crate) fn step(&mut self, action: Action, configuration: &Configuration) {
         let rules = configuration.client_rules();
         let was_held = self.records.lock.is_some();

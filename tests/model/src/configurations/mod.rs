@@ -30,7 +30,6 @@ mod walks;
 use crate::configuration::{Class, Configuration};
 use crate::faults::{Budget, Fault};
 
-/// Every configuration.
 pub fn all() -> Vec<Configuration> {
     [
         callers::all(),

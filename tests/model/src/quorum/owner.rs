@@ -19,7 +19,6 @@ use crate::lease::schedule::is_fresh;
 /// A tick. A lease of some ticks less its margin ends before the last of them does, and after the one before it.
 pub(super) const TICK: Duration = Duration::from_millis(160);
 
-/// One owner.
 #[derive(Clone, Debug, Hash)]
 pub(super) struct Owner {
     pub(super) ballot: Ballot,

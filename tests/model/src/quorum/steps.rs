@@ -93,7 +93,6 @@ impl World {
         }
     }
 
-    /// Does one step.
     pub(super) fn step(&mut self, step: Step, model: &Quorum) {
         match step {
             Step::Tick => self.now += 1,

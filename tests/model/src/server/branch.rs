@@ -8,11 +8,8 @@ macro_rules! branches {
         pub enum Branch { $($branch,)* $($of_shares,)* $($of_keys),* }
 
         impl Branch {
-            /// Every branch of the scripts of plain locks.
             pub const ALL: &[Branch] = &[$(Branch::$branch),*];
-            /// Every branch of the scripts of shares.
             pub const OF_SHARES: &[Branch] = &[$(Branch::$of_shares),*];
-            /// Every branch of the scripts of several locks.
             pub const OF_KEYS: &[Branch] = &[$(Branch::$of_keys),*];
         }
     };
@@ -197,7 +194,6 @@ impl Taken {
         }
     }
 
-    /// The branches.
     pub fn iter(self) -> impl Iterator<Item = Branch> {
         let all = [Branch::ALL, Branch::OF_SHARES, Branch::OF_KEYS];
         let all = all.into_iter().flatten().copied();

@@ -18,7 +18,6 @@ pub struct KeysRun {
     pub holds_later: bool,
     /// The owners that were announced, each with the lock, in order.
     pub announced: Vec<(usize, OwnerId)>,
-    /// The branches that the run took.
     pub taken: Taken,
 }
 
