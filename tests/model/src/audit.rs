@@ -9,7 +9,7 @@ macro_rules! breaches {
     ($($breach:ident: $rule:literal;)+) => {
         /// A rule that a step broke.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Breach {
+        pub enum Breach {
             $(#[doc = $rule] $breach,)+
         }
 
@@ -17,7 +17,7 @@ macro_rules! breaches {
             pub(crate) const ALL: &[Breach] = &[$(Breach::$breach),+];
 
             /// The rule that the breach breaks.
-            pub(crate) fn rule(self) -> &'static str {
+            pub const fn rule(self) -> &'static str {
                 match self {
                     $(Breach::$breach => $rule,)+
                 }
@@ -106,7 +106,7 @@ impl AuditedRun<'_> {
 
     fn audit_lock(&self, breaches: &mut Breaches) {
         let (before, after) = (self.before.lock, self.after.lock);
-        let ended = self.ended();
+        let ended = self.command.ended();
         let (was, is) = (before.map(who), after.map(who));
         // Whose shares are taken off is checked apart.
         let was_shared = was == Some(Some(OwnerId::PHASE));

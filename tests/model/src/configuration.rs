@@ -1,7 +1,7 @@
 //! The bounds of one exploration, and the model that the checker sees.
 
 use crate::canonical;
-use crate::conduct::{ClientRules, LocalTurns};
+use crate::conduct::LocalTurns;
 use crate::control::SafetyLine;
 use crate::explore::{Model, Named, Property};
 use crate::faults::{Budget, Fault};
@@ -130,21 +130,13 @@ impl Configuration {
         locks
     }
 
-    pub(crate) fn client_rules(&self) -> ClientRules {
-        ClientRules {
-            ttls: [self.ttl, self.ttl + self.mixed],
-            turns: self.turns,
-            local_turns: LocalTurns::of(self.local_turns),
-            retain: self.retain,
-            at_least: self.at_least,
-            forgets: self.forgets,
-            synchronous: self.synchronous,
-            takes: self.takes,
-            deletes: self.deletes,
-            writes: self.writes,
-            confirms: self.confirms,
-            seeded: self.seeded,
-        }
+    /// The ttls that callers ask for, alternately.
+    pub(crate) fn ttls(&self) -> [Ticks; 2] {
+        [self.ttl, self.ttl + self.mixed]
+    }
+
+    pub(crate) fn turns_in_time(&self) -> LocalTurns {
+        LocalTurns::of(self.local_turns)
     }
 
     pub(crate) fn longest(&self) -> Ticks {

@@ -168,11 +168,8 @@ impl World {
         if let (Command::Rest { ttl, .. }, Answer::Code(1)) = (command, answer) {
             self.minimum = ttl;
         }
-        let (Command::Release { owner }
-        | Command::Delete { owner, .. }
-        | Command::End { owner, .. }
-        | Command::ShareEnd { owner, .. }) = command
-        else {
+        let is_rest = matches!(command, Command::Rest { .. });
+        let Some(owner) = command.ended().filter(|_| !is_rest) else {
             return;
         };
         let is_ended = before.holder() == Some(owner) && self.records.holder() != Some(owner);
@@ -186,13 +183,7 @@ impl World {
 
     /// Notes that an end has freed what its owner held.
     fn note_freed(&mut self, before: &Records, command: Command) {
-        let (Command::Release { owner }
-        | Command::Delete { owner, .. }
-        | Command::End { owner, .. }
-        | Command::Rest { owner, .. }
-        | Command::ShareRelease { owner, .. }
-        | Command::ShareEnd { owner, .. }) = command
-        else {
+        let Some(owner) = command.ended() else {
             return;
         };
         // A share that has lapsed is taken off like any other, as long as no lock came between.

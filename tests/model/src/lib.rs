@@ -105,8 +105,8 @@
     reason = "its items are for tests alone, and documented where their names do not say all"
 )]
 
-/// An enum of mistakes, and `ALL` of them.
-macro_rules! mistakes {
+/// An enum, and `ALL` of its variants.
+macro_rules! listed {
     ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $mistake:ident,)+ }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -169,6 +169,7 @@ mod together;
 mod walk;
 mod world;
 
+pub use audit::Breach;
 pub use configuration::{Class, Configuration};
 pub use control::SafetyLine;
 pub use explore::{Explore, Report};

@@ -128,6 +128,17 @@ impl Default for Connection {
     }
 }
 
+impl Incoming {
+    /// The owner and the kind of the command that it is about.
+    pub(crate) fn command(&self) -> Option<(u8, Kind)> {
+        match self {
+            Incoming::Reply(reply) => Some((reply.number, reply.kind)),
+            Incoming::Redirect { request, .. } => Some((request.number, request.kind)),
+            Incoming::Push(..) => None,
+        }
+    }
+}
+
 impl Kind {
     /// Whether it ends its owner.
     pub(crate) fn ends(self) -> bool {
@@ -174,27 +185,17 @@ impl Connection {
                 request.awaited = false;
             }
         }
-        self.down.retain(|down| {
-            let (of, kind) = match down {
-                Incoming::Reply(reply) => (reply.number, reply.kind),
-                Incoming::Redirect { request, .. } => (request.number, request.kind),
-                Incoming::Push(..) => return true,
-            };
-            of != number || !is_it(kind)
-        });
+        let is_one = |(of, kind)| of == number && is_it(kind);
+        self.down.retain(|down| !down.command().is_some_and(is_one));
     }
 
     /// A renewal of this owner is under way, or its answer.
     pub(crate) fn is_renewing(&self, number: u8) -> bool {
-        let is_one = |of, kind| of == number && matches!(kind, Kind::Renew { .. });
+        let is_one = |(of, kind)| of == number && matches!(kind, Kind::Renew { .. });
         let mut up = self.up.iter();
         let mut down = self.down.iter();
-        up.any(|request| is_one(request.number, request.kind))
-            || down.any(|down| match down {
-                Incoming::Reply(reply) => is_one(reply.number, reply.kind),
-                Incoming::Redirect { request, .. } => is_one(request.number, request.kind),
-                Incoming::Push(..) => false,
-            })
+        up.any(|request| is_one((request.number, request.kind)))
+            || down.any(|down| down.command().is_some_and(is_one))
     }
 
     /// The connection breaks. Commands under way may arrive for `late` more ticks.

@@ -1,6 +1,6 @@
 //! Mistakes that the model can make: a checker that does not find them proves nothing.
 
-mistakes! {
+listed! {
     /// One mistake, in a script or in a client.
     Seeded {
         /// `release` and `end` free the lock of any owner, and `renew` confirms several locks to any.

@@ -88,7 +88,7 @@ impl World {
     /// arrives late may take one after the answer; the next poll says so.
     pub(crate) fn receive_in_order(&mut self, id: u8, configuration: &Configuration) -> Verdict {
         let next = self.client(id).connection.down[0];
-        self.client(id).receive(&configuration.client_rules())?;
+        self.client(id).receive(configuration)?;
         let late = [Fault::Tear, Fault::Timeout, Fault::Double];
         if let Incoming::Reply(Reply {
             number,

@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::audit::{Breach, Breaches};
 use crate::client::{Body, Client, Lease, Owner};
-use crate::conduct::{Awaited, ClientRules, Verdict};
+use crate::conduct::{Awaited, Verdict};
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
 use crate::moves::{Key, Replica, Source};
@@ -148,16 +148,16 @@ impl World {
     }
 
     pub(crate) fn step(&mut self, action: Action, configuration: &Configuration) {
-        let rules = configuration.client_rules();
+        let rules = configuration;
         let was_held = self.records.lock.is_some();
         let verdict = match action {
             Action::Tick => {
                 self.tick(configuration);
                 Ok(())
             }
-            Action::Arrive(id) => self.client(id).arrive(&rules),
-            Action::ArriveToShare(id) => self.client(id).arrive_to_share(&rules),
-            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i, &rules)),
+            Action::Arrive(id) => self.client(id).arrive(rules),
+            Action::ArriveToShare(id) => self.client(id).arrive_to_share(rules),
+            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i, rules)),
             Action::Start(id, number) => {
                 if configuration.has_shares() {
                     self.note_token(id, number);
@@ -170,12 +170,12 @@ impl World {
                 })
             }
             Action::Finish(id, number) => {
-                self.on(id, number, |c, i| c.release(i, Awaited::Yes, &rules))
+                self.on(id, number, |c, i| c.release(i, Awaited::Yes, rules))
             }
             Action::EndRetained(id, number) => {
-                self.on(id, number, |c, i| c.release(i, Awaited::No, &rules))
+                self.on(id, number, |c, i| c.release(i, Awaited::No, rules))
             }
-            Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, &rules)),
+            Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, rules)),
             Action::Renew(id, number, ttl) => {
                 self.budget.spend(Fault::Renew);
                 self.on(id, number, |c, i| c.renew(i, ttl))
@@ -184,18 +184,18 @@ impl World {
                 if self.budget.allows(Fault::Downgrade) {
                     self.budget.spend(Fault::Downgrade);
                 }
-                self.on(id, number, |c, i| c.downgrade(i, &rules))
+                self.on(id, number, |c, i| c.downgrade(i, rules))
             }
-            Action::EndAgain(id, number) => self.on(id, number, |c, i| c.end_again(i, &rules)),
+            Action::EndAgain(id, number) => self.on(id, number, |c, i| c.end_again(i, rules)),
             Action::Mint(id, number) => {
                 self.budget.spend(Fault::Mint);
                 self.on(id, number, |c, i| c.mint(i))
             }
-            Action::Receive(id) if configuration.takes => self.receive_token(id, &rules),
+            Action::Receive(id) if configuration.takes => self.receive_token(id, rules),
             Action::Receive(id) if !configuration.together.is_empty() => {
                 self.receive_in_order(id, configuration)
             }
-            Action::Receive(id) => self.client(id).receive(&rules),
+            Action::Receive(id) => self.client(id).receive(rules),
             Action::Deliver(id) => {
                 let request = self.client(id).connection.up.remove(0);
                 self.deliver(id, request, configuration);
@@ -213,9 +213,7 @@ impl World {
                 self.settle_slot(configuration);
                 Ok(())
             }
-            Action::NoticeTakeover(id) => {
-                self.client(id).notice_takeover(configuration.late, &rules)
-            }
+            Action::NoticeTakeover(id) => self.client(id).notice_takeover(rules),
             Action::DeliverStray(id) => {
                 let (request, _) = self.client(id).connection.stray.remove(0);
                 self.deliver(id, request, configuration);
@@ -265,7 +263,7 @@ impl World {
     }
 
     /// A client reads a message, by which a body that runs may get a token.
-    fn receive_token(&mut self, id: u8, rules: &ClientRules) -> Verdict {
+    fn receive_token(&mut self, id: u8, rules: &Configuration) -> Verdict {
         let tokens = |client: &Client| -> Vec<(u8, Token)> {
             let inside = inside(client).map(|(owner, lease)| (owner.number, lease.token));
             inside.collect()
@@ -391,7 +389,7 @@ impl World {
         self.tick_source();
         self.minimum = (self.minimum - 1).max(0);
         let oldest = configuration.longest().max(configuration.delay);
-        let of_turns = configuration.client_rules().local_turns;
+        let of_turns = configuration.turns_in_time();
         for client in &mut self.clients {
             client.tick(oldest, &of_turns);
         }

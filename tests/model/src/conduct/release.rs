@@ -1,7 +1,7 @@
 //! Releases: an owner is ended, and settled until nothing of it can be left, by the machine of the runtime.
 
 use super::acquisition::Passed;
-use super::{ClientRules, Verdict, count_from};
+use super::{Verdict, count_from};
 use crate::audit::Breach;
 use crate::backend::engine::competing::event::Event as OfCall;
 use crate::backend::engine::ending::{Command, Ending, Event, Head, Report, Then};
@@ -10,6 +10,7 @@ use crate::backend::engine::{JITTER, NOW};
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::reply::EndReply;
 use crate::client::{Client, Downgrade, End, Owner, Phase};
+use crate::configuration::Configuration;
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -31,7 +32,7 @@ impl Client {
         &mut self,
         index: usize,
         awaited: Awaited,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         if self.hand_over(index, rules)? || self.retain(index, rules) {
             return Ok(());
@@ -78,7 +79,7 @@ impl Client {
     }
 
     /// Ends an owner, unless nothing of it can be left.
-    pub(super) fn end(&mut self, mut owner: Owner, rules: &ClientRules) -> Verdict {
+    pub(super) fn end(&mut self, mut owner: Owner, rules: &Configuration) -> Verdict {
         let Some(ending) = Ending::of_owner(owner.outstanding()) else {
             return Ok(());
         };
@@ -89,7 +90,7 @@ impl Client {
     }
 
     /// Sends the first end of an owner, or the next one after a pause.
-    pub(crate) fn end_again(&mut self, index: usize, rules: &ClientRules) -> Verdict {
+    pub(crate) fn end_again(&mut self, index: usize, rules: &Configuration) -> Verdict {
         let Phase::Ending(End { ending, .. }) = &mut self.owners[index].phase else {
             unreachable!("the owner is being ended");
         };
@@ -125,7 +126,7 @@ impl Client {
     }
 
     /// A command of this owner, other than a renewal, will not be answered.
-    pub(crate) fn unanswered(&mut self, number: u8, rules: &ClientRules) -> Verdict {
+    pub(crate) fn unanswered(&mut self, number: u8, rules: &Configuration) -> Verdict {
         let Some(index) = self.find(number) else {
             return Ok(());
         };
@@ -153,7 +154,7 @@ impl Client {
         &mut self,
         reply: Reply,
         answer: Answer,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         self.end_came_to(reply.number, event_of(reply.kind, answer), reply.age, rules)
     }
@@ -163,7 +164,7 @@ impl Client {
         number: u8,
         event: Event,
         age: Ticks,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         let index = self.find(number).expect("the owner is being ended");
         let owner = &mut self.owners[index];
@@ -207,7 +208,7 @@ impl Client {
         head: Head,
         named: Option<u8>,
         age: Ticks,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         let named = named.and_then(|number| self.find(number));
         let mut named = named.map(|index| self.owners.remove(index));
@@ -240,8 +241,8 @@ impl Client {
     }
 
     /// The connection breaks, and is replaced at once.
-    pub(crate) fn tear(&mut self, late: Ticks, rules: &ClientRules) -> Verdict {
-        self.connection.tear(late);
+    pub(crate) fn tear(&mut self, rules: &Configuration) -> Verdict {
+        self.connection.tear(rules.late);
         for owner in &mut self.owners {
             if let Phase::Held(lease) = &mut owner.phase {
                 while lease.holding.is_renewing() {
@@ -272,7 +273,7 @@ impl Client {
 }
 
 /// How the owner's end is that of a lock.
-fn mode_of(owner: &Owner, rules: &ClientRules) -> Mode {
+fn mode_of(owner: &Owner, rules: &Configuration) -> Mode {
     match owner.share {
         Some(_) => Mode::Share,
         None if rules.writes && rules.seeded != Some(Seeded::WriterNamesSuccessor) => Mode::Write,

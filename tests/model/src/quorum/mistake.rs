@@ -1,6 +1,6 @@
 //! Mistakes that the model can make: a checker that does not find them proves nothing.
 
-mistakes! {
+listed! {
     /// One mistake, in a script or in the ballot.
     Mistake {
         /// A holder takes the token of its first vote instead of the largest.

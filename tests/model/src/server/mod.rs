@@ -247,6 +247,21 @@ pub enum Command {
     RevokeOwner { owner: OwnerId },
 }
 
+impl Command {
+    /// The owner that it ends.
+    pub(crate) fn ended(self) -> Option<OwnerId> {
+        match self {
+            Command::Release { owner }
+            | Command::Delete { owner, .. }
+            | Command::End { owner, .. }
+            | Command::Rest { owner, .. }
+            | Command::ShareRelease { owner, .. }
+            | Command::ShareEnd { owner, .. } => Some(owner),
+            _ => None,
+        }
+    }
+}
+
 /// What a script answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Answer {
