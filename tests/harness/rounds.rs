@@ -21,7 +21,6 @@
 mod arena;
 mod base_line;
 mod control;
-mod outcome;
 mod places;
 mod plan;
 mod report;

@@ -93,20 +93,6 @@ impl Builder {
         self
     }
 
-    /// Starts the server on this port and waits until it answers.
-    pub(crate) fn start_on(self, port: u16) -> RedisServer {
-        let folder = self.folder();
-        let mut child = spawn(port, &folder, &self);
-        let is_up = answers(&mut child, port, Loading::IsNotReady);
-        assert!(is_up, "redis-server does not start: {}", log(&folder));
-        RedisServer {
-            child,
-            port,
-            folder,
-            options: self,
-        }
-    }
-
     fn folder(&self) -> TempDir {
         let folder = tempfile::Builder::new()
             .prefix("lock-tests-")
@@ -118,12 +104,20 @@ impl Builder {
         folder
     }
 
+    /// Starts the server on this port and waits until it answers.
+    pub(crate) fn start_on(self, port: u16) -> RedisServer {
+        self.start_on_one_of([port])
+    }
+
     /// Starts the server and waits until it answers.
     pub fn start(self) -> RedisServer {
-        let folder = self.folder();
         // Another process may bind the port first: then ask for another one.
-        for _ in 0..10 {
-            let port = port::free();
+        self.start_on_one_of((0..10).map(|_| port::free()))
+    }
+
+    fn start_on_one_of(self, ports: impl IntoIterator<Item = u16>) -> RedisServer {
+        let folder = self.folder();
+        for port in ports {
             let mut child = spawn(port, &folder, &self);
             if answers(&mut child, port, Loading::IsNotReady) {
                 return RedisServer {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::arena::Arena;
 use super::base_line;
-use super::outcome::Outcome;
-use super::row::{Class, Row};
+use super::row::Row;
 use super::site::Site;
+use super::tally::Tally;
 use super::violation::{Kind, Violation};
 use crate::clock::Clock;
 use crate::history::History;
@@ -464,7 +464,7 @@ impl<'a, S: Site> Round<'a, S> {
     }
 
     /// The outcome of the round, and what it had its locks on; `failure` is the panic of the script, if any.
-    pub(super) fn end(mut self, class: Class, failure: Option<String>) -> (Outcome, S) {
+    pub(super) fn end(mut self, row: &Row, turn: usize, failure: Option<String>) -> (Tally, S) {
         let workers = self.workers.take();
         match failure {
             // What a script leaves in mid-course says nothing.
@@ -477,16 +477,18 @@ impl<'a, S: Site> Round<'a, S> {
         let mut register = self.arena.register();
         let written = History::of(&self.key).read_written(&mut register);
         let fenced = self.arena.kind() == worker::Kind::Ours;
-        let mut outcome = Outcome::of(&written, class, fenced);
+        let mut tally = Tally::of_round(row, turn, &written, fenced);
         let left = self.server.servers().into_iter();
         let left = left.filter_map(|server| base_line::of_server(server).err());
         for what in left.collect::<Vec<_>>() {
             self.violate(Kind::LeftBehind, what);
         }
-        outcome.slowest = self.slowest;
-        outcome.window = self.window;
-        outcome.violations.append(&mut self.violations);
-        (outcome, self.server)
+        tally.slowest = self.slowest;
+        tally.windows.extend(self.window);
+        for Violation { kind, what } in self.violations {
+            tally.violate(turn, kind, what);
+        }
+        (tally, self.server)
     }
 }
 
