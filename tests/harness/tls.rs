@@ -199,17 +199,13 @@ impl TlsServer {
 
     /// Shows another certificate from now on.
     pub fn present(&self, identity: &Identity) {
-        self.configure(identity, &[]);
+        configure(&self.plain, self.files.path(), identity, &[]);
     }
 
     /// Whether clients must have a certificate.
     pub fn ask_for_certificates(&self, ask: bool) {
         let value = if ask { "yes" } else { "no" };
         self.plain.config_set("tls-auth-clients", value);
-    }
-
-    fn configure(&self, identity: &Identity, more: &[&str]) {
-        configure(&self.plain, self.files.path(), identity, more);
     }
 }
 

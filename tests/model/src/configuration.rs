@@ -3,7 +3,7 @@
 use crate::canonical;
 use crate::conduct::LocalTurns;
 use crate::control::SafetyLine;
-use crate::explore::{Model, Named, Property};
+use crate::explore::{Model, Property};
 use crate::faults::{Budget, Fault};
 use crate::properties;
 use crate::seeded::Seeded;
@@ -165,7 +165,10 @@ impl Configuration {
     }
 }
 
-impl Named for Configuration {
+impl Model for Configuration {
+    type State = World;
+    type Action = Action;
+
     fn name(&self) -> &'static str {
         self.name
     }
@@ -173,11 +176,6 @@ impl Named for Configuration {
     fn removed(&self) -> Option<SafetyLine> {
         self.removed
     }
-}
-
-impl Model for Configuration {
-    type State = World;
-    type Action = Action;
 
     fn first(&self) -> World {
         World::new(self)

@@ -17,6 +17,11 @@ pub(crate) trait Model {
     type State: Clone + Hash;
     type Action: Copy + PartialEq + fmt::Debug;
 
+    fn name(&self) -> &'static str;
+
+    /// The line that the scripts are without.
+    fn removed(&self) -> Option<SafetyLine>;
+
     fn first(&self) -> Self::State;
 
     /// Appends the actions that may come next.
@@ -197,14 +202,6 @@ pub struct Report {
     pub unseen: Vec<&'static str>,
 }
 
-pub(crate) trait Named: Model {
-    fn name(&self) -> &'static str;
-
-    fn removed(&self) -> Option<SafetyLine> {
-        None
-    }
-}
-
 pub trait Explore {
     /// Explores every state, or until a rule is broken.
     fn explore(&self) -> Report;
@@ -213,7 +210,7 @@ pub trait Explore {
     fn explore_for(&self, rule: &'static str) -> Report;
 }
 
-impl<M: Named> Explore for M {
+impl<M: Model> Explore for M {
     fn explore(&self) -> Report {
         Report::of(self, Until::AnyBroken)
     }
@@ -224,7 +221,7 @@ impl<M: Named> Explore for M {
 }
 
 impl Report {
-    fn of<M: Named>(model: &M, until: Until) -> Report {
+    fn of<M: Model>(model: &M, until: Until) -> Report {
         let begin = Instant::now();
         let _removed = Removed::new(model.removed());
         let search = search(model, until);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use std::{env, fmt};
 
 use crate::control::Removed;
-use crate::explore::{Expected, Model, Named, Property};
+use crate::explore::{Expected, Model, Property};
 use crate::{configurations, quorum};
 
 /// Longer walks see little that several of them do not.
@@ -61,9 +61,9 @@ pub trait Walk {
     fn walk(&self, seed: u64, enough: Enough) -> Walked;
 }
 
-impl<M: Named> Walk for M {
+impl<M: Model> Walk for M {
     fn name(&self) -> &'static str {
-        Named::name(self)
+        Model::name(self)
     }
 
     fn walk(&self, seed: u64, enough: Enough) -> Walked {
@@ -71,7 +71,7 @@ impl<M: Named> Walk for M {
         let _removed = Removed::new(self.removed());
         let rules = Rules::of(self);
         let mut walked = Walked {
-            name: Named::name(self),
+            name: Model::name(self),
             walks: 0,
             steps: 0,
             took: Duration::ZERO,
@@ -116,8 +116,8 @@ pub fn seed() -> u64 {
 
 /// Every configuration for walks, with its name.
 pub fn all() -> Vec<(&'static str, Box<dyn Walk + Send>)> {
-    fn boxed(of: impl Named + Send + 'static) -> (&'static str, Box<dyn Walk + Send>) {
-        (Named::name(&of), Box::new(of))
+    fn boxed(of: impl Model + Send + 'static) -> (&'static str, Box<dyn Walk + Send>) {
+        (Model::name(&of), Box::new(of))
     }
     let all = configurations::walks().into_iter().map(boxed);
     let quorums = quorum::WALKS.iter().copied().map(boxed);

@@ -27,7 +27,7 @@ use records::{Owner, Ticks, Token};
 use scripts::Rules;
 
 use crate::control::SafetyLine;
-use crate::explore::{Model, Named, Property};
+use crate::explore::{Model, Property};
 
 pub const EXCLUSION: &str = "no two holders are within their deadlines";
 pub const TOKENS_RISE: &str = "a holder has a token above those of all holders before it";
@@ -151,7 +151,10 @@ impl Quorum {
     }
 }
 
-impl Named for Quorum {
+impl Model for Quorum {
+    type State = World;
+    type Action = Step;
+
     fn name(&self) -> &'static str {
         self.name
     }
@@ -162,11 +165,6 @@ impl Named for Quorum {
             (self.mistake == Some(Mistake::FirstToken)).then_some(SafetyLine::token_written_back);
         self.removed.or(of_mistake)
     }
-}
-
-impl Model for Quorum {
-    type State = World;
-    type Action = Step;
 
     fn first(&self) -> World {
         World::new(self)
