@@ -98,7 +98,7 @@ impl Worker {
     /// Whether the process has not ended, by itself or by a signal.
     pub(crate) fn is_running(&self) -> bool {
         let status = self.process().child.try_wait();
-        status.expect("a child can be looked at").is_none()
+        status.expect("the state of a child can be read").is_none()
     }
 
     pub fn pid(&self) -> u32 {
@@ -146,7 +146,7 @@ impl Worker {
                 .process()
                 .child
                 .try_wait()
-                .expect("a child can be looked at");
+                .expect("the state of a child can be read");
             status.is_some()
         });
         status.expect("it has ended")
