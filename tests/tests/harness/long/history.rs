@@ -27,7 +27,11 @@ async fn visits_that_overlap_are_seen() {
     for _ in 0..2 {
         assert_eq!(history.look(&mut connection, 0).await.unwrap(), 0);
     }
-    let visits = [entry(1, 0), entry(2, 0), shared(Share::permits(2, 5), 2)];
+    let in_turn = Entry {
+        token: 3,
+        ..shared(Share::permits(2, 5), 2)
+    };
+    let visits = [entry(1, 0), entry(2, 0), in_turn];
     for visit in &visits {
         assert!(history.append(&mut connection, visit).await.unwrap());
     }
