@@ -1,9 +1,9 @@
 //! Records of other programs, and of other types.
 
-use harness::{KEY, LOCK, ask, cycle, hold, server_and_connection};
+use harness::{KEY, LOCK, LONG, ask, cycle, hold, sees_waiters, served, server_and_connection};
 use lock_runtime::inspect::{HolderKind, HolderRef, Revoked};
 
-use super::{client, is_rejected, revocation};
+use super::{client, is_rejected, revocation, revoke};
 
 #[tokio::test]
 async fn record_of_another_program_is_revoked_by_its_hash() {
@@ -24,6 +24,17 @@ async fn record_of_another_program_is_revoked_by_its_hash() {
     let receipt = harness::revoke(&operator, KEY, seen).await;
     assert!(!receipt.handed_off);
     cycle(&operator).await;
+}
+
+#[tokio::test]
+async fn waiter_behind_a_revoked_foreign_record_is_served() {
+    let (server, mut connection) = server_and_connection();
+    let operator = client(&server);
+    let _: () = ask(&mut connection, &["SET", LOCK, "foreign"]);
+    let waiting = tokio::spawn(client(&server).lock(KEY).wait(LONG).acquire());
+    sees_waiters(&operator, KEY, 1).await;
+    assert!(revoke(&operator).await.handed_off);
+    served(waiting).await.release().await.unwrap();
 }
 
 /// Its queue is spoilt: nothing of the lock is written.
