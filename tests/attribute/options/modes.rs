@@ -53,7 +53,7 @@ macro_rules! assert_beside {
 }
 
 #[tokio::test]
-async fn options_decide_what_is_open_beside_a_call() {
+async fn options_decide_which_calls_run_concurrently() {
     assert_beside!([] => WRITING);
     assert_beside!([mode = "write"] => WRITING);
     assert_beside!([mode = "read"] => READING);

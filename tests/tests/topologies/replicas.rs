@@ -77,7 +77,7 @@ async fn lock_of_each_mode_is_on_all_replicas_when_its_caller_has_it() {
 }
 
 #[tokio::test]
-async fn lock_that_too_few_replicas_have_is_given_back() {
+async fn lock_on_too_few_replicas_is_released() {
     let (primary, replicas) = replicated(1).await;
     let client = waiting_client(primary.url(), 1);
     hold(&client).await.release().await.unwrap();
@@ -99,7 +99,7 @@ async fn lock_that_too_few_replicas_have_is_given_back() {
 /// The record that a caller finds is of another one, of its own client or not, that is about to give the lock back. `Busy`
 /// would have `on_busy = "skip"` skip the work that nobody does.
 #[tokio::test]
-async fn no_caller_is_told_that_the_lock_is_busy_while_replicas_are_away() {
+async fn no_caller_gets_busy_while_replicas_are_away() {
     let (primary, replicas) = replicated(1).await;
     let clients = [(); 2].map(|()| waiting_client(primary.url(), 1));
     let all = |wait: u64| {

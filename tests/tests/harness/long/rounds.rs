@@ -79,7 +79,7 @@ fn a_write_that_the_resource_refuses_is_counted() {
 }
 
 #[test]
-fn what_is_left_on_a_node_of_a_cluster_is_found() {
+fn leftovers_on_a_node_of_a_cluster_are_found() {
     let start = || RedisCluster::with(2, 0);
     let row = Row::new(
         "left",

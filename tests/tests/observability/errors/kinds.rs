@@ -39,7 +39,7 @@ async fn busy_names_the_holder_the_wait_and_when_to_try_again() {
 }
 
 #[tokio::test]
-async fn lost_says_how() {
+async fn error_explains_a_loss() {
     let server = RedisServer::start();
     let client = client(server.url());
     let lock = || client.lock(KEY).wait(LONG);
@@ -65,7 +65,7 @@ async fn lost_says_how() {
 }
 
 #[tokio::test]
-async fn other_kinds_say_why() {
+async fn errors_of_other_kinds_have_a_reason() {
     let client = LockClient::memory();
     let body = async |_: &LockGuard| {
         let strict = client.lock(KEY).reentrant(false);

@@ -25,7 +25,7 @@ async fn a_wait_takes_exactly_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_synchronous_caller_goes_by_the_real_clock() {
+async fn a_synchronous_caller_uses_the_real_clock() {
     let client = LockClient::memory();
     let (minute, lock) = (Duration::from_secs(60), || client.lock(KEY).wait(LONG));
     tokio::time::advance(minute).await;

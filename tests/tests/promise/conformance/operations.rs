@@ -32,7 +32,9 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
     let receipt = revoke(&operator, KEY, token_of(&readers[0]).await).await;
     assert!(receipt.handed_off);
     for reader in &readers {
-        timeout(LONG, reader.lost()).await.expect("it is told");
+        timeout(LONG, reader.lost())
+            .await
+            .expect("the holder is notified");
     }
     let writer = timeout(LONG, writer).await.unwrap().unwrap().unwrap();
     assert!(token_of(&writer).await > token_of(&readers[0]).await);
@@ -65,7 +67,9 @@ pub(crate) async fn revoked_lock_among_several_ends_the_call(store: Store) {
     let held = client.held();
     assert_eq!((held.len(), held[0].keys.len()), (1, 3), "{held:?}");
     revoke(&operator, "{account}:2", token_of(&guard).await).await;
-    timeout(LONG, guard.lost()).await.expect("it is told");
+    timeout(LONG, guard.lost())
+        .await
+        .expect("the holder is notified");
     assert!(guard.release().await.unwrap_err().is_lost());
     for key in keys {
         let is_free = async || !operator.inspect(key).await.unwrap().is_held();

@@ -31,7 +31,7 @@ pub(crate) async fn writer_dropped_behind_readers_admits_more_of_them(store: Sto
     }
 }
 
-pub(crate) async fn share_dropped_beside_others_is_given_back(store: Store) {
+pub(crate) async fn share_dropped_while_others_hold_theirs_is_released(store: Store) {
     let (one, other) = (store.client(), store.client());
     let inside = at_once(one.lock(KEY).permits(5)).await;
     for client in [&one, &other] {

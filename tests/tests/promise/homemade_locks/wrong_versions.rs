@@ -20,7 +20,7 @@ mod setnx_then_expire {
     }
 
     #[tokio::test]
-    async fn ours_has_its_end_from_the_beginning_whatever_is_cut() {
+    async fn ours_has_its_expiry_from_the_first_command() {
         let (server, mut connection) = server_and_connection();
         let proxy = Proxy::start(server.port());
         let (cut, other) = (client(proxy.url()), client(server.url()));
@@ -57,7 +57,7 @@ mod time_stamps_of_clients {
     }
 
     #[test]
-    fn theirs_lets_a_fast_clock_in() {
+    fn theirs_admits_a_fast_clock() {
         let (_server, mut connection) = server_and_connection();
         let noon = 12 * 3600;
         assert!(getset(&mut connection, noon));

@@ -78,7 +78,7 @@ fn order_of_blocking_calls_counts_for_others() {
 }
 
 #[tokio::test]
-async fn clones_are_one_client_and_clients_are_apart() {
+async fn clones_are_one_client_and_clients_are_separate() {
     let (locks, others) = (strict(), strict());
     nest(&locks, "a", "b").await.unwrap();
     nest(&others, "b", "a").await.unwrap();

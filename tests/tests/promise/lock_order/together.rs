@@ -36,7 +36,7 @@ fn calls() -> [String; 2] {
 }
 
 #[tokio::test]
-async fn call_that_nests_two_locks_against_their_names_is_refused_beside_one_that_takes_both() {
+async fn nesting_against_the_order_of_names_is_refused_after_a_call_for_both() {
     let locks = strict();
     book(&locks, "monday", 7).await.unwrap();
     let error = settle(&locks, "tuesday", 8).await.unwrap_err();

@@ -13,7 +13,7 @@ use super::{assert_revoked, client, revoke};
 const LEASE: Duration = Duration::from_secs(900);
 
 #[tokio::test]
-async fn every_guard_of_a_shared_lease_is_told() {
+async fn every_guard_of_a_shared_lease_is_notified() {
     let server = RedisServer::start();
     let (holder, operator) = (client(&server), client(&server));
     let acquire = holder.lock(KEY).ttl(LEASE);

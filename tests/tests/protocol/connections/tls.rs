@@ -22,7 +22,7 @@ async fn a_server_is_known_by_its_name_or_address() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_is_shown_a_certificate() {
+async fn a_certificate_is_presented_to_a_server_that_asks() {
     let (authority, server) = TlsServer::with_authority();
     server.ask_for_certificates(true);
     let own = authority.issue(&["orders"], Validity::Now);

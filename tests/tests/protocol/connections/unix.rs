@@ -26,7 +26,7 @@ fn url(path: &std::path::Path) -> String {
 }
 
 #[tokio::test]
-async fn user_password_and_database_stand_in_the_parameters() {
+async fn user_password_and_database_are_in_the_parameters() {
     let (_folder, path, server) = server();
     let mut raw = server.connection();
     let rights = [

@@ -20,7 +20,7 @@ async fn refused_at_once(url: &str, words: &str) {
 }
 
 #[tokio::test]
-async fn wrong_password_is_refused_by_the_one_that_it_is_for() {
+async fn wrong_password_is_refused_by_its_server() {
     let server = RedisServer::start();
     let sentinel = sentinel_of(&server, 1);
     let at_sentinel = format!("the sentinel 127.0.0.1:{}: WRONGPASS", sentinel.port());
@@ -46,7 +46,7 @@ async fn missing_password_of_a_sentinel_is_named() {
 }
 
 #[tokio::test]
-async fn sentinels_are_reached_over_tls_unless_the_url_says_otherwise() {
+async fn sentinels_are_reached_over_tls_unless_the_url_disables_it() {
     let (authority, server) = TlsServer::with_authority();
     let (sentinel, port) = tls_sentinel_of(&server, &authority);
     for url in [

@@ -61,7 +61,7 @@ impl Browser {
         let profile = TempDir::new().expect("a folder can be made");
         let mut browser = Browser {
             driver,
-            port: port.expect("it says its port"),
+            port: port.expect("it prints its port"),
             session: String::new(),
             _profile: profile,
         };
