@@ -39,12 +39,12 @@ struct Inner {
     process: u32,
 }
 
-/// In a forked child it is the parent's.
+/// A forked child inherits its parent's.
 static BACKGROUND: OnceCell<Inner> = OnceCell::new();
 
 impl Background {
-    /// Refuses a forked child if its parent had started the background. So calls that need no background fail there
-    /// like all others.
+    /// Fails in a forked child whose parent had started the background, so that calls that need no background fail
+    /// there, too.
     pub(crate) fn refuse_forked() -> Result<(), LockError> {
         BACKGROUND
             .get()
@@ -69,7 +69,7 @@ impl Background {
         Ok(background)
     }
 
-    /// Refuses a forked child, in which the thread does not run.
+    /// Fails in a forked child, in which the thread does not run.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         if is_forked_from(self.0.process) {
             return Err(LockError::new(LockErrorKind::Shutdown).with_detail(
@@ -79,7 +79,7 @@ impl Background {
         Ok(())
     }
 
-    /// The process that the thread runs in.
+    /// Returns the id of the process in which the thread runs.
     pub(crate) fn process(&self) -> u32 {
         self.0.process
     }
@@ -99,7 +99,7 @@ impl Background {
         self.0.handle.id()
     }
 
-    /// Timers for callers whose runtime may have none. None fires in a forked child.
+    /// Returns timers that also work where the caller's runtime has none. In a forked child they never fire.
     pub(crate) fn timers(&self) -> &'static Timers {
         &self.0.timers
     }
