@@ -59,8 +59,8 @@ impl<F: Future> Future for InCurrentHold<F> {
 /// tracing's `.in_current_span()`.
 ///
 /// The future shares every hold of its tree. A lock is released when the last body, guard and carried future that share
-/// it have ended, so a future that outlives its caller keeps the lock. When a hold is lost, the carried future itself
-/// goes on, and its calls under that lock fail with `Lost`.
+/// it have ended, so a future that outlives its caller keeps the lock. When a hold is lost, the carried future keeps
+/// running, and its calls under that lock fail with `Lost`.
 ///
 /// # Cancel safety
 ///

@@ -49,7 +49,7 @@ impl Scope {
     }
 
     /// Iterates over a frame of each lease of `client` that the tree holds, from the inside out. A lease that was
-    /// entered again is repeated.
+    /// entered again appears again.
     pub(super) fn frames_of(&self, client: u64) -> impl Iterator<Item = &Frame> {
         let scopes = self.chain().filter(move |scope| scope.client == client);
         scopes.map(|scope| &*scope.frame)
