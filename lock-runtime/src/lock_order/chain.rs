@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn edges_lead_from_each_lock_to_the_next_ones() {
         assert_eq!(edges(&["a", "b", "c"]), ["a b", "b c"]);
-        // Past those that their values decide.
+        // An edge passes over locks whose order the values decide.
         assert_eq!(edges(&["a:<>", "a:<>:x", "b"]), ["a:<> b", "a:<>:x b"]);
         assert_eq!(
             edges(&["a:1", "a:<>", "a:2", "b"]),
