@@ -82,11 +82,9 @@ impl Future for Acquiring {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         match self.get_mut() {
-            Acquiring::Ended(outcome) => Poll::Ready(
-                outcome
-                    .take()
-                    .expect("a future is not polled after it has ended"),
-            ),
+            Acquiring::Ended(outcome) => {
+                Poll::Ready(outcome.take().expect("not polled after its end"))
+            }
             Acquiring::Inline(runner) => {
                 let gone = || LockError::new(LockErrorKind::Shutdown);
                 runner

@@ -292,10 +292,7 @@ impl World {
     }
 
     fn give_back(&mut self) {
-        let owner = self
-            .competing
-            .give_back()
-            .expect("there is an owner to end");
+        let owner = self.competing.give_back().expect("an owner to end");
         self.given_away(&owner);
         self.seen.has_lost = false;
         self.seen.has_those_before = 0;
