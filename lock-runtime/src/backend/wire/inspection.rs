@@ -30,7 +30,7 @@ pub(crate) struct Cursor {
     /// The locks that were shown already, if several nodes may list the same one: 128 bits of hash for each.
     shown: HashSet<u128>,
     hashers: [RandomState; 2],
-    /// How many slots had moved when the pass began.
+    /// The count of slot moves when the pass began.
     pub(crate) moves: u64,
     /// Keys seem to be moving between nodes.
     pub(crate) has_moved: bool,

@@ -16,9 +16,8 @@ use crate::backend::wire::reply::Answered;
 use crate::control::is_removed;
 
 impl Node {
-    /// Extends leases in one pipeline, which `write` appends, with or without the scripts. If the server lacks a
-    /// script, a second pipeline carries it. With `wait`, a lease counts as extended only if that many replicas have
-    /// it.
+    /// Extends leases in one pipeline, which `write` appends, with or without the scripts' sources. If the server lacks
+    /// a script, a second pipeline carries it. With `wait`, a lease counts as extended only if enough replicas have it.
     pub(in crate::backend::redis) async fn renew(
         &self,
         renewals: &[&Renewal],
@@ -112,7 +111,7 @@ impl Node {
         renewals.iter().map(|_| Some(Err(error.clone()))).collect()
     }
 
-    /// Whether enough replicas have everything written before, according to the answer to WAIT.
+    /// Checks, from the answer to WAIT, that enough replicas have all writes before it.
     fn check_replicas(
         &self,
         connection: &Connection,

@@ -8,7 +8,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::key::LockName;
 
-/// The server of a client, and the locks whose releases it listens for.
+/// A client's server, and the locks for whose releases it listens.
 pub(super) struct Channels {
     pub(super) node: Arc<Node>,
     pub(super) listeners: Arc<Listeners>,
@@ -49,7 +49,7 @@ impl Drop for Subscription {
 }
 
 impl Channels {
-    /// Notifies an owner of releases of its lock. `true` if one may have been missed before.
+    /// Notifies an owner of releases of its lock. Returns `true` if it may have missed one before.
     pub(super) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
         let lock = &owner.names.first().lock;
         let channel = channel(lock);
@@ -72,10 +72,10 @@ impl Channels {
     }
 }
 
-/// The channel on which Redisson announces releases of a lock. It adds no braces to a name that has one.
+/// Returns the channel on which Redisson announces releases of a lock. If the name already has braces, none are added.
 ///
-/// In a cluster, Redisson from 3.22.0 on publishes by SPUBLISH, and its clients listen by SSUBSCRIBE. There, both
-/// commands must be used here and in `redisson_release.lua`.
+/// In a cluster, Redisson publishes with SPUBLISH from 3.22.0 on, and its clients listen with SSUBSCRIBE. To support
+/// that, this file and `redisson_release.lua` would need both commands.
 fn channel(lock: &str) -> String {
     match lock.contains('{') {
         true => format!("redisson_lock__channel:{lock}"),

@@ -19,7 +19,7 @@ use crate::backend::redis::transport::{OnTransportEvent, Transport};
 use crate::backend::wire::error::WireError;
 use crate::background::Background;
 
-/// A connection to one sentinel, used by the background alone. Its callers bound the time.
+/// A connection to one sentinel, which only the background uses. Its callers limit the time.
 pub(super) struct SentinelConnection {
     sentinels: Arc<Sentinels>,
     number: usize,
@@ -57,23 +57,23 @@ impl SentinelConnection {
 
     /// Subscribes to the sentinel's reports of failovers.
     pub(super) async fn subscribe(&self) -> Result<(), WireError> {
-        // A user that may not subscribe learns of failovers by asking.
+        // A user who may not subscribe still learns of failovers by asking.
         self.ask(&[&["SUBSCRIBE", "+switch-master"]]).await?;
         self.transport.keep_reading_messages();
         Ok(())
     }
 
-    /// The address of the primary; `None` if the sentinel does not know the name.
+    /// Returns the address of the primary; `None` if the sentinel does not know the name.
     pub(super) async fn primary(&self) -> Result<Option<Primary>, WireError> {
         let answers = self.ask(&[&self.question()]).await?;
         let [answer] = self.checked(answers)?;
         Ok(Primary::parse(&answer))
     }
 
-    /// The primary and the epoch of its election.
+    /// Returns the primary, and the epoch of its election.
     ///
     /// `SENTINEL MASTER` has the epoch, but for seconds at the end of a failover it still has the old primary's
-    /// address.
+    /// address. So the address comes from another command.
     pub(super) async fn named(&self) -> Result<Named, WireError> {
         let name = &self.sentinels.name;
         let questions = [&["SENTINEL", "MASTER", name][..], &self.question()];
@@ -116,7 +116,7 @@ impl SentinelConnection {
         unless_forked(answers.await).map_err(|lost| self.broken(&lost))
     }
 
-    /// The answers, unless one is an error.
+    /// Returns the answers, unless one of them is an error.
     fn checked<const N: usize>(&self, answers: Vec<Value>) -> Result<[Value; N], WireError> {
         let accepted = answers.into_iter().map(|answer| self.accepted(answer));
         let accepted: Vec<Value> = accepted.collect::<Result<_, _>>()?;

@@ -17,7 +17,7 @@ use super::*;
 
 const MESSAGE: &[u8] = b">3\r\n+message\r\n$1\r\nc\r\n$4\r\ntext\r\n";
 
-/// A transport and its peer.
+/// Creates a transport and its peer.
 fn connected(on_event: OnTransportEvent) -> (Arc<Transport>, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -31,7 +31,7 @@ fn ignore_events() -> OnTransportEvent {
     Box::new(|_| {})
 }
 
-/// Sends the id of the thread that handles each message.
+/// Creates a handler that sends the id of the thread on which each message is handled.
 fn report_messages() -> (OnTransportEvent, mpsc::Receiver<thread::ThreadId>) {
     let (sender, handled_by) = mpsc::channel();
     let on_event = move |event: TransportEvent<'_>| {
@@ -65,7 +65,7 @@ fn ping(text: &str) -> impl FnOnce(&mut Vec<u8>) {
     move |output| command::write(output, &[Argument::Text("PING"), Argument::Text(text)])
 }
 
-/// Far more than the buffers of two sockets hold.
+/// Writes far more than fits into the buffers of two sockets.
 fn large_ping(output: &mut Vec<u8>) {
     ping(&"x".repeat(16 << 20))(output);
 }
@@ -97,7 +97,7 @@ fn echo(mut peer: TcpStream) -> JoinHandle<()> {
     })
 }
 
-/// Sends 200 numbers, one at a time, and after each of them two commands at once.
+/// Sends 200 numbers, one at a time. After each number it sends two commands together.
 async fn send_numbers(transport: Arc<Transport>, first: u64) {
     for number in first..first + 200 {
         let text = number.to_string();
@@ -152,7 +152,7 @@ fn each_sender_gets_its_answers_on_any_thread_or_runtime() {
 fn command_larger_than_the_buffers_is_written_once_there_is_room() {
     for is_in_runtime in [false, true] {
         let (transport, peer) = connected(ignore_events());
-        // The runtime is never polled.
+        // This runtime is never polled.
         let runtime = current_thread_runtime();
         let entered = is_in_runtime.then(|| runtime.enter());
         let (large, small) = (transport.send(large_ping), transport.send(ping("x")));
@@ -238,7 +238,7 @@ fn panicking_event_handler_loses_no_answer() {
     peer.join().unwrap();
 }
 
-/// Sends a command from this thread, which blocks until it is answered.
+/// Sends a command from this thread, and blocks until it is answered.
 fn send_blocking(transport: &Arc<Transport>) {
     block_on(async {
         let answer = transport.send(ping("x")).await.unwrap().unwrap();
@@ -302,7 +302,7 @@ fn blocked_thread_handles_messages() {
     drop(peer.join().unwrap());
 }
 
-/// A thread that blocks on the connection, and reads, until the sender of `end` is used.
+/// Starts a thread that blocks on the connection and reads, until the sender of `end` is used.
 fn reading_thread(transport: &Arc<Transport>, end: oneshot::Receiver<()>) -> JoinHandle<()> {
     let (waits, is_waiting) = mpsc::channel();
     let reader = {
@@ -344,11 +344,11 @@ fn background_reads_for_the_threads_that_are_left() {
     let peer = echo(peer);
     let (end, is_ended) = oneshot::channel();
     let reader = reading_thread(&transport, is_ended);
-    // The background reads for both threads, since the first one reads while this one sends.
+    // The background reads for both threads, since the first one was reading when this one sent.
     send_blocking(&transport);
     assert!(transport.background_interest().is_some());
     transport.lock().background_reads = false;
-    // This thread leaves while the first one still blocks.
+    // This thread leaves while the first one is still blocked.
     block_on(async {
         assert!(blocked_thread::note_sender(&transport));
     });
@@ -421,7 +421,7 @@ fn thread_reads_messages_that_arrived_while_no_reader_was_at_work() {
 fn background_keeps_reading_messages_unless_a_runtime_reads() {
     let (transport, peer) = connected(ignore_events());
     let peer = echo(peer);
-    // Keeps the background from taking over if this thread is slow.
+    // Keeps the background from taking over, in case this thread is slow.
     let unblock = block_background(&transport);
     send_blocking(&transport);
     assert!(transport.background_interest().is_none());
@@ -445,7 +445,7 @@ fn background_waits_for_room_for_the_readers() {
     let entered = runtime.enter();
     let _answers = (transport.send(ping("x")), transport.send(large_ping));
     drop(entered);
-    // The background may have taken over already if this thread was slow.
+    // The background may already have taken over, if this thread was slow.
     transport.lock().background_reads = false;
     transport.flush(ReadBy::BlockedThread);
     let interest = transport.background_interest();
