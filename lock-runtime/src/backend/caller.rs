@@ -55,7 +55,7 @@ impl<F: Future> Future for Waiting<F> {
     }
 }
 
-/// Runs the call of a [`Caller::Thread`]. It ignores the coop budget of the task in which this thread may run, since a
+/// Runs the call of a [`Caller::Thread`]. It ignores tokio's coop budget: this thread may be running a task, and a
 /// spent budget would end the poll early.
 pub(crate) fn on_this_thread<F: Future>(call: F) -> F::Output {
     let mut call = pin!(call);

@@ -149,8 +149,8 @@ impl OwnedLease {
     }
 }
 
-/// The time in which a caller has a lease, while the backend has the duty to release it. Dropping this ends that time,
-/// even if the caller goes away.
+/// A caller's time with a lease. The backend has the duty to release the lease. Dropping this ends the time, even if
+/// the caller goes away.
 #[derive(Debug)]
 struct Hold {
     lease: Arc<Lease>,

@@ -69,7 +69,7 @@ impl Background {
         Ok(background)
     }
 
-    /// Fails in a forked child, in which the thread does not run.
+    /// Fails in a forked child, since the thread does not run there.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         if is_forked_from(self.0.process) {
             return Err(LockError::new(LockErrorKind::Shutdown).with_detail(
@@ -79,7 +79,7 @@ impl Background {
         Ok(())
     }
 
-    /// Returns the id of the process in which the thread runs.
+    /// Returns the id of the thread's process.
     pub(crate) fn process(&self) -> u32 {
         self.0.process
     }

@@ -318,7 +318,7 @@ impl<T: Send + 'static> InlineRunner<T> {
         (runner, Reply { to })
     }
 
-    /// The slot in which the caller's task is put.
+    /// Returns the slots of the caller.
     pub(crate) fn offloaded(&self) -> &Arc<Offloaded<T>> {
         &self.offloaded
     }

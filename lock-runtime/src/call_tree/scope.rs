@@ -92,7 +92,7 @@ pub(crate) enum Nesting {
     Locks,
 }
 
-/// A frame of the caller's call tree that holds the key for which the caller asks.
+/// A frame of the caller's call tree that holds the requested key.
 pub(crate) struct EnclosingFrame {
     pub(crate) frame: Arc<Frame>,
     /// Whether a body around the caller is dropped, and the caller with it, when the lease is lost.

@@ -80,7 +80,7 @@ impl Edges {
         first.into_iter().chain(second)
     }
 
-    /// Returns the class, and all classes from which a path of edges leads to it.
+    /// Returns the class, and all classes with a path of edges to it.
     pub(super) fn leading_to(&self, class: ClassId) -> HashSet<ClassId> {
         let mut found = HashSet::from([class]);
         let mut open = vec![class];

@@ -8,8 +8,8 @@ use foldhash::HashMap;
 use super::class::ClassId;
 use super::crossing::Crossing;
 
-/// The last pairs of keys that were nested. Keys come and go, so only some are remembered: the two calls of a deadlock
-/// take them at the same time.
+/// The last pairs of keys that were nested. Keys change all the time, so only some are remembered: the two calls of a
+/// deadlock take them at the same time.
 #[derive(Debug, Default)]
 pub(super) struct KeyPairs {
     crossings: HashMap<Pair, Vec<Crossing>>,

@@ -78,7 +78,7 @@ pub(super) fn rings(
     Closed { rings, extent }
 }
 
-/// Returns the weakest step with which the next edge may close the path to a ring.
+/// Returns the weakest step that may close the path to a ring.
 fn needed_by(path: &Path) -> Step {
     if path.iter().any(|(_, way)| way.step == Step::Nested) {
         Step::Together

@@ -378,8 +378,8 @@ impl<O: Owned> Competing<O> {
         self.owner.take()
     }
 
-    /// Returns whether the next caller inherits the owner. A share's owner asks for what its own caller wants, which
-    /// may not suit the next one. And a server that refuses one caller refuses the next.
+    /// Returns whether the next caller inherits the owner. A share's owner asks for its own caller's share, and the
+    /// next caller may want another one. And a server that refuses one caller refuses the next.
     fn is_inherited(&self) -> bool {
         self.heads_queue && !self.call.is_share && self.knows != Knows::Refused
     }

@@ -4,8 +4,7 @@ use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::reply::Answered;
 use crate::lease::record::Grant;
 
-/// The part of an owner on which decisions depend. Its id, records and messages matter only to the code that sends its
-/// commands.
+/// An owner, as the decisions see it. Its id, records and messages matter only to the code that sends its commands.
 pub(crate) trait Owned {
     fn outstanding(&self) -> &Outstanding;
 

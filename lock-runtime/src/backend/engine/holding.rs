@@ -122,7 +122,7 @@ impl Holding {
         self.unanswered > 0
     }
 
-    /// Decides what happens to the lock. `next` is the ttl for which the first caller of the local queue asks. Without
+    /// Decides what happens to the lock. `next` is the ttl that the first caller of the local queue asks for. Without
     /// one, the lock may be retained for up to `retain`.
     pub(crate) fn done(&self, next: Option<Duration>, retain: Duration, at: &Facts) -> Done {
         match next {

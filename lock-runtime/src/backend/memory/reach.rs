@@ -1,4 +1,4 @@
-//! Whether callers can reach the store, from which a test can disconnect them.
+//! Lets a test disconnect callers from the store.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

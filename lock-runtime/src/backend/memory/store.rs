@@ -45,7 +45,7 @@ pub(crate) struct Store {
     locks: HashMap<String, LockState>,
     last_token: FencingToken,
     owner_ids: OwnerIds,
-    /// Reserved locks, whose holders are done, sorted by the end of the reservation.
+    /// The reserved locks, sorted by the end of their reservation.
     resting: BTreeSet<(Moment, String)>,
 }
 
@@ -130,7 +130,7 @@ impl Store {
         let begin = |holder: &mut Holder| holder.begin_at(terms, token, now);
         let grant = lock.and_then(|lock| {
             let grant = lock.holders.change(holder.id, begin);
-            // The lease has a deadline now, on which the first waiter can rely.
+            // Now that the lease has a deadline, the first waiter can rely on it.
             effects.wake.extend(lock.first());
             grant
         });

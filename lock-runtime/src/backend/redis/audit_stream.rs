@@ -1,4 +1,4 @@
-//! The audit: a stream next to the locks, in which operators' programs record each action and its outcome.
+//! The audit: a stream next to the locks. Operators' programs append each action and its outcome to it.
 
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -2,7 +2,7 @@
 //!
 //! The client library's cluster client is not used, for three reasons (`docs/decisions/topologies.md`). It sends ASKING
 //! separately from the command. It retries commands by itself, and so hides which of them may still arrive. And it does
-//! not report from which node a message comes.
+//! not report the node that a message comes from.
 //!
 //! [`slot_map`] and [`route`] decide, without I/O. The [`router`] knows the [`nodes`], and asks them for the map
 //! through [`refresh`].

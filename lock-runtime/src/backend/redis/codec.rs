@@ -8,8 +8,8 @@ use redis::{PushKind, Value};
 /// The maximum nesting of values, as in the client library's parser.
 const MAX_DEPTH: usize = 100;
 
-/// The length in bytes at which an incomplete value is refused. No answer is that long, and an incomplete value is
-/// decoded again from its start whenever more of it arrives.
+/// An incomplete value of this many bytes is refused. No answer is that long, and an incomplete value is decoded again
+/// from its start whenever more of it arrives.
 const MAX_LENGTH: usize = 1 << 20;
 
 /// The bytes are not RESP3, or the value is too long.
@@ -150,7 +150,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Creates a push from its values, the first of which is its kind.
+/// Creates a push. The first of its values is its kind.
 fn push(mut values: Vec<Value>) -> Result<Value, Stop> {
     if values.is_empty() {
         let kind = PushKind::Other(String::new());

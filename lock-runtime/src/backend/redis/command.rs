@@ -61,7 +61,7 @@ impl CommandHeader {
         }
     }
 
-    /// Appends the command that begins with these arguments and goes on with `keys` and `arguments`.
+    /// Appends the command that begins with these arguments, followed by `keys` and `arguments`.
     pub(super) fn write<'a>(
         &self,
         output: &mut Vec<u8>,

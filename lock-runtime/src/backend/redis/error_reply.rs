@@ -83,7 +83,7 @@ fn sentence(text: &str) -> Option<&'static str> {
     None
 }
 
-/// Describes an error during the setup. `password` is the one that was sent, if any.
+/// Describes an error during the setup. `password` is the password that was sent, if any.
 pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> WireError {
     match classify(error) {
         ErrorClass::Final(WireError::Refused(detail)) => {

@@ -11,11 +11,11 @@ use super::shortcut::Deletion;
 use crate::backend::wire::error::WireError;
 
 /// The versions of Redis that know this command but not all other commands of the scripts. A server that knows it and
-/// reports an older version is not Redis, and reports the version with which it is compatible: Kvrocks reports `redis
-/// 4.0.0`. What such a server can do is decided by its commands, which the scripts find out.
+/// reports an older version is not Redis, and reports a version that it is compatible with: Kvrocks reports `redis
+/// 4.0.0`. Only its commands matter, and the scripts try those.
 const TOO_OLD: std::ops::Range<(u32, u32)> = (6, 0)..(6, 2);
 
-/// The kind of server to which a URL leads.
+/// The kind of server that a URL selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServerMode {
     /// A server that has all locks.

@@ -2,8 +2,8 @@
 //!
 //! From the top: [`redis_wire`] has the protocol's commands, [`topology`] selects the [`node`] of a lock, and the node
 //! sends [`scripts`] on its [`shared_connection`]. [`connect`] sets up each [`connection`], to a server from the
-//! [`url`], a [`cluster`] or a [`sentinel`]. A connection has one [`transport`]: a socket to which all threads write,
-//! and from which any waiting thread reads.
+//! [`url`], a [`cluster`] or a [`sentinel`]. A connection has one [`transport`]: a socket that all threads write to,
+//! and that any waiting thread reads from.
 
 mod address;
 mod addresses;

@@ -194,7 +194,7 @@ impl Node {
         }
     }
 
-    /// Reconnects, to send a command again of which no byte was written. Pauses from the second time on.
+    /// Reconnects to resend a command, none of whose bytes were written. Pauses from the second time on.
     async fn reconnect(
         &self,
         unsent: &mut u32,

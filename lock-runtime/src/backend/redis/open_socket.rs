@@ -15,7 +15,7 @@ use super::tls::Session;
 use crate::backend::wire::error::WireError;
 use crate::telemetry;
 
-/// The remote servers for which a warning was logged, since passwords travel to them unencrypted.
+/// The remote servers that were warned about, since passwords travel to them unencrypted.
 static UNENCRYPTED: OncePerServer = OncePerServer::new();
 
 /// Connects within `timeout`, and sets `reached` once the server has accepted the connection.

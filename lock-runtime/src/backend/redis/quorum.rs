@@ -54,7 +54,7 @@ use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, WireEve
 use crate::background::Background;
 use crate::config::Options;
 
-/// Stands for the connections to all nodes, each of which has its own commands.
+/// Stands for the connections to all nodes. Each node has commands of its own.
 const ALL: ConnectionId = ConnectionId(0);
 
 /// A wire to the nodes of a quorum.

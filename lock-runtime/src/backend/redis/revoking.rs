@@ -21,8 +21,8 @@ pub(super) enum Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// Returns what to compare, if the record may be the one that the operator saw. A token is compared only by the
-    /// script.
+    /// Returns what to compare. `None` if this cannot be the record that the operator saw. A token is compared only by
+    /// the script.
     pub(super) fn of(seen: HolderRef, record: &'a LockRecord) -> Option<Compared<'a>> {
         match seen {
             HolderRef::Token(token) => Some(Compared::Token(token)),

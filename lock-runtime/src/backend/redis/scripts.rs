@@ -93,7 +93,7 @@ impl ScriptSet {
         self.exclusive.get_or_init(|| exclusive(self.memory))
     }
 
-    /// Returns the script that takes a lock from its holder, in whatever mode it is held.
+    /// Returns the script that takes a lock of any mode from its holder.
     pub(super) fn revoke(&self) -> &Script {
         let revoke = || self.memory.source(lua!("grant", "share", "revoke"));
         self.revoke.get_or_init(|| Script::new(ALL, &revoke()))

@@ -339,7 +339,7 @@ impl Shared {
 /// An event of a node, other than the answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PushEvent<'a> {
-    /// A message on a channel to which the connection is subscribed.
+    /// A message on a subscribed channel.
     Message {
         channel: &'a [u8],
         payload: &'a [u8],

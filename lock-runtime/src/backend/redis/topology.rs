@@ -179,7 +179,7 @@ impl Topology {
         }
     }
 
-    /// Returns the connection on which the messages about a lock arrive, if there is one.
+    /// Returns the connection that receives the messages about a lock, if there is one.
     pub(super) fn connection_of(&self, lock: &LockName) -> Option<Arc<Connection>> {
         match self {
             Topology::Single { node, .. } => node.connected(),

@@ -1,4 +1,4 @@
-//! A socket to which all threads write, and from which any waiting thread reads for all.
+//! A socket that all threads write to. Any waiting thread reads from it for all.
 //!
 //! One mutex covers the commands of all senders ([`io`]), which gives them one order on the connection. The readers are
 //! [`reader_task`]s, one for each runtime that sends commands, threads that block ([`blocked_thread`]), and the
@@ -189,7 +189,7 @@ impl Transport {
         self.assign_background(io, is_needed);
     }
 
-    /// Returns the events of the socket for which the background waits; `None` if it does not read.
+    /// Returns the events of the socket that the background waits for; `None` if it does not read.
     fn background_interest(&self) -> Option<Interest> {
         self.lock().background_interest()
     }

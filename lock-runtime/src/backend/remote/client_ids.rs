@@ -50,7 +50,7 @@ impl ClientIds {
         }
     }
 
-    /// Returns the ids to which a new connection to a node subscribes: first the id of new owners, then the ids of
+    /// Returns the ids for the subscriptions of a new connection to a node: first the id of new owners, then the ids of
     /// owners that have not ended. The first connection gets a new id.
     pub(crate) fn for_connection(&mut self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
         let is_shared = self.subscribed.iter().any(|&(other, _)| other != node);

@@ -33,7 +33,7 @@ impl Events {
         }
     }
 
-    /// Sets the context to which events are delivered from now on.
+    /// Delivers events to this context from now on.
     pub(crate) fn deliver_to(&self, context: Weak<Context>) {
         let is_first = self.context.set(context).is_ok();
         debug_assert!(is_first, "a wire has one context");

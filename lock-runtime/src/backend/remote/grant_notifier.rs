@@ -128,7 +128,7 @@ impl GrantNotifier {
         (at.elapsed() <= REMEMBERED).then_some(mode)
     }
 
-    /// Returns the ids to which a new connection to a node subscribes.
+    /// Returns the ids for the subscriptions of a new connection to a node.
     pub(crate) fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
         self.owners().client_ids.for_connection(node)
     }

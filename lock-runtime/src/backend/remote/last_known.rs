@@ -73,7 +73,7 @@ impl LastKnown {
         ))
     }
 
-    /// Returns the part on which decisions depend.
+    /// Returns the part that decisions need.
     pub(crate) fn knows(known: Option<&LastKnown>) -> Knows {
         match known {
             None => Knows::Nothing,

@@ -2,12 +2,12 @@
 //!
 //! A grant of the server includes [`TURNS`](crate::config::TURNS) tokens, one for each caller that has the lease in
 //! turn. The lease goes only to the first caller of the local queue, which keeps the order within the process. That
-//! caller must ask for the same ttl, most of which must be left. A lost lease is never handed over. While waiters queue
-//! in Redis, or may do so, a lease is handed around for at most a second. After its last token the lock is released,
-//! and handed off to them.
+//! caller must ask for the same ttl, and most of the ttl must be left. A lost lease is never handed over. While waiters
+//! queue in Redis, or may do so, a lease is handed around for at most a second. After its last token the lock is
+//! released, and handed off to them.
 //!
 //! If the local queue is empty and no other client is known to want the lock, the client may retain a lease for its
-//! next caller, to which the same rule applies ([`retained`](super::retained)).
+//! next caller. The same rule applies to that caller ([`retained`](super::retained)).
 //!
 //! The owner in Redis, the deadline and the renewals belong to the grant. A turn changes none of them, so a lease
 //! cannot fail in any new way. `tests/model` explores the rule.

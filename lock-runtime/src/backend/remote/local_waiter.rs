@@ -20,7 +20,7 @@ pub(crate) struct LocalWaiter {
     pub(crate) task: Arc<Offloaded<Outcome>>,
     /// Creates this waiter's acquisition.
     pub(crate) acquisitions: Arc<dyn Acquisitions>,
-    /// Counts the waiter, for which a shutdown waits, both in the queue and as a head.
+    /// Makes a shutdown wait for this waiter, in the queue and as a head.
     pub(crate) counted: Counted,
 }
 

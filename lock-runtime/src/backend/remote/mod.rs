@@ -1,13 +1,13 @@
 //! Locks on servers: everything between a caller and the [`servers`].
 //!
-//! Work on which other callers depend is a separate task. The task tracks the commands that it has sent and settles
+//! Work that other callers depend on is a separate task. The task tracks the commands that it has sent and settles
 //! them, whatever happens to its caller. The caller polls it while it waits, and the background takes it over when the
 //! caller is gone ([`offload`](crate::background::offload)).
 //!
 //! Clients wait in one queue, in Redis. The callers of one client wait in a [local queue](local_queues) behind its
 //! head, which queues in Redis for all of them. The head *polls*, and a poll is the acquire command itself: it proves
 //! that the waiter is alive, restores its place if that was lost, and takes the lock if it is free. So the next poll
-//! recovers from a dead holder, a lost message or an evicted queue. A grant comes by hand-off, whose message only
+//! recovers from a dead holder, a lost message or an evicted queue. A grant comes by hand-off, and its message only
 //! shortens the wait for that poll.
 //!
 //! Callers enter through this file, and the wire reports to [`events`]. [`join_queue`] and [`acquisition`] get a lock,

@@ -55,7 +55,7 @@ pub(crate) struct DueWork {
 }
 
 impl LeaseRegistry {
-    /// Adds a lease, whose `granted_at` is the time when its acquire was sent.
+    /// Adds a lease. Its `granted_at` is the time when its acquire was sent.
     pub(crate) fn insert(&mut self, entry: LeaseEntry) {
         let mut entry = Box::new(entry);
         if self.is_before_the_break(entry.holding.granted_at()) {
@@ -293,7 +293,7 @@ impl LeaseRegistry {
         renewals.retain(|renewal| self.mode(renewal.owner_id) == Some(renewal.mode));
     }
 
-    /// Returns the mode in which an owner currently holds its lock.
+    /// Returns an owner's current mode.
     pub(crate) fn mode(&self, owner_id: OwnerId) -> Option<Mode> {
         Some(self.entries.get(&owner_id.acquisition())?.owner.mode)
     }

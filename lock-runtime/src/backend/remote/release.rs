@@ -29,7 +29,7 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Mode};
 use crate::telemetry;
 
-/// The longest time for which a caller waits for the answer to a release.
+/// The longest wait of a caller for the answer to a release.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// A caller waits at least this long, even if its lease is over: otherwise the caller's next acquire could find its own
@@ -137,7 +137,7 @@ struct Release {
 /// An owner that is created for the next caller of the local queue.
 struct NextOwner {
     owner: RegisteredOwner,
-    /// The ttl for which the caller asks.
+    /// The ttl that the caller asks for.
     ttl: Duration,
     /// When the end was sent that names the owner. Its lease may be counted from then.
     at: Moment,

@@ -21,7 +21,7 @@ pub(crate) struct RetainedLeases {
     locks: HashMap<AcquisitionId, LockName>,
     /// The leases, sorted by the end of their retention.
     agenda: BTreeSet<(Moment, AcquisitionId)>,
-    /// Whether the client has shut down, and retains no more leases.
+    /// Whether the client has shut down, so that it no longer retains leases.
     is_closed: bool,
 }
 

@@ -74,7 +74,7 @@ impl Servers {
         }
     }
 
-    /// Notifies an owner, whose caller has a subscription, of each release of its lock. Returns `true` if an earlier
+    /// Notifies an owner of each release of its lock. Its caller must have a subscription. Returns `true` if an earlier
     /// release may have been missed, so that the owner must ask once more.
     pub(crate) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
         match self {

@@ -81,9 +81,9 @@ fn run_due(context: &Arc<Context>, pace: &mut Pace) -> Option<Duration> {
     planned.map(|planned| planned.since(now))
 }
 
-/// Spreads renewals that are all due at once, for example after an outage, to the rate at which a server executes them.
-/// A release that is sent meanwhile then waits for one batch instead of a hundred. Renewals that are due evenly never
-/// wait.
+/// Spreads renewals that are all due at once, for example after an outage, over the time that a server needs to execute
+/// them. A release that is sent meanwhile then waits for one batch instead of a hundred. Renewals that are due evenly
+/// never wait.
 #[derive(Debug, Default)]
 struct Pace {
     /// When the server will have executed all renewals so far.

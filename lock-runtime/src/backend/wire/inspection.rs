@@ -94,7 +94,8 @@ impl Cursor {
     }
 }
 
-/// The position in a node. A node's cursor means nothing to another server, to which the next connection may lead.
+/// The position in a node. A node's cursor means nothing to another server, and the next connection may lead to another
+/// one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Position {
     pub(crate) connection: Option<ConnectionId>,

@@ -25,7 +25,7 @@ use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
 
-/// The id of a node among those of a client.
+/// Identifies a node of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodeId(pub(crate) u32);
 

@@ -1,4 +1,4 @@
-//! The message to a holder from whom the lock was taken.
+//! The message to a holder that has lost its lock to an operator.
 
 use crate::lease::RevokedBy;
 use crate::lease::owner_id::OwnerId;
@@ -6,10 +6,10 @@ use crate::lease::owner_id::OwnerId;
 /// The first byte of a message about a revocation. No owner id contains it, so the message is not mistaken for a grant.
 const MARK: u8 = b'!';
 
-/// Separates the parts of a notice, none of which contains it.
+/// Separates the parts of a notice. No part contains it.
 const SEPARATOR: char = '\u{1f}';
 
-/// The length in bytes to which parts are cut. Ours are shorter, but other clients may send the message.
+/// The maximum length of a part in bytes. Ours are shorter, but other clients may send the message.
 const LONGEST: usize = 512;
 
 /// The revocation of an owner, as reported to its client.

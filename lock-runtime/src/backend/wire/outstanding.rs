@@ -181,7 +181,7 @@ impl Outstanding {
         self.may_be_stored
     }
 
-    /// Returns the longest time for which anything of the owner can stay in Redis after it has arrived there.
+    /// Returns how long anything of the owner can stay in Redis after it has arrived there.
     pub(crate) fn longest(&self) -> Duration {
         self.ttl
     }

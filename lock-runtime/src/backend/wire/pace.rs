@@ -1,8 +1,8 @@
 //! Limits how often one caller sends commands, whatever a server answers.
 //!
 //! A caller has its own reasons to wait between two commands: a poll, a message, an unreachable server. These times
-//! depend on a server's answers, and a broken or misidentified server may answer anything. So a caller has this limit
-//! as well, which normal answers never reach.
+//! depend on a server's answers, and a broken or misidentified server may answer anything. So a caller also has this
+//! limit, which normal answers never reach.
 
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::background::moment::Moment;
 use crate::lease::record::{Grant, Holder};
 
-/// An answer, and the time before its command was sent, from which the lease may be counted.
+/// An answer, and the time just before its command was sent. A lease may be counted from then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Answered<T> {
     pub(crate) at: Moment,

@@ -25,7 +25,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// The interval after [`SETTLING_TIME`], if a long ttl requires more ends.
 const LATER_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The shortest time for which an owner is ended again; longer if it asked for a longer ttl.
+/// The minimum time of an owner's repeated ends; longer if it asked for a longer ttl.
 const SETTLING_TIME: Duration = Duration::from_secs(10);
 
 /// The schedule of one owner's repeated ends.

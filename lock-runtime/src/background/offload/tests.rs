@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::watched_tasks::CHECK_INTERVAL;
 use super::*;
 
-/// The threads on which a task ran before and after it was notified.
+/// The threads that a task ran on before and after it was notified.
 type Threads = [ThreadId; 2];
 
 /// A bound that only a failing test reaches.
@@ -26,8 +26,7 @@ fn caller() -> (InlineRunner<Threads>, Reply<Threads>) {
     InlineRunner::new(&background())
 }
 
-/// A task that waits for a notification, and reports to its caller and a receiver the threads on which it ran before
-/// and after.
+/// A task that waits for a notification. It reports its threads before and after that to its caller and to a receiver.
 struct Noting {
     notify: Arc<Notify>,
     threads: oneshot::Receiver<Threads>,

@@ -30,7 +30,7 @@ pub(crate) enum Pause {
     None,
     /// Until the next poll, which the last answer scheduled.
     Poll,
-    /// The longest time by which a poll may be delayed.
+    /// As long as a poll may be delayed.
     Longest,
     /// Longer with each failure in a row.
     BackOff,

@@ -136,7 +136,7 @@ impl World {
         }
     }
 
-    /// Returns the part of the state on which the future depends.
+    /// Returns the part of the state that decides the future.
     fn key(&self) -> Key {
         let mut state = World {
             owner: Outstanding::default(),

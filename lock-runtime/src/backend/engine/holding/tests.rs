@@ -8,7 +8,7 @@ const TTL: Duration = Duration::from_secs(9);
 
 const TURNS: u32 = 3;
 
-/// The longest time for which the lease may be retained.
+/// How long the lease may be retained.
 const RETAIN: Duration = Duration::from_secs(2);
 
 /// Nothing changes in between.

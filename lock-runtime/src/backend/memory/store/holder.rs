@@ -41,7 +41,7 @@ fn span_of(terms: &LeaseTerms) -> Option<Duration> {
     }
 }
 
-/// A caller that has a lock, or a waiter to which it was granted.
+/// A caller that has a lock, or a waiter that was granted one.
 #[derive(Debug)]
 pub(crate) struct Holder {
     pub(crate) owner: OwnerId,
@@ -83,7 +83,7 @@ impl Holder {
         (holder, grant)
     }
 
-    /// Creates a waiter to which the lock is granted. It has one ttl to confirm, since it may never be polled again.
+    /// Creates a waiter that is granted the lock. It has one ttl to confirm, since it may never be polled again.
     pub(crate) fn claimant(
         owner: OwnerId,
         token: FencingToken,

@@ -14,7 +14,7 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::record::{Counted, Shared};
 
-/// The time in which a lock is continuously shared, and its holders, all of which have the same token.
+/// The time from the first share of a lock to the last, and the holders. All of them have one token.
 #[derive(Debug)]
 pub(crate) struct Phase {
     pub(crate) token: FencingToken,

@@ -1,9 +1,9 @@
 //! Lists the locks of a cluster, one primary after the other.
 //!
-//! A key that moves during a listing may be shown twice. It would be missed if it moved from a node that is still to be
-//! read to one that was read already. So if there are signs that keys move, all nodes are read again, and the second
-//! pass shows only new locks. A lock whose slot moves twice during one listing may be missing. A resumed listing does
-//! not know what was shown before, so it has no second pass.
+//! A key that moves during a listing may be shown twice. It would be missed if it moved from an unread node to a node
+//! that was read before. So if there are signs that keys move, all nodes are read again, and the second pass shows only
+//! new locks. A lock whose slot moves twice during one listing may be missing. A resumed listing does not know what was
+//! shown before, so it has no second pass.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -104,8 +104,8 @@ impl SlotMap {
         self.moved.clear();
     }
 
-    /// Learns the nodes' answers, of which the first takes precedence. A slot that none of them places stays where it
-    /// was. Returns `None` if no slot has moved.
+    /// Learns the nodes' answers. The first one takes precedence. A slot that none of them places stays where it was.
+    /// Returns `None` if no slot has moved.
     pub(super) fn learn(&mut self, replies: Vec<SlotsReply>) -> Option<MovedSlots> {
         let (before, is_first) = (self.owners.clone(), self.is_empty());
         // An index stands for the same node before and after.

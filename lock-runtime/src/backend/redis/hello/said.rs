@@ -123,7 +123,7 @@ mod tests {
         ] {
             assert_eq!(of(Role::of, "role", word(said)), Ok(Some(role)), "{said}");
         }
-        // The first two words are KeyDB's, whose servers take each other's writes.
+        // The first two words are KeyDB's: its servers take each other's writes.
         for said in [
             "active-replica",
             "multi-master",

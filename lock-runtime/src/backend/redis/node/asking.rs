@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// Sends commands of any kind, whose answers are for people.
+    /// Sends commands of any kind, for people to read the answers.
     pub(in crate::backend::redis) async fn ask_words(
         &self,
         commands: &[Vec<String>],

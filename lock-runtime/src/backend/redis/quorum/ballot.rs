@@ -61,7 +61,7 @@ pub(crate) enum Verdict {
 #[derive(Clone, Debug)]
 pub(crate) struct Ballot {
     pub(in crate::backend::redis::quorum) places: Box<[Place]>,
-    /// The owner's place in the order of all waiters, from which its first proposal of a token is derived (µs).
+    /// The owner's place in the order of all waiters, and the base of its first proposal of a token (µs).
     pub(in crate::backend::redis::quorum) stamp: u64,
     pub(in crate::backend::redis::quorum) ttl: Duration,
     pub(in crate::backend::redis::quorum) patience: Patience,
@@ -408,7 +408,7 @@ impl Ballot {
             .collect()
     }
 
-    /// Returns the ttl with which to confirm a node that `take_late_claims` returned; `None` if the owner has ended.
+    /// Confirms a node that `take_late_claims` returned. Returns the ttl, or `None` if the owner has ended.
     pub(crate) fn confirms_claim(&mut self, node: usize) -> Option<Duration> {
         let place = &mut self.places[node];
         if place.late == Late::Claim {

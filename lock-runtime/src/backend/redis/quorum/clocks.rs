@@ -54,7 +54,7 @@ struct NodeClock {
     offset: f64,
     /// How long its answers take.
     round_trip: Duration,
-    /// When the answer arrived from which these values come.
+    /// When the answer with these values arrived.
     at: Moment,
     /// How long that answer took. The offset may be wrong by half of it.
     took: Duration,

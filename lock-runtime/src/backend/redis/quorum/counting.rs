@@ -29,7 +29,7 @@ struct Count {
 }
 
 impl Counting {
-    /// Returns the name of the known count, and for how long it has certainly run.
+    /// Returns the name of the known count, and the time that it has certainly run.
     pub(super) fn claim(&self, now: Moment) -> Option<(&str, Duration)> {
         let count = self.count.as_ref()?;
         Some((&count.name, count.waited_by(now)))

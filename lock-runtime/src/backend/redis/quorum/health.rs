@@ -70,7 +70,7 @@ impl NodeHealth {
         }
     }
 
-    /// Notes the node's answers to these commands, all of which may have failed.
+    /// Notes the node's answers to these commands. All of them may have failed.
     pub(super) fn note<T>(&self, answers: &[Result<T, WireError>]) {
         match answers.iter().find_map(|answer| answer.as_ref().err()) {
             Some(error) if answers.iter().all(Result::is_err) => self.failed(error),

@@ -1,4 +1,4 @@
-//! Commands for which no caller waits any longer.
+//! Commands that no caller waits for any longer.
 
 use std::mem;
 use std::sync::Arc;

@@ -13,7 +13,7 @@ use crate::backend::redis::command::{self, Argument, millis};
 use crate::backend::redis::node::NodeError;
 use crate::backend::wire::error::WireError;
 
-/// The interval at which a client reports to a node. If the client ends, the count loses at most this much.
+/// The interval of a client's reports to a node. If the client ends, the count loses at most this much.
 const STEP: Duration = Duration::from_secs(1);
 
 /// The minimum interval, whatever the node answers.

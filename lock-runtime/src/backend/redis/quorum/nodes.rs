@@ -63,7 +63,7 @@ pub(super) struct Nodes {
     events: Arc<dyn WireEvents>,
     pub(super) late: Arc<LateAnswers>,
     pub(super) late_claims: LateClaims,
-    /// Unanswered ends for which nothing else waits.
+    /// Unanswered ends that nothing else waits for.
     pub(super) unsettled: InFlight,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct TooFew<'a> {
 }
 
 impl TooFew<'_> {
-    /// Returns the error, in which `name` names the nodes. The error is final if so many nodes refuse that no majority
+    /// Returns the error. `name` returns the nodes' names. The error is final if so many nodes refuse that no majority
     /// is left.
     pub(super) fn error<'n>(&self, name: impl Fn(usize) -> &'n str) -> WireError {
         let Self { nodes, reasons, .. } = *self;

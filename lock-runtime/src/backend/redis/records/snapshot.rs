@@ -34,7 +34,7 @@ pub(in crate::backend::redis) struct Snapshot {
     members: u64,
     /// The first shares, with their expiries (µs).
     shares: Vec<(Vec<u8>, f64)>,
-    /// The number of members in the record of shares, one of which is the sum.
+    /// The number of members in the record of shares. One of them is the sum.
     share_members: u64,
 }
 

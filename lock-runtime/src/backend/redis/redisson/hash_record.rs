@@ -21,7 +21,7 @@ use crate::state::{Holder, HolderKind, HolderRef, LockState, RecordHash};
 /// If a record has more fields, they are counted but not read. A lock's record has one field, or one for each reader.
 const MOST_FIELDS: i64 = 128;
 
-/// The field in which Redisson records how a lock is shared.
+/// Redisson's field that describes how a lock is shared.
 const MODE: &[u8] = b"mode";
 
 /// The fields of a record, with their values.

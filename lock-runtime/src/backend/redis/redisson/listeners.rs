@@ -29,7 +29,7 @@ struct Listener {
     callers: usize,
     /// The owner of the caller at the head of the local queue, which asks for the lock.
     owner: Option<OwnerId>,
-    /// The connection to which the last subscribe command was sent.
+    /// The connection of the last subscribe command.
     sent: Option<ConnectionId>,
     /// Whether that command was answered.
     is_confirmed: bool,
@@ -40,7 +40,7 @@ struct Listener {
 pub(super) enum Missed {
     /// Nothing: it listened before.
     Nothing,
-    /// Perhaps a release, of which another owner was notified.
+    /// Perhaps a release that another owner was notified of.
     MaybeRelease,
     /// The connection is not subscribed.
     All,
@@ -104,8 +104,8 @@ impl Listeners {
 
     /// Appends the command that makes a connection's subscription match the current need of the callers.
     ///
-    /// Runs while the connection accepts the command. So the last accepted command is the right one, in whatever order
-    /// callers arrive and leave.
+    /// Runs while the connection accepts the command. So the last accepted command is the right one, even if callers
+    /// arrive and leave at the same time.
     pub(super) fn write_subscription(&self, output: &mut Vec<u8>, channel: &str, on: ConnectionId) {
         let mut listeners = self.by_channel.lock();
         let listener = listeners.get_mut(channel);
@@ -132,7 +132,7 @@ impl Listeners {
         }
     }
 
-    /// Forgets a lock for which no caller waits, since the connection is gone.
+    /// Forgets a lock without waiting callers, since the connection is gone.
     pub(super) fn forget(&self, channel: &str) {
         let mut listeners = self.by_channel.lock();
         if listeners

@@ -1,7 +1,8 @@
 //! Keeps locks in the record of Redisson's `RLock`, so that they and the locks of Java services exclude each other.
 //!
-//! The record is a hash under the lock's own name, with one field for the owner, whose value is 1. There is no queue: a
-//! waiter listens to the lock's channel and competes. Only the hash and the channels are Redisson's, not the scripts.
+//! The record is a hash under the lock's own name. Its one field stands for the owner, and has the value 1. There is no
+//! queue: a waiter listens to the lock's channel and competes. Only the hash and the channels are Redisson's, not the
+//! scripts.
 
 mod hash_record;
 mod listeners;

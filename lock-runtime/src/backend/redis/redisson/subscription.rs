@@ -72,7 +72,7 @@ impl Channels {
     }
 }
 
-/// Returns the channel on which Redisson announces releases of a lock. If the name already has braces, none are added.
+/// Returns Redisson's channel for the releases of a lock. If the name already has braces, none are added.
 ///
 /// In a cluster, Redisson publishes with SPUBLISH from 3.22.0 on, and its clients listen with SSUBSCRIBE. To support
 /// that, this file and `redisson_release.lua` would need both commands.

@@ -1,7 +1,7 @@
 //! Reports a connection's events, from the background.
 //!
 //! A subscriber may block, and callers that notice the end of a connection wait for the next one. So the background
-//! makes the reports, in the order in which connections begin and end.
+//! makes the reports, in the order of these events.
 
 use std::sync::Arc;
 use std::time::Instant;

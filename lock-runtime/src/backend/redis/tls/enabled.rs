@@ -19,7 +19,7 @@ use crate::telemetry;
 
 /// Creates sessions with one server.
 pub(in crate::backend::redis) struct Tls {
-    /// The name for which the server's certificate must be valid.
+    /// The name that the server's certificate must contain.
     name: ServerName<'static>,
     origin: Origin,
     certificates: Arc<Certificates>,

@@ -59,7 +59,7 @@ const NOTHING_IN_COMMON: &str = "the server has no TLS version or cipher that th
 fn describe_certificate(problem: &CertificateError, origin: Origin) -> String {
     use CertificateError as Problem;
     let reason = match problem {
-        // A bad signature counts as well, since a CA may have the name of a trusted CA but another key.
+        // A bad signature belongs here: a CA may have the name of a trusted CA but another key.
         Problem::UnknownIssuer | Problem::BadSignature => "was issued by an unknown CA",
         Problem::NotValidForNameContext { presented, .. } if presented.is_empty() => {
             "has no subjectAltName, where the host must be: its common name does not count"
@@ -97,7 +97,7 @@ fn describe_certificate(problem: &CertificateError, origin: Origin) -> String {
 
 const CRITICAL_EXTENSION: &str = "has a critical extension that this client does not know";
 
-/// Describes a problem for which the TLS library only has its verifier's terms.
+/// Describes a problem that the TLS library reports only in its verifier's terms.
 fn describe_other(name: &str) -> Option<&'static str> {
     Some(match name {
         "UnsupportedCertVersion" => "is of X.509 version 1 or 2, and must be of version 3",

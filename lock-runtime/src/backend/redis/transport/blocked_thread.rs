@@ -1,6 +1,6 @@
 //! Threads that block until their answer arrives, and read it themselves.
 //!
-//! A thread in [`block_on`] reads for all from the connection on which it last sent, unless another thread does. So a
+//! A thread in [`block_on`] reads for all from the connection that it last sent on, unless another thread does. So a
 //! command and its answer do not change threads, as with a client that blocks on its socket. The first thread reads for
 //! the threads that follow, as in libxcb's `_xcb_conn_wait`. If several threads send at the same time, the background
 //! reads for all of them: passing the reading from thread to thread would cost what it saves.
@@ -21,16 +21,15 @@ use super::wake_pipe::WakePipe;
 thread_local! {
     /// Whether this thread is inside [`block_on`].
     static IS_BLOCKED: Cell<bool> = const { Cell::new(false) };
-    /// The connection on which this thread last sent inside [`block_on`].
+    /// The connection that this thread last sent on inside [`block_on`].
     static LAST_SENT_ON: RefCell<Option<Arc<Transport>>> = const { RefCell::new(None) };
     /// Reused from one call to the next.
     static WAKER: Cell<Option<Arc<ThreadWaker>>> = const { Cell::new(None) };
 }
 
-/// Waits for `future` on this thread, inside or outside a runtime, and reads the answers for which the future waits.
+/// Waits for `future` on this thread, inside or outside a runtime, and reads the answers that the future waits for.
 ///
-/// Ignores the coop budget of the task in which this thread may run, since a spent budget is not renewed while the
-/// thread blocks.
+/// Ignores tokio's coop budget: this thread may be running a task, and a spent budget is not renewed while it blocks.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(unconstrained(future));
     let thread = BlockedThread::begin();

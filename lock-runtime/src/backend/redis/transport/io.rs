@@ -148,7 +148,7 @@ impl Io {
         before != by_background || self.is_full()
     }
 
-    /// Returns the events of the socket for which the background waits; `None` if it does not read.
+    /// Returns the events of the socket that the background waits for; `None` if it does not read.
     pub(super) fn background_interest(&self) -> Option<Interest> {
         let reads = self.background_reads && !self.is_closed();
         reads.then(|| match self.is_full() {

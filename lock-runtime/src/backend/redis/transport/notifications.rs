@@ -51,7 +51,7 @@ impl Notifications {
 
 /// An event of a connection, other than the answer to a command.
 pub(in crate::backend::redis) enum TransportEvent<'a> {
-    /// A message was published on a channel to which the connection is subscribed.
+    /// A message was published on a subscribed channel.
     Message {
         channel: &'a [u8],
         payload: &'a [u8],

@@ -1,4 +1,4 @@
-//! A socket that is registered with a runtime, whose tasks can wait for it.
+//! A socket that is registered with a runtime, so that tasks of that runtime can wait for it.
 
 use std::io;
 use std::task::{Context, Poll, ready};
@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 
 use crate::backend::redis::socket::Socket;
 
-/// A socket that is registered with the runtime in which it was created.
+/// A socket that is registered with its runtime.
 pub(super) enum RegisteredSocket {
     Tcp(TcpStream),
     #[cfg(unix)]

@@ -31,7 +31,7 @@ fn ignore_events() -> OnTransportEvent {
     Box::new(|_| {})
 }
 
-/// Creates a handler that sends the id of the thread on which each message is handled.
+/// Creates a handler of messages that sends the id of its thread for each.
 fn report_messages() -> (OnTransportEvent, mpsc::Receiver<thread::ThreadId>) {
     let (sender, handled_by) = mpsc::channel();
     let on_event = move |event: TransportEvent<'_>| {

@@ -69,7 +69,7 @@ fn send(ballot: &mut Ballot, node: usize, command: Command, now: u64) {
         .note(SendEvent::Sending(ON), TTL, true);
 }
 
-/// Creates an owner to which the first nodes have answered at 1 ms. The commands were sent at 0 ms.
+/// Creates an owner that the first nodes have answered at 1 ms, after commands at 0 ms.
 fn answered(nodes: usize, replies: impl IntoIterator<Item = NodeReply>) -> Ballot {
     let mut ballot = asked(nodes);
     for (node, reply) in replies.into_iter().enumerate() {
