@@ -178,7 +178,7 @@ impl Drop for Hold {
     }
 }
 
-/// What was known about a lease when its holder was done.
+/// The state of a lease when its holder was done.
 struct ReleaseReport {
     lease: Arc<Lease>,
     ended: Moment,

@@ -1,4 +1,4 @@
-//! Futures that carry the call tree in which they were made.
+//! Futures that carry the call tree of their creator.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use super::scope::Scope;
 use crate::lease::LeaseRef;
 
 pin_project! {
-    /// A future that carries the call tree in which it was made; see [`in_current_hold`].
+    /// A future that carries the call tree of its creator; see [`in_current_hold`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct InCurrentHold<F> {

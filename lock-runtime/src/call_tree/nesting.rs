@@ -1,4 +1,4 @@
-//! Decides whether a call may enter a lock that its call tree holds already, and with which siblings.
+//! Decides whether a call may enter a lock that its call tree already holds, and which siblings exclude it.
 
 use crate::lease::{Mode, Share};
 

@@ -1,4 +1,4 @@
-//! The locks of one call, in the order in which it takes them.
+//! The locks of one call, in the order of the call.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use super::class::ClassId;
 /// Has room for as many locks as one call may take, without an allocation.
 type Several<T> = SmallVec<[T; 32]>;
 
-/// The locks of one call, in the order in which it takes them: by name.
+/// The locks of one call, in the order of the call: by name.
 #[derive(Debug)]
 pub(super) struct Chain<'a>(Several<Taken<'a>>);
 

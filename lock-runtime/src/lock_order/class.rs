@@ -22,7 +22,7 @@ pub(super) struct KnownClass {
     pub(super) origin: Origin,
 }
 
-/// The number of a class, in the order in which classes were seen first.
+/// The number of a class. Classes are numbered as they are first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ClassId(u32);
 

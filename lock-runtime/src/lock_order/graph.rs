@@ -1,4 +1,4 @@
-//! Learns the order in which the calls of one client take locks.
+//! Learns the locking order of one client's calls.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use super::ring::{Edge, Ring};
 use super::search::{self, Extent};
 use super::step::Step;
 
-/// The order in which the calls of one client take locks.
+/// The locking order of one client's calls.
 #[derive(Debug)]
 pub(crate) struct Graph {
     bounds: Bounds,
@@ -31,7 +31,7 @@ pub(crate) struct Graph {
     reached: Vec<Bound>,
 }
 
-/// What happens to a call that closes a ring.
+/// Whether a call that closes a ring is only reported, or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Policy {
     Report,

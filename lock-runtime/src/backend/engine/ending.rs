@@ -69,7 +69,7 @@ pub(crate) enum Event {
     Unavailable,
 }
 
-/// What to do about an event, in this order.
+/// The reaction to an event, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "an end that goes on is lost otherwise"]
 pub(crate) struct Reaction {
@@ -92,7 +92,7 @@ pub(crate) enum Then {
     Over,
 }
 
-/// What the next head of the local queue inherits.
+/// How the next head of the local queue begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
     /// Nothing. A successor that the end named must itself be ended.
@@ -152,7 +152,7 @@ pub(super) enum Way {
     End,
 }
 
-/// What others are still waiting for.
+/// Results that others are still waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Debts {
     pub(super) head: bool,

@@ -11,7 +11,7 @@ pub(crate) trait Owned {
     fn outstanding_mut(&mut self) -> &mut Outstanding;
 }
 
-/// What the next head of a local queue inherits.
+/// How the next head of a local queue begins.
 #[derive(Clone, Debug)]
 pub(crate) enum Handoff<O> {
     /// Nothing: it begins with an owner of its own.
@@ -24,7 +24,7 @@ pub(crate) enum Handoff<O> {
     Granted(O, Answered<Grant>),
 }
 
-/// What a caller gets with the lock.
+/// The lock of a caller that has won.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Won<O> {
     pub(crate) owner: O,
@@ -37,7 +37,7 @@ pub(crate) struct Won<O> {
     pub(crate) promotes: bool,
 }
 
-/// What a call leaves behind.
+/// The work that a call leaves behind.
 #[derive(Debug)]
 #[must_use = "an owner that is forgotten keeps its lock, and callers wait for a head"]
 pub(crate) struct Left<O> {

@@ -71,7 +71,7 @@ pub(crate) struct Facts {
     pub(crate) turns: u32,
 }
 
-/// Who gets the lock after its holder.
+/// The next holder of the lock, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
     /// The first caller of the local queue.

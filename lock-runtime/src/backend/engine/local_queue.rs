@@ -24,14 +24,14 @@ pub(crate) struct LocalQueue<Waiter, Known> {
         reason = "it takes a quarter of the bytes where there is no waiter"
     )]
     pub(super) waiters: Option<Box<VecDeque<(WaiterId, Waiter)>>>,
-    /// What the head knows about the lock, so that waiters that leave need not ask the server.
+    /// The head's knowledge about the lock, so that waiters that leave need not ask the server.
     last_known: Option<Known>,
     pub(super) heads: u32,
     /// A waiter has no time left, and stays only for the head's next announcement.
     is_awaited: bool,
 }
 
-/// What follows when the head of a queue is done.
+/// The queue after one of its heads is done.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<Waiter> {
     /// This waiter, which is a head now.

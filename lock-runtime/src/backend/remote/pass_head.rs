@@ -41,7 +41,7 @@ pub(crate) fn end_unneeded(context: &Arc<Context>, handoff: Handoff) {
     }
 }
 
-/// What the next head of a local queue inherits.
+/// How the next head of a local queue begins.
 pub(crate) type Handoff = handoff::Handoff<RegisteredOwner>;
 
 /// Returns the knowledge about the lock after a handoff, given the knowledge before it.

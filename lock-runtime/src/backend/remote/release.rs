@@ -130,7 +130,7 @@ struct Release {
     caller: Caller,
     /// Until when the caller waits.
     until: Instant,
-    /// What is still to be ended; `None` once the end is over, or the reaper has it.
+    /// The owner that is still to be ended; `None` once the end is over, or the reaper has the owner.
     unfinished: Option<(Box<LeaseEntry>, Counted)>,
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum WireError {
     Unavailable(Detail),
 }
 
-/// What happened, in plain words, and the error that caused it if that is worth keeping.
+/// A description of the failure, and the error that caused it if that is worth keeping.
 #[derive(Clone, Debug)]
 pub(crate) struct Detail {
     text: String,

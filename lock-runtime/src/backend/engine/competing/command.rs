@@ -1,6 +1,6 @@
 //! The next command of a competing call.
 
-/// What to do next.
+/// The next step for the task of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Command {
     /// Send an acquire, with a new owner if there is none.

@@ -31,7 +31,7 @@ pub(crate) enum Event {
     TimeIsUp,
 }
 
-/// What the call knows about the lock.
+/// The call's knowledge about the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Knows {
     Nothing,

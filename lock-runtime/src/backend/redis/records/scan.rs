@@ -134,7 +134,7 @@ pub(in crate::backend::redis) async fn look(
     Ok(looks)
 }
 
-/// What to ask about a lock whose record does not show everything.
+/// The query about a lock whose record does not show everything.
 #[derive(Clone, Copy)]
 enum Beside {
     Length,

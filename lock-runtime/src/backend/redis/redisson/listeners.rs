@@ -35,7 +35,7 @@ struct Listener {
     is_confirmed: bool,
 }
 
-/// What an owner may have missed before it began to listen.
+/// The releases that an owner may have missed before it began to listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missed {
     /// Nothing: it listened before.
