@@ -229,7 +229,7 @@ impl Store {
         effects.with(true)
     }
 
-    /// Ends the reservations that are over. No caller may ask for these locks again.
+    /// Ends the reservations that are over, in case no caller asks for these locks again.
     fn expire_resting(&mut self, now: Moment, effects: &mut Effects) {
         while let Some((until, _)) = self.resting.first()
             && *until <= now

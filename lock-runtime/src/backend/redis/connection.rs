@@ -132,7 +132,7 @@ impl Connection {
         shortcut.command_with(deletion, self.runs_scripts)
     }
 
-    /// Notes that the server has refused this command.
+    /// Notes that the server has refused to compare and delete.
     pub(super) fn note_refused_deletion(&self) {
         self.refuses_deletion.store(true, Ordering::Relaxed);
     }

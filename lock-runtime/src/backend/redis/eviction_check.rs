@@ -12,8 +12,8 @@ use crate::telemetry;
 
 static CHECKED: OncePerServer = OncePerServer::new();
 
-/// Returns the command for the check; `None` if this process has already checked the server. `INFO` is enough, and
-/// managed servers and restricted users may run it more often than `CONFIG GET`.
+/// Returns the command for the check; `None` if this process has already checked the server. `INFO` is enough. More
+/// managed servers allow it than `CONFIG GET`, and to more users.
 pub(super) fn command(server: &Address) -> Option<[Argument<'static>; 2]> {
     if CHECKED.contains(&server.to_string()) {
         return None;

@@ -1,5 +1,5 @@
-//! Explores every answer to every command. The servers keep the effects of the commands, and the caller may leave at
-//! any time.
+//! Explores every answer to every command, at every time. The servers keep the effects of the commands, and the caller
+//! may leave at any time.
 
 use std::collections::HashSet;
 use std::time::Duration;

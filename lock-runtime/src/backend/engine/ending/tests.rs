@@ -1,4 +1,4 @@
-//! Explores every answer to every command. The server keeps the effects of the commands.
+//! Explores every answer to every command, at every time. The server keeps the effects of the commands.
 
 use std::collections::HashSet;
 

@@ -84,7 +84,7 @@ impl Tls {
     }
 }
 
-/// Refuses certificates for a URL without TLS: whoever configures certificates does not intend to send the password
+/// Refuses certificates for a URL without TLS: a user who configures certificates does not intend to send the password
 /// unencrypted.
 pub(in crate::backend::redis) fn refuse_unused(options: &Options) -> Result<(), LockError> {
     if options.certificates.is_empty() {

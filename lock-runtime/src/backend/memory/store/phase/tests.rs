@@ -8,7 +8,7 @@ use crate::lease::schedule::LeaseTerms;
 
 const READ: Share = Share::READ;
 
-/// Takes permits of a lock that has five.
+/// Returns a share that takes this many of five permits.
 fn permits(take: u32) -> Share {
     Share::permits(5, take).unwrap()
 }

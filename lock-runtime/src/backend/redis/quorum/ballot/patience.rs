@@ -11,7 +11,7 @@ const LEAST_SILENCE: Duration = Duration::from_millis(20);
 /// The minimum time before the other owners' nodes are asked again, in addition to two round trips.
 pub(crate) const LEAST_LOOK: Duration = Duration::from_micros(500);
 
-/// An answer slower than this does not make the owner wait longer for later ones.
+/// A slower answer counts as this slow, so that one answer cannot extend the wait for nodes further.
 const SLOWEST: Duration = Duration::from_millis(50);
 
 /// How long an owner waits for nodes, derived from their answer times.
