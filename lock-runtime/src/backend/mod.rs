@@ -25,7 +25,6 @@ use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Request};
 
-/// The outcome of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReleaseOutcome {
     /// The server has confirmed it. The lock is free, or a waiter of the queue in Redis has it.

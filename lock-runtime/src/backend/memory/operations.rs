@@ -48,7 +48,6 @@ impl Memory {
         states.filter(LockState::is_held).collect()
     }
 
-    /// Takes a lock from its holders.
     pub(crate) fn revoke_seen(&self, key: &LockKey, seen: HolderRef, by: RevokedBy) -> RevokeReply {
         let Some(token) = seen.token() else {
             return RevokeReply::Changed;
@@ -108,7 +107,6 @@ impl Memory {
         held
     }
 
-    /// Appends a line to the audit.
     pub(crate) fn append(&self, line: &Line) {
         let mut audit = self.audit.lock();
         if audit.len() == KEPT {

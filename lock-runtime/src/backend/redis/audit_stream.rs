@@ -31,7 +31,6 @@ const FIELDS: [&str; 9] = [
     "outcome",
 ];
 
-/// Appends a line.
 pub(super) async fn append(to: &impl Ask, stream: &str, line: &Line) -> Result<(), WireError> {
     let texts = texts(line);
     let mut command = ["XADD", stream, "MAXLEN", "~", KEPT, "*"]

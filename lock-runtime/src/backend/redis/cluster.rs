@@ -214,7 +214,6 @@ impl Cluster {
         owner.connected()
     }
 
-    /// Returns the connections to all nodes.
     pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
         self.router.nodes.connections()
     }

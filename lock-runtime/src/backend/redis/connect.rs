@@ -292,7 +292,6 @@ impl Settings {
     }
 }
 
-/// Returns the channel of the client with this `id`.
 pub(super) fn channel_of(id: ClientId) -> String {
     format!("{CHANNEL}{}", id.as_str())
 }

@@ -47,7 +47,6 @@ pub(super) enum Purpose {
 /// The outcome of a renewal.
 pub(super) type Renewed = Result<Answered<Option<Grant>>, NodeError>;
 
-/// A call of a script.
 pub(super) struct ScriptCall<'a> {
     pub(super) script: &'a Script,
     pub(super) names: &'a OneOrMore<RecordNames>,
@@ -302,7 +301,6 @@ impl Node {
         self.connection.spawn(task)
     }
 
-    /// Returns the connection, if there is one.
     pub(super) fn connected(&self) -> Option<Arc<Connection>> {
         self.connection.current()
     }
@@ -312,7 +310,6 @@ impl Node {
         self.connection.put_off()
     }
 
-    /// Returns whether there is a connection.
     pub(super) fn is_connected(&self) -> bool {
         self.connected().is_some()
     }

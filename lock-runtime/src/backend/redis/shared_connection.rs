@@ -198,7 +198,6 @@ impl SharedConnection {
         }
     }
 
-    /// Returns the connection, if there is one.
     pub(super) fn current(&self) -> Option<Arc<Connection>> {
         match &*self.shared.state.lock() {
             ConnectionState::Up(connection) => Some(connection.clone()),

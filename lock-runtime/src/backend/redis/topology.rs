@@ -187,7 +187,6 @@ impl Topology {
         }
     }
 
-    /// Returns the connections to all nodes.
     pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
         match self {
             Topology::Single { node, .. } => node.connected().into_iter().collect(),

@@ -75,12 +75,10 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         queue.map_or_else(Vec::new, |queue| queue.announce(last_known, has_time))
     }
 
-    /// Returns the first waiter.
     pub(crate) fn peek(&self, lock: &LockName) -> Option<&Waiter> {
         self.queues.get(lock)?.peek()
     }
 
-    /// Returns the number of callers that wait behind the head.
     pub(crate) fn waiting(&self, lock: &LockName) -> usize {
         self.queues.get(lock).map_or(0, LocalQueue::waiting)
     }

@@ -42,7 +42,6 @@ pub(crate) struct LeaseRegistry {
     planned: Option<Moment>,
 }
 
-/// Work that is due.
 #[derive(Debug, Default)]
 pub(crate) struct DueWork {
     pub(crate) renewals: Vec<Renewal>,

@@ -35,7 +35,6 @@ struct HeldShare {
 }
 
 impl Phase {
-    /// Begins a phase with this holder.
     pub(crate) fn begin(holder: Holder, share: Share, now: Moment) -> Phase {
         let mut phase = Phase {
             token: holder.token,
@@ -80,7 +79,6 @@ impl Phase {
         self.shares.is_empty()
     }
 
-    /// Returns whether there is room for this share.
     pub(crate) fn has_room_for(&self, share: Share) -> bool {
         share.fits(self.taken)
     }

@@ -11,7 +11,6 @@ use crate::backend::wire::NodeId;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::sync::Mutex;
 
-/// A node of a cluster.
 pub(super) struct ClusterNode {
     pub(super) id: NodeId,
     pub(super) name: NodeName,

@@ -162,7 +162,6 @@ impl Nodes {
         nodes
     }
 
-    /// Returns the connections to all nodes.
     pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
         let nodes: Vec<_> = self.known.lock().by_name.values().cloned().collect();
         nodes.iter().filter_map(|node| node.connected()).collect()
@@ -332,7 +331,6 @@ impl Known {
         self.map.nodes().chain(self.by_name.keys())
     }
 
-    /// Returns a node at this port.
     fn at_port(&self, port: u16) -> Option<&NodeName> {
         self.names().find(|name| name.port == port)
     }

@@ -14,7 +14,6 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::ServerReply;
 use crate::state::Answer;
 
-/// A command with its arguments.
 pub(in crate::backend::redis) type Command<'a> = Vec<Argument<'a>>;
 
 /// The answers to commands that were sent together. Each of them may be an error.

@@ -192,7 +192,6 @@ impl Ballot {
             })
     }
 
-    /// Returns the commands that are due now.
     pub(crate) fn due(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
         if self.phase != Phase::Acquires {
             return Vec::new();

@@ -20,7 +20,6 @@ pub(super) enum Health {
     ClockOff,
 }
 
-/// The health of one node.
 #[derive(Debug)]
 pub(super) struct NodeHealth {
     pub(super) name: String,

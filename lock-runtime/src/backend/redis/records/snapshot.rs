@@ -201,7 +201,6 @@ impl Snapshot {
         self.waiters().saturating_sub(self.entries.len())
     }
 
-    /// Returns the number of waiters.
     pub(in crate::backend::redis) fn waiters(&self) -> usize {
         usize::try_from(self.members / 2).unwrap_or(usize::MAX)
     }

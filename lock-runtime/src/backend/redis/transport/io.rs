@@ -34,7 +34,6 @@ pub(super) struct Io {
     pending: PendingCommands,
     pub(super) runtime_readers: RuntimeReaders,
     pub(super) thread_readers: ThreadReaders,
-    /// Whether the background reads.
     pub(super) background_reads: bool,
     /// How many commands were sent from runtimes and threads that read the answers themselves.
     sent_by_readers: u64,

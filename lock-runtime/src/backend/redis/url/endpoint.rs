@@ -71,7 +71,6 @@ pub(super) fn database(url: &Parts, text: &str) -> Result<i64, LockError> {
     }
 }
 
-/// Returns the login of a connection.
 pub(super) fn connection_login(login: Option<&Login>, database: i64) -> RedisConnectionInfo {
     // Pushes need RESP3. CLIENT SETINFO is skipped, since users with minimal permissions may not run it.
     let mut info = RedisConnectionInfo::default()
