@@ -91,7 +91,7 @@ impl<T: Send + 'static> Offloaded<T> {
         let mut state = self.state.lock();
         if !matches!(state.slot, Slot::Empty) {
             drop(state);
-            self.background.spawn(task);
+            self.background.spawn_boxed(task);
             return;
         }
         // Watched before it can be polled: a poll that ends it also ends the watch.
@@ -215,7 +215,7 @@ impl<T: Send + 'static> Watched for Offloaded<T> {
         drop(state);
         self.done();
         if let Slot::Ready(task) = left {
-            self.background.spawn(task);
+            self.background.spawn_boxed(task);
         }
     }
 }

@@ -35,7 +35,7 @@ use super::connection::Connection;
 use super::node::{NodeError, Purpose, ScriptCall};
 use super::side_by_side::side_by_side;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::outstanding::SendEvent;
+use crate::backend::wire::outstanding::OnStep;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::key::{LockName, slot_of};
@@ -65,7 +65,7 @@ impl Cluster {
         &self,
         purpose: Purpose,
         call: &ScriptCall<'_>,
-        mut note: impl FnMut(SendEvent),
+        note: OnStep<'_>,
     ) -> Result<Answered<Value>, WireError> {
         let router = &self.router;
         let slot = slot_of(&call.names.first().lock);
@@ -75,13 +75,13 @@ impl Cluster {
         loop {
             let (node, answered) = match asking.take() {
                 Some(node) => {
-                    let answered = node.run_asking(call, until, &mut note).await;
+                    let answered = node.run_asking(call, until, &mut *note).await;
                     (node, answered)
                 }
                 None => {
                     let before = CLOCK.now();
                     let node = router.node_of(slot, until).await?;
-                    let running = node.run(purpose, call, until, &mut note);
+                    let running = node.run(purpose, call, until, &mut *note);
                     let answered = router.unless_moved(slot, &node, until, running).await;
                     let mut answered = answered.unwrap_or_else(|| Err(left(&node)));
                     if let Ok(answered) = &mut answered

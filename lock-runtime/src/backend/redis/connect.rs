@@ -94,8 +94,8 @@ impl Settings {
         locator: &Locator,
         began: Instant,
         progress: &AttemptProgress,
-        client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
-        on_event: impl Fn(ConnectionId) -> OnTransportEvent,
+        client_ids: &(dyn Fn() -> Result<Vec<ClientId>, WireError> + Sync),
+        on_event: &(dyn Fn(ConnectionId) -> OnTransportEvent + Sync),
     ) -> Result<Connection, SetupError> {
         match locator {
             Locator::Fixed(address) => {
@@ -119,8 +119,8 @@ impl Settings {
         sentinels: &Arc<Sentinels>,
         began: Instant,
         progress: &AttemptProgress,
-        client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
-        on_event: impl Fn(ConnectionId) -> OnTransportEvent,
+        client_ids: &(dyn Fn() -> Result<Vec<ClientId>, WireError> + Sync),
+        on_event: &(dyn Fn(ConnectionId) -> OnTransportEvent + Sync),
     ) -> Result<Connection, SetupError> {
         let Settings {
             background,
@@ -136,7 +136,7 @@ impl Settings {
                 let (primary, by) = finder.find().await?;
                 let address = sentinels.address_of(&primary)?;
                 let connecting =
-                    self.connect_to(&address, began, share, progress, &client_ids, &on_event);
+                    self.connect_to(&address, began, share, progress, client_ids, on_event);
                 match timeout(share, connecting).await {
                     Ok(connected) => Ok(connected?.named_by_sentinel(primary, by)),
                     Err(_) => Err(SetupError::Failed(WireError::unavailable(format!(
@@ -165,8 +165,8 @@ impl Settings {
         began: Instant,
         limit: Duration,
         progress: &AttemptProgress,
-        client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
-        on_event: impl Fn(ConnectionId) -> OnTransportEvent,
+        client_ids: &(dyn Fn() -> Result<Vec<ClientId>, WireError> + Sync),
+        on_event: &(dyn Fn(ConnectionId) -> OnTransportEvent + Sync),
     ) -> Result<Connection, SetupError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -202,7 +202,7 @@ impl Settings {
             transport.ok_or_else(|| WireError::unavailable("this process was forked"))?;
         let unfinished = CloseOnDrop(Some(transport.clone()));
         // All commands are sent together, so that checking the server takes no further round trip.
-        let greeting = transport.send(|output| hello::write(output, &login));
+        let greeting = transport.send(&|output| hello::write(output, &login));
         let mut commands = Vec::new();
         if login.db() != 0 {
             commands.push(vec![Argument::Text("SELECT"), Argument::Number(login.db())]);
@@ -219,7 +219,7 @@ impl Settings {
         commands.extend(eviction_check::command(address).map(|command| command.to_vec()));
         // Without a command there would be no answer to wait for.
         let answers = (!commands.is_empty()).then(|| {
-            transport.send_all(commands.len(), |output| {
+            transport.send_all(commands.len(), &|output| {
                 for command in &commands {
                     command::write(output, command);
                 }

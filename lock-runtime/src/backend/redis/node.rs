@@ -20,8 +20,9 @@ use super::redirect::Redirect;
 use super::scripts::Script;
 use super::shared_connection::{OnPush, SharedConnection};
 use super::shortcut::{self, Shortcut};
+use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::outstanding::{ConnectionId, SendEvent};
+use crate::backend::wire::outstanding::{ConnectionId, OnStep, SendEvent};
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::timers::Timers;
@@ -79,7 +80,7 @@ impl Node {
         purpose: Purpose,
         call: &ScriptCall<'_>,
         until: Instant,
-        mut note: impl FnMut(SendEvent),
+        note: OnStep<'_>,
     ) -> Result<Answered<Value>, NodeError> {
         let mut connection = self.connect(until).await?;
         let limit = match purpose {
@@ -109,7 +110,7 @@ impl Node {
             };
             note(SendEvent::Sending(connection.id));
             let at = CLOCK.now();
-            let value = match self.connection.send(&connection, write, until).await {
+            let value = match self.connection.send(&connection, &write, until).await {
                 Ok(value) => value,
                 Err(SendError::Unsent) => {
                     note(SendEvent::Unsent(connection.id));
@@ -155,7 +156,7 @@ impl Node {
         &self,
         call: &ScriptCall<'_>,
         until: Instant,
-        mut note: impl FnMut(SendEvent),
+        note: OnStep<'_>,
     ) -> Result<Answered<Value>, NodeError> {
         let write = |output: &mut Vec<u8>| {
             command::write(output, &[Argument::Text("ASKING")]);
@@ -166,7 +167,7 @@ impl Node {
         loop {
             note(SendEvent::Sending(connection.id));
             let at = CLOCK.now();
-            let sent = self.connection.send_all(&connection, 2, write, until);
+            let sent = self.connection.send_all(&connection, 2, &write, until);
             let mut answers = match sent.await {
                 Ok(answers) => answers,
                 Err(SendError::Unsent) => {
@@ -273,14 +274,14 @@ impl Node {
     ) -> Result<Value, NodeError> {
         let connection = self.connect(until).await?;
         let write = |output: &mut Vec<u8>| command::write(output, question);
-        self.send_on(&connection, write, until).await
+        self.send_on(&connection, &write, until).await
     }
 
     /// Sends the command that `write` appends, which is not a script, and waits for its answer.
     pub(super) async fn send_on(
         &self,
         connection: &Connection,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         until: Instant,
     ) -> Result<Value, NodeError> {
         let answer = self.connection.send(connection, write, until).await;

@@ -98,7 +98,7 @@ impl RedisWire {
         // In a cluster the command is sent again after a lost answer. By then the first one may have handed the lock
         // off to somebody else.
         let unanswered = AtomicUsize::new(0);
-        let note = |event: SendEvent| {
+        let mut note = |event: SendEvent| {
             match event {
                 SendEvent::Sending(_) => unanswered.fetch_add(1, Ordering::Relaxed),
                 SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
@@ -106,7 +106,7 @@ impl RedisWire {
                 }
             };
         };
-        let answered = self.topology.run(Purpose::End, &call, note).await?;
+        let answered = self.topology.run(Purpose::End, &call, &mut note).await?;
         match revoking::parse(&answered.answer)? {
             RevokeReply::NotHeld | RevokeReply::Changed
                 if unanswered.load(Ordering::Relaxed) > 0 =>

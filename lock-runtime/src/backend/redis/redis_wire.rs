@@ -151,8 +151,11 @@ impl RedisWire {
                 ttl: millis(ttl),
             }),
         };
-        let note = |event| outstanding.note_acquire(event, ttl, queue);
-        let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
+        let mut note = |event| outstanding.note_acquire(event, ttl, queue);
+        let Answered { at, answer } = self
+            .topology
+            .run(Purpose::Acquire, &call, &mut note)
+            .await?;
         let answer = match (answer, number, &self.records) {
             (Value::Okay, Some(token), _) => AcquireReply::Granted(Grant {
                 contended: false,
@@ -187,8 +190,11 @@ impl RedisWire {
             ],
             shortcut: None,
         };
-        let note = |event| outstanding.note_acquire(event, ttl, false);
-        let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
+        let mut note = |event| outstanding.note_acquire(event, ttl, false);
+        let Answered { at, answer } = self
+            .topology
+            .run(Purpose::Acquire, &call, &mut note)
+            .await?;
         let answer = scripts::parse_renew_reply(&answer)?;
         Ok(Answered { at, answer })
     }
@@ -207,7 +213,10 @@ impl RedisWire {
             arguments: &[Argument::Text(owner_id.as_str())],
             shortcut: None,
         };
-        let Answered { answer, .. } = self.topology.run(Purpose::Acquire, &call, |_| {}).await?;
+        let Answered { answer, .. } = self
+            .topology
+            .run(Purpose::Acquire, &call, &mut |_| {})
+            .await?;
         scripts::parse_mint_reply(&answer)
     }
 
@@ -290,13 +299,13 @@ impl RedisWire {
             arguments: &arguments[..count],
             shortcut,
         };
-        let note = |event| {
+        let mut note = |event| {
             outstanding.note_end(event);
             if let Some((outstanding, ttl)) = &mut successor {
                 outstanding.note_acquire(event, *ttl, true);
             }
         };
-        let Answered { at, answer } = self.topology.run(Purpose::End, &call, note).await?;
+        let Answered { at, answer } = self.topology.run(Purpose::End, &call, &mut note).await?;
         let answer = parse(&answer)?;
         Ok(Answered { at, answer })
     }

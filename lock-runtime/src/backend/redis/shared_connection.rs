@@ -23,6 +23,7 @@ use super::error_reply::describe_broken;
 use super::locator::Locator;
 use super::outage::Outage;
 use super::reconnect_pause::ReconnectPause;
+use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{NodeId, WireEvents};
@@ -147,7 +148,7 @@ impl SharedConnection {
     pub(super) async fn send(
         &self,
         connection: &Connection,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         until: Instant,
     ) -> Result<Value, SendError> {
         let answer = connection.transport.send(write);
@@ -162,7 +163,7 @@ impl SharedConnection {
         &self,
         connection: &Connection,
         count: usize,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         until: Instant,
     ) -> Result<Vec<Value>, SendError> {
         let answers = connection.transport.send_all(count, write);

@@ -19,7 +19,7 @@ use super::shared_connection::PushEvent;
 use super::url::Servers;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Listing, Position, ServerReply};
-use crate::backend::wire::outstanding::SendEvent;
+use crate::backend::wire::outstanding::OnStep;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::key::{LockName, slot_of};
@@ -83,7 +83,7 @@ impl Topology {
         &self,
         purpose: Purpose,
         call: &ScriptCall<'_>,
-        note: impl FnMut(SendEvent) + Send,
+        note: OnStep<'_>,
     ) -> Result<Answered<Value>, WireError> {
         match self {
             Topology::Single { node, .. } => {

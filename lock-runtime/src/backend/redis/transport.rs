@@ -39,6 +39,11 @@ use notifications::Notifications;
 pub(super) use notifications::{OnTransportEvent, TransportEvent};
 use wake_pipe::WakePipe;
 
+/// Appends commands to the output of a connection.
+///
+/// This is no type parameter, or everything down to the socket would be compiled again for each command.
+pub(in crate::backend::redis) type WriteCommands<'a> = &'a (dyn Fn(&mut Vec<u8>) + Sync);
+
 /// A connection, from the moment its socket is open.
 pub(super) struct Transport {
     io: Mutex<Io>,
@@ -73,10 +78,7 @@ impl Transport {
     }
 
     /// Sends the command that `write` appends.
-    pub(super) fn send(
-        self: &Arc<Self>,
-        write: impl FnOnce(&mut Vec<u8>),
-    ) -> AnswerReceiver<Value> {
+    pub(super) fn send(self: &Arc<Self>, write: WriteCommands<'_>) -> AnswerReceiver<Value> {
         let (sender, receiver) = AnswerSender::one();
         self.submit(sender, write);
         receiver
@@ -86,14 +88,14 @@ impl Transport {
     pub(super) fn send_all(
         self: &Arc<Self>,
         count: usize,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
     ) -> AnswerReceiver<Vec<Value>> {
         let (sender, receiver) = AnswerSender::many(count);
         self.submit(sender, write);
         receiver
     }
 
-    fn submit(self: &Arc<Self>, answer: AnswerSender, write: impl FnOnce(&mut Vec<u8>)) {
+    fn submit(self: &Arc<Self>, answer: AnswerSender, write: WriteCommands<'_>) {
         if self.background.check_process().is_err() {
             return;
         }

@@ -34,6 +34,9 @@ pub(crate) enum SendEvent {
     Refused(ConnectionId),
 }
 
+/// Called at each step of a command.
+pub(crate) type OnStep<'a> = &'a mut (dyn FnMut(SendEvent) + Send);
+
 /// The commands of one owner that could still make it hold or queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Outstanding {

@@ -118,7 +118,7 @@ async fn renew_asking(
         arguments: &arguments,
         shortcut: None,
     };
-    let Answered { at, answer } = node.run_asking(&call, until, |_| ()).await?;
+    let Answered { at, answer } = node.run_asking(&call, until, &mut |_| {}).await?;
     let answer = scripts::parse_renew_reply(&answer).map_err(NodeError::Final)?;
     Ok(Answered { at, answer })
 }

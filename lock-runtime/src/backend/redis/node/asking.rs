@@ -10,6 +10,7 @@ use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::connection::{Connection, SendError};
 use crate::backend::redis::error_reply::sanitize;
 use crate::backend::redis::node::NodeError;
+use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::ServerReply;
 use crate::state::Answer;
@@ -56,20 +57,20 @@ impl Node {
                 command::write(output, words);
             }
         };
-        self.ask_written(commands.len(), write, until).await
+        self.ask_written(commands.len(), &write, until).await
     }
 
     /// Like `ask_all`, but for `count` commands that `write` appends.
     pub(in crate::backend::redis) async fn ask_written(
         &self,
         count: usize,
-        write: impl Fn(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         until: Instant,
     ) -> Result<Answers, NodeError> {
         let mut connection = self.connect(until).await?;
         let mut unsent = 0;
         loop {
-            let sent = self.connection.send_all(&connection, count, &write, until);
+            let sent = self.connection.send_all(&connection, count, write, until);
             match sent.await {
                 Ok(values) if values.len() == count => {
                     return Ok(Answers { connection, values });

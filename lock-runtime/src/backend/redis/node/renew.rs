@@ -21,7 +21,7 @@ impl Node {
     pub(in crate::backend::redis) async fn renew(
         &self,
         renewals: &[&Renewal],
-        write: impl Fn(&mut Vec<u8>, &[&Renewal], bool),
+        write: impl Fn(&mut Vec<u8>, &[&Renewal], bool) + Sync,
         wait: Option<WaitReplicas>,
         until: Instant,
     ) -> Vec<Renewed> {
@@ -63,7 +63,7 @@ impl Node {
         &self,
         connection: &mut Arc<Connection>,
         renewals: &[&Renewal],
-        write: impl Fn(&mut Vec<u8>, &[&Renewal]),
+        write: impl Fn(&mut Vec<u8>, &[&Renewal]) + Sync,
         wait: Option<WaitReplicas>,
         until: Instant,
     ) -> Vec<Option<Renewed>> {
@@ -75,7 +75,7 @@ impl Node {
         let mut unsent = 0;
         let (at, answered) = loop {
             let at = CLOCK.now();
-            let answers = self.connection.send_all(connection, count, write, until);
+            let answers = self.connection.send_all(connection, count, &write, until);
             match answers.await {
                 Err(SendError::Unsent) => match self.reconnect(&mut unsent, until).await {
                     Ok(another) => *connection = another,

@@ -299,10 +299,10 @@ async fn send(
         shortcut: None,
     };
     let queues = queue || matches!(command, Command::Cede { .. });
-    let note = |event: SendEvent| note(candidate, node, ttl, queues, event);
+    let mut note = |event: SendEvent| note(candidate, node, ttl, queues, event);
     let answered = nodes
         .node(node)
-        .run(Purpose::Acquire, &call, until, note)
+        .run(Purpose::Acquire, &call, until, &mut note)
         .await;
     let Answered { at, answer } = answered.map_err(NodeError::into_wire)?;
     let (reply, node_now) = parse_reply(answer, name)?;

@@ -188,7 +188,7 @@ async fn end_at(
     end: &NodeEnd,
     command: Command,
 ) -> Result<EndReply, WireError> {
-    let note = |event: SendEvent| {
+    let mut note = |event: SendEvent| {
         let mut ballot = candidate.ballot.lock();
         ballot.place_mut(end.node).outstanding.note_end(event);
     };
@@ -205,7 +205,7 @@ async fn end_at(
                     number: grant.token,
                 }),
             };
-            let answered = node.run(Purpose::End, &call, until, note).await;
+            let answered = node.run(Purpose::End, &call, until, &mut note).await;
             parse_release_reply(&answered.map_err(NodeError::into_wire)?.answer)
         }
         _ => {
@@ -221,7 +221,7 @@ async fn end_at(
                 ],
                 shortcut: None,
             };
-            let answered = node.run(Purpose::End, &call, until, note).await;
+            let answered = node.run(Purpose::End, &call, until, &mut note).await;
             parse_end_reply(&answered.map_err(NodeError::into_wire)?.answer)
         }
     }

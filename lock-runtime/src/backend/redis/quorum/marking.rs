@@ -60,7 +60,7 @@ async fn try_mark(nodes: &Arc<Nodes>, node: usize, until: Instant) -> Result<Dur
         Argument::Number(waited),
     ];
     let write = |output: &mut Vec<u8>| command::write(output, &command);
-    let answer = nodes.node(node).send_on(&connection, write, until).await;
+    let answer = nodes.node(node).send_on(&connection, &write, until).await;
     let marked = parse_mark(&answer.map_err(NodeError::into_wire)?)?;
     let now = CLOCK.now();
     nodes.counts[node].lock().note(&marked, now);

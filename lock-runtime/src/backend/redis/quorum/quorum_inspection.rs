@@ -151,7 +151,7 @@ impl Nodes {
         };
         let answered = self
             .node(node)
-            .run(Purpose::End, &call, self.until(), |_| {})
+            .run(Purpose::End, &call, self.until(), &mut |_| {})
             .await;
         revoking::parse(&answered.map_err(NodeError::into_wire)?.answer)
     }

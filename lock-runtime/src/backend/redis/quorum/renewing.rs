@@ -179,10 +179,10 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
         ],
         shortcut: None,
     };
-    let note = |event| note(&candidate, node, ttl, false, event);
+    let mut note = |event| note(&candidate, node, ttl, false, event);
     let answered = nodes
         .node(node)
-        .run(Purpose::Acquire, &call, until, note)
+        .run(Purpose::Acquire, &call, until, &mut note)
         .await;
     let mut ballot = candidate.ballot.lock();
     if let Ok(answered) = answered

@@ -113,7 +113,7 @@ pub(in crate::backend::redis) async fn look(
             command::write(output, &[text("PTTL"), lock]);
         }
     };
-    let asked = node.ask_written(1 + 2 * found.len(), write, until);
+    let asked = node.ask_written(1 + 2 * found.len(), &write, until);
     let Answers { connection, values } = asked.await?;
     let mut values = values.into_iter();
     let time = values.next().ok_or_else(unknown)?;

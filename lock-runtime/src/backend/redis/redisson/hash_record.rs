@@ -246,7 +246,9 @@ impl Redisson {
             shortcut: None,
         };
         let node = &self.channels.node;
-        let answered = node.run(Purpose::End, &call, node.until(), |_| {}).await;
+        let answered = node
+            .run(Purpose::End, &call, node.until(), &mut |_| {})
+            .await;
         revoking::parse(&answered.map_err(NodeError::into_wire)?.answer)
     }
 }

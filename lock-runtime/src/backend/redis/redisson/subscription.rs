@@ -39,7 +39,7 @@ impl Drop for Subscription {
         };
         let connection = node.connected();
         if let Some(connection) = connection.filter(|connection| connection.id == id) {
-            let answer = connection.transport.send(|output| {
+            let answer = connection.transport.send(&|output| {
                 listeners.write_subscription(output, &self.channel, id);
             });
             drop(answer);
@@ -66,7 +66,7 @@ impl Channels {
             Missed::All => {}
         }
         let write = |output: &mut Vec<u8>| self.listeners.write_subscription(output, &channel, id);
-        let subscribed = self.node.send_on(&connection, write, until).await;
+        let subscribed = self.node.send_on(&connection, &write, until).await;
         self.listeners.answered(&channel, id, subscribed.is_ok());
         subscribed.map(|_| true).map_err(NodeError::into_wire)
     }

@@ -48,7 +48,7 @@ impl SentinelConnection {
         };
         let greeting = connection
             .transport
-            .send(|output| hello::write(output, &sentinels.login));
+            .send(&|output| hello::write(output, &sentinels.login));
         let greeting = unless_forked(greeting.await).map_err(|lost| connection.broken(&lost))?;
         let greeting = connection.accepted(greeting)?;
         hello::check(address, ServerMode::Sentinel, &greeting)?;
@@ -107,7 +107,7 @@ impl SentinelConnection {
     }
 
     async fn ask(&self, commands: &[&[&str]]) -> Result<Vec<Value>, WireError> {
-        let answers = self.transport.send_all(commands.len(), |output| {
+        let answers = self.transport.send_all(commands.len(), &|output| {
             for words in commands {
                 let words: Vec<_> = words.iter().copied().map(Argument::Text).collect();
                 command::write(output, &words);

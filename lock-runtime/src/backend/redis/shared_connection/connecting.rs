@@ -92,7 +92,7 @@ impl Shared {
             drop(
                 connection
                     .transport
-                    .send(|output| command::write(output, &command)),
+                    .send(&|output| command::write(output, &command)),
             );
         }
     }
@@ -110,7 +110,7 @@ impl Shared {
             };
             let on_event = |id| self.on_event(id);
             self.settings
-                .connect(&self.locator, began, progress, client_ids, on_event)
+                .connect(&self.locator, began, progress, &client_ids, &on_event)
                 .await
         };
         let connected = timeout(self.settings.command_timeout, connecting).await;

@@ -21,6 +21,7 @@ use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
 use crate::backend::redis::pipe::Pipe;
 use crate::backend::redis::socket::Socket;
 use crate::backend::redis::tls::Session;
+use crate::backend::redis::transport::WriteCommands;
 
 /// After this time without activity, a connection is read before it is written. If the server has closed it, the
 /// command is then known to be unsent. The time is much longer than a call on one machine takes; otherwise each command
@@ -99,7 +100,7 @@ impl Io {
         sender: Sender,
         now: Instant,
         answer: AnswerSender,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         notifications: &mut Notifications,
     ) {
         let is_alone = self.pending.is_empty();

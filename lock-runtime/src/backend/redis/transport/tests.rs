@@ -61,7 +61,7 @@ fn current_thread_runtime() -> tokio::runtime::Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-fn ping(text: &str) -> impl FnOnce(&mut Vec<u8>) {
+fn ping(text: &str) -> impl Fn(&mut Vec<u8>) + Sync {
     move |output| command::write(output, &[Argument::Text("PING"), Argument::Text(text)])
 }
 
@@ -105,8 +105,8 @@ async fn send_numbers(transport: Arc<Transport>, first: u64) {
             ping("a")(output);
             ping("b")(output);
         };
-        let one = transport.send(ping(&text));
-        let two = transport.send_all(2, two_pings);
+        let one = transport.send(&ping(&text));
+        let two = transport.send_all(2, &two_pings);
         let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
         assert_eq!(one.await.unwrap().unwrap(), bulk(&text));
         assert_eq!(two.await.unwrap().unwrap(), [bulk("a"), bulk("b")]);
@@ -155,7 +155,7 @@ fn command_larger_than_the_buffers_is_written_once_there_is_room() {
         // This runtime is never polled.
         let runtime = current_thread_runtime();
         let entered = is_in_runtime.then(|| runtime.enter());
-        let (large, small) = (transport.send(large_ping), transport.send(ping("x")));
+        let (large, small) = (transport.send(&large_ping), transport.send(&ping("x")));
         drop(entered);
         assert!(transport.lock().is_full());
         let peer = answer_both(peer);
@@ -185,11 +185,11 @@ fn answer_both(mut peer: TcpStream) -> JoinHandle<()> {
 #[test]
 fn command_of_which_no_byte_was_written_is_unsent() {
     let (transport, peer) = connected(ignore_events());
-    let (large, small) = (transport.send(large_ping), transport.send(ping("x")));
+    let (large, small) = (transport.send(&large_ping), transport.send(&ping("x")));
     drop(peer);
     assert!(!block_on(large).unwrap().unwrap_err().unsent);
     assert!(block_on(small).unwrap().unwrap_err().unsent);
-    let late = transport.send(ping("x"));
+    let late = transport.send(&ping("x"));
     assert!(block_on(late).unwrap().unwrap_err().unsent);
 }
 
@@ -203,7 +203,7 @@ fn idle_connection_that_the_server_has_closed_is_not_written() {
     while started.elapsed() < 10 * IDLE {
         thread::yield_now();
     }
-    let answer = transport.send(ping("x"));
+    let answer = transport.send(&ping("x"));
     drop(unblock);
     assert!(block_on(answer).unwrap().unwrap_err().unsent);
 }
@@ -241,7 +241,7 @@ fn panicking_event_handler_loses_no_answer() {
 /// Sends a command from this thread, and blocks until it is answered.
 fn send_blocking(transport: &Arc<Transport>) {
     block_on(async {
-        let answer = transport.send(ping("x")).await.unwrap().unwrap();
+        let answer = transport.send(&ping("x")).await.unwrap().unwrap();
         assert_eq!(answer, Value::BulkString(b"x".to_vec()));
     });
 }
@@ -292,7 +292,7 @@ fn blocked_thread_handles_messages() {
         peer
     });
     block_on(async {
-        transport.send(ping("x")).await.unwrap().unwrap();
+        transport.send(&ping("x")).await.unwrap().unwrap();
         waits.send(()).unwrap();
         is_handled.await.unwrap();
     });
@@ -309,7 +309,7 @@ fn reading_thread(transport: &Arc<Transport>, end: oneshot::Receiver<()>) -> Joi
         let transport = transport.clone();
         spawn(move || {
             block_on(async {
-                transport.send(ping("x")).await.unwrap().unwrap();
+                transport.send(&ping("x")).await.unwrap().unwrap();
                 waits.send(()).unwrap();
                 end.await.unwrap();
             });
@@ -365,7 +365,7 @@ fn reading_thread_is_woken_when_the_connection_is_closed() {
     let reader = {
         let transport = transport.clone();
         spawn(move || {
-            let answer = block_on(async { transport.send(ping("x")).await });
+            let answer = block_on(async { transport.send(&ping("x")).await });
             answer.unwrap().unwrap_err()
         })
     };
@@ -380,7 +380,7 @@ fn reading_thread_is_woken_when_the_connection_is_closed() {
 #[test]
 fn background_reads_an_answer_that_its_thread_does_not_await() {
     let (transport, peer) = connected(ignore_events());
-    block_on(async { drop(transport.send(ping("x"))) });
+    block_on(async { drop(transport.send(&ping("x"))) });
     assert!(transport.background_interest().is_some());
     transport.close("the test has ended");
     drop(peer);
@@ -428,7 +428,7 @@ fn background_keeps_reading_messages_unless_a_runtime_reads() {
     transport.keep_reading_messages();
     assert!(transport.background_interest().is_some());
     let runtime = current_thread_runtime();
-    let answer = runtime.block_on(async { transport.send(ping("x")).await });
+    let answer = runtime.block_on(async { transport.send(&ping("x")).await });
     assert!(answer.unwrap().is_ok());
     transport.lock().background_reads = false;
     transport.keep_reading_messages();
@@ -443,7 +443,7 @@ fn background_waits_for_room_for_the_readers() {
     let (transport, peer) = connected(ignore_events());
     let runtime = current_thread_runtime();
     let entered = runtime.enter();
-    let _answers = (transport.send(ping("x")), transport.send(large_ping));
+    let _answers = (transport.send(&ping("x")), transport.send(&large_ping));
     drop(entered);
     // The background may already have taken over, if this thread was slow.
     transport.lock().background_reads = false;
