@@ -57,7 +57,7 @@ pub(crate) fn check(settings: &Settings, errors: &mut Errors) {
         (Some(Count::Literal(limit, _)), Some(Count::Literal(take, span))) if take > limit => {
             errors.add(
                 *span,
-                format_args!("{take} of {limit} permits can never be had"),
+                format_args!("`take` is {take}, but `permits` is only {limit}"),
             );
         }
         _ => (),
@@ -92,7 +92,7 @@ impl Access {
             None if is_text => String::new(),
             None => ", as a literal".to_owned(),
         };
-        let message = format!("`{option}` is `\"read\"` or `\"write\"`{hint}");
+        let message = format!("`{option}` must be `\"read\"` or `\"write\"`{hint}");
         errors.push(syn::Error::new_spanned(value, message));
         None
     }
@@ -205,7 +205,7 @@ mod tests {
             ),
             (["", "", "2"], "`take` needs `permits`"),
             (["\"read\"", "", "2"], "`take` needs `permits`"),
-            (["", "5", "6"], "6 of 5 permits can never be had"),
+            (["", "5", "6"], "`take` is 6, but `permits` is only 5"),
             (
                 ["", "1", ""],
                 "`permits = 1` is an exclusive lock: leave it out",
@@ -235,7 +235,7 @@ mod tests {
         ] {
             for written in others.split(' ') {
                 let message =
-                    format!("`mode` is `\"read\"` or `\"write\"`; did you mean `\"{word}\"`?");
+                    format!("`mode` must be `\"read\"` or `\"write\"`; did you mean `\"{word}\"`?");
                 assert_eq!(messages([written, "", ""]), [message], "{written}");
             }
         }
@@ -244,11 +244,11 @@ mod tests {
     #[test]
     fn other_value_of_a_mode_is_refused_with_both_words() {
         for written in ["\"\"", "\"upgrade\""] {
-            let message = "`mode` is `\"read\"` or `\"write\"`";
+            let message = "`mode` must be `\"read\"` or `\"write\"`";
             assert_eq!(messages([written, "", ""]), [message], "{written}");
         }
         for written in ["1", "MODE", "self.mode", "if true { 1 } else { 2 }"] {
-            let message = "`mode` is `\"read\"` or `\"write\"`, as a literal";
+            let message = "`mode` must be `\"read\"` or `\"write\"`, as a literal";
             assert_eq!(messages([written, "", ""]), [message], "{written}");
         }
     }

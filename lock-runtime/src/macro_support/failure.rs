@@ -12,7 +12,7 @@ use crate::lease::fencing_token::FencingToken;
 /// [`Failing`]: super::body_error::Failing
 #[diagnostic::on_unimplemented(
     message = "cannot return a lock failure as `{Self}`; return a `Result` or add `or_else`",
-    label = "the lock may be busy or unreachable, and this type cannot say so",
+    label = "the lock may be busy or unreachable, and this type cannot report that",
     note = "for example `Result<{Self}, LockError>`, or `or_else = |error| …` in the attribute"
 )]
 pub trait FromLockError<G> {
@@ -44,9 +44,9 @@ unreachable_for!(Refused, Infallible);
 /// An error type that can carry a failure of the lock.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a lock failure",
-    label = "`{Self}` has to be made from a `lock_runtime::LockError`",
+    label = "`{Self}` must implement `From<lock_runtime::LockError>`",
     note = "add `impl From<LockError> for {Self}`, with thiserror a variant `Lock(#[from] LockError)`; for a type parameter the bound `{Self}: From<LockError>`",
-    note = "or say with `or_else` what to return instead"
+    note = "or give `or_else` the value to return instead"
 )]
 pub trait LockFailure {
     /// The error for a lock that was not acquired, or was lost.

@@ -92,7 +92,7 @@ async fn impossible_numbers_fail_at_run_time_in_the_compilers_words() {
     for (limit, take, sentence) in [
         (0, 1, "`permits` must be at least 1"),
         (5, 0, "`take` must be at least 1"),
-        (5, 6, "6 of 5 permits can never be had"),
+        (5, 6, "`take` is 6, but `permits` is only 5"),
     ] {
         for outcome in [
             limited(&locks, limit, take).await,

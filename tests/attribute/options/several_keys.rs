@@ -103,7 +103,7 @@ async fn keys_that_cannot_be_locked_together_fail_in_the_compilers_words() {
         (
             &ids,
             LockErrorKind::InvalidKey,
-            "33 keys are asked for at once, and 32 are allowed",
+            "a call may lock at most 32 keys, not 33",
         ),
     ] {
         let error = listed(locks, ids.iter().cloned()).await.unwrap_err();

@@ -447,6 +447,6 @@ fn expect(worker: &mut Worker, command: &str, answer: &str) {
 /// The first reason for a loss is kept.
 #[track_caller]
 fn told_by_server(answer: &str) {
-    let told = answer.starts_with("failed Lost ") && answer.contains("no longer has it as ours");
+    let told = answer.starts_with("failed Lost ") && answer.contains("no record of it");
     assert!(told, "{answer}");
 }

@@ -184,8 +184,8 @@ pub(crate) fn finding(user: &str, lacks: &[(Role, Vec<String>)]) -> Option<Findi
     }
     let reason = match role {
         Role::Service => "locks are refused (NOPERM)",
-        Role::Operator => "it can inspect or revoke locks only in part (NOPERM)",
-        Role::Viewer => "it can inspect locks only in part (NOPERM)",
+        Role::Operator => "some commands for inspecting or revoking locks are refused (NOPERM)",
+        Role::Viewer => "some commands for inspecting locks are refused (NOPERM)",
     };
     Some(Finding::fail("rights", lacks).since(reason, command))
 }

@@ -93,7 +93,7 @@ impl Acquire {
         let descent = if self.options.reentrant.unwrap_or(true) {
             enclosing.frame.check_descent(mode)
         } else {
-            Err("this call says `reentrant = false`".to_owned())
+            Err("this call has `reentrant = false`".to_owned())
         };
         descent.map_err(|reason| self.reentered(reason))
     }
