@@ -48,7 +48,7 @@ impl ToTokens for Count {
 
 const TOO_SMALL: &str = "must be at least 1";
 
-/// The number that a literal is. The error continues a sentence that begins with the option's name.
+/// Parses a literal. The error continues a sentence that begins with the option's name.
 fn number(literal: &Lit) -> Result<u32, String> {
     match literal {
         Lit::Int(number) if matches!(number.suffix(), "" | "u32") => {
@@ -63,7 +63,7 @@ fn number(literal: &Lit) -> Result<u32, String> {
 
 const FORMAT: &str = "must be a whole number such as `5`, or an expression of type `u32`";
 
-/// The number that digits are, in the range of `u32` without zero.
+/// Parses digits as a `u32` other than zero.
 fn checked(digits: &str) -> Result<u32, String> {
     match digits.parse() {
         Ok(0) => Err(TOO_SMALL.to_owned()),

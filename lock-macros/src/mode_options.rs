@@ -36,7 +36,7 @@ pub(crate) fn check_written(args: &mut Args, has_keys: bool, errors: &mut Errors
     }
 }
 
-/// The option that makes the lock a share, and with it those that are part of the same mistake.
+/// Takes the option that makes the lock a share, and drops the options that are part of the same mistake.
 fn take_share(args: &mut Args) -> Option<Expr> {
     let is_read = |mode: &mut Expr| string(mode).is_some_and(|text| text.value() == "read");
     match args.permits.take() {
@@ -48,7 +48,7 @@ fn take_share(args: &mut Args) -> Option<Expr> {
     }
 }
 
-/// Reports numbers that have no meaning, or can never be met.
+/// Reports numbers that make no sense.
 pub(crate) fn check(settings: &Settings, errors: &mut Errors) {
     match (&settings.permits, &settings.take) {
         (Some(Count::Literal(1, span)), _) => {
@@ -78,7 +78,7 @@ const SYNONYMS: [(&str, &[&str]); 2] = [
 ];
 
 impl Access {
-    /// Reads `"read"` or `"write"` and reports anything else, with the one that was probably meant.
+    /// Reads `"read"` or `"write"`, and reports anything else with a guess at what was meant.
     pub(crate) fn read(option: &str, value: Expr, errors: &mut Errors) -> Option<Access> {
         let text = string(&value).map(|text| text.value());
         match text.as_deref() {
