@@ -64,7 +64,7 @@ impl Records {
         let Some((lock, kind)) = name.rsplit_once(':') else {
             return false;
         };
-        // A name without a hash tag was made one as a whole.
+        // A name without a hash tag became the tag as a whole.
         let whole = lock
             .strip_prefix('{')
             .and_then(|lock| lock.strip_suffix('}'));
