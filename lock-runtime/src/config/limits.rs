@@ -46,7 +46,7 @@ impl Limits {
         }
     }
 
-    /// Refuses locks in different slots, which one script could not name.
+    /// Refuses locks in different slots, since one script cannot access them all.
     pub(crate) fn check_slots(self, locks: &OneOrMore<Lock>) -> Result<(), LockError> {
         let slot = slot_of(&locks.first().names.lock);
         let is_one_slot = locks.iter().all(|lock| slot_of(&lock.names.lock) == slot);

@@ -16,7 +16,7 @@ use crate::lease::fencing_token::FencingToken;
     note = "for example `Result<{Self}, LockError>`, or `or_else = |error| …` in the attribute"
 )]
 pub trait FromLockError<G> {
-    /// The return value for a lock that was not acquired, or was lost.
+    /// Returns the value for a lock that was not acquired, or was lost.
     fn from_lock_error(goes: G, error: LockError) -> Self;
 }
 
@@ -49,7 +49,7 @@ unreachable_for!(Refused, Infallible);
     note = "or give `or_else` the value to return instead"
 )]
 pub trait LockFailure {
-    /// The error for a lock that was not acquired, or was lost.
+    /// Returns the error for a lock that was not acquired, or was lost.
     fn from_lock_failure(error: LockError) -> Self;
 }
 
@@ -60,12 +60,12 @@ impl<E: From<LockError>> LockFailure for E {
     }
 }
 
-/// `or_else = …`: infers a closure's argument, and checks its result against the return type.
+/// Calls the closure of `or_else = …`. Infers its argument, and checks its result against the return type.
 pub fn or_else<R, F: FnOnce(LockError) -> R>(error: LockError, answer: F) -> R {
     answer(error)
 }
 
-/// The guard in a function whose attribute is wrong, so that its body still compiles and the attribute has the only
+/// Stands for the guard in a function whose attribute is wrong: the body still compiles, and the attribute has the only
 /// error.
 ///
 /// # Panics
@@ -75,7 +75,7 @@ pub fn absent_guard<'a>() -> &'a LockGuard {
     unreachable!("the attribute of this function was refused")
 }
 
-/// The token in a function whose attribute is wrong, like [`absent_guard`].
+/// Stands for the token in a function whose attribute is wrong, like [`absent_guard`].
 ///
 /// # Panics
 ///

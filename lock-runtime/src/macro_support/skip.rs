@@ -6,7 +6,7 @@
     label = "`{Self}` cannot express \"skipped\""
 )]
 pub trait Skip {
-    /// The return value of a skipped call.
+    /// Returns the value of a skipped call.
     fn skipped() -> Self;
 }
 

@@ -59,7 +59,7 @@ impl Acquire {
         }
     }
 
-    /// Gives the outermost call a token, which it may not have asked for.
+    /// Gives the outermost call a token, even if it asked for none.
     pub(super) async fn nested_token(
         &self,
         caller: Caller,
