@@ -182,8 +182,7 @@ pub fn play_controls(program: &str, names: &[&str]) -> Result<String, String> {
     let wrong = wrong.into_inner().expect("adding does not panic");
     match wrong.is_empty() {
         true => {
-            let head =
-                ["| removed | noticed by | reported |", "|---|---|---|"].map(str::to_owned);
+            let head = ["| removed | noticed by | reported |", "|---|---|---|"].map(str::to_owned);
             let lines = controls.iter().flat_map(|control| control.lines());
             Ok(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
         }
