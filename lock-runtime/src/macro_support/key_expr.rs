@@ -44,7 +44,7 @@ impl KeyText<'_, &str> {
 
 /// Keys of every other type.
 pub trait NotText {
-    /// Returns `false`: the key is no plain text.
+    /// Returns `false`: the key is not plain text.
     fn lock_key_is_text(&self) -> bool;
 }
 

@@ -41,7 +41,7 @@ impl<'t, K: IntoIterator<Item = &'t str>> KeyListText<'_, K> {
 
 /// Keys of every other type.
 pub trait NotTextList {
-    /// Returns `false`: the keys are no plain text.
+    /// Returns `false`: the keys are not plain text.
     fn lock_key_list_is_text(&self) -> bool;
 }
 
