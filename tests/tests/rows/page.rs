@@ -61,7 +61,7 @@ pub(crate) fn names_no_test_that_is_not_there() {
 pub(crate) fn says_what_noticed_every_control() {
     let told = PAGE.lines();
     let told = told
-        .skip_while(|line| !line.starts_with("| taken away |"))
+        .skip_while(|line| !line.starts_with("| removed |"))
         .skip(2);
     let told: Vec<_> = told.take_while(|line| line.starts_with('|')).collect();
     let lines: Vec<_> = CONTROLS.iter().flat_map(Control::lines).collect();
