@@ -65,7 +65,7 @@ pub(crate) async fn a_key_must_be_usable(store: Store) {
         ("{order}", "only a hash tag"),
         ("{lock:}:n", "a quorum's marker"),
         ("{lock:}:audit", "an audit"),
-        ("redisson_lock_queue:{order}", "Redisson's queue"),
+        ("redisson_lock_queue:{order}", "a Redisson queue"),
     ] {
         refused(bare.lock(key), kind, words).await;
     }
