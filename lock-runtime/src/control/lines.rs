@@ -37,25 +37,25 @@ safety_lines! {
         [acquire_dropped], "unexpected: held";
     owner_compare_on_keys:
         "the owner check in a renewal of several locks",
-        [one_of_two_locks_deleted], "unexpected: no word of the server within";
+        [one_of_two_locks_deleted], "unexpected: no report of the loss within";
     owner_compare_on_mint:
         "the owner check in the command that asks for a token",
         [token_after_a_loss], "unexpected: a token without the lock";
     owner_compare_on_release:
         "the owner check in a release",
-        [holder_paused], "unexpected: the new holder was touched";
+        [holder_paused], "unexpected: the new holder was affected";
     owner_compare_on_renewal:
         "the owner check in a renewal",
-        [lock_deleted], "unexpected: no word of the server within";
+        [lock_deleted], "unexpected: no report of the loss within";
     owner_of_a_message:
         "the check that a message names an owner that this client has just ended",
         [message_forged], "double entry";
     redisson_owner_compare_on_release:
         "the owner check in a release of Redisson's record",
-        [redisson_forced_unlock], "unexpected: the new holder was touched";
+        [redisson_forced_unlock], "unexpected: the new holder was affected";
     redisson_owner_compare_on_renewal:
         "the owner check in a renewal of Redisson's record",
-        [redisson_forced_unlock], "unexpected: no word of the server within";
+        [redisson_forced_unlock], "unexpected: no report of the loss within";
     renewal_after_a_move:
         "the immediate renewal of leases that were confirmed on a broken connection",
         [name_moves, renewal_not_replicated], "double entry";
@@ -76,7 +76,7 @@ safety_lines! {
         [permit_holder_killed], "double entry";
     share_owner_compared:
         "the owner check of a share",
-        [lock_deleted_under_readers], "unexpected: the new holder was touched";
+        [lock_deleted_under_readers], "unexpected: the new holder was affected";
     share_raises_the_lock:
         "the expiry of the lock that follows its last share",
         [reader_killed], "double entry";
@@ -88,10 +88,10 @@ safety_lines! {
         model "quorum, a break and a poll", "no holder relies on the lock for longer than a majority keeps it";
     token_of_a_revocation:
         "the check, before a revocation, that the lock still has the holder that the operator saw",
-        [revoked_twice], "unexpected: the new holder was touched";
+        [revoked_twice], "unexpected: the new holder was affected";
     token_written_back:
         "the write of the largest token back to a majority: each node keeps its own",
-        model "walk, quorum of five", "a holder has a token above those of all holders before it";
+        model "walk, quorum of five", "a holder has a higher token than all earlier holders";
     ttl_of_the_successor:
         "the check that a caller asks for the ttl of the successor that it takes over",
         model "walk, local queues", "no holder relies on the lock for longer than the server keeps it";
