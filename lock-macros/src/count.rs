@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn literal_that_is_no_whole_number_is_refused_with_the_format() {
+    fn literal_other_than_a_whole_number_is_refused_with_the_format() {
         for value in [
             "\"\"",
             "\"-1\"",

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn retain_of_what_is_never_retained_is_refused_unless_zero() {
+    fn retain_of_a_share_is_refused_unless_zero() {
         let problems = |retain| {
             let mut errors = Errors::default();
             let retain = syn::parse_str(retain).unwrap();

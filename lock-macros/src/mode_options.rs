@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_contradict_each_other_are_refused() {
+    fn contradictory_options_are_refused() {
         for (written, message) in [
             (
                 ["\"read\"", "5", ""],
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn near_miss_of_a_mode_suggests_the_one_meant() {
+    fn near_miss_of_a_mode_suggests_the_mode() {
         for (word, others) in [
             (
                 "read",

@@ -60,7 +60,7 @@ async fn count(call: impl AsyncFn() -> Result<(), LockError>) -> usize {
 }
 
 #[tokio::test]
-async fn calls_allocate_no_more_than_they_must() {
+async fn calls_allocate_as_little_as_possible() {
     let by_hand = count(async || by_hand(42).await).await;
     assert!(by_hand <= A_CALL, "{by_hand} allocations a guard");
     let attribute = count(async || ship(42).await).await;

@@ -69,7 +69,7 @@ fn of_sources(find: fn(&[TokenTree]) -> Reports) -> Reports {
     for file in source_files::below(&source_files::root().join("telemetry"), "rs") {
         all.extend(find(&tokens(&fs::read_to_string(file).unwrap())));
     }
-    assert!(all.len() > 5, "the sources are not read any more");
+    assert!(all.len() > 5, "the sources are no longer read");
     all
 }
 

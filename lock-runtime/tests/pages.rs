@@ -102,7 +102,7 @@ fn tables_of_options_agree_about_where_they_work() {
 
 /// A link with a fragment to a page of the guide, and from one of its pages to itself, leads to a heading.
 #[test]
-fn link_to_a_heading_leads_to_one_that_exists() {
+fn link_to_a_heading_leads_to_an_existing_heading() {
     let modules = fs::read_to_string(source_files::root().join("docs/mod.rs")).expect("it is text");
     let mut files = BTreeMap::<&str, Vec<&str>>::new();
     let mut module = "";

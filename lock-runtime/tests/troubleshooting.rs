@@ -141,11 +141,11 @@ fn each_message_of_the_page_is_in_the_sources() {
 }
 
 #[test]
-fn each_text_that_is_no_message_is_in_the_sources() {
+fn each_excluded_text_is_in_the_sources() {
     let mut gone = NO_MESSAGES.to_vec();
     let all = all_texts();
     gone.retain(|text| !all.contains(*text));
-    assert!(gone.is_empty(), "not in the sources any more: {gone:#?}");
+    assert!(gone.is_empty(), "no longer in the sources: {gone:#?}");
 }
 
 /// The texts that make up an entry. A value of a text may be another text, or `…`. `None` if the entry contains
@@ -194,7 +194,7 @@ fn of_sources() -> BTreeSet<String> {
     let mut all = all_texts();
     let kinds = of_kinds();
     all.retain(|text| !NO_MESSAGES.contains(&text.as_str()) && !kinds.contains(text));
-    assert!(all.len() > 200, "the sources are not read any more");
+    assert!(all.len() > 200, "the sources are no longer read");
     all
 }
 

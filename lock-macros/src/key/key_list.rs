@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn list_at_the_wrong_place_is_refused_with_the_right_one() {
+    fn list_at_the_wrong_place_is_refused_with_the_right_place() {
         for (key, keys) in [
             (r#"["a:<from>", f(to)]"#, ""),
             ("", r#"("a:<from>", f(to))"#),

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn unescaped_bytes_are_those_of_the_runtime() {
+    fn unescaped_bytes_are_the_same_as_in_the_runtime() {
         let unescaped: String = (0..=0x7f_u8)
             .filter(|&byte| is_unescaped(byte))
             .map(char::from)

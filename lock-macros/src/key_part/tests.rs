@@ -110,7 +110,7 @@ fn variant_with_fields_is_refused() {
 }
 
 #[test]
-fn variants_of_one_text_are_refused() {
+fn variants_with_the_same_text_are_refused() {
     assert_refused(
         "enum Kind { One, #[key_part(rename = \"One\")] Two }",
         "`One` and `Two` would both be `One` in a key, and exclude each other: give one of them another text",
@@ -122,7 +122,7 @@ fn variants_of_one_text_are_refused() {
 }
 
 #[test]
-fn text_that_is_no_text_is_refused() {
+fn rename_without_a_text_is_refused() {
     for value in ["1", "NAME", "b\"x\"", "'x'"] {
         assert_refused(
             &format!("enum Kind {{ #[key_part(rename = {value})] One }}"),

@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_that_were_not_all_looked_at_are_unfit() {
+    fn servers_that_were_not_all_checked_are_unfit() {
         let error = LockClient::builder().url("tcp://a").build().err();
         let mut summary = Summary::default();
         summary.add(&Finding::ok("tls", "on"));
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn cluster_without_some_slots_is_unfit_whatever_its_state() {
+    fn cluster_that_lacks_slots_is_unfit_in_any_state() {
         for (state, covered, verdict) in [
             ("ok", 16_384, Verdict::Ok),
             ("ok", 10_923, Verdict::Fail),

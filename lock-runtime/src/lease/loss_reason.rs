@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn revocation_is_described_on_one_line_until_many_others_came() {
+    fn revocation_is_described_on_one_line_until_many_others_follow() {
         let number = RevocationNumber::of(by("stuck"));
         let text = "revoked by ann\\n: stuck (operation 0192)";
         assert_eq!(number.describe(), text);

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn permits_that_can_never_be_had_are_refused_in_words() {
+    fn impossible_permits_are_refused_with_a_reason() {
         assert!(Share::permits(0, 1).unwrap_err().contains("at least 1"));
         assert!(Share::permits(5, 0).unwrap_err().contains("at least 1"));
         let reason = Share::permits(5, 6).unwrap_err();

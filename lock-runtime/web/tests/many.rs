@@ -71,14 +71,14 @@ fn next(part: &Value) -> Option<String> {
 
 /// The peak memory of this process (kB).
 fn most_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").expect("the kernel tells it");
+    let status = fs::read_to_string("/proc/self/status").expect("the kernel reports it");
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let most = most.and_then(|most| most.trim().split(' ').next()?.parse().ok());
     most.expect("a number")
 }
 
 #[tokio::test]
-async fn every_lock_is_on_a_page_and_no_page_asks_for_many() {
+async fn every_lock_is_on_a_page_and_each_page_reads_few() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     write_locks(connection, LOCKS);
@@ -141,7 +141,7 @@ async fn few_locks_among_many_keys_are_found_in_bounded_steps() {
 }
 
 #[tokio::test]
-async fn locks_that_are_not_asked_for_are_looked_at_in_bounded_steps() {
+async fn filtered_locks_are_read_in_bounded_steps() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     write_locks(connection, 10_000);

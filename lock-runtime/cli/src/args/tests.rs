@@ -121,7 +121,7 @@ fn values_may_begin_with_a_dash() {
 
 /// For example, where a shell variable is empty and not quoted.
 #[test]
-fn option_without_its_value_does_not_take_the_next_one() {
+fn option_without_a_value_does_not_take_the_next_option() {
     for (line, option) in [
         (
             "lockctl revoke --holder pod-7 --yes --reason --dry-run",
@@ -170,7 +170,7 @@ fn option_without_its_value_does_not_take_the_next_one() {
 }
 
 #[test]
-fn values_that_mean_nothing_are_refused_with_what_is_expected() {
+fn meaningless_values_are_refused_with_the_expected_form() {
     for (line, expected) in [
         ("lockctl revoke k --reason ''", "empty reason"),
         ("lockctl hold k --for 1s --reason ' '", "empty reason"),
@@ -292,7 +292,7 @@ fn names_options(words: &[&str]) -> bool {
 
 /// A command can be typed as a page shows it, with a value for each placeholder.
 #[test]
-fn commands_in_the_pages_are_what_the_program_takes() {
+fn documented_commands_are_accepted() {
     let mut shown = Vec::new();
     shown_below(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn fences_are_much_beside_the_limit_of_memory_alone() {
+    fn fences_are_compared_only_with_the_memory_limit() {
         let records = Records {
             fences: 1_000,
             ..Records::default()

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn server_that_does_not_say_is_known() {
+    fn server_that_does_not_report_rights_is_recognised() {
         let needs = needs(Role::Viewer, URL, "lock:");
         let mut answers = vec![Answer::Text("OK".to_owned()); needs.len()];
         answers[1] = Answer::Error("NOPERM".to_owned());

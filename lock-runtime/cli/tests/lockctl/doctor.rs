@@ -92,7 +92,7 @@ fn server_that_evicts_is_unfit() {
 }
 
 #[test]
-fn server_that_is_nearly_full_is_told() {
+fn server_that_is_nearly_full_is_warned_about() {
     let server = fit();
     let used: String = ask(&mut server.connection(), &["INFO", "memory"]);
     let used = used
@@ -105,13 +105,13 @@ fn server_that_is_nearly_full_is_told() {
 }
 
 #[test]
-fn server_without_persistence_is_told() {
+fn server_without_persistence_is_warned_about() {
     let server = RedisServer::builder().rights(&["+info"]).start();
     complains_of(&server, "persistence", "warn");
 }
 
 #[test]
-fn too_many_clients_are_told() {
+fn too_many_clients_are_warned_about() {
     let server = fit();
     server.config_set("maxclients", "4");
     let _others = [(); 3].map(|()| server.connection());
@@ -119,7 +119,7 @@ fn too_many_clients_are_told() {
 }
 
 #[test]
-fn clock_that_is_off_is_told_and_tokens_ahead_of_it_fail() {
+fn clock_that_is_off_is_warned_about_and_tokens_ahead_of_it_fail() {
     let server = RedisServer::builder().durable().own_clock().start();
     server.forward(Duration::from_secs(3600));
     complains_of(&server, "clock", "warn");
@@ -138,7 +138,7 @@ fn clock_that_is_off_is_told_and_tokens_ahead_of_it_fail() {
 }
 
 #[tokio::test]
-async fn strange_records_are_told() {
+async fn strange_records_are_warned_about() {
     let server = fit();
     let connection = &mut server.connection();
     ask::<()>(connection, &["SET", "lock:x", "mine", "PX", "600000"]);
@@ -153,7 +153,7 @@ async fn strange_records_are_told() {
 }
 
 #[test]
-fn primary_that_grants_locks_when_it_is_cut_off_is_told() {
+fn primary_that_grants_locks_when_it_is_cut_off_is_warned_about() {
     let server = fit();
     let replicas = [(); 2].map(|()| RedisServer::builder().replica_of(&server).start());
     let online = |count: usize| {
@@ -176,7 +176,7 @@ fn primary_that_grants_locks_when_it_is_cut_off_is_told() {
 }
 
 #[test]
-fn fences_that_take_much_of_the_memory_are_told() {
+fn fences_that_take_much_of_the_memory_are_warned_about() {
     let server = fit();
     let connection = &mut server.connection();
     // Each is as large as the fences of many keys together.
@@ -201,7 +201,7 @@ fn fences_that_take_much_of_the_memory_are_told() {
 }
 
 #[test]
-fn waiter_that_is_gone_is_told() {
+fn waiter_that_is_gone_is_warned_about() {
     let server = fit();
     let mut scripts = RawLock::new(&server, "order:42");
     scripts.acquire('a', 600_000).unwrap();
@@ -216,7 +216,7 @@ fn waiter_that_is_gone_is_told() {
 }
 
 #[test]
-fn replica_and_server_that_is_away_are_no_place_for_locks() {
+fn replica_and_unreachable_server_are_unfit() {
     let server = fit();
     let replica = RedisServer::builder().replica_of(&server).start();
     let (said, code) = told(&server, &replica.admin_url());
@@ -235,7 +235,7 @@ fn replica_and_server_that_is_away_are_no_place_for_locks() {
 }
 
 #[test]
-fn nodes_of_a_quorum_are_each_looked_at() {
+fn each_node_of_a_quorum_is_checked() {
     let quorum = RedisQuorum::start();
     quorum.nodes[1].config_set("maxmemory", "1gb");
     quorum.nodes[1].config_set("maxmemory-policy", "allkeys-lru");

@@ -43,7 +43,7 @@ fn lock_is_released_after_the_time() {
 }
 
 #[test]
-fn busy_lock_and_lost_one_are_told() {
+fn busy_lock_and_lost_lock_have_their_exit_codes() {
     let server = RedisServer::start();
     let mut running = Running::start(lockctl(&server, &HOLD));
     running.lines().next().expect("it holds the lock");

@@ -67,7 +67,7 @@ impl Running {
     fn ended(&mut self) -> ExitStatus {
         let mut ended = None;
         wait_until("end of lockctl", LONG, || {
-            ended = self.0.try_wait().expect("a child can be looked at");
+            ended = self.0.try_wait().expect("the state of a child can be read");
             ended.is_some()
         });
         ended.expect("it has ended")

@@ -44,7 +44,7 @@ fn most_memory(process: u32) -> u64 {
     let status =
         fs::read_to_string(format!("/proc/{process}/status")).expect("it has not been waited for");
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let most = most.expect("the kernel tells it").trim();
+    let most = most.expect("the kernel reports it").trim();
     most.split(' ')
         .next()
         .expect("a number")
@@ -105,7 +105,7 @@ fn memory_of_a_list_does_not_grow_with_it() {
 }
 
 #[test]
-fn commands_about_one_lock_look_at_no_other() {
+fn commands_about_one_lock_read_no_other() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     fill(connection, LOCKS);
@@ -131,7 +131,7 @@ fn commands_about_one_lock_look_at_no_other() {
 }
 
 #[test]
-fn doctor_looks_at_a_part_of_many_locks() {
+fn doctor_samples_many_locks() {
     let server = fit();
     let connection = &mut server.connection();
     fill(connection, LOCKS);

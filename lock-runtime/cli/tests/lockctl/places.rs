@@ -154,7 +154,7 @@ fn locks_in_the_record_of_redisson() {
 }
 
 #[tokio::test]
-async fn prefix_tells_services_apart() {
+async fn prefix_separates_services() {
     let server = RedisServer::start();
     let service = LockClient::builder()
         .url(server.admin_url())
@@ -184,7 +184,7 @@ async fn prefix_tells_services_apart() {
 }
 
 #[test]
-fn memory_is_no_place_for_locks_that_exclude_others() {
+fn memory_is_refused_for_locks_that_exclude_others() {
     let server = RedisServer::start();
     for arguments in [
         &["run", "import", "--", "echo", "ran"][..],

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{done, lockctl, text};
 
 #[tokio::test]
-async fn revocation_without_audit_leaves_no_line_and_is_an_object_for_a_program() {
+async fn revocation_without_audit_writes_no_line_and_prints_json() {
     let server = RedisServer::start();
     let service = client(server.url());
     for (options, lines) in [(&["--no-audit"][..], 0), (&[], 2)] {
@@ -36,7 +36,7 @@ async fn revocation_without_audit_leaves_no_line_and_is_an_object_for_a_program(
 }
 
 #[tokio::test]
-async fn operator_is_the_one_who_is_named_or_else_the_user_of_the_process() {
+async fn operator_is_the_given_name_or_else_the_user_of_the_process() {
     let server = RedisServer::start();
     let service = client(server.url());
     let mut by = Vec::new();
@@ -184,7 +184,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
 
 /// A record of another program has no label.
 #[test]
-fn holder_without_a_label_is_a_word_of_the_sentence() {
+fn holder_without_a_label_is_described_in_words() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     ask::<()>(connection, &["SET", "lock:import", "mine", "PX", "60000"]);

@@ -78,7 +78,7 @@ fn user_of_each_role_may_run_the_doctor() {
 }
 
 #[test]
-fn rights_without_a_prefix_are_a_line_that_servers_take() {
+fn rights_without_a_prefix_are_accepted_by_servers() {
     let server = fit();
     for record in ["native", "redisson"] {
         let line = line_of(&["acl", "service", "--prefix", "", "--record", record]);
@@ -99,7 +99,7 @@ fn rights_without_a_prefix_are_a_line_that_servers_take() {
 }
 
 #[test]
-fn role_that_is_asked_for_is_the_one_that_counts() {
+fn requested_role_is_checked() {
     let server = fit();
     let viewer = VIEWER_RIGHTS;
     for more in [&[][..], TO_ASK] {
@@ -164,7 +164,7 @@ fn service_that_lacks_only_the_right_to_count_subscribers_is_warned() {
 }
 
 #[test]
-fn user_without_the_channels_is_told() {
+fn user_without_the_channels_is_reported() {
     let server = fit();
     let rights: Vec<&str> = RIGHTS
         .iter()
@@ -227,7 +227,7 @@ fn sorted(rights: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn printed_rights_are_those_that_the_tests_try() {
+fn printed_rights_are_the_rights_that_tests_use() {
     for (url, rights) in [
         ("redis://127.0.0.1", Rights::of_server()),
         ("redis-sentinel://a#b", Rights::of_server()),
@@ -257,7 +257,7 @@ fn printed_rights_are_those_that_the_tests_try() {
 }
 
 #[test]
-fn printed_rights_in_the_record_of_redisson_are_those_that_the_tests_try() {
+fn printed_rights_in_the_record_of_redisson_are_the_rights_that_tests_use() {
     let words = |role| {
         let line = line_of(&["acl", role, "--record", "redisson"]);
         let words: Vec<&str> = line.split_whitespace().skip(6).collect();
@@ -271,7 +271,7 @@ fn printed_rights_in_the_record_of_redisson_are_those_that_the_tests_try() {
 
 /// Characters with a meaning in patterns are literal in the prefix.
 #[test]
-fn rights_with_characters_of_patterns_in_the_prefix_are_for_its_locks_alone() {
+fn rights_with_pattern_characters_in_the_prefix_cover_only_its_locks() {
     let server = fit();
     let admin = &mut server.connection();
     let prefix = r"a*b?[c-e]\:";
@@ -309,7 +309,7 @@ fn rights_with_characters_of_patterns_in_the_prefix_are_for_its_locks_alone() {
 }
 
 #[test]
-fn rights_are_an_object_for_a_program() {
+fn rights_are_printed_as_json() {
     let server = RedisServer::start();
     let output = done(&server, &["acl", "viewer", "--user", "ann", "--json"]);
     let said: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
@@ -377,7 +377,7 @@ async fn rights_in_the_record_of_redisson_are_enough() {
 
 /// The line is sent to the server unchanged, as `redis-cli` sends a pasted line.
 #[test]
-fn line_for_any_prefix_is_one_that_the_server_takes_or_none() {
+fn line_for_any_prefix_is_accepted_by_the_server_or_refused() {
     let server = fit();
     for prefix in ["a\"b'c\\:", "it's:", "ü:\u{202e}", "\u{1b}[31m", "*\"?"] {
         let acl = ["acl", "operator", "--user", "an'n", "--prefix", prefix];

@@ -26,7 +26,7 @@ async fn fence_that_is_ahead_of_the_clock_fails_although_no_lock_is_held() {
 }
 
 #[test]
-fn slot_without_a_node_fails_although_the_cluster_says_ok() {
+fn slot_without_a_node_fails_although_the_cluster_reports_ok() {
     let cluster = RedisCluster::with(3, 0);
     for number in 0..3 {
         let set = ["CONFIG", "SET", "cluster-require-full-coverage", "no"];
@@ -72,7 +72,7 @@ fn few_locks_among_many_keys_are_not_searched_for() {
 }
 
 #[test]
-fn lock_of_redisson_is_told_from_other_keys() {
+fn lock_of_redisson_is_distinguished_from_other_keys() {
     let server = fit();
     let url = server.admin_url();
     let mut holding = Running::start({
@@ -99,7 +99,7 @@ fn lock_of_redisson_is_told_from_other_keys() {
 }
 
 #[test]
-fn evicted_keys_are_told() {
+fn evicted_keys_are_warned_about() {
     let server = fit();
     let connection = &mut server.connection();
     server.config_set("maxmemory-policy", "allkeys-lru");
@@ -131,7 +131,7 @@ fn server_that_cannot_write_its_data_fails() {
 }
 
 #[test]
-fn slow_scripts_are_told() {
+fn slow_scripts_are_warned_about() {
     let server = fit();
     let connection = &mut server.connection();
     let slow = "local sum = 0; for number = 1, 5000000 do sum = sum + number end; return sum";

@@ -209,7 +209,7 @@ async fn task_that_wakes_itself_during_a_poll_is_polled_again_by_its_caller() {
 
 /// Taken over because it was woken and not polled, it ends as soon as its caller does.
 #[tokio::test]
-async fn task_in_the_background_learns_that_its_caller_is_gone() {
+async fn task_in_the_background_notices_that_its_caller_is_gone() {
     let (runner, reply) = InlineRunner::<()>::new(&background());
     let (is_there, caller_is_there) = oneshot::channel();
     let (is_gone, caller_is_gone) = oneshot::channel();

@@ -7,7 +7,7 @@ use lock_runtime::LockClient;
 use crate::{address, get, service};
 
 #[tokio::test]
-async fn server_that_is_away_is_said_to_be() {
+async fn unreachable_server_is_reported() {
     let mut server = RedisServer::start();
     let url = format!("redis://ann:hush-hush@127.0.0.1:{}", server.port());
     server.kill9();
@@ -49,7 +49,7 @@ async fn secrets_of_urls_are_not_on_the_page() {
 }
 
 #[tokio::test]
-async fn server_that_refuses_is_said_to_refuse() {
+async fn refusing_server_is_reported() {
     let server = RedisServer::start();
     let rights = [
         "ACL",

@@ -39,7 +39,7 @@ fn resolve(page: &str, link: &str) -> String {
 }
 
 #[tokio::test]
-async fn links_lead_to_pages_wherever_the_router_is_nested() {
+async fn links_lead_to_pages_under_any_nesting() {
     let client = LockClient::memory();
     let mut guards = Vec::new();
     for key in ["order:42", "a/b/../c", "50% & more?#=+ ü", "..", "\u{1b}\n"] {

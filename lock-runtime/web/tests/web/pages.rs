@@ -7,7 +7,7 @@ use lock_runtime::{LockClient, LockError, distributed_lock};
 use crate::{address, get, holder, queued, service};
 
 #[tokio::test]
-async fn list_has_a_line_for_each_lock_that_is_asked_for() {
+async fn list_has_a_line_for_each_selected_lock() {
     let server = RedisServer::start();
     let (_client, order) = holder(&server, "api-7", "order:42").await;
     let (_other, _stock) = holder(&server, "api-8", "stock:1").await;
@@ -190,7 +190,7 @@ async fn text_from_elsewhere_is_never_markup() {
 }
 
 #[tokio::test]
-async fn permissions_of_a_viewer_are_enough_to_look() {
+async fn permissions_of_a_viewer_are_enough_for_the_pages() {
     let server = RedisServer::start();
     let (_client, _guard) = holder(&server, "api-7", "order:42").await;
     let user = ["ACL", "SETUSER", "viewer", "reset", "on", ">viewer"];

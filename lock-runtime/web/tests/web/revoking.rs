@@ -88,7 +88,7 @@ async fn get_as_operator(service: &Router, address: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn operator_takes_the_lock_that_was_shown_and_the_audit_names_them() {
+async fn operator_takes_the_shown_lock_and_the_audit_names_them() {
     let server = RedisServer::start();
     let (_client, guard) = holder(&server, "api-7", "import").await;
     let operator = client(server.url());
@@ -177,7 +177,7 @@ async fn waiter_gets_the_lock_that_is_revoked() {
 }
 
 #[tokio::test]
-async fn lock_that_has_another_holder_by_now_is_left_to_it() {
+async fn lock_with_another_holder_is_not_revoked() {
     let server = RedisServer::start();
     let (_client, guard) = holder(&server, "api-7", "import").await;
     let service = with_operators(client(server.url()));
@@ -195,7 +195,7 @@ async fn lock_that_has_another_holder_by_now_is_left_to_it() {
 }
 
 #[tokio::test]
-async fn revocation_whose_outcome_is_not_known_is_not_simply_repeated() {
+async fn revocation_with_an_unknown_outcome_is_not_repeated() {
     let mut server = RedisServer::start();
     let (client, guard) = holder(&server, "api-7", "import").await;
     let service = with_operators(client);
@@ -283,7 +283,7 @@ async fn form_that_is_not_filled_in_does_nothing() {
 }
 
 #[tokio::test]
-async fn operator_without_a_name_is_none() {
+async fn operator_without_a_name_may_not_revoke() {
     let client = LockClient::memory();
     let guard = client.lock("import").acquire().await.unwrap();
     let locks = LockWeb::new(client).operator(|_| Some(" ".to_owned()));
@@ -296,7 +296,7 @@ async fn operator_without_a_name_is_none() {
 }
 
 #[tokio::test]
-async fn record_of_another_program_is_revoked_as_it_was_shown() {
+async fn foreign_record_is_revoked_by_the_shown_hash() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     ask::<()>(connection, &["SET", "lock:import", "mine", "PX", "60000"]);

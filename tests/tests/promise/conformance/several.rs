@@ -86,7 +86,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
     }
 }
 
-pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store: Store) {
+pub(crate) async fn blocking_lock_is_named_and_the_others_are_released(store: Store) {
     let (client, other) = (store.client(), store.client());
     let ttl = store.longest_ttl();
     let second = other.lock("{account}:2").ttl(ttl).renew(false);

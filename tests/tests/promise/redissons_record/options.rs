@@ -41,7 +41,7 @@ async fn refuses(client: &LockClient) {
 }
 
 #[tokio::test]
-async fn option_that_the_record_has_no_room_for_is_refused() {
+async fn option_that_the_record_lacks_is_refused() {
     let (server, _admin) = start();
     let mut monitor = server.monitor();
     let client = client(&server);

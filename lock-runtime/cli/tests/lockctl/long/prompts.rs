@@ -39,7 +39,7 @@ async fn key_is_typed_in_a_terminal() {
 }
 
 #[tokio::test]
-async fn sharers_are_told_of_before_and_lose_the_lock_together() {
+async fn revocation_of_a_shared_lock_warns_first_and_all_lose_it() {
     let server = RedisServer::start();
     let service = client(server.url());
     let one = service.lock("order:42").read().acquire().await.unwrap();

@@ -50,7 +50,7 @@ fn looks(admin: &mut redis::Connection) -> (usize, usize) {
 
 /// Thousands of locks are not read every second, but the rows on the screen are.
 #[tokio::test]
-async fn many_locks_are_looked_at_less_often_than_those_on_the_screen() {
+async fn many_locks_are_read_less_often_than_the_screen() {
     const OTHERS: usize = 5_000;
     let server = RedisServer::start();
     let service = client(server.url());
@@ -78,7 +78,7 @@ async fn many_locks_are_looked_at_less_often_than_those_on_the_screen() {
 }
 
 #[tokio::test]
-async fn change_beside_the_screen_is_seen_by_the_next_look_at_all() {
+async fn change_outside_the_screen_is_seen_by_the_next_full_read() {
     let server = RedisServer::start();
     let service = client(server.url());
     let mut admin = server.connection();
@@ -95,7 +95,7 @@ async fn change_beside_the_screen_is_seen_by_the_next_look_at_all() {
 }
 
 #[tokio::test]
-async fn server_that_is_away_is_told_and_looked_for() {
+async fn unreachable_server_is_reported_and_retried() {
     let mut server = RedisServer::start();
     let service = client(server.url());
     let _guard = service.lock("order:42").fenced().acquire().await.unwrap();
@@ -113,7 +113,7 @@ async fn server_that_is_away_is_told_and_looked_for() {
 }
 
 #[tokio::test]
-async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
+async fn keys_and_signals_work_while_a_server_does_not_answer() {
     let server = RedisServer::start();
     let service = client(server.url());
     let _guard = service.lock("order:42").fenced().acquire().await.unwrap();
@@ -146,7 +146,7 @@ async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
 }
 
 #[tokio::test]
-async fn keys_are_heard_while_an_action_is_not_answered() {
+async fn keys_work_while_an_action_is_not_answered() {
     let server = RedisServer::start();
     let service = client(server.url());
     let _guard = service.lock("order:42").fenced().acquire().await.unwrap();

@@ -444,7 +444,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn rings_are_those_of_a_search_that_tries_everything(trees in vec(node(3), 1..7)) {
+    fn rings_are_the_same_as_an_exhaustive_search_finds(trees in vec(node(3), 1..7)) {
         runtime().block_on(async {
             let (client, mut oracle) = (LockClient::memory(), Oracle::default());
             for tree in trees {
