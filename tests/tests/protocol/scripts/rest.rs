@@ -66,7 +66,7 @@ mod several {
     use super::transcripts;
 
     transcripts! { Locks;
-    several_locks_rest_together = "
+    several_locks_are_reserved_together = "
         A acquire all       | held a
         B acquire @2        | waits 1
         A rest all 180s     | resting       | @1 resting a, @2 resting+ a, @3 resting a, each 180s

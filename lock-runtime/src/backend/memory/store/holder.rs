@@ -151,7 +151,7 @@ impl Holder {
         self.owner = owner;
         self.expires_at = now + time;
         self.ttl = time;
-        self.label = format!("{}, at rest", self.label).into();
+        self.label = format!("{} (reserved)", self.label).into();
         self.state = State::Renewed;
         self.is_resting = true;
         self.watch.take()
