@@ -88,7 +88,7 @@ fn mistakes_of_all_kinds_are_reported_together() {
             "`renew` must be `true` or `false`",
             "`on_busy` must be `\"error\"` or `\"skip\"`",
             "`on_lost` must be `\"cancel\"` or `\"finish\"`",
-            "an argument is called `id` already",
+            "an argument is already named `id`",
         ]
     );
 }

@@ -153,6 +153,11 @@ mod tests {
         refused(None, None, Some(2), "`take` needs `permits`");
         refused(None, Some(0), None, "`permits` must be at least 1");
         refused(None, Some(5), Some(0), "`take` must be at least 1");
-        refused(None, Some(5), Some(6), "6 of 5 permits can never be had");
+        refused(
+            None,
+            Some(5),
+            Some(6),
+            "`take` is 6, but `permits` is only 5",
+        );
     }
 }

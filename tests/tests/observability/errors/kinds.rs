@@ -44,7 +44,7 @@ async fn error_explains_a_loss() {
     let client = client(server.url());
     let lock = || client.lock(KEY).wait(LONG);
     for (lock, how) in [
-        (lock(), "the server no longer has it as ours"),
+        (lock(), "the server has no record of it, or another owner's"),
         (
             lock().ttl(ms(50)).renew(false),
             "its lease ran out before it could be renewed",

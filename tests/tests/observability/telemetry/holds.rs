@@ -81,7 +81,7 @@ async fn failed_renewal_loss_and_unanswered_release_are_reported_and_counted() {
     assert!(fails(&locks, 1, body).await.unwrap_err().is_lost());
     assert_eq!((losses("expired"), losses("not_ours")), (1.0, 1.0));
     let lost = told("lock_lost", "fails:<id>");
-    let reasons = ["ran out", "no longer"];
+    let reasons = ["ran out", "no record"];
     assert_eq!(lost.len(), reasons.len(), "{lost:?}");
     for (lost, reason) in lost.iter().zip(reasons) {
         assert_eq!(lost.field("function"), "fails");

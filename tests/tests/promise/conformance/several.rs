@@ -237,7 +237,7 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: Store
     let many = (0..33).map(|number| format!("{{account}}:{number}"));
     let error = client.lock_all(many).acquire().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidKey, "{error}");
-    assert!(error.to_string().contains("32 are allowed"), "{error}");
+    assert!(error.to_string().contains("at most 32 keys"), "{error}");
     let error = client.lock_all(ACCOUNTS).read().acquire().await;
     failed(error, LockErrorKind::InvalidOptions);
     for keys in [&ACCOUNTS[..], &ACCOUNTS[..1]] {

@@ -8,7 +8,7 @@ use super::{KEY, client, start};
 #[track_caller]
 fn assert_refused(error: &LockError, words: &str) {
     assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
-    let expected = format!("Redisson's record has no {words}: use a client");
+    let expected = format!("Redisson's record has no {words}: use another client");
     assert!(error.to_string().contains(&expected), "{error}");
 }
 
