@@ -99,7 +99,7 @@ pub(crate) async fn doctor(
     }
 }
 
-/// The doctor got no answer that it cannot go on without.
+/// The doctor got no answer to a question that it cannot skip.
 fn unfinished(error: &LockError) -> Finding {
     let change = "check the network and the server's log, and run the doctor again";
     Finding::fail("unfinished", "some checks did not run").since(error.to_string(), change)

@@ -87,6 +87,8 @@ pub mod compatibility {
 pub mod performance {
     #![doc = include_str!("performance/summary.md")]
     #![doc = ""]
+    #![doc = include_str!("pictures/transfers.svg")]
+    #![doc = ""]
     #![doc = include_str!("performance.md")]
 }
 

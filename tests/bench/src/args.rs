@@ -8,12 +8,12 @@ use crate::parts::Part;
 pub(crate) const USAGE: &str = "\
 usage: lock-bench [PART…] [--quick] [--all-cores] [--write ROOT]
 
-parts: cycle attribute spread server instructions handoff crash transfers growth retained held modes cluster quorum;
+parts: cycle attribute spread server instructions handoff crash transfers curve retained held modes cluster quorum;
        without one, all of them
 --quick      seconds instead of minutes: whether all of it works, and no figure to rely on
 --all-cores  on all cores of the machine instead of one
 --write      writes the figures of all parts between the marks `<!-- figures -->` of the page
-             lock-runtime/src/docs/performance.md below ROOT";
+             lock-runtime/src/docs/performance.md below ROOT, and the plot to pictures/transfers.svg there";
 
 /// The parts to measure, and where the page is that has the figures.
 #[derive(Debug, Default)]

@@ -22,6 +22,7 @@ pub(crate) struct Findings {
     /// The question that the next figures answer.
     question: &'static str,
     rows: Vec<Row>,
+    pub(crate) points: Vec<Point>,
     /// Conditions that must hold on any machine, and do not.
     pub(crate) broken: Vec<String>,
 }
@@ -31,6 +32,14 @@ pub(crate) struct Findings {
 pub(crate) struct Row {
     question: &'static str,
     fields: [String; HEAD.len()],
+}
+
+/// Transfers per second of a contestant with a number of waiters.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) contestant: &'static str,
+    pub(crate) waiters: u32,
+    pub(crate) rate: f64,
 }
 
 /// A number, its goal, and how it is shown.
@@ -70,6 +79,15 @@ impl Findings {
     /// The ratio of two times.
     pub(crate) fn pair(&mut self, name: &str, most: f64, pair: Pair) -> &mut Row {
         self.figure(name, [pair.value(most)], Short(pair.floor))
+    }
+
+    /// A point of the plot.
+    pub(crate) fn point(&mut self, contestant: &'static str, waiters: u32, rate: f64) {
+        self.points.push(Point {
+            contestant,
+            waiters,
+            rate,
+        });
     }
 
     /// Records a condition that must hold on any machine, if it does not.

@@ -12,10 +12,11 @@ use crate::findings::Findings;
 use crate::machine::{load, machine};
 use crate::number::Short;
 use crate::page;
+use crate::plot;
 use crate::runtimes::cores;
 use crate::table::table;
 
-/// Measures, prints the results, and writes them to the page.
+/// Measures, prints the results, and writes them to the given files.
 pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     if cores() > 1 && !args.all_cores {
         keep_to_one_core(words);
@@ -45,6 +46,7 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
     print!("{figures}");
     if let Some(root) = &args.root {
         replace(&root.join(page::PAGE), &figures);
+        write(&root.join(page::PLOT), &plot::svg(&findings.points));
     }
     eprintln!("measured in {}", Short(start.elapsed()));
     for what in &findings.broken {
@@ -60,7 +62,11 @@ pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
 fn replace(file: &Path, figures: &str) {
     let text = fs::read_to_string(file).expect("the file for the figures is there");
     let text = page::with_figures(&text, figures);
-    let written = fs::write(file, text.expect("it has two marks for the figures"));
+    write(file, &text.expect("it has two marks for the figures"));
+}
+
+fn write(file: &Path, text: &str) {
+    let written = fs::write(file, text);
     written.unwrap_or_else(|error| panic!("{} cannot be written: {error}", file.display()));
 }
 

@@ -23,6 +23,7 @@ mod page;
 mod pair;
 mod parts;
 mod ping_pong;
+mod plot;
 mod race;
 mod runtimes;
 mod stats;

@@ -3,6 +3,9 @@
 /// The page, below the root of the repository. It is part of the guide, so it must be in the folder of its package.
 pub(crate) const PAGE: &str = "lock-runtime/src/docs/performance.md";
 
+/// The plot that the page shows.
+pub(crate) const PLOT: &str = "lock-runtime/src/docs/pictures/transfers.svg";
+
 /// The marks before and after the figures.
 const MARK: &str = "<!-- figures -->\n";
 

@@ -6,6 +6,7 @@ use std::process::Command;
 
 const TEXT: &str = include_str!("../../../lock-runtime/src/docs/performance.md");
 const PAGE: &str = "lock-runtime/src/docs/performance.md";
+const PLOT: &str = "lock-runtime/src/docs/pictures/transfers.svg";
 const MARK: &str = "<!-- figures -->\n";
 
 /// What stands in the first column, and how often: numbers of locks and waiters depend on the effort.
@@ -23,7 +24,7 @@ fn figures(text: &str) -> Vec<String> {
 fn the_page_has_the_figures_that_are_measured() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name| folder.path().join(name);
-    fs::create_dir_all(file("lock-runtime/src/docs")).unwrap();
+    fs::create_dir_all(file("lock-runtime/src/docs/pictures")).unwrap();
     let empty = format!("# Figures\n{MARK}{MARK}More.\n");
     fs::write(file(PAGE), &empty).unwrap();
     let mut bench = Command::new(env!("CARGO_BIN_EXE_lock-bench"));
@@ -39,4 +40,6 @@ fn the_page_has_the_figures_that_are_measured() {
     let page = fs::read_to_string(file(PAGE)).unwrap();
     assert_eq!(page, empty.replacen(MARK, &format!("{MARK}{printed}"), 1));
     assert_eq!(figures(&page), figures(TEXT));
+    let plot = fs::read_to_string(file(PLOT)).unwrap();
+    assert_eq!(plot.matches("class=\"curve").count(), 2 * 5, "{plot}");
 }

@@ -1,4 +1,4 @@
-//! Places for what runs at once.
+//! Limits how many rounds run at the same time.
 
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, SemaphorePermit};

@@ -61,7 +61,7 @@ pub(crate) fn names_only_existing_tests() {
 pub(crate) fn has_the_test_that_notices_each_control() {
     let told = PAGE.lines();
     let told = told
-        .skip_while(|line| !line.starts_with("| taken away |"))
+        .skip_while(|line| !line.starts_with("| removed |"))
         .skip(2);
     let told: Vec<_> = told.take_while(|line| line.starts_with('|')).collect();
     let lines: Vec<_> = CONTROLS.iter().flat_map(Control::lines).collect();

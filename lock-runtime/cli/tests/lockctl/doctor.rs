@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::{done, lockctl, text};
 
-/// A server on which the doctor has nothing to complain of.
+/// A server that passes all checks.
 pub(crate) fn fit() -> RedisServer {
     let server = RedisServer::builder().durable();
     server.rights(&["+info"]).start()
 }
 
-/// What the doctor says, by the name of the check, and its exit code.
+/// The findings and the exit code of the doctor.
 #[track_caller]
 pub(crate) fn told(server: &RedisServer, url: &str) -> (Vec<Value>, Option<i32>) {
     let mut command = lockctl(server, &["doctor", "--json"]);
@@ -25,7 +25,7 @@ pub(crate) fn told(server: &RedisServer, url: &str) -> (Vec<Value>, Option<i32>)
     (said.collect(), output.status.code())
 }
 
-/// Asserts that the doctor complains of this, and of nothing else.
+/// Asserts that only this check fails, with this verdict.
 #[track_caller]
 pub(crate) fn complains_of(server: &RedisServer, check: &str, verdict: &str) {
     let (said, code) = told(server, &server.admin_url());
@@ -179,7 +179,7 @@ fn primary_that_grants_locks_when_it_is_cut_off_is_warned_about() {
 fn fences_that_take_much_of_the_memory_are_warned_about() {
     let server = fit();
     let connection = &mut server.connection();
-    // Each as large as those of many keys.
+    // Each is as large as the fences of many keys together.
     for number in 0..300 {
         let name = format!("{{lock:order:{number}}}:f");
         ask::<()>(connection, &["SET", &name, &"1".repeat(100_000)]);
@@ -208,7 +208,7 @@ fn waiter_that_is_gone_is_warned_about() {
     scripts.acquire('b', 600_000).unwrap();
     let queues = |said: &[Value]| {
         let finding = said.iter().find(|finding| finding["check"] == "queues");
-        finding.unwrap_or_else(|| panic!("nothing of queues: {said:?}"))["verdict"].clone()
+        finding.unwrap_or_else(|| panic!("no finding about queues: {said:?}"))["verdict"].clone()
     };
     assert_eq!(queues(&told(&server, &server.admin_url()).0), "ok");
     scripts.stop_heart('b');
@@ -256,7 +256,7 @@ fn each_node_of_a_quorum_is_checked() {
     );
     assert_eq!(code, Some(1));
 
-    // People read what is alike on all nodes once, and which node is not.
+    // Identical findings of all nodes are printed once, and others with their node.
     let output = lockctl(&quorum.nodes[0], &["doctor"])
         .env("LOCK_URL", quorum.url())
         .output()

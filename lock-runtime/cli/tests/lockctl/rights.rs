@@ -1,4 +1,4 @@
-//! `lockctl acl`, and what `lockctl doctor` says of a user's rights.
+//! `lockctl acl`, and how `lockctl doctor` judges a user's rights.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,14 +20,14 @@ fn user(server: &RedisServer, rights: &[&str]) -> String {
     format!("redis://app:s3cret@127.0.0.1:{}", server.port())
 }
 
-/// The finding about this.
+/// The finding of this check.
 #[track_caller]
 fn of<'a>(said: &'a [Value], check: &str) -> &'a Value {
     let finding = said.iter().find(|finding| finding["check"] == check);
     finding.unwrap_or_else(|| panic!("no {check} in {said:?}"))
 }
 
-/// What lets a user ask what it may do.
+/// The rights by which a user may ask for its own rights.
 const TO_ASK: &[&str] = &["+info", "+acl|whoami", "+acl|dryrun"];
 
 const ROLES: [(&str, &[&[&str]]); 3] = [
@@ -62,7 +62,7 @@ fn user_of_each_role_may_run_the_doctor() {
             _ => assert_eq!(fences["verdict"], "ok", "{fences}"),
         }
 
-        // With the right to ask, the server says it.
+        // With the right to ask, the user gets the answer from the server.
         let url = user(&server, &[&rights.concat(), TO_ASK].concat());
         let (said, code) = told(&server, &url);
         let value = of(&said, "rights")["value"].as_str().unwrap();
@@ -150,7 +150,7 @@ fn missing_right_is_named() {
     }
 }
 
-/// A user with the rights that services had before. Each lock is granted to it.
+/// A user without the right to count subscribers still gets every lock.
 #[test]
 fn service_that_lacks_only_the_right_to_count_subscribers_is_warned() {
     let server = fit();
@@ -247,7 +247,7 @@ fn printed_rights_are_the_rights_that_tests_use() {
         assert_eq!(sorted_rights_of("service", url), sorted(&rights.service));
         assert_eq!(sorted_rights_of("viewer", url), sorted(&rights.viewer));
         assert_eq!(sorted_rights_of("operator", url), sorted(&rights.operator));
-        // As a file may have it.
+        // With white space around it, as a file may have.
         let padded = format!("\n {}\r\n", url.replacen("red", "RED", 1));
         assert_eq!(
             sorted_rights_of("service", &padded),
@@ -269,7 +269,7 @@ fn printed_rights_in_the_record_of_redisson_are_the_rights_that_tests_use() {
     assert_eq!(words("operator"), sorted(&rights.operator));
 }
 
-/// What a pattern would take for other characters stands for itself.
+/// Characters with a meaning in patterns are literal in the prefix.
 #[test]
 fn rights_with_pattern_characters_in_the_prefix_cover_only_its_locks() {
     let server = fit();
@@ -320,7 +320,7 @@ fn rights_are_printed_as_json() {
     );
 }
 
-/// The user of a role for locks in Redisson's record can do what the role is for.
+/// The rights of a role are enough for its commands on locks in Redisson's record.
 #[tokio::test]
 async fn rights_in_the_record_of_redisson_are_enough() {
     let server = fit();
@@ -375,7 +375,7 @@ async fn rights_in_the_record_of_redisson_are_enough() {
     drop(guard);
 }
 
-/// The line goes to the server as it is, as `redis-cli` sends what is pasted there.
+/// The line is sent to the server unchanged, as `redis-cli` sends a pasted line.
 #[test]
 fn line_for_any_prefix_is_accepted_by_the_server_or_refused() {
     let server = fit();

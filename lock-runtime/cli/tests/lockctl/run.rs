@@ -133,7 +133,7 @@ fn command_that_ignores_its_end_is_killed() {
     });
 }
 
-/// A stream that takes nothing more until it is read, and its reader.
+/// A stream whose buffer is full, and its reader.
 fn full_stream() -> (UnixStream, OwnedFd) {
     let (reader, mut writer) = UnixStream::pair().unwrap();
     writer.set_nonblocking(true).unwrap();
@@ -202,7 +202,7 @@ fn signal_while_waiting_leaves_the_queue() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
         let mut waiter = Running::start(sh(&server, &["--wait", "10m"], "echo ran"));
         wait_until("waiter in the queue", LONG, || !lock.queue().is_empty());
-        // It says nothing to a process that waits.
+        // The signal does not affect a process that waits.
         waiter.send(Signal::USR1);
         waiter.send(signal);
         assert_eq!(waiter.ended().code(), Some(code));
@@ -210,11 +210,11 @@ fn signal_while_waiting_leaves_the_queue() {
     }
 }
 
-/// A shell whose child does not end with it: it says its id, and works on for longer than any test.
+/// A shell whose child outlives it: the child prints its id, and runs for longer than any test.
 const LEAVES_ONE: &str =
     "sh -c 'trap \"\" TERM INT HUP; echo in $$; while :; do sleep 0.05; done' & wait";
 
-/// Whether a process runs. One that has ended, and whose parent has not asked for it, does not.
+/// Returns whether a process runs; `false` for a zombie.
 fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")
@@ -224,7 +224,7 @@ fn runs(pid: &str) -> bool {
 #[test]
 fn signal_that_was_ignored_stays_ignored() {
     let server = RedisServer::start();
-    // As `nohup` starts it. The command would say what it got.
+    // Starts the program as `nohup` does. The command would print the signal.
     let line =
         "trap 'echo hup' HUP; trap 'echo got; exit 3' TERM; echo in; while :; do sleep 0.05; done";
     let program = env!("CARGO_BIN_EXE_lockctl");
@@ -242,7 +242,7 @@ fn signal_that_was_ignored_stays_ignored() {
     assert_eq!(lines.next().as_deref(), Some("got"));
     assert_eq!(running.ended().code(), Some(3));
 
-    // Also while it waits.
+    // The same while it waits.
     let mut holder = Running::start(sh(&server, &[], "echo in; sleep 600"));
     assert_eq!(holder.lines().next().as_deref(), Some("in"));
     let mut command = Command::new("sh");
@@ -314,8 +314,8 @@ fn processes_that_a_command_leaves_behind_do_not_hold_the_lock() {
     rustix::process::kill_process(pid, Signal::KILL).unwrap();
 }
 
-/// A read before the command has the terminal stops it until it has, also where the signal for that is ignored, as in a
-/// window of tmux: the read would fail there.
+/// A read stops the command until it has the terminal, even if the signal for that is ignored, as in a tmux window:
+/// otherwise the read would fail.
 #[test]
 fn command_that_asks_for_the_terminal_is_stopped_and_gets_no_error() {
     let server = RedisServer::start();

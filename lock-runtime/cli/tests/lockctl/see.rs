@@ -13,7 +13,7 @@ async fn holder(server: &RedisServer, key: &str) -> (LockClient, LockGuard) {
     (client, guard)
 }
 
-/// The lines that it prints.
+/// The lines that the program prints.
 #[track_caller]
 fn said(server: &RedisServer, arguments: &[&str], code: i32) -> Vec<String> {
     let output = done(server, arguments);
@@ -56,7 +56,7 @@ async fn list_shows_a_line_for_each_selected_lock() {
         "{line}"
     );
     assert!(line.contains("  api-7@"), "{line}");
-    // Nothing that a terminal would obey.
+    // The output has no characters that a terminal would obey.
     let all = said(&server, &["list"], 0).concat();
     assert!(
         all.contains("order:\\u{1b}[2J") && !all.contains('\u{1b}'),
@@ -128,9 +128,9 @@ async fn revoke_takes_the_lock_from_the_inspected_holder_and_writes_the_audit() 
     let token = guard.fencing_token().await.unwrap().to_string();
     let revoke = ["revoke", "import", "--reason", "stuck", "--token"];
 
-    // Without a terminal, nothing is asked.
+    // Without a terminal, the program asks nothing.
     said(&server, &[&revoke[..], &[&token]].concat(), 2);
-    // Another holder than the one that was seen.
+    // The lock has another holder than the operator saw.
     said(
         &server,
         &[&revoke[..], &["1600000000000000", "--yes"]].concat(),
@@ -254,7 +254,7 @@ fn closed_pipe_ends_the_list() {
         ask::<()>(connection, &["SET", &key, &"x".repeat(60), "PX", "600000"]);
     }
     let mut running = crate::Running::start(lockctl(&server, &["list"]));
-    // The pipe is closed after a line.
+    // The reader closes the pipe after one line.
     assert!(running.lines().next().is_some());
     assert_eq!(running.ended().code(), Some(141));
 }

@@ -1,4 +1,4 @@
-//! What `lockctl doctor` finds on servers that are unfit in less common ways.
+//! `lockctl doctor` on servers that are unfit in less common ways.
 
 use std::fs;
 use std::time::Duration;
@@ -66,7 +66,7 @@ fn few_locks_among_many_keys_are_not_searched_for() {
         said.contains("0 examined, among a part of the keys"),
         "{said}"
     );
-    // A thousand keys for locks, and a thousand for fences.
+    // It scans a thousand keys for locks, and a thousand for fences.
     let pages = calls(connection, "scan");
     assert!(pages <= 10, "{pages} pages");
 }
@@ -119,7 +119,7 @@ fn server_that_cannot_write_its_data_fails() {
     let server = fit();
     let connection = &mut server.connection();
     let folder: Vec<String> = ask(connection, &["CONFIG", "GET", "dir"]);
-    // A file cannot take the place of a folder.
+    // A file cannot replace a folder.
     fs::create_dir_all(format!("{}/dump.rdb/in-the-way", folder[1])).unwrap();
     let _: redis::RedisResult<Reply> = redis::cmd("SAVE").query(connection);
     let _: redis::RedisResult<Reply> = redis::cmd("BGSAVE").query(connection);
@@ -186,7 +186,7 @@ fn files_of_certificates_lead_to_a_server_with_tls() {
         &key,
     ];
     assert_eq!(list(&all), (Some(0), String::new()));
-    // Without one of them.
+    // Without one of the files.
     assert_ne!(list(&all[2..]).0, Some(0));
     assert_ne!(list(&all[..2]).0, Some(0));
     assert_eq!(list(&all[..4]).0, Some(2));

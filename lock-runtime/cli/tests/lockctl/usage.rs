@@ -1,4 +1,4 @@
-//! Arguments, exit codes and what is never shown.
+//! Arguments, exit codes, and secrets that are never shown.
 
 use harness::{RedisServer, ask, shows_secret, urls_with_secrets};
 

@@ -38,7 +38,7 @@ async fn changes_are_printed_as_json() {
     );
 }
 
-/// What joins a share, or rests, is no grant: nothing is said of it.
+/// A lock that a second reader joins, or that is reserved, has no new grant: no line is printed.
 #[tokio::test]
 async fn change_of_the_label_is_not_a_grant() {
     let server = RedisServer::start();
@@ -53,7 +53,7 @@ async fn change_of_the_label_is_not_a_grant() {
         service.inspect("order:1").await.unwrap().holders.len() == 2
     })
     .await;
-    // A look has seen both once it has seen this.
+    // Once this lock is listed, the same read has seen the other changes.
     let other = service.lock("order:2").acquire().await.unwrap();
     let line = lines.next().unwrap();
     assert!(line.starts_with("taken  order:2 by "), "{line}");

@@ -168,7 +168,7 @@ fn panicking_waker_does_not_stop_the_next_timer() {
     assert_eq!(fired(&wakes), 1);
 }
 
-/// Also one whose time was over when it was set.
+/// The second timer is set for a time that has passed.
 #[test]
 fn fired_timer_does_not_replace_a_later_timer() {
     let timers = Timers::new();

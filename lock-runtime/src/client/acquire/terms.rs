@@ -152,6 +152,12 @@ mod tests {
         refused(Some(Access::Write), Some(5), Some(1), both);
         refused(None, None, Some(2), "`take` needs `permits`");
         refused(None, Some(0), None, "`permits` must be at least 1");
-        refused(None, Some(5), Some(6), "6 of 5 permits can never be had");
+        refused(None, Some(5), Some(0), "`take` must be at least 1");
+        refused(
+            None,
+            Some(5),
+            Some(6),
+            "`take` is 6, but `permits` is only 5",
+        );
     }
 }

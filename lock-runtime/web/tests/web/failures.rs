@@ -1,4 +1,4 @@
-//! What is said if a request cannot be answered.
+//! The responses to requests that fail.
 
 use axum::http::StatusCode;
 use harness::{RedisServer, ask, client, ms, shows_secret, urls_with_secrets};
@@ -21,7 +21,7 @@ async fn unreachable_server_is_reported() {
         page.has_not("hush-hush");
         page.has("href=\"./");
     }
-    // What this process knows by itself.
+    // The page of this process needs no server.
     let process = get(&service, "/locks/process").await;
     assert_eq!(process.status, StatusCode::OK);
 
@@ -30,7 +30,7 @@ async fn unreachable_server_is_reported() {
     assert!(json.json()["error"].is_string(), "{json:?}");
 }
 
-/// Each URL that is not refused, with a password that nobody encoded.
+/// Every accepted URL that contains an unencoded password.
 #[tokio::test]
 async fn secrets_of_urls_are_not_on_the_page() {
     let builders = urls_with_secrets().step_by(19).map(|url| {

@@ -21,7 +21,7 @@ pub(crate) mod raw;
 mod raw_quorum;
 mod rslock;
 
-pub(crate) use any::Kind;
+pub(crate) use any::{Any, Kind};
 pub(crate) use ours::{Fenced, Ours};
 pub(crate) use raw::Raw;
 pub(crate) use raw_quorum::RawQuorum;

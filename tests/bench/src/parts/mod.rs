@@ -4,8 +4,8 @@ mod attribute;
 mod cluster;
 mod contest;
 mod crash;
+mod curve;
 mod cycle;
-mod growth;
 mod handoff;
 mod held;
 mod instructions;
@@ -49,7 +49,7 @@ impl Part {
         Part::new("handoff", NEXT, handoff::measure),
         Part::new("crash", NEXT, crash::measure),
         Part::new("transfers", MANY, transfers::measure),
-        Part::new("growth", MANY, growth::measure),
+        Part::new("curve", MANY, curve::measure),
         Part::new("retained", AGAIN, retained::measure),
         Part::new("held", HELD, held::measure),
         Part::new("modes", MODES, modes::measure),
