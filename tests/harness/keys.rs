@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use redis::{RedisResult, Script, Value};
 
-use crate::raw::{Answer, REST, RawLock, entry, lua, owner};
+use crate::raw::{Answer, RESERVE, RawLock, entry, lua, owner};
 use crate::server::RedisServer;
 
 static KEYS_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
@@ -70,8 +70,8 @@ impl RawLocks {
     }
 
     /// `rest` of all.
-    pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
-        self.call(&REST, "k", &[&owner(who), &ms.to_string()])
+    pub fn reserve(&mut self, who: char, ms: i64) -> RedisResult<i64> {
+        self.call(&RESERVE, "k", &[&owner(who), &ms.to_string()])
     }
 
     pub fn end(&mut self, who: char) -> RedisResult<i64> {

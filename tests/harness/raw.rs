@@ -31,7 +31,7 @@ static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua"))
 /// `release`, as a client sends it.
 pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
 /// `rest`, of one lock or of several.
-pub(crate) static REST: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("rest.lua")));
+pub(crate) static RESERVE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("reserve.lua")));
 const MINT_SOURCE: &str = lua!("grant.lua", "mint.lua");
 const END_SOURCE: &str = lua!("grant.lua", "choose.lua", "end.lua");
 
@@ -186,8 +186,8 @@ impl RawLock {
         self.call(&RELEASE, "k", &[&owner(who)])
     }
 
-    pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
-        self.call(&REST, "k", &[&owner(who), &ms.to_string()])
+    pub fn reserve(&mut self, who: char, ms: i64) -> RedisResult<i64> {
+        self.call(&RESERVE, "k", &[&owner(who), &ms.to_string()])
     }
 
     /// Whether the server has a command that compares and deletes.

@@ -11,8 +11,8 @@ listed! {
         DelayByOwnClock,
         /// What a client has measured counts although the node lost its data in between.
         CountOfAnother,
-        /// `cede` moves the lock whatever its token is.
-        CedeWithoutToken,
+        /// `yield` moves the lock whatever its token is.
+        YieldWithoutToken,
         /// A proposal raises the token of the lock, and the fence stays.
         FenceNotRaised,
         /// A vote counts from its answer instead of from its request.

@@ -29,7 +29,7 @@ branches! {
     TakeTakes TakeOfATaken TakeWithoutMemory
     MintGives MintAgain MintOfNothing MintOfAnothers MintOfASpoiledLock MintWithASpoiledFence MintWithABadFence
         MintWithoutMemory
-    RestKeeps RestOfNothing RestOfAnothers RestOfASpoiledLock
+    ReserveKeeps ReserveOfNothing ReserveOfAnothers ReserveOfASpoiledLock
     WalkDropsTheDead WalkDropsWithoutHeartbeat WalkDropsTheEnded WalkSkipsTheUnreachable
     TokenIsTheTime TokenCountsOn
     ;
@@ -55,7 +55,7 @@ branches! {
     KeysReleaseFrees KeysReleaseOfAContended KeysReleaseOfAPart KeysReleaseOfNothing
     KeysEndFrees KeysEndHandsOff KeysEndOfAPart KeysEndLeaves KeysEndOfNothing KeysEndOfASpoiledLock
         KeysEndWithASpoiledRecord KeysEndInASpoiledQueue
-    KeysRest KeysRestOfAPart KeysRestOfNone KeysRestOfASpoiledLock
+    KeysReserve KeysReserveOfAPart KeysReserveOfNone KeysReserveOfASpoiledLock
 }
 
 /// The branches that one run took.

@@ -32,7 +32,7 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     ForgottenInTime in "torn, giving up" breaks PHANTOM;
     SuccessorForgotten in "doubled with a successor" breaks PHANTOM;
     OutcomeOfTheLast in "deletes, doubled" breaks Breach::Misreported.rule();
-    OutcomeOfTheLast in "rest, lost" breaks Breach::Misreported.rule();
+    OutcomeOfTheLast in "reserve, lost" breaks Breach::Misreported.rule();
     HeadKept in "local queue" breaks ONE_HEAD, RECOVERY;
     TokenFromFence in "empty restart" breaks Breach::TokenFell.rule(), FENCED;
     TokenFromFence in "failover" breaks FENCED;
@@ -85,10 +85,10 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     DowngradeTakes in "downgrade, deleted" breaks UNBROKEN;
     DowngradeRenewsAlone in "downgrade, lost" breaks Breach::WronglyLost.rule();
     SettleUntilAnswered in "shares, torn" breaks PHANTOM;
-    RestKeepsOwner in "rest" breaks MINIMUM, PHANTOM;
-    RestEndedAgain in "rest, lost" breaks Breach::FreedEarly.rule();
-    RestEndedAgain in "rest, torn" breaks Breach::FreedEarly.rule();
-    RestHandedOver in "rest, local queue" breaks Breach::FreedEarly.rule();
+    ReserveKeepsOwner in "reserve" breaks MINIMUM, PHANTOM;
+    ReserveEndedAgain in "reserve, lost" breaks Breach::FreedEarly.rule();
+    ReserveEndedAgain in "reserve, torn" breaks Breach::FreedEarly.rule();
+    ReserveHandedOver in "reserve, local queue" breaks Breach::FreedEarly.rule();
     RevokeUnseen in "revoked" breaks Breach::WronglyRevoked.rule();
     FreedPastWaiters in "takes, crash" breaks Breach::Barged.rule();
     MintForAnyone in "takes" breaks Breach::Minted.rule();
@@ -115,7 +115,7 @@ const OF_QUORUM: Shows<OfQuorum> = shows! { OfQuorum:
     VotesAtOnce in "quorum, after a loss" breaks quorum::TOKENS_RISE;
     DelayByOwnClock in "quorum, restarted with a wrong clock" breaks quorum::EXCLUSION;
     CountOfAnother in "quorum, flushed after a loss" breaks quorum::EXCLUSION;
-    CedeWithoutToken in "quorum, a break and a poll" breaks quorum::BACKED;
+    YieldWithoutToken in "quorum, a break and a poll" breaks quorum::BACKED;
     FenceNotRaised in "quorum, two owners" breaks quorum::TOKENS_RISE;
     DeadlineFromReply in "quorum, slow answers" breaks quorum::BACKED;
 };
@@ -128,7 +128,7 @@ const WITHOUT: Shows<SafetyLine> = shows! { SafetyLine:
 
 const QUORUM_WITHOUT: Shows<SafetyLine> = shows! { SafetyLine:
     token_written_back in "quorum, two owners" breaks quorum::TOKENS_RISE;
-    vote_under_a_cede in "quorum, a slow answer" breaks quorum::BACKED;
+    vote_under_a_yield in "quorum, a slow answer" breaks quorum::BACKED;
     more_than_half in "quorum, two owners" breaks quorum::EXCLUSION, quorum::BACKED;
     more_than_half in "quorum, two owners for longer" breaks quorum::MAJORITY;
 };

@@ -36,7 +36,7 @@ const FINDS: Finds<Seeded> = finds! { Seeded:
     "walk, impaired" finds SuccessorForgotten;
     "walk, turns" finds NoOwnerCompare, DeadlineFromReply, UnreachableDropped, TurnUnfit, TokenReused, LeaseFromTurn,
         RetainedLate, RetainedContended, RetainedForever, RetainedTorn;
-    "walk, rest" finds HeadKept, RestKeepsOwner, RestEndedAgain, RestHandedOver;
+    "walk, reserve" finds HeadKept, ReserveKeepsOwner, ReserveEndedAgain, ReserveHandedOver;
     "walk, takes" finds OutcomeOfTheLast, FenceByAttempt, FenceByRelease, RangeUnbounded, FreedPastWaiters,
         MintLowersFence, TakeUnsettled;
     "walk, shares" finds JoinsPastWaiters, AbsentKeepsPlace, WriterNamesSuccessor, LimitIgnored, RenewalKeepsExpiry,
@@ -69,7 +69,7 @@ const OF_QUORUM: Finds<OfQuorum> = finds! { OfQuorum:
 };
 
 /// Those that only a search finds.
-const UNFOUND_OF_QUORUM: &[OfQuorum] = &[OfQuorum::CountOfAnother, OfQuorum::CedeWithoutToken];
+const UNFOUND_OF_QUORUM: &[OfQuorum] = &[OfQuorum::CountOfAnother, OfQuorum::YieldWithoutToken];
 
 /// A test of each configuration, and of each mistake.
 pub(crate) fn trials() -> Vec<Trial> {

@@ -6,7 +6,7 @@ use redis::Value;
 
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
-use crate::lease::record::{self, is_rested};
+use crate::lease::record::{self, is_reserved};
 use crate::state::{Holder, HolderKind, HolderRef, RecordHash};
 
 /// How far a token may normally be ahead of the clock (µs): clients of a quorum propose tokens slightly ahead of it,
@@ -97,7 +97,7 @@ impl LockRecord {
         };
         match record::Holder::parse(value) {
             record::Holder::Ours(label) => {
-                let kind = if is_rested(value) {
+                let kind = if is_reserved(value) {
                     HolderKind::Resting
                 } else {
                     HolderKind::Ours

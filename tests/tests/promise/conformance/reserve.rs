@@ -9,7 +9,7 @@ use lock_runtime::{Acquire, LockClient, LockErrorKind};
 use super::store::Store;
 use super::tools::{KEY, LONG, SLACK, becomes_free, is_held, ms, on_a_thread};
 
-/// Longer than a machine stalls, and than the lease: the lock is at rest for a while.
+/// Longer than a machine stalls, and than the lease: the lock is reserved for a while.
 const MINIMUM: Duration = ms(2_500);
 
 fn job(client: &LockClient) -> Acquire {
@@ -70,7 +70,7 @@ pub(crate) async fn every_end_of_a_hold_reserves_the_lock(store: Store) {
     let thread = on_a_thread(move || blocks.run_blocking(|_| ()));
     thread.await.unwrap();
     for key in ["fails", "panics", "dropped", "blocks"] {
-        eventually("lock at rest", LONG, async || {
+        eventually("reserved lock", LONG, async || {
             let attempt = other.lock(key).wait(Duration::ZERO).acquire().await;
             let error = attempt.expect_err("it stays taken");
             error.holder().unwrap().ends_with(" (reserved)")

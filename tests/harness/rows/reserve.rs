@@ -4,7 +4,7 @@ use super::*;
 
 rows! {
     E killed_before_its_minimum;
-    E rest_cut, walked;
+    E reserve_cut, walked;
 }
 
 /// How long the locks of these rows stay taken: longer than a busy machine stops a process.
@@ -22,7 +22,7 @@ fn killed_before_its_minimum(round: &mut Round<'_>) {
 
 /// The release of a holder that is done early never arrives, or its answer is lost. The lock stays taken until the
 /// minimum is over, and is free then.
-fn rest_cut(round: &mut Round<'_>) {
+fn reserve_cut(round: &mut Round<'_>) {
     let proxy = round.proxy();
     let mode = format!("at-least {}", MINIMUM.as_millis());
     for (n, cut) in [Proxy::cut_next_request, Proxy::cut_next_reply]
