@@ -6,10 +6,10 @@
 
 pub(crate) mod admission;
 pub(crate) mod any;
+pub(crate) mod any_inspection;
 pub(crate) mod caller;
 pub(crate) mod engine;
 pub(crate) mod memory;
-pub(crate) mod operations;
 pub(crate) mod owned_lease;
 pub(crate) mod redis;
 pub(crate) mod remote;

@@ -4,8 +4,8 @@ use std::iter;
 use std::mem;
 use std::panic::Location;
 
-use super::call::Call;
 use super::client_ref::ClientRef;
+use super::locked_call::Call;
 use crate::client::{Acquire, CallOptions, LockClient, LockGuard};
 use crate::error::LockError;
 use crate::key::{KeyPart, KeyWriter, LockKey};

@@ -10,8 +10,8 @@ use tokio::time::{sleep, timeout};
 
 use super::address::Address;
 use super::answer::{ConnectionLost, unless_forked};
-use super::command::{self, Argument};
 use super::connection::Connection;
+use super::encoder::{self, Argument};
 use super::error_reply::{describe_broken, describe_setup};
 use super::hello::{self, ServerMode};
 use super::locator::Locator;
@@ -221,7 +221,7 @@ impl Settings {
         let answers = (!commands.is_empty()).then(|| {
             transport.send_all(commands.len(), |output| {
                 for command in &commands {
-                    command::write(output, command);
+                    encoder::write(output, command);
                 }
             })
         });

@@ -3,6 +3,6 @@
 //! [`lock_record`] reads the value of one lock, [`snapshot`] all records of it, and [`scan`] finds the locks of one
 //! node. None of them writes.
 
-pub(super) mod lock_record;
 pub(super) mod scan;
 pub(super) mod snapshot;
+pub(super) mod string_record;

@@ -183,8 +183,8 @@ impl Context {
 
     /// Wakes the watchdog if work is due before it would look.
     pub(crate) fn wake_watchdog_if_due(&self) {
-        let is_due_earlier = self.registry().is_due_earlier();
-        if is_due_earlier {
+        let is_earlier = self.registry().plan_earlier();
+        if is_earlier {
             self.wake_watchdog();
         }
     }

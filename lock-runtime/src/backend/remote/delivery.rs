@@ -42,9 +42,9 @@ pub(crate) fn register(context: &Context, request: &Request, acquired: GrantedOw
     let entry = LeaseEntry::new(lease.clone(), acquired.owner, schedule, number, holding);
     let mut registry = context.registry();
     registry.insert(entry);
-    let is_due_earlier = registry.is_due_earlier() | registry.may_confirm();
+    let is_earlier = registry.plan_earlier() | registry.may_confirm();
     drop(registry);
-    if is_due_earlier {
+    if is_earlier {
         context.wake_watchdog();
     }
     lease

@@ -58,9 +58,9 @@ pub(crate) fn hand_over(
     };
     let holder = LastKnown::local_hold(&next);
     queues.update(&lock, Some(holder));
-    let is_due_earlier = registry.is_due_earlier();
+    let is_earlier = registry.plan_earlier();
     drop((queues, registry));
-    if is_due_earlier {
+    if is_earlier {
         context.wake_watchdog();
     }
     // If the caller is gone by now, the lease comes back and is dropped: its token is spent, and the drop hands the

@@ -10,7 +10,7 @@
 //! recovers from a dead holder, a lost message or an evicted queue. A grant comes by hand-off, with a message that only
 //! shortens the wait for that poll.
 //!
-//! Files, from the top: this one and [`events`] are called from outside. [`join_queue`] and [`acquisition`] get a lock,
+//! Files, from the top: this one and [`event_handler`] are called from outside. [`join_queue`] and [`acquisition`] get a lock,
 //! [`release`] and [`local_turns`] give it away, [`watchdog`] renews it. They use [`pass_head`] and [`reaper`], and all
 //! of them the [`context`].
 
@@ -20,7 +20,7 @@ pub(crate) mod contended_locks;
 pub(crate) mod context;
 pub(crate) mod delivery;
 pub(crate) mod downgrade;
-pub(crate) mod events;
+pub(crate) mod event_handler;
 pub(crate) mod grant_notifier;
 pub(crate) mod held;
 pub(crate) mod join_queue;
@@ -45,7 +45,7 @@ use std::time::Instant;
 
 use crate::backend::remote::acquisition::Acquisition;
 use crate::backend::remote::context::Context;
-use crate::backend::remote::events::Events;
+use crate::backend::remote::event_handler::EventHandler;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::join_queue::Joined;
 use crate::backend::remote::lease_entry::LeaseEntry;
@@ -73,7 +73,7 @@ pub(crate) fn open(
 ) -> Result<Arc<Remote>, LockError> {
     let background = Background::get()?;
     let notifier = GrantNotifier::default();
-    let events = Arc::new(Events::new(notifier.clone()));
+    let events = Arc::new(EventHandler::new(notifier.clone()));
     let wire = connect(background.clone(), events.clone())?;
     let context = Arc::new(Context::new(
         wire,

@@ -84,8 +84,8 @@ impl LeaseRegistry {
         Some(entry)
     }
 
-    /// Whether something is due before the watchdog looks. `true` once for each change.
-    pub(crate) fn is_due_earlier(&mut self) -> bool {
+    /// Makes the watchdog look earlier if something is due before it would. Returns whether it did; the caller wakes it.
+    pub(crate) fn plan_earlier(&mut self) -> bool {
         let next = self.next();
         let is_earlier = next.is_some_and(|next| self.planned.is_none_or(|planned| next < planned));
         if is_earlier {

@@ -10,11 +10,11 @@ use super::ballot::{Phase, Verdict};
 use super::candidate::Candidate;
 use super::clocks::Judgement;
 use super::node_tasks::{NodeTask, NodeTasks};
-use super::nodes::{Nodes, clock_is_off};
-use super::scripts::parse_reply;
+use super::quorum_nodes::{QuorumNodes, clock_is_off};
+use super::quorum_scripts::parse_reply;
 use super::{ends, marking};
 use crate::backend::redis::CLOCK;
-use crate::backend::redis::command::{Argument, millis};
+use crate::backend::redis::encoder::{Argument, millis};
 use crate::backend::redis::node::{NodeError, Purpose, ScriptCall};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::SendEvent;
@@ -26,7 +26,7 @@ use crate::lease::fencing_token::FencingToken;
 ///
 /// Dropped at any time, it leaves the commands under way to the background, which notes their answers.
 pub(super) async fn acquire(
-    nodes: &Arc<Nodes>,
+    nodes: &Arc<QuorumNodes>,
     candidate: &Arc<Candidate>,
     mut queue: bool,
     until: Instant,
@@ -46,7 +46,7 @@ pub(super) async fn acquire(
 }
 
 /// Waits until more commands may be sent, and only then decides which.
-async fn keep_pace(nodes: &Nodes, candidate: &Candidate, until: Instant) {
+async fn keep_pace(nodes: &QuorumNodes, candidate: &Candidate, until: Instant) {
     let now = Instant::now();
     let pause = candidate.pace.lock().pause(now);
     if let Some(pause) = pause {
@@ -62,7 +62,7 @@ enum Next {
     Ask(Vec<(usize, Command)>),
 }
 
-fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
+fn next(nodes: &QuorumNodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
     let now = CLOCK.now();
     // A clock that was right when its node voted may be known to be off by now.
     let judgements = nodes.clocks.lock().judge_all(now);
@@ -102,14 +102,14 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
 
 /// An attempt that is under way.
 struct Attempt<'a> {
-    nodes: &'a Arc<Nodes>,
+    nodes: &'a Arc<QuorumNodes>,
     candidate: &'a Arc<Candidate>,
     in_flight: NodeTasks,
 }
 
 impl<'a> Attempt<'a> {
     fn begin(
-        nodes: &'a Arc<Nodes>,
+        nodes: &'a Arc<QuorumNodes>,
         candidate: &'a Arc<Candidate>,
         only_tries: bool,
     ) -> Attempt<'a> {
@@ -201,7 +201,7 @@ impl Drop for Attempt<'_> {
 
 /// The command to one node, until its answer is noted.
 fn task(
-    nodes: Arc<Nodes>,
+    nodes: Arc<QuorumNodes>,
     candidate: Arc<Candidate>,
     node: usize,
     command: Command,
@@ -244,7 +244,7 @@ fn task(
 }
 
 async fn send(
-    nodes: &Nodes,
+    nodes: &QuorumNodes,
     candidate: &Candidate,
     node: usize,
     command: Command,

@@ -20,14 +20,14 @@ use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::{LossReason, Mode, RevocationNumber};
 
 /// The events of one client's wire. The wire is made before its context, which is set later.
-pub(crate) struct Events {
+pub(crate) struct EventHandler {
     notifier: GrantNotifier,
     context: OnceLock<Weak<Context>>,
 }
 
-impl Events {
-    pub(crate) fn new(notifier: GrantNotifier) -> Events {
-        Events {
+impl EventHandler {
+    pub(crate) fn new(notifier: GrantNotifier) -> EventHandler {
+        EventHandler {
             notifier,
             context: OnceLock::new(),
         }
@@ -45,7 +45,7 @@ impl Events {
     }
 }
 
-impl WireEvents for Events {
+impl WireEvents for EventHandler {
     fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
         self.notifier.client_ids(node)
     }

@@ -2,8 +2,8 @@
 
 use redis::Value;
 
-use super::command::Argument;
-use super::records::lock_record::{Held, LockRecord};
+use super::encoder::Argument;
+use super::records::string_record::{Held, StringRecord};
 use super::scripts::unknown_answer;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::RevokeReply;
@@ -22,7 +22,7 @@ pub(super) enum Compared<'a> {
 
 impl<'a> Compared<'a> {
     /// What to compare, if the record may be the one that an operator saw. The script alone compares a token.
-    pub(super) fn of(seen: HolderRef, record: &'a LockRecord) -> Option<Compared<'a>> {
+    pub(super) fn of(seen: HolderRef, record: &'a StringRecord) -> Option<Compared<'a>> {
         match seen {
             HolderRef::Token(token) => Some(Compared::Token(token)),
             HolderRef::Record(hash) => {
