@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::ballot::node_command::{Command, NodeReply, Proposal};
+use super::ballot::place::ClockState;
 use super::ballot::progress::Progress;
 use super::ballot::{Phase, Verdict};
 use super::candidate::Candidate;
@@ -68,7 +69,10 @@ fn next(nodes: &QuorumNodes, candidate: &Candidate, queue: &mut bool, is_over: b
     let judgements = nodes.clocks.lock().judge_all(now);
     let mut ballot = candidate.ballot.lock();
     for (node, judgement) in judgements.into_iter().enumerate() {
-        ballot.place_mut(node).is_clock_unknown = judgement == Judgement::Unknown;
+        ballot.place_mut(node).clock = match judgement {
+            Judgement::Right | Judgement::Off(_) => ClockState::Judged,
+            Judgement::Unknown => ClockState::Unknown,
+        };
         if let Judgement::Off(off) = judgement
             && ballot.place(node).held().is_some()
         {

@@ -24,7 +24,9 @@ use std::time::Duration;
 
 use crate::backend::redis::quorum::ballot::node_command::{Command, NodeReply, Proposal};
 use crate::backend::redis::quorum::ballot::patience::{LOOKS, Patience};
-use crate::backend::redis::quorum::ballot::place::{Late, Message, Place, Reason, Standing};
+use crate::backend::redis::quorum::ballot::place::{
+    ClockState, Late, Message, Place, Reason, Standing, View,
+};
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::control::is_removed;
@@ -248,8 +250,12 @@ impl Ballot {
 
     /// `command` is on its way to `node`.
     pub(crate) fn sent(&mut self, node: usize, command: Command, now: Moment) {
-        let looks = self.has_a_node(now);
-        self.places[node].send(command, looks, now);
+        let view = if self.has_a_node(now) {
+            View::Fresh
+        } else {
+            View::Stale
+        };
+        self.places[node].send(command, view, now);
     }
 
     /// The answer of `node` to the command under way, which was sent at `at`.
@@ -292,7 +298,7 @@ impl Ballot {
                 Standing::Waiting {
                     holder,
                     waiting: Arc::new(waiting),
-                    is_fresh: sent.looks,
+                    view: sent.view,
                 }
             }
         };
@@ -301,8 +307,8 @@ impl Ballot {
             self.kept_at = is_kept.then_some(now).or(self.kept_at);
             // The next decision to yield needs a new look at the other owners' nodes.
             for place in &mut self.places {
-                if let Standing::Waiting { is_fresh, .. } = &mut place.standing {
-                    *is_fresh = false;
+                if let Standing::Waiting { view, .. } = &mut place.standing {
+                    *view = View::Stale;
                 }
             }
         }
@@ -379,7 +385,7 @@ impl Ballot {
         self.places.iter().filter_map(move |place| {
             let (grant, at) = place.held()?;
             let goes = place.is_ceding() && !is_removed!(vote_under_a_cede);
-            let counts = !goes && !place.is_clock_unknown;
+            let counts = !goes && place.clock == ClockState::Judged;
             (counts && is_fresh(now, at, self.ttl)).then_some((grant, at))
         })
     }

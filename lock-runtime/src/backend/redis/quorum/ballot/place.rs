@@ -31,16 +31,14 @@ pub(crate) struct Place {
     /// The command that is not answered yet.
     pub(in crate::backend::redis::quorum) sent: Option<Sent>,
     pub(in crate::backend::redis::quorum) message: Message,
-    /// A message came at some time: a waiter queues, or did.
-    pub(in crate::backend::redis::quorum) was_notified: bool,
+    pub(in crate::backend::redis::quorum) waiters: Waiters,
     /// Tokens up to this one do not count: an unanswered `cede` named it.
     pub(in crate::backend::redis::quorum) void: u64,
     /// Why the last command gained nothing, if no other owner has the node.
     pub(in crate::backend::redis::quorum) failure: Option<Reason>,
     /// The acquires and ends here.
     pub(crate) outstanding: Outstanding,
-    /// It is unknown whether the node's clock is off: its vote does not count yet.
-    pub(crate) is_clock_unknown: bool,
+    pub(crate) clock: ClockState,
     pub(in crate::backend::redis::quorum) late: Late,
     pub(in crate::backend::redis::quorum) ended: Ended,
 }
@@ -65,6 +63,25 @@ impl Message {
             Message::None | Message::AsExpected | Message::News => Message::News,
         }
     }
+}
+
+/// What the node's messages have said about other waiters since the owner was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::backend::redis::quorum) enum Waiters {
+    #[default]
+    Unknown,
+    /// A message came at some time: a waiter queues, or did.
+    Announced,
+}
+
+/// What this client knows of a node's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ClockState {
+    /// It is right: the vote of a node whose clock is off was dropped.
+    #[default]
+    Judged,
+    /// Too few other clocks are known to judge it: the node's vote does not count yet.
+    Unknown,
 }
 
 /// An event at a node after the owner had got the lock or had ended.
@@ -99,12 +116,20 @@ pub(in crate::backend::redis::quorum) enum Standing {
     AskAgain,
     /// The owner has the node. The vote was requested at `at`.
     Held { grant: Grant, at: Moment },
-    /// Another owner has the node. `is_fresh`: the request was sent while this owner had one.
+    /// Another owner has the node.
     Waiting {
         holder: HolderId,
         waiting: Arc<Waiting>,
-        is_fresh: bool,
+        view: View,
     },
+}
+
+/// How current the answer to a command is when the owner decides whether to yield.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::backend::redis::quorum) enum View {
+    /// The command was sent while the owner had a node, and after the last answer to a yield.
+    Fresh,
+    Stale,
 }
 
 /// A command under way.
@@ -112,14 +137,21 @@ pub(in crate::backend::redis::quorum) enum Standing {
 pub(in crate::backend::redis::quorum) struct Sent {
     pub(in crate::backend::redis::quorum) command: Command,
     pub(in crate::backend::redis::quorum) at: Moment,
-    /// The owner had a node when this was sent.
-    pub(in crate::backend::redis::quorum) looks: bool,
+    /// The view that its answer will give.
+    pub(in crate::backend::redis::quorum) view: View,
+    pub(in crate::backend::redis::quorum) stage: Stage,
+}
+
+/// How far a command under way has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::backend::redis::quorum) enum Stage {
+    Unwritten,
     /// It was handed to a connection.
-    pub(in crate::backend::redis::quorum) is_written: bool,
+    Written,
 }
 
 impl Place {
-    pub(super) fn send(&mut self, command: Command, looks: bool, now: Moment) {
+    pub(super) fn send(&mut self, command: Command, view: View, now: Moment) {
         if self.is_notified() {
             self.message = Message::None;
             if self.holder().is_some() {
@@ -133,8 +165,8 @@ impl Place {
         self.sent = Some(Sent {
             command,
             at: now,
-            looks,
-            is_written: false,
+            view,
+            stage: Stage::Unwritten,
         });
     }
 
@@ -186,19 +218,19 @@ impl Place {
     /// The progress of the command under way. Once it is handed to a connection, it may be carried out.
     pub(crate) fn note(&mut self, event: SendEvent, ttl: Duration, queue: bool) {
         self.outstanding.note_acquire(event, ttl, queue);
-        let is_written = match event {
-            SendEvent::Sending(_) => true,
-            SendEvent::Unsent(_) => false,
+        let stage = match event {
+            SendEvent::Sending(_) => Stage::Written,
+            SendEvent::Unsent(_) => Stage::Unwritten,
             SendEvent::Answered(_) | SendEvent::Refused(_) => return,
         };
         if let Some(sent) = &mut self.sent {
-            sent.is_written = is_written;
+            sent.stage = stage;
         }
     }
 
     /// Forgets the command under way if it was never written. Returns whether it did.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
-        let forgotten = self.sent.take_if(|sent| !sent.is_written);
+        let forgotten = self.sent.take_if(|sent| sent.stage == Stage::Unwritten);
         if forgotten.is_none() {
             return true;
         }
@@ -261,14 +293,14 @@ impl Place {
     }
 
     pub(super) fn is_contended(&self) -> bool {
-        self.was_notified
+        self.waiters == Waiters::Announced
             || matches!(self.standing, Standing::Held { grant, .. } if grant.contended)
     }
 
     /// A message of the node names the owner.
     pub(super) fn note_message(&mut self) {
         self.message = self.message.come();
-        self.was_notified = true;
+        self.waiters = Waiters::Announced;
     }
 }
 
