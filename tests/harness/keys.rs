@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use redis::{RedisResult, Script, Value};
 
-use crate::raw::{Answer, REST, RawLock, entry, lua, owner};
+use crate::raw::{Answer, RESERVE, RawLock, entry, lua, owner};
 use crate::server::RedisServer;
 
 static KEYS_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
@@ -82,8 +82,8 @@ impl RawLocks {
     }
 
     /// `rest` of all.
-    pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
-        let mut call = REST.prepare_invoke();
+    pub fn reserve(&mut self, who: char, ms: i64) -> RedisResult<i64> {
+        let mut call = RESERVE.prepare_invoke();
         for lock in &self.locks {
             call.key(&lock.k);
         }

@@ -31,7 +31,7 @@ static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua"))
 /// `release`, as a client sends it.
 pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
 /// `rest`, of one lock or of several.
-pub(crate) static REST: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("rest.lua")));
+pub(crate) static RESERVE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("reserve.lua")));
 const MINT_SOURCE: &str = lua!("grant.lua", "mint.lua");
 const END_SOURCE: &str = lua!("grant.lua", "choose.lua", "end.lua");
 
@@ -204,8 +204,8 @@ impl RawLock {
     }
 
     /// `rest`.
-    pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
-        let mut call = REST.key(&self.k);
+    pub fn reserve(&mut self, who: char, ms: i64) -> RedisResult<i64> {
+        let mut call = RESERVE.key(&self.k);
         call.arg(owner(who)).arg(ms).invoke(&mut self.connection)
     }
 

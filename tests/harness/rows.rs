@@ -43,7 +43,7 @@ mod pause;
 mod quorum;
 mod redisson;
 mod refusals;
-mod rest;
+mod reserve;
 mod revocation;
 mod scripts;
 mod sentinels;
@@ -73,7 +73,7 @@ pub fn table() -> Vec<Row> {
         forgetting::rows(),
         clocks::rows(),
         refusals::rows(),
-        rest::rows(),
+        reserve::rows(),
         several::rows(),
         revocation::rows(),
         shares::rows(),

@@ -31,7 +31,7 @@ pub(crate) enum ReleaseOutcome {
     /// The server has confirmed it. The lock is free, or a waiter of the queue in Redis has it.
     Freed,
     /// The lock stays reserved until its minimum hold is over.
-    Rests,
+    Reserved,
     /// The lease was handed over to another caller of this client, without a command.
     HandedOver,
     /// The lease stays with this client for its next caller, without a command.

@@ -203,7 +203,7 @@ impl ReleaseReport {
             (ReleaseOutcome::NotOurs, None) => Err(self.lease.lose(LossReason::NotOurs)),
             (_, None) if !self.in_time => Err(LossReason::Expired),
             (ReleaseOutcome::Freed, None) => Ok("released"),
-            (ReleaseOutcome::Rests, None) => Ok("reserved"),
+            (ReleaseOutcome::Reserved, None) => Ok("reserved"),
             (ReleaseOutcome::HandedOver, None) => Ok("handed_over"),
             (ReleaseOutcome::Retained, None) => Ok("retained"),
             (ReleaseOutcome::NotAwaited, None) => Ok("unheard"),

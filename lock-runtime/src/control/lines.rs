@@ -80,10 +80,10 @@ safety_lines! {
     share_raises_the_lock:
         "the expiry of the lock that rises with that of a share",
         [reader_killed], "double entry";
-    token_of_a_cede:
+    token_of_a_yield:
         "the compare of the token that a command names which gives a node away",
-        [quorum_cede_late], "double entry";
-    token_of_a_lost_cede:
+        [quorum_yield_late], "double entry";
+    token_of_a_lost_yield:
         "the compare of a token with that of a command which gave the node away and was not answered",
         model "quorum, a break and a poll", "no holder relies on the lock for longer than a majority keeps it";
     token_of_a_revocation:
@@ -95,7 +95,7 @@ safety_lines! {
     ttl_of_the_successor:
         "the compare of the ttl that the successor was named with: another caller of its client takes the lease",
         model "walk, local queues", "no holder relies on the lock for longer than the server keeps it";
-    vote_under_a_cede:
+    vote_under_a_yield:
         "the check that no command is under way which gives the node away",
         model "walk, quorum", "no holder relies on the lock for longer than a majority keeps it";
 }

@@ -129,7 +129,7 @@ impl AuditedRun<'_> {
         if was.is_none() && is.is_some() && !may_make {
             breaches.add(Breach::MadeAnew);
         }
-        let rests = before
+        let reserves = before
             .and_then(|lock| lock.rest)
             .zip(after.and_then(|lock| lock.rest));
         // An acquire may find a claim of its own owner, or a lease no longer than it asks for. Whether a
@@ -138,7 +138,7 @@ impl AuditedRun<'_> {
         if was == is
             && !was_shared
             && !may_shorten
-            && rests.is_some_and(|(before, after)| after < before)
+            && reserves.is_some_and(|(before, after)| after < before)
         {
             breaches.add(Breach::Shortened);
         }
@@ -149,10 +149,10 @@ impl AuditedRun<'_> {
                 before.map(|lock| lock.value),
                 Some(Value::Ours { share: Some(_), .. })
             );
-        let rests = is == Some(Some(OwnerId::REST));
+        let reserves = is == Some(Some(OwnerId::RESERVED));
         let is_minted = self.command_mints() && self.before != self.after;
         let is_granted =
-            is != was && !rests || was_shared && token(before) != token(after) || is_minted;
+            is != was && !reserves || was_shared && token(before) != token(after) || is_minted;
         if is.is_some()
             && is_granted
             && !is_confirmed

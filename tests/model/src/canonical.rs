@@ -51,7 +51,7 @@ fn sort_clients(world: &mut World) {
     }
     world.clients.sort();
     let rename = |owner: &mut OwnerId| {
-        // No client has the owner of a phase, or of a lock at rest.
+        // No client has the owner of a phase, or of a reserved lock.
         if let Some(&client) = renamed.get(usize::from(owner.client)) {
             owner.client = client;
         }

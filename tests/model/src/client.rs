@@ -93,7 +93,7 @@ pub(crate) struct Lease {
     pub(crate) torn: bool,
     pub(crate) downgrades: Downgrade,
     /// How long the lock is to stay taken although its holder is done.
-    pub(crate) rests: Ticks,
+    pub(crate) reserves: Ticks,
     /// The server took the lock anew when it should have become a share. Its client cannot see that.
     pub(crate) taken_anew: bool,
 }
@@ -221,11 +221,11 @@ impl Lease {
         !self.lost && self.deadline > 0
     }
 
-    /// How long the lock is to stay taken if it is released now. A lost lease rests no more, and one without a body has
+    /// How long the lock is to stay taken if it is released now. A lost lease is not reserved, and one without a body has
     /// done nothing.
-    pub(crate) fn rest(&self) -> Ticks {
+    pub(crate) fn reservation(&self) -> Ticks {
         if self.is_valid() && self.body == Body::Inside {
-            self.rests
+            self.reserves
         } else {
             0
         }
@@ -282,7 +282,7 @@ impl Client {
                     lease.deadline = (lease.deadline - 1).max(0);
                     lease.holding.pass(of_turns.tick);
                     lease.retained = (lease.retained - 1).max(0);
-                    lease.rests = (lease.rests - 1).max(0);
+                    lease.reserves = (lease.reserves - 1).max(0);
                 }
                 Phase::Ending(End { ending, .. }) => {
                     // No caller waits for so long: it is told that the outcome is not known.

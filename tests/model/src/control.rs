@@ -35,10 +35,10 @@ safety_lines! {
     confirmation_of_a_grant,
     more_than_half,
     same_owner_for_each_attempt,
-    token_of_a_lost_cede,
+    token_of_a_lost_yield,
     token_written_back,
     ttl_of_the_successor,
-    vote_under_a_cede
+    vote_under_a_yield
 }
 
 thread_local! {

@@ -11,7 +11,7 @@ use crate::server::{
 use crate::world::World;
 
 /// The bits of scripts, beside those of plain locks and of shares.
-const RESTS: u16 = 1 << 8;
+const RESERVES: u16 = 1 << 8;
 const MINTS: u16 = 1 << 9;
 
 impl World {
@@ -34,7 +34,7 @@ impl World {
             Kind::Renew { .. } => 2,
             Kind::Release => 4,
             Kind::End { .. } => 8,
-            Kind::Rest { .. } => RESTS,
+            Kind::Reserve { .. } => RESERVES,
             // Not a script, so the server always knows it.
             Kind::Take { .. } | Kind::Delete { .. } => 0,
             Kind::Mint => MINTS,
@@ -42,7 +42,7 @@ impl World {
         let of_shares = request.share.is_some()
             || configuration.writes && matches!(request.kind, Kind::End { .. });
         // There is one script for that, since a share has no minimum.
-        let script = script << if of_shares && script < RESTS { 4 } else { 0 };
+        let script = script << if of_shares && script < RESERVES { 4 } else { 0 };
         if request.has_text {
             self.scripts |= script;
         }
@@ -86,7 +86,7 @@ impl World {
             Kind::Downgrade { .. } => unreachable!("its owner asks for a share"),
             Kind::Renew { ttl, .. } => Command::Renew { owner, ttl },
             Kind::Release => Command::Release { owner },
-            Kind::Rest { ttl } => Command::Rest { owner, ttl },
+            Kind::Reserve { ttl } => Command::Reserve { owner, ttl },
             Kind::Delete { token } => Command::Delete { owner, token },
             Kind::End { successor } => Command::End {
                 owner,
@@ -98,7 +98,7 @@ impl World {
         let (before, answer) = self.run_command(server, command, mode, configuration);
         self.note_taken_anew(&before, command, answer);
         self.note_barged(&before, command, answer);
-        self.note_rest(&before, command, answer);
+        self.note_reserve(&before, command, answer);
         self.note_freed(&before, command);
         if request.awaited && answer == Answer::Nil && self.records.share(owner).is_some() {
             self.breaches.add(Breach::WronglyLost);
@@ -172,8 +172,8 @@ impl World {
     }
 
     /// Notes for how long a lock has to stay taken, and if an end frees it before.
-    fn note_rest(&mut self, before: &Records, command: Command, answer: Answer) {
-        if let (Command::Rest { ttl, .. }, Answer::Code(1)) = (command, answer) {
+    fn note_reserve(&mut self, before: &Records, command: Command, answer: Answer) {
+        if let (Command::Reserve { ttl, .. }, Answer::Code(1)) = (command, answer) {
             self.minimum = ttl;
         }
         let (Command::Release { owner }
@@ -187,7 +187,7 @@ impl World {
         let client = self.client(owner.client);
         let index = client.find(owner.number).filter(|_| is_ended);
         let end = index.and_then(|index| client.owners[index].end());
-        if end.is_some_and(|end| end.ending.rests()) {
+        if end.is_some_and(|end| end.ending.reserves()) {
             self.breaches.add(Breach::FreedEarly);
         }
     }
@@ -197,7 +197,7 @@ impl World {
         let (Command::Release { owner }
         | Command::Delete { owner, .. }
         | Command::End { owner, .. }
-        | Command::Rest { owner, .. }
+        | Command::Reserve { owner, .. }
         | Command::ShareRelease { owner, .. }
         | Command::ShareEnd { owner, .. }) = command
         else {
@@ -274,7 +274,7 @@ fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
         Kind::Renew { ttl, .. } => Command::ShareRenew { owner, take, ttl },
         Kind::Release | Kind::Delete { .. } => Command::ShareRelease { owner, take },
         Kind::Take { .. } | Kind::Mint => unreachable!("a share has a token"),
-        Kind::Rest { .. } => unreachable!("a share has no minimum"),
+        Kind::Reserve { .. } => unreachable!("a share has no minimum"),
         Kind::End { .. } => Command::ShareEnd {
             owner,
             share: Some(share),

@@ -51,7 +51,7 @@ pub(crate) enum Kind {
         successor: Option<(u8, Ticks)>,
     },
     /// Keeps the lock taken for so long, although its holder is done.
-    Rest {
+    Reserve {
         ttl: Ticks,
     },
 }
@@ -131,7 +131,7 @@ impl Kind {
     pub(crate) fn ends(self) -> bool {
         matches!(
             self,
-            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. }
+            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Reserve { .. }
         )
     }
 }

@@ -34,7 +34,7 @@ pub const AS_LONG: &str = "a shared lock lasts until its last share lapses, and 
 /// A lock that becomes a share was not lost before.
 pub const UNBROKEN: &str = "a lock that becomes a share is held without a gap";
 /// The minimum of a lock whose holder is done.
-pub const MINIMUM: &str = "a lock at rest stays taken until its minimum is over, and no longer";
+pub const MINIMUM: &str = "a reserved lock stays taken until its minimum is over, and no longer";
 /// A holder learns of its loss as soon as it notices a move, and asks.
 pub const INFORMED: &str =
     "a holder without the lock has not noticed a move, or is asking whether it still holds";
@@ -59,7 +59,7 @@ pub(crate) const UNKNOWN: &str = "an announcement names an owner that its client
 /// A configuration with several shares contains some at once.
 pub(crate) const SHARED: &str = "two bodies share the lock";
 /// A configuration with a minimum contains a waiter that waits for it.
-pub(crate) const RESTED: &str = "a waiter waits for a lock at rest";
+pub(crate) const RESERVED: &str = "a waiter waits for a reserved lock";
 /// A configuration with downgrades contains one that succeeds.
 pub(crate) const DOWNGRADED: &str = "a lock has become a share";
 /// A configuration with plain commands and a crash contains one that overtakes a waiter.
@@ -131,7 +131,7 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     }
     if configuration.at_least > 0 && is_exclusion {
         properties.push(always(MINIMUM, keeps_minimum));
-        properties.push(sometimes(RESTED, is_awaited_at_rest));
+        properties.push(sometimes(RESERVED, is_awaited_while_reserved));
     }
     if configuration.takes && allows(Fault::Crash) {
         properties.push(sometimes(PAST_A_WAITER, is_past_a_waiter));
@@ -287,17 +287,17 @@ fn is_kept(world: &World, owner: OwnerId, deadline: Ticks) -> bool {
     is_holder && rest.is_none_or(|rest| rest >= deadline)
 }
 
-/// Whether a lock that was put to rest is taken for exactly as long as it has to be.
+/// Whether a lock that was reserved is taken for exactly as long as it has to be.
 fn keeps_minimum(world: &World) -> bool {
     let rest = match holder(world) {
-        Some((OwnerId::REST, rest)) => rest.unwrap_or(0),
+        Some((OwnerId::RESERVED, rest)) => rest.unwrap_or(0),
         _ => 0,
     };
     rest == world.minimum
 }
 
-fn is_awaited_at_rest(world: &World) -> bool {
-    world.records.holder() == Some(OwnerId::REST) && !world.records.queue.entries().is_empty()
+fn is_awaited_while_reserved(world: &World) -> bool {
+    world.records.holder() == Some(OwnerId::RESERVED) && !world.records.queue.entries().is_empty()
 }
 
 /// Whether no lock that became a share was taken anew for it.

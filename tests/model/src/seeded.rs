@@ -110,12 +110,12 @@ mistakes! {
         MoveUnconfirmed,
         /// A client that notices that another server has taken over stays with the one that says it is the primary.
         RoleBelieved,
-        /// A lock at rest still names its owner.
-        RestKeepsOwner,
+        /// A reserved lock still names its owner.
+        ReserveKeepsOwner,
         /// An owner whose lock should rest is ended again as any other if the first time is not answered.
-        RestEndedAgain,
+        ReserveEndedAgain,
         /// A lock whose minimum is not over goes to the next caller of its process.
-        RestHandedOver,
+        ReserveHandedOver,
         /// A revocation takes the lock whatever its operator saw.
         RevokeUnseen,
         /// A release frees a lock although a waiter has set its flag.

@@ -29,7 +29,7 @@ pub struct World {
     pub(crate) lapsed: bool,
     /// The live owner with the first place in the queue, and for each client how many bodies began there while it waited.
     pub(crate) waiting_head: Option<(OwnerId, Vec<u8>)>,
-    /// For how long a lock that was put to rest has to stay taken.
+    /// For how long a lock that was reserved has to stay taken.
     pub(crate) minimum: Ticks,
     pub(crate) replica: Option<Replica>,
     /// The server that the lock leaves. `records` are those of the target, or of a slot's two servers.

@@ -43,7 +43,7 @@ use crate::lease::Mode;
 use crate::lease::record::Grant;
 
 /// The resolution of expiries.
-const SHORTEST_REST: Duration = Duration::from_millis(1);
+const SHORTEST_RESERVATION: Duration = Duration::from_millis(1);
 
 /// A command that ends an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(crate) enum Command {
     /// Like `End`. Without a waiter, the successor gets the lock: the next caller of the local queue.
     EndForSuccessor,
     /// Keeps the lock taken for this time, by no owner.
-    Rest(Duration),
+    Reserve(Duration),
 }
 
 /// The outcome of a command.
@@ -107,7 +107,7 @@ pub(crate) enum Head {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     Freed,
-    Rests,
+    Reserved,
     NotOurs,
     Unconfirmed,
 }
@@ -118,7 +118,7 @@ pub(crate) struct Ending {
     pub(super) phase: Phase,
     pub(super) way: Way,
     /// Until when the lock stays reserved, if its holder is done before. `None` once the server has confirmed that.
-    pub(super) rests_until: Option<Moment>,
+    pub(super) reserved_until: Option<Moment>,
     pub(super) owes: Debts,
 }
 
@@ -161,13 +161,13 @@ impl Ending {
     pub(crate) fn of_holder(
         is_contended: bool,
         heads_queue: bool,
-        rests_until: Option<Moment>,
+        reserved_until: Option<Moment>,
     ) -> Ending {
-        let is_free = !is_contended && rests_until.is_none();
+        let is_free = !is_contended && reserved_until.is_none();
         Ending {
             phase: Phase::Urgent { failures: 0 },
             way: if is_free { Way::Release } else { Way::End },
-            rests_until,
+            reserved_until,
             owes: Debts {
                 head: heads_queue,
                 report: true,
@@ -193,7 +193,7 @@ impl Ending {
         Ending {
             phase: Phase::First,
             way,
-            rests_until: None,
+            reserved_until: None,
             owes: Debts {
                 head: false,
                 report: false,
@@ -212,7 +212,7 @@ impl Ending {
     /// all readers that are next, but an end that names a successor grants the lock to one waiter.
     #[inline]
     pub(crate) fn may_name_successor(&self, mode: Mode) -> bool {
-        self.owes.head && self.rests_until.is_none() && mode != Mode::Write
+        self.owes.head && self.reserved_until.is_none() && mode != Mode::Write
     }
 
     /// The first end names a successor.
@@ -236,15 +236,15 @@ impl Ending {
         match self.way {
             Way::Release => Command::Release,
             Way::EndForSuccessor => Command::EndForSuccessor,
-            Way::End => self.rest(now).map_or(Command::End, Command::Rest),
+            Way::End => self.reservation(now).map_or(Command::End, Command::Reserve),
         }
     }
 
     /// How long the lock must stay reserved.
     #[inline]
-    fn rest(&self, now: impl Fn() -> Moment) -> Option<Duration> {
-        let time = self.rests_until?.since(now());
-        (time >= SHORTEST_REST).then_some(time)
+    fn reservation(&self, now: impl Fn() -> Moment) -> Option<Duration> {
+        let time = self.reserved_until?.since(now());
+        (time >= SHORTEST_RESERVATION).then_some(time)
     }
 
     /// The caller of the release stops waiting: it is told so, and the end is no longer urgent.
@@ -275,7 +275,7 @@ impl Ending {
         }
         if let Event::Answered(_) = event {
             // The owner holds nothing any longer, so the next end has nothing to reserve.
-            self.rests_until = None;
+            self.reserved_until = None;
         }
         let mut promotes = None;
         if self.way == Way::EndForSuccessor {
@@ -383,7 +383,7 @@ fn report_of(event: Event, owner: &Outstanding) -> Report {
             Report::Unconfirmed
         }
         Event::Answered(EndReply::NotOurs | EndReply::LeftQueue) => Report::NotOurs,
-        Event::Answered(EndReply::Rests) => Report::Rests,
+        Event::Answered(EndReply::Reserved) => Report::Reserved,
         Event::Answered(EndReply::Freed | EndReply::HandedOff | EndReply::SuccessorHolds(_)) => {
             Report::Freed
         }

@@ -170,10 +170,10 @@ impl Memory {
     }
 
     fn free_owner(&self, owner: LockOwner<'_>, lease: &Lease, now: Moment) -> bool {
-        let rest = lease.rest(now);
-        self.store.decide(|store| match rest.is_zero() {
+        let reservation = lease.reservation(now);
+        self.store.decide(|store| match reservation.is_zero() {
             true => store.release(owner, now),
-            false => store.rest(owner, rest, now),
+            false => store.reserve(owner, reservation, now),
         })
     }
 }
@@ -248,10 +248,10 @@ impl Backend for Memory {
     }
 
     async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {
-        let rests = !lease.rest(lease.now()).is_zero();
+        let reserves = !lease.reservation(lease.now()).is_zero();
         if self.free(&lease) {
-            match rests {
-                true => ReleaseOutcome::Rests,
+            match reserves {
+                true => ReleaseOutcome::Reserved,
                 false => ReleaseOutcome::Freed,
             }
         } else {

@@ -120,9 +120,9 @@ impl Scripts {
     }
 
     /// The script that keeps locks reserved whose holder is done.
-    pub(super) fn rest() -> &'static Script {
+    pub(super) fn reserve() -> &'static Script {
         static REST: LazyLock<Script> =
-            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("rest")));
+            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("reserve")));
         &REST
     }
 
@@ -365,11 +365,11 @@ pub(super) fn parse_release_reply(value: &Value) -> Result<EndReply, WireError> 
     }
 }
 
-pub(super) fn parse_rest_reply(value: &Value) -> Result<EndReply, WireError> {
+pub(super) fn parse_reserve_reply(value: &Value) -> Result<EndReply, WireError> {
     match value {
-        Value::Int(1) => Ok(EndReply::Rests),
+        Value::Int(1) => Ok(EndReply::Reserved),
         Value::Int(-1) => Ok(EndReply::NotOurs),
-        _ => Err(unknown_answer("rest")),
+        _ => Err(unknown_answer("reserve")),
     }
 }
 

@@ -84,7 +84,7 @@ async fn send(
     command: Command,
 ) -> Then {
     let how = match command {
-        Command::Rest(time) => End::Rest { time },
+        Command::Reserve(time) => End::Reserve { time },
         _ => End::Whole { successor: None },
     };
     let ended = context.wire.end(owner, how).await;

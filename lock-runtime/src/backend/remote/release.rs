@@ -95,18 +95,18 @@ fn release_task(
             .queues()
             .update(&entry.owner.names.first().lock, None);
     }
-    let rest = entry
+    let reservation = entry
         .lease
         .has_minimum()
-        .then(|| entry.lease.rest(context.now()));
-    let rest = rest.filter(|rest| !rest.is_zero());
-    let rests_until = rest.map(|rest| SETTLING.now() + rest);
+        .then(|| entry.lease.reservation(context.now()));
+    let reservation = reservation.filter(|reservation| !reservation.is_zero());
+    let reserved_until = reservation.map(|reservation| SETTLING.now() + reservation);
     let release = Release {
         context: context.clone(),
         ending: Ending::of_holder(
             entry.holding.is_contended(),
             entry.holding.heads_queue(),
-            rests_until,
+            reserved_until,
         ),
         next: None,
         until: Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT),
@@ -271,7 +271,7 @@ impl Caller {
         let outcome = match report {
             None => return,
             Some(Report::Freed) => ReleaseOutcome::Freed,
-            Some(Report::Rests) => ReleaseOutcome::Rests,
+            Some(Report::Reserved) => ReleaseOutcome::Reserved,
             Some(Report::NotOurs) => ReleaseOutcome::NotOurs,
             Some(Report::Unconfirmed) => ReleaseOutcome::Unconfirmed,
         };
@@ -294,7 +294,7 @@ async fn send(
 ) -> Event {
     let how = match (command, next.as_mut()) {
         (Command::Release, _) => End::Release { number },
-        (Command::Rest(time), _) => End::Rest { time },
+        (Command::Reserve(time), _) => End::Reserve { time },
         (Command::EndForSuccessor, Some(next)) => End::Whole {
             successor: Some(Successor {
                 owner: &mut next.owner,

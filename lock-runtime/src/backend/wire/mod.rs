@@ -57,7 +57,7 @@ pub(crate) enum End<'a> {
     /// compare all of it. If a waiter queues after all, nothing is done.
     Release { number: FencingToken },
     /// It holds the lock, which stays reserved for a time, by no owner.
-    Rest { time: Duration },
+    Reserve { time: Duration },
     /// Whatever it has or queues for.
     Whole { successor: Option<Successor<'a>> },
 }

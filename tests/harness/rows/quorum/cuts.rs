@@ -21,7 +21,7 @@ fn quorum_reply_cut(round: &mut QuorumRound<'_>) {
     sides.extend(end_cut(round));
     sides.extend(end_cut_at_a_majority(round));
     sides.push(hold_cut(round));
-    sides.extend(cede_cut(round));
+    sides.extend(yield_cut(round));
     for side in &mut sides {
         side.proxies.iter().for_each(Proxy::heal);
     }
@@ -163,18 +163,18 @@ fn hold_cut(round: &mut QuorumRound<'_>) -> Side {
     side
 }
 
-fn cede_cut(round: &mut QuorumRound<'_>) -> impl Iterator<Item = Side> {
-    let nodes @ [_, ceded, third] = roles(round);
+fn yield_cut(round: &mut QuorumRound<'_>) -> impl Iterator<Item = Side> {
+    let nodes @ [_, yielded, third] = roles(round);
     // New processes: those that have had slow answers may have another order than the one in which they ask.
     let sides = CUTS.map(|cut| {
         let [mut first, mut second] = [Side::new(round), Side::new(round)];
         split(round, [&mut first, &mut second], nodes);
-        let record = lock_at(round, ceded).value().expect("it is held");
+        let record = lock_at(round, yielded).value().expect("it is held");
         let (label, token) = label_and_token(&record);
-        let cede = format!("{label}\r\n$16\r\n{token}\r\n");
+        let yielding = format!("{label}\r\n$16\r\n{token}\r\n");
         let reached = Instant::now();
-        cut.during(&second.proxies[ceded], &cede, || {
-            first.proxies[ceded].heal();
+        cut.during(&second.proxies[yielded], &yielding, || {
+            first.proxies[yielded].heal();
             // Another attempt may have to begin.
             round.granted_next(&first.worker, reached, Duration::from_secs(2));
         });

@@ -13,19 +13,19 @@ use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
 rows! {
-    E quorum_cede_late on RedisQuorum::start;
+    E quorum_yield_late on RedisQuorum::start;
     E quorum_call_late on RedisQuorum::start, of 3, walked;
     E quorum_hold_late on RedisQuorum::start, of 2, walked;
 }
 
 /// A process gives a node away, and the command is held back. Then the process has the lock after all, with that node,
 /// and the command arrives: it names another token, and does nothing.
-fn quorum_cede_late(round: &mut QuorumRound<'_>) {
-    let nodes @ [_, ceded, third] = roles(round);
+fn quorum_yield_late(round: &mut QuorumRound<'_>) {
+    let nodes @ [_, yielded, third] = roles(round);
     // The node learns the script.
     let [mut first, mut second] = [Side::new(round), Side::new(round)];
     split(round, [&mut first, &mut second], nodes);
-    first.proxies[ceded].heal();
+    first.proxies[yielded].heal();
     for side in [&mut first, &mut second] {
         round.granted(&side.worker);
         round.visit(&mut side.worker);
@@ -35,32 +35,32 @@ fn quorum_cede_late(round: &mut QuorumRound<'_>) {
     let before = [first, second];
 
     let [mut first, mut second] = [Side::new(round), Side::new(round)];
-    let near = Proxy::start(round.server.nodes[ceded].port());
-    second.proxies[ceded].redirect(near.port());
+    let near = Proxy::start(round.server.nodes[yielded].port());
+    second.proxies[yielded].redirect(near.port());
     split(round, [&mut first, &mut second], nodes);
-    let mut lock = lock_at(round, ceded);
+    let mut lock = lock_at(round, yielded);
     let record = lock.value().expect("it is held");
     let (label, token) = label_and_token(&record);
     near.requests(Mode::Hold);
-    first.proxies[ceded].heal();
-    let cede = format!("{label}\r\n$16\r\n{token}\r\n");
+    first.proxies[yielded].heal();
+    let yielding = format!("{label}\r\n$16\r\n{token}\r\n");
     wait_until("command that gives the node away", PATIENCE, || {
-        near.has_held(&cede)
+        near.has_held(&yielding)
     });
     let mut at_third = lock_at(round, third);
     second.proxies[third].heal();
     wait_until("third node", PATIENCE, || {
         at_third.is_held_by(&second.worker)
     });
-    second.proxies[ceded].redirect(round.server.nodes[ceded].port());
-    second.proxies[ceded].kill_connections();
+    second.proxies[yielded].redirect(round.server.nodes[yielded].port());
+    second.proxies[yielded].kill_connections();
     round.granted(&second.worker);
     assert_eq!(second.worker.ask("look", PATIENCE), "looked");
 
-    let mut monitor = round.server.nodes[ceded].monitor();
+    let mut monitor = round.server.nodes[yielded].monitor();
     near.heal();
-    let cede = format!("{label}\" \"{token}\" \"");
-    arrives(&mut monitor, &cede);
+    let yielding = format!("{label}\" \"{token}\" \"");
+    arrives(&mut monitor, &yielding);
     let is_left = lock.is_held_by(&second.worker);
     if !is_left {
         round.granted(&first.worker);

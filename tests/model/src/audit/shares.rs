@@ -10,7 +10,7 @@ impl AuditedRun<'_> {
             Command::Release { owner }
             | Command::Delete { owner, .. }
             | Command::End { owner, .. }
-            | Command::Rest { owner, .. }
+            | Command::Reserve { owner, .. }
             | Command::ShareRelease { owner, .. }
             | Command::ShareEnd { owner, .. } => Some(owner),
             Command::Acquire { .. }

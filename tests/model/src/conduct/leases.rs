@@ -26,7 +26,7 @@ impl Lease {
             retained: 0,
             torn: false,
             downgrades: Downgrade::No,
-            rests: rules.at_least,
+            reserves: rules.at_least,
             taken_anew: false,
         }
     }

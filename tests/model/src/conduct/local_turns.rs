@@ -169,7 +169,7 @@ impl Client {
         }
         lease.minting = false;
         (lease.body, lease.retained) = (Body::Outside, 0);
-        lease.rests = rules.at_least;
+        lease.reserves = rules.at_least;
         if rules.seeded == Some(Seeded::LeaseFromTurn) {
             lease.deadline = ttl;
         }
@@ -249,7 +249,7 @@ fn facts(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> Facts {
         deadline: NOW_HELD + of.duration(lease.deadline),
         ttl: of.duration(ttl),
         is_named: false,
-        rests: lease.rest() > 0,
+        reserves: lease.reservation() > 0,
         is_over: !lease.is_valid(),
         is_sure: lease.body == Body::Inside && !lease.is_unconfirmed,
         turns: if of.are_taken { rules.turns as u32 } else { 1 },
@@ -263,11 +263,11 @@ fn facts(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> Facts {
         Some(Seeded::TurnUnfit) => fit,
         Some(Seeded::TurnUnchecked) => Facts {
             is_over: false,
-            rests: false,
+            reserves: false,
             ..fit
         },
-        Some(Seeded::RestHandedOver) => Facts {
-            rests: false,
+        Some(Seeded::ReserveHandedOver) => Facts {
+            reserves: false,
             ..facts
         },
         Some(Seeded::RangeUnbounded) if of.are_taken => Facts {

@@ -69,7 +69,7 @@ impl Client {
                 owner.awaits_reply = true;
             }
             Kind::Renew { .. } | Kind::Mint => {}
-            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. } => {
+            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Reserve { .. } => {
                 owner.outstanding().ending(on);
                 owner.is_ended = true;
                 owner.awaits_reply = true;
@@ -182,7 +182,7 @@ impl Client {
             Kind::Acquire { .. } | Kind::Take { .. } | Kind::Downgrade { .. } => {
                 note(self.owners[index].outstanding());
             }
-            Kind::Release | Kind::Delete { .. } | Kind::Rest { .. } | Kind::End { .. } => {
+            Kind::Release | Kind::Delete { .. } | Kind::Reserve { .. } | Kind::End { .. } => {
                 self.owners[index].outstanding().ending_is_known();
             }
             Kind::Renew { .. } | Kind::Mint => {}

@@ -51,20 +51,20 @@ impl Client {
         }
         let owner = &mut self.owners[index];
         let mode = mode_of(owner, rules);
-        let rests = match mode {
+        let reserves = match mode {
             Mode::Share => 0,
-            Mode::Exclusive | Mode::Write => lease.rest(),
+            Mode::Exclusive | Mode::Write => lease.reservation(),
         };
-        let rests_until = (rests > 0).then(|| NOW + duration(rests));
+        let reserved_until = (reserves > 0).then(|| NOW + duration(reserves));
         let heads_queue = lease.holding.heads_queue();
-        let ending = Ending::of_holder(lease.holding.is_contended(), heads_queue, rests_until);
+        let ending = Ending::of_holder(lease.holding.is_contended(), heads_queue, reserved_until);
         let mut end = End::new(ending);
         // The record has the token of the grant in every turn.
         let number = (lease.token - Token::from(lease.holding.turn())).max(0);
         end.deletes = (rules.deletes && mode != Mode::Share).then_some(number);
         // One that is about to become a share may still be the head.
         let may_name = mode != Mode::Share && end.ending.may_name_successor(mode)
-            || heads_queue && rules.seeded == Some(Seeded::RestHandedOver);
+            || heads_queue && rules.seeded == Some(Seeded::ReserveHandedOver);
         let next_ttl = self.queue.peek().copied();
         if let Some(ttl) = next_ttl.filter(|_| may_name) {
             let successor = self.new_number();
@@ -97,9 +97,9 @@ impl Client {
         };
         let mut command = ending.command(|| NOW);
         let is_first = !self.owners[index].is_ended;
-        if let Command::Rest(_) = command
+        if let Command::Reserve(_) = command
             && !is_first
-            && rules.seeded == Some(Seeded::RestEndedAgain)
+            && rules.seeded == Some(Seeded::ReserveEndedAgain)
         {
             // It frees the lock before its minimum is over.
             command = Command::End;
@@ -121,7 +121,7 @@ impl Client {
             Command::EndForSuccessor => Kind::End {
                 successor: named.map(|named| (self.owners[named].number, self.owners[named].ttl)),
             },
-            Command::Rest(time) => Kind::Rest { ttl: ticks(time) },
+            Command::Reserve(time) => Kind::Reserve { ttl: ticks(time) },
         };
         self.send(index, kind, false)
     }
@@ -179,7 +179,7 @@ impl Client {
         };
         let reaction = end.ending.on(event, outstanding, || NOW, || JITTER);
         let is_misreported = match reaction.reports {
-            Some(Report::Freed | Report::Rests) => !end.has_freed,
+            Some(Report::Freed | Report::Reserved) => !end.has_freed,
             Some(Report::NotOurs) => end.has_freed,
             Some(Report::Unconfirmed) | None => false,
         };
@@ -289,7 +289,7 @@ pub(crate) fn event_of(kind: Kind, answer: Answer) -> Event {
     Event::Answered(match (kind, answer) {
         (_, Answer::Refused(_)) => return Event::Refused,
         (_, Answer::Unavailable) => return Event::Unavailable,
-        (Kind::Rest { .. }, Answer::Code(1)) => EndReply::Rests,
+        (Kind::Reserve { .. }, Answer::Code(1)) => EndReply::Reserved,
         (Kind::Release | Kind::Delete { .. }, Answer::Code(2)) => EndReply::Contended,
         (_, Answer::Code(1)) => EndReply::Freed,
         (_, Answer::Code(2)) => EndReply::HandedOff,

@@ -18,7 +18,7 @@ mod network;
 mod outsiders;
 mod processes;
 mod releases;
-mod rest;
+mod reserve;
 mod retained;
 mod server;
 mod shares;
@@ -42,7 +42,7 @@ pub fn all() -> Vec<Configuration> {
         releases::all(),
         retained::all(),
         shares::all(),
-        rest::all(),
+        reserve::all(),
         takes::all(),
     ]
     .concat()

@@ -55,7 +55,7 @@ pub fn all() -> Vec<Configuration> {
         "local turns and retained leases":
             walk("walk, turns", &[NETWORK])
                 { calls: vec![6, 6, 3, 2], local_turns: Some(4), retain: 2, turns: 3, ttl: 9, deletes: true };
-        "locks that stay taken for a minimum": walk("walk, rest", &[NETWORK]) { at_least: 4 };
+        "locks that stay taken for a minimum": walk("walk, reserve", &[NETWORK]) { at_least: 4 };
         "plain commands that take a free lock, and tokens that bodies ask for; a clock behind the last token":
             walk("walk, takes", &[NETWORK, &[(Mint, 8), (ClockBehind, 1)]]) { takes: true, local_turns: Some(2) };
         "shares, permits and writers; locks that become shares":

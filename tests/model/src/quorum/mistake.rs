@@ -15,11 +15,11 @@ mistakes! {
         DelayByOwnClock,
         /// What a client has measured counts although the node lost its data in between.
         CountOfAnother,
-        /// `cede` moves the lock whatever its token is.
-        CedeWithoutToken,
-        /// A vote counts while its `cede` is under way.
-        CededVoteCounts,
-        /// The token that an unanswered `cede` named still counts.
+        /// `yield` moves the lock whatever its token is.
+        YieldWithoutToken,
+        /// A vote counts while its `yield` is under way.
+        YieldedVoteCounts,
+        /// The token that an unanswered `yield` named still counts.
         VoidTokenCounts,
         /// A proposal raises the token of the lock, and the fence stays.
         FenceNotRaised,
@@ -34,8 +34,8 @@ mistakes! {
 /// ballot.
 const BY_REMOVAL: [(Mistake, SafetyLine); 4] = [
     (Mistake::NoWriteBack, SafetyLine::token_written_back),
-    (Mistake::CededVoteCounts, SafetyLine::vote_under_a_cede),
-    (Mistake::VoidTokenCounts, SafetyLine::token_of_a_lost_cede),
+    (Mistake::YieldedVoteCounts, SafetyLine::vote_under_a_yield),
+    (Mistake::VoidTokenCounts, SafetyLine::token_of_a_lost_yield),
     (Mistake::HalfIsEnough, SafetyLine::more_than_half),
 ];
 

@@ -128,7 +128,7 @@ impl Owner {
                     Proposal::Known(token) => scripts::Proposal::Known(token as Token),
                 },
             },
-            Command::Cede { token } => scripts::Command::Cede {
+            Command::Yield { token } => scripts::Command::Yield {
                 token: token_of(token),
                 stamp,
             },
@@ -145,7 +145,7 @@ fn patience() -> Patience {
     Patience::of(Duration::ZERO)
 }
 
-/// The answer of a node to an acquire or a cede.
+/// The answer of a node to an acquire or a yield.
 pub(super) fn reply(answer: scripts::Answer) -> NodeReply {
     match answer {
         scripts::Answer::Held { token } => NodeReply::Held(grant(token)),

@@ -49,7 +49,7 @@ pub enum Command {
         known: Option<Count>,
     },
     /// Gives K to a waiter with a better stamp, and queues.
-    Cede {
+    Yield {
         /// The token of the K that is given.
         token: Token,
         /// The owner's stamp.
@@ -148,7 +148,7 @@ pub fn run(
             proposal,
         } => script.acquire(ttl, queues, stamp, proposal),
         Command::Mark { new, known } => script.mark(new, known),
-        Command::Cede { token, stamp } => script.cede(token, stamp),
+        Command::Yield { token, stamp } => script.yielding(token, stamp),
         Command::Hold { ttl, token } => script.hold(ttl, token),
         Command::Renew { ttl } => script.renew(ttl),
         Command::Release => script.release(),
@@ -211,14 +211,14 @@ impl Script<'_> {
         self.waiting()
     }
 
-    fn cede(&mut self, token: Token, stamp: Token) -> Answer {
+    fn yielding(&mut self, token: Token, stamp: Token) -> Answer {
         if let Some(early) = self.early() {
             return early;
         }
         let Some(lock) = self.mine() else {
             return self.waiting();
         };
-        let is_named = lock.token == token || self.makes(Mistake::CedeWithoutToken);
+        let is_named = lock.token == token || self.makes(Mistake::YieldWithoutToken);
         let first = self.records.queue.first().copied();
         let first = first.filter(|first| (first.stamp, first.owner) < (stamp, self.me));
         let Some(first) = first.filter(|_| is_named) else {

@@ -74,10 +74,10 @@ branches! {
     MintWithASpoiledFence
     MintWithABadFence
     MintWithoutMemory
-    RestKeeps
-    RestOfNothing
-    RestOfAnothers
-    RestOfASpoiledLock
+    ReserveKeeps
+    ReserveOfNothing
+    ReserveOfAnothers
+    ReserveOfASpoiledLock
     WalkDropsTheDead
     WalkDropsWithoutHeartbeat
     WalkDropsTheEnded
@@ -175,10 +175,10 @@ branches! {
     KeysEndOfASpoiledLock
     KeysEndWithASpoiledRecord
     KeysEndInASpoiledQueue
-    KeysRest
-    KeysRestOfAPart
-    KeysRestOfNone
-    KeysRestOfASpoiledLock
+    KeysReserve
+    KeysReserveOfAPart
+    KeysReserveOfNone
+    KeysReserveOfASpoiledLock
 }
 
 /// The branches that one run took.

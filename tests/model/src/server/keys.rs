@@ -36,7 +36,7 @@ pub enum KeysCommand {
         owner: OwnerId,
     },
     /// Keeps the locks taken by no owner any more.
-    Rest {
+    Reserve {
         /// The holder.
         owner: OwnerId,
         /// For how long.
@@ -101,7 +101,7 @@ pub fn run_keys(
         KeysCommand::Renew { owner, ttl } => (0, run.renew(owner, ttl)),
         KeysCommand::Release { owner } => (0, run.release(owner)),
         KeysCommand::End { owner } => (0, run.end(owner)),
-        KeysCommand::Rest { owner, ttl } => (0, run.rest(owner, ttl)),
+        KeysCommand::Reserve { owner, ttl } => (0, run.reserve(owner, ttl)),
     };
     let is_waiting = matches!(answer, Answer::Waiting { .. });
     let holds_later = is_waiting && run.holds_later(in_the_way, command);
@@ -382,22 +382,22 @@ impl Keys<'_> {
         self.answer(branch, Answer::Code(code))
     }
 
-    fn rest(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
-        let (mut rested, mut refused) = (0, None);
+    fn reserve(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
+        let (mut reserved, mut refused) = (0, None);
         for number in 0..self.locks.len() {
-            match self.on(number, |script| script.rest(me, ttl)) {
-                Answer::Code(1) => rested += 1,
+            match self.on(number, |script| script.reserve(me, ttl)) {
+                Answer::Code(1) => reserved += 1,
                 Answer::Refused(refusal) => refused = Some(refusal),
                 _ => {}
             }
         }
         if let Some(refusal) = refused {
-            return self.answer(Branch::KeysRestOfASpoiledLock, Answer::Refused(refusal));
+            return self.answer(Branch::KeysReserveOfASpoiledLock, Answer::Refused(refusal));
         }
-        let (branch, code) = match rested {
-            0 => (Branch::KeysRestOfNone, -1),
-            rested if rested < self.locks.len() => (Branch::KeysRestOfAPart, -1),
-            _ => (Branch::KeysRest, 1),
+        let (branch, code) = match reserved {
+            0 => (Branch::KeysReserveOfNone, -1),
+            reserved if reserved < self.locks.len() => (Branch::KeysReserveOfAPart, -1),
+            _ => (Branch::KeysReserve, 1),
         };
         self.answer(branch, Answer::Code(code))
     }

@@ -46,8 +46,8 @@ impl OwnerId {
         number: 0,
     };
 
-    /// The owner that the record of a lock at rest names.
-    pub const REST: OwnerId = OwnerId {
+    /// The owner that the record of a reserved lock names.
+    pub const RESERVED: OwnerId = OwnerId {
         client: u8::MAX,
         number: 1,
     };
@@ -249,7 +249,7 @@ pub enum Command {
         successor: Option<(OwnerId, Ticks)>,
     },
     /// Keeps the lock taken by no owner any more.
-    Rest {
+    Reserve {
         /// The holder.
         owner: OwnerId,
         /// For how long.
@@ -393,7 +393,7 @@ pub struct Site {
 impl Site {
     /// Whether an announcement for `owner` has a receiver.
     fn has_receiver(&self, owner: OwnerId) -> bool {
-        // No client has the owner of a phase, or of a lock at rest.
+        // No client has the owner of a phase, or of a reserved lock.
         let client = 1_u8.checked_shl(owner.client.into());
         client.is_some_and(|client| self.receivers & client != 0)
     }
@@ -445,7 +445,7 @@ impl Records {
             (Command::Release { owner }, _) => script.release(owner),
             (Command::Delete { owner, token }, _) => script.delete(owner, token),
             (Command::End { owner, successor }, _) => script.end(owner, successor),
-            (Command::Rest { owner, ttl }, _) => script.rest(owner, ttl),
+            (Command::Reserve { owner, ttl }, _) => script.reserve(owner, ttl),
             (
                 Command::ShareAcquire {
                     owner,
@@ -525,7 +525,7 @@ impl Records {
     }
 
     /// The holder, if a script wrote the record; [`OwnerId::PHASE`] if the lock is shared, and
-    /// [`OwnerId::REST`] if it rests.
+    /// [`OwnerId::RESERVED`] if it is reserved.
     pub fn holder(&self) -> Option<OwnerId> {
         match self.lock?.value {
             Value::Ours { owner, .. } => Some(owner),

@@ -388,6 +388,6 @@ fn of_end(command: OfEnd) -> Kind {
     match command {
         OfEnd::Release => Kind::Release,
         OfEnd::End => Kind::End,
-        OfEnd::EndForSuccessor | OfEnd::Rest(_) => unreachable!("of several locks"),
+        OfEnd::EndForSuccessor | OfEnd::Reserve(_) => unreachable!("of several locks"),
     }
 }

@@ -58,7 +58,7 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     ForgottenInTime in "torn, giving up" breaks PHANTOM;
     SuccessorForgotten in "doubled with a successor" breaks PHANTOM;
     OutcomeOfTheLast in "deletes, doubled" breaks MISREPORTED;
-    OutcomeOfTheLast in "rest, lost" breaks MISREPORTED;
+    OutcomeOfTheLast in "reserve, lost" breaks MISREPORTED;
     HeadKept in "local queue" breaks ONE_HEAD, RECOVERY;
     TokenFromFence in "empty restart" breaks TOKENS_RISE, FENCED;
     TokenFromFence in "failover" breaks FENCED;
@@ -112,10 +112,10 @@ const SHOWS: Shows<Seeded> = shows! { Seeded:
     DowngradeTakes in "downgrade, deleted" breaks UNBROKEN;
     DowngradeRenewsAlone in "downgrade, lost" breaks WRONGLY_LOST;
     SettleUntilAnswered in "shares, torn" breaks PHANTOM;
-    RestKeepsOwner in "rest" breaks MINIMUM, PHANTOM;
-    RestEndedAgain in "rest, lost" breaks FREED_EARLY;
-    RestEndedAgain in "rest, torn" breaks FREED_EARLY;
-    RestHandedOver in "rest, local queue" breaks FREED_EARLY;
+    ReserveKeepsOwner in "reserve" breaks MINIMUM, PHANTOM;
+    ReserveEndedAgain in "reserve, lost" breaks FREED_EARLY;
+    ReserveEndedAgain in "reserve, torn" breaks FREED_EARLY;
+    ReserveHandedOver in "reserve, local queue" breaks FREED_EARLY;
     RevokeUnseen in "revoked" breaks AS_SEEN;
     FreedPastWaiters in "takes, crash" breaks BARGED;
     MintForAnyone in "takes" breaks MINTED;
@@ -150,8 +150,8 @@ const OF_QUORUM: Shows<OfQuorum> = shows! { OfQuorum:
     VotesAtOnce in "quorum, after a loss" breaks quorum::TOKENS_RISE;
     DelayByOwnClock in "quorum, restarted with a wrong clock" breaks quorum::EXCLUSION;
     CountOfAnother in "quorum, flushed after a loss" breaks quorum::EXCLUSION;
-    CedeWithoutToken in "quorum, a break and a poll" breaks quorum::BACKED;
-    CededVoteCounts in "quorum, a slow answer" breaks quorum::BACKED;
+    YieldWithoutToken in "quorum, a break and a poll" breaks quorum::BACKED;
+    YieldedVoteCounts in "quorum, a slow answer" breaks quorum::BACKED;
     FenceNotRaised in "quorum, two owners" breaks quorum::TOKENS_RISE;
     HalfIsEnough in "quorum, two owners" breaks quorum::EXCLUSION, quorum::BACKED;
     HalfIsEnough in "quorum, two owners for longer" breaks quorum::MAJORITY;

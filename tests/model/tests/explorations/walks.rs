@@ -39,7 +39,7 @@ const FINDS: Finds<Seeded> = finds! { Seeded:
     "walk, impaired" finds SuccessorForgotten;
     "walk, turns" finds NoOwnerCompare, DeadlineFromReply, UnreachableDropped, TurnUnfit, TokenReused, LeaseFromTurn,
         RetainedLate, RetainedContended, RetainedForever, RetainedTorn;
-    "walk, rest" finds HeadKept, RestKeepsOwner, RestEndedAgain, RestHandedOver;
+    "walk, reserve" finds HeadKept, ReserveKeepsOwner, ReserveEndedAgain, ReserveHandedOver;
     "walk, takes" finds OutcomeOfTheLast, FenceByAttempt, FenceByRelease, RangeUnbounded, FreedPastWaiters,
         MintLowersFence, TakeUnsettled;
     "walk, shares" finds JoinsPastWaiters, AbsentKeepsPlace, WriterNamesSuccessor, LimitIgnored, RenewalKeepsExpiry,
@@ -77,7 +77,7 @@ const OF_QUORUM: Finds<OfQuorum> = finds! { OfQuorum:
 /// Those that only a search finds.
 const UNFOUND_OF_QUORUM: &[OfQuorum] = &[
     OfQuorum::CountOfAnother,
-    OfQuorum::CedeWithoutToken,
+    OfQuorum::YieldWithoutToken,
     OfQuorum::VoidTokenCounts,
 ];
 

@@ -19,7 +19,7 @@ mod operations;
 mod options;
 mod permits;
 mod readers;
-mod rest;
+mod reserve;
 mod several;
 mod share_callers;
 mod share_leases;
@@ -62,10 +62,10 @@ macro_rules! suite {
                 blocking_calls_share_a_lock, thread_waits_for_its_share, waiting_shares_are_told_of_a_shutdown,
                 shared_bodies_are_ended_by_a_shutdown,
             }
-            rest {
+            reserve {
                 lock_stays_taken_until_its_minimum_is_over, longer_body_frees_the_lock_at_once,
-                every_end_of_a_hold_leaves_the_lock_at_rest,
-                lock_that_was_lost_does_not_rest, several_locks_rest_together, impossible_minimum_is_refused,
+                every_end_of_a_hold_reserves_the_lock,
+                lock_that_was_lost_is_not_reserved, several_locks_are_reserved_together, impossible_minimum_is_refused,
                 downgraded_writer_has_no_minimum,
             }
             several {
@@ -185,8 +185,8 @@ macro_rules! suite {
                 // The scripts of shares, and one command that sends five messages.
                 readers_behind_a_writer_go_in_together,
             }
-            rest {
-                // The script that leaves a lock at rest.
+            reserve {
+                // The script that reserves a lock.
                 lock_stays_taken_until_its_minimum_is_over,
             }
             several {

@@ -34,7 +34,7 @@ foreign_value_is_never_touched = "
     B try               | waits 1 60s       | same
     B renew             | nil               | same
     B release           | another           | same
-    B rest              | another           | same"
+    B reserve           | another           | same"
 
 large_foreign_value_is_answered_by_its_beginning = "
     set K 'x{1048576}'
@@ -51,7 +51,7 @@ expired_lease_is_free = "
     expire
     A renew             | nil               | same
     A release           | absent            | same
-    A rest              | another           | same
+    A reserve           | another           | same
     B acquire           | held b            | B b"
 
 renewal_lengthens_a_lease_and_never_shortens_it = "

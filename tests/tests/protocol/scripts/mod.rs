@@ -16,7 +16,7 @@ mod queue;
 mod quorum;
 mod random;
 mod redisson;
-mod rest;
+mod reserve;
 mod revoke;
 mod shares;
 mod transcript;

@@ -75,10 +75,10 @@ shared_lock_whose_shares_were_lost_is_revoked = "
     lose R
     revoke a            | freed             | free"
 
-lock_at_rest_is_revoked_and_no_owner_told = "
+reserved_lock_is_revoked_and_no_owner_told = "
     A listen
     A acquire           | held a
-    A rest
+    A reserve
     revoke a            | freed             | free, untold A"
 
 foreign_record_is_compared_whole = "

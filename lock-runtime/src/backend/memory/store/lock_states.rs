@@ -95,7 +95,7 @@ impl LockState {
                 state.more_holders += 1;
                 continue;
             }
-            let kind = match (is_shared, holder.is_resting) {
+            let kind = match (is_shared, holder.is_reserved) {
                 (true, _) => HolderKind::Share,
                 (false, true) => HolderKind::Resting,
                 (false, false) => HolderKind::Ours,

@@ -266,7 +266,7 @@ async fn send(
     ];
     let stamp = Argument::Number(i64::try_from(stamp).unwrap_or(i64::MAX));
     let delay = Argument::Number(nodes.delay_ms());
-    let (of_acquire, of_cede);
+    let (of_acquire, of_yield);
     let arguments: &[Argument<'_>] = match command {
         Command::Acquire {
             queue,
@@ -282,10 +282,10 @@ async fn send(
             of_acquire = [marker, entry, ttl, stamp, proposal, Argument::Boot, delay];
             &of_acquire
         }
-        Command::Cede { token: named } => {
-            (script, name) = (&nodes.scripts.cede, "cede");
+        Command::Yield { token: named } => {
+            (script, name) = (&nodes.scripts.yielding, "yield");
             token = format!("{:0digits$}", named.get(), digits = FencingToken::DIGITS);
-            of_cede = [
+            of_yield = [
                 marker,
                 entry,
                 Argument::Text(&token),
@@ -293,7 +293,7 @@ async fn send(
                 Argument::Boot,
                 delay,
             ];
-            &of_cede
+            &of_yield
         }
     };
     let call = ScriptCall {
@@ -302,7 +302,7 @@ async fn send(
         arguments,
         shortcut: None,
     };
-    let queues = queue || matches!(command, Command::Cede { .. });
+    let queues = queue || matches!(command, Command::Yield { .. });
     let note = |event: SendEvent| note(candidate, node, ttl, queues, event);
     let answered = nodes
         .node(node)

@@ -210,7 +210,7 @@ impl Ballot {
             match &place.standing {
                 &Standing::Held { grant, .. } if is_split && (place.is_notified() || gives_way) => {
                     let token = grant.token;
-                    Some(Command::Cede { token })
+                    Some(Command::Yield { token })
                 }
                 Standing::Held { grant, .. } => {
                     let is_less =
@@ -237,7 +237,7 @@ impl Ballot {
     fn acquire(&self, node: usize, queue: bool) -> Command {
         let void = self.places[node].void;
         let known = match void {
-            _ if is_removed!(token_of_a_lost_cede) => self.largest,
+            _ if is_removed!(token_of_a_lost_yield) => self.largest,
             0 => self.largest,
             void => self.largest.max(void + 1),
         };
@@ -270,16 +270,16 @@ impl Ballot {
         }
         place.expect_nothing();
         self.patience.note(now.since(at));
-        let is_cede = matches!(sent.command, Command::Cede { .. });
-        // A `cede` that is kept does not extend the expiry.
+        let is_yield = matches!(sent.command, Command::Yield { .. });
+        // A `yield` that is kept does not extend the expiry.
         let at = match place.standing {
-            Standing::Held { at, .. } if is_cede => at,
+            Standing::Held { at, .. } if is_yield => at,
             _ => at,
         };
         place.standing = match reply {
-            // The node that an unanswered `cede` named may still go.
+            // The node that an unanswered `yield` named may still go.
             NodeReply::Held(grant)
-                if grant.token.get() <= place.void && !is_removed!(token_of_a_lost_cede) =>
+                if grant.token.get() <= place.void && !is_removed!(token_of_a_lost_yield) =>
             {
                 Standing::AskAgain
             }
@@ -302,7 +302,7 @@ impl Ballot {
                 }
             }
         };
-        if is_cede {
+        if is_yield {
             let is_kept = matches!(self.places[node].standing, Standing::Held { .. });
             self.kept_at = is_kept.then_some(now).or(self.kept_at);
             // The next decision to yield needs a new look at the other owners' nodes.
@@ -323,7 +323,7 @@ impl Ballot {
             return;
         };
         match sent.command {
-            Command::Cede { token } => {
+            Command::Yield { token } => {
                 place.void = place.void.max(token.get());
                 place.standing = Standing::Unknown;
             }
@@ -384,7 +384,7 @@ impl Ballot {
     fn votes(&self, now: Moment) -> impl Iterator<Item = (Grant, Moment)> {
         self.places.iter().filter_map(move |place| {
             let (grant, at) = place.held()?;
-            let goes = place.is_ceding() && !is_removed!(vote_under_a_cede);
+            let goes = place.is_yielding() && !is_removed!(vote_under_a_yield);
             let counts = !goes && place.clock == ClockState::Judged;
             (counts && is_fresh(now, at, self.ttl)).then_some((grant, at))
         })

@@ -18,7 +18,7 @@ use crate::lease::record::{Grant, Holder};
 /// The scripts of a quorum's node. Renewals and releases use the scripts of a single server.
 pub(super) struct QuorumScripts {
     pub(super) acquire: Script,
-    pub(super) cede: Script,
+    pub(super) yielding: Script,
     pub(super) hold: Script,
     pub(super) end: Script,
     /// Takes the lock from its owner.
@@ -42,20 +42,20 @@ impl QuorumScripts {
             "quorum_queue",
             "quorum_acquire"
         );
-        let cede = lua!(
+        let yielding = lua!(
             "grant",
             "choose",
             "queue",
             "quorum_node",
             "quorum_queue",
-            "quorum_cede"
+            "quorum_yield"
         );
         let hold = lua!("grant", "quorum_node", "quorum_hold");
         let end = lua!("grant", "choose", "quorum_node", "quorum_end");
         let revoke = lua!("grant", "choose", "quorum_node", "quorum_revoke");
         QuorumScripts {
             acquire: Script::of_node(OF_QUEUE, &memory.source(acquire)),
-            cede: Script::of_node(OF_QUEUE, &memory.source(cede)),
+            yielding: Script::of_node(OF_QUEUE, &memory.source(yielding)),
             hold: Script::of_node(OF_QUEUE, &memory.source(hold)),
             end: Script::of_node(OF_QUEUE, &memory.source(end)),
             revoke: Script::of_node(OF_QUEUE, &memory.source(revoke)),

@@ -6,7 +6,7 @@ use redis::Value;
 
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
-use crate::lease::record::{self, is_rested};
+use crate::lease::record::{self, is_reserved};
 use crate::state::{Holder, HolderKind, HolderRef, RecordHash};
 
 /// How far a token may normally be ahead of the clock (µs): clients of a quorum guess slightly ahead, and nodes accept
@@ -97,7 +97,7 @@ impl StringRecord {
         };
         match record::Holder::parse(value) {
             record::Holder::Ours(label) => {
-                let kind = if is_rested(value) {
+                let kind = if is_reserved(value) {
                     HolderKind::Resting
                 } else {
                     HolderKind::Ours
@@ -242,9 +242,9 @@ mod tests {
     }
 
     #[test]
-    fn lock_at_rest_and_a_shared_one_are_told_apart() {
-        let rested = alone(&record("rested1699999999000000 1699999999000000 api-7", 5));
-        assert_eq!(rested.kind, HolderKind::Resting);
+    fn reserved_lock_and_a_shared_one_are_told_apart() {
+        let reserved = alone(&record("rested1699999999000000 1699999999000000 api-7", 5));
+        assert_eq!(reserved.kind, HolderKind::Resting);
         let shared = record("shared1699999999000000 1699999999000000 shared: api-7", 5);
         assert!(matches!(shared.held(), Held::Together(_)));
     }

@@ -70,15 +70,15 @@ owner_of_a_claim_is_told_once = "
     B acquire 20        | waits 1 A         | tells A
     A acquire 10        |                   | tells -"
 
-cede_tells_the_waiter_that_gets_the_lock = "
+yield_tells_the_waiter_that_gets_the_lock = "
     ABCM listen
     M acquire 50        | held m
     B acquire 20        |                   | tells M
     A acquire 10        |                   | tells M
-    M cede m+1 50       |                   | tells -
+    M yield m+1 50      |                   | tells -
     # No stamp is better.
-    M cede m 5          |                   | tells -
-    M cede m 50         |                   | tells A"
+    M yield m 5         |                   | tells -
+    M yield m 50        |                   | tells A"
 
 end_tells_the_waiter_that_gets_the_lock = "
     ABCM listen

@@ -54,7 +54,7 @@ impl OfSeveral {
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
             5 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             3 => who().prop_map(Step::Release),
-            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Rest(who, ttl)),
+            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Reserve(who, ttl)),
             4 => who().prop_map(Step::End),
         ];
         prop_oneof![
@@ -237,10 +237,10 @@ impl Scene<'_> {
                 let run = self.run(KeysCommand::Release { owner });
                 compare(answer, run.answer, code)
             }
-            Step::Rest(who, ttl) => {
-                let answer = self.all.rest(who.is(model), ttl);
+            Step::Reserve(who, ttl) => {
+                let answer = self.all.reserve(who.is(model), ttl);
                 let (owner, ttl) = (owner(who.is(model)), ticks(ttl));
-                let run = self.run(KeysCommand::Rest { owner, ttl });
+                let run = self.run(KeysCommand::Reserve { owner, ttl });
                 compare(answer, run.answer, code)
             }
             Step::End(who) => {

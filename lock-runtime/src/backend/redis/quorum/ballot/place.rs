@@ -6,8 +6,8 @@
 //!  WAITING ── asks again after a message ──────► UNKNOWN   until the answer
 //!          ── asks again when it looks or polls: as UNKNOWN
 //!  HELD    ── acquire, to write a token back: as UNKNOWN
-//!          ── cede, to an earlier owner ───────► CEDING    no vote
-//!  CEDING  ── the node keeps it ───────────────► HELD
+//!          ── yield, to an earlier owner ──────► YIELDING  no vote
+//!  YIELDING ─ the node keeps it ───────────────► HELD
 //!          ── given away ──────────────────────► WAITING
 //!          ── no answer ───────────────────────► UNKNOWN   a grant with the token that it named does not count
 //!  any     ── does not vote yet, refuses, no answer ─► UNKNOWN (HELD stays if an acquire is not answered)
@@ -32,7 +32,7 @@ pub(crate) struct Place {
     pub(in crate::backend::redis::quorum) sent: Option<Sent>,
     pub(in crate::backend::redis::quorum) message: Message,
     pub(in crate::backend::redis::quorum) waiters: Waiters,
-    /// Tokens up to this one do not count: an unanswered `cede` named it.
+    /// Tokens up to this one do not count: an unanswered `yield` named it.
     pub(in crate::backend::redis::quorum) void: u64,
     /// Why the last command gained nothing, if no other owner has the node.
     pub(in crate::backend::redis::quorum) failure: Option<Reason>,
@@ -270,9 +270,9 @@ impl Place {
         }
     }
 
-    pub(super) fn is_ceding(&self) -> bool {
+    pub(super) fn is_yielding(&self) -> bool {
         let command = self.sent.as_ref().map(|sent| sent.command);
-        matches!(command, Some(Command::Cede { .. }))
+        matches!(command, Some(Command::Yield { .. }))
     }
 
     /// Whether a command may be sent now. One that failed, or came early, is repeated with the next attempt, after a

@@ -54,7 +54,7 @@ impl Ballot {
         if !is_over && is_looking {
             return Progress::Open;
         }
-        let is_kept = |place: &&Place| self.is_held(place, now) && !place.is_ceding();
+        let is_kept = |place: &&Place| self.is_held(place, now) && !place.is_yielding();
         let kept = self.places.iter().filter(is_kept).count();
         // They are not known to count: too few clocks are known.
         if answered < majority || kept >= majority {

@@ -165,7 +165,7 @@ fn owner_gives_way_although_a_node_is_early() {
     send(&mut ballot, 1, looks[0].1, 3);
     ballot.answered(1, at(3), of_another(1), at(4));
     let token = FencingToken::new(TOKEN);
-    assert_eq!(ballot.due(true, at(4)), [(0, Command::Cede { token })]);
+    assert_eq!(ballot.due(true, at(4)), [(0, Command::Yield { token })]);
 }
 
 #[test]
@@ -179,31 +179,31 @@ fn node_that_turns_out_to_be_early_has_no_vote() {
 }
 
 #[test]
-fn node_is_ceded_to_a_better_waiter_that_a_message_tells_of() {
+fn node_is_yielded_to_a_better_waiter_that_a_message_tells_of() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
     assert!(ballot.due(true, at(1)).is_empty());
     ballot.notified(0);
-    let cede = Command::Cede {
+    let yielding = Command::Yield {
         token: FencingToken::new(TOKEN),
     };
-    assert_eq!(ballot.due(true, at(1)), [(0, cede)]);
+    assert_eq!(ballot.due(true, at(1)), [(0, yielding)]);
     assert!(ballot.is_contended());
 }
 
 #[test]
-fn node_is_not_ceded_where_no_other_owner_has_one() {
+fn node_is_not_yielded_where_no_other_owner_has_one() {
     let mut ballot = answered(3, [vote(TOKEN)]);
     ballot.notified(0);
     assert!(ballot.due(true, at(1)).is_empty());
 }
 
 #[test]
-fn vote_does_not_count_while_it_is_ceded() {
+fn vote_does_not_count_while_it_is_yielded() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
-    let cede = Command::Cede {
+    let yielding = Command::Yield {
         token: FencingToken::new(TOKEN),
     };
-    send(&mut ballot, 0, cede, 1);
+    send(&mut ballot, 0, yielding, 1);
     ballot.answered(2, at(0), vote(TOKEN), at(2));
     assert_eq!(ballot.verdict(at(2)), Verdict::Open);
     ballot.answered(0, at(1), vote(TOKEN), at(3));
@@ -211,16 +211,16 @@ fn vote_does_not_count_while_it_is_ceded() {
         grant: grant(TOKEN),
         at: at(0),
     };
-    assert_eq!(ballot.verdict(at(3)), kept, "a kept cede raises no expiry");
+    assert_eq!(ballot.verdict(at(3)), kept, "a kept yield raises no expiry");
 }
 
 #[test]
-fn token_of_an_unanswered_cede_counts_no_more() {
+fn token_of_an_unanswered_yield_counts_no_more() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), vote(TOKEN)]);
-    let cede = Command::Cede {
+    let yielding = Command::Yield {
         token: FencingToken::new(TOKEN),
     };
-    send(&mut ballot, 0, cede, 1);
+    send(&mut ballot, 0, yielding, 1);
     ballot.unanswered(0, &unavailable());
     let commands = ballot.ask(true, at(3));
     let above = acquire(Proposal::Known(TOKEN + 1));
@@ -230,7 +230,7 @@ fn token_of_an_unanswered_cede_counts_no_more() {
     assert_eq!(
         ballot.verdict(at(4)),
         Verdict::Open,
-        "the late cede would take it"
+        "the late yield would take it"
     );
     send(&mut ballot, 0, above, 5);
     ballot.answered(0, at(5), vote(TOKEN + 1), at(6));
@@ -257,10 +257,10 @@ fn split_nodes_are_looked_at_again_before_the_owner_gives_way() {
     ballot.answered(1, at(3), of_another(1), at(4));
     assert!(ballot.due(true, at(4)).is_empty(), "one has not answered");
     ballot.answered(2, at(3), of_another(2), at(4));
-    let cedes = ballot.due(true, at(4));
+    let yields = ballot.due(true, at(4));
     assert!(
-        matches!(cedes[..], [(0, Command::Cede { .. })]),
-        "{cedes:?}"
+        matches!(yields[..], [(0, Command::Yield { .. })]),
+        "{yields:?}"
     );
 }
 
@@ -273,7 +273,7 @@ fn owner_does_not_wait_for_a_silent_node_before_it_gives_way() {
     }
     assert!(ballot.due(true, at(4)).is_empty());
     let due = ballot.due(true, at(21));
-    assert!(matches!(due[0], (0, Command::Cede { .. })), "{due:?}");
+    assert!(matches!(due[0], (0, Command::Yield { .. })), "{due:?}");
 }
 
 #[test]
@@ -284,8 +284,8 @@ fn owner_keeps_its_nodes_while_another_has_a_majority() {
         ballot.answered(node, at(3), of_another(1), at(4));
     }
     let commands = ballot.due(true, at(4));
-    let is_cede = |(_, command): &(usize, Command)| matches!(command, Command::Cede { .. });
-    assert!(!commands.iter().any(is_cede), "{commands:?}");
+    let is_yield = |(_, command): &(usize, Command)| matches!(command, Command::Yield { .. });
+    assert!(!commands.iter().any(is_yield), "{commands:?}");
     let Progress::Waits(waiting) = ballot.progress(at(4), false) else {
         panic!("another owner has the lock");
     };
@@ -495,7 +495,7 @@ fn message_that_was_expected_is_not_taken_for_one_that_asks_to_give_way() {
     assert_eq!(ballot.due(true, at(3)), [], "it was just given the node");
     ballot.notified(2);
     let token = FencingToken::new(TOKEN);
-    assert_eq!(ballot.due(true, at(3)), [(2, Command::Cede { token })]);
+    assert_eq!(ballot.due(true, at(3)), [(2, Command::Yield { token })]);
 }
 
 #[test]
@@ -543,7 +543,7 @@ fn second_message_of_a_node_asks_to_give_way_although_the_first_began_the_attemp
     ballot.answered(0, at(2), vote(TOKEN), at(3));
     ballot.answered(1, at(2), of_another(1), at(3));
     let token = FencingToken::new(TOKEN);
-    assert_eq!(ballot.due(true, at(3)), [(0, Command::Cede { token })]);
+    assert_eq!(ballot.due(true, at(3)), [(0, Command::Yield { token })]);
 }
 
 #[test]
@@ -582,10 +582,10 @@ fn command_that_failed_is_not_repeated_in_its_attempt() {
 #[test]
 fn node_that_became_free_is_asked_once_more() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(2)]);
-    let cede = Command::Cede {
+    let yielding = Command::Yield {
         token: FencingToken::new(TOKEN),
     };
-    send(&mut ballot, 0, cede, 1);
+    send(&mut ballot, 0, yielding, 1);
     ballot.answered(0, at(1), NodeReply::Absent, at(2));
     let again = acquire(Proposal::Known(TOKEN));
     assert_eq!(ballot.due(true, at(2)), [(0, again)]);
@@ -632,10 +632,10 @@ fn end_that_finds_nothing_after_a_lost_answer_denies_nothing() {
 }
 
 #[test]
-fn silent_cede_is_no_majority_of_votes() {
+fn silent_yield_is_no_majority_of_votes() {
     let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), of_another(1)]);
     let token = FencingToken::new(TOKEN);
-    send(&mut ballot, 1, Command::Cede { token }, 1);
+    send(&mut ballot, 1, Command::Yield { token }, 1);
     ballot.looks = LOOKS;
     let progress = ballot.progress(at(30), false);
     assert!(matches!(progress, Progress::Waits(_)), "{progress:?}");
@@ -715,18 +715,18 @@ fn node_that_is_kept_is_not_offered_again_at_once() {
         ballot.answered(node, at(3), of_another(1), at(4));
     }
     let token = FencingToken::new(TOKEN);
-    let cede = Command::Cede { token };
+    let yielding = Command::Yield { token };
     let offered = |ballot: &mut Ballot, now| {
         let due = ballot.due(true, at(now));
-        due.iter().any(|&(_, command)| command == cede)
+        due.iter().any(|&(_, command)| command == yielding)
     };
     assert!(offered(&mut ballot, 21), "the last node is silent");
-    send(&mut ballot, 0, cede, 21);
+    send(&mut ballot, 0, yielding, 21);
     ballot.answered(0, at(21), vote(TOKEN), at(22));
     // It looks at the other node in between.
     for now in [23, 30, 31, 40] {
         for (node, command) in ballot.due(true, at(now)) {
-            assert_ne!(command, cede, "at {now}");
+            assert_ne!(command, yielding, "at {now}");
             send(&mut ballot, node, command, now);
             ballot.answered(node, at(now), of_another(1), at(now));
         }

@@ -123,7 +123,7 @@ impl Hash for Place {
                     Proposal::Guess(token) => (0_u8, token).hash(hasher),
                     Proposal::Known(token) => (1_u8, token).hash(hasher),
                 },
-                Command::Cede { token } => (2_u8, token).hash(hasher),
+                Command::Yield { token } => (2_u8, token).hash(hasher),
             }
             (at.as_nanos(), view).hash(hasher);
         }

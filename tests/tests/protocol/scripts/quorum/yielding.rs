@@ -1,4 +1,4 @@
-//! `cede`: an owner gives a node to a waiter with a better stamp.
+//! `yield`: an owner gives a node to a waiter with a better stamp.
 
 use super::transcripts;
 
@@ -8,15 +8,15 @@ lock_goes_to_a_better_stamp_and_the_caller_queues = "
     AC listen
     B acquire 40
     A acquire 10
-    C cede c 30         | waits 1 A claim   | A+ a, fence a, queue CB, stamp C 30, told A
+    C yield c 30        | waits 1 A claim   | A+ a, fence a, queue CB, stamp C 30, told A
     # A late copy of it does nothing.
-    C cede c 30         | waits 1 A         | same
+    C yield c 30        | waits 1 A         | same
     B end
     A end               | handed
     # The caller has the node again, with another token.
     C acquire 30        | held d
     A acquire 10
-    C cede c 30         | held+ d           | C+ d"
+    C yield c 30        | held+ d           | C+ d"
 
 lock_with_another_token_is_kept_as_it_is = "
     for token in c-1, c+1, 0
@@ -24,23 +24,23 @@ lock_with_another_token_is_kept_as_it_is = "
     C acquire 30        | held c
     A acquire 10
     pass 1s
-    C cede $token 30    | held+ c           | same"
+    C yield $token 30   | held+ c           | same"
 
 lock_without_a_better_stamp_is_kept_as_it_is = "
     BD listen
     C acquire 30        | held c
-    C cede c 30         | held c            | same
+    C yield c 30        | held c            | same
     D acquire 30
     B acquire 31
     pass 1s
     # Not even an expiry is written.
-    C cede c 30         | held+ c           | same"
+    C yield c 30        | held+ c           | same"
 
 lock_goes_to_the_same_stamp_by_the_entry = "
     B listen
     C acquire 30        | held c
     B acquire 30
-    C cede c 30         | waits 1 B"
+    C yield c 30        | waits 1 B"
 
 lock_is_not_given_to_dead_or_deaf_waiters = "
     AE listen
@@ -48,32 +48,32 @@ lock_is_not_given_to_dead_or_deaf_waiters = "
     A acquire 10
     A dies
     B acquire 20
-    C cede c 30         | held+ c           | same
+    C yield c 30        | held+ c           | same
     # Behind them is one that lives.
     E acquire 25
-    C cede c 30         | waits 2 E         | queue BC"
+    C yield c 30        | waits 2 E         | queue BC"
 
 owner_without_the_lock_changes_nothing = "
     A acquire 10        | held a
     B acquire 20
-    C cede a 5          | waits 0 A         | same
-    B cede a 5          | waits 1 A         | same
+    C yield a 5         | waits 0 A         | same
+    B yield a 5         | waits 1 A         | same
     expire
-    A cede a 10         | waits 0 0s nobody | same
-    B cede a 10         | waits 1 0s nobody | same
+    A yield a 10        | waits 0 0s nobody | same
+    B yield a 10        | waits 1 0s nobody | same
     set K 'stranger'
-    A cede 5 0          | waits 0 stranger forever | same"
+    A yield 5 0         | waits 0 stranger forever | same"
 
 /// The caller may have waited for that long, on a node that has lost its entry since.
 stamp_of_long_ago_is_compared_as_it_is = "
     B listen
     C acquire -90s      | held c
     B acquire -10
-    C cede c -90s       | held+ c           | same"
+    C yield c -90s      | held+ c           | same"
 
 stamp_ahead_of_the_clock_becomes_the_time = "
     B listen
     C acquire 0         | held c
     B acquire -10000
-    C cede c +3600s     | waits 1 B         | stamp C now"
+    C yield c +3600s    | waits 1 B         | stamp C now"
 }

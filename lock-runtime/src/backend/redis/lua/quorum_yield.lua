@@ -15,7 +15,7 @@ end
 local value = call('GET', K)
 if value and owner_of(value) == owner then
   local is_named = true
-  is_named = value:sub(24, 39) == ARGV[2] -- control: token_of_a_cede
+  is_named = value:sub(24, 39) == ARGV[2] -- control: token_of_a_yield
   if not is_named then
     return held(value)
   end

@@ -9,7 +9,7 @@ use crate::wait::PATIENCE;
 
 rows! {
     E killed_before_its_minimum;
-    E rest_cut, walked;
+    E reserve_cut, walked;
 }
 
 /// How long the locks of these rows stay taken: longer than a busy machine stops a process.
@@ -27,7 +27,7 @@ fn killed_before_its_minimum(round: &mut Round<'_>) {
 
 /// The release of a holder that is done early never arrives, or its answer is lost. The lock stays taken until the
 /// minimum is over, and is free then.
-fn rest_cut(round: &mut Round<'_>) {
+fn reserve_cut(round: &mut Round<'_>) {
     let proxy = Proxy::start(round.server.port());
     let mode = format!("at-least {}", MINIMUM.as_millis());
     for (n, cut) in [Proxy::cut_next_request, Proxy::cut_next_reply]
