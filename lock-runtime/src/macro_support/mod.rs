@@ -4,7 +4,6 @@
 //! two crates are tied to one version of each other.
 
 mod body_error;
-mod client_ref;
 mod failure;
 mod key_expr;
 mod key_list;
@@ -22,13 +21,12 @@ pub mod v1 {
     pub use super::body_error::{
         BodyResult, Failing, FutureResult, NoFuture, NotAFuture, NotAResult, Refused, Returned,
     };
-    pub use super::client_ref::ClientRef;
     pub use super::failure::{FromLockError, LockFailure, absent_guard, absent_token, or_else};
     pub use super::key_expr::{IntoKey, KeyText, NotText, key};
     pub use super::key_list::{IntoKeyList, KeyListText, NotTextList, key_list};
     pub use super::locked_call::{Call, release_after_blocking, run_blocking, token};
     pub use super::skip::Skip;
-    pub use super::spec::{Spec, set};
+    pub use super::spec::{ClientRef, Spec, set};
     pub use crate::call_tree::OnLost;
     pub use crate::client::body_end::BodyEnd;
     pub use crate::client::{Access, Acquire, CallOptions, OnBusy};

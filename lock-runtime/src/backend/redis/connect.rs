@@ -9,7 +9,6 @@ use redis::{RedisConnectionInfo, Value};
 use tokio::time::{sleep, timeout};
 
 use super::address::Address;
-use super::answer::{ConnectionLost, unless_forked};
 use super::connection::Connection;
 use super::encoder::{self, Argument};
 use super::error_reply::{describe_broken, describe_setup};
@@ -19,7 +18,7 @@ use super::login::Login;
 use super::quorum::boots::Boots;
 use super::renewals::WaitReplicas;
 use super::sentinel::{Finder, Sentinels, Watch, until_elsewhere};
-use super::transport::{OnTransportEvent, Transport};
+use super::transport::{ConnectionLost, OnTransportEvent, Transport, unless_forked};
 use super::{eviction_check, open_socket, reconnect_pause, shortcut, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;

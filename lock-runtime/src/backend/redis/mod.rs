@@ -7,7 +7,6 @@
 
 mod address;
 mod addresses;
-mod answer;
 mod audit_stream;
 mod cluster;
 mod concurrency_limit;

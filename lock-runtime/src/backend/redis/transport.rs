@@ -1,7 +1,7 @@
 //! One socket that all threads write, and that any waiting thread reads for all.
 //!
 //! One mutex covers the commands of all senders ([`io`]), so that they have the order of one connection. The readers
-//! are [`reader_task`]s, one for each runtime that sends, threads that block ([`blocked_thread`]), and the background
+//! are tasks of the [runtimes](runtime_readers) that send, threads that block ([`blocked_thread`]), and the background
 //! ([`background_reader`]).
 //!
 //! A forked child does not touch the socket, since it is the parent's. It locks the mutex only if it is free: the
@@ -12,8 +12,6 @@ mod blocked_thread;
 mod io;
 mod notifications;
 mod pending_commands;
-mod reader_task;
-mod registered_socket;
 mod runtime_readers;
 mod thread_readers;
 mod thread_waker;
@@ -27,7 +25,6 @@ use tokio::io::Interest;
 use tokio::runtime::{Handle, Id};
 use tokio::sync::Notify;
 
-use super::answer::{AnswerReceiver, AnswerSender};
 use super::socket::Socket;
 use super::tls::Session;
 use crate::background::Background;
@@ -37,6 +34,8 @@ use io::Io;
 use io::{ReadBy, Sender};
 use notifications::Notifications;
 pub(super) use notifications::{OnTransportEvent, TransportEvent};
+use pending_commands::{AnswerReceiver, AnswerSender};
+pub(super) use pending_commands::{ConnectionLost, unless_forked};
 use wake_pipe::WakePipe;
 
 /// One connection, from the time its socket is open.
@@ -121,7 +120,8 @@ impl Transport {
         if !io.is_closed() && io.runtime_readers.add(runtime.id()) {
             let socket = io.try_clone_socket();
             drop(io);
-            let is_spawned = socket.is_ok_and(|socket| reader_task::spawn(self, &runtime, socket));
+            let is_spawned = socket
+                .is_ok_and(|socket| runtime_readers::spawn_reader_task(self, &runtime, socket));
             io = self.lock();
             if !is_spawned {
                 io.runtime_readers.note_without_task(runtime.id());

@@ -3,7 +3,7 @@
 use redis::Value;
 
 use crate::backend::redis::address::Address;
-use crate::backend::redis::answer::text;
+use crate::backend::redis::decoder::text;
 use crate::backend::wire::error::WireError;
 
 /// A server's properties. Each word is one that Redis, Valkey or a compatible service uses, in any case.

@@ -10,12 +10,13 @@ use redis::Value;
 use super::primary::{Named, Primary, parse_epoch};
 use super::sentinels::Sentinels;
 use crate::backend::redis::address::Address;
-use crate::backend::redis::answer::{ConnectionLost, unless_forked};
 use crate::backend::redis::encoder::{self, Argument};
 use crate::backend::redis::error_reply::{describe_broken, describe_setup};
 use crate::backend::redis::hello::{self, ServerMode};
 use crate::backend::redis::open_socket;
-use crate::backend::redis::transport::{OnTransportEvent, Transport};
+use crate::backend::redis::transport::{
+    ConnectionLost, OnTransportEvent, Transport, unless_forked,
+};
 use crate::backend::wire::error::WireError;
 use crate::background::Background;
 
