@@ -80,15 +80,15 @@ safety_lines! {
     share_raises_the_lock:
         "the expiry of the lock that rises with that of a share",
         [reader_killed], "double entry";
-    token_of_a_yield:
-        "the compare of the token that a command names which gives a node away",
-        [quorum_yield_late], "double entry";
     token_of_a_lost_yield:
         "the compare of a token with that of a command which gave the node away and was not answered",
         model "quorum, a break and a poll", "no holder relies on the lock for longer than a majority keeps it";
     token_of_a_revocation:
         "the check that a lock which is to be revoked still has the holder that the operator saw",
         [revoked_twice], "unexpected: the new holder was touched";
+    token_of_a_yield:
+        "the compare of the token that a command names which gives a node away",
+        [quorum_yield_late], "double entry";
     token_written_back:
         "the write of the largest token to a majority: each node keeps its own",
         model "walk, quorum of five", "a holder has a token above those of all holders before it";
