@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["macro_support", "inspect"],
     &["client"],
     &["call_tree"],
-    &["backend/owned_lease"],
+    &["backend/held_lease"],
     &["backend/any_inspection"],
     &["backend/any"],
     &["backend/admission", "backend/caller"],

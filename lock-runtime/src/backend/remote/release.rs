@@ -13,8 +13,8 @@ use crate::backend::engine::ending::{Command, Ending, Event, Head, Report, Then}
 use crate::backend::engine::event_of;
 use crate::backend::remote::Remote;
 use crate::backend::remote::lease_entry::LeaseEntry;
-use crate::backend::remote::promotion::Handoff;
 use crate::backend::remote::poll_interval::backoff;
+use crate::backend::remote::promotion::Handoff;
 use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::remote::{promotion, reaper};
 use crate::backend::wire::reply::Answered;
