@@ -1,8 +1,8 @@
 //! Servers, proxies and worker processes for the tests.
 //!
-//! Everything here is real: a `redis-server` on a loopback port, sockets, processes that can be stopped
-//! and killed. The harness blocks and needs no runtime, so a test may stall, pause or drop its own
-//! runtime. The parts that an async test awaits say so.
+//! Everything here is real: a `redis-server` on a loopback port, sockets, processes that can be stopped and killed. The
+//! harness blocks and needs no runtime, so a test may stall, pause or drop its own runtime. Parts that an async test
+//! must await are documented as such.
 
 mod acl;
 mod clock;

@@ -1,4 +1,4 @@
-//! Users with the rights of a role on all servers of a deployment, and the work that they are there for.
+//! Users with the permissions of a role on all servers of a deployment, and the work of that role.
 
 use std::collections::BTreeSet;
 

@@ -3,20 +3,20 @@
 use std::cell::Cell;
 
 thread_local! {
-    /// Whether the process was compared before this thread's current poll.
+    /// Whether this thread compared the process id before its current poll.
     static IS_COMPARED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this process was forked from `process`. A system call, unless the process was [compared](after_comparison)
-/// before.
+/// Returns whether this process is a fork of `process`. Costs a system call, unless it runs in a poll [after a
+/// comparison](after_comparison).
 pub(crate) fn is_forked_from(process: u32) -> bool {
     !IS_COMPARED.get() && std::process::id() != process
 }
 
-/// Polls a task right after its caller has compared the process, which is not compared again in this poll.
+/// Polls a task whose caller has just compared the process id, so that checks within this poll need no system call.
 ///
-/// A child has only the thread that forked it, and this crate does not fork. So the process is the same until code of
-/// the application [runs](forget_comparison), at the latest after the poll.
+/// The crate itself does not fork, and a child has only the thread that forked it. So the id stays the same until code
+/// of the application [runs](forget_comparison), at the latest after the poll.
 pub(crate) fn after_comparison<T>(poll: impl FnOnce() -> T) -> T {
     struct ForgetOnDrop;
     impl Drop for ForgetOnDrop {
@@ -29,7 +29,7 @@ pub(crate) fn after_comparison<T>(poll: impl FnOnce() -> T) -> T {
     poll()
 }
 
-/// Makes the next check compare the process again: code of the application runs next, and may fork.
+/// Makes the next check compare the process id again: the application's code runs next, and may fork.
 pub(crate) fn forget_comparison() {
     IS_COMPARED.set(false);
 }

@@ -8,7 +8,7 @@ use std::task::Waker;
 
 use crate::background::fork;
 
-/// Calls code that may panic. `None` if it did: the panic's message was printed, and nothing else follows.
+/// Calls code that may panic. Returns `None` if it did, after the panic hook has printed the message.
 pub(crate) fn catch_panics<T>(call: impl FnOnce() -> T) -> Option<T> {
     fork::forget_comparison();
     catch_unwind(AssertUnwindSafe(call)).ok()

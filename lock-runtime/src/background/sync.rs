@@ -29,10 +29,10 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Locks a mutex that was made in `process`. `None` in a forked child that finds it locked.
+    /// Locks a mutex that was created in `process`. Returns `None` in a forked child that finds it locked.
     ///
-    /// The thread that locked it may not exist in the child, and then the mutex stays locked for ever. The process is
-    /// only compared if the mutex is locked, since that is a system call.
+    /// The thread that locked it may not exist in the child, and then the mutex stays locked for ever. The process id is
+    /// only compared if the mutex is locked, since that costs a system call.
     pub(crate) fn lock_unless_forked(&self, process: u32) -> Option<MutexGuard<'_, T>> {
         if let Some(guard) = self.try_lock() {
             return Some(guard);

@@ -1,4 +1,4 @@
-//! The locks of one call, in the order in which it takes them.
+//! The locks of one call, in the order of the call.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use super::class::ClassId;
 /// Has room for as many locks as one call may take, without an allocation.
 type Several<T> = SmallVec<[T; 32]>;
 
-/// The locks of one call, in the order in which it takes them: by name.
+/// The locks of one call, in the order of the call: by name.
 #[derive(Debug)]
 pub(super) struct Chain<'a>(Several<Taken<'a>>);
 
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn edges_lead_from_each_lock_to_the_next_ones() {
         assert_eq!(edges(&["a", "b", "c"]), ["a b", "b c"]);
-        // Past those that their values decide.
+        // An edge passes over locks whose order the values decide.
         assert_eq!(edges(&["a:<>", "a:<>:x", "b"]), ["a:<> b", "a:<>:x b"]);
         assert_eq!(
             edges(&["a:1", "a:<>", "a:2", "b"]),

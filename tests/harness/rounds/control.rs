@@ -1,4 +1,4 @@
-//! The negative control: rows of the table with locks that are known to be wrong.
+//! The negative control: plays rows with locks that are known to be wrong.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Output};

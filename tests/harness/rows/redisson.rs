@@ -1,4 +1,4 @@
-//! Locks in Redisson's record, which a stand-in for Redisson holds as well.
+//! Locks in Redisson's record, which a stand-in for Redisson holds, too.
 
 use std::time::{Duration, Instant};
 

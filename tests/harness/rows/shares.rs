@@ -1,4 +1,4 @@
-//! Readers and holders of permits that fail, and records of theirs that the server forgets.
+//! Readers and holders of permits that fail, and shares that the server forgets.
 
 use std::time::{Duration, Instant};
 

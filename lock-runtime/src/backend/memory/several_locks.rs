@@ -1,4 +1,4 @@
-//! Several locks of one call: acquires them one after the other in their order, and knows their owners.
+//! Acquires several locks for one call, one after the other in order, and tracks their owners.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
 use crate::lease::{Lease, LossReason, Request};
 
-/// The owners of leases that hold several locks, one for each lock. The first of them identifies the lease.
+/// The owners of each lease that holds several locks, one for each lock. The first of them identifies the lease.
 #[derive(Debug, Default)]
 pub(crate) struct SeveralOwners(Mutex<HashMap<OwnerId, Arc<[Owner]>>>);
 
@@ -52,7 +52,7 @@ impl SeveralOwners {
     }
 }
 
-/// The locks that a call holds while it waits for the next one. Dropped, it releases them.
+/// The locks that a call holds while it waits for the next one. Dropping this releases them.
 struct HeldSoFar<'a> {
     store: &'a SharedStore,
     clock: Clock,
@@ -69,7 +69,7 @@ impl Drop for HeldSoFar<'_> {
 }
 
 impl Memory {
-    /// Acquires the locks of the request in order. Locks that it has do not expire before it has all: on a server, its
+    /// Acquires the locks of the request in order. Until the caller has all of them, none expires: on a server its
     /// polls would renew them.
     pub(super) async fn acquire_several(
         self: Arc<Memory>,
@@ -112,7 +112,7 @@ impl Memory {
         }
         let owners: Arc<[Owner]> = std::mem::take(&mut held.owners).into();
         drop(held);
-        let token = token.expect("a request has a lock");
+        let token = token.expect("a request has at least one lock");
         let schedule = RenewalSchedule::granted(clock.now(), &request.terms);
         let lease = Arc::new(Lease::new(
             &request,
@@ -139,7 +139,7 @@ impl Memory {
         Ok(undelivered)
     }
 
-    /// Releases all locks of a lease. `false` if one of them was lost.
+    /// Releases all locks of a lease. Returns `false` if any of them was lost.
     pub(super) fn free_several(&self, lease: &Lease, now: Moment) -> bool {
         let owners = self.several.remove(lease).into_iter();
         let mut all = true;
@@ -149,7 +149,7 @@ impl Memory {
         all
     }
 
-    /// Confirms all locks of a lease. `false` if one of them was lost.
+    /// Confirms all locks of a lease. Returns `false` if any of them was lost.
     pub(super) fn renew_several(&self, lease: &Arc<Lease>, now: Moment) -> bool {
         let owners = self.several.of(lease);
         owners.is_some_and(|owners| {

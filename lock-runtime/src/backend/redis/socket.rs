@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //!
-//! - A TCP connection is closed by a reset, so that none of its bytes arrives later, if the system can do that.
+//! - A TCP connection is closed by a reset, so that none of its bytes arrives later. On some systems this is not
+//!   possible.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -15,7 +16,7 @@ use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 
-/// A socket that does not block and is registered with no runtime.
+/// A non-blocking socket, registered with no runtime.
 #[derive(Debug)]
 pub(super) enum Socket {
     Tcp(std::net::TcpStream),
@@ -24,7 +25,7 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    /// Another descriptor of the socket. A runtime needs its own to wait for the socket.
+    /// Duplicates the descriptor: each runtime needs its own to wait for the socket.
     pub(super) fn try_clone(&self) -> io::Result<Socket> {
         match self {
             Socket::Tcp(stream) => stream.try_clone().map(Socket::Tcp),
@@ -83,7 +84,7 @@ impl AsFd for Socket {
     }
 }
 
-/// A socket that is registered with the runtime in which it was made.
+/// A socket that is registered with its runtime.
 pub(in crate::backend::redis) enum RegisteredSocket {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -100,7 +101,7 @@ impl RegisteredSocket {
         }
     }
 
-    /// Calls `read` once the socket is readable. `read` must read everything that has arrived.
+    /// Calls `read` when the socket is readable. `read` must read everything that has arrived.
     pub(super) fn poll_read(
         &self,
         cx: &mut Context<'_>,
@@ -113,7 +114,7 @@ impl RegisteredSocket {
         })
     }
 
-    /// Calls `write` once the socket has room. `write` returns whether there is still room.
+    /// Calls `write` when the socket has room. `write` returns whether room is left.
     pub(super) fn poll_write(
         &self,
         cx: &mut Context<'_>,
@@ -140,7 +141,7 @@ impl RegisteredSocket {
                 $stream.try_io(interest, act)
             }};
         }
-        // `act` reports by `WouldBlock` that the socket is no longer ready, which is not an error.
+        // With `WouldBlock`, `act` reports that the socket is no longer ready, which is not an error.
         let _ = match self {
             RegisteredSocket::Tcp(stream) => poll!(stream),
             #[cfg(unix)]
@@ -157,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// The peer gets none of the unsent bytes, although the socket has another descriptor.
+    /// The peer gets none of the unsent bytes, even though the socket has another descriptor.
     #[test]
     fn reset_ends_a_connection_for_all_its_descriptors() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -166,7 +167,7 @@ mod tests {
         let socket = Socket::Tcp(stream);
         let clone = socket.try_clone().unwrap();
         let (mut peer, _) = listener.accept().unwrap();
-        // More than the buffers of the two sides hold.
+        // Writes more than fits into the buffers of both sides.
         while (&socket).write(&[0; 65_536]).is_ok() {}
         socket.reset();
         let read = io::copy(&mut peer, &mut io::sink());

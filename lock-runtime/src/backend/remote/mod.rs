@@ -1,18 +1,18 @@
 //! Locks on servers: everything between a caller and the [`servers`].
 //!
-//! Work that other callers depend on is a separate task, which tracks the commands that it has sent and settles them,
-//! whatever happens to the caller. The caller polls it while it waits; the background takes it over when the caller is
-//! gone ([`offload`](crate::background::offload)).
+//! Work that other callers depend on is a separate task. The task tracks the commands that it has sent and settles
+//! them, whatever happens to its caller. The caller polls it while it waits, and the background takes it over when the
+//! caller is gone ([`offload`](crate::background::offload)).
 //!
 //! Clients wait in one queue, in Redis. The callers of one client wait in a [local queue](local_queues) behind its
-//! head, which queues in Redis for all of them. The head *polls*, and a poll is the acquire command itself: it shows
+//! head, which queues in Redis for all of them. The head *polls*, and a poll is the acquire command itself: it proves
 //! that the waiter is alive, restores its place if that was lost, and takes the lock if it is free. So the next poll
-//! recovers from a dead holder, a lost message or an evicted queue. A grant comes by hand-off, with a message that only
+//! recovers from a dead holder, a lost message or an evicted queue. A grant comes by hand-off, and its message only
 //! shortens the wait for that poll.
 //!
-//! Files, from the top: this one and [`event_handler`] are called from outside. [`join_queue`] and [`acquisition`] get a lock,
-//! [`release`] and [`local_turns`] give it away, [`watchdog`] renews it. They use [`promotion`] and [`reaper`], and all
-//! of them share [`Remote`].
+//! Callers enter through this file, and the wire reports to [`event_handler`]. [`join_queue`] and [`acquisition`] get a
+//! lock, [`release`] and [`local_turns`] give it away, and [`watchdog`] renews it. They use [`promotion`] and [`reaper`],
+//! and all of them share [`Remote`].
 //!
 //! # Invariants
 //!
@@ -80,8 +80,8 @@ use crate::key::{LockName, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Mode, Request};
 
-/// How many callers of a client may wait in Redis for shares of one lock, each with its own place. Further callers wait
-/// for one of these places.
+/// How many callers of a client may queue in Redis at the same time for shares of one lock. Further callers wait in the
+/// client for one of these places.
 const MAX_WAITING_SHARES: u32 = 64;
 
 /// The locks of one client on its servers: the state that its acquisitions, releases and renewals share.
@@ -92,23 +92,23 @@ pub(crate) struct Remote {
     pub(crate) wire: Servers,
     pub(crate) clock: Clock,
     pub(crate) background: Background,
-    /// Bounds one command, connecting included.
+    /// The timeout of one command, including the connect.
     pub(crate) command_timeout: Duration,
-    /// Whether a lock is granted only once replicas have it.
+    /// Whether a lock is granted only after replicas have it.
     pub(crate) waits_for_replicas: bool,
-    /// How many callers in a row may have one grant.
+    /// How many callers in a row may use one grant.
     pub(crate) local_turns: u32,
     pub(crate) await_release: bool,
     pub(crate) notifier: GrantNotifier,
     queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
-    /// The queues of callers for shares, which wait in Redis side by side.
+    /// The queues of callers for shares. Several of these callers queue in Redis at the same time.
     share_queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
     registry: Mutex<LeaseRegistry>,
     pub(crate) contended: ContendedLocks,
     pub(crate) downgrading: Arc<Downgrading>,
-    /// Wakes the watchdog before its planned time.
+    /// Wakes the watchdog before its planned check.
     pub(crate) watchdog: Arc<Notify>,
-    /// Acquisitions under way, and owners that are being ended.
+    /// The acquisitions in flight, and the owners that are being ended.
     pub(crate) unsettled: InFlight,
 }
 
@@ -120,7 +120,7 @@ impl Remote {
         notifier: GrantNotifier,
         options: &Options,
     ) -> Remote {
-        // Without a queue, turns would keep out others that may have come first.
+        // Without a queue on the server, local turns would keep out clients that came first.
         let local_turns = if wire.has_queue() {
             options.local_turns
         } else {
@@ -145,12 +145,12 @@ impl Remote {
         }
     }
 
-    /// The local queues of callers that want a lock exclusively.
+    /// Returns the local queues of callers that want a lock exclusively.
     pub(crate) fn queues(&self) -> MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>> {
         self.queues.lock()
     }
 
-    /// The local queues of callers in this mode.
+    /// Returns the local queues of callers in this mode.
     pub(crate) fn queues_of(
         &self,
         mode: Mode,
@@ -169,12 +169,12 @@ impl Remote {
         self.clock.now()
     }
 
-    /// Timers for futures that callers poll, with or without a runtime.
+    /// Returns timers for the futures of callers with or without a runtime.
     pub(crate) fn timers(&self) -> &Timers {
         self.background.timers()
     }
 
-    /// Fails in a forked child of the process that made the client.
+    /// Fails in a forked child of the client's process.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         self.background.check_process()
     }
@@ -188,7 +188,7 @@ impl Remote {
         RegisteredOwner::new(label, names, mode, &self.notifier)
     }
 
-    /// A waiting caller, and the duty to answer it.
+    /// Creates a waiting caller, and the duty to answer it.
     pub(crate) fn inline_runner<T: Send + 'static>(&self) -> (InlineRunner<T>, Reply<T>) {
         InlineRunner::new(&self.background)
     }
@@ -206,11 +206,11 @@ impl Remote {
         self.check_process()?;
         let gone = || LockError::new(LockErrorKind::Shutdown);
         let task = self.background.spawn(task).ok_or_else(gone)?;
-        // Outside the coop budget of the caller's task, as offloaded tasks are.
+        // Ignores the coop budget of the caller's task, as offloaded tasks do.
         unconstrained(task).await.map_err(|_| gone())
     }
 
-    /// Records what the head of a local queue knows, and fails the callers behind it that have no time left.
+    /// Stores what the head of a local queue knows, and fails the callers behind it that have no time left.
     pub(crate) fn announce(&self, mode: Mode, lock: &LockName, last_known: LastKnown) {
         let mut queues = self.queues_of(mode);
         let mut now = None;
@@ -223,12 +223,12 @@ impl Remote {
         }
     }
 
-    /// Wakes the watchdog to look for due work.
+    /// Wakes the watchdog, which then checks for due work.
     pub(crate) fn wake_watchdog(&self) {
         self.watchdog.notify_one();
     }
 
-    /// Wakes the watchdog if work is due before it would look.
+    /// Wakes the watchdog if work is due before its planned check.
     pub(crate) fn wake_watchdog_if_due(&self) {
         let is_earlier = self.registry().plan_earlier();
         if is_earlier {
@@ -237,7 +237,7 @@ impl Remote {
     }
 }
 
-/// Opens a client of the servers that `connect` makes. Sends nothing until it is used.
+/// Opens a client of the servers that `connect` creates. Sends nothing until the client is used.
 pub(crate) fn open(
     options: &Options,
     clock: Clock,
@@ -269,7 +269,7 @@ impl Remote {
         .await?
     }
 
-    /// Retains no more leases, and releases the retained ones.
+    /// Stops retaining leases, and releases the retained ones.
     pub(crate) fn stop_retaining(self: &Arc<Self>) {
         if self.check_process().is_err() {
             return;
@@ -286,8 +286,8 @@ impl Backend for Remote {
         self.clock
     }
 
-    /// The acquisition is an offloaded task from its first attempt: other callers depend on it, and must not wait for a
-    /// caller whose runtime is busy.
+    /// Begins an offloaded task with the first attempt. Other callers depend on it, and must not wait for a caller
+    /// whose runtime is busy.
     fn acquire(self: Arc<Self>, request: Request) -> Acquiring {
         if let Err(error) = self.check_process() {
             return Acquiring::ended(Err(error));
@@ -307,8 +307,8 @@ impl Backend for Remote {
 
     fn delivered(&self, lease: &Lease) {
         lease.delivered();
-        // A confirmation or a renewal was due before, and not sent. Subscribers may have blocked since the last look at
-        // the clock.
+        // A confirmation or a renewal was due before, and was not sent. Subscribers may also have blocked since the
+        // clock was last read.
         if lease.is_doubted() || lease.remaining() < lease.terms.first_ttl() / 2 {
             self.registry().confirm_soon(lease);
             self.wake_watchdog();
@@ -340,14 +340,14 @@ impl Backend for Remote {
         let downgrading = self.downgrading.begin(&lease);
         let entry = self.registry().remove(&lease);
         let entry = entry.ok_or_else(|| lease.lost_error(lease.expiry()))?;
-        // Counted here, not in the task: a shutdown may look before the task runs.
+        // Counted here, not in the task, since a shutdown may check the count before the task runs.
         let counted = self.unsettled.one();
         let (mut runner, reply) = self.inline_runner();
         let reading = downgrade::downgrade(self.clone(), entry);
         let task = Box::pin(async move {
             let outcome = reading.await;
             drop(downgrading);
-            // If the caller is gone by now, the lease comes back and is released when it is dropped.
+            // If the caller is gone by now, the lease comes back, and dropping it releases the lock.
             catch_panics(|| drop(reply.send(outcome)));
             drop(counted);
         });
@@ -357,7 +357,7 @@ impl Backend for Remote {
     }
 
     async fn release(self: Arc<Self>, lease: Arc<Lease>) -> ReleaseOutcome {
-        // To the next local caller; `true`: without one, it may be retained for the next caller to come.
+        // The next caller gets the lease. Without one, `true` allows retaining it.
         if let Some(outcome) = local_turns::hand_over(&self, &lease, true) {
             return outcome;
         }
@@ -370,7 +370,7 @@ impl Backend for Remote {
     }
 
     fn live(&self) -> Vec<Arc<Lease>> {
-        // In this order: a lease in neither has become a reader's lease by the next look.
+        // In this order: a lease that is in neither list has become a reader's lease, which the next call finds.
         let leases = |entry: &LeaseEntry| entry.lease.clone();
         let registered: Vec<_> = self.registry().entries().map(leases).collect();
         [registered, self.downgrading.leases()].concat()
@@ -384,7 +384,8 @@ impl Backend for Remote {
 
 impl Abandon for Remote {
     fn abandon(self: Arc<Self>, lease: Arc<Lease>) {
-        // A process that panics may be about to end, and a retained lease would last until its ttl expires.
+        // A process that panics may be about to end, and a retained lease would then block others until its ttl is
+        // over.
         if local_turns::hand_over(&self, &lease, !std::thread::panicking()).is_some() {
             return;
         }
@@ -397,7 +398,7 @@ impl Abandon for Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // The watchdog no longer finds a client, and ends.
+        // The watchdog then finds no client, and ends.
         self.watchdog.notify_one();
     }
 }

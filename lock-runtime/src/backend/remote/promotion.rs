@@ -1,7 +1,7 @@
 //! Promotes the next caller of a local queue to its head.
 //!
 //! A client has one owner in Redis's queue for each key: the owner of the caller at the head of the local queue. When
-//! that caller is done, the next one becomes the head and takes over its progress.
+//! that caller is done, the next one becomes the head and inherits its progress.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,22 +17,22 @@ use crate::background::offload::{Offloaded, Reply};
 use crate::key::LockName;
 use crate::lease::{Mode, Request};
 
-/// What a caller leaves in its local queue while it waits behind the head.
+/// The entry of a caller in its local queue, behind the head.
 pub(crate) struct LocalWaiter {
     pub(crate) request: Request,
-    /// When the caller's wait is over.
+    /// When the wait of the caller is over.
     pub(crate) until: Instant,
     pub(crate) reply: Reply<Outcome>,
-    /// The slot for the caller's acquisition, which runs elsewhere while the caller's runtime is busy.
+    /// The slot for the caller's acquisition, which runs in the background while the caller's runtime is busy.
     pub(crate) task: Arc<Offloaded<Outcome>>,
-    /// A shutdown waits for it, here and once it is a head.
+    /// Makes a shutdown wait for this waiter, in the queue and as a head.
     pub(crate) counted: Counted,
 }
 
-/// What the next head of a local queue takes over.
+/// How the next head of a local queue begins.
 pub(crate) type Handoff = handoff::Handoff<RegisteredOwner>;
 
-/// Promotes the next caller in the local queue of this mode. Without one the queue ends, and so does the owner.
+/// Promotes the next caller in the local queue of this mode. Without one, the queue and the owner end.
 pub(crate) fn promote_next(remote: &Arc<Remote>, mode: Mode, lock: &LockName, handoff: Handoff) {
     let (waiter, last_known) = loop {
         let mut queues = remote.queues_of(mode);
@@ -50,7 +50,7 @@ pub(crate) fn promote_next(remote: &Arc<Remote>, mode: Mode, lock: &LockName, ha
     Acquisition::begin_promoted(remote, waiter, handoff, last_known);
 }
 
-/// Ends the owner of a handoff that no caller takes.
+/// Ends the owner of a handoff that no caller wants.
 pub(crate) fn end_unneeded(remote: &Arc<Remote>, handoff: Handoff) {
     if let Handoff::Queued(owner) | Handoff::Confirmed(owner) | Handoff::Granted(owner, ..) =
         handoff
@@ -59,11 +59,11 @@ pub(crate) fn end_unneeded(remote: &Arc<Remote>, handoff: Handoff) {
     }
 }
 
-/// What is known about the lock after a handoff, given what was known before it.
+/// Returns the knowledge about the lock after a handoff, given the knowledge before it.
 pub(crate) fn known_after(handoff: &Handoff, before: Option<LastKnown>) -> Option<LastKnown> {
     match handoff {
         Handoff::Confirmed(_) => Some(LastKnown::HandedOff),
-        // The caller of this client that held the lock no longer does.
+        // A caller of this client held the lock, and no longer does.
         _ => before.filter(|known| !matches!(known, LastKnown::LocalHold(..))),
     }
 }

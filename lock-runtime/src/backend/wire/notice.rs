@@ -1,15 +1,15 @@
-//! The message to a holder whose lock is taken.
+//! The message to a holder that has lost its lock to an operator.
 
 use crate::lease::RevokedBy;
 use crate::lease::owner_id::OwnerId;
 
-/// Begins a message about a revocation. No owner id contains it, so the message is not mistaken for a grant.
+/// The first byte of a message about a revocation. No owner id contains it, so the message is not mistaken for a grant.
 const MARK: u8 = b'!';
 
-/// Separates the parts of a notice. None of them contains it.
+/// Separates the parts of a notice. No part contains it.
 const SEPARATOR: char = '\u{1f}';
 
-/// The longest part that is kept, in bytes. Ours are shorter, but other clients may send the message.
+/// The maximum length of a part in bytes. Ours are shorter, but other clients may send the message.
 const LONGEST: usize = 512;
 
 /// The revocation of an owner, as reported to its client.
@@ -19,13 +19,13 @@ pub(crate) struct Notice {
     pub(crate) by: RevokedBy,
 }
 
-/// The text that the script appends to the owner: operation, operator and reason.
+/// Returns the text that the script appends to the owner: operation, operator and reason.
 pub(crate) fn notice(operation: &str, by: &str, reason: &str) -> String {
     debug_assert!(![operation, by, reason].concat().contains(SEPARATOR));
     format!("{SEPARATOR}{operation}{SEPARATOR}{by}{SEPARATOR}{reason}{SEPARATOR}")
 }
 
-/// Whether a message is about a revocation.
+/// Returns whether a message is about a revocation.
 pub(crate) fn is_notice(payload: &[u8]) -> bool {
     payload.first() == Some(&MARK)
 }
@@ -38,7 +38,7 @@ impl Notice {
         let mut parts = payload
             .get(OwnerId::LEN..)?
             .split(|&byte| byte == SEPARATOR as u8);
-        // Nothing precedes the first separator.
+        // The text before the first separator must be empty.
         let _ = parts.next().filter(|before| before.is_empty())?;
         let mut part = || {
             let part = parts.next()?;

@@ -168,7 +168,7 @@ fn panicking_waker_does_not_keep_the_next_timer_from_firing() {
     assert_eq!(fired(&wakes), 1);
 }
 
-/// Also one whose time was over when it was set.
+/// The second timer is set for a time that has passed.
 #[test]
 fn timer_that_has_fired_does_not_take_the_place_of_a_later_one() {
     let timers = Timers::new();

@@ -257,7 +257,7 @@ fn oldest_keys_that_were_taken_together_give_way() {
     };
     let of = |held, asked| of_keys(("a", held), ("a", asked));
     let mut graph = Graph::new(bounds);
-    // Repeating one of them takes no more room.
+    // Repeating a call takes no further room.
     for keys in [&["1", "2"], &["3", "4"], &["3", "4"], &["5", "6"]] {
         assert_eq!(see_list(&mut graph, keys), [""; 0]);
     }

@@ -10,7 +10,7 @@ fn text(text: &str) -> Value {
     Value::BulkString(text.into())
 }
 
-/// The scripts and the client count tokens alike.
+/// The scripts and the client must count tokens in the same way.
 #[test]
 fn scripts_have_the_numbers_of_tokens() {
     let constants = lua!("grant");
@@ -109,7 +109,7 @@ fn scripts_of_another_memory_differ_where_they_write_fences() {
     );
 }
 
-/// One more would be a number that a client with another retention changes, too.
+/// A further line would be a number that a client with another retention must not change.
 #[test]
 fn day_is_in_the_sources_that_write_fences() {
     let hour = FenceRetention::of(Duration::from_secs(3600));

@@ -1,4 +1,4 @@
-//! The commands of a connection that await answers, in order, and the way of an answer to its caller.
+//! The commands of a connection that wait for answers, in order. Delivers each answer to its caller.
 
 use std::collections::VecDeque;
 use std::io;
@@ -33,17 +33,17 @@ impl PendingCommands {
         self.0.push_back(command);
     }
 
-    /// Whether a command's answer is assigned to no reader task.
+    /// Returns whether any command's answer is assigned to no reader task.
     pub(super) fn has_unassigned(&self) -> bool {
         self.0.iter().any(|command| command.runtime.is_none())
     }
 
-    /// How long the oldest command has been pending.
+    /// Returns how long the oldest command has been pending.
     pub(super) fn oldest_age(&self) -> Option<Duration> {
         self.0.front().map(|command| command.sent_at.elapsed())
     }
 
-    /// Assigns an answer to the oldest command, and returns the command with it once no more answers are missing.
+    /// Assigns an answer to the oldest command. Returns the command with its answer once that is complete.
     pub(super) fn complete(&mut self, value: Value) -> io::Result<Option<(PendingCommand, Value)>> {
         let Some(oldest) = self.0.front_mut() else {
             let surplus = "an answer came without a command";
@@ -61,7 +61,7 @@ impl PendingCommands {
         Ok(self.0.pop_front().map(|command| (command, value)))
     }
 
-    /// Removes all commands, none of which will be answered.
+    /// Removes all commands. None of them will be answered.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = PendingCommand> {
         self.0.drain(..)
     }
@@ -70,12 +70,12 @@ impl PendingCommands {
 /// Why there is no answer.
 #[derive(Clone, Debug)]
 pub(in crate::backend::redis) struct ConnectionLost {
-    /// No byte of the command was written: it may be sent again.
+    /// Whether no byte of the command was written, so that it may be sent again.
     pub(in crate::backend::redis) unsent: bool,
     pub(in crate::backend::redis) error: Arc<io::Error>,
 }
 
-/// The caller's end. Nothing arrives on it if the command was sent in a forked child.
+/// The caller's end. It receives nothing if the command was sent in a forked child.
 pub(in crate::backend::redis) type AnswerReceiver<T> = oneshot::Receiver<Result<T, ConnectionLost>>;
 
 /// The connection's end: collects the answers and sends them to the caller.
@@ -94,7 +94,7 @@ impl AnswerSender {
         (AnswerSender::One(sender), receiver)
     }
 
-    /// For `count` commands, at least one.
+    /// Creates both ends for `count` commands, at least one.
     pub(in crate::backend::redis) fn many(
         count: usize,
     ) -> (AnswerSender, AnswerReceiver<Vec<Value>>) {
@@ -107,7 +107,7 @@ impl AnswerSender {
         (sender, receiver)
     }
 
-    /// Completes the answer with its last value. Must not be called with a mutex held, since it runs the caller's
+    /// Completes the answer with its last value. Must not be called with a mutex held, since it calls the caller's
     /// waker.
     pub(in crate::backend::redis) fn send(self, value: Value) {
         match self {
@@ -121,7 +121,7 @@ impl AnswerSender {
         }
     }
 
-    /// Reports that no answer will come. Like [`send`](AnswerSender::send), not with a mutex held.
+    /// Reports that no answer will come. Must not be called with a mutex held, since it calls the caller's waker.
     pub(in crate::backend::redis) fn fail(self, lost: ConnectionLost) {
         match self {
             AnswerSender::One(sender) => drop(sender.send(Err(lost))),
@@ -130,7 +130,7 @@ impl AnswerSender {
     }
 }
 
-/// Returns the received answer. In a forked child, where commands are dropped, it is an error.
+/// Returns the received answer. Fails in a forked child, where commands are dropped.
 pub(in crate::backend::redis) fn unless_forked<T>(
     received: Result<Result<T, ConnectionLost>, RecvError>,
 ) -> Result<T, ConnectionLost> {

@@ -47,7 +47,7 @@ fn of_another(holder: u64) -> NodeReply {
     }
 }
 
-/// An owner that has asked all of this many nodes at 0 ms.
+/// Creates an owner that has asked this many nodes at 0 ms.
 fn asked(nodes: usize) -> Ballot {
     let patience = Patience {
         with_silence: ms(20),
@@ -69,7 +69,7 @@ fn send(ballot: &mut Ballot, node: usize, command: Command, now: u64) {
         .note(SendEvent::Sending(ON), TTL, true);
 }
 
-/// The answers of the first nodes, all at 1 ms to commands sent at 0 ms.
+/// Creates an owner that the first nodes have answered at 1 ms, after commands at 0 ms.
 fn answered(nodes: usize, replies: impl IntoIterator<Item = NodeReply>) -> Ballot {
     let mut ballot = asked(nodes);
     for (node, reply) in replies.into_iter().enumerate() {
@@ -154,7 +154,7 @@ fn early_node_gives_nothing_and_is_asked_again_by_the_next_attempt() {
     assert_eq!(ballot.ask(true, at(600)).len(), 3);
 }
 
-/// The third node may not have a vote for a minute.
+/// The third node has no vote for a minute.
 #[test]
 fn owner_gives_way_although_a_node_is_early() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), early(60_000)]);
@@ -287,7 +287,7 @@ fn owner_keeps_its_nodes_while_another_has_a_majority() {
     let is_yield = |(_, command): &(usize, Command)| matches!(command, Command::Yield { .. });
     assert!(!commands.iter().any(is_yield), "{commands:?}");
     let Progress::Waits(waiting) = ballot.progress(at(4), false) else {
-        panic!("another owner has the lock");
+        panic!("not waiting for another owner");
     };
     assert_eq!(waiting.holder, Holder::Ours("holder 1".to_owned()));
     assert_eq!(waiting.remaining, Some(ms(100)), "one more node is enough");
@@ -348,7 +348,7 @@ fn nodes_that_refuse_are_told_from_those_that_do_not_answer() {
     ballot.place_mut(0).outstanding.refused(ON);
     ballot.unanswered(0, &WireError::refused("no right"));
     ballot.unanswered(1, &unavailable());
-    // A command that the node refused need not be ended there again and again.
+    // A command that the node refused does not need repeated ends there.
     let may_hold = [0, 1].map(|node| ballot.place_mut(node).outstanding.may_hold());
     assert_eq!(may_hold, [false, true]);
     let reasons = ballot.reasons();
@@ -370,7 +370,7 @@ fn ended_owner_asks_no_more_and_is_ended_where_it_may_be() {
     let mut ballot = answered(5, [vote(TOKEN), of_another(1), vote(TOKEN)]);
     ballot.notified(2);
     ballot.unanswered(3, &unavailable());
-    let ends = ballot.end().expect("it is the first end");
+    let ends = ballot.end().expect("the owner was not ended before");
     let release = FirstEnd::Release(grant(TOKEN));
     let end = FirstEnd::End;
     assert_eq!(ends, [(0, release), (1, end), (2, end), (3, end), (4, end)]);
@@ -430,7 +430,7 @@ fn message_that_no_command_answers_does_not_keep_an_attempt_from_asking() {
     let mut ballot = answered(3, [vote(TOKEN)]);
     ballot.unanswered(1, &unavailable());
     ballot.unanswered(2, &unavailable());
-    // A waiter queues at the node that the owner has, and a late command has queued the owner at another one.
+    // A waiter queues at the owner's node, and a late command has queued the owner at another node.
     ballot.notified(0);
     ballot.notified(1);
     assert!(!ballot.has_message(at(2)));
@@ -475,7 +475,7 @@ fn attempt_that_begins_with_a_message_asks_all_nodes_unless_the_owner_has_one() 
     assert_eq!(asked, [2]);
 }
 
-/// An owner that the first node notified, and that has asked all nodes for that at 2 ms.
+/// Creates an owner that the first node has notified, and that has then asked all nodes at 2 ms.
 fn told() -> Ballot {
     let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
     ballot.notified(0);
@@ -525,7 +525,7 @@ fn only_the_first_message_during_the_first_command_was_expected() {
     assert!(ballot.place_mut(2).is_notified(), "during another command");
 }
 
-/// A message is noted when it is read, and an answer when its task is polled.
+/// A message is noted when it is read, an answer only when its task is polled.
 #[test]
 fn message_that_is_noted_before_an_earlier_answer_has_the_node_asked_again() {
     let mut ballot = told();
@@ -641,7 +641,8 @@ fn silent_yield_is_no_majority_of_votes() {
     assert!(matches!(progress, Progress::Waits(_)), "{progress:?}");
 }
 
-/// Each of two owners may have seen the other where it no longer is: if both gave up, neither would have the lock.
+/// Two owners may each have seen the other on nodes that it no longer has. If both gave up, neither would have the
+/// lock.
 #[test]
 fn caller_that_tries_and_has_a_node_doubts_the_majority_of_another() {
     let answers = || [vote(TOKEN), of_another(1), of_another(1)];
@@ -673,7 +674,7 @@ fn caller_that_tries_and_has_a_node_doubts_the_majority_of_another() {
     assert!(!is_open(&ballot, 1), "it never had a node");
 }
 
-/// Its nodes answer more slowly than before, so it looks again before it has doubted for long.
+/// The nodes answer more slowly than before, so the owner looks again before its doubt ends.
 #[test]
 fn caller_that_tries_believes_a_majority_although_it_is_looking() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(1)]);
@@ -723,7 +724,7 @@ fn node_that_is_kept_is_not_offered_again_at_once() {
     assert!(offered(&mut ballot, 21), "the last node is silent");
     send(&mut ballot, 0, yielding, 21);
     ballot.answered(0, at(21), vote(TOKEN), at(22));
-    // It looks at the other node in between.
+    // The owner looks at the other node in between.
     for now in [23, 30, 31, 40] {
         for (node, command) in ballot.due(true, at(now)) {
             assert_ne!(command, yielding, "at {now}");
@@ -755,7 +756,7 @@ fn command_that_a_message_asked_for_is_due_again_if_it_was_not_written() {
     assert_eq!(ballot.due(true, at(2)), [(1, again)]);
     ballot.sent(1, again, at(2));
     assert!(!ballot.place_mut(1).forget_unwritten());
-    // A message of another node.
+    // Another node sends a message.
     ballot.notified(2);
     assert_eq!(ballot.due(true, at(3)), [(1, again), (2, again)]);
 }

@@ -6,7 +6,7 @@ use super::*;
 
 fn quorum(url: &str, options: &Options) -> Result<QuorumTarget, LockError> {
     let target = QuorumTarget::of(&Parts::of(trim(url)?)?, options)?;
-    Ok(target.expect("it names a quorum"))
+    Ok(target.expect("the URL of a quorum"))
 }
 
 #[test]
