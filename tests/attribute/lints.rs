@@ -14,7 +14,7 @@ mod long {
     }
 
     #[test]
-    fn locked_functions_cause_no_report_that_plain_ones_do_not() {
+    fn locked_functions_trigger_no_additional_lints() {
         let plain = reports("functions", Form::Plain);
         let locked = reports("functions", Form::Locked);
         assert!(plain.len() > 100, "the lints are on: {plain:#?}");

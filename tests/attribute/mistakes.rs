@@ -17,7 +17,7 @@ fn mistakes_are_explained() {
     let version = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
         .arg("--version")
         .output()
-        .expect("rustc tells its version");
+        .expect("rustc reports its version");
     let cases = trybuild::TestCases::new();
     if String::from_utf8_lossy(&version.stdout).starts_with(COMPILER) {
         cases.compile_fail("ui/*.rs");

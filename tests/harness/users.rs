@@ -166,7 +166,7 @@ impl<'a> Users<'a> {
         let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
         self.wait_for_waiter().await;
         let viewer = self.viewer(None);
-        look(&viewer).await.expect("it may look");
+        look(&viewer).await.expect("the viewer may inspect");
         assert_eq!(self.refused("viewer"), BTreeSet::new());
         cannot_change(&viewer, &guard).await;
         let mut unused = Vec::new();
@@ -282,7 +282,7 @@ async fn cannot_change(viewer: &LockClient, guard: &LockGuard) {
     assert!(error.is_rejected(), "{error}");
     let error = viewer.lock(KEY).wait(LONG).acquire().await.unwrap_err();
     assert!(error.is_rejected(), "{error}");
-    let state = viewer.inspect(KEY).await.expect("it may look");
+    let state = viewer.inspect(KEY).await.expect("the viewer may inspect");
     let seen = state.holders[0].seen.expect("it could be revoked");
     for revocation in [
         Revocation::new("eve", "mine"),
@@ -292,7 +292,10 @@ async fn cannot_change(viewer: &LockClient, guard: &LockGuard) {
         assert!(error.is_rejected(), "{error}");
     }
     guard.renew().await.expect("it is held still");
-    let free = viewer.inspect("free").await.expect("it may look");
+    let free = viewer
+        .inspect("free")
+        .await
+        .expect("the viewer may inspect");
     assert!(!free.is_held(), "{free:?}");
 }
 

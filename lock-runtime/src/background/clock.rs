@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn tokio_clock_is_the_real_one_outside_a_runtime() {
+    fn tokio_clock_is_the_real_clock_outside_a_runtime() {
         let moments = [Clock::Real, Clock::Tokio, Clock::Real].map(Clock::now);
         assert!(moments.is_sorted(), "{moments:?}");
     }

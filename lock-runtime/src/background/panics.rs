@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn panicking_waker_does_not_keep_the_next_one_from_being_woken() {
+    fn panicking_waker_does_not_stop_the_next_waker() {
         let count = Arc::new(Counting::default());
         wake_all([Waker::from(Arc::new(Panicking)), Waker::from(count.clone())]);
         assert_eq!(count.0.load(Ordering::SeqCst), 1);

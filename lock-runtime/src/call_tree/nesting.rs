@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_that_is_held_alone_admits_every_mode() {
+    fn exclusive_lock_admits_every_mode() {
         for held in [Mode::Exclusive, Mode::Write] {
             for asked in [Mode::Exclusive, Mode::Write, READ, permits(5, 3)] {
                 assert!(needed_below(held, asked).is_ok(), "{held:?} {asked:?}");
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_admits_reading_alone_and_says_so() {
+    fn reading_admits_only_reading_and_the_error_explains_it() {
         assert!(needed_below(READ, READ).is_ok());
         assert_eq!(room_below(READ), None, "readers do not wait for each other");
         let refused = |asked| needed_below(READ, asked).unwrap_err();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn permits_admit_no_more_permits_than_they_are() {
+    fn permits_admit_at_most_as_many_permits() {
         let held = permits(5, 2);
         assert_eq!(room_below(held), Some(2));
         assert_eq!(needed_below(held, permits(5, 1)), Ok(1));

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_decide_the_order_of_two_classes_give_no_edge() {
+    fn classes_whose_order_depends_on_values_get_no_edge() {
         for [held, asked] in [
             ["user:<>:wallet", "user:<>:inbox"],
             ["account:<>", "account:<>:limits"],
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_lead_from_each_lock_to_the_next_ones() {
+    fn edges_lead_from_each_lock_to_the_next_locks() {
         assert_eq!(edges(&["a", "b", "c"]), ["a b", "b c"]);
         // An edge passes over locks whose order the values decide.
         assert_eq!(edges(&["a:<>", "a:<>:x", "b"]), ["a:<> b", "a:<>:x b"]);

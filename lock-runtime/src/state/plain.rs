@@ -32,7 +32,7 @@ mod tests {
     use super::is_plain;
 
     #[test]
-    fn what_a_terminal_obeys_or_a_reader_misses_is_not_plain() {
+    fn control_and_invisible_characters_are_not_plain() {
         assert!("order:42 ü 漢 \"\\<b>🔒".chars().all(is_plain));
         let others = "\0\u{7}\r\n\u{1b}\u{7f}\u{9b}\u{ad}\u{200b}\u{202e}\u{2066}\u{feff}\u{e0041}";
         assert!(!others.chars().any(is_plain));

@@ -66,7 +66,10 @@ impl std::error::Error for AppError {}
 pub(crate) fn inside() {
     ENTERED.set(true);
     KEY.with_borrow(|key| assert!(held(key), "the body of `{key}` runs without the lock"));
-    assert!(TRIAL.get() != Trial::Busy, "the body runs beside another");
+    assert!(
+        TRIAL.get() != Trial::Busy,
+        "the body runs at the same time as another"
+    );
     if TRIAL.get() == Trial::Panic {
         // Without the hook's message, since this panic is no failure.
         resume_unwind(Box::new(Asked));

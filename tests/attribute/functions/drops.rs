@@ -130,7 +130,7 @@ async fn arguments_are_dropped_before_the_release() {
 }
 
 #[test]
-fn arguments_are_dropped_before_the_release_wherever_they_are_named() {
+fn arguments_of_options_are_dropped_before_the_release() {
     assert_all_held!("drop formatted", 3 * 2, |tx, order| {
         locks_blocking("drop formatted", || formatted(tx(), order()))
     });

@@ -260,7 +260,7 @@ async fn the_block_decides_whether_a_function_returns_a_future() {
 }
 
 #[tokio::test]
-async fn values_unused_by_a_block_are_no_part_of_its_future() {
+async fn values_unused_by_a_block_are_not_in_its_future() {
     let mut shop = Shop(Cell::new(0));
     assert_locks!("static:1", shop.call(1), 1);
     assert_locks!("Send:1", shop.not_sync(1), 1);

@@ -53,7 +53,7 @@ macro_rules! assert_beside {
 }
 
 #[tokio::test]
-async fn options_decide_what_is_open_beside_a_call() {
+async fn options_decide_which_calls_run_concurrently() {
     assert_beside!([] => WRITING);
     assert_beside!([mode = "write"] => WRITING);
     assert_beside!([mode = "read"] => READING);
@@ -77,7 +77,7 @@ async fn options_of_a_macro_are_read_like_others() {
 }
 
 #[tokio::test]
-async fn impossible_numbers_fail_at_run_time_in_the_compilers_words() {
+async fn impossible_numbers_fail_at_run_time_with_the_compile_time_message() {
     #[distributed_lock(key = "limited", permits = limit, take = take, client = locks)]
     async fn limited(locks: &LockClient, limit: u32, take: u32) -> Result<(), LockError> {
         Ok(())
@@ -92,7 +92,7 @@ async fn impossible_numbers_fail_at_run_time_in_the_compilers_words() {
     for (limit, take, sentence) in [
         (0, 1, "`permits` must be at least 1"),
         (5, 0, "`take` must be at least 1"),
-        (5, 6, "6 of 5 permits can never be had"),
+        (5, 6, "`take` is 6, but `permits` is only 5"),
     ] {
         for outcome in [
             limited(&locks, limit, take).await,
@@ -173,7 +173,7 @@ impl Boxed for Supplier {
 }
 
 #[tokio::test]
-async fn numbers_come_from_whatever_is_in_scope() {
+async fn numbers_may_be_any_expression_in_scope() {
     let mut supplier = Supplier {
         locks: LockClient::memory(),
         limit: 5,

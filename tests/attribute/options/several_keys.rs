@@ -30,7 +30,7 @@ fn names() -> Vec<String> {
 }
 
 #[test]
-fn keys_are_templates_expressions_or_one_expression() {
+fn keys_are_templates_and_expressions_or_a_single_expression() {
     for (from, to, keys) in [
         (1, 2, &["account:1", "account:2"][..]),
         (2, 1, &["account:1", "account:2"]),
@@ -91,7 +91,7 @@ where
 }
 
 #[tokio::test]
-async fn keys_that_cannot_be_locked_together_fail_in_the_compilers_words() {
+async fn keys_that_cannot_be_locked_together_fail_with_the_compile_time_message() {
     let locks = &LockClient::memory();
     let ids: Vec<_> = (0..33).map(|id| format!("order:{id}")).collect();
     for (ids, kind, sentence) in [
@@ -103,7 +103,7 @@ async fn keys_that_cannot_be_locked_together_fail_in_the_compilers_words() {
         (
             &ids,
             LockErrorKind::InvalidKey,
-            "33 keys are asked for at once, and 32 are allowed",
+            "a call may lock at most 32 keys, not 33",
         ),
     ] {
         let error = listed(locks, ids.iter().cloned()).await.unwrap_err();
@@ -115,7 +115,7 @@ async fn keys_that_cannot_be_locked_together_fail_in_the_compilers_words() {
 }
 
 #[tokio::test]
-async fn text_that_reads_like_a_template_is_refused_and_data_is_not() {
+async fn text_like_a_template_is_refused_and_data_is_not() {
     #[distributed_lock(keys = ["ledger", key], client = locks)]
     async fn element(locks: &LockClient, key: &str) -> Result<(), LockError> {
         panic!("the body ran")
@@ -139,7 +139,7 @@ async fn text_that_reads_like_a_template_is_refused_and_data_is_not() {
 }
 
 #[test]
-fn empty_value_in_any_key_locks_none() {
+fn empty_value_in_any_key_acquires_no_lock() {
     #[distributed_lock(keys = ["user:<one>", "user:<other>"], client = locks)]
     fn touch(locks: &LockClient, one: &str, other: &str) -> Result<(), LockError> {
         panic!("the body ran")

@@ -256,7 +256,7 @@ async fn an_attempt_at_a_held_lock_is_one_command() {
 
 /// Its lock expires each time, and a caller that begins with a `SET` would come before the waiters each time.
 #[tokio::test]
-async fn call_with_a_minimum_hold_looks_at_the_queue_first() {
+async fn call_with_a_minimum_hold_reads_the_queue_first() {
     let _alone = alone().await;
     let server = RedisServer::start();
     let client = warm(&server, true).await;
@@ -338,7 +338,7 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
 }
 
 #[tokio::test]
-async fn a_call_allocates_no_more_than_it_must_with_and_without_a_label() {
+async fn a_call_allocates_as_little_as_possible_with_and_without_a_label() {
     let _alone = alone().await;
     let server = RedisServer::start();
     for label in [false, true] {

@@ -53,7 +53,10 @@ async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
         "{sent} renewals, {needed} are needed"
     );
     // In the order of their grants, all renewals would be sent in one part of each third of the ttl.
-    assert!(busy > looks * 3 / 4, "renewals in {busy} of {looks} looks");
+    assert!(
+        busy > looks * 3 / 4,
+        "renewals in {busy} of {looks} samples"
+    );
 
     for guard in &guards[..10] {
         guard.renew().await.unwrap();

@@ -25,7 +25,7 @@ fn service(scene: &Scene, grace: &str, body: &str) -> Worker {
 }
 
 fn line(service: &Worker) -> String {
-    service.line(PATIENCE).expect("it says how it goes")
+    service.line(PATIENCE).expect("it reports its progress")
 }
 
 /// The lines about its calls, until it is down.

@@ -21,7 +21,7 @@ fn is_asleep(name: &str) -> bool {
 
 /// From a task to a blocked thread, and back.
 #[test]
-fn a_lease_passes_between_callers_of_all_kinds() {
+fn a_lease_is_handed_over_between_callers_of_all_kinds() {
     let _alone = crate::alone();
     let runtime = runtime::Builder::new_current_thread().enable_all().build();
     runtime.unwrap().block_on(pass_around());

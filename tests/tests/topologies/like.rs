@@ -74,7 +74,7 @@ fn built(url: &str, set: Setting) -> Result<LockClient, LockError> {
 }
 
 #[test]
-fn memory_client_refuses_what_the_servers_that_it_is_like_refuse() {
+fn memory_client_refuses_the_same_as_its_servers() {
     let mut refused = 0;
     for (url, like) in PAIRS {
         for (setting, set) in SETTINGS {

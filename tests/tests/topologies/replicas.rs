@@ -85,7 +85,7 @@ async fn reader_writer_and_several_keys_are_on_a_replica_when_their_callers_have
 }
 
 #[tokio::test]
-async fn lock_that_too_few_replicas_have_is_given_back() {
+async fn lock_on_too_few_replicas_is_released() {
     let (primary, replicas) = replicated(1).await;
     let client = waiting_client(primary.url(), 1);
     hold(&client).await.release().await.unwrap();
@@ -107,7 +107,7 @@ async fn lock_that_too_few_replicas_have_is_given_back() {
 /// The record that a caller finds is of another one, of its own client or not, that is about to give the lock back. `Busy`
 /// would have `on_busy = "skip"` skip the work that nobody does.
 #[tokio::test]
-async fn no_caller_is_told_that_the_lock_is_busy_while_replicas_are_away() {
+async fn no_caller_gets_busy_while_replicas_are_away() {
     let (primary, replicas) = replicated(1).await;
     let clients = [(); 2].map(|()| waiting_client(primary.url(), 1));
     let all = |wait: u64| {

@@ -4,7 +4,7 @@ use harness::{RedisCluster, RedisServer, failed, sentinel_of};
 use lock_runtime::{LockClient, LockErrorKind};
 
 #[tokio::test]
-async fn url_that_names_another_kind_of_server_is_refused_by_how_it_must_begin() {
+async fn url_for_another_kind_of_server_is_refused_with_the_right_scheme() {
     let (server, cluster) = (RedisServer::start(), RedisCluster::with(1, 0));
     let node = &cluster.nodes[0];
     // The second one watches a node of a cluster.

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_that_no_clock_says_is_printed() {
+    fn time_beyond_the_calendar_is_printed() {
         assert_eq!(rfc3339(UNIX_EPOCH), "1970-01-01T00:00:00.000Z");
         let far = UNIX_EPOCH + Duration::from_secs(1 << 40);
         assert_eq!(rfc3339(far), "9999-12-31T23:59:59.000Z");

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn url_names_what_a_memory_client_is_like() {
+    fn url_names_the_topology_of_a_memory_client() {
         let quorum = |seconds| Limits::Quorum {
             restart_delay: Duration::from_secs(seconds),
         };

@@ -149,7 +149,7 @@ fn downgrade(client: &LockClient, guard: &LockGuard) -> Arc<Lease> {
 }
 
 #[test]
-fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
+fn downgraded_lease_is_renewed_and_lost() {
     let client = LockClient::memory();
     let terms = client.lock(KEY).ttl(LONG).renew(false);
     let guard = terms.acquire_blocking().unwrap();

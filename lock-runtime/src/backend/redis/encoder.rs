@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn member_of_a_share_says_what_it_takes_if_that_is_more_than_one() {
+    fn member_of_a_share_has_its_permits_if_more_than_one() {
         let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
         for (mode, expected) in [
             (Mode::Exclusive, "$22\r\nabcdefghABCDEFGH012345\r\n"),

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_made_for_each_memory() {
+    fn one_value_is_made_for_each_retention() {
         static ALL: PerMemory<u128> = PerMemory::new();
         let get = |seconds| {
             let memory = FenceRetention::of(Duration::from_secs(seconds));

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn primary_that_sentinels_name_is_no_replica() {
+    fn primary_that_sentinels_name_is_not_a_replica() {
         let check = |fields: &[(&str, &str)]| check_as(ServerMode::Primary, fields);
         assert!(check(&[("mode", "standalone"), ("role", "master")]).is_ok());
         for role in ["replica", "slave"] {
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn sentinel_is_expected_where_the_url_says_so() {
+    fn sentinel_is_expected_for_a_sentinel_url() {
         let check = |mode: &str| check_as(ServerMode::Sentinel, &[("mode", mode)]);
         assert!(check("sentinel").is_ok());
         for (mode, words) in [

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_is_reported_as_the_end_of_the_last_one_was() {
+    fn connection_is_reported_if_the_last_loss_was() {
         let (mut outage, now) = (Outage::default(), Instant::now());
         for is_reported in [true, false, true] {
             outage.begin(now, is_reported);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_connections_are_counted_until_a_steady_one() {
+    fn lost_connections_are_counted_until_a_steady_connection() {
         let mut history = ReconnectPause::default();
         assert_eq!([history.note_lost(), history.note_lost()], [1, 2]);
         pause(&mut history, true, 10, 0.0);

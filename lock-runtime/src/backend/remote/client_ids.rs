@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn owner_registered_without_a_connection_goes_by_the_id_of_the_next_one() {
+    fn owner_registered_without_a_connection_has_the_id_of_the_next_connection() {
         let mut ids = ClientIds::default();
         ids.for_connection(NODE).unwrap();
         ids.connected(NODE, FIRST);
@@ -199,7 +199,7 @@ mod tests {
 
     /// Each node must count the client as a subscriber, whichever connection was made first.
     #[test]
-    fn connections_that_are_made_side_by_side_are_told_of_each_others_ids() {
+    fn concurrent_connections_know_each_others_ids() {
         let mut ids = ClientIds::default();
         let first = ids.for_connection(NODE).unwrap();
         let second = ids.for_connection(OTHER).unwrap();

@@ -100,7 +100,7 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
 
 /// The answer to the end takes long, and the next caller does not wait for it.
 #[test]
-fn local_queue_ends_with_a_retained_lease_however_that_ends() {
+fn local_queue_ends_with_every_end_of_a_retained_lease() {
     let request = request(Duration::ZERO);
     let lock = &request.lock().names.lock;
     type End = fn(&Arc<Remote>, OwnerId);

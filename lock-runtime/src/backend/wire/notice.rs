@@ -60,7 +60,7 @@ mod tests {
     const OWNER: &str = "abcdefghABCDEFGH012345";
 
     #[test]
-    fn notice_is_parsed_whatever_the_name_of_the_lock() {
+    fn notice_is_parsed_with_any_lock_name() {
         let text = notice("0192", "ann@ops-1", "stuck import");
         for lock in ["lock:order:42", "", "\u{1f}a\0b\n"] {
             let payload = format!("!{OWNER}{text}{lock}");
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn other_messages_are_no_notices() {
+    fn other_messages_are_not_notices() {
         let text = notice("0192", "ann", "x");
         for other in [
             String::new(),

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn refusal_leaves_open_what_an_acquire_before_it_did() {
+    fn refusal_does_not_settle_an_earlier_acquire() {
         let mut outstanding = Outstanding::default();
         outstanding.sending(FIRST, TTL, false);
         outstanding.refused(FIRST);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn acquire_sent_before_an_unsent_one_can_come_late() {
+    fn acquire_sent_before_an_unsent_acquire_can_come_late() {
         let mut outstanding = Outstanding::default();
         outstanding.sending(FIRST, TTL, true);
         outstanding.sending(FIRST, TTL, true);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn answer_counts_for_its_own_connection_alone() {
+    fn answer_counts_only_for_its_own_connection() {
         let mut outstanding = Outstanding::default();
         outstanding.sending(FIRST, TTL, false);
         outstanding.sending(FIRST, TTL, false);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn end_repeated_on_another_connection_is_checked_anew() {
+    fn end_repeated_on_another_connection_is_checked_again() {
         let mut outstanding = Outstanding::default();
         outstanding.sending(FIRST, TTL, true);
         outstanding.ending(FIRST);

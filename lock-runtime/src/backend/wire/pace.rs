@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn caller_that_has_rested_may_make_as_many_again() {
+    fn caller_that_has_paused_may_make_as_many_attempts_again() {
         let (mut pace, began) = (Pace::default(), Instant::now());
         attempts(&mut pace, began, Duration::from_nanos(1));
         let later = began + Duration::from_secs(60);

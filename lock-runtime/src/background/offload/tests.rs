@@ -208,7 +208,7 @@ async fn task_that_wakes_itself_during_a_poll_is_polled_again_by_its_caller() {
 
 /// The background polls the task, since the caller does not.
 #[tokio::test]
-async fn task_in_the_background_learns_that_its_caller_is_gone() {
+async fn task_in_the_background_notices_that_its_caller_is_gone() {
     let (runner, reply) = InlineRunner::<()>::new(&background());
     let (is_there, caller_is_there) = oneshot::channel();
     let (is_gone, caller_is_gone) = oneshot::channel();

@@ -16,7 +16,7 @@ fn text_is_verbatim_and_values_are_escaped() {
 }
 
 #[test]
-fn value_never_makes_a_key_end_like_a_record_beside_a_lock() {
+fn value_never_makes_a_key_end_like_another_record() {
     let key = |text: &str, value: &str| {
         let mut key = KeyWriter::new();
         key.text(text).part(value);
@@ -170,7 +170,7 @@ fn each_kind_of_value_has_its_text() {
 }
 
 #[test]
-fn pointers_write_what_they_point_at() {
+fn pointers_write_their_targets() {
     let text = String::from("a");
     assert_eq!(part(&&&text), "a");
     assert_eq!(part(&Box::<str>::from("a")), "a");

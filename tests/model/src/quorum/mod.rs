@@ -32,7 +32,7 @@ use crate::explore::{Model, Named, Property};
 /// Exclusion.
 pub const EXCLUSION: &str = "no two holders are within their deadlines";
 /// Tokens.
-pub const TOKENS_RISE: &str = "a holder has a token above those of all holders before it";
+pub const TOKENS_RISE: &str = "a holder has a higher token than all earlier holders";
 /// A deadline.
 pub const BACKED: &str = "no holder relies on the lock for longer than a majority keeps it";
 /// Nothing is left of an owner.

@@ -64,7 +64,7 @@ async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
 
 /// A grant that arrived after its lease ended the call, although its wait was not over.
 #[tokio::test]
-async fn a_grant_that_arrives_after_its_lease_is_asked_for_again() {
+async fn a_grant_that_arrives_after_its_lease_is_requested_again() {
     let (server, proxy, client) = behind_a_proxy().await;
     let mut monitor = server.monitor();
     // Long enough to be had on a busy machine, and late before the command times out.

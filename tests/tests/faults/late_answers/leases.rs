@@ -80,7 +80,7 @@ async fn a_lease_that_is_over_when_its_caller_is_polled_is_not_handed_over() {
         let next = soon(next).await.unwrap().expect("its turn comes");
         let error = late.await.expect_err("its lease is over");
         assert!(error.is_lost(), "{error}");
-        assert!(next.is_valid(), "it is none of its business");
+        assert!(next.is_valid(), "the late caller does not affect it");
         next.release().await.unwrap();
     }
 }

@@ -120,7 +120,7 @@ async fn waiting(
 }
 
 #[tokio::test]
-async fn waiter_whose_polls_are_cut_keeps_what_it_has_and_its_place() {
+async fn waiter_whose_polls_are_cut_keeps_its_locks_and_its_place() {
     for keys in CALLERS {
         let (server, proxy, client) = behind_a_proxy().await;
         let mut connection = server.connection();

@@ -40,7 +40,7 @@ async fn waiting_for_the_last(server: &RedisServer, client: &LockClient) -> (Loc
 }
 
 #[tokio::test]
-async fn lock_that_is_lost_while_the_next_is_awaited_has_all_begun_anew() {
+async fn lock_that_is_lost_while_the_next_is_awaited_restarts_the_acquisition() {
     let (server, mut connection) = server_and_connection();
     let client = client(server.url());
     let (last, waiting) = waiting_for_the_last(&server, &client).await;
@@ -48,12 +48,12 @@ async fn lock_that_is_lost_while_the_next_is_awaited_has_all_begun_anew() {
     assert_eq!(holder(&mut connection, LOCKS[1]), Some(first.clone()));
 
     let _: () = ask(&mut connection, &["SET", LOCKS[0], "theirs"]);
-    eventually("place in the first queue alone", LONG, async || {
+    eventually("place in the first queue only", LONG, async || {
         let first = queued(&mut connection, "{lock:order:41}:w");
         first == 2 && queued(&mut connection, LAST_QUEUE) == 0
     })
     .await;
-    assert_eq!(holder(&mut connection, LOCKS[1]), None, "it is given back");
+    assert_eq!(holder(&mut connection, LOCKS[1]), None, "it is released");
 
     let _: i64 = ask(&mut connection, &["DEL", LOCKS[0]]);
     last.release().await.unwrap();
@@ -70,7 +70,7 @@ async fn lock_that_is_lost_while_the_next_is_awaited_has_all_begun_anew() {
 }
 
 #[tokio::test]
-async fn wait_bounds_what_is_begun_anew() {
+async fn wait_bounds_a_restarted_acquisition() {
     let (server, mut connection) = server_and_connection();
     let client = client(server.url());
     let other = harness::client(server.url());
@@ -81,7 +81,7 @@ async fn wait_bounds_what_is_begun_anew() {
     let error = soon(waiting).await.unwrap().unwrap_err();
     assert!(error.is_busy(), "{error}");
     assert_eq!(error.key(), Some(KEYS[0]), "{error}");
-    eventually("second lock given back", LONG, async || {
+    eventually("second lock released", LONG, async || {
         holder(&mut connection, LOCKS[1]).is_none()
     })
     .await;
@@ -95,7 +95,7 @@ async fn wait_bounds_what_is_begun_anew() {
 
 /// A waiter for the last lock has the first ones for a whole ttl, so its end is repeated like that of a holder.
 #[tokio::test]
-async fn waiter_whose_end_is_refused_gives_back_what_it_has_later() {
+async fn waiter_whose_end_is_refused_releases_its_locks_later() {
     let (server, mut connection) = server_and_connection();
     let client = client(server.url());
     let other = harness::client(server.url());
@@ -107,7 +107,7 @@ async fn waiter_whose_end_is_refused_gives_back_what_it_has_later() {
     failed(soon(waiting).await.unwrap(), LockErrorKind::Rejected);
     assert!(holder(&mut connection, LOCKS[0]).is_some());
     let _: () = ask(&mut connection, &["ACL", "SETUSER", "default", "+evalsha"]);
-    eventually("first locks given back", LONG, async || {
+    eventually("first locks released", LONG, async || {
         holder(&mut connection, LOCKS[0]).is_none() && holder(&mut connection, LOCKS[1]).is_none()
     })
     .await;

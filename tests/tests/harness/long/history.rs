@@ -19,7 +19,7 @@ fn shared(share: Share, seen: usize) -> Entry {
 }
 
 #[tokio::test]
-async fn visits_that_overlap_are_seen() {
+async fn overlapping_visits_are_found() {
     let server = RedisServer::start();
     let mut connection = server.async_connection().await;
     let history = History::of("order:42");

@@ -4,7 +4,7 @@ use harness::rounds::Plan;
 use harness::rows;
 
 #[test]
-fn wrong_arguments_are_refused_by_what_is_wrong_with_them() {
+fn wrong_arguments_are_refused_with_the_mistake() {
     for (args, wrong) in [
         ("--rounds", "--rounds needs a value"),
         ("--rounds 0", "0 is no number above 0"),

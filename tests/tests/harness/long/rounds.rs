@@ -127,7 +127,7 @@ fn a_write_that_the_resource_refuses_is_counted() {
 }
 
 #[test]
-fn time_in_which_two_have_a_lock_is_reported() {
+fn time_with_two_holders_is_reported() {
     let row = row(Class::F, |round| {
         let mut old = round.worker();
         old.send(&round.command("run", TTL, PATIENCE, "persist"));
@@ -170,7 +170,7 @@ fn a_cluster_is_used_again_unless_a_round_has_failed() {
 }
 
 #[test]
-fn what_is_left_on_a_node_of_a_cluster_is_found() {
+fn leftovers_on_a_node_of_a_cluster_are_found() {
     let start = || RedisCluster::with(2, 0);
     let row = Row::new(
         "left",

@@ -11,7 +11,7 @@ fn lock_worker(server: &RedisServer) -> Worker {
 }
 
 #[test]
-fn lock_worker_holds_its_locks_in_the_mode_that_it_was_told() {
+fn lock_worker_holds_its_locks_in_the_given_mode() {
     let server = RedisServer::start();
     let mut worker = lock_worker(&server);
     let token = |worker: &mut Worker, command: &str| -> u64 {

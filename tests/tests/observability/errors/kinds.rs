@@ -40,7 +40,7 @@ async fn busy_names_the_holder_the_wait_and_when_to_try_again() {
 
 /// Such a caller asks no server. It knew nothing of the lease before.
 #[tokio::test]
-async fn retry_after_is_what_is_left_of_a_lease_of_the_same_client() {
+async fn retry_after_is_the_rest_of_the_lease_in_the_same_client() {
     let server = RedisServer::start();
     let client = client(server.url());
     let ttl = LONG;
@@ -62,12 +62,12 @@ async fn retry_after_is_what_is_left_of_a_lease_of_the_same_client() {
 }
 
 #[tokio::test]
-async fn lost_says_how() {
+async fn error_explains_a_loss() {
     let server = RedisServer::start();
     let client = client(server.url());
     let lock = || client.lock(KEY).wait(LONG);
     for (lock, how) in [
-        (lock(), "the server no longer has it as ours"),
+        (lock(), "the server has no record of it, or another owner's"),
         (
             lock().ttl(ms(50)).renew(false),
             "its lease ran out before it could be renewed",
@@ -88,7 +88,7 @@ async fn lost_says_how() {
 }
 
 #[tokio::test]
-async fn other_kinds_say_why() {
+async fn errors_of_other_kinds_have_a_reason() {
     let client = LockClient::memory();
     let body = async |_: &LockGuard| {
         let strict = client.lock(KEY).reentrant(false);

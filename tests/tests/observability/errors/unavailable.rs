@@ -45,7 +45,7 @@ async fn server_that_cannot_be_reached_is_unavailable_and_named() {
 }
 
 #[tokio::test]
-async fn something_that_is_no_server_at_all() {
+async fn port_without_a_redis_server_is_unavailable() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {

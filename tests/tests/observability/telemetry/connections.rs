@@ -69,7 +69,7 @@ async fn restarts_under_an_idle_client(locks: &LockClient, server: &mut RedisSer
 }
 
 #[tokio::test]
-async fn server_that_restarts_under_an_idle_client_is_seen() {
+async fn restart_of_the_server_of_an_idle_client_is_reported() {
     crate::record();
     let mut server = RedisServer::start();
     let locks = at_ease(server.url());
@@ -118,7 +118,7 @@ async fn attempts_that_fail_are_counted_until_one_succeeds() {
 const FEW: usize = 14;
 
 #[tokio::test]
-async fn server_that_is_down_is_tried_ever_less_often_and_found_soon_after_it_is_back() {
+async fn server_that_is_down_is_tried_less_and_less_often_and_found_soon_after_it_is_back() {
     crate::record();
     let mut server = RedisServer::start();
     let (locks, name) = (at_ease(server.url()), server.address());
@@ -137,7 +137,7 @@ async fn server_that_is_down_is_tried_ever_less_often_and_found_soon_after_it_is
 
 /// Neither callers nor pings wait for the node, nor do they make a connection each.
 #[tokio::test]
-async fn node_of_a_quorum_that_is_down_is_tried_ever_less_often() {
+async fn node_of_a_quorum_that_is_down_is_tried_less_and_less_often() {
     crate::record();
     const PINGS: usize = 40;
     let mut quorum = RedisQuorum::start();
@@ -184,7 +184,7 @@ async fn primary_after_a_failover_is_named() {
 }
 
 #[tokio::test]
-async fn node_of_a_cluster_that_restarts_under_an_idle_client_is_seen() {
+async fn restart_of_a_cluster_node_of_an_idle_client_is_reported() {
     crate::record();
     let mut cluster = RedisCluster::start();
     let locks = at_ease(cluster.url());
@@ -206,14 +206,14 @@ async fn node_of_a_cluster_that_restarts_under_an_idle_client_is_seen() {
     })
     .await;
     let [moved] = &told("slots_moved", &replica)[..] else {
-        panic!("they are told once");
+        panic!("they are reported once");
     };
     assert_eq!(moved.field("from"), name);
     assert!(moved.number("slots") > 5_000, "{moved:?}");
 }
 
 #[tokio::test]
-async fn node_of_a_quorum_that_restarts_under_an_idle_client_is_seen() {
+async fn restart_of_a_quorum_node_of_an_idle_client_is_reported() {
     crate::record();
     let mut quorum = RedisQuorum::start();
     let locks = at_ease(quorum.url());

@@ -40,7 +40,7 @@ fn is_of(event: &Line, hold: &Line) {
 }
 
 #[tokio::test]
-async fn failed_renewal_loss_and_unanswered_release_are_told_and_counted() {
+async fn failed_renewal_loss_and_unanswered_release_are_reported_and_counted() {
     crate::record();
     let (server, proxy) = server_and_proxy();
     let locks = client(proxy.url());
@@ -80,7 +80,7 @@ async fn failed_renewal_loss_and_unanswered_release_are_told_and_counted() {
     assert!(fails(&locks, 1, body).await.unwrap_err().is_lost());
     assert_eq!((losses("expired"), losses("not_ours")), (1.0, 1.0));
     let lost = told("lock_lost", "fails:<id>");
-    let reasons = ["ran out", "no longer"];
+    let reasons = ["ran out", "no record"];
     assert_eq!(lost.len(), reasons.len(), "{lost:?}");
     for (lost, reason) in lost.iter().zip(reasons) {
         assert_eq!(lost.field("function"), "fails");
@@ -122,7 +122,7 @@ fn outcomes(template: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn hold_says_whether_its_lease_was_dropped_passed_on_retained_or_downgraded() {
+async fn outcome_of_a_hold_is_dropped_handed_over_retained_or_downgraded() {
     crate::record();
     let (_server, locks) = server_and_client();
     let call = tokio::time::timeout(ms(200), cancelled(&locks, 1));

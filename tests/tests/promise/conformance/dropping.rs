@@ -13,7 +13,7 @@ pub(crate) async fn an_acquire_dropped_at_any_poll_leaves_nothing_behind(store: 
     dropped_at_any_poll(&store, |client| client.lock(KEY)).await;
 }
 
-pub(crate) async fn an_acquire_dropped_while_it_is_served_gives_the_lock_back(store: Store) {
+pub(crate) async fn an_acquire_dropped_while_it_is_served_releases_the_lock(store: Store) {
     dropped_while_it_is_served(&store, |client| client.lock(KEY)).await;
 }
 

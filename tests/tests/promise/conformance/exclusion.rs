@@ -54,7 +54,7 @@ pub(crate) async fn a_busy_error_names_the_holder(store: Store) {
     drop(guard);
 }
 
-pub(crate) async fn busy_caller_is_told_when_the_lease_ends(store: Store) {
+pub(crate) async fn busy_error_has_the_rest_of_the_lease(store: Store) {
     let (holder, other) = (store.client(), store.client());
     let ttl = store.longest_ttl();
     for renew in [false, true] {

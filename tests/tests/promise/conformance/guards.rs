@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::store::Store;
 use super::tools::{KEY, LONG, becomes_free, hold, is_held};
 
-pub(crate) async fn a_guard_tells_what_it_holds(store: Store) {
+pub(crate) async fn a_guard_has_its_keys_and_remaining_time(store: Store) {
     let guard = hold(&store.client()).await;
     assert_eq!(guard.key(), KEY);
     assert_eq!(guard.hold_count(), 1);

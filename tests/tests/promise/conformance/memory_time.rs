@@ -47,7 +47,7 @@ async fn a_hold_is_lost_at_its_deadline_and_free_at_its_ttl() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn max_hold_is_reached_exactly_and_the_next_one_follows() {
+async fn max_hold_is_exact_and_the_next_caller_follows() {
     let client = LockClient::memory();
     let max_hold = Duration::from_secs(300);
     let lease = client.lock(KEY).ttl(Duration::from_secs(10));
@@ -87,7 +87,7 @@ async fn a_shutdown_waits_exactly_for_its_grace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_synchronous_caller_goes_by_the_real_clock() {
+async fn a_synchronous_caller_uses_the_real_clock() {
     let client = LockClient::memory();
     let (minute, lock) = (Duration::from_secs(60), || client.lock(KEY).wait(LONG));
     tokio::time::advance(minute).await;

@@ -180,7 +180,7 @@ async fn import(client: &LockClient, ended: Flag) -> Result<(), LockError> {
     std::future::pending().await
 }
 
-pub(crate) async fn revoked_body_is_dropped_and_told_by_whom(store: Store) {
+pub(crate) async fn revoked_body_is_dropped_and_its_error_names_the_operator(store: Store) {
     let (client, operator) = (store.client(), store.operator());
     let ended = Flag::default();
     let body = {
@@ -228,7 +228,9 @@ pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(sto
         let next = timeout(LONG, waiting).await.unwrap().unwrap().unwrap();
         if is_told(&holder) {
             assert!(receipt.handed_off, "{receipt:?}");
-            timeout(LONG, guard.lost()).await.expect("it is told");
+            timeout(LONG, guard.lost())
+                .await
+                .expect("the holder is notified");
         }
         assert!(Some(next.fencing_token().await.unwrap()) > token);
         let _ = guard.release().await;

@@ -35,7 +35,9 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
     let receipt = revoke(&operator, KEY, readers[0].fencing_token().await.unwrap()).await;
     assert!(receipt.handed_off);
     for reader in &readers {
-        timeout(LONG, reader.lost()).await.expect("it is told");
+        timeout(LONG, reader.lost())
+            .await
+            .expect("the holder is notified");
     }
     let writer = timeout(LONG, writer).await.unwrap().unwrap().unwrap();
     assert!(writer.fencing_token().await.unwrap() > readers[0].fencing_token().await.unwrap());
@@ -73,7 +75,9 @@ pub(crate) async fn revoked_lock_among_several_ends_the_call(store: Store) {
         guard.fencing_token().await.unwrap(),
     )
     .await;
-    timeout(LONG, guard.lost()).await.expect("it is told");
+    timeout(LONG, guard.lost())
+        .await
+        .expect("the holder is notified");
     assert!(guard.release().await.unwrap_err().is_lost());
     for key in keys {
         let is_free = async || !operator.inspect(key).await.unwrap().is_held();

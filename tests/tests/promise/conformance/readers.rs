@@ -106,7 +106,7 @@ pub(crate) async fn tokens_rise_from_phase_to_phase(store: Store) {
     }
 }
 
-pub(crate) async fn busy_writer_is_told_how_many_readers_hold_the_lock(store: Store) {
+pub(crate) async fn busy_error_of_a_writer_has_the_number_of_readers(store: Store) {
     let (one, other) = (store.client(), store.client());
     let mut readers = Vec::new();
     for (client, text) in [(&one, "1 reader, since "), (&other, "2 readers, since ")] {
@@ -122,7 +122,7 @@ pub(crate) async fn busy_writer_is_told_how_many_readers_hold_the_lock(store: St
     }
 }
 
-pub(crate) async fn busy_writer_is_told_when_the_last_lease_ends(store: Store) {
+pub(crate) async fn busy_error_of_a_writer_has_the_rest_of_the_last_lease(store: Store) {
     let (one, other) = (store.client(), store.client());
     let (short, long) = (store.longest_ttl() / 4, store.longest_ttl());
     let reader = |ttl| at_once(one.lock(KEY).read().ttl(ttl).renew(false));

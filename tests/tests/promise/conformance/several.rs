@@ -86,7 +86,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
     }
 }
 
-pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store: Store) {
+pub(crate) async fn blocking_lock_is_named_and_the_others_are_released(store: Store) {
     let (client, other) = (store.client(), store.client());
     let ttl = store.longest_ttl();
     let second = other.lock("{account}:2").ttl(ttl).renew(false);
@@ -237,7 +237,7 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: Store
     let many = (0..33).map(|number| format!("{{account}}:{number}"));
     let error = client.lock_all(many).acquire().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidKey, "{error}");
-    assert!(error.to_string().contains("32 are allowed"), "{error}");
+    assert!(error.to_string().contains("at most 32 keys"), "{error}");
     let error = client.lock_all(ACCOUNTS).read().acquire().await;
     failed(error, LockErrorKind::InvalidOptions);
     for keys in [&ACCOUNTS[..], &ACCOUNTS[..1]] {

@@ -45,12 +45,12 @@ pub(crate) async fn writer_dropped_behind_readers_admits_more_of_them(store: Sto
     }
 }
 
-pub(crate) async fn share_dropped_while_it_is_served_is_given_back(store: Store) {
+pub(crate) async fn share_dropped_while_it_is_served_is_released(store: Store) {
     dropped_while_it_is_served(&store, |client| client.lock(KEY).read()).await;
     dropped_while_it_is_served(&store, |client| client.lock(KEY).permits(5).take(2)).await;
 }
 
-pub(crate) async fn share_dropped_beside_others_is_given_back(store: Store) {
+pub(crate) async fn share_dropped_while_others_hold_theirs_is_released(store: Store) {
     let (one, other) = (store.client(), store.client());
     let inside = at_once(one.lock(KEY).permits(5)).await;
     for client in [&one, &other] {
@@ -107,7 +107,7 @@ pub(crate) async fn thread_waits_for_its_share(store: Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn waiting_shares_are_told_of_a_shutdown(store: Store) {
+pub(crate) async fn waiting_shares_fail_at_a_shutdown(store: Store) {
     let client = hasty(&store, ms(50));
     let guard = harness::hold(&client).await;
     let waiting = shares(&client).map(|share| tokio::spawn(share.acquire()));

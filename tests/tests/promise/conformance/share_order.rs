@@ -188,7 +188,7 @@ pub(crate) async fn permits_that_fit_go_in_together(store: Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: Store) {
+pub(crate) async fn waiter_that_gives_up_admits_the_callers_behind_it(store: Store) {
     let (one, other) = (store.client(), store.client());
     for impatient in [&one, &other] {
         let inside = at_once(one.lock(KEY).read()).await;
@@ -233,7 +233,7 @@ pub(crate) async fn waiting_share_ends_in_time(store: Store) {
 }
 
 /// As a future that its task keeps while it does other things.
-pub(crate) async fn writer_that_is_not_polled_keeps_readers_out_for_its_wait_alone(store: Store) {
+pub(crate) async fn writer_that_is_not_polled_keeps_readers_out_only_for_its_wait(store: Store) {
     let (one, other) = (store.client(), store.client());
     let inside = at_once(one.lock(KEY).read()).await;
     let mut writer = Box::pin(other.lock(KEY).write().wait(ms(1_500)).acquire());

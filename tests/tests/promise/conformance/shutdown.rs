@@ -41,7 +41,7 @@ pub(crate) async fn nothing_begins_after_a_shutdown(store: Store) {
     }
 }
 
-pub(crate) async fn a_waiter_is_told_of_a_shutdown(store: Store) {
+pub(crate) async fn a_waiter_fails_at_a_shutdown(store: Store) {
     let client = hasty(&store, ms(50));
     let guard = harness::hold(&client).await;
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
@@ -117,7 +117,7 @@ pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: Store) {
     assert!(error.to_string().contains("shut down"), "{error}");
 }
 
-pub(crate) async fn a_kept_guard_does_not_hold_up_a_shutdown_for_ever(store: Store) {
+pub(crate) async fn a_kept_guard_does_not_block_a_shutdown_for_ever(store: Store) {
     let client = hasty(&store, ms(60));
     let lease = client.lock(KEY).ttl(store.steady()).wait(LONG);
     let guard = lease.acquire().await.unwrap();

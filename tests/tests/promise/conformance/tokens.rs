@@ -60,7 +60,7 @@ async fn visit(client: &LockClient, asks: Asks) -> Option<FencingToken> {
     token
 }
 
-pub(crate) async fn tokens_rise_among_those_who_ask(store: Store) {
+pub(crate) async fn tokens_rise_among_holders_that_ask(store: Store) {
     let clients = [store.client(), store.client()];
     let mut last = None;
     let kinds = [Asks::WithTheLock, Asks::Later, Asks::Never];
@@ -74,7 +74,7 @@ pub(crate) async fn tokens_rise_among_those_who_ask(store: Store) {
     }
 }
 
-pub(crate) async fn callers_in_line_have_a_token_if_they_ask(store: Store) {
+pub(crate) async fn callers_in_a_local_queue_have_a_token_if_they_ask(store: Store) {
     let client = store.client();
     let guard = hold(&client).await;
     let mut line = JoinSet::new();
@@ -92,7 +92,7 @@ pub(crate) async fn callers_in_line_have_a_token_if_they_ask(store: Store) {
     assert!(tokens.is_sorted_by(|one, next| one < next), "{tokens:?}");
 }
 
-pub(crate) async fn nested_call_asks_for_the_token_of_the_outermost(store: Store) {
+pub(crate) async fn nested_call_mints_the_token_of_the_outermost_call(store: Store) {
     #[distributed_lock(key = KEY, client = client, token = token)]
     async fn inner(client: &LockClient) -> Result<FencingToken, LockError> {
         Ok(token)

@@ -123,7 +123,7 @@ pub(crate) async fn callers_are_served_in_order(store: Store) {
     assert_eq!(*served.lock().unwrap(), (0..12).collect::<Vec<_>>());
 }
 
-pub(crate) async fn a_waiter_that_gives_up_leaves_the_line(store: Store) {
+pub(crate) async fn a_waiter_that_gives_up_leaves_the_queue(store: Store) {
     let (one, other) = (store.client(), store.client());
     for impatient in [&one, &other] {
         let guard = hold(&one).await;

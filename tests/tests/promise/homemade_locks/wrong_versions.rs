@@ -21,7 +21,7 @@ mod setnx_then_expire {
     }
 
     #[tokio::test]
-    async fn ours_has_its_end_from_the_beginning_whatever_is_cut() {
+    async fn ours_has_its_expiry_from_the_first_command() {
         let (server, mut connection) = server_and_connection();
         let proxy = Proxy::start(server.port());
         let (cut, other) = (client(proxy.url()), client(server.url()));
@@ -58,7 +58,7 @@ mod time_stamps_of_clients {
     }
 
     #[test]
-    fn theirs_lets_a_fast_clock_in() {
+    fn theirs_admits_a_fast_clock() {
         let (_server, mut connection) = server_and_connection();
         let noon = 12 * 3600;
         assert!(getset(&mut connection, noon));
@@ -97,7 +97,7 @@ mod plain_del {
     use super::*;
 
     #[tokio::test]
-    async fn theirs_frees_another_ones_lock_and_ours_does_not() {
+    async fn theirs_frees_another_holders_lock_and_ours_does_not() {
         let (server, mut connection) = server_and_connection();
         let (one, other) = (client(server.url()), client(server.url()));
         let short = one.lock(KEY).ttl(ms(100)).renew(false);
@@ -119,7 +119,7 @@ mod get_then_del {
     use super::*;
 
     #[test]
-    fn theirs_frees_another_ones_lock() {
+    fn theirs_frees_another_holders_lock() {
         let (_server, mut connection) = server_and_connection();
         let _: String = ask(&mut connection, &["SET", LOCK, "slow", "PX", "50"]);
         assert_eq!(value(&mut connection).as_deref(), Some("slow"));
@@ -133,7 +133,7 @@ mod get_then_del {
 
     /// The slowest possible release: sent in time, and arriving when another client has the lock.
     #[tokio::test]
-    async fn ours_looks_and_deletes_at_once_however_late_it_comes() {
+    async fn ours_compares_and_deletes_in_one_step() {
         let (server, proxy) = server_and_proxy();
         let (slow, other) = (client(proxy.url()), client(server.url()));
         let lease = slow.lock(KEY).ttl(ms(500)).renew(false);

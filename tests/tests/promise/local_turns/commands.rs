@@ -92,7 +92,7 @@ async fn a_grant_without_a_token_serves_its_callers_too() {
 }
 
 #[tokio::test]
-async fn a_guard_that_is_dropped_passes_its_lease_too_also_by_a_panic() {
+async fn a_dropped_guard_hands_its_lease_over_even_after_a_panic() {
     let server = RedisServer::start();
     let client = with_turns(&server, 16).await;
     let mut monitor = server.monitor();
@@ -113,7 +113,7 @@ async fn a_guard_that_is_dropped_passes_its_lease_too_also_by_a_panic() {
 
 /// The readers are waiters that confirm nothing: one command has to let all of them in.
 #[tokio::test]
-async fn a_writer_lets_all_readers_in_before_the_next_writer_of_its_client() {
+async fn a_writer_admits_all_readers_before_the_next_writer_of_its_client() {
     let server = RedisServer::start();
     let client = with_turns(&server, 1).await;
     let mut readers = RawLock::new(&server, KEY);

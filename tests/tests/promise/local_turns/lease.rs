@@ -64,7 +64,7 @@ async fn a_passed_lease_is_renewed_and_a_max_hold_counts_for_its_own_turn_from_t
 
 /// Whether its first owner finds the loss, or a renewal in a later turn: the next caller acquires anew.
 #[tokio::test]
-async fn lost_lease_is_not_passed_on_in_its_first_turn_or_in_a_later_one() {
+async fn lost_lease_is_not_handed_over_in_its_first_turn_or_a_later_turn() {
     let (server, client) = server_and_client();
     let lose = || ask::<()>(&mut server.connection(), &["DEL", LOCK]);
     let guard = with_ttl(&client, TTL).await.unwrap();

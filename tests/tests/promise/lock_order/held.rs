@@ -5,7 +5,7 @@ use lock_runtime::{LockClient, in_current_hold};
 use super::{closes_a_ring, nest, strict};
 
 #[tokio::test]
-async fn every_lock_of_the_tree_is_held_and_not_the_innermost_alone() {
+async fn every_lock_of_the_tree_is_held_and_not_only_the_innermost() {
     let locks = strict();
     let body = locks.lock("a").run(async |_| nest(&locks, "b", "c").await);
     body.await.unwrap().unwrap();
@@ -27,7 +27,7 @@ async fn siblings_are_in_no_order_with_each_other() {
 }
 
 #[tokio::test]
-async fn guard_outside_of_its_run_is_no_part_of_the_tree() {
+async fn guard_outside_of_its_run_is_not_in_the_tree() {
     let locks = strict();
     let guard = locks.lock("a").acquire().await.unwrap();
     let take = |client: &LockClient| client.lock("b").run(async |_| ());
@@ -40,7 +40,7 @@ async fn guard_outside_of_its_run_is_no_part_of_the_tree() {
 }
 
 #[tokio::test]
-async fn carried_future_holds_what_its_tree_holds_and_a_plain_one_nothing() {
+async fn carried_future_holds_the_locks_of_its_tree_and_a_plain_future_none() {
     for is_carried in [true, false] {
         let locks = strict();
         let body = locks.lock("a").run(async |_| {

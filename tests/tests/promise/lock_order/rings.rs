@@ -98,7 +98,7 @@ async fn ring_of_three_is_found_at_its_third_edge() {
 }
 
 #[tokio::test]
-async fn clones_are_one_client_and_clients_are_apart() {
+async fn clones_are_one_client_and_clients_are_separate() {
     let (locks, others) = (strict(), strict());
     nest(&locks, "a", "b").await.unwrap();
     nest(&others, "b", "a").await.unwrap();

@@ -47,7 +47,7 @@ fn calls() -> [String; 2] {
 }
 
 #[tokio::test]
-async fn call_that_nests_two_locks_against_their_names_is_refused_beside_one_that_takes_both() {
+async fn nesting_against_the_order_of_names_is_refused_after_a_call_for_both() {
     let locks = strict();
     book(&locks, "monday", 7).await.unwrap();
     let error = settle(&locks, "tuesday", 8).await.unwrap_err();
@@ -78,7 +78,7 @@ async fn call_that_takes_both_is_refused_if_it_comes_second() {
 }
 
 #[tokio::test]
-async fn call_that_nests_two_locks_in_the_order_of_their_names_is_no_ring() {
+async fn nesting_in_the_order_of_names_is_not_a_ring() {
     let locks = strict();
     book(&locks, "monday", 7).await.unwrap();
     audit(&locks, 7, "monday").await.unwrap();
@@ -97,7 +97,7 @@ async fn of_two_tenants(locks: &LockClient, one: u64, other: u64) -> Result<(), 
 }
 
 #[tokio::test]
-async fn calls_that_take_their_locks_together_are_no_ring_in_whatever_order() {
+async fn calls_for_several_locks_are_not_a_ring_in_any_order() {
     let locks = strict();
     // Keys without a template are compared once they were nested.
     for key in ["a", "b", "c"] {
@@ -129,7 +129,7 @@ async fn transfer(locks: &LockClient, from: u64, via: u64, to: u64) -> Result<()
 }
 
 #[tokio::test]
-async fn two_keys_of_one_template_that_are_taken_together_are_in_the_order_of_their_names() {
+async fn two_keys_of_one_template_taken_together_have_the_order_of_their_names() {
     for (from, to, closes) in [("2", "1", true), ("3", "1", true), ("1", "3", false)] {
         let locks = strict();
         transfer(&locks, 3, 2, 1).await.unwrap();
@@ -232,7 +232,7 @@ async fn limits(locks: &LockClient, id: u64) -> Result<(), LockError> {
 }
 
 #[tokio::test]
-async fn values_that_decide_which_of_two_templates_comes_first_are_no_ring() {
+async fn templates_whose_order_depends_on_values_are_not_a_ring() {
     let locks = strict();
     // `account:3`, `account:3:limits`, `account:7`.
     transfer_within_limits(&locks, 3, 7).await.unwrap();
@@ -259,7 +259,7 @@ async fn wallet(locks: &LockClient, id: u64) -> Result<(), LockError> {
 }
 
 #[tokio::test]
-async fn locks_of_two_users_are_no_ring_with_those_of_one() {
+async fn locks_of_two_users_do_not_form_a_ring_with_locks_of_one() {
     let locks = strict();
     send(&locks, 3, 7).await.unwrap();
     open(&locks, 3).await.unwrap();
@@ -267,7 +267,7 @@ async fn locks_of_two_users_are_no_ring_with_those_of_one() {
 }
 
 #[tokio::test]
-async fn each_two_of_many_keys_of_one_template_are_compared() {
+async fn each_pair_of_many_keys_of_one_template_is_compared() {
     let ids: Vec<String> = (1..=32).map(|id| format!("{id:02}")).collect();
     let (first, last) = (&ids[0], &ids[31]);
     let take_all = async |locks: &LockClient| {

@@ -92,7 +92,7 @@ async fn read_inside_write_of_one_lock_is_held_by_a_writer() {
 }
 
 #[tokio::test]
-async fn stronger_calls_count_although_weaker_ones_were_seen_first() {
+async fn stronger_calls_count_although_weaker_calls_came_first() {
     let locks = strict();
     let (a, b) = (|| locks.lock("a"), || locks.lock("b"));
     nested(a().read(), b().read()).await.unwrap();

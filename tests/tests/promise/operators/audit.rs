@@ -22,7 +22,7 @@ fn operator_without(server: &RedisServer, right: &str) -> LockClient {
 }
 
 #[tokio::test]
-async fn nothing_is_done_where_the_audit_cannot_be_written() {
+async fn nothing_is_done_if_the_audit_cannot_be_written() {
     let server = RedisServer::start();
     let operator = operator_without(&server, "+xadd");
     let guard = hold(&client(&server)).await;
@@ -46,7 +46,7 @@ async fn nothing_is_done_where_the_audit_cannot_be_written() {
 }
 
 #[tokio::test]
-async fn stream_that_is_none_is_not_overwritten() {
+async fn audit_key_of_another_type_is_not_overwritten() {
     let (server, mut connection) = server_and_connection();
     let operator = client(&server);
     let _: () = ask(&mut connection, &["SET", STREAM, "x"]);

@@ -105,7 +105,7 @@ async fn first_readers_of_many_are_shown_and_all_are_revoked() {
 
 /// Shares that have lapsed are there until the next share comes or goes.
 #[tokio::test]
-async fn readers_behind_those_that_have_lapsed_are_shown() {
+async fn readers_behind_lapsed_readers_are_shown() {
     for lapsed in [1, SHOWN - 2, SHOWN - 1, SHOWN, 300] {
         let server = RedisServer::start();
         let operator = client(&server);

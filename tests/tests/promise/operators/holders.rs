@@ -33,7 +33,7 @@ async fn every_body_of_a_call_tree_is_dropped() {
 }
 
 #[tokio::test]
-async fn every_guard_of_a_shared_lease_is_told() {
+async fn every_guard_of_a_shared_lease_is_notified() {
     let server = RedisServer::start();
     let (holder, operator) = (client(&server), client(&server));
     let acquire = holder.lock(KEY).ttl(LEASE);

@@ -42,7 +42,7 @@ async fn call_without_contention_is_two_commands() {
 
 /// A turn inside the client would keep out waiters of other processes, which may have come before.
 #[tokio::test]
-async fn lease_does_not_pass_from_caller_to_caller() {
+async fn lease_is_not_handed_over() {
     let (server, mut admin) = start();
     let client = client(&server);
     let mut owner = || ask::<Vec<String>>(&mut admin, &["HKEYS", KEY]);

@@ -8,7 +8,7 @@ use super::{KEY, client, start};
 #[track_caller]
 fn assert_refused(error: &LockError, words: &str) {
     assert_eq!(error.kind(), LockErrorKind::InvalidOptions, "{error}");
-    let expected = format!("Redisson's record has no {words}: use a client");
+    let expected = format!("Redisson's record has no {words}: use another client");
     assert!(error.to_string().contains(&expected), "{error}");
 }
 
@@ -41,7 +41,7 @@ async fn refuses(client: &LockClient) {
 }
 
 #[tokio::test]
-async fn option_that_the_record_has_no_room_for_is_refused() {
+async fn option_that_the_record_lacks_is_refused() {
     let (server, _admin) = start();
     let mut monitor = server.monitor();
     let client = client(&server);

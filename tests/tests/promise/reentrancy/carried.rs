@@ -48,7 +48,7 @@ async fn a_carried_future_that_outlives_the_body_keeps_the_lock() {
 }
 
 #[tokio::test]
-async fn a_carried_future_that_has_ended_or_is_dropped_shares_no_more() {
+async fn a_carried_future_that_has_ended_or_is_dropped_no_longer_shares_the_hold() {
     let client = LockClient::memory();
     let kept = async |_: &LockGuard| {
         let mut ended = Box::pin(in_current_hold(async {}));

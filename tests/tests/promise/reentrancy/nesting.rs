@@ -101,7 +101,7 @@ async fn a_spawned_task_and_a_thread_start_fresh() {
 }
 
 #[tokio::test]
-async fn a_guard_alone_opens_no_tree_until_it_runs_something() {
+async fn a_guard_opens_no_tree_until_it_runs_something() {
     let client = LockClient::memory();
     let guard = at_once(&client).acquire().await.unwrap();
     assert!(at_once(&client).acquire().await.unwrap_err().is_busy());

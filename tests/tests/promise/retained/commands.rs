@@ -21,7 +21,7 @@ async fn the_next_calls_cost_no_command() {
     }
     assert_eq!(monitor.take().len(), 0);
     assert_eq!(visit(&client).await, first + 15, "the last token");
-    assert_eq!(monitor.take().len(), 1, "it is given back");
+    assert_eq!(monitor.take().len(), 1, "it is released");
     assert!(visit(&client).await > first + 15);
     assert_eq!(monitor.take().len(), 1, "another grant");
 }

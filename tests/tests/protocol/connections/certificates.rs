@@ -71,7 +71,7 @@ fn a_host_that_no_certificate_can_be_for_is_refused() {
 }
 
 #[test]
-fn certificates_are_not_ignored_where_there_is_no_tls() {
+fn certificates_are_refused_without_tls() {
     refused(
         trusting("redis://127.0.0.1", Authority::new().pem()),
         "rediss://",

@@ -91,7 +91,7 @@ async fn outage(client: &LockClient, words: &str) -> LockError {
 }
 
 #[tokio::test]
-async fn password_that_changes_while_the_client_is_connected_is_asked_for_at_the_next_connection() {
+async fn password_that_changes_while_connected_is_used_by_the_next_connection() {
     let server = RedisServer::start();
     set_user(&server, "app", "s3cret");
     let issuer = Issuer::of(Credentials::new("app", "s3cret"));
@@ -112,7 +112,7 @@ async fn password_that_changes_while_the_client_is_connected_is_asked_for_at_the
 }
 
 #[tokio::test]
-async fn password_that_changes_while_the_server_is_away_is_asked_for_when_it_is_back() {
+async fn password_that_changes_during_an_outage_is_used_after_it() {
     let (server, proxy) = server_and_proxy();
     set_user(&server, "app", "s3cret");
     let issuer = Issuer::of(Credentials::password("s3cret"));
@@ -263,7 +263,7 @@ async fn callback_that_hangs_is_dropped_when_the_time_to_connect_is_over() {
 }
 
 #[tokio::test]
-async fn callback_that_blocks_its_thread_holds_up_no_other_client() {
+async fn callback_that_blocks_its_thread_delays_no_other_client() {
     let server = RedisServer::start();
     let (unblock, blocked) = std::sync::mpsc::channel::<()>();
     let blocked = Mutex::new(blocked);

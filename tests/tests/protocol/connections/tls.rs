@@ -43,7 +43,7 @@ async fn a_server_is_known_by_its_name_or_address() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_is_shown_a_certificate() {
+async fn a_certificate_is_presented_to_a_server_that_asks() {
     let (authority, server) = TlsServer::with_authority();
     server.ask_for_certificates(true);
     let own = authority.issue(&["orders"], Validity::Now);
@@ -68,7 +68,7 @@ async fn several_authorities_may_be_trusted() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_is_made_anew_with_tls() {
+async fn a_broken_tls_connection_is_made_again() {
     let (authority, server) = TlsServer::with_authority();
     let proxy = Proxy::start(server.port());
     let url = proxy.url().replace("redis://", "rediss://");

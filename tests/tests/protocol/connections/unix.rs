@@ -39,7 +39,7 @@ async fn a_lock_held_over_a_unix_socket_excludes_clients_over_tcp() {
 }
 
 #[tokio::test]
-async fn user_password_and_database_stand_in_the_parameters() {
+async fn user_password_and_database_are_in_the_parameters() {
     let (_folder, path, server) = server();
     let mut raw = server.connection();
     let rights = [

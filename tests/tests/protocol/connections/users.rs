@@ -42,7 +42,7 @@ async fn user_and_password_may_hold_any_character() {
 }
 
 #[tokio::test]
-async fn a_user_without_a_password_is_not_taken_for_the_default_one() {
+async fn a_user_without_a_password_is_not_the_default_user() {
     let server = RedisServer::start();
     let rights = ["ACL", "SETUSER", "app", "on", "nopass", "~*", "&*", "+@all"];
     let _: () = ask(&mut server.connection(), &rights);

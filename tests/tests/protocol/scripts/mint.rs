@@ -55,7 +55,7 @@ lock_is_taken_only_if_it_is_free_and_whoever_queues = "
     B acquire           | waits 1           | C+ none, told C, queue B
     C end               | handed            | B b, fence b"
 
-tokens_rise_among_those_who_ask = "
+tokens_rise_among_holders_that_ask = "
     A take
     A mint              | held a
     A release

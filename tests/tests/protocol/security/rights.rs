@@ -47,7 +47,7 @@ fn generous() -> RedisServer {
 }
 
 #[test]
-fn the_page_prints_them() {
+fn the_page_prints_all_rights() {
     let operator = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
     let is_it = |rule: &Vec<&str>| rule[0] == "viewer" && rule.contains(&"+hgetall");
     let of_redisson = rules().find(is_it).expect("the page has a rule for it");
@@ -68,7 +68,7 @@ fn the_page_prints_them() {
 
 /// What clusters and replicas need beyond them is named on the page.
 #[test]
-fn those_of_other_topologies_are_named() {
+fn rights_of_other_topologies_are_named() {
     let page = include_str!("../../../../lock-runtime/src/docs/security.md");
     for right in [CLUSTER_RIGHTS, REPLICA_RIGHTS].concat() {
         assert!(page.contains(right), "{right} is not on the page");
@@ -89,7 +89,7 @@ fn readme_is_short_and_leads_to_the_guide() {
 }
 
 #[tokio::test]
-async fn they_are_enough_and_each_of_them_is_used() {
+async fn service_rights_are_enough_and_all_used() {
     let server = generous();
     let mut admin = server.connection();
     permit(&mut admin, &printed());
@@ -103,7 +103,7 @@ async fn they_are_enough_and_each_of_them_is_used() {
 }
 
 #[tokio::test]
-async fn those_for_redissons_record_are_enough_and_each_of_them_is_used() {
+async fn rights_for_redissons_record_are_enough_and_all_used() {
     let server = generous();
     let mut admin = server.connection();
     permit(&mut admin, &printed_for_redisson());
@@ -180,7 +180,7 @@ fn commands_of(rights: &[&'static str]) -> impl Iterator<Item = &'static str> {
 }
 
 #[tokio::test]
-async fn those_of_a_viewer_are_enough_and_each_of_them_is_used() {
+async fn viewer_rights_are_enough_and_all_used() {
     // Each connection asks whether it may run scripts.
     let asked = || BTreeSet::from(["eval".to_owned()]);
     let server = generous();
@@ -230,7 +230,7 @@ async fn those_of_a_viewer_are_enough_and_each_of_them_is_used() {
 }
 
 #[tokio::test]
-async fn those_of_an_operator_are_enough_and_each_of_them_is_used() {
+async fn operator_rights_are_enough_and_all_used() {
     let server = generous();
     let mut admin = server.connection();
     let operator = client_as(&server, &mut admin, "operator", None);

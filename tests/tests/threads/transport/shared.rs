@@ -40,7 +40,7 @@ fn renewals_and_cycles_share_one_connection() {
 /// A blocked caller leaves reading to the background, which must receive the grant's message whatever
 /// else the connection carries.
 #[test]
-fn a_blocked_waiter_is_notified_of_its_grant_beside_cycles() {
+fn a_blocked_waiter_is_notified_of_its_grant_during_cycles() {
     let _alone = alone();
     let (server, other) = harness::server_and_client();
     let guard = other.lock("waited for").acquire_blocking().unwrap();

@@ -40,7 +40,7 @@ async fn release_and_hand_off_follow_the_records_of_a_half_moved_slot() {
     guard.release().await.unwrap();
     let guard = first.await.unwrap().unwrap();
     assert!(guard.fencing_token().await.unwrap() > token);
-    assert!(has(&cluster, target, &name), "the slot moves no more");
+    assert!(has(&cluster, target, &name), "the slot no longer moves");
 
     while cluster.move_key(slot, source, target) {}
     cluster.close_slot(slot, source, target);

@@ -18,7 +18,7 @@ async fn hold(client: &LockClient, key: &str) -> LockGuard {
 
 /// The records of a lock that waiters queue for are on two nodes, whichever of them have moved.
 #[tokio::test]
-async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
+async fn lock_of_a_half_moved_slot_is_shown_from_both_nodes() {
     let cluster = RedisCluster::with(3, 0);
     let (holder, other, operator) = (
         patient(cluster.url()).build().unwrap(),
@@ -57,7 +57,7 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
 
 /// The revocation is sent again, and then finds the lock as the first one has left it: that says nothing of its outcome.
 #[tokio::test]
-async fn revocation_whose_answer_is_lost_is_no_answer() {
+async fn revocation_with_a_lost_answer_has_an_unknown_outcome() {
     let cluster = RedisCluster::behind_proxies();
     let (holder, operator) = (
         patient(cluster.url()).build().unwrap(),

@@ -47,7 +47,7 @@ fn commands(monitor: &mut Monitor) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn lease_passes_between_callers_of_a_client_without_a_command() {
+async fn lease_is_handed_over_within_a_client_without_a_command() {
     /// What one client may pass on in a row, unless that is set.
     const TURNS: usize = 16;
     const CALLERS: usize = 40;
@@ -112,7 +112,7 @@ async fn lease_is_retained_until_another_client_waits() {
         .await;
         let asked = Instant::now();
         let guard = soon(hold(&other)).await;
-        assert!(asked.elapsed() < long / 6, "it was told of the waiter");
+        assert!(asked.elapsed() < long / 6, "it was notified of the waiter");
         assert!(guard.fencing_token().await.unwrap().get() > last);
         guard.release().await.expect("it was held throughout");
     }

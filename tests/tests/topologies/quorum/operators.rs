@@ -211,7 +211,7 @@ fn tell(node: &mut Connection) {
 
 /// One node alone may have been restored from a copy: a holder with a majority goes on.
 #[tokio::test]
-async fn message_of_one_node_ends_no_lease() {
+async fn message_of_one_node_does_not_end_a_lease() {
     let quorum = RedisQuorum::start();
     let holder = client_without_turns(quorum.url());
     let guard = held_by(&holder, &quorum).await;
@@ -239,7 +239,7 @@ async fn lose(nodes: &mut [Connection]) {
 
 /// A node that has the lock no more tells its holder nothing. The holder asks all nodes once one of them has told it.
 #[tokio::test]
-async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_soon() {
+async fn holder_is_notified_soon_of_a_revocation_on_few_nodes() {
     let quorum = RedisQuorum::start();
     let holder = client_without_turns(quorum.url());
     let guard = held_by(&holder, &quorum).await;
@@ -254,7 +254,7 @@ async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_soon() {
 /// One node has the lock no more, and the message of another one is late. A holder that asked before it came would learn that
 /// the lock is lost, and not which operator took it.
 #[tokio::test]
-async fn holder_knows_which_operator_took_its_lock_although_few_nodes_say_so_at_first() {
+async fn holder_knows_its_revoker_although_few_nodes_report_it_at_first() {
     let quorum = RedisQuorum::start();
     let ways = proxies(&quorum);
     let holder = client_without_turns(url_behind(&ways, ""));
@@ -269,7 +269,7 @@ async fn holder_knows_which_operator_took_its_lock_although_few_nodes_say_so_at_
 
 /// A node that is stopped keeps its connections, and answers nothing.
 #[tokio::test]
-async fn silent_node_does_not_hold_operators_up() {
+async fn silent_node_does_not_delay_operators() {
     let quorum = RedisQuorum::start();
     let patient = LockClient::builder().url(quorum.url());
     let patient = patient.command_timeout(LONG);

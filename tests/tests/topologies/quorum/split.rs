@@ -164,7 +164,7 @@ async fn one_has_it(quorum: &RedisQuorum, attempts: Vec<Attempt>) {
 
 /// At once, near another node each, and when each has a node.
 #[tokio::test]
-async fn one_of_the_callers_that_only_try_has_the_lock() {
+async fn one_of_several_trying_callers_has_the_lock() {
     let quorum = RedisQuorum::start();
     let callers = callers(&quorum, 3).await;
     let clients = || callers.iter().map(|caller| caller.client.clone());
@@ -203,7 +203,7 @@ async fn caller_that_is_dropped_while_the_nodes_are_split_leaves_nothing() {
 
 /// The lock is handed to a process that does not run. Its connections are there, so the nodes take it for alive.
 #[tokio::test]
-async fn lock_passes_on_from_a_stopped_claimant() {
+async fn lock_moves_on_from_a_stopped_claimant() {
     let (quorum, resource) = (RedisQuorum::start(), RedisServer::start());
     let client = || patient(quorum.url()).local_turns(1).build().unwrap();
     let [holder, next] = [client(), client()];

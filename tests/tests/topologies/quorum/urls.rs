@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{comes_to, is_on_all_nodes};
 
 #[test]
-fn client_of_a_quorum_refuses_what_a_quorum_has_no_room_for() {
+fn client_of_a_quorum_refuses_unsupported_options() {
     let builder = || LockClient::builder().url("redlock://a,b,c");
     let client = builder().build().expect("the URL names a quorum");
     let lock = || client.lock(KEY);
@@ -114,7 +114,7 @@ async fn refused(hosts: &[String], kind: LockErrorKind, words: &str) {
 }
 
 #[tokio::test]
-async fn nodes_that_are_no_servers_of_their_own_are_refused() {
+async fn nodes_on_the_same_server_are_refused() {
     let rejected = LockErrorKind::Rejected;
     let [primary, other] = [(); 2].map(|()| RedisServer::start());
     let mut hosts = [&primary, &other, &primary].map(|server| host_of(&server.url()));

@@ -20,7 +20,7 @@ async fn refused_at_once(url: &str, words: &str) {
 }
 
 #[tokio::test]
-async fn wrong_password_is_refused_by_the_one_that_it_is_for() {
+async fn wrong_password_is_refused_by_its_server() {
     let server = RedisServer::start();
     let sentinel = sentinel_of(&server, 1);
     let at_sentinel = format!("the sentinel 127.0.0.1:{}: WRONGPASS", sentinel.port());
@@ -34,7 +34,7 @@ async fn wrong_password_is_refused_by_the_one_that_it_is_for() {
 }
 
 #[tokio::test]
-async fn credentials_are_for_the_primary_alone() {
+async fn credentials_are_only_for_the_primary() {
     let server = RedisServer::start();
     let sentinel = sentinel_of(&server, 1);
     let user = [
@@ -64,7 +64,7 @@ async fn missing_password_of_a_sentinel_is_named() {
 
 /// A command that is refused would be in the log.
 #[tokio::test]
-async fn rights_are_enough_and_each_of_them_is_used() {
+async fn rights_are_enough_and_all_used() {
     let server = RedisServer::start();
     let sentinel = sentinel_of(&server, 1);
     let user = ["ACL", "SETUSER", "service", "reset", "on", ">password"];
@@ -102,7 +102,7 @@ async fn rights_are_enough_and_each_of_them_is_used() {
 }
 
 #[tokio::test]
-async fn sentinels_are_reached_over_tls_unless_the_url_says_otherwise() {
+async fn sentinels_are_reached_over_tls_unless_the_url_disables_it() {
     let (authority, server) = TlsServer::with_authority();
     let (sentinel, port) = tls_sentinel_of(&server, &authority);
     for url in [

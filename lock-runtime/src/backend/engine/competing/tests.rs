@@ -569,7 +569,7 @@ fn handoffs() -> Vec<(Handoff<Owner>, Knows)> {
 }
 
 #[test]
-fn call_wins_what_it_was_granted_or_ends_and_promotes_once_whenever_it_is_over() {
+fn call_wins_its_grant_or_ends_and_promotes_once() {
     let mut known = HashSet::new();
     for call in calls() {
         for heads_queue in [false, true] {

@@ -425,7 +425,7 @@ fn tainted() -> Outstanding {
 }
 
 #[test]
-fn holder_is_ended_for_good_promotes_once_and_reports_what_was() {
+fn holder_is_ended_for_good_promotes_once_and_reports_the_outcome() {
     let mut known = HashSet::new();
     for is_contended in [false, true] {
         for heads_queue in [false, true] {

@@ -254,7 +254,7 @@ fn at(ticks: u32) -> Moment {
 }
 
 #[test]
-fn lease_goes_to_those_who_could_be_granted_it_and_is_confirmed_or_ends() {
+fn lease_goes_to_callers_that_could_be_granted_it_and_is_confirmed_or_ends() {
     let mut known = HashSet::new();
     for is_contended in [false, true] {
         for heads_queue in [false, true] {

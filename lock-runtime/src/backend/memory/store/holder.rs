@@ -151,7 +151,7 @@ impl Holder {
         self.owner = owner;
         self.expires_at = now + time;
         self.ttl = time;
-        self.label = format!("{}, reserved", self.label).into();
+        self.label = format!("{} (reserved)", self.label).into();
         self.state = State::Renewed;
         self.is_reserved = true;
         self.watch.take()

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_moved_slots_are_seen_on_the_nodes_own_line() {
+    fn half_moved_slots_are_read_from_the_nodes_own_line() {
         let own = "07c3 127.0.0.1:30004@31004 myself,master - 0 0 1 connected 0-5460";
         let other = "67ed 127.0.0.1:30002@31002 master - 0 1 2 connected 5461-10922";
         let answer = |lines: &[&str]| Value::BulkString(lines.join("\n").into_bytes());

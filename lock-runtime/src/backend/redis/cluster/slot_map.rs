@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn slot_that_a_node_says_has_moved_is_moved_at_once() {
+    fn slot_that_a_node_reports_as_moved_moves_at_once() {
         let mut map = halves();
         let moved = map.note_moved(5, node(3)).unwrap();
         assert_eq!(map.owner(5), Some(&node(3)));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_node_says_outweighs_an_answer_that_was_asked_for_before() {
+    fn report_of_a_node_outweighs_an_answer_to_an_earlier_question() {
         let mut map = halves();
         map.note_moved(5, node(3));
         map.begin_refresh();

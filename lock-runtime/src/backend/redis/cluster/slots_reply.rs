@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn host_that_is_missing_is_the_one_that_was_asked() {
+    fn missing_host_is_the_host_that_was_asked() {
         let host = |node: Value| {
             let answer = Value::Array(vec![range(0, 1, vec![node])]);
             let mut reply = parse(&answer, "seed").unwrap();

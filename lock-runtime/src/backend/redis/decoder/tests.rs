@@ -143,7 +143,7 @@ proptest! {
 }
 
 #[test]
-fn nesting_limit_is_that_of_the_client_library() {
+fn nesting_limit_is_the_client_librarys() {
     for depth in [98, 99, 100, 101] {
         let text = [b"*1\r\n".repeat(depth), b":1\r\n".to_vec()].concat();
         let is_decoded = decode(&text).is_ok();

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_no_reason_to_refuse_a_server() {
+    fn missing_answer_does_not_refuse_a_server() {
         assert_eq!(of(Role::of, "version", word("7")), Ok(None));
         let server = Address::Unix("/run/redis.sock".into());
         let none = Value::SimpleString("OK".to_owned());

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn server_that_does_not_tell_its_run_is_refused_if_it_may_lose_data() {
+    fn server_without_a_run_id_is_refused_if_it_may_lose_data() {
         for answer in [Value::Nil, info(""), info("a b c d e f g h i")] {
             let error = Boots::new(true).check(&address(1), answer.clone());
             let error = error.unwrap_err();

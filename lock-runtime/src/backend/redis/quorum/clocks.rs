@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_of_a_node_that_was_set_is_off_once_the_others_were_heard() {
+    fn clock_of_a_node_that_was_set_is_off_once_the_others_answer() {
         let mut clocks = Clocks::new(3);
         (0..3).for_each(|node| hear(&mut clocks, node, 0, 0));
         hear(&mut clocks, 0, 10_000, 60_000_000);
@@ -366,7 +366,7 @@ mod tests {
 
     /// On a busy machine, one direction may take all of the time.
     #[test]
-    fn answers_that_take_long_are_no_jump() {
+    fn slow_answers_are_not_a_jump() {
         let mut clocks = Clocks::new(3);
         (0..3).for_each(|node| clocks.note(node, at(0), at(1_000_000), UNIX + 999_000));
         hear(&mut clocks, 0, 2_000_000, 0);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn count_goes_on_by_the_clients_clock_from_what_the_node_said() {
+    fn count_goes_on_by_the_clients_clock_from_the_nodes_answer() {
         let mut counting = Counting::default();
         assert_eq!(claim(&counting, 5), None);
         counting.note(&counts("a", 300), at(1_000));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn count_of_another_name_begins_where_the_node_says() {
+    fn count_of_another_name_begins_at_the_nodes_answer() {
         let mut counting = Counting::default();
         counting.note(&counts("a", 50_000), at(1_000));
         counting.note(&counts("b", 0), at(2_000));

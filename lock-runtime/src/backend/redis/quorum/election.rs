@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn owner_of_most_nodes_is_found_whatever_their_tokens() {
+    fn owner_of_most_nodes_is_found_with_any_tokens() {
         let records = [
             of(FIRST, 5, 900),
             of(OTHER, 99, 900),
@@ -139,7 +139,7 @@ mod tests {
 
     /// The third node granted the lock after the owner had a majority.
     #[test]
-    fn token_of_a_holder_is_that_of_a_majority() {
+    fn token_of_a_holder_is_a_majoritys() {
         let records = [of(FIRST, 5, 900), of(FIRST, 21, 900), of(FIRST, 5, 900)];
         let holder = elected(&records).unwrap().holder(2).unwrap();
         assert_eq!(holder.token, Some(FencingToken::new(BASE + 5)));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_values_of_one_beginning_are_two() {
+    fn foreign_values_with_the_same_beginning_differ() {
         let mut long = record("x", 5);
         long.length = 600;
         let elected = elected(&[record("x", 5), long]).unwrap();

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_change_is_seen_once() {
+    fn each_change_is_reported_once() {
         let health = NodeHealth::new("a:6379".to_owned());
         assert_eq!(health.change(Health::Up), None, "a node is up at first");
         assert_eq!(health.change(Health::Away), Some(Health::Up));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn node_that_refuses_is_no_better_for_a_renewal() {
+    fn node_that_refuses_stays_unhealthy_after_a_renewal() {
         let health = NodeHealth::new("a:6379".to_owned());
         let last = || health.last.lock().health;
         health.failed(&WireError::refused("LOCKQUEUEFULL too many waiters"));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn late_answer_from_before_a_refusal_is_no_sign_of_health() {
+    fn late_answer_from_before_a_refusal_does_not_make_a_node_healthy() {
         let health = NodeHealth::new("a:6379".to_owned());
         let last = || health.last.lock().health;
         let sent = CLOCK.now();

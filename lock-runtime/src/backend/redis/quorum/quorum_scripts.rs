@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn vote_has_a_token_and_a_node_without_one_says_how_long() {
+    fn vote_has_a_token_and_a_node_without_a_vote_has_its_delay() {
         let value = Value::Array(vec![bulk("+0001234567890123"), Value::Int(99)]);
         let (reply, now) = parse_reply(value, "acquire").unwrap();
         let NodeReply::Held(grant) = reply else {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn mark_says_how_long_the_count_has_gone_on() {
+    fn mark_has_the_length_of_the_count() {
         let counts = [
             Value::Int(7),
             Value::Int(99),

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_are_close_are_no_matter() {
+    fn clocks_that_are_close_are_not_reported() {
         for ahead in [&[][..], &[900.0], &[0.0, 0.0], &[7.0, 240.0, -11.0]] {
             assert_eq!(spread(ahead), None, "{ahead:?}");
         }

@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_beside_locks_are_no_locks() {
+    fn other_records_are_not_locks() {
         let is_lock = |name: &str, prefix| lock_of(name.into(), prefix).is_some();
         assert!(is_lock("lock:order:42", "lock:"));
         assert!(

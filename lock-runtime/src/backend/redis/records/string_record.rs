@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_lock_and_a_shared_one_are_told_apart() {
+    fn reserved_and_shared_locks_are_distinguished() {
         let reserved = alone(&record("rested1699999999000000 1699999999000000 api-7", 5));
         assert_eq!(reserved.kind, HolderKind::Resting);
         let shared = record("shared1699999999000000 1699999999000000 shared: api-7", 5);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn record_says_whether_there_is_more_to_ask() {
+    fn record_shows_whether_more_must_be_read() {
         let asks = |value: &str, left| {
             let record = record(value, left);
             (record.may_have_waiters(), record.is_shared())

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn first_caller_subscribes_and_the_last_one_unsubscribes() {
+    fn first_caller_subscribes_and_last_caller_unsubscribes() {
         let listeners = Listeners::new();
         listeners.enter("c");
         assert_eq!(listeners.listen("c", owner("a"), FIRST), Missed::All);

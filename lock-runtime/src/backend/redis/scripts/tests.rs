@@ -43,7 +43,7 @@ fn acquire_reply_is_a_grant_or_a_position() {
 }
 
 #[test]
-fn acquire_reply_counts_the_shares_beside_the_limit_of_the_caller() {
+fn acquire_reply_counts_the_shares_and_the_limit_of_the_caller() {
     const SHARED: &str = "shared0001234567890123 0001234567890123 shared: api-7 ship";
     let counted = |value: &str, mode| {
         let counted = [3, 4, 2_500].map(Value::Int);

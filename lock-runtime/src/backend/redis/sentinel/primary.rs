@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn highest_epoch_is_chosen_however_many_sentinels_are_stale() {
+    fn highest_epoch_is_chosen_even_if_most_sentinels_are_stale() {
         assert_eq!(chosen(&[]), None);
         assert_eq!(chosen(&[("a", 0)]).as_deref(), Some("a"));
         assert_eq!(

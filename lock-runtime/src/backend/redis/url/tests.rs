@@ -126,7 +126,7 @@ fn sentinel_url_names_sentinels_and_the_primary() {
 
 #[cfg(feature = "tls")]
 #[test]
-fn sentinels_are_reached_over_tls_unless_the_url_says_otherwise() {
+fn sentinels_are_reached_over_tls_unless_the_url_disables_it() {
     let uses_tls = |address: &Address| matches!(address, Address::Tcp { tls: Some(_), .. });
     for (parameters, expected) in [("", true), ("?sentinel_tls=false", false)] {
         let (found, _) = sentinels(&format!("rediss-sentinel://a,b{parameters}#m"));
@@ -172,7 +172,7 @@ fn user_and_password_are_decoded() {
 }
 
 #[test]
-fn white_space_around_a_url_is_left_out_and_refused_within() {
+fn white_space_around_a_url_is_ignored_and_refused_within() {
     for url in [
         "redis://h/2",
         "VALKEY://h",

@@ -214,10 +214,7 @@ fn renewal_without_an_answer_is_handed_out_again_and_reported() {
     let next = registry.next().unwrap();
     assert!(next > first + TTL / 12 && next <= first + TTL / 3);
     let entry = remove(&mut registry, 1).unwrap();
-    assert!(
-        entry.holding.is_contended(),
-        "the answer said that a waiter queues"
-    );
+    assert!(entry.holding.is_contended(), "the answer reported a waiter");
     assert_eq!(entry.lease.deadline(), entry.schedule.deadline());
 }
 
@@ -250,7 +247,7 @@ fn renewal_out_of_turn_counts_until_it_is_answered() {
 }
 
 #[test]
-fn renewal_whose_hold_was_given_back_is_dropped() {
+fn renewal_whose_hold_was_released_is_dropped() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -262,7 +259,7 @@ fn renewal_whose_hold_was_given_back_is_dropped() {
 }
 
 #[test]
-fn lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
+fn lost_hold_promotes_once_and_is_not_renewed_again() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -279,7 +276,7 @@ fn lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
     assert_eq!(registry.next(), None);
     assert!(
         remove(&mut registry, 1).is_some(),
-        "it still has to be given back"
+        "it still has to be released"
     );
 }
 
@@ -385,7 +382,7 @@ fn answer_from_a_closed_connection_confirms_no_lease() {
 }
 
 #[test]
-fn only_so_many_confirmations_are_under_way() {
+fn number_of_confirmations_in_flight_is_bounded() {
     const HOLDS: u16 = MAX_CONFIRMATIONS as u16 + 100;
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
@@ -464,7 +461,7 @@ fn undelivered_lease_is_not_renewed_but_confirmed_at_its_delivery() {
 }
 
 #[test]
-fn turn_in_doubt_is_confirmed_by_the_next_one() {
+fn turn_in_doubt_is_confirmed_by_the_next_turn() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -509,7 +506,7 @@ fn released_lease_is_not_due() {
 }
 
 #[test]
-fn lease_passes_as_it_is_with_a_token_of_its_own() {
+fn lease_is_handed_over_unchanged_with_a_token_of_its_own() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -530,13 +527,13 @@ fn lease_passes_as_it_is_with_a_token_of_its_own() {
         lease = next;
     }
     let beyond = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);
-    assert!(beyond.is_none(), "the grant has no more tokens");
+    assert!(beyond.is_none(), "the grant has no tokens left");
     assert_eq!(registry.next(), due);
     assert!(registry.remove(&lease).is_some());
 }
 
 #[test]
-fn turns_of_a_grant_without_a_token_have_those_that_are_minted_later() {
+fn turns_of_a_grant_without_a_token_get_tokens_that_are_minted_later() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
@@ -562,7 +559,7 @@ fn turns_of_a_grant_without_a_token_have_those_that_are_minted_later() {
 }
 
 #[test]
-fn renewal_of_one_turn_carries_the_next_one_on() {
+fn renewal_of_one_turn_extends_the_next_turn() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -580,7 +577,7 @@ fn renewal_of_one_turn_carries_the_next_one_on() {
 }
 
 #[test]
-fn lease_passes_only_to_a_caller_that_could_be_granted_it() {
+fn lease_is_handed_over_only_to_a_caller_that_could_be_granted_it() {
     let start = Clock::Boot.now();
     let passes = |change: fn(&mut LeaseEntry), terms: LeaseTerms, after: Duration| {
         let mut registry = LeaseRegistry::default();
@@ -659,7 +656,10 @@ fn retained_lease_is_the_next_callers_until_its_time_is_over() {
                 .resume(&request(terms), turns, start + at)
                 .is_none()
         );
-        assert!(registry.remove(&lease).is_none(), "it is the next one's");
+        assert!(
+            registry.remove(&lease).is_none(),
+            "it belongs to the next caller"
+        );
         registry.remove(&next)
     };
     let last = RETAIN - Duration::from_nanos(1);
@@ -739,7 +739,7 @@ fn lease_is_retained_while_a_caller_could_use_it() {
 }
 
 #[test]
-fn each_retained_lease_is_given_back_once() {
+fn each_retained_lease_is_released_once() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     assert!(registry.retain(&lease, TURNS, start));
@@ -778,7 +778,7 @@ fn lease_whose_renewal_is_not_answered_is_not_retained() {
         panic!("a renewal is due");
     };
     let extension = renewal.extension;
-    assert!(!registry.retain(&lease, TURNS, due), "it is under way");
+    assert!(!registry.retain(&lease, TURNS, due), "it is in flight");
     assert!(registry.unanswered(owner_id(1), due, 0.5).is_some());
     assert!(!registry.retain(&lease, TURNS, due), "it was not answered");
     registry.confirmed(owner_id(1), extension, confirmation(due, false));
@@ -794,7 +794,7 @@ fn lease_in_doubt_is_retained_once_it_is_confirmed() {
     registry.doubt(broke, &|_| true);
     assert!(
         !registry.retain(&lease, TURNS, broke),
-        "it is to be confirmed"
+        "it must be confirmed"
     );
     let [renewal] = &registry.due(broke, MANY).renewals[..] else {
         panic!("a confirmation is due");
@@ -804,7 +804,7 @@ fn lease_in_doubt_is_retained_once_it_is_confirmed() {
     registry.confirmed(owner_id(1), extension, confirmation(start, false));
     assert!(
         !registry.retain(&lease, TURNS, broke),
-        "the last server said so"
+        "the last server reported it"
     );
     registry.confirmed(owner_id(1), extension, confirmation(broke, false));
     assert!(registry.retain(&lease, TURNS, broke));
@@ -846,7 +846,7 @@ fn watchdog_that_wakes_in_time_is_not_woken() {
     assert!(!registry.plan_earlier());
     registry.insert(leased(1, start));
     assert!(registry.plan_earlier());
-    assert!(!registry.plan_earlier(), "it was said");
+    assert!(!registry.plan_earlier(), "it was reported");
     registry.insert(leased(2, start + TTL));
     assert!(!registry.plan_earlier());
     registry.plan(Some(start + TTL / 3 + TTL));

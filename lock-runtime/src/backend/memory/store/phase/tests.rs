@@ -196,7 +196,7 @@ fn waiter_sees_how_much_is_taken_of_its_own_limit_and_since_when() {
 }
 
 #[test]
-fn waiting_shares_are_no_holders() {
+fn waiting_shares_are_not_holders() {
     let mut scene = Scene::default();
     scene.hold_share('a', permits(5), FIXED, 0);
     scene.wait_for(1, permits(1), 1).unwrap_err();

@@ -131,7 +131,7 @@ fn first_proposal_is_a_guess_and_later_ones_are_tokens_of_nodes() {
 }
 
 #[test]
-fn expired_vote_is_none() {
+fn expired_vote_does_not_count() {
     let ballot = answered(3, [vote(TOKEN), vote(TOKEN)]);
     assert!(matches!(ballot.verdict(at(9_800)), Verdict::Has { .. }));
     assert_eq!(
@@ -142,7 +142,7 @@ fn expired_vote_is_none() {
 }
 
 #[test]
-fn early_node_gives_nothing_and_is_asked_again_by_the_next_attempt() {
+fn early_node_does_not_vote_and_is_asked_again_by_the_next_attempt() {
     let mut ballot = answered(3, [vote(TOKEN), early(900), early(950)]);
     assert_eq!(ballot.verdict(at(1)), Verdict::Open);
     assert!(matches!(ballot.progress(at(1), false), Progress::TooFew));
@@ -179,7 +179,7 @@ fn node_that_turns_out_to_be_early_has_no_vote() {
 }
 
 #[test]
-fn node_is_yielded_to_a_better_waiter_that_a_message_tells_of() {
+fn node_is_yielded_to_an_earlier_waiter_that_a_message_announces() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
     assert!(ballot.due(true, at(1)).is_empty());
     ballot.notified(0);
@@ -191,7 +191,7 @@ fn node_is_yielded_to_a_better_waiter_that_a_message_tells_of() {
 }
 
 #[test]
-fn node_is_not_yielded_where_no_other_owner_has_one() {
+fn node_is_not_yielded_if_no_other_owner_has_a_node() {
     let mut ballot = answered(3, [vote(TOKEN)]);
     ballot.notified(0);
     assert!(ballot.due(true, at(1)).is_empty());
@@ -215,7 +215,7 @@ fn vote_does_not_count_while_it_is_yielded() {
 }
 
 #[test]
-fn token_of_an_unanswered_yield_counts_no_more() {
+fn token_of_an_unanswered_yield_no_longer_counts() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), vote(TOKEN)]);
     let yielding = Command::Yield {
         token: FencingToken::new(TOKEN),
@@ -241,11 +241,11 @@ fn token_of_an_unanswered_yield_counts_no_more() {
 }
 
 #[test]
-fn split_nodes_are_looked_at_again_before_the_owner_gives_way() {
+fn split_nodes_are_checked_again_before_the_owner_yields() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(2)]);
     assert!(
         ballot.due(true, at(1)).is_empty(),
-        "the first look is planned"
+        "the first check is planned"
     );
     assert_eq!(ballot.next_time(at(1)), Some(at(3)));
     let looks = ballot.due(true, at(3));
@@ -343,7 +343,7 @@ fn busy_lock_is_unknown_once_a_majority_is_silent() {
 }
 
 #[test]
-fn nodes_that_refuse_are_told_from_those_that_do_not_answer() {
+fn refusing_nodes_are_distinguished_from_silent_nodes() {
     let mut ballot = asked(3);
     ballot.place_mut(0).outstanding.refused(ON);
     ballot.unanswered(0, &WireError::refused("no right"));
@@ -366,7 +366,7 @@ fn nodes_that_refuse_are_told_from_those_that_do_not_answer() {
 }
 
 #[test]
-fn ended_owner_asks_no_more_and_is_ended_where_it_may_be() {
+fn ended_owner_asks_no_longer_and_is_ended_where_it_may_be() {
     let mut ballot = answered(5, [vote(TOKEN), of_another(1), vote(TOKEN)]);
     ballot.notified(2);
     ballot.unanswered(3, &unavailable());
@@ -388,7 +388,7 @@ fn node_that_was_never_asked_needs_no_end() {
 }
 
 #[test]
-fn lock_is_freed_when_a_majority_says_so() {
+fn lock_is_freed_when_a_majority_reports_it() {
     let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), vote(TOKEN)]);
     ballot.end();
     ballot.note_end(0, Ok(EndReply::Freed));
@@ -447,7 +447,7 @@ fn message_of_a_node_is_answered_by_a_command_to_it() {
     let asked = ballot.due(true, at(2));
     assert_eq!(asked, [(2, acquire(Proposal::Guess(STAMP + GUESS_AHEAD)))]);
     send(&mut ballot, 2, asked[0].1, 2);
-    assert!(!ballot.has_message(at(2)), "it is under way");
+    assert!(!ballot.has_message(at(2)), "it is in flight");
     ballot.notified(2);
     assert!(!ballot.has_message(at(2)));
     ballot.answered(2, at(2), of_another(1), at(3));
@@ -486,7 +486,7 @@ fn told() -> Ballot {
 }
 
 #[test]
-fn message_that_was_expected_is_not_taken_for_one_that_asks_to_give_way() {
+fn expected_message_does_not_make_the_owner_yield() {
     let mut ballot = told();
     ballot.notified(2);
     ballot.answered(1, at(2), of_another(1), at(3));
@@ -527,7 +527,7 @@ fn only_the_first_message_during_the_first_command_was_expected() {
 
 /// A message is noted when it is read, an answer only when its task is polled.
 #[test]
-fn message_that_is_noted_before_an_earlier_answer_has_the_node_asked_again() {
+fn message_before_an_earlier_answer_makes_the_owner_ask_the_node_again() {
     let mut ballot = told();
     ballot.answered(0, at(2), vote(TOKEN), at(3));
     ballot.notified(1);
@@ -537,7 +537,7 @@ fn message_that_is_noted_before_an_earlier_answer_has_the_node_asked_again() {
 }
 
 #[test]
-fn second_message_of_a_node_asks_to_give_way_although_the_first_began_the_attempt() {
+fn second_message_of_a_node_asks_to_yield_although_the_first_began_the_attempt() {
     let mut ballot = told();
     ballot.notified(0);
     ballot.answered(0, at(2), vote(TOKEN), at(3));
@@ -632,7 +632,7 @@ fn end_that_finds_nothing_after_a_lost_answer_denies_nothing() {
 }
 
 #[test]
-fn silent_yield_is_no_majority_of_votes() {
+fn unanswered_yield_makes_no_majority_of_votes() {
     let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), of_another(1)]);
     let token = FencingToken::new(TOKEN);
     send(&mut ballot, 1, Command::Yield { token }, 1);
@@ -676,7 +676,7 @@ fn caller_that_tries_and_has_a_node_doubts_the_majority_of_another() {
 
 /// The nodes answer more slowly than before, so the owner looks again before its doubt ends.
 #[test]
-fn caller_that_tries_believes_a_majority_although_it_is_looking() {
+fn caller_that_tries_accepts_a_majority_during_its_check() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(1)]);
     ballot.begin_attempt(asked(3).patience, true);
     ballot.had_a_node = true;
@@ -733,7 +733,7 @@ fn node_that_is_kept_is_not_offered_again_at_once() {
         }
     }
     assert!(ballot.next_time(at(41)) <= Some(at(42)));
-    assert!(offered(&mut ballot, 43), "it is silent still");
+    assert!(offered(&mut ballot, 43), "it is still silent");
 }
 
 #[test]
@@ -770,7 +770,7 @@ fn node_that_comes_to_a_holder_is_confirmed_once() {
     ballot.notified(0);
     assert_eq!(ballot.take_late_claims(), [2], "it has the first already");
     ballot.notified(2);
-    assert!(ballot.take_late_claims().is_empty(), "it is under way");
+    assert!(ballot.take_late_claims().is_empty(), "it is in flight");
     assert_eq!(ballot.confirms_claim(2), Some(TTL));
     assert_eq!(ballot.take_late_claims(), [2]);
     ballot.end();
