@@ -248,11 +248,12 @@ fn self_is_renamed_in_an_async_trait_body() {
         assert!(output.contains("__self . other ()"), "{output}");
     }
     let output = expanded(
-        "key = \"<self.id>\", client = self.locks, ttl = \"1s\"",
+        "key = \"<self.id>\", client = self.locks, ttl = \"1s\", permits = self.limit",
         BODY,
     );
-    assert!(output.contains("& __self . id"), "{output}");
-    assert!(output.contains("__self . locks"), "{output}");
+    for field in ["& __self . id", "__self . locks", "__self . limit"] {
+        assert!(output.contains(field), "{field}: {output}");
+    }
     let prelude = output.find("let __self = self").unwrap();
     assert!(prelude < output.find("__self . id").unwrap());
 }

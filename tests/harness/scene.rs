@@ -8,7 +8,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use lock_runtime::inspect::{HolderRef, Locks, Receipt, Revocation, Revoked};
-use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind, LockGuard};
+use lock_runtime::{
+    FencingToken, LockClient, LockClientBuilder, LockError, LockErrorKind, LockGuard,
+};
 use redis::{Connection, FromRedisValue};
 use tokio::task::JoinHandle;
 
@@ -115,6 +117,15 @@ pub async fn hold(client: &LockClient) -> LockGuard {
 pub async fn hold_fenced(client: &LockClient) -> LockGuard {
     let acquire = client.lock(KEY).wait(LONG).fenced().acquire();
     acquire.await.expect("the lock can be had")
+}
+
+/// The token of a lock, which is asked for unless the lock came with it.
+///
+/// # Panics
+///
+/// When the lock is lost.
+pub async fn token_of(guard: &LockGuard) -> FencingToken {
+    guard.fencing_token().await.expect("it is held")
 }
 
 /// The guard of a task that waits for the lock.

@@ -152,6 +152,7 @@ mod tests {
         refused(Some(Access::Write), Some(5), Some(1), both);
         refused(None, None, Some(2), "`take` needs `permits`");
         refused(None, Some(0), None, "`permits` must be at least 1");
+        refused(None, Some(5), Some(0), "`take` must be at least 1");
         refused(
             None,
             Some(5),

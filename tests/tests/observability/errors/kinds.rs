@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{LONG, RedisServer, eventually};
+use harness::{LONG, RedisServer};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 
 use super::sentences::assert_reads;
@@ -36,29 +36,6 @@ async fn busy_names_the_holder_the_wait_and_when_to_try_again() {
     assert_eq!(error.holder(), Some("a client that is not lock-runtime"));
     let left = error.retry_after().expect("it has an expiry");
     assert!(left <= Duration::from_secs(3600) && left > Duration::from_secs(1800));
-}
-
-/// Such a caller asks no server. It knew nothing of the lease before.
-#[tokio::test]
-async fn retry_after_is_the_rest_of_the_lease_in_the_same_client() {
-    let server = RedisServer::start();
-    let client = client(server.url());
-    let ttl = LONG;
-    let lock = client.lock(KEY).ttl(ttl);
-    let is_told = async || {
-        let error = refusal(&client, ms(30)).await;
-        let left = error.retry_after().expect("the lease has an end");
-        assert!(left <= ttl && left > ttl / 2, "{left:?}");
-    };
-    let guard = lock.clone().acquire().await.unwrap();
-    is_told().await;
-    // The next one has the lock by a local turn, with a lease of its own.
-    let next = tokio::spawn(lock.wait(LONG).acquire());
-    eventually("waiter", LONG, async || client.held()[0].waiting == 1).await;
-    guard.release().await.unwrap();
-    let next = next.await.unwrap().unwrap();
-    is_told().await;
-    next.release().await.unwrap();
 }
 
 #[tokio::test]

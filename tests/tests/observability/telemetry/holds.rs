@@ -1,8 +1,9 @@
 //! What becomes of a hold: the outcome of its span, its event, and its metrics. Failures are reported inside its span, also
 //! from the background thread.
 
-use harness::{server_and_client, server_and_proxy};
-use lock_runtime::{FencingToken, LockGuard, distributed_lock};
+use harness::{server_and_client, server_and_proxy, token_of};
+use lock_runtime::{FencingToken, LockGuard, distributed_lock, in_current_hold};
+use tokio::task::JoinHandle;
 
 use super::meter::sum;
 use super::{LONG, LockClient, LockError, ask, client, eventually, ms};
@@ -141,12 +142,40 @@ async fn outcome_of_a_hold_is_dropped_handed_over_retained_or_downgraded() {
     let lock = locks.lock("downgraded").ttl(LONG).name("downgraded");
     let writing: LockGuard = lock.write().acquire().await.unwrap();
     let number = |token: FencingToken| i64::try_from(token.get()).unwrap();
-    let writer = number(writing.fencing_token().await.unwrap());
+    let writer = number(token_of(&writing).await);
     let reading = writing.downgrade().await.unwrap();
-    assert!(number(reading.fencing_token().await.unwrap()) > writer);
+    assert!(number(token_of(&reading).await) > writer);
     reading.release().await.unwrap();
     let hold = told("lock_hold", "downgraded").remove(0);
     assert_eq!(hold.number("token"), writer);
     assert_eq!(outcomes("downgraded"), ["downgraded", "released"]);
     locks.shutdown().await;
+}
+
+#[distributed_lock(key = "outlived:<id>", client = locks)]
+async fn outlived(
+    locks: &LockClient,
+    id: u8,
+    leak: bool,
+) -> Result<Option<JoinHandle<()>>, LockError> {
+    let carried = in_current_hold(std::future::pending());
+    Ok(leak.then(|| tokio::spawn(carried)))
+}
+
+/// It is seldom intended.
+#[tokio::test]
+async fn hold_that_outlives_its_body_is_a_warning_with_the_functions_name() {
+    crate::record();
+    let locks = LockClient::memory();
+    outlived(&locks, 1, false).await.unwrap();
+    assert!(told("hold_outlives_body", "outlived:<id>").is_empty());
+    let carried = outlived(&locks, 2, true).await.unwrap().unwrap();
+    let warning = only("hold_outlives_body", "outlived:<id>");
+    assert_eq!(warning.field("function"), "outlived");
+    let log = crate::log::text();
+    let mut lines = log
+        .lines()
+        .filter(|line| line.contains("hold_outlives_body"));
+    assert!(lines.any(|line| line.contains("WARN")), "{log}");
+    carried.abort();
 }

@@ -1,6 +1,6 @@
 //! The field `token`: in the span and the events of a hold that has one, and in no other.
 
-use harness::server_and_client;
+use harness::{server_and_client, token_of};
 use lock_runtime::distributed_lock;
 use tracing::Instrument;
 use tracing::field::Empty;
@@ -66,7 +66,7 @@ async fn token_that_is_minted_later_is_in_no_span_of_the_caller() {
     let own = tracing::info_span!("own", template = "retained", token = Empty);
     let call = async {
         let guard = lock().fenced().acquire().await.unwrap();
-        let token = guard.fencing_token().await.unwrap();
+        let token = token_of(&guard).await;
         guard.release().await.unwrap();
         token
     };

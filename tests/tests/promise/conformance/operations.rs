@@ -1,6 +1,6 @@
 //! The same for locks that several hold, and for several locks.
 
-use harness::{eventually, revoke, sees_waiters};
+use harness::{eventually, revoke, sees_waiters, token_of};
 use lock_runtime::inspect::HolderKind;
 use tokio::time::timeout;
 
@@ -17,10 +17,7 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
     assert_eq!(state.holders.len(), 2, "{state:?}");
     for holder in &state.holders {
         assert_eq!((holder.kind, holder.takes), (HolderKind::Share, 1));
-        assert_eq!(
-            holder.token,
-            Some(readers[0].fencing_token().await.unwrap())
-        );
+        assert_eq!(holder.token, Some(token_of(&readers[0]).await));
     }
     let mut locks = operator.locks();
     let listed = locks.next().await.unwrap().unwrap();
@@ -32,7 +29,7 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
 
     let writer = tokio::spawn(client.lock(KEY).write().ttl(STEADY).wait(LONG).acquire());
     sees_waiters(&operator, KEY, 1).await;
-    let receipt = revoke(&operator, KEY, readers[0].fencing_token().await.unwrap()).await;
+    let receipt = revoke(&operator, KEY, token_of(&readers[0]).await).await;
     assert!(receipt.handed_off);
     for reader in &readers {
         timeout(LONG, reader.lost())
@@ -40,7 +37,7 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
             .expect("the holder is notified");
     }
     let writer = timeout(LONG, writer).await.unwrap().unwrap().unwrap();
-    assert!(writer.fencing_token().await.unwrap() > readers[0].fencing_token().await.unwrap());
+    assert!(token_of(&writer).await > token_of(&readers[0]).await);
     for reader in readers {
         let lost = reader.release().await.unwrap_err().to_string();
         assert!(lost.contains("revoked by ann@ops-1"), "{lost}");
@@ -69,12 +66,7 @@ pub(crate) async fn revoked_lock_among_several_ends_the_call(store: Store) {
     let guard = client.lock_all(keys).ttl(STEADY).acquire().await.unwrap();
     let held = client.held();
     assert_eq!((held.len(), held[0].keys.len()), (1, 3), "{held:?}");
-    revoke(
-        &operator,
-        "{account}:2",
-        guard.fencing_token().await.unwrap(),
-    )
-    .await;
+    revoke(&operator, "{account}:2", token_of(&guard).await).await;
     timeout(LONG, guard.lost())
         .await
         .expect("the holder is notified");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use harness::{eventually, failed};
+use harness::{eventually, failed, token_of};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -70,7 +70,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
     let mut last = 0;
     let one = async |key: &str| {
         let guard = client.lock(key).acquire().await.unwrap();
-        let token = guard.fencing_token().await.unwrap().get();
+        let token = token_of(&guard).await.get();
         guard.release().await.unwrap();
         token
     };
@@ -78,7 +78,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
         last = last.max(one(key).await);
     }
     let guard = client.lock_all(ACCOUNTS).acquire().await.unwrap();
-    let token = guard.fencing_token().await.unwrap().get();
+    let token = token_of(&guard).await.get();
     assert!(token > last);
     guard.release().await.unwrap();
     for key in ACCOUNTS {

@@ -1,6 +1,6 @@
 //! The test support of a memory client: locks that are busy or lost on purpose.
 
-use harness::failed;
+use harness::{failed, token_of};
 use lock_runtime::testing::{disconnect, lose, occupy};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use tokio::time::Instant;
@@ -57,7 +57,7 @@ async fn a_lost_lock_goes_to_the_next_waiter() {
         .expect("the loss is reported");
     let next = next.await.unwrap().unwrap();
     assert_eq!(started.elapsed(), ms(0));
-    assert!(next.fencing_token().await.unwrap() > guard.fencing_token().await.unwrap());
+    assert!(token_of(&next).await > token_of(&guard).await);
     assert!(guard.release().await.unwrap_err().is_lost());
     assert!(
         next.is_valid(),

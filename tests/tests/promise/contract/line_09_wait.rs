@@ -39,6 +39,7 @@ async fn line_9_when_connections_are_refused() {
     let mut server = RedisServer::start();
     server.kill9();
     ends_in_time(&client(server.url())).await;
+    ends_in_time(&client("redis://host.invalid".to_owned())).await;
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use harness::{KEY, LONG, QUEUE, RedisServer, ask, client, eventually, hold, ms, soon};
+use harness::{KEY, LONG, QUEUE, RedisServer, ask, client, eventually, hold, ms, soon, token_of};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -27,7 +27,7 @@ async fn number_of_local_turns_in_a_row_is_bounded() {
             tasks.spawn(async move {
                 while !over.load(Ordering::Relaxed) {
                     let guard = client.lock(KEY).wait(LONG).await.unwrap();
-                    visits.note(name, guard.fencing_token().await.unwrap().get());
+                    visits.note(name, token_of(&guard).await.get());
                     guard.release().await.unwrap();
                 }
             });

@@ -53,12 +53,6 @@ async fn option_that_the_record_lacks_is_refused() {
     assert!(sent.len() <= 4, "{sent:?}");
 }
 
-#[tokio::test]
-async fn client_in_memory_refuses_the_same_options() {
-    let builder = LockClient::builder().url("memory://");
-    refuses(&builder.record(LockRecord::Redisson).build().unwrap()).await;
-}
-
 #[test]
 fn client_that_retains_leases_is_refused() {
     let builder = LockClient::builder().url("redis://127.0.0.1:1");

@@ -1,5 +1,6 @@
 //! Readers, writers and permits inside each other: what a call tree holds decides at once, without a round trip.
 
+use harness::token_of;
 use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, LockGuard};
 
 use super::{Crowd, KEY, LONG, soon};
@@ -33,10 +34,7 @@ async fn nested(
 ) -> Result<(), LockError> {
     let body = async |outer: &LockGuard| {
         let body = async |inner: &LockGuard| {
-            assert_eq!(
-                inner.fencing_token().await.unwrap(),
-                outer.fencing_token().await.unwrap()
-            );
+            assert_eq!(token_of(inner).await, token_of(outer).await);
         };
         inner(client.lock(KEY)).wait(LONG).run(body).await
     };

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use harness::{Proxy, RedisServer, eventually, failed, figure, server_and_client};
+use harness::{Proxy, RedisServer, eventually, failed, figure};
 use redis::Connection;
 
 use super::warnings::{record, warnings};
@@ -76,17 +76,6 @@ async fn a_replica_is_reported_and_tried_less_and_less_often() {
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     let _: () = ask(&mut server.connection(), &["REPLICAOF", "NO", "ONE"]);
     served(waiting).await.release().await.unwrap();
-}
-
-#[tokio::test]
-async fn a_server_that_becomes_a_replica_is_tried_less_and_less_often() {
-    let (server, client) = server_and_client();
-    cycle(&client).await;
-    let _primary = demote(&server).await;
-    let connections = asked_in_vain(&client, &server).await;
-    assert!(FEW.contains(&connections), "{connections} connections");
-    let _: () = ask(&mut server.connection(), &["REPLICAOF", "NO", "ONE"]);
-    cycle(&client).await;
 }
 
 /// A way to a replica that says that it is a primary, like that of a proxy that answers HELLO itself.

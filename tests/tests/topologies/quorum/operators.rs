@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use harness::{
     KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, exists,
-    failed, ms, patient, revocation, revoke, soon,
+    failed, ms, patient, revocation, revoke, soon, token_of,
 };
 use lock_runtime::inspect::{HolderKind, HolderRef, LockState};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
@@ -97,7 +97,7 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         assert!(state.holders[0].token.is_some(), "{state:?}");
         let listed = list(&operator).await.unwrap();
         assert_eq!(listed.len(), 1, "once, although two have it: {listed:?}");
-        let receipt = revoke(&operator, KEY, guard.fencing_token().await.unwrap()).await;
+        let receipt = revoke(&operator, KEY, token_of(&guard).await).await;
         assert_eq!(receipt.nodes, Some(2));
         let lost = is_lost(guard).await;
         let by = "revoked by ann@ops-1: stuck import";
@@ -190,7 +190,7 @@ async fn without_a_majority_nothing_is_known_or_done() {
         operator.inspect(KEY).await.unwrap_err(),
         list(&operator).await.unwrap_err(),
         operator
-            .revoke(KEY, guard.fencing_token().await.unwrap(), revocation())
+            .revoke(KEY, token_of(&guard).await, revocation())
             .await
             .unwrap_err(),
     ] {
@@ -262,7 +262,7 @@ async fn holder_knows_its_revoker_although_few_nodes_report_it_at_first() {
     let guard = held_by(&holder, &quorum).await;
     lose(&mut [quorum.nodes[1].connection()]).await;
     ways[2].replies(Mode::Delay(ms(100)));
-    revoke(&operator, KEY, guard.fencing_token().await.unwrap()).await;
+    revoke(&operator, KEY, token_of(&guard).await).await;
     let lost = is_lost(guard).await;
     assert!(lost.contains("revoked by ann@ops-1"), "{lost}");
 }
@@ -281,7 +281,7 @@ async fn silent_node_does_not_delay_operators() {
     operator.ping().await.unwrap();
     let state = operator.inspect(KEY).await.unwrap();
     assert_eq!(state.votes.unwrap().answered, 2);
-    revoke(&operator, KEY, guard.fencing_token().await.unwrap()).await;
+    revoke(&operator, KEY, token_of(&guard).await).await;
     soon(guard.lost()).await;
     let took = asked.elapsed();
     assert!(took < LONG / 2, "a command waited for its timeout");

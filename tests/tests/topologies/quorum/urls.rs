@@ -4,7 +4,7 @@ use harness::{
     Authority, KEY, LOCK, LONG, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client,
     cycle, eventually, exists, failed, hold, host_of, ms, patient, quorum_url,
 };
-use lock_runtime::{Credentials, LockClient, LockErrorKind, LockRecord};
+use lock_runtime::{LockClient, LockErrorKind, LockRecord};
 use std::time::Duration;
 
 use super::{comes_to, is_on_all_nodes};
@@ -179,23 +179,4 @@ async fn right_to_info_is_needed_where_a_restart_may_lose_data() {
     assert!(text.contains("3 of 3 nodes refuse it"), "{text}");
     assert!(text.contains("the permission +info"), "{text}");
     cycle(&client(format!("{url}?restart_delay=0s"))).await;
-}
-
-#[tokio::test]
-async fn credentials_are_asked_for_at_each_node() {
-    let quorum = RedisQuorum::start();
-    for node in &quorum.nodes {
-        let user = [
-            "ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all",
-        ];
-        let _: () = ask(&mut node.connection(), &user);
-    }
-    let given = async || Ok::<_, std::io::Error>(Credentials::new("app", "s3cret"));
-    let builder = patient(quorum.url()).credentials(given);
-    let client = builder.connect().await.unwrap();
-    cycle(&client).await;
-    for node in &quorum.nodes {
-        let clients: String = ask(&mut node.connection(), &["CLIENT", "LIST"]);
-        assert!(clients.contains("user=app"), "{clients}");
-    }
 }
