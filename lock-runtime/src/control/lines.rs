@@ -80,15 +80,15 @@ safety_lines! {
     share_raises_the_lock:
         "the expiry of the lock that follows its last share",
         [reader_killed], "double entry";
-    token_of_a_yield:
-        "the token check in the command that yields a node",
-        [quorum_yield_late], "double entry";
     token_of_a_lost_yield:
         "the comparison with the token of a command that yields a node and was not answered",
         model "quorum, a break and a poll", "no holder relies on the lock for longer than a majority keeps it";
     token_of_a_revocation:
         "the check, before a revocation, that the lock still has the holder that the operator saw",
         [revoked_twice], "unexpected: the new holder was affected";
+    token_of_a_yield:
+        "the token check in the command that yields a node",
+        [quorum_yield_late], "double entry";
     token_written_back:
         "the write of the largest token back to a majority: each node keeps its own",
         model "walk, quorum of five", "a holder has a higher token than all earlier holders";

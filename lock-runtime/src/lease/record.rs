@@ -42,7 +42,8 @@ const LONGEST_LABEL: usize = 512;
 /// The text before the first token in the record of a lock that several owners share.
 const SHARED: &[u8] = b"shared";
 
-/// The same text for a lock that is reserved: its holder is done, and its minimum hold is not over.
+/// The same text for a lock that is reserved: its holder is done, and its minimum hold is not over. As long as `shared`:
+/// with a token it takes the place of an owner id.
 const RESERVED: &[u8] = b"rested";
 
 /// The holder of a lock, as far as its record shows.

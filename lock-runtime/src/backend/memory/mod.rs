@@ -14,12 +14,11 @@
 //! directly.
 
 mod lease_watch;
-pub(crate) mod operations;
+pub(crate) mod memory_inspection;
 mod pattern;
 mod reach;
 mod refusal;
-mod several;
-mod several_owners;
+mod several_locks;
 mod shared_store;
 mod store;
 pub(crate) mod test_holder;
@@ -35,10 +34,10 @@ use tokio::runtime::Handle;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::reach::Reach;
 use crate::backend::memory::refusal::Refusal;
-use crate::backend::memory::several_owners::SeveralOwners;
+use crate::backend::memory::several_locks::SeveralOwners;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
-use crate::backend::memory::store::request::{Ask, LockOwner, RenewOutcome};
+use crate::backend::memory::store::store_request::{Ask, LockOwner, RenewOutcome};
 use crate::backend::memory::waiter::Waiter;
 use crate::backend::undelivered::{Abandon, Acquiring, Outcome, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome};

@@ -16,7 +16,7 @@ pub(crate) mod lock_states;
 mod owner_ids;
 mod phase;
 pub(crate) mod queue;
-pub(crate) mod request;
+pub(crate) mod store_request;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +32,7 @@ use crate::backend::memory::store::holder::{Grant, Holder};
 use crate::backend::memory::store::holders::Holders;
 use crate::backend::memory::store::owner_ids::OwnerIds;
 use crate::backend::memory::store::queue::{Queue, QueuedWaiter};
-use crate::backend::memory::store::request::{Ask, Busy, LockOwner, RenewOutcome};
+use crate::backend::memory::store::store_request::{Ask, Busy, LockOwner, RenewOutcome};
 use crate::background::moment::Moment;
 use crate::lease::Share;
 use crate::lease::fencing_token::FencingToken;

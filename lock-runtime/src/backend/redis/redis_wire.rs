@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use redis::Value;
 
-use super::command::{Argument, millis};
 use super::connect::Settings;
+use super::encoder::{Argument, millis};
 use super::fence_retention::FenceRetention;
 use super::hello::ServerMode;
 use super::node::{Purpose, ScriptCall};

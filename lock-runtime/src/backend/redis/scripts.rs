@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::command::{Argument, CommandHeader};
+use super::encoder::{Argument, CommandHeader};
 use super::fence_retention::{FenceRetention, PerMemory};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};

@@ -254,14 +254,14 @@ impl Client {
                     number,
                     age: 0,
                 };
-                self.pass_head(passed, rules)
+                self.promote_next(passed, rules)
             }
             _ => Ok(()),
         }
     }
 
     /// Makes the next caller the head of the local queue. Without one the owner is ended.
-    pub(super) fn pass_head(&mut self, passed: Passed, rules: &Configuration) -> Verdict {
+    pub(super) fn promote_next(&mut self, passed: Passed, rules: &Configuration) -> Verdict {
         let Next::Head(ttl) = self.queue.pop() else {
             let is_granted = matches!(passed.handoff, Handoff::Granted(..));
             if is_granted && rules.seeded == Some(Seeded::SuccessorNotEnded) {

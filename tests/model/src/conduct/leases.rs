@@ -129,7 +129,7 @@ impl Client {
         lease.lost = true;
         let stays = rules.synchronous && lease.body == Body::Inside;
         if lease.holding.lost() && rules.seeded != Some(Seeded::HeadKept) {
-            self.pass_head(Passed::NOTHING, rules)?;
+            self.promote_next(Passed::NOTHING, rules)?;
         }
         if stays {
             return Ok(());

@@ -237,7 +237,7 @@ impl Client {
             number,
             age,
         };
-        self.pass_head(passed, rules)
+        self.promote_next(passed, rules)
     }
 
     /// The connection breaks, and is replaced at once.

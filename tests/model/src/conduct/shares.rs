@@ -72,7 +72,7 @@ impl Client {
                 lease.holding = Holding::granted(granted_at, flagged, false);
                 if headed {
                     // Readers do not head the queue of those that want the lock for themselves alone.
-                    return self.pass_head(Passed::NOTHING, rules);
+                    return self.promote_next(Passed::NOTHING, rules);
                 }
                 Ok(())
             }

@@ -24,7 +24,9 @@ use std::time::Duration;
 
 use crate::backend::redis::quorum::ballot::node_command::{Command, NodeReply, Proposal};
 use crate::backend::redis::quorum::ballot::patience::{LOOKS, Patience};
-use crate::backend::redis::quorum::ballot::place::{Late, Message, Place, Reason, Standing};
+use crate::backend::redis::quorum::ballot::place::{
+    ClockState, Late, Message, Place, Reason, Standing, View,
+};
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::control::is_removed;
@@ -246,8 +248,12 @@ impl Ballot {
 
     /// Notes that `command` is on its way to `node`.
     pub(crate) fn sent(&mut self, node: usize, command: Command, now: Moment) {
-        let looks = self.has_a_node(now);
-        self.places[node].send(command, looks, now);
+        let view = if self.has_a_node(now) {
+            View::Fresh
+        } else {
+            View::Stale
+        };
+        self.places[node].send(command, view, now);
     }
 
     /// Notes the answer of `node` to the command in flight, which was sent at `at`.
@@ -290,7 +296,7 @@ impl Ballot {
                 Standing::Waiting {
                     holder,
                     waiting: Arc::new(waiting),
-                    is_fresh: sent.looks,
+                    view: sent.view,
                 }
             }
         };
@@ -299,8 +305,8 @@ impl Ballot {
             self.kept_at = is_kept.then_some(now).or(self.kept_at);
             // To yield again, the owner must first look at the other owners' nodes again.
             for place in &mut self.places {
-                if let Standing::Waiting { is_fresh, .. } = &mut place.standing {
-                    *is_fresh = false;
+                if let Standing::Waiting { view, .. } = &mut place.standing {
+                    *view = View::Stale;
                 }
             }
         }
@@ -377,7 +383,7 @@ impl Ballot {
         self.places.iter().filter_map(move |place| {
             let (grant, at) = place.held()?;
             let goes = place.is_yielding() && !is_removed!(vote_under_a_yield);
-            let counts = !goes && !place.is_clock_unknown;
+            let counts = !goes && place.clock == ClockState::Judged;
             (counts && is_fresh(now, at, self.ttl)).then_some((grant, at))
         })
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::redis::quorum::ballot::place::{Place, Reason};
+use crate::backend::redis::quorum::ballot::place::{ClockState, Place, Reason};
 use crate::backend::redis::quorum::ballot::{Ballot, Verdict};
 use crate::backend::wire::reply::Waiting;
 use crate::background::moment::Moment;
@@ -116,7 +116,7 @@ impl Ballot {
     /// Returns the nodes whose vote does not count, with the reasons.
     pub(crate) fn reasons(&self) -> Vec<(usize, Reason)> {
         let reason = |place: &Place| {
-            if place.held().is_some() && place.is_clock_unknown {
+            if place.held().is_some() && place.clock == ClockState::Unknown {
                 return Some(Reason::ClockUnknown);
             }
             if place.held().is_some() || place.is_of_another() {

@@ -17,7 +17,7 @@ use crate::telemetry::LeaseSpan;
 
 /// A lease and the duty to release it: dropping this releases.
 #[derive(Debug)]
-pub(crate) struct OwnedLease {
+pub(crate) struct HeldLease {
     /// `Some` until it is released.
     lease: Option<Arc<Lease>>,
     backend: AnyBackend,
@@ -26,14 +26,14 @@ pub(crate) struct OwnedLease {
     _in_flight: Counted,
 }
 
-impl OwnedLease {
+impl HeldLease {
     /// Begins at once. The caller must await it in the same poll.
     pub(crate) fn acquire<'a>(
         backend: &'a AnyBackend,
         admission: &'a Admission,
         caller: Caller,
         request: Request,
-    ) -> impl Future<Output = Result<OwnedLease, LockError>> + Send + 'a {
+    ) -> impl Future<Output = Result<HeldLease, LockError>> + Send + 'a {
         let key = request.locks.first().key.clone();
         let fenced = request.fenced;
         // Begun outside the future, since a request is large.
@@ -44,7 +44,7 @@ impl OwnedLease {
             let (acquiring, in_flight) = begun?;
             let acquiring = admission.unless_closed(&key, acquiring);
             let undelivered = caller.wait(acquiring).await?;
-            let lease = OwnedLease::new(backend, in_flight, undelivered.deliver());
+            let lease = HeldLease::new(backend, in_flight, undelivered.deliver());
             // A lease that was handed over or retained may have no token yet.
             if fenced {
                 // Boxed: otherwise each acquisition's future would have room for it.
@@ -54,8 +54,8 @@ impl OwnedLease {
         }
     }
 
-    fn new(backend: &AnyBackend, in_flight: Counted, lease: Arc<Lease>) -> OwnedLease {
-        OwnedLease {
+    fn new(backend: &AnyBackend, in_flight: Counted, lease: Arc<Lease>) -> HeldLease {
+        HeldLease {
             lease: Some(lease),
             backend: backend.clone(),
             span: None,
@@ -82,7 +82,7 @@ impl OwnedLease {
     }
 
     /// Atomically turns the holder into a reader. After an error the lock is no longer held.
-    pub(crate) async fn downgrade(mut self, caller: Caller) -> Result<OwnedLease, LockError> {
+    pub(crate) async fn downgrade(mut self, caller: Caller) -> Result<HeldLease, LockError> {
         let old = self.take();
         let outcome = caller.wait(self.backend.downgrade(old.lease.clone())).await;
         self.downgraded(old, outcome)
@@ -92,7 +92,7 @@ impl OwnedLease {
         mut self,
         old: Hold,
         outcome: Result<Arc<Lease>, LockError>,
-    ) -> Result<OwnedLease, LockError> {
+    ) -> Result<HeldLease, LockError> {
         let now = old.lease.now();
         let label = match &outcome {
             Ok(_) => "downgraded",
@@ -212,7 +212,7 @@ impl ReleaseReport {
     }
 }
 
-impl Deref for OwnedLease {
+impl Deref for HeldLease {
     type Target = Lease;
 
     fn deref(&self) -> &Lease {
@@ -222,7 +222,7 @@ impl Deref for OwnedLease {
     }
 }
 
-impl Drop for OwnedLease {
+impl Drop for HeldLease {
     fn drop(&mut self) {
         if self.lease.is_some() {
             let hold = self.take();

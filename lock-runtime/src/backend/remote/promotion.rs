@@ -4,22 +4,41 @@
 //! that caller is done, the next one becomes the head and inherits its progress.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::backend::engine::handoff;
-use crate::backend::remote::context::Context;
+use crate::backend::remote::acquisition::Acquisition;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::reaper;
 use crate::backend::remote::registered_owner::RegisteredOwner;
+use crate::backend::remote::{Remote, reaper};
+use crate::backend::undelivered::Outcome;
+use crate::background::in_flight::Counted;
+use crate::background::offload::{Offloaded, Reply};
 use crate::key::LockName;
-use crate::lease::Mode;
+use crate::lease::{Mode, Request};
+
+/// The entry of a caller in its local queue, behind the head.
+pub(crate) struct LocalWaiter {
+    pub(crate) request: Request,
+    /// When the wait of the caller is over.
+    pub(crate) until: Instant,
+    pub(crate) reply: Reply<Outcome>,
+    /// The slot for the caller's acquisition, which runs in the background while the caller's runtime is busy.
+    pub(crate) task: Arc<Offloaded<Outcome>>,
+    /// Makes a shutdown wait for this waiter, in the queue and as a head.
+    pub(crate) counted: Counted,
+}
+
+/// How the next head of a local queue begins.
+pub(crate) type Handoff = handoff::Handoff<RegisteredOwner>;
 
 /// Promotes the next caller in the local queue of this mode. Without one, the queue and the owner end.
-pub(crate) fn to_next(context: &Arc<Context>, mode: Mode, lock: &LockName, handoff: Handoff) {
+pub(crate) fn promote_next(remote: &Arc<Remote>, mode: Mode, lock: &LockName, handoff: Handoff) {
     let (waiter, last_known) = loop {
-        let mut queues = context.queues_of(mode);
+        let mut queues = remote.queues_of(mode);
         let Some(waiter) = queues.pop(lock) else {
             drop(queues);
-            return end_unneeded(context, handoff);
+            return end_unneeded(remote, handoff);
         };
         let last_known = known_after(&handoff, queues.last_known(lock));
         queues.update(lock, last_known.clone());
@@ -28,21 +47,17 @@ pub(crate) fn to_next(context: &Arc<Context>, mode: Mode, lock: &LockName, hando
             break (waiter, last_known);
         }
     };
-    let acquisitions = waiter.acquisitions.clone();
-    acquisitions.make_head(waiter, handoff, last_known);
+    Acquisition::begin_promoted(remote, waiter, handoff, last_known);
 }
 
 /// Ends the owner of a handoff that no caller wants.
-pub(crate) fn end_unneeded(context: &Arc<Context>, handoff: Handoff) {
+pub(crate) fn end_unneeded(remote: &Arc<Remote>, handoff: Handoff) {
     if let Handoff::Queued(owner) | Handoff::Confirmed(owner) | Handoff::Granted(owner, ..) =
         handoff
     {
-        drop(reaper::end(context, owner));
+        drop(reaper::end(remote, owner));
     }
 }
-
-/// How the next head of a local queue begins.
-pub(crate) type Handoff = handoff::Handoff<RegisteredOwner>;
 
 /// Returns the knowledge about the lock after a handoff, given the knowledge before it.
 pub(crate) fn known_after(handoff: &Handoff, before: Option<LastKnown>) -> Option<LastKnown> {

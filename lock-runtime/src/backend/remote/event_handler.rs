@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::{reaper, release, watchdog};
 use crate::backend::wire::notice::{Notice, is_notice};
@@ -19,33 +19,33 @@ use crate::key::LockName;
 use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::{LossReason, Mode, RevocationNumber};
 
-/// Handles the events of one client's wire. The wire exists before the context, which is set later.
-pub(crate) struct Events {
+/// Handles the events of one client's wire. The wire exists before the [`Remote`], which is set later.
+pub(crate) struct EventHandler {
     notifier: GrantNotifier,
-    context: OnceLock<Weak<Context>>,
+    remote: OnceLock<Weak<Remote>>,
 }
 
-impl Events {
-    pub(crate) fn new(notifier: GrantNotifier) -> Events {
-        Events {
+impl EventHandler {
+    pub(crate) fn new(notifier: GrantNotifier) -> EventHandler {
+        EventHandler {
             notifier,
-            context: OnceLock::new(),
+            remote: OnceLock::new(),
         }
     }
 
-    /// Delivers events to this context from now on.
-    pub(crate) fn deliver_to(&self, context: Weak<Context>) {
-        let is_first = self.context.set(context).is_ok();
-        debug_assert!(is_first, "a wire has one context");
+    /// Delivers events to this remote from now on.
+    pub(crate) fn deliver_to(&self, remote: Weak<Remote>) {
+        let is_first = self.remote.set(remote).is_ok();
+        debug_assert!(is_first, "a wire has one remote");
     }
 
-    /// Returns `None` before the context is set, and after the client is gone.
-    fn context(&self) -> Option<Arc<Context>> {
-        self.context.get().and_then(Weak::upgrade)
+    /// Returns `None` before the [`Remote`] is set, and after the client is gone.
+    fn remote(&self) -> Option<Arc<Remote>> {
+        self.remote.get().and_then(Weak::upgrade)
     }
 }
 
-impl WireEvents for Events {
+impl WireEvents for EventHandler {
     fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
         self.notifier.client_ids(node)
     }
@@ -55,12 +55,12 @@ impl WireEvents for Events {
     }
 
     fn connected(&self, node: NodeId, connection: ConnectionId) {
-        let Some(context) = self.context() else {
+        let Some(remote) = self.remote() else {
             return;
         };
         self.notifier.connected(node, connection);
-        context.registry().connected();
-        context.wake_watchdog();
+        remote.registry().connected();
+        remote.wake_watchdog();
     }
 
     fn disconnected(
@@ -69,34 +69,34 @@ impl WireEvents for Events {
         connection: ConnectionId,
         concerns: &dyn Fn(&LockName) -> bool,
     ) {
-        let Some(context) = self.context() else {
+        let Some(remote) = self.remote() else {
             return;
         };
         self.notifier.disconnected(node, connection);
-        confirm_anew(&context, concerns);
+        confirm_anew(&remote, concerns);
     }
 
     fn moved(&self, concerns: &dyn Fn(&LockName) -> bool) {
-        let Some(context) = self.context() else {
+        let Some(remote) = self.remote() else {
             return;
         };
         // Their waiters queue on a node that no longer sends them messages, or that sends them through other nodes.
         self.notifier.notify_waiters();
-        confirm_anew(&context, concerns);
+        confirm_anew(&remote, concerns);
     }
 
     fn doubted(&self, concerns: &dyn Fn(&LockName) -> bool) {
-        if let Some(context) = self.context() {
-            confirm_anew(&context, concerns);
+        if let Some(remote) = self.remote() {
+            confirm_anew(&remote, concerns);
         }
     }
 
     fn message(&self, _channel: &[u8], payload: &[u8]) {
-        let Some(context) = self.context() else {
+        let Some(remote) = self.remote() else {
             return;
         };
         if is_notice(payload) {
-            return revoked(&context, payload);
+            return revoked(&remote, payload);
         }
         let Some((owner_id, lock)) =
             OwnerId::parse_prefix(payload).zip(payload.get(OwnerId::LEN..))
@@ -107,14 +107,14 @@ impl WireEvents for Events {
             let ended = self.notifier.take_just_ended(owner_id);
             let any = is_removed!(owner_of_a_message).then_some(Mode::Exclusive);
             if let Some(mode) = ended.or(any) {
-                reaper::end_again(&context, owner_id, mode, lock);
+                reaper::end_again(&remote, owner_id, mode, lock);
             }
         }
         // Only after the notification: a holder that is about to retain its lease either has seen it, or has retained
         // the lease, which is found here.
-        let retained = context.registry().retained.remove_owner(owner_id);
+        let retained = remote.registry().retained.remove_owner(owner_id);
         if let Some(entry) = retained {
-            release::release_unawaited(&context, entry);
+            release::release_unawaited(&remote, entry);
         }
     }
 
@@ -125,23 +125,23 @@ impl WireEvents for Events {
 
 /// Handles the revocation of a lock. A lease on its way to its caller is not among the client's leases yet; its first
 /// renewal fails.
-fn revoked(context: &Arc<Context>, payload: &[u8]) {
+fn revoked(remote: &Arc<Remote>, payload: &[u8]) {
     let Some(Notice { owner_id, by }) = Notice::parse(payload) else {
         return;
     };
-    let is_held = context.registry().mode(owner_id).is_some();
+    let is_held = remote.registry().mode(owner_id).is_some();
     let reason = match is_held {
         true => LossReason::Revoked(RevocationNumber::of(by)),
         // The lease may be retained. Then there is no caller to inform.
         false => LossReason::NotOurs,
     };
-    watchdog::declare_lost(context, owner_id, Some(reason));
+    watchdog::declare_lost(remote, owner_id, Some(reason));
 }
 
 /// Confirms without delay the leases that the next server may not have.
-fn confirm_anew(context: &Arc<Context>, concerns: &dyn Fn(&LockName) -> bool) {
+fn confirm_anew(remote: &Arc<Remote>, concerns: &dyn Fn(&LockName) -> bool) {
     if !is_removed!(renewal_after_a_move) {
-        context.registry().doubt(context.now(), concerns);
+        remote.registry().doubt(remote.now(), concerns);
     }
-    context.wake_watchdog();
+    remote.wake_watchdog();
 }

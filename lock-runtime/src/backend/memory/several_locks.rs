@@ -1,19 +1,56 @@
-//! Acquires several locks for one call, one after the other in order.
+//! Acquires several locks for one call, one after the other in order, and tracks their owners.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::backend::memory::Memory;
 use crate::backend::memory::lease_watch::LeaseWatch;
-use crate::backend::memory::several_owners::Owner;
 use crate::backend::memory::shared_store::SharedStore;
+use crate::backend::memory::store::store_request::LockOwner;
 use crate::backend::memory::waiter::Waiter;
 use crate::backend::undelivered::Undelivered;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
+use crate::background::sync::Mutex;
 use crate::error::LockError;
-use crate::key::{Lock, OneOrMore};
+use crate::key::{Lock, LockKey, OneOrMore};
+use crate::lease::owner_id::OwnerId;
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
 use crate::lease::{Lease, LossReason, Request};
+
+/// The owners of each lease that holds several locks, one for each lock. The first of them identifies the lease.
+#[derive(Debug, Default)]
+pub(crate) struct SeveralOwners(Mutex<HashMap<OwnerId, Arc<[Owner]>>>);
+
+/// An owner of one lock.
+#[derive(Clone, Debug)]
+pub(crate) struct Owner {
+    pub(crate) key: LockKey,
+    pub(crate) id: OwnerId,
+}
+
+impl<'a> From<&'a Owner> for LockOwner<'a> {
+    fn from(owner: &'a Owner) -> Self {
+        LockOwner {
+            key: owner.key.as_str(),
+            id: owner.id,
+        }
+    }
+}
+
+impl SeveralOwners {
+    pub(crate) fn insert(&self, owners: &Arc<[Owner]>) {
+        self.0.lock().insert(owners[0].id, owners.clone());
+    }
+
+    pub(crate) fn of(&self, lease: &Lease) -> Option<Arc<[Owner]>> {
+        self.0.lock().get(&lease.owner_id).cloned()
+    }
+
+    pub(crate) fn remove(&self, lease: &Lease) -> Option<Arc<[Owner]>> {
+        self.0.lock().remove(&lease.owner_id)
+    }
+}
 
 /// The locks that a call holds while it waits for the next one. Dropping this releases them.
 struct HeldSoFar<'a> {

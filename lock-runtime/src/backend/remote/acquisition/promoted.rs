@@ -1,20 +1,19 @@
-//! Begins the acquisition of a caller that is promoted to head.
+//! The acquisition of a caller that is promoted to head.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::backend::engine::competing::command::Command;
 use crate::backend::remote::acquisition::Acquisition;
-use crate::backend::remote::context::Context;
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::local_waiter::{Acquisitions, LocalWaiter};
-use crate::backend::remote::pass_head;
-use crate::backend::remote::pass_head::Handoff;
+use crate::backend::remote::promotion::{Handoff, LocalWaiter};
+use crate::backend::remote::{Remote, promotion};
 use crate::background::panics::catch_panics;
 
-impl Acquisitions for Context {
-    fn make_head(
-        self: Arc<Self>,
+impl Acquisition {
+    /// Begins with the last head's progress, and what it knew.
+    pub(crate) fn begin_promoted(
+        remote: &Arc<Remote>,
         waiter: LocalWaiter,
         handoff: Handoff,
         last_known: Option<LastKnown>,
@@ -25,9 +24,8 @@ impl Acquisitions for Context {
             reply,
             task,
             counted,
-            ..
         } = waiter;
-        let mut acquisition = Acquisition::new(&self, request, until, true);
+        let mut acquisition = Acquisition::new(remote, request, until, true);
         match acquisition.take_over(handoff, last_known) {
             Command::Win => {
                 let undelivered = acquisition.win();
@@ -38,23 +36,21 @@ impl Acquisitions for Context {
             }
         }
     }
-}
 
-impl Acquisition {
     /// Takes over the last head's progress and knowledge.
     fn take_over(&mut self, handoff: Handoff, last_known: Option<LastKnown>) -> Command {
         let handoff = if self.competing.fits(&handoff) {
             handoff
         } else {
-            pass_head::end_unneeded(&self.context, handoff);
+            promotion::end_unneeded(&self.remote, handoff);
             Handoff::Fresh
         };
-        let (until, context) = (self.until, &self.context);
+        let (until, remote) = (self.until, &self.remote);
         let command = self.competing.take_over(
             handoff,
             LastKnown::knows(last_known.as_ref()),
             || Instant::now() >= until,
-            || context.now(),
+            || remote.now(),
         );
         if let Command::GiveUp = command {
             self.last_known = last_known;

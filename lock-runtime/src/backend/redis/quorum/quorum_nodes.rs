@@ -15,8 +15,8 @@ use super::counting::Counting;
 use super::health::NodeHealth;
 use super::late::LateAnswers;
 use super::late_claims::{self, LateClaims};
+use super::quorum_scripts::QuorumScripts;
 use super::revocations::{Revocations, Said};
-use super::scripts::QuorumScripts;
 use super::spread::Spread;
 use super::too_few::TooFew;
 use crate::backend::redis::CLOCK;
@@ -45,7 +45,7 @@ use crate::telemetry;
 const FEW_SAY: Duration = Duration::from_millis(500);
 
 /// The nodes of a quorum.
-pub(super) struct Nodes {
+pub(super) struct QuorumNodes {
     nodes: Vec<(Node, NodeHealth)>,
     pub(super) boots: Arc<Boots>,
     pub(super) background: Background,
@@ -71,7 +71,7 @@ pub(super) struct Nodes {
 struct Candidates {
     by_owner: Mutex<HashMap<OwnerId, Weak<Candidate>>>,
     /// Set after the nodes are created.
-    nodes: OnceLock<Weak<Nodes>>,
+    nodes: OnceLock<Weak<QuorumNodes>>,
     /// A lock counts as revoked when a majority reports it.
     revocations: Mutex<Revocations>,
 }
@@ -122,13 +122,13 @@ impl Candidates {
     }
 }
 
-impl Nodes {
+impl QuorumNodes {
     pub(super) fn new(
         target: QuorumTarget,
         settings: impl Fn(redis::RedisConnectionInfo) -> Settings,
         options: &Options,
         events: Arc<dyn WireEvents>,
-    ) -> Arc<Nodes> {
+    ) -> Arc<QuorumNodes> {
         let boots = Arc::new(Boots::new(!target.restart_delay.is_zero()));
         let candidates = Arc::new(Candidates {
             by_owner: Mutex::default(),
@@ -149,7 +149,7 @@ impl Nodes {
                 )
             })
             .collect();
-        let nodes = Arc::new(Nodes {
+        let nodes = Arc::new(QuorumNodes {
             clocks: Mutex::new(Clocks::new(nodes.len())),
             is_spread_told: AtomicBool::new(false),
             counts: nodes.iter().map(|_| Mutex::default()).collect(),

@@ -18,7 +18,7 @@ pub(in crate::backend::redis) const SHOWN: i64 = 512;
 
 /// The value under a lock's key, and its metadata.
 #[derive(Clone, Debug, Default)]
-pub(in crate::backend::redis) struct LockRecord {
+pub(in crate::backend::redis) struct StringRecord {
     /// `None` if the key holds another type.
     pub(in crate::backend::redis) value: Option<Vec<u8>>,
     /// The length of the whole value in bytes.
@@ -39,10 +39,10 @@ pub(in crate::backend::redis) enum Held {
     Together(Holder),
 }
 
-impl LockRecord {
+impl StringRecord {
     /// Parses the answers to GETRANGE of [`SHOWN`] bytes and to PTTL. If the record has another type, the first is an
     /// error.
-    pub(in crate::backend::redis) fn new(value: Value, left: &Value, now: u64) -> LockRecord {
+    pub(in crate::backend::redis) fn new(value: Value, left: &Value, now: u64) -> StringRecord {
         let value = match value {
             Value::BulkString(value) => Some(value),
             _ => None,
@@ -52,7 +52,7 @@ impl LockRecord {
             _ => -2,
         };
         let length = value.as_ref().map_or(0, |value| value.len() as u64);
-        LockRecord {
+        StringRecord {
             value,
             length,
             left,
@@ -187,11 +187,11 @@ mod tests {
 
     const NOW: u64 = 1_700_000_000_000_000;
 
-    fn record(value: &str, left: i64) -> LockRecord {
-        LockRecord::new(Value::BulkString(value.into()), &Value::Int(left), NOW)
+    fn record(value: &str, left: i64) -> StringRecord {
+        StringRecord::new(Value::BulkString(value.into()), &Value::Int(left), NOW)
     }
 
-    fn alone(record: &LockRecord) -> Holder {
+    fn alone(record: &StringRecord) -> Holder {
         match record.held() {
             Held::Alone(holder) => holder,
             held => panic!("{held:?}"),
@@ -236,15 +236,15 @@ mod tests {
 
     #[test]
     fn record_of_another_type_keeps_callers_out() {
-        let list = LockRecord::new(Value::Nil, &Value::Int(-1), NOW);
+        let list = StringRecord::new(Value::Nil, &Value::Int(-1), NOW);
         let holder = alone(&list);
         assert_eq!((holder.kind, holder.seen), (HolderKind::OtherType, None));
     }
 
     #[test]
     fn reserved_and_shared_locks_are_distinguished() {
-        let rested = alone(&record("rested1699999999000000 1699999999000000 api-7", 5));
-        assert_eq!(rested.kind, HolderKind::Resting);
+        let reserved = alone(&record("rested1699999999000000 1699999999000000 api-7", 5));
+        assert_eq!(reserved.kind, HolderKind::Resting);
         let shared = record("shared1699999999000000 1699999999000000 shared: api-7", 5);
         assert!(matches!(shared.held(), Held::Together(_)));
     }

@@ -7,12 +7,12 @@ use tokio::sync::Notify;
 
 use super::attempt::note;
 use super::ballot::Phase;
-use super::nodes::Nodes;
-use super::scripts::parse_hold;
+use super::quorum_nodes::QuorumNodes;
+use super::quorum_scripts::parse_hold;
 use super::votes::{Outcome, Vote, Votes};
 use super::{ends, marking};
 use crate::backend::redis::CLOCK;
-use crate::backend::redis::command::{Argument, millis};
+use crate::backend::redis::encoder::{Argument, millis};
 use crate::backend::redis::node::{NodeError, Purpose, ScriptCall};
 use crate::backend::redis::renewals::write_renewals;
 use crate::backend::wire::reply::Answered;
@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Extends leases on all nodes, with one pipeline for each node. Reports each outcome as soon as it is known: a lease
 /// that depends on a slow node waits for that node, but a lease that a majority has confirmed does not.
 pub(super) async fn renew(
-    nodes: &Arc<Nodes>,
+    nodes: &Arc<QuorumNodes>,
     renewals: &[Renewal],
     mut report: impl FnMut(usize, RenewalOutcome) + Send,
 ) {
@@ -70,7 +70,7 @@ impl Round {
     /// are known.
     fn take_known(
         &self,
-        nodes: &Nodes,
+        nodes: &QuorumNodes,
         unknown: &mut Vec<usize>,
         is_over: bool,
     ) -> Vec<(usize, RenewalOutcome)> {
@@ -98,7 +98,7 @@ impl Round {
 }
 
 /// Renews all leases of a round on one node.
-async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: Instant) {
+async fn renew_at(nodes: &Arc<QuorumNodes>, round: &Arc<Round>, node: usize, until: Instant) {
     let all: Vec<&Renewal> = round.renewals.iter().collect();
     let renewed = nodes
         .node(node)
@@ -147,7 +147,7 @@ async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: In
 
 /// Rewrites a holder's record on a node that lost it. A majority has confirmed the lease, in answer to commands sent at
 /// `at`: an owner that is not known to hold the lock never rewrites its record.
-async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment) {
+async fn restore(nodes: &Arc<QuorumNodes>, renewal: &Renewal, node: usize, at: Moment) {
     let ttl = renewal.extension.ttl;
     let Some(candidate) = nodes.candidate_of(renewal.owner_id) else {
         return;

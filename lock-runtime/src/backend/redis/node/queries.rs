@@ -6,8 +6,8 @@ use std::time::Instant;
 use redis::Value;
 
 use super::Node;
-use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::connection::{Connection, SendError};
+use crate::backend::redis::encoder::{self, Argument};
 use crate::backend::redis::error_reply::sanitize;
 use crate::backend::redis::node::NodeError;
 use crate::backend::redis::transport::WriteCommands;
@@ -54,7 +54,7 @@ impl Node {
     ) -> Result<Answers, NodeError> {
         let write = |output: &mut Vec<u8>| {
             for words in commands {
-                command::write(output, words);
+                encoder::write(output, words);
             }
         };
         self.ask_written(commands.len(), &write, until).await

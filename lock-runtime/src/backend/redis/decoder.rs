@@ -26,6 +26,15 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Option<(Value, usize)>, Malformed> 
     }
 }
 
+/// Returns the text of an answer.
+pub(super) fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::SimpleString(text) => Some(text),
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
 /// The reason that no value can be decoded.
 enum Stop {
     Incomplete,

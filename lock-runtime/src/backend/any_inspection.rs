@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::backend::any::{AnyBackend, each};
-use crate::backend::memory::operations::wall_clock;
+use crate::backend::memory::memory_inspection::wall_clock;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeOrder, RevokeReply};
 use crate::backend::wire::notice::notice;

@@ -12,26 +12,27 @@ use crate::key::RecordKind;
 use crate::lease::record::Holder;
 
 /// The scripts for Redisson's record. An owner never queues there, so a release is the whole end.
-pub(in crate::backend::redis) struct Scripts {
+pub(in crate::backend::redis) struct RedissonScripts {
     pub(in crate::backend::redis) acquire: Script,
     pub(in crate::backend::redis) renew: Script,
     pub(in crate::backend::redis) release: Script,
 }
 
-pub(in crate::backend::redis) static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
-    acquire: Script::new(
-        &[RecordKind::Lock],
-        include_str!("../lua/redisson_acquire.lua"),
-    ),
-    renew: Script::new(
-        &[RecordKind::Lock],
-        include_str!("../lua/redisson_renew.lua"),
-    ),
-    release: Script::new(
-        &[RecordKind::Lock, RecordKind::FairQueue],
-        include_str!("../lua/redisson_release.lua"),
-    ),
-});
+pub(in crate::backend::redis) static SCRIPTS: LazyLock<RedissonScripts> =
+    LazyLock::new(|| RedissonScripts {
+        acquire: Script::new(
+            &[RecordKind::Lock],
+            include_str!("../lua/redisson_acquire.lua"),
+        ),
+        renew: Script::new(
+            &[RecordKind::Lock],
+            include_str!("../lua/redisson_renew.lua"),
+        ),
+        release: Script::new(
+            &[RecordKind::Lock, RecordKind::FairQueue],
+            include_str!("../lua/redisson_release.lua"),
+        ),
+    });
 
 /// The script that takes a lock from its holders.
 pub(super) static REVOKE: LazyLock<Script> = LazyLock::new(|| {

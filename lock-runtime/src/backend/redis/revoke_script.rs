@@ -2,8 +2,8 @@
 
 use redis::Value;
 
-use super::command::Argument;
-use super::records::lock_record::{Held, LockRecord};
+use super::encoder::Argument;
+use super::records::string_record::{Held, StringRecord};
 use super::scripts::unknown_answer;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::RevokeReply;
@@ -23,7 +23,7 @@ pub(super) enum Compared<'a> {
 impl<'a> Compared<'a> {
     /// Returns what to compare. `None` if this cannot be the record that the operator saw. A token is compared only by
     /// the script.
-    pub(super) fn of(seen: HolderRef, record: &'a LockRecord) -> Option<Compared<'a>> {
+    pub(super) fn of(seen: HolderRef, record: &'a StringRecord) -> Option<Compared<'a>> {
         match seen {
             HolderRef::Token(token) => Some(Compared::Token(token)),
             HolderRef::Record(hash) => {

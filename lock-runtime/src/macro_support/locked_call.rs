@@ -1,11 +1,11 @@
-//! Runs one call of an asynchronous locked function.
+//! Runs one call of a locked function: drives an asynchronous body, or runs a synchronous one.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::backend::caller::Caller;
+use crate::backend::caller::{Caller, on_this_thread};
 use crate::background::sync::Mutex;
 use crate::call_tree::OnLost;
 use crate::call_tree::body::{BodyDriver, Drive};
@@ -170,4 +170,22 @@ impl fmt::Debug for State {
             State::Over => "Over",
         })
     }
+}
+
+/// Runs a synchronous body inside the call tree of `guard`.
+pub fn run_blocking<R>(guard: &LockGuard, body: impl FnOnce() -> R) -> R {
+    guard.run_body_blocking(body)
+}
+
+/// Releases the lock after a body with this end. `Err` replaces the body's result.
+///
+/// # Errors
+///
+/// `Lost`: the lock was not held throughout, and neither the attribute nor the body's own error keeps the result.
+pub fn release_after_blocking(
+    guard: LockGuard,
+    on_lost: OnLost,
+    end: BodyEnd,
+) -> Result<(), LockError> {
+    on_this_thread(release_after(Caller::Thread, guard, on_lost, end))
 }
