@@ -42,7 +42,7 @@ const NO_MESSAGES: &[&str] = &[
     // Of a wire that is never asked for a token.
     "each grant has a token here",
     // The holder, in the message of `is busy`.
-    "…, at rest",
+    "…, reserved",
     "a client that is not lock-runtime",
     "…, whose record never expires",
     "a client without a label",

@@ -74,7 +74,7 @@ impl Holder {
             return Holder::Shared(Shared { label, counted });
         }
         match is_rested(value) {
-            true => Holder::Ours(format!("{label}, at rest")),
+            true => Holder::Ours(format!("{label}, reserved")),
             false => Holder::Ours(label),
         }
     }
@@ -253,7 +253,7 @@ mod tests {
     fn lock_at_rest_is_described_by_its_last_holder() {
         let record = "rested0001234567890123 0001234567890123 api-7 report";
         let holder = Holder::parse(record.as_bytes());
-        assert_eq!(holder.describe(), "api-7 report, at rest");
+        assert_eq!(holder.describe(), "api-7 report, reserved");
     }
 
     #[test]

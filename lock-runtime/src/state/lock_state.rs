@@ -134,11 +134,11 @@ impl Holder {
 #[non_exhaustive]
 pub enum HolderKind {
     /// A holder that uses this crate and has the lock alone.
-    Ours,
+    Exclusive,
     /// A reader, or a caller with permits, which shares the lock with others.
     Share,
     /// A lock of this crate that is reserved until its minimum hold is over, although its holder is done.
-    Resting,
+    Reserved,
     /// An owner in [Redisson's record](crate::LockRecord::Redisson).
     Redisson,
     /// Another program that locks with `SET NX PX`.
@@ -148,13 +148,13 @@ pub enum HolderKind {
 }
 
 impl HolderKind {
-    /// Returns the kind as one word: `lock`, `share`, `resting`, `redisson`, `foreign` or `other-type`.
+    /// Returns the kind as one word: `exclusive`, `share`, `reserved`, `redisson`, `foreign` or `other-type`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            HolderKind::Ours => "lock",
+            HolderKind::Exclusive => "exclusive",
             HolderKind::Share => "share",
-            HolderKind::Resting => "resting",
+            HolderKind::Reserved => "reserved",
             HolderKind::Redisson => "redisson",
             HolderKind::Foreign => "foreign",
             HolderKind::OtherType => "other-type",

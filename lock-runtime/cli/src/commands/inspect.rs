@@ -121,7 +121,7 @@ impl VotesReport {
 /// Explains a kind of holder, unless its record does.
 fn meaning(kind: &str) -> Option<&'static str> {
     match kind {
-        "resting" => Some("its holder is done, and the lock is reserved for its minimum hold"),
+        "reserved" => Some("its holder is done, and the lock is reserved for its minimum hold"),
         "redisson" => Some("Redisson's record, which has no token"),
         "foreign" => Some(
             "a record of another program, by SET NX PX for instance: it has no token, and callers wait until it is gone",
@@ -198,7 +198,7 @@ impl fmt::Display for HolderReport<'_> {
         match self.token {
             Some(token) => write!(f, ", token {token}")?,
             // The kind explains why the others have none.
-            None if self.kind == "lock" => f.write_str(", no token")?,
+            None if self.kind == "exclusive" => f.write_str(", no token")?,
             None => {}
         }
         if let Some(record) = &self.record {

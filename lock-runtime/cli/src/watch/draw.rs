@@ -275,7 +275,7 @@ mod tests {
     fn sharers_of_a_lock_are_told_of() {
         for (kind, words) in [
             (
-                HolderKind::Ours,
+                HolderKind::Exclusive,
                 "the holder may write until it notices; type `a`",
             ),
             (

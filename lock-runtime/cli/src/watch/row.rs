@@ -66,7 +66,7 @@ impl Row {
             // Redisson's record changes when its owner takes the lock again.
             (None, None) if is_same_kind => self.holder == before.holder,
             // The lock is reserved.
-            (None, None) => self.kind == HolderKind::Resting && self.holder == before.holder,
+            (None, None) => self.kind == HolderKind::Reserved && self.holder == before.holder,
             // The holder has asked for its token.
             (Some(_), None) => is_same_kind && self.holder == before.holder,
             (token, of_other) => token == of_other,
@@ -129,7 +129,7 @@ pub(super) fn row(key: &str, holder: &str, token: u64) -> Row {
         age_ms: Some(token),
         remaining_ms: Some(1_000),
         waiters: 0,
-        kind: HolderKind::Ours,
+        kind: HolderKind::Exclusive,
         holders: 1,
         seen: None,
     }
@@ -179,12 +179,12 @@ mod tests {
         assert!(passed(&ours, &of(HolderKind::Foreign, "(foreign)", 1)));
         let foreign = |seen| of(HolderKind::Foreign, "(foreign)", seen);
         assert!(passed(&foreign(1), &foreign(2)) && !passed(&foreign(1), &foreign(1)));
-        let without = |holder, seen| of(HolderKind::Ours, holder, seen);
+        let without = |holder, seen| of(HolderKind::Exclusive, holder, seen);
         assert!(passed(&without("x", 1), &without("x", 2)));
         assert!(!passed(&without("x", 1), &without("x", 1)));
         // The holder asks for a token, or the lock is reserved.
         assert!(!passed(&without("x", 1), &ours));
-        assert!(!passed(&without("x", 1), &of(HolderKind::Resting, "x", 2)));
+        assert!(!passed(&without("x", 1), &of(HolderKind::Reserved, "x", 2)));
         assert!(passed(&without("y", 1), &ours) && passed(&ours, &without("x", 1)));
         let redisson = |holder, seen| of(HolderKind::Redisson, holder, seen);
         assert!(passed(&redisson("x", 1), &redisson("y", 2)));

@@ -72,7 +72,7 @@ async fn list_shows_a_line_for_each_lock_that_is_asked_for() {
     assert_eq!(line["token"], order.fencing_token().await.unwrap().get());
     assert_eq!(
         (&line["waiters"], &line["kind"]),
-        (&1.into(), &"lock".into())
+        (&1.into(), &"exclusive".into())
     );
     assert!(line["remaining_ms"].as_u64().unwrap() > 0);
 

@@ -46,7 +46,7 @@ pub(crate) struct Store {
     last_token: FencingToken,
     owner_ids: OwnerIds,
     /// Reserved locks, whose holders are done, by the end of the reservation.
-    resting: BTreeSet<(Moment, String)>,
+    reserved: BTreeSet<(Moment, String)>,
 }
 
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Default for Store {
             locks: HashMap::new(),
             last_token: FencingToken::new(0),
             owner_ids: OwnerIds::default(),
-            resting: BTreeSet::new(),
+            reserved: BTreeSet::new(),
         }
     }
 }
@@ -214,7 +214,7 @@ impl Store {
         now: Moment,
     ) -> Decision<bool> {
         let mut effects = self.expire(holder.key, now);
-        self.expire_resting(now, &mut effects);
+        self.expire_reserved(now, &mut effects);
         let (nobody, until) = (self.owner_ids.next(), now + time);
         let Some(lock) = self.locks.get_mut(holder.key) else {
             return effects.with(false);
@@ -225,15 +225,15 @@ impl Store {
         };
         effects.released.extend(watch);
         effects.wake.extend(lock.first());
-        self.resting.insert((until, holder.key.to_owned()));
+        self.reserved.insert((until, holder.key.to_owned()));
         effects.with(true)
     }
 
     /// Ends the reservations of locks that no caller asks for any longer.
-    fn expire_resting(&mut self, now: Moment, effects: &mut Effects) {
-        while let Some((until, _)) = self.resting.first()
+    fn expire_reserved(&mut self, now: Moment, effects: &mut Effects) {
+        while let Some((until, _)) = self.reserved.first()
             && *until <= now
-            && let Some((_, key)) = self.resting.pop_first()
+            && let Some((_, key)) = self.reserved.pop_first()
         {
             effects.extend(self.expire(&key, now));
         }

@@ -103,7 +103,7 @@ fn one(holder: &HolderReport) -> Markup {
                 div { dt { "Lease left" } dd { (remaining(holder.remaining_ms)) } }
                 @if holder.takes != 1 { div { dt { "Permits" } dd { (holder.takes) } } }
                 @if let Some(token) = holder.token { div { dt { "Token" } dd { (token) } } }
-                @else if holder.kind == "lock" { div { dt { "Token" } dd { "none" } } }
+                @else if holder.kind == "exclusive" { div { dt { "Token" } dd { "none" } } }
                 @if let (None, Some(seen)) = (holder.token, &holder.seen) {
                     div { dt { "Reference" } dd { (seen) } }
                 }

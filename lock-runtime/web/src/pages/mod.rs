@@ -102,7 +102,7 @@ fn badge(kind: &str, holders: usize) -> Markup {
     };
     html! {
         @match (kind, holders) {
-            ("lock", _) => {},
+            ("exclusive", _) => {},
             (_, 0 | 1) => span class=(class) { (kind) },
             (_, holders) => span class=(class) { (kind) " × " (holders) },
         }
@@ -113,7 +113,7 @@ fn badge(kind: &str, holders: usize) -> Markup {
 fn meaning(kind: &str) -> Option<&'static str> {
     match kind {
         "share" => Some("It shares the lock with other readers, or has permits."),
-        "resting" => Some("Its holder is done, and the lock is reserved for its minimum hold."),
+        "reserved" => Some("Its holder is done, and the lock is reserved for its minimum hold."),
         "redisson" => Some("Redisson's record, which has no token."),
         "foreign" => Some(
             "A record of another program, by SET NX PX for instance: it has no token, and callers wait until it is gone.",

@@ -30,7 +30,7 @@ async fn json_has_what_the_pages_show() {
     );
     assert_eq!(
         (&line["kind"], &line["holders"]),
-        (&"lock".into(), &1.into())
+        (&"exclusive".into(), &1.into())
     );
     assert!(line["remaining_ms"].as_u64().unwrap() > 0, "{line}");
     assert!(line["age_ms"].is_u64(), "{line}");

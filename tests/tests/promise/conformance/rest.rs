@@ -35,7 +35,7 @@ pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: Store) {
     for client in [&client, &other] {
         let refused = client.lock(KEY).wait(Duration::ZERO).acquire().await;
         let error = failed(refused, LockErrorKind::Busy);
-        assert!(error.holder().unwrap().ends_with(", at rest"), "{error}");
+        assert!(error.holder().unwrap().ends_with(", reserved"), "{error}");
     }
     for waiter in waiting {
         let since = waiter.await.unwrap();
@@ -73,7 +73,7 @@ pub(crate) async fn every_end_of_a_hold_leaves_the_lock_at_rest(store: Store) {
         eventually("lock at rest", LONG, async || {
             let attempt = other.lock(key).wait(Duration::ZERO).acquire().await;
             let error = attempt.expect_err("it stays taken");
-            error.holder().unwrap().ends_with(", at rest")
+            error.holder().unwrap().ends_with(", reserved")
         })
         .await;
     }

@@ -107,7 +107,7 @@ server_out_of_memory_gives_no_token_and_keeps_the_lock = "
 
 lock_at_rest_gets_none = "
     A take
-    A rest 180s         | resting           | resting none, 180s
+    A rest 180s         | reserved          | reserved none, 180s
     A mint              | nil               | same"
 
 lock_that_became_a_share_has_its_token = "

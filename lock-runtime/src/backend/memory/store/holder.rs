@@ -56,7 +56,7 @@ pub(crate) struct Holder {
     pub(crate) watch: Option<LeaseWatch>,
     state: State,
     /// Its caller is done, and the lock stays reserved.
-    pub(crate) is_resting: bool,
+    pub(crate) is_reserved: bool,
 }
 
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl Holder {
             ttl: terms.ttl,
             watch: None,
             state: State::Claimed(terms),
-            is_resting: false,
+            is_reserved: false,
         }
     }
 
@@ -151,9 +151,9 @@ impl Holder {
         self.owner = owner;
         self.expires_at = now + time;
         self.ttl = time;
-        self.label = format!("{}, at rest", self.label).into();
+        self.label = format!("{}, reserved", self.label).into();
         self.state = State::Renewed;
-        self.is_resting = true;
+        self.is_reserved = true;
         self.watch.take()
     }
 

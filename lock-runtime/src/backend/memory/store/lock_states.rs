@@ -95,10 +95,10 @@ impl LockState {
                 state.more_holders += 1;
                 continue;
             }
-            let kind = match (is_shared, holder.is_resting) {
+            let kind = match (is_shared, holder.is_reserved) {
                 (true, _) => HolderKind::Share,
-                (false, true) => HolderKind::Resting,
-                (false, false) => HolderKind::Ours,
+                (false, true) => HolderKind::Reserved,
+                (false, false) => HolderKind::Exclusive,
             };
             let is_endless = holder.expires_at == Moment::NEVER;
             state.holders.push(state::Holder {

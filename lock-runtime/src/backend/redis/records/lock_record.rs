@@ -98,9 +98,9 @@ impl LockRecord {
         match record::Holder::parse(value) {
             record::Holder::Ours(label) => {
                 let kind = if is_rested(value) {
-                    HolderKind::Resting
+                    HolderKind::Reserved
                 } else {
-                    HolderKind::Ours
+                    HolderKind::Exclusive
                 };
                 Held::Alone(self.of_grant(value, label, kind))
             }
@@ -206,7 +206,7 @@ mod tests {
         ));
         assert_eq!(
             (holder.label.as_str(), holder.kind),
-            ("api-7 ship", HolderKind::Ours)
+            ("api-7 ship", HolderKind::Exclusive)
         );
         assert_eq!(holder.age, Some(Duration::from_secs(1)));
         assert_eq!(holder.remaining, Some(Duration::from_millis(700)));
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn lock_at_rest_and_a_shared_one_are_told_apart() {
         let rested = alone(&record("rested1699999999000000 1699999999000000 api-7", 5));
-        assert_eq!(rested.kind, HolderKind::Resting);
+        assert_eq!(rested.kind, HolderKind::Reserved);
         let shared = record("shared1699999999000000 1699999999000000 shared: api-7", 5);
         assert!(matches!(shared.held(), Held::Together(_)));
     }

@@ -11,7 +11,7 @@ use super::world::{Snapshot, World, is_same};
 /// The words for the numbers that scripts answer.
 pub(crate) const CODES: &[(&str, i64)] = &[
     ("freed", 1),
-    ("resting", 1),
+    ("reserved", 1),
     // Of an end and of a revocation; of a release.
     ("handed", 2),
     ("contended", 2),

@@ -3,7 +3,7 @@
 //! | fact | what is so |
 //! |---|---|
 //! | `A T`, `A+ T` | the whole record of owner A, its flag and its token |
-//! | `shared+ T`, `resting T` | it is shared, at rest; `free`, `'text'` |
+//! | `shared+ T`, `reserved T` | it is shared, reserved; `free`, `'text'` |
 //! | `60s`, `claim`, `forever` | the rest of its lease |
 //! | `same` | the step has written nothing |
 //! | `queue BC` | these queue, in this order, each with its heartbeat; `queue -`: Q is empty |
@@ -197,7 +197,7 @@ impl World {
         let number = digits.parse().map_err(|_| format!("no token in {value}"))?;
         let (begin, label) = match record.trim_end_matches('+') {
             "shared" => (format!("shared{digits}"), " shared: host-"),
-            "resting" => (format!("rested{digits}"), " host-"),
+            "reserved" => (format!("rested{digits}"), " host-"),
             who => (owner(letter(who)), &entry(letter(who))[22..]),
         };
         let is_whole = value.starts_with(&format!("{begin}{flag}{digits} "));
