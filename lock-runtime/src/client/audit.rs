@@ -14,7 +14,7 @@ use crate::state::AuditEntry;
 ///
 /// The servers keep about the last 10 000 lines, two per operation, in the stream `{lock:}:audit`, where `lock:` is the
 /// client's prefix. A quorum's lines come node by node. A memory client keeps its lines in this process.
-#[must_use = "nothing is asked before `next`"]
+#[must_use = "nothing is read before `next_page`"]
 pub struct Audit {
     core: Arc<Core>,
     since: Option<Duration>,
@@ -44,7 +44,10 @@ impl Audit {
         self
     }
 
-    /// Returns the next lines, at least one; `None` after the last.
+    /// Reads the next page; returns `None` after the last one.
+    ///
+    /// A page may be empty before the last one: the server reads 250 lines for each, whatever [`key`](Audit::key)
+    /// selects.
     ///
     /// # Errors
     ///
@@ -52,36 +55,40 @@ impl Audit {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses nothing: the next call returns these lines.
+    /// Dropping the future loses nothing: the next call returns this page.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use lock_runtime::{LockClient, LockError, inspect::Revocation};
+    /// # use lock_runtime::{LockClient, LockError};
+    /// use lock_runtime::inspect::{AuditOutcome, Revocation};
+    ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
     /// let client = LockClient::memory();
     /// let guard = client.lock("import").acquire().await?;
     /// let revocation = Revocation::new("ann@ops-1", "stuck import");
     /// client.revoke("import", guard.fencing_token().await?, revocation).await?;
     ///
-    /// let lines = client.audit().key("import").next().await?.unwrap_or_default();
-    /// let outcomes: Vec<&str> = lines.iter().map(|line| line.outcome.as_str()).collect();
-    /// assert_eq!(outcomes, ["intended", "freed"]);
+    /// let mut audit = client.audit().key("import");
+    /// let mut outcomes = Vec::new();
+    /// while let Some(page) = audit.next_page().await? {
+    ///     outcomes.extend(page.into_iter().map(|entry| entry.outcome));
+    /// }
+    /// assert_eq!(outcomes, [AuditOutcome::Intended, AuditOutcome::Freed]);
     /// # Ok(()) }
     /// ```
-    pub async fn next(&mut self) -> Result<Option<Vec<AuditEntry>>, LockError> {
-        let stream = self.core.audit_stream();
-        while !self.cursor.is_over {
-            let backend = &self.core.backend;
-            let mut lines = backend.lines(&stream, self.since, &mut self.cursor).await?;
-            if let Some(key) = &self.key {
-                lines.retain(|line| line.key == *key);
-            }
-            if !lines.is_empty() {
-                return Ok(Some(lines));
-            }
+    pub async fn next_page(&mut self) -> Result<Option<Vec<AuditEntry>>, LockError> {
+        if self.cursor.is_over {
+            return Ok(None);
         }
-        Ok(None)
+        let stream = self.core.audit_stream();
+        let backend = &self.core.backend;
+        let mut page = backend.lines(&stream, self.since, &mut self.cursor).await?;
+        if let Some(key) = &self.key {
+            page.retain(|entry| entry.key == *key);
+        }
+        let is_end = page.is_empty() && self.cursor.is_over;
+        Ok((!is_end).then_some(page))
     }
 }
 

@@ -19,8 +19,8 @@ pub(crate) async fn all(client: &LockClient, watch: &Watch) -> Result<Vec<Row>, 
         locks = locks.matching(pattern);
     }
     let mut rows = Vec::new();
-    while let Some(page) = locks.next().await? {
-        rows.extend(page.into_iter().filter_map(Row::of));
+    while let Some(page) = locks.next_page().await? {
+        rows.extend(page.into_iter().map(Row::of));
     }
     Ok(in_order(rows))
 }
@@ -32,7 +32,7 @@ pub(crate) async fn some(client: &LockClient, keys: Vec<String>) -> Update {
         let client = client.clone();
         looks.spawn(async move {
             let lock = client.inspect(key.as_str()).await;
-            lock.map(|lock| (key, Row::of(lock)))
+            lock.map(|lock| (key, Row::of_state(lock)))
         });
     }
     let (mut locks, mut failure) = (Vec::with_capacity(looks.len()), None);

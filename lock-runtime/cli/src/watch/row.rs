@@ -1,6 +1,7 @@
 //! A lock as the live view shows it.
 
-use lock_runtime::inspect::{HolderKind, HolderRef, LockState};
+use lock_runtime::LockKey;
+use lock_runtime::inspect::{Holder, HolderKind, HolderRef, ListedLock, LockState};
 
 use crate::output::millis;
 
@@ -20,18 +21,25 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    pub(crate) fn of(lock: ListedLock) -> Row {
+        Row::with(&lock.key, lock.holder, lock.holders, lock.waiters)
+    }
+
     /// The row of a lock; `None` if it is free.
-    pub(crate) fn of(mut lock: LockState) -> Option<Row> {
-        let waiters = lock.waiting();
-        let holders = lock.holders.len() + lock.more_holders;
+    pub(crate) fn of_state(mut lock: LockState) -> Option<Row> {
+        let (holders, waiters) = (lock.holder_count(), lock.waiter_count());
         let first = lock.holders.drain(..).next()?;
+        Some(Row::with(&lock.key, first, holders, waiters))
+    }
+
+    fn with(key: &LockKey, first: Holder, holders: usize, waiters: usize) -> Row {
         let holder = match (first.label, holders) {
             (label, ..=1) if label.is_empty() => format!("({})", first.kind.as_str()),
             (label, ..=1) => label,
             (label, holders) => format!("{label} and {} more", holders - 1),
         };
-        Some(Row {
-            key: lock.key.as_str().to_owned(),
+        Row {
+            key: key.as_str().to_owned(),
             holder,
             token: first.token.map(|token| token.get()),
             age_ms: first.age.map(millis),
@@ -40,7 +48,7 @@ impl Row {
             kind: first.kind,
             holders,
             seen: first.seen,
-        })
+        }
     }
 
     /// Returns whether others may hold the lock by the same record, and lose it with this holder.

@@ -41,7 +41,7 @@ async fn list_shows_a_line_for_each_lock_that_is_asked_for() {
         async move { lock.acquire().await }
     });
     harness::eventually("waiter", LONG, async || {
-        other.inspect("order:42").await.unwrap().waiting() == 1
+        other.inspect("order:42").await.unwrap().waiter_count() == 1
     })
     .await;
 
@@ -121,6 +121,14 @@ async fn inspect_says_what_a_record_means() {
     );
 }
 
+/// The id at the end of the line about a lock that was taken.
+fn operation_in(line: &str) -> &str {
+    let (_, operation) = line
+        .split_once(": it is free (operation ")
+        .expect("it is freed");
+    operation.strip_suffix(')').expect("the end of the line")
+}
+
 #[tokio::test]
 async fn revoke_takes_the_lock_from_the_holder_that_was_seen_and_the_audit_has_it() {
     let server = RedisServer::start();
@@ -143,8 +151,7 @@ async fn revoke_takes_the_lock_from_the_holder_that_was_seen_and_the_audit_has_i
         lines[0].starts_with("took lock `import` from api-7"),
         "{lines:?}"
     );
-    assert!(lines[0].ends_with("it is free"), "{lines:?}");
-    let operation = lines[1].strip_prefix("operation ").expect("an id");
+    let operation = operation_in(&lines[0]);
     tokio::time::timeout(LONG, guard.lost()).await.unwrap();
     let lost = guard.release().await.unwrap_err().to_string();
     assert!(
@@ -192,7 +199,7 @@ async fn holder_that_asked_for_no_token_is_shown_without_one_and_revoked_by_its_
     let revoke = ["revoke", "import", "--reason", "stuck", "--yes", "--hash"];
     said(&server, &[&revoke[..], &["0123456789abcdef"]].concat(), 5);
     let lines = said(&server, &[&revoke[..], &[record]].concat(), 0);
-    let operation = lines[1].strip_prefix("operation ").expect("an id");
+    let operation = operation_in(&lines[0]);
     tokio::time::timeout(LONG, guard.lost()).await.unwrap();
     let lost = guard.fencing_token().await.unwrap_err().to_string();
     assert!(lost.contains(operation), "{lost}");

@@ -98,7 +98,7 @@ impl Memory {
                 token: lease.known_token(),
                 age: lease.now().since(since),
                 remaining: lease.remaining(),
-                waiting,
+                callers: waiting,
             });
             // A lease that holds several locks is there once for each.
             if !lease.keys.is_one() {

@@ -29,7 +29,7 @@ impl Context {
                     token: lease.known_token(),
                     age: now.since(entry.holding.granted_at()),
                     remaining: lease.remaining(),
-                    waiting: 0,
+                    callers: 0,
                 });
             }
         }
@@ -37,7 +37,7 @@ impl Context {
         let local = self.queues();
         for (held, (lock, mode)) in held.iter_mut().zip(queues) {
             if mode.share().is_none() {
-                held.waiting = local.waiting(&lock);
+                held.callers = local.waiting(&lock);
             }
         }
         held

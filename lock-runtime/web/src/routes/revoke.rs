@@ -16,7 +16,6 @@ use crate::operator::is_same_site;
 use crate::pages;
 use crate::pages::lock::Notice;
 use crate::plain::Plain;
-use crate::report::LockReport;
 use crate::site::Site;
 
 /// The query of the form's address. Here browsers do not change line ends in a key.
@@ -83,7 +82,7 @@ async fn revoke(
     let revoked = site.client.revoke(key, seen, revocation).await;
     let lock = match revoked.map_err(Failure::of_revocation)? {
         Revoked::Done(receipt) => {
-            return Ok(pages::revoked::page(base, key, &receipt).into_response());
+            return Ok(pages::revoked::page(base, &receipt).into_response());
         }
         Revoked::Changed(lock) => *lock,
         _ => match site.client.inspect(key).await {
@@ -92,9 +91,8 @@ async fn revoke(
             Err(_) => return Err(not_held()),
         },
     };
-    let lock = LockReport::of(&lock);
     // Another caller may have taken it since. The page shows the present state.
-    let notice = Notice::of(lock.held);
+    let notice = Notice::of(lock.is_held());
     let page = pages::lock::page(base, &lock, Some(operator), Some(notice));
     Ok((StatusCode::CONFLICT, page).into_response())
 }

@@ -79,7 +79,12 @@ impl Form {
 }
 
 async fn audit(client: &LockClient) -> Vec<AuditEntry> {
-    client.audit().next().await.unwrap().unwrap_or_default()
+    client
+        .audit()
+        .next_page()
+        .await
+        .unwrap()
+        .unwrap_or_default()
 }
 
 async fn get_as_operator(service: &Router, address: &str) -> Answer {
@@ -115,7 +120,7 @@ async fn operator_takes_the_lock_that_was_shown_and_the_audit_names_them() {
     let lines = audit(&operator).await;
     let lines: Vec<_> = lines
         .iter()
-        .map(|line| (&*line.by, &*line.outcome))
+        .map(|line| (&*line.by, line.outcome.as_str()))
         .collect();
     assert_eq!(
         lines,

@@ -54,7 +54,7 @@ async fn retry_after_is_what_is_left_of_a_lease_of_the_same_client() {
     is_told().await;
     // The next one has the lock by a local turn, with a lease of its own.
     let next = tokio::spawn(lock.wait(LONG).acquire());
-    eventually("waiter", LONG, async || client.held()[0].waiting == 1).await;
+    eventually("waiter", LONG, async || client.held()[0].callers == 1).await;
     guard.release().await.unwrap();
     let next = next.await.unwrap().unwrap();
     is_told().await;

@@ -39,11 +39,11 @@ async fn revocation_is_told(locks: &LockClient, operator: &LockClient, number: u
     let done = revoking.expect("the body ran").await.unwrap().unwrap();
     assert!(matches!(done, Revoked::Done(_)), "{done:?}");
 
-    let audit = operator.audit().next().await.unwrap().unwrap();
-    let outcomes: Vec<_> = audit.iter().map(|line| line.outcome.as_str()).collect();
+    let audit = operator.audit().next_page().await.unwrap().unwrap();
+    let outcomes: Vec<_> = audit.iter().map(|entry| entry.outcome.as_str()).collect();
     assert_eq!(outcomes, ["intended", "freed"]);
-    let operation = &audit[0].operation;
-    assert_eq!(&audit[1].operation, operation);
+    let operation = audit[0].operation.expect("a UUID");
+    assert_eq!(audit[1].operation, Some(operation));
 
     let times = usize::from(number);
     let lost = told("lock_lost", "revoked:<id>");

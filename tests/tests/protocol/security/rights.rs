@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use harness::{
     CLUSTER_RIGHTS, KEY, LOCK, LONG, OPERATOR_RIGHTS, QUEUE, REDISSON_OPERATOR_RIGHTS,
     REDISSON_RIGHTS, REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS,
-    ask, client, cycle, deletion, eventually, hold, is_awaited, ms, revocation, served, soon,
+    all_entries, all_locks, ask, client, cycle, deletion, eventually, hold, is_awaited, ms,
+    revocation, served, soon,
 };
 use lock_runtime::inspect::Revocation;
 use lock_runtime::{LockClient, LockRecord};
@@ -196,18 +197,18 @@ async fn those_of_a_viewer_are_enough_and_each_of_them_is_used() {
 
     let viewer = client_as(&server, &mut admin, "viewer", None);
     viewer.ping().await.unwrap();
-    assert_eq!(viewer.inspect(KEY).await.unwrap().waiting(), 1);
+    assert_eq!(viewer.inspect(KEY).await.unwrap().waiter_count(), 1);
     assert_eq!(viewer.inspect("read").await.unwrap().holders.len(), 1);
-    assert_eq!(viewer.locks().next().await.unwrap().unwrap().len(), 2);
-    assert!(viewer.audit().next().await.unwrap().is_none());
+    assert_eq!(all_locks(viewer.locks()).await.unwrap().len(), 2);
+    assert!(all_entries(viewer.audit()).await.is_empty());
     assert_eq!(refused(&mut admin), asked());
 
     for right in commands_of(VIEWER_RIGHTS) {
         let viewer = client_as(&server, &mut admin, "viewer", Some(right));
         let _ = viewer.ping().await;
         let _ = viewer.inspect(KEY).await;
-        let _ = viewer.locks().next().await;
-        let _ = viewer.audit().next().await;
+        let _ = viewer.locks().next_page().await;
+        let _ = viewer.audit().next_page().await;
         let command = right.trim_start_matches('+').to_owned();
         assert_eq!(
             refused(&mut admin),
@@ -236,7 +237,7 @@ async fn those_of_an_operator_are_enough_and_each_of_them_is_used() {
     let operator = client_as(&server, &mut admin, "operator", None);
     everything_is_revoked(&server, &mut admin, &operator).await;
     assert_eq!(refused(&mut admin), BTreeSet::new());
-    let lines = operator.audit().next().await.unwrap().unwrap();
+    let lines = operator.audit().next_page().await.unwrap().unwrap();
     assert!(lines.iter().all(|line| line.user == "operator"));
     for right in commands_of(OPERATOR_RIGHTS) {
         let operator = client_as(&server, &mut admin, "operator", Some(right));

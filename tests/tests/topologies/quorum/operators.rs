@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use harness::{
-    KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, exists,
-    failed, ms, patient, revocation, revoke, soon,
+    KEY, LOCK, LONG, Mode, OPERATION, RedisQuorum, RedisServer, all_entries, all_locks, ask,
+    client_without_turns, eventually, exists, failed, ms, patient, revocation, revoke, soon,
 };
-use lock_runtime::inspect::{HolderKind, HolderRef, LockState};
+use lock_runtime::inspect::{AuditOutcome, HolderKind, HolderRef, ListedLock};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use redis::Connection;
 
@@ -35,12 +35,8 @@ async fn held_by(client: &LockClient, quorum: &RedisQuorum) -> LockGuard {
     guard
 }
 
-async fn list(client: &LockClient) -> Result<Vec<LockState>, LockError> {
-    let (mut locks, mut states) = (client.locks(), Vec::new());
-    while let Some(page) = locks.next().await? {
-        states.extend(page);
-    }
-    Ok(states)
+async fn list(client: &LockClient) -> Result<Vec<ListedLock>, LockError> {
+    all_locks(client.locks()).await
 }
 
 /// Each part of such a listing knows nothing of the locks that another one has shown.
@@ -70,7 +66,7 @@ async fn listing_in_parts_shows_a_lock_once_while_a_node_is_away() {
                 locks = locks.resume(link.parse().unwrap());
             }
             let page = locks.next_page().await.unwrap().unwrap_or_default();
-            keys.extend(page.iter().map(|state| state.key.to_string()));
+            keys.extend(page.iter().map(|lock| lock.key.to_string()));
             match locks.position() {
                 Some(position) => link = Some(position.to_string()),
                 None => break,
@@ -103,12 +99,9 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         let by = "revoked by ann@ops-1: stuck import";
         assert!(lost.contains(by), "{lost}");
         assert!(!operator.inspect(KEY).await.unwrap().is_held());
-        let mut audit = operator.audit();
-        let mut outcomes = Vec::new();
-        while let Some(lines) = audit.next().await.unwrap() {
-            outcomes.extend(lines.into_iter().map(|line| line.outcome));
-        }
-        assert_eq!(outcomes, ["intended", "freed"]);
+        let entries = all_entries(operator.audit()).await;
+        let outcomes: Vec<_> = entries.into_iter().map(|entry| entry.outcome).collect();
+        assert_eq!(outcomes, [AuditOutcome::Intended, AuditOutcome::Freed]);
     }
 }
 
@@ -204,7 +197,7 @@ async fn without_a_majority_nothing_is_known_or_done() {
 fn tell(node: &mut Connection) {
     let record: String = ask(node, &["GET", LOCK]);
     let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
-    let notice = format!("!{owner}\u{1f}0192\u{1f}ann\u{1f}x\u{1f}{LOCK}");
+    let notice = format!("!{owner}\u{1f}{OPERATION}\u{1f}ann\u{1f}x\u{1f}{LOCK}");
     let heard: i64 = ask(node, &["PUBLISH", &channel, &notice]);
     assert_eq!(heard, 1);
 }

@@ -30,10 +30,10 @@ async fn listing_goes_on_at_the_primary_that_takes_over() {
         if page == 3 {
             all.fail_over(0);
         }
-        match locks.next().await {
+        match locks.next_page().await {
             Ok(None) => break,
             Ok(Some(page)) => {
-                keys.extend(page.into_iter().map(|state| state.key.as_str().to_owned()))
+                keys.extend(page.into_iter().map(|lock| lock.key.as_str().to_owned()))
             }
             // The command was on a connection that broke, or there is no primary for a moment.
             Err(error) => assert!(error.is_unavailable(), "{error}"),

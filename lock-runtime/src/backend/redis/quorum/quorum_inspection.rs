@@ -21,7 +21,7 @@ use crate::backend::wire::inspection::{
 };
 use crate::key::{LockKey, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
-use crate::state::{INTENDED, LockState, Votes, Waiter};
+use crate::state::{AuditOutcome, LockState, Votes, Waiter};
 
 impl Nodes {
     /// The records of a lock, and the owner that most nodes have, if a majority has it.
@@ -379,8 +379,10 @@ impl QuorumWire {
             None => Nodes::is_read(cursor),
         }
         let new = lines.into_iter().filter(|line| {
-            let begins = line.outcome == INTENDED;
-            cursor.is_new(&format!("{} {begins}", line.operation))
+            let begins = line.outcome == AuditOutcome::Intended;
+            // An entry of another program without an id cannot be told from the others.
+            line.operation
+                .is_none_or(|operation| cursor.is_new(&format!("{operation} {begins}")))
         });
         Ok(new.collect())
     }

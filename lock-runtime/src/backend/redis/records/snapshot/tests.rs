@@ -123,5 +123,5 @@ fn last_token_is_the_fences() {
         state.last_token,
         Some(FencingToken::new(1_699_999_999_000_016))
     );
-    assert_eq!(state.waiting(), 2);
+    assert_eq!(state.waiter_count(), 2);
 }
