@@ -10,18 +10,17 @@
 //!
 //! Labels, keys and reasons come from other programs, and may contain characters that a terminal would obey: [`escape`]
 //! them wherever they are shown.
-
 //!
 //! # As JSON
 //!
-//! With the feature `serde`, these types implement `Serialize`; none is deserialised. `lockctl --json` and `lock-web`
-//! write the same JSON. Its fields are stable, and a later version may add some.
+//! With the feature `serde`, these types implement `Serialize`, and none implements `Deserialize`. `lockctl --json` and
+//! `lock-web` write the same JSON. Its fields are stable, and a later version may add some.
 //!
 //! | type | fields |
 //! |---|---|
 //! | [`ListedLock`] | `key`, the fields of its holder, `holders`, `waiters` |
 //! | [`LockState`] | `key`, `held`, `holders`, `more_holders`, `waiters`, `more_waiters`, `last_token`; `votes` on a quorum |
-//! | [`Holder`] | `holder`: its label; `kind`, `token`, `seen`, `record`: the hash in `seen`; `age_ms`, `remaining_ms`, `takes` |
+//! | [`Holder`] | `holder`: its label; `kind`, `token`, `reference`, `record`: the hash in the reference; `age_ms`, `remaining_ms`, `permits` |
 //! | [`Waiter`] | `waiter`: its label; `waiting_ms`, `last_seen_ms` |
 //! | [`Votes`] | `nodes`, `answered`, `held` |
 //! | [`LocalHold`] | `keys`, `function`, `token`, `age_ms`, `remaining_ms`, `callers` |

@@ -87,7 +87,7 @@ const NO_MESSAGES: &[&str] = &[
     ", by …",
     "a holder without a label",
     "a waiter has it now",
-    "handed to a waiter",
+    "handed off to a waiter",
     "it is free",
     "not done, another holder had it",
     "not done, it was free",

@@ -266,7 +266,7 @@ async fn look(viewer: &LockClient) -> Result<(), LockError> {
 /// Sees the holder, and takes the lock from it.
 async fn revoke(operator: &LockClient) -> Result<(), LockError> {
     let state = operator.inspect(KEY).await?;
-    let seen = state.holders[0].seen.expect("it can be revoked");
+    let seen = state.holders[0].reference.expect("it can be revoked");
     let revocation = Revocation::new("ann", "stuck");
     let revoked = operator.revoke(KEY, seen, revocation).await?;
     assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
@@ -280,7 +280,7 @@ async fn cannot_change(viewer: &LockClient, guard: &LockGuard) {
     let error = viewer.lock(KEY).wait(LONG).acquire().await.unwrap_err();
     assert!(error.is_rejected(), "{error}");
     let state = viewer.inspect(KEY).await.expect("it may look");
-    let seen = state.holders[0].seen.expect("it could be revoked");
+    let seen = state.holders[0].reference.expect("it could be revoked");
     for revocation in [
         Revocation::new("eve", "mine"),
         Revocation::new("eve", "mine").without_audit(),

@@ -12,12 +12,12 @@ use crate::state::AuditEntry;
 
 /// Reads what operators did to locks, oldest first; created by [`LockClient::audit`](crate::LockClient::audit).
 ///
-/// The servers keep about the last 10 000 lines, two per operation, in the stream `{lock:}:audit`, where `lock:` is the
-/// client's prefix. A quorum's lines come node by node. A memory client keeps its lines in this process.
+/// The servers keep about the last 10 000 entries, two per operation, in the stream `{lock:}:audit`, where `lock:` is
+/// the client's prefix. A quorum's entries come node by node. A memory client keeps its entries in this process.
 #[must_use = "nothing is read before `next_page`"]
 pub struct Audit {
     core: Arc<Core>,
-    since: Option<Duration>,
+    max_age: Option<Duration>,
     key: Option<LockKey>,
     cursor: Cursor,
 }
@@ -26,19 +26,19 @@ impl Audit {
     pub(super) fn new(core: Arc<Core>) -> Audit {
         Audit {
             core,
-            since: None,
+            max_age: None,
             key: None,
             cursor: Cursor::default(),
         }
     }
 
-    /// Reads only lines that are no older than this, by the server's clock.
-    pub fn since(mut self, age: Duration) -> Audit {
-        self.since = Some(age);
+    /// Reads only entries that are no older than this, by the server's clock.
+    pub fn max_age(mut self, age: Duration) -> Audit {
+        self.max_age = Some(age);
         self
     }
 
-    /// Reads only lines about this lock.
+    /// Reads only entries about this lock.
     pub fn key(mut self, key: impl Into<LockKey>) -> Audit {
         self.key = Some(key.into());
         self
@@ -46,7 +46,7 @@ impl Audit {
 
     /// Reads the next page; returns `None` after the last one.
     ///
-    /// A page may be empty before the last one: the server reads 250 lines for each, whatever [`key`](Audit::key)
+    /// A page may be empty before the last one: the server reads 250 entries for each, whatever [`key`](Audit::key)
     /// selects.
     ///
     /// # Errors
@@ -83,7 +83,9 @@ impl Audit {
         }
         let stream = self.core.audit_stream();
         let backend = &self.core.backend;
-        let mut page = backend.lines(&stream, self.since, &mut self.cursor).await?;
+        let mut page = backend
+            .lines(&stream, self.max_age, &mut self.cursor)
+            .await?;
         if let Some(key) = &self.key {
             page.retain(|entry| entry.key == *key);
         }
@@ -95,7 +97,7 @@ impl Audit {
 impl fmt::Debug for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Audit")
-            .field("since", &self.since)
+            .field("max_age", &self.max_age)
             .field("key", &self.key)
             .finish_non_exhaustive()
     }

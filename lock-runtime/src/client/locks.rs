@@ -50,7 +50,7 @@ impl Locks {
 
     /// Sets how many keys a server scans for each page, 1 to 1000. Default: 250, which takes it about 0.2 ms. A page
     /// has about as many locks, or fewer if the server has other keys.
-    pub fn page(mut self, keys: u32) -> Locks {
+    pub fn page_size(mut self, keys: u32) -> Locks {
         self.page = keys.clamp(1, MAX_PAGE);
         self
     }
@@ -72,14 +72,14 @@ impl Locks {
     /// let _first = client.lock("order:1").acquire().await?;
     /// let _second = client.lock("order:2").acquire().await?;
     ///
-    /// let mut locks = client.locks().page(1);
+    /// let mut locks = client.locks().page_size(1);
     /// let page = locks.next_page().await?.unwrap_or_default();
     /// assert_eq!(page[0].key.as_str(), "order:1");
     /// let link = locks.position().expect("there is more").to_string();
     ///
     /// // Later, with nothing but the text:
     /// let position: ListingPosition = link.parse().expect("it was not changed");
-    /// let mut locks = client.locks().page(1).resume(position);
+    /// let mut locks = client.locks().page_size(1).resume(position);
     /// let page = locks.next_page().await?.unwrap_or_default();
     /// assert_eq!(page[0].key.as_str(), "order:2");
     /// assert_eq!(locks.position(), None);
@@ -92,8 +92,8 @@ impl Locks {
 
     /// Reads the next page; returns `None` after the last one.
     ///
-    /// A page may be empty before the last one: the servers scan as many keys as [`page`](Locks::page) allows, and find
-    /// locks among other keys.
+    /// A page may be empty before the last one: the servers scan [`page_size`](Locks::page_size) keys, which may all be
+    /// other keys than locks.
     ///
     /// # Errors
     ///

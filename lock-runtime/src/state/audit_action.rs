@@ -8,8 +8,8 @@ use super::printable::escape;
 ///
 /// # Versions
 ///
-/// An action of a later version, or of another program, is [`Other`](AuditAction::Other). Its
-/// [word](AuditAction::as_str) stays the same when a version of this crate knows it.
+/// An action of a later version, or of another program, is [`Other`](AuditAction::Other). To match it, compare its
+/// [word](AuditAction::as_str), which stays the same once a version of this crate knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AuditAction {

@@ -11,12 +11,12 @@ const FAILED: &str = "failed: ";
 ///
 /// # Versions
 ///
-/// An outcome of a later version, or of another program, is [`Other`](AuditOutcome::Other). Its
-/// [word](AuditOutcome::as_str) stays the same when a version of this crate knows it.
+/// An outcome of a later version, or of another program, is [`Other`](AuditOutcome::Other). To match it, compare its
+/// [word](AuditOutcome::as_str), which stays the same once a version of this crate knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AuditOutcome {
-    /// The action is about to be carried out. If no other entry of this operation follows, it may have been.
+    /// The action is about to be carried out. If no other entry of its operation follows, it may have been carried out.
     Intended,
     /// The lock is free.
     Freed,
@@ -72,12 +72,12 @@ impl AuditOutcome {
     }
 }
 
-/// Writes the outcome for a reader, such as `handed to a waiter`, and the error of an action that failed,
+/// Writes the outcome in words, such as `handed off to a waiter`, and the error of an action that failed,
 /// [escaped](escape).
 impl fmt::Display for AuditOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AuditOutcome::HandedOff => f.write_str("handed to a waiter"),
+            AuditOutcome::HandedOff => f.write_str("handed off to a waiter"),
             AuditOutcome::Changed => f.write_str("not done, another holder had it"),
             AuditOutcome::NotHeld => f.write_str("not done, it was free"),
             AuditOutcome::Failed(error) => write!(f, "{FAILED}{}", escape(error)),
@@ -109,7 +109,10 @@ mod tests {
     #[test]
     fn outcome_is_shown_in_words_and_without_control_characters() {
         assert_eq!(AuditOutcome::Freed.to_string(), "freed");
-        assert_eq!(AuditOutcome::HandedOff.to_string(), "handed to a waiter");
+        assert_eq!(
+            AuditOutcome::HandedOff.to_string(),
+            "handed off to a waiter"
+        );
         let failed = AuditOutcome::Failed("a\u{1b}[2J".to_owned());
         assert_eq!(failed.to_string(), "failed: a\\u{1b}[2J");
         let other = AuditOutcome::Other("b\n".to_owned());

@@ -66,7 +66,7 @@ impl Serialize for LockState {
 
 impl Serialize for Holder {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let record = match self.seen {
+        let record = match self.reference {
             Some(HolderRef::Record(hash)) => Some(hash),
             _ => None,
         };
@@ -74,11 +74,11 @@ impl Serialize for Holder {
         object.serialize_field("holder", &self.label)?;
         object.serialize_field("kind", &self.kind)?;
         object.serialize_field("token", &self.token)?;
-        object.serialize_field("seen", &self.seen)?;
+        object.serialize_field("reference", &self.reference)?;
         object.serialize_field("record", &record)?;
         object.serialize_field("age_ms", &self.age.map(whole_millis))?;
         object.serialize_field("remaining_ms", &self.remaining.map(whole_millis))?;
-        object.serialize_field("takes", &self.takes)?;
+        object.serialize_field("permits", &self.permits)?;
         object.end()
     }
 }

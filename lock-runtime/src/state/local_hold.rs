@@ -12,8 +12,8 @@ use crate::key::LockKey;
 pub struct LocalHold {
     /// The keys of the locks that are held together, usually one, without the client's prefix.
     pub keys: Vec<LockKey>,
-    /// The function with the attribute; empty for a lock acquired without the attribute.
-    pub function: &'static str,
+    /// The function with the attribute; `None` for a lock acquired without the attribute.
+    pub function: Option<&'static str>,
     /// The fencing token; `None` if its holder has not asked for one.
     pub token: Option<FencingToken>,
     /// How long this process has had the lock. Its callers may have handed it over meanwhile.

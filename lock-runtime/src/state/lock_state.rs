@@ -45,7 +45,7 @@ pub struct LockState {
 ///
 /// The lock is held if a majority of all nodes has the same owner. A record on a minority of nodes does not hold the
 /// lock: its caller is still collecting votes, or has lost them, and the record expires with its ttl.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Votes {
@@ -127,10 +127,10 @@ pub struct Holder {
     /// The kind of the record.
     pub kind: HolderKind,
     /// How many permits the holder has; 1 without permits.
-    pub takes: u32,
+    pub permits: u32,
     /// The reference that identifies this holder in a [revocation](crate::LockClient::revoke). `None` for a record that
     /// cannot be revoked.
-    pub seen: Option<HolderRef>,
+    pub reference: Option<HolderRef>,
     /// The tokens of this holder on other nodes of a quorum, which it may not know.
     pub(crate) other_tokens: Vec<FencingToken>,
     /// The hash that identified it before it had a token, if it uses this crate and holds the lock alone.
@@ -145,7 +145,7 @@ impl Holder {
                 let tokens = self.token.iter().chain(&self.other_tokens);
                 tokens.into_iter().any(|&token| seen.is_turn_of(token))
             }
-            HolderRef::Record(hash) => self.seen == Some(seen) || self.hash == Some(hash),
+            HolderRef::Record(hash) => self.reference == Some(seen) || self.hash == Some(hash),
         }
     }
 }

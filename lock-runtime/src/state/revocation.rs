@@ -80,6 +80,7 @@ pub(crate) fn bounded(text: &str, most: usize) -> String {
 
 /// The outcome of a revocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "nothing was done if the lock had another holder"]
 #[non_exhaustive]
 pub enum Revoked {
     /// The holder no longer has the lock.

@@ -37,7 +37,7 @@
 //! | `/lock` | `/api/lock` | `key` |
 //! | `/process` | `/api/process` | |
 //! | `/audit` | `/api/audit` | `key` |
-//! | `/revoke` (POST) | | `key`, `seen`; a form with `reason` and `confirm` |
+//! | `/revoke` (POST) | | `key`, `reference`; a form with `reason` and `confirm` |
 //!
 //! An unknown field or an invalid value is refused (400).
 //!

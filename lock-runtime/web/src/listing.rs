@@ -53,7 +53,7 @@ pub(crate) async fn read(
     wanted: &Wanted,
     from: Option<ListingPosition>,
 ) -> Result<Part, LockError> {
-    let mut locks = client.locks().page(KEYS);
+    let mut locks = client.locks().page_size(KEYS);
     if let Some(pattern) = &wanted.pattern {
         locks = locks.matching(pattern);
     }
@@ -71,7 +71,7 @@ pub(crate) async fn read(
             break;
         }
     }
-    found.sort_by(|one, other| one.key.as_str().cmp(other.key.as_str()));
+    found.sort_by(|one, other| one.key.cmp(&other.key));
     // A server that rehashes its keys may return a key twice.
     found.dedup_by(|one, other| one.key == other.key);
     Ok(Part {

@@ -12,7 +12,7 @@ pub(crate) async fn audit(
     let client = connection.connect(&connection.operator()).await?;
     let mut entries = client.audit();
     if let Some(since) = audit.since {
-        entries = entries.since(*since);
+        entries = entries.max_age(*since);
     }
     if let Some(key) = audit.key {
         entries = entries.key(key);

@@ -84,8 +84,8 @@ impl fmt::Display for Report<'_> {
 
 fn write_holder(f: &mut fmt::Formatter<'_>, holder: &Holder) -> fmt::Result {
     write!(f, "\n  by {}", Whom(&holder.label))?;
-    if holder.takes != 1 {
-        write!(f, ", {} permits", holder.takes)?;
+    if holder.permits != 1 {
+        write!(f, ", {} permits", holder.permits)?;
     }
     if holder.age.is_some() {
         write!(f, ", for {}", Brief::of(holder.age))?;
@@ -102,7 +102,7 @@ fn write_holder(f: &mut fmt::Formatter<'_>, holder: &Holder) -> fmt::Result {
         None if holder.kind == HolderKind::Exclusive => f.write_str(", no token")?,
         None => {}
     }
-    if let Some(HolderRef::Record(hash)) = holder.seen {
+    if let Some(HolderRef::Record(hash)) = holder.reference {
         write!(f, ", hash {hash}")?;
     }
     match meaning(holder.kind) {

@@ -61,7 +61,7 @@ impl fmt::Display for Line<'_> {
 
 pub(crate) async fn list(connection: &Connection, list: List, form: Form) -> Result<Exit, Failure> {
     let client = connection.connect(&connection.operator()).await?;
-    let mut pages = client.locks().page(PAGE);
+    let mut pages = client.locks().page_size(PAGE);
     if let Some(pattern) = &list.pattern {
         pages = pages.matching(pattern);
     }

@@ -113,7 +113,7 @@ fn choose(
     writeln!(out, "{}\n", Report(lock))?;
     let holder = match seen {
         Some(seen) => seen,
-        None => match lock.holders.first().and_then(|holder| holder.seen) {
+        None => match lock.holders.first().and_then(|holder| holder.reference) {
             Some(seen) => seen,
             None if lock.is_held() => {
                 let message = format!("the record of lock `{key}` cannot be revoked");

@@ -14,7 +14,7 @@ use crate::exit::Failure;
 
 /// Reads all locks of the pattern.
 pub(crate) async fn all(client: &LockClient, watch: &Watch) -> Result<Vec<Row>, Failure> {
-    let mut locks = client.locks().page(PAGE);
+    let mut locks = client.locks().page_size(PAGE);
     if let Some(pattern) = &watch.pattern {
         locks = locks.matching(pattern);
     }

@@ -47,7 +47,7 @@ impl Row {
             waiters,
             kind: first.kind,
             holders,
-            seen: first.seen,
+            seen: first.reference,
         }
     }
 

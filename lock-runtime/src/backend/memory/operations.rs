@@ -94,7 +94,7 @@ impl Memory {
             }
             held.push(LocalHold {
                 keys: lease.keys.iter().cloned().collect(),
-                function: lease.trace.labels.function,
+                function: lease.trace.labels.function(),
                 token: lease.known_token(),
                 age: lease.now().since(since),
                 remaining: lease.remaining(),

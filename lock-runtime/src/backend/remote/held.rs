@@ -25,7 +25,7 @@ impl Context {
                 queues.push((entry.owner.names.first().lock.clone(), entry.owner.mode));
                 held.push(LocalHold {
                     keys: lease.keys.iter().cloned().collect(),
-                    function: lease.trace.labels.function,
+                    function: lease.trace.labels.function(),
                     token: lease.known_token(),
                     age: now.since(entry.holding.granted_at()),
                     remaining: lease.remaining(),

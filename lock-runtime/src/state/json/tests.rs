@@ -21,8 +21,8 @@ fn holder() -> Holder {
         age: Some(Duration::from_micros(1_999)),
         remaining: None,
         kind: HolderKind::Exclusive,
-        takes: 1,
-        seen: Some(HolderRef::Token(token(16))),
+        permits: 1,
+        reference: Some(HolderRef::Token(token(16))),
         other_tokens: vec![token(17)],
         hash: Some(RecordHash::of([&b"a"[..]])),
     }
@@ -50,8 +50,8 @@ fn lock_has_its_holders_and_waiters() {
         "key": "order:42",
         "held": true,
         "holders": [{
-            "holder": "api-7 \u{1b}", "kind": "exclusive", "token": 16, "seen": "16", "record": null,
-            "age_ms": 1, "remaining_ms": null, "takes": 1,
+            "holder": "api-7 \u{1b}", "kind": "exclusive", "token": 16, "reference": "16", "record": null,
+            "age_ms": 1, "remaining_ms": null, "permits": 1,
         }],
         "more_holders": 2,
         "waiters": [{ "waiter": "api-8", "waiting_ms": 2000, "last_seen_ms": 3 }],
@@ -87,19 +87,19 @@ fn holder_without_a_token_has_the_hash_of_its_record() {
     let hash = RecordHash::of([&b"a"[..]]);
     let holder = Holder {
         token: None,
-        seen: Some(HolderRef::Record(hash)),
+        reference: Some(HolderRef::Record(hash)),
         ..holder()
     };
     let json = of(&holder);
     assert_eq!(json["record"], hash.to_string());
-    assert_eq!(json["seen"], format!("record:{hash}"));
+    assert_eq!(json["reference"], format!("record:{hash}"));
 }
 
 #[test]
 fn lock_of_this_process_has_its_function_and_callers() {
     let held = LocalHold {
         keys: vec![LockKey::from("a"), LockKey::from("b\n")],
-        function: "ship",
+        function: Some("ship"),
         token: None,
         age: Duration::from_secs(1),
         remaining: Duration::MAX,

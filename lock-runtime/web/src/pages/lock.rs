@@ -95,11 +95,11 @@ fn one(holder: &Holder) -> Markup {
             dl {
                 @if let Some(age) = holder.age { div { dt { "Held for" } dd { (Brief(age)) } } }
                 div { dt { "Lease left" } dd { (remaining(holder.remaining)) } }
-                @if holder.takes != 1 { div { dt { "Permits" } dd { (holder.takes) } } }
+                @if holder.permits != 1 { div { dt { "Permits" } dd { (holder.permits) } } }
                 @if let Some(token) = holder.token { div { dt { "Token" } dd { (token) } } }
                 @else if holder.kind == HolderKind::Exclusive { div { dt { "Token" } dd { "none" } } }
-                @if let (None, Some(seen)) = (holder.token, holder.seen) {
-                    div { dt { "Reference" } dd { (seen) } }
+                @if let (None, Some(reference)) = (holder.token, holder.reference) {
+                    div { dt { "Reference" } dd { (reference) } }
                 }
             }
             @if let Some(meaning) = meaning(holder.kind) { p.note { (meaning) } }
@@ -141,17 +141,17 @@ fn row(place: usize, waiter: &Waiter) -> Markup {
 
 /// A form for each holder that can be revoked. Holders of a shared lock have one token, and lose it together.
 fn revocations(base: &Base, lock: &LockState, operator: &str) -> Markup {
-    let mut seen: Vec<(HolderRef, &Holder)> = Vec::new();
+    let mut references: Vec<(HolderRef, &Holder)> = Vec::new();
     for holder in &lock.holders {
-        if let Some(name) = holder.seen
-            && seen.iter().all(|(known, _)| *known != name)
+        if let Some(reference) = holder.reference
+            && references.iter().all(|(known, _)| *known != reference)
         {
-            seen.push((name, holder));
+            references.push((reference, holder));
         }
     }
     html! {
-        @for (seen, holder) in seen {
-            @let action = Link::new(base, "revoke").with("key", lock.key.as_str()).with("seen", &seen.to_string());
+        @for (reference, holder) in references {
+            @let action = Link::new(base, "revoke").with("key", lock.key.as_str()).with("reference", &reference.to_string());
             details.revoke {
                 summary { "Take this lock from " (whom(lock, holder)) }
                 p.warning {

@@ -36,7 +36,7 @@ pub(crate) fn page(base: &Base, report: &ProcessReport) -> Html<String> {
                                 }
                             }
                             td.label data-name="Function" {
-                                @if held.function.is_empty() { span.none { "none" } } @else { code { (held.function) } }
+                                @if let Some(function) = held.function { code { (function) } } @else { span.none { "none" } }
                             }
                             td.number data-name="Held for" { (Brief(held.age)) }
                             td.number data-name="Left" { (Brief(held.remaining)) }

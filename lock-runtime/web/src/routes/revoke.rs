@@ -23,7 +23,7 @@ use crate::site::Site;
 #[serde(deny_unknown_fields)]
 struct Meant {
     key: String,
-    seen: String,
+    reference: String,
 }
 
 /// The operator's input.
@@ -47,9 +47,9 @@ pub(crate) async fn page(
         return Err(Failure::forbidden("Only operators may revoke a lock."));
     };
     let base = Base::of(&parts);
-    let Meant { key, seen } = query(&parts.uri)?;
+    let Meant { key, reference } = query(&parts.uri)?;
     let request = Request::from_parts(parts, body);
-    let revoked = revoke(&site, &base, &operator, &key, &seen, request).await;
+    let revoked = revoke(&site, &base, &operator, &key, &reference, request).await;
     revoked.map_err(|failure| failure.about(key))
 }
 
@@ -59,10 +59,10 @@ async fn revoke(
     base: &Base,
     operator: &str,
     key: &str,
-    seen: &str,
+    reference: &str,
     request: Request,
 ) -> Result<Response, Failure> {
-    let seen: HolderRef = seen
+    let holder: HolderRef = reference
         .parse()
         .map_err(|error: ParseHolderRefError| Failure::bad_request(error.to_string()))?;
     let typed = Form::from_request(request, &()).await;
@@ -79,7 +79,7 @@ async fn revoke(
         ));
     }
     let revocation = Revocation::new(operator, reason.trim());
-    let revoked = site.client.revoke(key, seen, revocation).await;
+    let revoked = site.client.revoke(key, holder, revocation).await;
     let lock = match revoked.map_err(Failure::of_revocation)? {
         Revoked::Done(receipt) => {
             return Ok(pages::revoked::page(base, &receipt).into_response());

@@ -26,7 +26,7 @@ async fn revocation_is_told(locks: &LockClient, operator: &LockClient, number: u
     let mut revoking = None;
     let body = async || {
         let state = operator.inspect(key.as_str()).await.unwrap();
-        let seen = state.holders[0].seen.expect("it can be revoked");
+        let seen = state.holders[0].reference.expect("it can be revoked");
         let why = Revocation::new("ann@ops-1", "stuck import");
         // In a task of its own: the body is dropped as soon as the message comes.
         let (operator, key) = (operator.clone(), key.clone());

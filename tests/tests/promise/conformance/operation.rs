@@ -24,7 +24,7 @@ async fn holder(client: &LockClient, key: &str) -> Holder {
 /// How it is named.
 async fn seen(client: &LockClient, key: &str) -> HolderRef {
     let holder = holder(client, key).await;
-    holder.seen.expect("it can be revoked")
+    holder.reference.expect("it can be revoked")
 }
 
 /// Whether this holder is told of a revocation. Those in Redisson's record have no channel, and learn by a renewal.
@@ -34,10 +34,10 @@ fn is_told(holder: &Holder) -> bool {
 
 /// All locks of a listing, in pages of about so many.
 async fn list(client: &LockClient, pattern: &str, page: u32) -> Vec<ListedLock> {
-    let mut locks = all_locks(client.locks().matching(pattern).page(page))
+    let mut locks = all_locks(client.locks().matching(pattern).page_size(page))
         .await
         .unwrap();
-    locks.sort_by(|one, other| one.key.as_str().cmp(other.key.as_str()));
+    locks.sort_by(|one, other| one.key.cmp(&other.key));
     locks.dedup_by(|one, other| one.key == other.key);
     locks
 }
@@ -141,7 +141,7 @@ pub(crate) async fn listing_has_pages_and_goes_on_from_its_position(store: Store
     assert_eq!(list(&operator, "*", 3).await.len(), 40);
     let (mut link, mut keys) = (Some(String::new()), Vec::new());
     while let Some(text) = link {
-        let mut locks = operator.locks().page(3);
+        let mut locks = operator.locks().page_size(3);
         if !text.is_empty() {
             locks = locks.resume(text.parse().unwrap());
         }
@@ -192,7 +192,7 @@ pub(crate) async fn revoked_body_is_dropped_and_told_by_whom(store: Store) {
     eventually("body", LONG, is_held).await;
     eventually("delivery", LONG, async || !client.held().is_empty()).await;
     let holder = holder(&operator, KEY).await;
-    let receipt = revoke(&operator, KEY, holder.seen.unwrap()).await;
+    let receipt = revoke(&operator, KEY, holder.reference.unwrap()).await;
     assert!(!receipt.handed_off);
     assert!(receipt.label.contains(&store.holder()), "{receipt:?}");
     let lost = timeout(LONG, body).await.unwrap().unwrap().unwrap_err();
@@ -225,7 +225,7 @@ pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(sto
             let state = operator.inspect(KEY).await.unwrap();
             assert!(state.waiters[0].last_seen < LONG, "{state:?}");
         }
-        let receipt = revoke(&operator, KEY, holder.seen.unwrap()).await;
+        let receipt = revoke(&operator, KEY, holder.reference.unwrap()).await;
         let next = timeout(LONG, waiting).await.unwrap().unwrap().unwrap();
         if is_told(&holder) {
             assert!(receipt.handed_off, "{receipt:?}");
@@ -292,7 +292,7 @@ pub(crate) async fn operation_is_in_the_audit_before_and_after(store: Store) {
     let _ = guard.release().await;
 
     let hour = Duration::from_secs(3_600);
-    let entries = all_entries(operator.audit().since(hour).key(KEY)).await;
+    let entries = all_entries(operator.audit().max_age(hour).key(KEY)).await;
     let outcomes: Vec<_> = entries.iter().map(|entry| &entry.outcome).collect();
     assert_eq!(
         outcomes,

@@ -91,7 +91,7 @@ async fn first_readers_of_many_are_shown_and_all_are_revoked() {
         assert_eq!(state.holders.len(), count.min(SHOWN));
         assert_eq!(state.more_holders, count.saturating_sub(SHOWN));
         let mut holders = state.holders.iter();
-        assert!(holders.all(|holder| holder.kind == HolderKind::Share && holder.takes == 1));
+        assert!(holders.all(|holder| holder.kind == HolderKind::Share && holder.permits == 1));
         let token = state.holders[0].token;
         assert!(token.is_some() && token == state.last_token, "{state:?}");
         let listed = all_locks(operator.locks()).await.unwrap();

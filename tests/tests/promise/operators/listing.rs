@@ -25,7 +25,7 @@ async fn listing_begins_anew_when_its_connection_is_replaced() {
     let (server, mut connection) = server_and_connection();
     let operator = client(&server);
     write_locks(&mut connection, 300);
-    let mut locks = operator.locks().page(20);
+    let mut locks = operator.locks().page_size(20);
     let (mut keys, mut pages, mut listed) = (BTreeSet::new(), 0, 0);
     loop {
         let page = match locks.next_page().await {
@@ -51,7 +51,7 @@ async fn page_that_is_dropped_comes_again() {
     let server = RedisServer::start();
     let operator = client(&server);
     write_locks(&mut server.connection(), 200);
-    let mut locks = operator.locks().page(10);
+    let mut locks = operator.locks().page_size(10);
     let mut keys = BTreeSet::new();
     loop {
         server.pause();

@@ -14,7 +14,7 @@ async fn record_of_another_program_is_revoked_by_its_hash() {
     let holder = &state.holders[0];
     assert_eq!((holder.kind, holder.remaining), (HolderKind::Foreign, None));
     assert!(!format!("{state:?}").contains("secret"), "{state:?}");
-    let seen = holder.seen.unwrap();
+    let seen = holder.reference.unwrap();
     // As an operator has it from another process.
     let seen: HolderRef = seen.to_string().parse().unwrap();
     let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-pz"]);

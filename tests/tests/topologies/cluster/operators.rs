@@ -99,7 +99,7 @@ async fn lock_whose_slot_moves_during_a_listing_is_shown() {
         for key in keys.iter().flatten() {
             guards.push(hold(&holder, key).await);
         }
-        let mut locks = operator.locks().page(1_000);
+        let mut locks = operator.locks().page_size(1_000);
         let first = locks.next_page().await.unwrap().unwrap();
         let first: Vec<&str> = first.iter().map(|lock| lock.key.as_str()).collect();
         let read = keys

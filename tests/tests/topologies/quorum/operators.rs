@@ -61,7 +61,7 @@ async fn listing_in_parts_shows_a_lock_once_while_a_node_is_away() {
         // Numbers of no nodes, which are not counted as if they were away.
         let (mut keys, mut link) = (Vec::new(), Some(".7-8-9.000".to_owned()));
         loop {
-            let mut locks = operator.locks().page(3);
+            let mut locks = operator.locks().page_size(3);
             if let Some(link) = &link {
                 locks = locks.resume(link.parse().unwrap());
             }
@@ -103,6 +103,21 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         let outcomes: Vec<_> = entries.into_iter().map(|entry| entry.outcome).collect();
         assert_eq!(outcomes, [AuditOutcome::Intended, AuditOutcome::Freed]);
     }
+}
+
+/// Each node has its own entries, and one operation has them on several nodes.
+#[tokio::test]
+async fn entries_without_an_id_are_all_shown() {
+    let quorum = RedisQuorum::start();
+    let operator = client_without_turns(quorum.url());
+    let mut nodes = connections(&quorum);
+    for (node, key) in [(0, "a"), (0, "b"), (1, "c")] {
+        let entry = ["XADD", "{lock:}:audit", "*", "key", key, "outcome", "freed"];
+        let _: String = ask(&mut nodes[node], &entry);
+    }
+    let entries = all_entries(operator.audit()).await;
+    let keys: Vec<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
+    assert_eq!(keys, ["a", "b", "c"]);
 }
 
 /// Two of three nodes have a lock, and the operator hears of one of them late, or not at all.
@@ -163,7 +178,7 @@ async fn foreign_lock_on_a_majority_is_held_and_revoked_by_its_hash() {
     assert!(is_short, "as long as a majority has it");
     let holder = &state.holders[0];
     assert_eq!(holder.kind, HolderKind::Foreign);
-    revoke(&operator, KEY, holder.seen.unwrap()).await;
+    revoke(&operator, KEY, holder.reference.unwrap()).await;
     let left = nodes.iter_mut().map(|node| ask(node, &["GET", LOCK]));
     let left: Vec<Option<String>> = left.collect();
     assert_eq!(left, [None, None, Some("another".to_owned())]);

@@ -24,7 +24,7 @@ async fn listing_goes_on_at_the_primary_that_takes_over() {
         guards.push(acquire.await.unwrap());
     }
     all.wait_for_replication();
-    let mut locks = operator.locks().page(10);
+    let mut locks = operator.locks().page_size(10);
     let mut keys = BTreeSet::new();
     for page in 0.. {
         if page == 3 {

@@ -76,12 +76,12 @@ pub(super) async fn all(
 
 /// Returns the locks of a holder in the order of their keys.
 async fn held_by(client: &LockClient, label: &str) -> Result<Vec<ListedLock>, Failure> {
-    let (mut pages, mut found) = (client.locks().page(PAGE), Vec::new());
+    let (mut pages, mut found) = (client.locks().page_size(PAGE), Vec::new());
     while let Some(page) = pages.next_page().await? {
         let locks = page.into_iter();
         found.extend(locks.filter(|lock| is_of(&lock.holder.label, label)));
     }
-    found.sort_by(|one, other| one.key.as_str().cmp(other.key.as_str()));
+    found.sort_by(|one, other| one.key.cmp(&other.key));
     // A lock may be listed twice. The last one is the newest, and the sort keeps their order.
     found.reverse();
     found.dedup_by(|one, other| one.key == other.key);
@@ -147,7 +147,7 @@ async fn take(
         outcome,
         error,
     };
-    let Some(seen) = lock.holder.seen else {
+    let Some(seen) = lock.holder.reference else {
         let error = "its record cannot be revoked".to_owned();
         print(form, &left("failed", error))?;
         return Ok(Exit::NEGATIVE);

@@ -90,7 +90,7 @@ impl Store {
 impl LockState {
     fn describe(&self, state: &mut state::LockState, now: Moment) {
         let is_shared = self.holders.is_shared();
-        for (takes, holder) in self.holders.each() {
+        for (permits, holder) in self.holders.each() {
             if state.holders.len() == MOST {
                 state.more_holders += 1;
                 continue;
@@ -107,8 +107,8 @@ impl LockState {
                 age: Some(now.since(holder.at)),
                 remaining: (!is_endless).then(|| holder.expires_at.since(now)),
                 kind,
-                takes,
-                seen: Some(HolderRef::Token(holder.token)),
+                permits,
+                reference: Some(HolderRef::Token(holder.token)),
                 other_tokens: Vec::new(),
                 hash: None,
             });

@@ -154,8 +154,8 @@ impl LockRecord {
             age: None,
             remaining: u64::try_from(self.left).ok().map(Duration::from_millis),
             kind,
-            takes: 1,
-            seen,
+            permits: 1,
+            reference: seen,
             other_tokens: Vec::new(),
             hash: None,
         }
@@ -223,7 +223,7 @@ mod tests {
         let holder = alone(&foreign);
         assert_eq!((holder.kind, holder.remaining), (HolderKind::Foreign, None));
         assert!(!format!("{holder:?}").contains("secret"));
-        assert_eq!(holder.seen, Some(HolderRef::Record(foreign.hash())));
+        assert_eq!(holder.reference, Some(HolderRef::Record(foreign.hash())));
         assert_ne!(foreign.hash(), record("secret-of-redis-pz", -1).hash());
     }
 
@@ -238,7 +238,10 @@ mod tests {
     fn record_of_another_type_keeps_callers_out() {
         let list = LockRecord::new(Value::Nil, &Value::Int(-1), NOW);
         let holder = alone(&list);
-        assert_eq!((holder.kind, holder.seen), (HolderKind::OtherType, None));
+        assert_eq!(
+            (holder.kind, holder.reference),
+            (HolderKind::OtherType, None)
+        );
     }
 
     #[test]
