@@ -35,6 +35,21 @@ impl fmt::Display for Done<'_> {
     }
 }
 
+/// A revocation that did nothing, since the lock has another holder.
+#[derive(Debug, Serialize)]
+struct Changed<'a> {
+    #[serde(flatten)]
+    revoked: &'a Revoked,
+    #[serde(skip)]
+    lock: &'a LockState,
+}
+
+impl fmt::Display for Changed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Report(self.lock).fmt(f)
+    }
+}
+
 pub(crate) async fn revoke(
     connection: &Connection,
     revoke: Revoke,
@@ -82,7 +97,7 @@ fn tell(key: &str, revoked: &Revoked, form: Form) -> Result<Exit, Failure> {
             Ok(Exit::DONE)
         }
         Revoked::Changed(lock) => {
-            print(form, &Report(lock))?;
+            print(form, &Changed { revoked, lock })?;
             let message = format!("lock `{key}` has another holder by now, and nothing was done");
             Err(Failure::new(Exit::CHANGED, message))
         }

@@ -139,10 +139,14 @@ async fn revoke_takes_the_lock_from_the_holder_that_was_seen_and_the_audit_has_i
     // Without a terminal, nothing is asked.
     said(&server, &[&revoke[..], &[&token]].concat(), 2);
     // Another holder than the one that was seen.
-    said(
-        &server,
-        &[&revoke[..], &["1600000000000000", "--yes"]].concat(),
-        5,
+    let other = [&revoke[..], &["1600000000000000", "--yes"]].concat();
+    let lines = said(&server, &other, 5);
+    assert_eq!(lines[0], "lock `import` is held");
+    let lines = said(&server, &[&other[..], &["--json"]].concat(), 5);
+    let json: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
+    assert_eq!(
+        (&json["outcome"], &json["lock"]["key"]),
+        (&"changed".into(), &"import".into())
     );
     assert!(guard.is_valid());
 
