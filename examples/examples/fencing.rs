@@ -77,7 +77,7 @@ async fn sell(client: &LockClient, path: &Path) -> Result<(), Box<dyn Error>> {
 
     let written = ann.write("apple", seen - 1, anns_token)?;
     println!(
-        "Ann  wakes up and sells 1 of those that she saw: {}.",
+        "Ann  wakes up and sells 1 of the apples that she saw: {}.",
         word(written)
     );
     println!(

@@ -100,7 +100,7 @@ async fn ask(address: SocketAddr, path: &str, login: &str) -> std::io::Result<St
     let status = answer.split(' ').nth(1).unwrap_or("no answer");
     let says = match (answer.contains("import"), answer.contains("importer-1")) {
         (true, true) => "`import` is held by importer-1",
-        _ => "nothing of locks",
+        _ => "no locks",
     };
     Ok(format!("{status}, {says}"))
 }

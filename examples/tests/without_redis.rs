@@ -57,7 +57,7 @@ async fn caller_waits_for_another_process() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn caller_that_waits_in_vain_gets_the_holder() {
+async fn caller_whose_wait_ends_gets_the_holder() {
     let warehouse = Warehouse::new();
     let _elsewhere = testing::occupy(&warehouse.locks, "order:1", "packer-7").unwrap();
     let error = warehouse.pack(1).await.unwrap_err();

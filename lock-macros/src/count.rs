@@ -48,7 +48,7 @@ impl ToTokens for Count {
 
 const TOO_SMALL: &str = "must be at least 1";
 
-/// The number that a literal is. The error continues a sentence that begins with the option's name.
+/// Parses a literal. The error continues a sentence that begins with the option's name.
 fn number(literal: &Lit) -> Result<u32, String> {
     match literal {
         Lit::Int(number) if matches!(number.suffix(), "" | "u32") => {
@@ -61,9 +61,9 @@ fn number(literal: &Lit) -> Result<u32, String> {
     }
 }
 
-const FORMAT: &str = "is a whole number such as `5`, or an expression of type `u32`";
+const FORMAT: &str = "must be a whole number such as `5`, or an expression of type `u32`";
 
-/// The number that digits are, in the range of `u32` without zero.
+/// Parses digits as a `u32` other than zero.
 fn checked(digits: &str) -> Result<u32, String> {
     match digits.parse() {
         Ok(0) => Err(TOO_SMALL.to_owned()),
@@ -78,7 +78,7 @@ fn instead(digits: &str) -> String {
         return FORMAT.to_owned();
     }
     match checked(digits) {
-        Ok(number) => format!("is a `u32`: write `{number}`"),
+        Ok(number) => format!("must be a `u32`: write `{number}`"),
         Err(problem) => problem,
     }
 }
@@ -134,14 +134,14 @@ mod tests {
         for value in ["\"5\"", "\" 5 \"", "5.0", "5usize", "5f64"] {
             assert_eq!(
                 read(value).unwrap_err(),
-                "`permits` is a `u32`: write `5`",
+                "`permits` must be a `u32`: write `5`",
                 "{value}"
             );
         }
     }
 
     #[test]
-    fn literal_that_is_no_whole_number_is_refused_with_the_format() {
+    fn literal_other_than_a_whole_number_is_refused_with_the_format() {
         for value in [
             "\"\"",
             "\"-1\"",
@@ -153,7 +153,7 @@ mod tests {
         ] {
             assert_eq!(
                 read(value).unwrap_err(),
-                "`permits` is a whole number such as `5`, or an expression of type `u32`",
+                "`permits` must be a whole number such as `5`, or an expression of type `u32`",
                 "{value}"
             );
         }

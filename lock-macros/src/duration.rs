@@ -132,7 +132,7 @@ const UNITS: [(&str, u64, &[&str]); 4] = [
     ),
 ];
 
-const FORMAT: &str = "is whole numbers with the units `h`, `m`, `s` and `ms`, the largest first, such as `\"10s\"` or `\"1m30s\"`";
+const FORMAT: &str = "must be whole numbers with the units `h`, `m`, `s` or `ms`, largest first, such as `\"10s\"` or `\"1m30s\"`";
 
 /// Parses `1m30s`. The error continues a sentence that begins with the option's name.
 fn parse(text: &str) -> Result<Duration, String> {
@@ -152,7 +152,7 @@ fn parse(text: &str) -> Result<Duration, String> {
         millis = number
             .checked_mul(*factor)
             .and_then(|part| millis.checked_add(part))
-            .ok_or_else(|| "is longer than any clock runs".to_owned())?;
+            .ok_or_else(|| "is too long to represent".to_owned())?;
         rest = after;
     }
     if text.is_empty() {
@@ -171,7 +171,7 @@ fn check(length: Duration, allowed: Allowed) -> Result<Duration, String> {
         _ if length.is_zero() => "must be longer than zero",
         _ if length < SHORTEST => "must be at least `\"20ms\"`",
         Allowed::Lease if length > LONGEST => {
-            "must be at most `\"24h\"`; it is renewed for as long as the function runs"
+            "must be at most `\"24h\"`; the lease is renewed while the function runs"
         }
         Allowed::Lease | Allowed::Hold => return Ok(length),
     };
@@ -183,7 +183,7 @@ fn bare(literal: &str) -> String {
     if !literal.is_empty() && literal.bytes().all(|byte| byte.is_ascii_digit()) {
         format!("needs a unit: write `\"{literal}s\"`")
     } else if parse(literal).is_ok() {
-        format!("is a string: write `\"{literal}\"`")
+        format!("must be a string: write `\"{literal}\"`")
     } else {
         format!("{FORMAT}, or a `Duration` expression")
     }
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn misspelt_length_is_refused_with_its_correction() {
         for (value, message) in [
-            ("10s", "`ttl` is a string: write `\"10s\"`"),
+            ("10s", "`ttl` must be a string: write `\"10s\"`"),
             (
                 "\"10 secs\"",
                 "`ttl` cannot be `\"10 secs\"`: write `\"10s\"`",
@@ -278,14 +278,14 @@ mod tests {
         ] {
             let message = read(value, Allowed::Any).unwrap_err();
             assert!(
-                message.starts_with("`ttl` is whole numbers with the units"),
+                message.starts_with("`ttl` must be whole numbers with the units"),
                 "{value}: {message}"
             );
         }
         assert!(
             parse("99999999999999999h")
                 .unwrap_err()
-                .contains("longer than any clock")
+                .contains("too long to represent")
         );
         assert!(parse("99999999999999999999h").is_err());
     }
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn retain_of_what_is_never_retained_is_refused_unless_zero() {
+    fn retain_of_a_share_is_refused_unless_zero() {
         let problems = |retain| {
             let mut errors = Errors::default();
             let retain = syn::parse_str(retain).unwrap();

@@ -36,7 +36,7 @@ pub(crate) fn check_written(args: &mut Args, has_keys: bool, errors: &mut Errors
     }
 }
 
-/// The option that makes the lock a share, and with it those that are part of the same mistake.
+/// Takes the option that makes the lock a share, and drops the options that are part of the same mistake.
 fn take_share(args: &mut Args) -> Option<Expr> {
     let is_read = |mode: &mut Expr| string(mode).is_some_and(|text| text.value() == "read");
     match args.permits.take() {
@@ -48,7 +48,7 @@ fn take_share(args: &mut Args) -> Option<Expr> {
     }
 }
 
-/// Reports numbers that have no meaning, or can never be met.
+/// Reports numbers that make no sense.
 pub(crate) fn check(settings: &Settings, errors: &mut Errors) {
     match (&settings.permits, &settings.take) {
         (Some(Count::Literal(1, span)), _) => {
@@ -57,7 +57,7 @@ pub(crate) fn check(settings: &Settings, errors: &mut Errors) {
         (Some(Count::Literal(limit, _)), Some(Count::Literal(take, span))) if take > limit => {
             errors.add(
                 *span,
-                format_args!("{take} of {limit} permits can never be had"),
+                format_args!("`take` is {take}, but `permits` is only {limit}"),
             );
         }
         _ => (),
@@ -78,7 +78,7 @@ const SYNONYMS: [(&str, &[&str]); 2] = [
 ];
 
 impl Access {
-    /// Reads `"read"` or `"write"` and reports anything else, with the one that was probably meant.
+    /// Reads `"read"` or `"write"`, and reports anything else with a guess at what was meant.
     pub(crate) fn read(option: &str, value: Expr, errors: &mut Errors) -> Option<Access> {
         let text = string(&value).map(|text| text.value());
         match text.as_deref() {
@@ -92,7 +92,7 @@ impl Access {
             None if is_text => String::new(),
             None => ", as a literal".to_owned(),
         };
-        let message = format!("`{option}` is `\"read\"` or `\"write\"`{hint}");
+        let message = format!("`{option}` must be `\"read\"` or `\"write\"`{hint}");
         errors.push(syn::Error::new_spanned(value, message));
         None
     }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_contradict_each_other_are_refused() {
+    fn contradictory_options_are_refused() {
         for (written, message) in [
             (
                 ["\"read\"", "5", ""],
@@ -205,7 +205,7 @@ mod tests {
             ),
             (["", "", "2"], "`take` needs `permits`"),
             (["\"read\"", "", "2"], "`take` needs `permits`"),
-            (["", "5", "6"], "6 of 5 permits can never be had"),
+            (["", "5", "6"], "`take` is 6, but `permits` is only 5"),
             (
                 ["", "1", ""],
                 "`permits = 1` is an exclusive lock: leave it out",
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn near_miss_of_a_mode_suggests_the_one_meant() {
+    fn near_miss_of_a_mode_suggests_the_mode() {
         for (word, others) in [
             (
                 "read",
@@ -235,7 +235,7 @@ mod tests {
         ] {
             for written in others.split(' ') {
                 let message =
-                    format!("`mode` is `\"read\"` or `\"write\"`; did you mean `\"{word}\"`?");
+                    format!("`mode` must be `\"read\"` or `\"write\"`; did you mean `\"{word}\"`?");
                 assert_eq!(messages([written, "", ""]), [message], "{written}");
             }
         }
@@ -244,11 +244,11 @@ mod tests {
     #[test]
     fn other_value_of_a_mode_is_refused_with_both_words() {
         for written in ["\"\"", "\"upgrade\""] {
-            let message = "`mode` is `\"read\"` or `\"write\"`";
+            let message = "`mode` must be `\"read\"` or `\"write\"`";
             assert_eq!(messages([written, "", ""]), [message], "{written}");
         }
         for written in ["1", "MODE", "self.mode", "if true { 1 } else { 2 }"] {
-            let message = "`mode` is `\"read\"` or `\"write\"`, as a literal";
+            let message = "`mode` must be `\"read\"` or `\"write\"`, as a literal";
             assert_eq!(messages([written, "", ""]), [message], "{written}");
         }
     }

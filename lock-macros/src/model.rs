@@ -20,10 +20,10 @@ pub(crate) struct Call {
     pub(crate) options: Options,
 }
 
-/// All options but those that name the keys. `None` stands for the client's default.
+/// All options except the keys. `None` stands for the client's default.
 #[derive(Default)]
 pub(crate) struct Options {
-    /// What the runtime is told as it is.
+    /// The options that the runtime gets unchanged.
     pub(crate) settings: Settings,
     pub(crate) on_busy: OnBusy,
     pub(crate) on_lost: OnLost,

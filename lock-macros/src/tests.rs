@@ -41,7 +41,7 @@ fn function_with_a_mistake_is_emitted_unlocked() {
 }
 
 #[test]
-fn guard_and_token_are_defined_beside_a_mistake() {
+fn guard_and_token_are_defined_despite_a_mistake() {
     let output = expanded("key = \"\", token = number", "fn f() -> R { number }");
     let named = "let number = :: lock_runtime :: __private :: v1 :: absent_token () ; let _ = number ; number";
     assert!(output.contains(named), "{output}");
@@ -88,7 +88,7 @@ fn mistakes_of_all_kinds_are_reported_together() {
             "`renew` must be `true` or `false`",
             "`on_busy` must be `\"error\"` or `\"skip\"`",
             "`on_lost` must be `\"cancel\"` or `\"finish\"`",
-            "an argument is called `id` already",
+            "an argument is already named `id`",
         ]
     );
 }
@@ -116,7 +116,7 @@ fn item_other_than_function_is_refused() {
 }
 
 #[test]
-fn mode_is_one_statement_and_its_absence_none() {
+fn mode_adds_one_statement() {
     let spec = |args: &str| {
         let output = expanded(args, "fn f() -> Result<(), E> {}");
         let spec = output.split_once("__lock_spec = ").unwrap().1;
@@ -150,7 +150,7 @@ fn mode_is_one_statement_and_its_absence_none() {
 }
 
 #[test]
-fn label_of_several_keys_names_no_value() {
+fn label_of_several_keys_has_no_values() {
     for (keys, label) in [
         (r#"["a:<id>", "b"]"#, "a:<id>, b"),
         (r#"["a:<id>"]"#, "a:<id>"),
@@ -180,7 +180,7 @@ fn keys_that_are_moved_are_not_captured() {
 }
 
 #[test]
-fn wrong_key_beside_a_wrong_mode_is_two_mistakes() {
+fn wrong_key_and_wrong_mode_are_both_reported() {
     let found = errors(
         r#"keys = ["<id>", "<ids>"], mode = "read""#,
         "fn f(id: u64) {}",
@@ -248,11 +248,12 @@ fn self_is_renamed_in_an_async_trait_body() {
         assert!(output.contains("__self . other ()"), "{output}");
     }
     let output = expanded(
-        "key = \"<self.id>\", client = self.locks, ttl = \"1s\"",
+        "key = \"<self.id>\", client = self.locks, ttl = \"1s\", permits = self.limit",
         BODY,
     );
-    assert!(output.contains("& __self . id"), "{output}");
-    assert!(output.contains("__self . locks"), "{output}");
+    for field in ["& __self . id", "__self . locks", "__self . limit"] {
+        assert!(output.contains(field), "{field}: {output}");
+    }
     let prelude = output.find("let __self = self").unwrap();
     assert!(prelude < output.find("__self . id").unwrap());
 }

@@ -52,13 +52,13 @@ fn check_token(token: &Ident, guard: Option<&Ident>, names: &Names, errors: &mut
     if guard == Some(token) {
         errors.add(
             token.span(),
-            format_args!("the guard is called `{token}` already; give the token another name"),
+            format_args!("the guard is already named `{token}`; give the token another name"),
         );
     }
     if names.find(&token.to_string()).is_some() {
         errors.add(
             token.span(),
-            format_args!("an argument is called `{token}` already; give the token another name"),
+            format_args!("an argument is already named `{token}`; give the token another name"),
         );
     }
 }
@@ -107,7 +107,7 @@ fn options(mut args: Args, has_keys: bool, names: &Names, errors: &mut Errors) -
     {
         errors.add(
             guard.span(),
-            format_args!("an argument is called `{guard}` already; give the guard another name"),
+            format_args!("an argument is already named `{guard}`; give the guard another name"),
         );
     }
     let token = args

@@ -1,18 +1,18 @@
 //! Safety lines that can be removed, so that a test can see what they prevent.
 //!
 //! `tests/control/run` compiles this crate once with `--cfg lock_controls`, and plays rows of the fault table with
-//! `LOCK_CONTROL=NAME`: a row must notice that the line is missing. `tests/model`, which has a `control` of its own, notices
-//! it of the files that it shares. `control/lines.rs` declares the lines; the tests include it as well, for what must notice
-//! (`harness/rounds/control.rs`, `model/tests/explorations/controls.rs`). In every other build [`is_removed!`] is the constant
-//! `false`, and the scripts are what their files have.
+//! `LOCK_CONTROL=NAME`: a row must notice that the line is missing. For a file that `tests/model` shares, the model
+//! must notice; it has a `control` of its own. `control/lines.rs` declares the lines. The tests include it too, to know
+//! the tests that must notice (`harness/rounds/control.rs`, `model/tests/explorations/controls.rs`). In every other
+//! build, [`is_removed!`] is the constant `false`, and the scripts keep all of their lines.
 //!
 //! # Invariants
 //!
 //! - A row of the fault table, or the model, notices each safety line that is missing.
 
-/// Whether the safety line of that name is removed.
+/// Returns whether the safety line of that name is removed.
 ///
-/// Only a declared name compiles. A build in which lines can be removed and that has no debug assertions does not: it
+/// Only a declared name compiles. A build with removable lines but without debug assertions does not compile, since it
 /// could be mistaken for a release.
 macro_rules! is_removed {
     ($name:ident) => {
@@ -30,8 +30,8 @@ macro_rules! safety_lines {
     )+) => {
         /// A line of code without which a lock is not safe.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[allow(non_camel_case_types, reason = "as the environment and the scripts have them")]
-        #[cfg_attr(not(lock_controls), allow(dead_code, reason = "some are in scripts alone"))]
+        #[allow(non_camel_case_types, reason = "the environment and the scripts use these names")]
+        #[cfg_attr(not(lock_controls), allow(dead_code, reason = "some are used only in scripts"))]
         pub(crate) enum SafetyLine {
             $(#[doc = $missing] $name,)+
         }
@@ -45,7 +45,7 @@ include!("control/lines.rs");
 
 #[cfg(lock_controls)]
 impl SafetyLine {
-    /// Whether this process is to be without the line.
+    /// Returns whether this process runs without the line.
     pub(crate) fn is_removed(self) -> bool {
         static REMOVED: std::sync::LazyLock<Option<SafetyLine>> = std::sync::LazyLock::new(|| {
             let name = std::env::var("LOCK_CONTROL").ok();
@@ -65,14 +65,14 @@ impl SafetyLine {
 
 #[cfg(not(lock_controls))]
 impl SafetyLine {
-    /// No line can be removed.
+    /// Returns `false`: this build keeps all lines.
     #[inline(always)]
     pub(crate) const fn is_removed(self) -> bool {
         false
     }
 }
 
-/// A script without the line that is removed. A line that can be removed ends in a comment with its name.
+/// Returns the script without the removed line. A line that can be removed ends in a comment with its name.
 #[cfg(lock_controls)]
 pub(crate) fn without_removed(script: &str) -> String {
     let is_kept = |line: &&str| match line.trim_end().rsplit_once(" -- control: ") {
@@ -82,7 +82,7 @@ pub(crate) fn without_removed(script: &str) -> String {
     script.split_inclusive('\n').filter(is_kept).collect()
 }
 
-/// The script.
+/// Returns the script as it is.
 #[cfg(not(lock_controls))]
 pub(crate) fn without_removed(script: &str) -> String {
     script.to_owned()

@@ -17,10 +17,10 @@
 //! ```
 //!
 //! [`distributed_lock`] is the attribute and documents its options. [`LockClient`] connects to the store that keeps the
-//! locks, [`Acquire`] acquires a lock without the attribute, [`LockGuard`] is a held lock, and [`LockError`] tells why
-//! a lock was not acquired. [`docs`] is the guide: a [cookbook](docs::cookbook), how to [test](docs::testing) functions
-//! that take locks, what they [report](docs::observability) to operators, and how this crate differs from [other
-//! locks](docs::coming_from). [`inspect`] shows locks and their waiters, and takes a lock from its holder.
+//! locks, [`Acquire`] acquires a lock without the attribute, [`LockGuard`] is a held lock, and [`LockError`] reports
+//! why a lock was not acquired. [`docs`] is the guide: a [cookbook](docs::cookbook), how to [test](docs::testing)
+//! functions that take locks, what they [report](docs::observability) to operators, and how this crate differs from
+//! [other locks](docs::coming_from). [`inspect`] shows locks and their waiters, and takes a lock from its holder.
 //!
 //! # The contract
 //!

@@ -18,7 +18,7 @@ static CLIENT: LazyLock<LockClient> = LazyLock::new(LockClient::memory);
 
 const CALLS: usize = 100;
 
-/// With metrics, labels are built even if no recorder takes them.
+/// With metrics, labels are built even without a recorder.
 const A_CALL: usize = if cfg!(feature = "metrics") { 14 } else { 9 };
 
 /// The allocations of the attribute beyond a guard by hand: the call tree that its body opens, and two boxes that save some
@@ -35,10 +35,10 @@ async fn by_hand(id: u64) -> Result<(), LockError> {
     guard.release().await
 }
 
-/// Some calls for two keys more than a client has keys of such calls in its memory.
+/// More calls for two keys than a client remembers keys of such calls.
 const MANY: usize = 600;
 
-/// Of two accounts, which are others in each call.
+/// Locks two accounts, different ones in each call.
 async fn transfer(wait: Duration) -> Result<(), LockError> {
     static ACCOUNT: AtomicU64 = AtomicU64::new(1_000);
     let from = ACCOUNT.fetch_add(2, Ordering::Relaxed);
@@ -60,7 +60,7 @@ async fn count(call: impl AsyncFn() -> Result<(), LockError>) -> usize {
 }
 
 #[tokio::test]
-async fn calls_allocate_no_more_than_they_must() {
+async fn calls_allocate_as_little_as_possible() {
     let by_hand = count(async || by_hand(42).await).await;
     assert!(by_hand <= A_CALL, "{by_hand} allocations a guard");
     let attribute = count(async || ship(42).await).await;
@@ -68,7 +68,7 @@ async fn calls_allocate_no_more_than_they_must() {
         attribute <= by_hand + ATTRIBUTE,
         "{attribute} allocations of the attribute, {by_hand} of a guard"
     );
-    // The order of the locks is compared with that of earlier calls.
+    // The order of the locks is compared with the order of earlier calls.
     let inside = async |_: &LockGuard| count(async || ship(42).await).await;
     let nested = CLIENT.lock("customer:7").run(inside).await.unwrap();
     assert_eq!(nested, attribute, "a call inside another lock");

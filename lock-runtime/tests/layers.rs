@@ -1,7 +1,7 @@
 //! The layers of this crate, as its sources import each other.
 //!
-//! Imports run down the table below, so that no two folders import each other. Every path in the code counts, also inside
-//! macros and functions; documentation and unit tests do not.
+//! Imports run down the table below, so that no two folders import each other. Every path in the code counts, including
+//! paths in macros and functions; documentation and unit tests do not.
 
 mod source_files;
 
@@ -160,7 +160,7 @@ fn collect(tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
             continue;
         }
         match &tokens[at] {
-            // A visibility is no import: `pub(super)`.
+            // A visibility such as `pub(super)` is not an import.
             TokenTree::Ident(ident) if ident == "pub" => {
                 let is_restricted = matches!(tokens.get(at + 1), Some(TokenTree::Group(group))
                     if group.delimiter() == Delimiter::Parenthesis);

@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 const PAGE: &str = include_str!("../src/docs/observability.md");
 
-/// The macros of `tracing`, with what the page calls them.
+/// The macros of `tracing`, with their names on the page.
 const LEVELS: [(&str, &str); 6] = [
     ("error", "ERROR"),
     ("warn", "WARN"),
@@ -38,7 +38,7 @@ fn page_has_each_metric_with_its_labels() {
         code.keys().collect::<Vec<_>>()
     );
     for (metric, labels) in &code {
-        // The page says more of some labels, also in code.
+        // The page describes some labels further, also in code.
         let told = &page[metric];
         assert!(
             labels.is_subset(told),
@@ -69,7 +69,7 @@ fn of_sources(find: fn(&[TokenTree]) -> Reports) -> Reports {
     for file in source_files::below(&source_files::root().join("telemetry"), "rs") {
         all.extend(find(&tokens(&fs::read_to_string(file).unwrap())));
     }
-    assert!(all.len() > 5, "the sources are not read any more");
+    assert!(all.len() > 5, "the sources are no longer read");
     all
 }
 
@@ -198,7 +198,7 @@ fn rows(title: &str) -> Vec<Vec<&'static str>> {
     cells.collect()
 }
 
-/// What stands in code in a cell or an item.
+/// The code spans of a cell or an item.
 fn codes(cell: &str) -> BTreeSet<String> {
     let codes = cell.split('`').skip(1).step_by(2);
     codes.map(str::to_owned).collect()
@@ -213,7 +213,7 @@ fn only_code(cell: &str) -> String {
 fn of_page() -> Reports {
     let mut found = Reports::new();
     for row in rows("Spans") {
-        // The other table there is of outcomes.
+        // The other table there lists outcomes.
         if let [name, _, fields, _] = row[..] {
             found.insert((only_code(name), "span".to_owned()), codes(fields));
         }

@@ -1,4 +1,4 @@
-//! What the pages of the documentation have in common, whatever they are about.
+//! Rules that all pages of the documentation follow.
 
 mod source_files;
 
@@ -24,7 +24,7 @@ fn page_begins_with_a_sentence() {
         let first = text.lines().find(|line| !line.is_empty());
         let first = first.expect("a page has text");
         let is_sentence = first.starts_with(|first: char| first.is_ascii_uppercase());
-        // These stand in the middle of a page.
+        // These are included in the middle of a page.
         let is_part =
             path.ends_with("failure_path.md") || path.iter().any(|part| part == "how_it_works");
         assert!(is_sentence || is_part, "{}: {first}", path.display());
@@ -64,7 +64,7 @@ fn table_of_options_has_each_option_of_the_attribute_before_its_section() {
     assert_eq!(rows, sections);
 }
 
-/// Two tables name the same places where an option is missing: the attribute's, and the table of `topologies`.
+/// The attribute's table and the table of `topologies` agree on where an option is missing.
 #[test]
 fn tables_of_options_agree_about_where_they_work() {
     let (_, places) = pages()
@@ -102,7 +102,7 @@ fn tables_of_options_agree_about_where_they_work() {
 
 /// A link with a fragment to a page of the guide, and from one of its pages to itself, leads to a heading.
 #[test]
-fn link_to_a_heading_leads_to_one_that_exists() {
+fn link_to_a_heading_leads_to_an_existing_heading() {
     let modules = fs::read_to_string(source_files::root().join("docs/mod.rs")).expect("it is text");
     let mut files = BTreeMap::<&str, Vec<&str>>::new();
     let mut module = "";
@@ -175,7 +175,7 @@ fn page_leads_to_the_glossary_which_is_short() {
             assert!(words.count() <= 30);
             continue;
         }
-        // These are on a page with another part that leads there, or on a page outside the guide.
+        // These belong to a page that links to the glossary in another part, or to a page outside the guide.
         let is_part = [
             "failure_path.md",
             "key_part.md",

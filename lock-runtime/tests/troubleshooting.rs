@@ -7,8 +7,8 @@ use std::fs;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// Macros and functions whose texts no caller sees as an error: they are for panics, for scripts, for the names of safety
-/// lines, and for what a server's text is compared with.
+/// Macros and functions whose texts are not errors for callers: they are panics, scripts, names of safety lines, or are
+/// compared with a server's text.
 const NO_MESSAGE_IN: [&str; 14] = [
     "assert",
     "concat",
@@ -32,17 +32,17 @@ const NO_MESSAGE_UNDER: [&str; 4] = [
     "telemetry",
     // Errors of the compiler, in attributes, and panics.
     "macro_support",
-    // Words of a build for tests.
+    // Texts of a build for tests.
     "control.rs",
     "control",
 ];
 
-/// Texts that are no message of an error, by what they are.
+/// Texts that are not messages of errors, by their purpose.
 const NO_MESSAGES: &[&str] = &[
-    // Of a wire that is never asked for a token.
+    // The panic of a wire that is never asked for a token.
     "each grant has a token here",
     // The holder, in the message of `is busy`.
-    "…, reserved",
+    "… (reserved)",
     "a client that is not lock-runtime",
     "…, whose record never expires",
     "a client without a label",
@@ -58,7 +58,7 @@ const NO_MESSAGES: &[&str] = &[
     "… ms",
     "… s",
     "the next waiter of its queue",
-    // Reasons of the event `connection_lost` alone, of which `docs::observability` tells.
+    // Reasons that only the event `connection_lost` has, which `docs::observability` explains.
     "an answer came without a command",
     "it does not answer",
     "its answer is not RESP3",
@@ -71,7 +71,7 @@ const NO_MESSAGES: &[&str] = &[
     "the node has no slots",
     "the sentinel is not asked any more",
     "… is silent, and another node has its slots",
-    // Of the event `lock_order_full`.
+    // Fields of the event `lock_order_full`.
     "mend the rings that were reported",
     "name the locks that are taken by hand: Acquire::name",
     "nest fewer different locks in each other",
@@ -95,11 +95,11 @@ const NO_MESSAGES: &[&str] = &[
     "the lock is free, and nothing was done",
     "took lock `…` from ",
     "… of … nodes have this owner; … answered",
-    // What an error says besides its message, and a server's text.
+    // The other parts of an error, and a server's text.
     "lock `…` …",
     "waited …",
     "ERR …",
-    // What a server's text is compared with.
+    // Texts that a server's text is compared with.
     ", with args beginning with",
     "access a non local key",
     "cluster is down",
@@ -115,12 +115,12 @@ const NO_MESSAGES: &[&str] = &[
     "retained leases",
     "the name has no address",
     "the primary `…`",
-    // Errors of parsers that programs call themselves, which say all there is.
+    // Errors of parsers that programs call directly; they need no explanation.
     "a holder is named by its token, or by `record:` and sixteen hexadecimal digits",
     "the text is not the position of a listing",
 ];
 
-/// The kinds of errors, whose words the page explains where they say something by themselves.
+/// The kinds of errors. The page explains those that occur without a message.
 const KINDS: &str = "error/kind.rs";
 
 const PAGE: &str = include_str!("../src/docs/troubleshooting.md");
@@ -152,15 +152,15 @@ fn each_message_of_the_page_is_in_the_sources() {
 }
 
 #[test]
-fn each_text_that_is_no_message_is_in_the_sources() {
+fn each_excluded_text_is_in_the_sources() {
     let mut gone = NO_MESSAGES.to_vec();
     let all = all_texts();
     gone.retain(|text| !all.contains(*text));
-    assert!(gone.is_empty(), "not in the sources any more: {gone:#?}");
+    assert!(gone.is_empty(), "no longer in the sources: {gone:#?}");
 }
 
-/// The texts that an entry is made of. A value of a text may be another text, or `…`. `None` if there is anything else
-/// in the entry.
+/// The texts that make up an entry. A value of a text may be another text, or `…`. `None` if the entry contains
+/// anything else.
 fn parts<'a>(entry: &str, known: &BTreeSet<&'a str>) -> Option<BTreeSet<&'a str>> {
     let all: BTreeSet<&str> = known.iter().flat_map(|text| pieces(text)).collect();
     let found = split_into(entry, &all)?;
@@ -171,7 +171,7 @@ fn parts<'a>(entry: &str, known: &BTreeSet<&'a str>) -> Option<BTreeSet<&'a str>
     Some(known.iter().filter(is_there).copied().collect())
 }
 
-/// What a text has between its values.
+/// The pieces of a text between its values.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let between = text.split('…').map(|piece| piece.trim_matches(PUNCTUATION));
     between.filter(|piece| !piece.is_empty())
@@ -205,7 +205,7 @@ fn of_sources() -> BTreeSet<String> {
     let mut all = all_texts();
     let kinds = of_kinds();
     all.retain(|text| !NO_MESSAGES.contains(&text.as_str()) && !kinds.contains(text));
-    assert!(all.len() > 200, "the sources are not read any more");
+    assert!(all.len() > 200, "the sources are no longer read");
     all
 }
 
@@ -213,7 +213,7 @@ fn of_kinds() -> BTreeSet<String> {
     texts(&tokens(&source(KINDS)))
 }
 
-/// The texts of several words in Rust that is not for tests, and the errors of scripts.
+/// The texts of several words in Rust code outside of tests, and the errors of scripts.
 fn all_texts() -> BTreeSet<String> {
     let root = source_files::root();
     let mut all = BTreeSet::new();
@@ -250,7 +250,7 @@ fn tokens(source: &str) -> Vec<TokenTree> {
     tokens.into_iter().collect()
 }
 
-/// The texts of several words, but for those that are no messages by where they stand.
+/// The texts of several words, except in places where they are not messages.
 fn texts(tokens: &[TokenTree]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (place, token) in tokens.iter().enumerate() {
@@ -266,8 +266,8 @@ fn texts(tokens: &[TokenTree]) -> BTreeSet<String> {
     found
 }
 
-/// Whether what follows in brackets has no messages: an attribute, which documentation is as well, or the arguments of
-/// one of [`NO_MESSAGE_IN`].
+/// Whether the group that follows has no messages: an attribute, including documentation, or the arguments of one of
+/// [`NO_MESSAGE_IN`].
 fn is_skipped(before: &[TokenTree]) -> bool {
     let is_sign = |token: &TokenTree, sign| matches!(token, TokenTree::Punct(found) if found.as_char() == sign);
     match before {
@@ -297,7 +297,7 @@ fn script_texts(script: &str) -> BTreeSet<String> {
     calls.map(text).collect()
 }
 
-/// A literal as it is compared. `None` if it is no more than one word, such as a code of the server's.
+/// Returns a literal in the form that is compared; `None` if it is only one word, such as a server's error code.
 fn words(literal: &str) -> Option<String> {
     let text = literal.strip_prefix('"')?.strip_suffix('"')?;
     let (mut shown, mut letters) = (String::new(), text.chars().peekable());
@@ -315,7 +315,7 @@ fn words(literal: &str) -> Option<String> {
     is_sentence.then_some(shown)
 }
 
-/// A message with `…` for each pair of braces: a value, or braces that are meant.
+/// Returns a message with `…` for each pair of braces, whether they are a value or literal.
 fn without_braces(message: &str) -> String {
     let (mut shown, mut rest) = (String::new(), message);
     while let Some((before, after)) = rest.split_once('{') {
@@ -329,7 +329,7 @@ fn without_braces(message: &str) -> String {
     shown + rest
 }
 
-/// The messages of the page: what stands in code at the begin of a row or of an item.
+/// The messages of the page: the code at the beginning of a row or an item.
 fn of_page(page: &str) -> BTreeSet<String> {
     let entry = |line: &str| {
         let rest = line

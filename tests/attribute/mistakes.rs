@@ -17,7 +17,7 @@ fn mistakes_are_explained() {
     let version = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
         .arg("--version")
         .output()
-        .expect("rustc tells its version");
+        .expect("rustc reports its version");
     let cases = trybuild::TestCases::new();
     if String::from_utf8_lossy(&version.stdout).starts_with(COMPILER) {
         cases.compile_fail("ui/*.rs");
@@ -71,20 +71,12 @@ fn sentence(line: &str) -> Option<String> {
 
 /// A package with a binary for each mistake.
 fn package(mistakes: &[Mistake]) -> PathBuf {
-    let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mistakes");
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut manifest = format!(
-        "[package]\nname = \"mistakes\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         lock-runtime.path = {:?}\ntokio = {{ version = \"1\", features = [\"full\"] }}\ntracing = \"0.1\"\n",
-        workspace.join("lock-runtime"),
-    );
+    let others = "tokio = { version = \"1\", features = [\"full\"] }\ntracing = \"0.1\"\n";
+    let mut rest = others.to_owned();
     for Mistake { name, file, .. } in mistakes {
-        manifest += &format!("\n[[bin]]\nname = {name:?}\npath = {file:?}\n");
+        rest += &format!("\n[[bin]]\nname = {name:?}\npath = {file:?}\n");
     }
-    fs::create_dir_all(&package).expect("the target folder can be written to");
-    fs::write(package.join("Cargo.toml"), manifest).expect("a manifest");
-    fs::copy(workspace.join("Cargo.lock"), package.join("Cargo.lock")).expect("the versions");
-    package
+    crate::package("mistakes", &rest)
 }
 
 fn check(package: &Path, mistake: &Mistake) {

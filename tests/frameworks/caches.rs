@@ -50,7 +50,7 @@ fn runs(which: usize) -> u8 {
 }
 
 #[tokio::test]
-async fn hits_below_ours_skip_the_lock() {
+async fn cached_hits_below_the_attribute_skip_the_lock() {
     locks();
     assert_eq!(above(1).await, Ok(HELD));
     assert_eq!(above_blocking(1), Ok(HELD));
@@ -61,7 +61,7 @@ async fn hits_below_ours_skip_the_lock() {
 }
 
 #[tokio::test]
-async fn hits_above_ours_are_under_the_lock() {
+async fn cached_hits_above_the_attribute_are_under_the_lock() {
     locks();
     assert_eq!(below(1).await, Ok(HELD));
     assert_eq!(below_blocking(1), Ok(HELD));

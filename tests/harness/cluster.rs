@@ -427,5 +427,5 @@ fn cluster_port() -> u16 {
             return port;
         }
     }
-    panic!("no port is free together with that of its bus")
+    panic!("no port is free together with its bus port")
 }

@@ -1,4 +1,4 @@
-//! The instant at which a key expires.
+//! The time when a key expires.
 
 use crate::raw::RawLock;
 

@@ -1,11 +1,11 @@
 //! The resource that a lock protects, as a register that reveals every double entry.
 //!
-//! The register is a list in a Redis of its own. A visit reads the list's length, and later appends an
-//! entry with the length that it read. Alone inside, visit n reads n; two visits at a time read the
-//! same. A process that is killed in between leaves nothing to clean up.
+//! The register is a list in a Redis of its own. A visit reads the list's length, and later appends an entry with the
+//! length that it read. If visits exclude each other, visit n reads n; two concurrent visits read the same number. A
+//! process that is killed in between leaves nothing to clean up.
 //!
-//! A visit under a share of the lock appends such an entry, too, with the share. It may overlap those of
-//! other shares, as long as their permits do not exceed the highest limit among them.
+//! A visit under a share of the lock appends such an entry, too, with the share. It may overlap the visits of other
+//! shares, as long as their permits do not exceed the highest limit among them.
 //!
 //! The register is two resources in one. An unfenced one takes every entry. A fenced one refuses
 //! entries whose token is lower than the highest that any reader or writer has shown.

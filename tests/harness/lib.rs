@@ -1,8 +1,8 @@
 //! Servers, proxies and worker processes for the tests.
 //!
-//! Everything here is real: a `redis-server` on a loopback port, sockets, processes that can be stopped
-//! and killed. The harness blocks and needs no runtime, so a test may stall, pause or drop its own
-//! runtime. The parts that an async test awaits say so.
+//! Everything here is real: a `redis-server` on a loopback port, sockets, processes that can be stopped and killed. The
+//! harness blocks and needs no runtime, so a test may stall, pause or drop its own runtime. Parts that an async test
+//! must await are documented as such.
 
 mod acl;
 mod clock;
@@ -54,7 +54,7 @@ pub use scene::{
     behind_a_proxy, bring_scripts, client, client_without_turns, cycle, exists, failed, figure,
     hold, hold_fenced, in_line, is_awaited, is_free, keys_of, ms, nothing_is_left, owner_on,
     patient, revocation, revoke, sees_waiters, served, server_and_client, server_and_connection,
-    server_and_proxy, soon,
+    server_and_proxy, soon, token_of,
 };
 pub use scripted::{Says, ScriptedServer, bulk};
 pub use seed::seed;

@@ -1,8 +1,8 @@
 //! Free ports.
 //!
-//! A port stays its server's while that is down: another test's server there would be taken for the one that was killed, by
-//! clients that try to reach it again. So each port is reserved on the whole machine, by a UDP socket of the same number,
-//! until its server is gone for good or the process ends. The ports lie below those that the system gives to connections.
+//! A server keeps its port while it is down: otherwise clients that reconnect could take another test's server for the
+//! server that was killed. So each port is reserved on the whole machine, by a UDP socket with the same number, until
+//! its server is gone for good or the process ends. The ports are below the range that the system uses for connections.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};

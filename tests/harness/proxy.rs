@@ -1,8 +1,8 @@
 //! A TCP proxy in front of a server, with faults on demand.
 //!
-//! Each connection is a *link*: two sockets and two threads, one per direction. A thread reads a
-//! chunk, asks the gate (the state behind one mutex) what to do with it, and writes it on. All
-//! faults are decided in the gate, so that a test changes them at once for every link.
+//! Each connection is a *link*: two sockets and two threads, one per direction. A thread reads a chunk, asks the gate
+//! (the state behind one mutex) what to do with it, and forwards it. The gate decides about all faults, so that a test
+//! can change them for every link at once.
 
 mod gate;
 mod link;

@@ -130,5 +130,5 @@ pub fn marker_name(prefix: &str) -> String {
 pub fn boot(connection: &mut Connection) -> String {
     let info: String = ask(connection, &["INFO", "server"]);
     let id = info.lines().find_map(|line| line.strip_prefix("run_id:"));
-    id.expect("a server tells its run")[..16].to_owned()
+    id.expect("a server reports its run id")[..16].to_owned()
 }

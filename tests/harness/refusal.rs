@@ -1,4 +1,4 @@
-//! What a server says when it refuses.
+//! The texts of a server's refusals.
 
 use redis::RedisError;
 

@@ -1,9 +1,8 @@
 //! Repeated faults: rows of a table, each with many rounds.
 //!
-//! A **row** is one fault and its required outcome. A **round** is one occurrence of the fault, on a
-//! key and processes of its own, and on a server of its own or a cluster that is whole again. The resource
-//! that the lock protects is on a server that no fault reaches. When the script of the row has ended, checkers that do not know the fault inspect the
-//! result:
+//! A **row** is one fault and its required outcome. A **round** is one occurrence of the fault. It has its own key and
+//! processes, and its own server or a cluster that is whole again. The resource that the lock protects is on a server
+//! that no fault reaches. When the script of the row has ended, checkers that do not know the fault inspect the result:
 //!
 //! | checker | violation |
 //! |---|---|

@@ -10,7 +10,9 @@ use std::time::Duration;
 use lock_runtime::inspect::{
     Audit, AuditEntry, HolderRef, ListedLock, Locks, Receipt, Revocation, Revoked,
 };
-use lock_runtime::{LockClient, LockClientBuilder, LockError, LockErrorKind, LockGuard};
+use lock_runtime::{
+    FencingToken, LockClient, LockClientBuilder, LockError, LockErrorKind, LockGuard,
+};
 use redis::{Connection, FromRedisValue};
 use tokio::task::JoinHandle;
 
@@ -120,6 +122,15 @@ pub async fn hold(client: &LockClient) -> LockGuard {
 pub async fn hold_fenced(client: &LockClient) -> LockGuard {
     let acquire = client.lock(KEY).wait(LONG).fenced().acquire();
     acquire.await.expect("the lock can be had")
+}
+
+/// The token of a lock, which is asked for unless the lock came with it.
+///
+/// # Panics
+///
+/// When the lock is lost.
+pub async fn token_of(guard: &LockGuard) -> FencingToken {
+    guard.fencing_token().await.expect("it is held")
 }
 
 /// The guard of a task that waits for the lock.

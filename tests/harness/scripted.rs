@@ -1,7 +1,7 @@
 //! A server whose answers a test writes.
 //!
-//! It lets clients in like a real one, and counts all commands. What it answers to the others is up to the test, and may be
-//! anything that a broken server, a proxy, or the wrong server behind an address would answer.
+//! It answers the setup of a connection like a real server, and counts all commands. The test chooses the other
+//! answers, which may be those of a broken server, a proxy, or the wrong server behind an address.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};

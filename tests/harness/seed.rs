@@ -1,4 +1,4 @@
-//! The seed of what a test does at random.
+//! The seed of a test's random choices.
 
 use std::env;
 use std::hash::{BuildHasher, RandomState};

@@ -297,7 +297,7 @@ impl RedisServer {
     fn see_clock(&self) {
         const COUNTED_ON: i64 = 2_000;
         let mut connection = self.connection();
-        wait_until("look at the clock", PATIENCE, || {
+        wait_until("read of the clock", PATIENCE, || {
             let before = self.clock().now() - COUNTED_ON;
             let (seconds, micros): (i64, i64) = ask(&mut connection, &["TIME"]);
             let after = self.clock().now() + COUNTED_ON;
@@ -374,7 +374,7 @@ fn answers(child: &mut Child, port: u16, loading: Loading) -> bool {
     wait_until("answer of redis-server", PATIENCE, || {
         if child
             .try_wait()
-            .expect("a child can be looked at")
+            .expect("the state of a child can be read")
             .is_some()
         {
             return true;

@@ -1,4 +1,4 @@
-//! Users with the rights of a role on all servers of a deployment, and the work that they are there for.
+//! Users with the permissions of a role on all servers of a deployment, and the work of that role.
 
 use std::collections::BTreeSet;
 
@@ -166,7 +166,7 @@ impl<'a> Users<'a> {
         let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
         self.wait_for_waiter().await;
         let viewer = self.viewer(None);
-        look(&viewer).await.expect("it may look");
+        look(&viewer).await.expect("the viewer may inspect");
         assert_eq!(self.refused("viewer"), BTreeSet::new());
         cannot_change(&viewer, &guard).await;
         let mut unused = Vec::new();
@@ -279,7 +279,7 @@ async fn cannot_change(viewer: &LockClient, guard: &LockGuard) {
     assert!(error.is_rejected(), "{error}");
     let error = viewer.lock(KEY).wait(LONG).acquire().await.unwrap_err();
     assert!(error.is_rejected(), "{error}");
-    let state = viewer.inspect(KEY).await.expect("it may look");
+    let state = viewer.inspect(KEY).await.expect("the viewer may inspect");
     let seen = state.holders[0].reference.expect("it could be revoked");
     for revocation in [
         Revocation::new("eve", "mine"),
@@ -289,7 +289,10 @@ async fn cannot_change(viewer: &LockClient, guard: &LockGuard) {
         assert!(error.is_rejected(), "{error}");
     }
     guard.renew().await.expect("it is held still");
-    let free = viewer.inspect("free").await.expect("it may look");
+    let free = viewer
+        .inspect("free")
+        .await
+        .expect("the viewer may inspect");
     assert!(!free.is_held(), "{free:?}");
 }
 

@@ -127,7 +127,10 @@ impl Worker {
     pub fn ended(&mut self, limit: Duration) -> ExitStatus {
         let mut status = None;
         wait_until("end of the worker", limit, || {
-            status = self.child.try_wait().expect("a child can be looked at");
+            status = self
+                .child
+                .try_wait()
+                .expect("the state of a child can be read");
             status.is_some()
         });
         status.expect("it has ended")

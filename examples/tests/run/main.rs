@@ -189,7 +189,7 @@ fn second_request_is_answered_with_the_holder() {
 #[test]
 fn operator_who_logs_in_sees_the_lock() {
     let expected = [
-        "A stranger: 401, nothing of locks",
+        "A stranger: 401, no locks",
         "Ann, all locks: 200, `import` is held by importer-1",
         "Ann, one of them: 200, `import` is held by importer-1",
     ];

@@ -113,7 +113,7 @@ fn locks(server: &Server) -> String {
 }
 
 #[test]
-fn shutdown_beside_the_server_takes_the_grace() {
+fn shutdown_concurrent_with_the_server_takes_the_grace() {
     let shutdown = shut_down(&[]);
     let time = shutdown.since_signal;
     assert!(time >= GRACE, "{time:?}: the grace was cut short");

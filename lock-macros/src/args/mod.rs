@@ -64,7 +64,7 @@ impl Args {
     }
 }
 
-/// Renames `self` to `name` in one value. An array stays one, since its elements are read one by one.
+/// Renames `self` to `name` in one value. An array stays an array, since its elements are read one by one.
 fn rename_self_in(value: &mut Expr, name: &Ident) {
     match value {
         Expr::Array(array) => array

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_of_the_client_is_reported_as_one() {
+    fn setting_of_the_client_is_recognised() {
         for name in CLIENT_SETTINGS {
             assert_eq!(
                 unknown(name),

@@ -15,16 +15,16 @@ pub(super) struct Described {
     pub(super) name: &'static str,
     /// An example of a value, for the message about a missing or wrong one.
     sample: &'static str,
-    // The cells of the page's table: the value, the default, the options that it excludes, and the
-    // servers without it. Names of options are links and not code, which rustdoc breaks anywhere on a narrow screen.
+    // The cells of the page's table: the value, the default, the options that it excludes, and the servers without it.
+    // Names of options are links and not code, since rustdoc breaks code anywhere on a narrow screen.
     #[cfg(test)]
     cells: [&'static str; 4],
 }
 
 /// Declares the options, each with the field that has its value.
 ///
-/// An option that `sets` a value is a field of the runtime's options, too, and is read, checked and expanded without any
-/// further mention: its type, and the function that reads it.
+/// An option that `sets` a value is a field of the runtime's options, too. It needs only a type and a function that
+/// reads it: reading, checking and expansion follow from these.
 macro_rules! options {
     ($($field:ident {
         name: $name:literal,
@@ -51,14 +51,14 @@ macro_rules! options {
             }
         }
 
-        /// What the call sets of the runtime's options, whose fields have the same names.
+        /// The runtime's options that the call sets. Their fields have the same names.
         #[derive(Default)]
         pub(crate) struct Settings {
             $($(pub(crate) $field: Option<$type>,)?)*
         }
 
         impl Settings {
-            /// Takes the values from the arguments. One with a mistake, which is reported, is left out.
+            /// Takes the values from the arguments. Reports values with a mistake, and leaves them out.
             pub(crate) fn read(args: &mut Args, errors: &mut Errors) -> Settings {
                 Settings {
                     $($($field: args.$field.take().and_then(|value| ($read)($name, value, errors)),)?)*

@@ -53,7 +53,7 @@ fn misnamed_key_is_reported_once() {
 }
 
 #[test]
-fn wrong_syntax_is_reported_with_the_correct_one() {
+fn wrong_syntax_is_reported_with_its_correction() {
     for (written, message) in [
         ("key = order:<id>", "write `key = \"order:<id>\"`"),
         ("key = <id>", "write `key = \"<id>\"`"),

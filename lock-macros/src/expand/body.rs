@@ -31,7 +31,7 @@ pub(super) fn statements(
     quote_spanned!(glue=> #typed_return #captures #statements)
 }
 
-/// Returns whether a statement may be an item: a word that begins one is not inside other braces.
+/// Returns whether a statement may be an item: a keyword that begins an item occurs outside of nested braces.
 fn has_item(statements: &TokenStream) -> bool {
     const BEGIN_ITEMS: [&str; 11] = [
         "const", "enum", "extern", "fn", "impl", "mod", "static", "struct", "trait", "type", "use",

@@ -1,8 +1,7 @@
 //! Gives a closure that is returned as `impl Fn…` the types of its arguments.
 //!
-//! `impl Trait` cannot be written inside the body, so the return type is unknown there. A closure at the
-//! end of the body would not know the types of its arguments. It is passed through a function that
-//! states them.
+//! `impl Trait` cannot be written inside the body, so the return type is unknown there. A closure at the end of the
+//! body would not know the types of its arguments, so it is passed through a function that states them.
 //!
 //! Input: `fn by_id() -> impl Fn(&Order) -> u64 { STATEMENTS |order| order.id }`
 //!

@@ -60,8 +60,8 @@ pub(super) fn blocked(call: &Call, body: Group, braces: Span) -> TokenStream {
     let returns = body::closure_returns(call, glue);
     // As in `awaited`.
     let closure = quote_spanned!(braces=> move ||);
-    // Clippy blames a loop that never ends, unless the closure around it is `-> !`. What this one returns is a type
-    // of its own, or the compiler would blame the code after the call.
+    // Clippy reports an endless loop, unless the closure around it is `-> !`. The outer closure has another return
+    // type, since the compiler would report the code after a call that returns `!`.
     let body = if call.output.never {
         quote_spanned!(glue=> { (#closure -> ! #body)() })
     } else {

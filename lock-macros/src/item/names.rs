@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn field_has_its_own_cfg_and_that_of_the_argument() {
+    fn field_has_its_own_cfg_and_its_arguments_cfg() {
         let names =
             names("fn f(#[cfg(unix)] Order { id, #[cfg(x)] a: (b, c), #[cfg(y)] d: b }: Order)");
         let found: Vec<_> = names

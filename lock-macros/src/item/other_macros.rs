@@ -46,8 +46,8 @@ pub(crate) struct Prelude {
 impl Prelude {
     /// Finds the end of the prelude of `#[async_trait]` and the start of the user's body; `None` in other functions.
     ///
-    /// The user's body is `let __ret: R = { … };`, or `let _: () = { … };` for a function without a result. References keep
-    /// their names of the signature. All other arguments are moved to new variables.
+    /// The user's body is `let __ret: R = { … };`, or `let _: () = { … };` for a function without a result. References
+    /// keep the names that they have in the signature. All other arguments are moved to new variables.
     pub(super) fn split(signature: &Signature, statements: &[Stmt]) -> Option<(usize, Prelude)> {
         if !is_async_trait(signature) {
             return None;

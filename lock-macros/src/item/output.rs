@@ -17,7 +17,7 @@ pub(crate) struct Output {
     pub(crate) inferred: bool,
     /// Whether the type is `!`, which is valid as a return type only. `tokens` is `Infallible` instead.
     pub(crate) never: bool,
-    /// Whether the type could be a future, by its name. A type with open parts is never asked.
+    /// Whether the type could be a future, by its name; `false` for a type with open parts.
     pub(crate) may_be_future: bool,
 }
 

@@ -79,7 +79,7 @@ impl Item {
         if let Some(variable) = &tail.stranded {
             errors.add(
                 variable.span(),
-                format_args!("`{variable}` moves into the `async move {{ … }}` block, with the statement that makes it, and is used around the block, too; make it where it is used"),
+                format_args!("`{variable}` moves into the `async move {{ … }}` block together with the statement that defines it, so the code around the block cannot use it; define it there"),
             );
             return None;
         }
@@ -96,7 +96,7 @@ impl Item {
         {
             errors.add(
                 span,
-                "this statement moves into the `async move { … }` block, and the future is `'static` and cannot borrow `self`; copy the values that it needs before the block, in statements such as `let x = self.x.clone();`, or make this an `async fn`",
+                "this statement moves into the `async move { … }` block, whose future is `'static` and cannot borrow `self`; copy the values that it needs before the block, in statements such as `let x = self.x.clone();`, or make this an `async fn`",
             );
             return None;
         }
@@ -227,7 +227,7 @@ mod tests {
         let text = "fn f() -> impl Future<Output = R> { let span = s(); async move { x }.instrument(span) }";
         assert_eq!(
             refused(text),
-            "`span` moves into the `async move { … }` block, with the statement that makes it, and is used around the block, too; make it where it is used"
+            "`span` moves into the `async move { … }` block together with the statement that defines it, so the code around the block cannot use it; define it there"
         );
     }
 
@@ -235,7 +235,7 @@ mod tests {
     fn static_future_that_borrows_self_is_refused() {
         let body = "{ let n = self.count(); Box::pin(async move { n }) }";
         let sentence =
-            "this statement moves into the `async move { … }` block, and the future is `'static`";
+            "this statement moves into the `async move { … }` block, whose future is `'static`";
         for signature in [
             "fn f(&self) -> BoxFuture<'static, u8>",
             "fn f(&'a mut self) -> Pin<Box<dyn Future<Output = u8> + Send>>",

@@ -66,7 +66,7 @@ pub(super) fn placeholders(
     diagnostics.push(Diagnostic::new(
         first.range.clone(),
         format_args!(
-            "`{written}` is literal text here, {why}; write `{}`, or `{}` if the text is meant",
+            "`{written}` is literal text here, {why}; write `{}`, or `{}` if you mean the text",
             corrected(template, &found),
             arguments.place.option(&format!("String::from({text})")),
         ),

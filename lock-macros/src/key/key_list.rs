@@ -165,7 +165,7 @@ fn elements(array: &ExprArray, names: &Names, errors: &mut Errors) -> Option<Vec
     if count > MOST {
         errors.push(syn::Error::new_spanned(
             array,
-            format_args!("{count} keys are asked for at once, and {MOST} are allowed"),
+            format_args!("a call may lock at most {MOST} keys, not {count}"),
         ));
     }
     keys.into_iter().collect()
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn list_at_the_wrong_place_is_refused_with_the_right_one() {
+    fn list_at_the_wrong_place_is_refused_with_the_right_place() {
         for (key, keys) in [
             (r#"["a:<from>", f(to)]"#, ""),
             ("", r#"("a:<from>", f(to))"#),
@@ -273,10 +273,7 @@ mod tests {
             read("", &format!("[{}, id]", literals.join(","))).1
         };
         assert_eq!(literals(32), [""; 0]);
-        assert_eq!(
-            literals(33),
-            ["33 keys are asked for at once, and 32 are allowed"]
-        );
+        assert_eq!(literals(33), ["a call may lock at most 32 keys, not 33"]);
     }
 
     #[test]
@@ -291,7 +288,7 @@ mod tests {
             starts,
             [
                 "no argument named `idd`; did you mean `id`?",
-                "`#id` is literal text here, but `id` is an argument; write `a:<id>`, or `keys = [String::from(\"a:#id\")]` if the text is meant",
+                "`#id` is literal text here, but `id` is an argument; write `a:<id>`, or `keys = [String::from(\"a:#id\")]` if you mean the text",
                 "the key is empty",
             ]
         );
@@ -315,7 +312,7 @@ mod tests {
         ] {
             assert_eq!(
                 mistake(written),
-                "`<id>` is an argument only in a template, which is a whole element of `keys`: write `keys = [\"a:<id>\"]`, or `{id}` inside of `format!`",
+                "`<id>` is an argument only in a template, which is a whole element of `keys`: write `keys = [\"a:<id>\"]`, or `{id}` inside `format!`",
                 "{written}"
             );
         }

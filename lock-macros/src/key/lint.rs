@@ -38,7 +38,9 @@ fn length(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
     if text > LONGEST {
         diagnostics.push(Diagnostic::new(
             0..0,
-            format_args!("the key is at least {text} bytes long, and {LONGEST} are allowed"),
+            format_args!(
+                "the key is at least {text} bytes long, but at most {LONGEST} are allowed"
+            ),
         ));
     }
 }
@@ -151,7 +153,7 @@ fn reserved_suffix(pieces: &[Piece], diagnostics: &mut Vec<Diagnostic>) {
         diagnostics.push(Diagnostic::new(
             last.range.end - suffix.len()..last.range.end,
             format_args!(
-                "a key with a hash tag cannot end in `{suffix}`, which names a record beside another lock"
+                "a key with a hash tag cannot end in `{suffix}`, the suffix of another lock's record"
             ),
         ));
     }
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn unescaped_bytes_are_those_of_the_runtime() {
+    fn unescaped_bytes_are_the_same_as_in_the_runtime() {
         let unescaped: String = (0..=0x7f_u8)
             .filter(|&byte| is_unescaped(byte))
             .map(char::from)

@@ -91,7 +91,7 @@ impl StrayTemplate {
         errors.add(
             literal.span(),
             format_args!(
-                "`<{argument}>` is an argument only in a template, which is {}: write `{}`, or `{{{argument}}}` inside of `format!`",
+                "`<{argument}>` is an argument only in a template, which is {}: write `{}`, or `{{{argument}}}` inside `format!`",
                 place.whole(),
                 place.option(&literal.token().to_string()),
             ),
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(
             messages,
             [
-                "`<id>` is an argument only in a template, which is the whole value of `key`: write `key = \"a:<id>\"`, or `{id}` inside of `format!`"
+                "`<id>` is an argument only in a template, which is the whole value of `key`: write `key = \"a:<id>\"`, or `{id}` inside `format!`"
             ]
         );
         for stray in [

@@ -32,7 +32,7 @@ pub(crate) fn read(source: &str, literal: Span, names: &Names) -> Result<TokenSt
     let parsed = LitStr::new(source, Span::mixed_site().located_at(literal)).parse::<Expr>();
     let not_a_value = || {
         format!(
-            "`<{source}>` is no value: write an argument, `self`, a constant or a path, then `.field`, `.0`, `.method(…)` or `[index]`"
+            "`<{source}>` is not a value: write an argument, `self`, a constant or a path, then `.field`, `.0`, `.method(…)` or `[index]`"
         )
     };
     let expr = parsed.map_err(|_| keyword(source, names).unwrap_or_else(not_a_value))?;
@@ -101,7 +101,7 @@ fn check_root(path: &Path, names: &Names) -> Result<(), String> {
     }
     if names.is_ambiguous(&name) {
         return Err(format!(
-            "two arguments are called `{name}`, one by a macro and one by its caller; give one of them another name"
+            "two arguments are named `{name}`, one by a macro and one by its caller; give one of them another name"
         ));
     }
     if names.find(&name).is_some() || is_constant(&name) || names.incomplete {
@@ -240,7 +240,7 @@ mod tests {
             "`type` is a keyword; write `<r#type.id>`"
         );
         assert!(read("r#type.id").is_ok());
-        assert!(read("match").unwrap_err().contains("is no value"));
+        assert!(read("match").unwrap_err().contains("is not a value"));
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         let names = names("fn f(id: u8, id: u8)");
         assert_eq!(
             read("id", Span::call_site(), &names).unwrap_err(),
-            "two arguments are called `id`, one by a macro and one by its caller; give one of them another name"
+            "two arguments are named `id`, one by a macro and one by its caller; give one of them another name"
         );
     }
 
@@ -281,7 +281,7 @@ mod tests {
             "&a",
             "f::<u8>()",
         ] {
-            assert!(refused(source).contains("is no value"), "{source}");
+            assert!(refused(source).contains("is not a value"), "{source}");
         }
     }
 }

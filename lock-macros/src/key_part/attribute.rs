@@ -76,7 +76,7 @@ pub(super) fn rename(attrs: &[Attribute], errors: &mut Errors) -> Option<LitStr>
     let problem = match &text {
         None => "`rename` needs a string: `rename = \"north\"`",
         Some(text) if text.value().is_empty() => {
-            "a variant without a text cannot be part of a key: write its name, or another text"
+            "an empty text cannot be part of a key: write the variant's name, or another text"
         }
         Some(_) => return text,
     };

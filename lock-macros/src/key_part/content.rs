@@ -46,7 +46,7 @@ impl<'a> Content<'a> {
             name.span(),
             match values.first() {
                 None => format!(
-                    "`#[derive(KeyPart)]` is for a struct with one field, and `{name}` has none: a value without a text cannot be part of a key"
+                    "`#[derive(KeyPart)]` is for a struct with one field, and `{name}` has none: a value that writes nothing cannot be part of a key"
                 ),
                 Some(first) => format!(
                     "`#[derive(KeyPart)]` is for a struct with one field, and `{name}` has {}: name the fields that identify the resource in the template, such as `<value.{}>`, or implement `KeyPart` by hand",
@@ -82,7 +82,7 @@ impl<'a> Content<'a> {
                 errors.add(
                     span,
                     format_args!(
-                        "`{}` and `{name}` would both be `{text}` in a key, and lock each other: give one of them another text",
+                        "`{}` and `{name}` would both be `{text}` in a key, and exclude each other: give one of them another text",
                         same.name
                     ),
                 );

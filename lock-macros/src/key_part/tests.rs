@@ -89,7 +89,7 @@ fn struct_without_one_field_is_refused() {
     ] {
         assert_refused(
             item,
-            "`#[derive(KeyPart)]` is for a struct with one field, and `Id` has none: a value without a text cannot be part of a key",
+            "`#[derive(KeyPart)]` is for a struct with one field, and `Id` has none: a value that writes nothing cannot be part of a key",
         );
     }
     assert_refused(
@@ -110,10 +110,10 @@ fn variant_with_fields_is_refused() {
 }
 
 #[test]
-fn variants_of_one_text_are_refused() {
+fn variants_with_the_same_text_are_refused() {
     assert_refused(
         "enum Kind { One, #[key_part(rename = \"One\")] Two }",
-        "`One` and `Two` would both be `One` in a key, and lock each other: give one of them another text",
+        "`One` and `Two` would both be `One` in a key, and exclude each other: give one of them another text",
     );
     // `é` in two forms is two texts, as it is in a key.
     let item =
@@ -122,7 +122,7 @@ fn variants_of_one_text_are_refused() {
 }
 
 #[test]
-fn text_that_is_no_text_is_refused() {
+fn rename_without_a_text_is_refused() {
     for value in ["1", "NAME", "b\"x\"", "'x'"] {
         assert_refused(
             &format!("enum Kind {{ #[key_part(rename = {value})] One }}"),
@@ -131,7 +131,7 @@ fn text_that_is_no_text_is_refused() {
     }
     assert_refused(
         "enum Kind { #[key_part(rename = \"\")] One }",
-        "a variant without a text cannot be part of a key: write its name, or another text",
+        "an empty text cannot be part of a key: write the variant's name, or another text",
     );
 }
 

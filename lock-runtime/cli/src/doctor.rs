@@ -99,7 +99,7 @@ pub(crate) async fn doctor(
     }
 }
 
-/// The doctor got no answer that it cannot go on without.
+/// The doctor got no answer to a question that it cannot skip.
 fn unfinished(error: &LockError) -> Finding {
     let change = "check the network and the server's log, and run the doctor again";
     Finding::fail("unfinished", "some checks did not run").since(error.to_string(), change)
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_that_were_not_all_looked_at_are_unfit() {
+    fn servers_that_were_not_all_checked_are_unfit() {
         let error = LockClient::builder().url("tcp://a").build().err();
         let mut summary = Summary::default();
         summary.add(&Finding::ok("tls", "on"));
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn cluster_without_some_slots_is_unfit_whatever_its_state() {
+    fn cluster_that_lacks_slots_is_unfit_in_any_state() {
         for (state, covered, verdict) in [
             ("ok", 16_384, Verdict::Ok),
             ("ok", 10_923, Verdict::Fail),

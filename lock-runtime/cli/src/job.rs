@@ -1,4 +1,4 @@
-//! A command and the processes that it starts: a group, as a shell has one for each job.
+//! A command and the processes that it starts: a process group, like a shell's job.
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -125,7 +125,7 @@ impl Job {
         self.send(Signal::KILL);
         match timeout(TO_END, self.gone()).await {
             Ok(gone) => gone,
-            // Processes of another user, say, or zombies that their parent does not reap.
+            // For example processes of another user, or zombies that their parent does not reap.
             Err(_) => {
                 let group = self.group;
                 complain(&format!("processes of group {group} do not end"));
@@ -163,7 +163,7 @@ impl Job {
             match getsid(None) {
                 // No shell would continue it.
                 Ok(session) if session == getpgrp() => self.go_on(),
-                // Including, say, the shell script that started this process. SIGCONT ends the stop.
+                // Including a shell script that started this process. SIGCONT ends the stop.
                 _ => drop(kill_current_process_group(Signal::STOP)),
             }
         }

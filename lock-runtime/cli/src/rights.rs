@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_of_patterns_in_a_prefix_stand_for_themselves() {
+    fn pattern_characters_in_a_prefix_are_literal() {
         for (prefix, locks, records) in [
             ("lock:", "~lock:*", "~{lock:*"),
             ("", "~*", "~{*"),

@@ -32,13 +32,13 @@ impl Admission {
         Ok(in_flight)
     }
 
-    /// Runs `acquire` unless the client is closed meanwhile.
+    /// Runs `acquire`, but fails as soon as the client is closed.
     pub(crate) fn unless_closed<'a, F>(
         &'a self,
         key: &'a LockKey,
         acquire: F,
     ) -> UnlessClosed<'a, F> {
-        // Made before `closed` is read, so that it misses no close.
+        // Created before `closed` is read, so that it misses no close.
         let closing = self.closing.notified();
         UnlessClosed {
             key,
@@ -61,8 +61,8 @@ impl Admission {
 }
 
 pin_project_lite::pin_project! {
-    /// The future of [`Admission::unless_closed`]. Written by hand, since an async function would have room for
-    /// `acquire` twice, and be moved with it.
+    /// The future of [`Admission::unless_closed`]. Written by hand: an async function would store `acquire` twice, and
+    /// move it each time it is moved.
     #[must_use = "futures do nothing unless polled"]
     pub(crate) struct UnlessClosed<'a, F> {
         key: &'a LockKey,

@@ -1,4 +1,4 @@
-//! A client's backend of either kind.
+//! The backend of a client, of either kind.
 
 mod memory_url;
 
@@ -82,7 +82,7 @@ impl AnyBackend {
         )
     }
 
-    /// The clock of a caller. Paused time would not advance while a thread blocks.
+    /// Returns the clock for a caller. A thread gets the real one, since paused time does not advance while it blocks.
     pub(crate) fn clock(&self, caller: Caller) -> Clock {
         match (self, caller) {
             (AnyBackend::Memory(_), Caller::Thread) => Clock::Real,
@@ -90,7 +90,7 @@ impl AnyBackend {
         }
     }
 
-    /// Begins at once, and is awaited in the same poll.
+    /// Begins at once. The caller must await it in the same poll.
     pub(crate) fn acquire(&self, caller: Caller, request: Request) -> Acquiring {
         match (self, caller) {
             (AnyBackend::Memory(memory), Caller::Thread) => {
@@ -124,7 +124,7 @@ impl AnyBackend {
         each!(self, backend => backend.clone().abandon(lease));
     }
 
-    /// Retains no more leases, and releases the retained ones.
+    /// Stops retaining leases, and releases the retained ones.
     pub(crate) fn stop_retaining(&self) {
         each!(self,
             Memory(_) => {},
@@ -140,7 +140,7 @@ impl AnyBackend {
         each!(self, backend => backend.settled().await);
     }
 
-    /// Fails in a forked child of the process that the backend works in.
+    /// Fails in a forked child of the backend's process.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         each!(self,
             Memory(_) => Ok(()),
@@ -148,7 +148,8 @@ impl AnyBackend {
         )
     }
 
-    /// Sleeps by the clock of this backend's callers. Returns at once in a forked child, where no thread keeps time.
+    /// Sleeps by the clock of this backend's callers. In a forked child it returns at once, since no thread keeps time
+    /// there.
     pub(crate) async fn sleep(&self, span: Duration) {
         match self {
             AnyBackend::Memory(_) if tokio::runtime::Handle::try_current().is_ok() => {

@@ -1,4 +1,4 @@
-//! The party that waits for a call's work.
+//! The task or thread that waits for a call.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -8,7 +8,7 @@ use tokio::task::coop::unconstrained;
 
 use crate::backend::redis::block_on;
 
-/// The party that waits for a call's work. Both kinds take the same path to a lock and back.
+/// The task or thread that waits for a call. Both take the same path to a lock and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// A task, which is polled again.
@@ -18,7 +18,7 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    /// Begins work that may send commands at once. A thread sends them as a blocked thread, and reads the answers.
+    /// Begins work that may send commands at once. A thread sends them itself, and reads the answers while it blocks.
     pub(crate) fn begin<T>(self, begin: impl FnOnce() -> T) -> T {
         match self {
             Caller::Task => begin(),
@@ -26,7 +26,8 @@ impl Caller {
         }
     }
 
-    /// Waits for work. A thread blocks here and nowhere else, so subscribers run while it is not in [`block_on`].
+    /// Waits for `work`. A thread blocks here and nowhere else, so that tracing subscribers run outside
+    /// [`block_on`].
     pub(crate) fn wait<F>(self, work: F) -> Waiting<F> {
         Waiting { caller: self, work }
     }
@@ -54,11 +55,11 @@ impl<F: Future> Future for Waiting<F> {
     }
 }
 
-/// Runs the call of a [`Caller::Thread`], outside the coop budget of the task that this thread may be running: a spent
-/// budget would end the poll early.
+/// Runs the call of a [`Caller::Thread`]. It ignores tokio's coop budget: this thread may be running a task, and a
+/// spent budget would end the poll early.
 pub(crate) fn on_this_thread<F: Future>(call: F) -> F::Output {
     let mut call = pin!(call);
-    // By reference, since a call is large to move.
+    // By reference, since moving a call is expensive.
     let call = pin!(unconstrained(call.as_mut()));
     match call.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
     use crate::client::LockClient;
 
-    /// A nested call waits in a `select!`, which is pending in a task without budget.
+    /// A nested call waits in a `select!`, which stays pending in a task without budget.
     #[tokio::test]
     async fn call_of_a_thread_ends_in_a_task_whose_budget_is_used_up() {
         let client = LockClient::memory();

@@ -25,7 +25,6 @@ use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Request};
 
-/// The outcome of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReleaseOutcome {
     /// The server has confirmed it. The lock is free, or a waiter of the queue in Redis has it.
@@ -38,9 +37,9 @@ pub(crate) enum ReleaseOutcome {
     Retained,
     /// The owner no longer held the lock.
     NotOurs,
-    /// There was no answer in time: the deadline decides, and the release continues in the background.
+    /// The answer did not come in time. The deadline decides, and the release continues in the background.
     Unconfirmed,
-    /// The release was sent, and its answer is not awaited.
+    /// The release was sent without waiting for its answer.
     NotAwaited,
 }
 
@@ -52,15 +51,15 @@ pub(crate) trait Backend: Abandon + Sized {
     /// The clock that measures its leases.
     fn clock(&self) -> Clock;
 
-    /// Acquires a lock, waiting as the request specifies. Begins at once, and is awaited in the same poll. Dropped at
-    /// any await, it leaves nothing behind.
+    /// Acquires a lock, and waits as the request specifies. It begins at once, and must be awaited in the same poll.
+    /// Dropped at any await, it leaves nothing behind.
     fn acquire(self: Arc<Self>, request: Request) -> Acquiring;
 
-    /// The caller has the lease from now on. Before, the lease is not extended, since the caller may never be polled
+    /// Notes that the caller has the lease. Until then the lease is not extended, since the caller may never be polled
     /// again.
     fn delivered(&self, lease: &Lease);
 
-    /// Returns the fencing token of a lease. The store mints it if there is none.
+    /// Returns the fencing token of a lease. The store mints one if there is none.
     fn token(
         self: Arc<Self>,
         lease: Arc<Lease>,
@@ -72,8 +71,8 @@ pub(crate) trait Backend: Abandon + Sized {
         lease: Arc<Lease>,
     ) -> impl Future<Output = Result<(), LockError>> + Send;
 
-    /// Atomically makes the holder of a lock a reader. The returned lease, with its own token, replaces the old one,
-    /// which must no longer be released. After an error neither is left.
+    /// Atomically turns the holder of a lock into a reader. The returned lease, with its own token, replaces the old
+    /// one, which must no longer be released. After an error neither exists.
     fn downgrade(
         self: Arc<Self>,
         lease: Arc<Lease>,
@@ -82,7 +81,7 @@ pub(crate) trait Backend: Abandon + Sized {
     /// Releases the lock.
     fn release(self: Arc<Self>, lease: Arc<Lease>) -> impl Future<Output = ReleaseOutcome> + Send;
 
-    /// Every lease that is not released yet.
+    /// Returns every lease that is not released yet.
     fn live(&self) -> Vec<Arc<Lease>>;
 
     /// Completes when all leases that were abandoned before are released.

@@ -1,4 +1,4 @@
-//! The operators' interface of either backend.
+//! Operators' commands, for either backend.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -22,7 +22,7 @@ impl AnyBackend {
         )
     }
 
-    /// The current state of a lock, and the time of its server (µs).
+    /// Returns the current state of a lock, and its server's time (µs).
     pub(crate) async fn inspect(
         &self,
         key: &LockKey,
@@ -38,7 +38,7 @@ impl AnyBackend {
         )
     }
 
-    /// The next locks of a listing. If this is dropped at any await, the cursor stays.
+    /// Returns the next locks of a listing. Dropping this at any await leaves the cursor where it was.
     pub(crate) async fn page(
         &self,
         listing: &Listing,
@@ -71,7 +71,7 @@ impl AnyBackend {
         )
     }
 
-    /// The locks that this client holds. Sends nothing.
+    /// Returns the locks that this client holds. Sends nothing.
     pub(crate) fn held(&self) -> Vec<LocalHold> {
         each!(self, backend => backend.held())
     }
@@ -95,7 +95,7 @@ impl AnyBackend {
         )
     }
 
-    /// The user that the client is logged in as.
+    /// Returns the user as whom the client is logged in.
     pub(crate) fn user(&self) -> &str {
         each!(self,
             Memory(_) => "",
@@ -103,7 +103,7 @@ impl AnyBackend {
         )
     }
 
-    /// Appends a line to the audit of this name.
+    /// Appends a line to the audit in this stream.
     pub(crate) async fn append(&self, stream: &str, line: &Line) -> Result<(), LockError> {
         self.check_process()?;
         each!(self,
@@ -115,7 +115,7 @@ impl AnyBackend {
         )
     }
 
-    /// The next lines of the audit of this name. If this is dropped at any await, the cursor stays.
+    /// Returns the next lines of the audit in this stream. Dropping this at any await leaves the cursor where it was.
     pub(crate) async fn lines(
         &self,
         stream: &str,

@@ -27,7 +27,7 @@ pub(crate) struct OwnedLease {
 }
 
 impl OwnedLease {
-    /// Begins at once, and is awaited in the same poll.
+    /// Begins at once. The caller must await it in the same poll.
     pub(crate) fn acquire<'a>(
         backend: &'a AnyBackend,
         admission: &'a Admission,
@@ -36,7 +36,7 @@ impl OwnedLease {
     ) -> impl Future<Output = Result<OwnedLease, LockError>> + Send + 'a {
         let key = request.locks.first().key.clone();
         let fenced = request.fenced;
-        // Not in the future: a request is large.
+        // Begun outside the future, since a request is large.
         let begun = admission
             .enter(&key)
             .map(|in_flight| (backend.acquire(caller, request), in_flight));
@@ -45,9 +45,9 @@ impl OwnedLease {
             let acquiring = admission.unless_closed(&key, acquiring);
             let undelivered = caller.wait(acquiring).await?;
             let lease = OwnedLease::new(backend, in_flight, undelivered.deliver());
-            // A lease that was handed over, or retained, may have none.
+            // A lease that was handed over or retained may have no token yet.
             if fenced {
-                // Boxed, or each acquisition's future would have room for it.
+                // Boxed: otherwise each acquisition's future would have room for it.
                 Box::pin(lease.token(caller)).await?;
             }
             Ok(lease)
@@ -63,7 +63,7 @@ impl OwnedLease {
         }
     }
 
-    /// The caller has the lease from now on.
+    /// Notes that the caller has the lease.
     pub(crate) fn delivered(&mut self, now: Moment) {
         self.backend.delivered(self);
         self.span = Some(LeaseSpan::begin(&self.trace, now));
@@ -81,7 +81,7 @@ impl OwnedLease {
         self.backend.renew(self.shared()).await
     }
 
-    /// Atomically makes the holder a reader. On an error the lock is given back.
+    /// Atomically turns the holder into a reader. After an error the lock is no longer held.
     pub(crate) async fn downgrade(mut self, caller: Caller) -> Result<OwnedLease, LockError> {
         let old = self.take();
         let outcome = caller.wait(self.backend.downgrade(old.lease.clone())).await;
@@ -103,7 +103,7 @@ impl OwnedLease {
         self.lease = Some(outcome?);
         self.delivered(now);
         if old.is_known_lost() {
-            // A shutdown came while the writer became a reader: the reader's lease did not exist yet.
+            // A shutdown that came during the downgrade could not see the reader's lease, which did not exist yet.
             self.lose(LossReason::Shutdown);
         }
         match self.loss() {
@@ -112,7 +112,7 @@ impl OwnedLease {
         }
     }
 
-    /// The backend has the lease from now on.
+    /// Takes the lease out, for the backend.
     fn take(&mut self) -> Hold {
         let lease = self.lease.take();
         Hold {
@@ -121,9 +121,9 @@ impl OwnedLease {
         }
     }
 
-    /// Releases the lock. `Ok` if it was held until `ended`, as far as is known.
+    /// Releases the lock. `Ok` means that it was held until `ended`, as far as is known.
     ///
-    /// Dropped before its end, the release continues in the background.
+    /// If this is dropped early, the release continues in the background.
     pub(crate) async fn release(self, caller: Caller, ended: Moment) -> Result<(), LockError> {
         let report = ReleaseReport::of(self.shared(), ended);
         let released = caller
@@ -149,8 +149,8 @@ impl OwnedLease {
     }
 }
 
-/// The time for which a caller has a lease, while another part has the duty to release it. Dropping this ends that
-/// time, also when a caller goes away.
+/// A caller's time with a lease. The backend has the duty to release the lease. Dropping this ends the time, even if
+/// the caller goes away.
 #[derive(Debug)]
 struct Hold {
     lease: Arc<Lease>,
@@ -178,7 +178,7 @@ impl Drop for Hold {
     }
 }
 
-/// What was known about a lease when its holder was done.
+/// The state of a lease when its holder was done.
 struct ReleaseReport {
     lease: Arc<Lease>,
     ended: Moment,
@@ -196,7 +196,7 @@ impl ReleaseReport {
         }
     }
 
-    /// The end of the lease, as a label of metrics. The labels are fixed, and older than the names of the outcomes.
+    /// Returns the value of a label in metrics. These values are stable, whatever the variants are called.
     fn outcome(&self, released: ReleaseOutcome) -> Result<&'static str, LossReason> {
         match (released, self.loss) {
             (_, Some(loss)) => Err(loss),
@@ -226,7 +226,7 @@ impl Drop for OwnedLease {
     fn drop(&mut self) {
         if self.lease.is_some() {
             let hold = self.take();
-            // First: subscribers run when the hold is dropped, and may block.
+            // This comes first: subscribers run when the hold is dropped, and may block.
             self.backend.abandon(hold.lease.clone());
         }
     }

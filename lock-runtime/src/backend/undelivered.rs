@@ -10,7 +10,7 @@ use crate::background::offload::InlineRunner;
 use crate::error::{LockError, LockErrorKind};
 use crate::lease::Lease;
 
-/// A backend that takes a lease back without an answer.
+/// A backend that can release a lease without waiting for the answer.
 pub(crate) trait Abandon: Send + Sync + 'static {
     /// Releases the lock without waiting for the answer. Never blocks.
     fn abandon(self: Arc<Self>, lease: Arc<Lease>);
@@ -55,11 +55,12 @@ impl fmt::Debug for Undelivered {
 pub(crate) type Outcome = Result<Undelivered, LockError>;
 
 /// An acquisition that has begun.
-/// Not an async function: its future would have room for the request in addition to the outcome, and so would each
-/// function above. The future of every locked call is as large as all of them, and is moved.
+///
+/// Not an async function: its future would have room for the request in addition to the outcome, and so would the
+/// future of each caller around it. The future of every locked call contains all of them, and is moved.
 #[must_use = "futures do nothing unless polled"]
 pub(crate) enum Acquiring {
-    /// It has ended; `None` once the outcome was taken.
+    /// It has ended. `None` once the outcome was taken.
     Ended(Option<Outcome>),
     /// It is a task, which its caller polls.
     Inline(InlineRunner<Outcome>),
@@ -82,7 +83,7 @@ impl Future for Acquiring {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         match self.get_mut() {
             Acquiring::Ended(outcome) => {
-                Poll::Ready(outcome.take().expect("it is not polled after its end"))
+                Poll::Ready(outcome.take().expect("not polled after its end"))
             }
             Acquiring::Inline(runner) => {
                 let gone = || LockError::new(LockErrorKind::Shutdown);

@@ -43,7 +43,7 @@ fn tokio_now() -> Instant {
 }
 
 fn since_zero(now: Instant) -> Moment {
-    // A clock that was paused before this is first read is slightly behind the real one, so zero lies well before now.
+    // A clock that was paused before this is first read is slightly behind the real one, so zero is well before now.
     static ZERO: LazyLock<Instant> = LazyLock::new(|| {
         let now = Instant::now();
         now.checked_sub(Duration::from_secs(86_400)).unwrap_or(now)
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn tokio_clock_is_the_real_one_outside_a_runtime() {
+    fn tokio_clock_is_the_real_clock_outside_a_runtime() {
         let moments = [Clock::Real, Clock::Tokio, Clock::Real].map(Clock::now);
         assert!(moments.is_sorted(), "{moments:?}");
     }

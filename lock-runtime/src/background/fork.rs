@@ -4,20 +4,20 @@ use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 thread_local! {
-    /// Whether the process was compared before this thread's current poll.
+    /// Whether this thread compared the process id before its current poll.
     static IS_COMPARED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this process was forked from `process`. A system call, unless the process was [compared](after_comparison)
-/// before.
+/// Returns whether this process is a fork of `process`. Costs a system call, unless it runs in a poll [after a
+/// comparison](after_comparison).
 pub(crate) fn is_forked_from(process: u32) -> bool {
     !IS_COMPARED.get() && std::process::id() != process
 }
 
-/// Polls a task right after its caller has compared the process, which is not compared again in this poll.
+/// Polls a task whose caller has just compared the process id, so that checks within this poll need no system call.
 ///
-/// A child has only the thread that forked it, and this crate does not fork. So the process is the same until code of
-/// the application [runs](forget_comparison), at the latest after the poll.
+/// The crate itself does not fork, and a child has only the thread that forked it. So the id stays the same until code
+/// of the application [runs](forget_comparison), at the latest after the poll.
 pub(crate) fn after_comparison<T>(poll: impl FnOnce() -> T) -> T {
     struct ForgetOnDrop;
     impl Drop for ForgetOnDrop {
@@ -30,15 +30,15 @@ pub(crate) fn after_comparison<T>(poll: impl FnOnce() -> T) -> T {
     poll()
 }
 
-/// Makes the next check compare the process again: code of the application runs next, and may fork.
+/// Makes the next check compare the process id again: the application's code runs next, and may fork.
 pub(crate) fn forget_comparison() {
     IS_COMPARED.set(false);
 }
 
-/// Locks `mutex`, which was made in `process`. `None` in a forked child that finds it locked.
+/// Locks `mutex`, which was created in `process`. Returns `None` in a forked child that finds it locked.
 ///
-/// The thread that locked it may not exist in the child, and then the mutex stays locked for ever. The process is only
-/// compared if the mutex is locked, since that is a system call.
+/// The thread that locked it may not exist in the child, and then the mutex stays locked for ever. The process id is
+/// only compared if the mutex is locked, since that costs a system call.
 pub(crate) fn lock_unless_forked<T>(mutex: &Mutex<T>, process: u32) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),

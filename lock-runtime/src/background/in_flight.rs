@@ -1,4 +1,4 @@
-//! Counts what has begun and not ended, for shutdown.
+//! Counts the operations in flight, so that a shutdown can wait for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::background::panics::catch_panics;
 
-/// Counts what has begun and not ended. Clones share one count.
+/// The number of operations in flight. Clones share one count.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InFlight(Arc<Count>);
 
@@ -18,7 +18,7 @@ struct Count {
 }
 
 impl InFlight {
-    /// Counts one, until the returned value is dropped.
+    /// Counts one operation until the returned value is dropped.
     pub(crate) fn one(&self) -> Counted {
         self.0.number.fetch_add(1, Ordering::SeqCst);
         Counted(self.0.clone())
@@ -28,10 +28,10 @@ impl InFlight {
         self.0.number.load(Ordering::SeqCst)
     }
 
-    /// Completes when nothing is counted.
+    /// Completes when nothing is in flight.
     pub(crate) async fn zero(&self) {
         loop {
-            // Made before the number is read: from then on it misses no notification.
+            // Created before the number is read: from then on it misses no notification.
             let zero = self.0.zero.notified();
             if self.number() == 0 {
                 return;
@@ -41,7 +41,7 @@ impl InFlight {
     }
 }
 
-/// One call or ending that is in flight until this is dropped.
+/// An operation that is in flight until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Counted(Arc<Count>);
 

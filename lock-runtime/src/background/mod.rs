@@ -17,6 +17,7 @@ pub(crate) mod sync;
 pub(crate) mod timers;
 
 use std::future::{Future, pending};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,12 +40,12 @@ struct Inner {
     process: u32,
 }
 
-/// In a forked child it is the parent's.
+/// A forked child inherits its parent's.
 static BACKGROUND: OnceCell<Inner> = OnceCell::new();
 
 impl Background {
-    /// Refuses a forked child if its parent had started the background. So calls that need no background fail there
-    /// like all others.
+    /// Fails in a forked child whose parent had started the background, so that calls that need no background fail
+    /// there, too.
     pub(crate) fn refuse_forked() -> Result<(), LockError> {
         BACKGROUND
             .get()
@@ -69,7 +70,7 @@ impl Background {
         Ok(background)
     }
 
-    /// Refuses a forked child, in which the thread does not run.
+    /// Fails in a forked child, since the thread does not run there.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         if is_forked_from(self.0.process) {
             return Err(LockError::new(LockErrorKind::Shutdown).with_detail(
@@ -79,17 +80,26 @@ impl Background {
         Ok(())
     }
 
-    /// The process that the thread runs in.
+    /// Returns the id of the thread's process.
     pub(crate) fn process(&self) -> u32 {
         self.0.process
     }
 
-    /// Runs a task on the thread. In a forked child the task is dropped, since no thread would run it.
-    pub(crate) fn spawn<F>(&self, task: F) -> Option<JoinHandle<F::Output>>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
+    /// Runs `task` on the thread. In a forked child the task is dropped, since no thread would run it.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> Option<JoinHandle<T>> {
+        self.spawn_boxed(Box::pin(task))
+    }
+
+    /// Like [`spawn`](Background::spawn), for a task that is already boxed.
+    ///
+    /// All tasks have this one type, because tokio compiles its part again for each type: 0.3 MB in every program.
+    pub(crate) fn spawn_boxed<T: Send + 'static>(
+        &self,
+        task: Pin<Box<dyn Future<Output = T> + Send>>,
+    ) -> Option<JoinHandle<T>> {
         self.check_process().ok()?;
         Some(self.0.handle.spawn(task))
     }
@@ -99,7 +109,7 @@ impl Background {
         self.0.handle.id()
     }
 
-    /// Timers for callers whose runtime may have none. None fires in a forked child.
+    /// Returns timers that also work where the caller's runtime has none. In a forked child they never fire.
     pub(crate) fn timers(&self) -> &'static Timers {
         &self.0.timers
     }

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn moment_is_stored_as_one_more() {
+    fn moment_is_stored_with_an_offset_of_one() {
         for nanos in [0, 1, u64::MAX - 1] {
             assert_eq!(Moment::from_nanos(nanos).as_nanos(), nanos);
         }

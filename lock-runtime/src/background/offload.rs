@@ -1,8 +1,8 @@
 //! Background tasks, polled inline by the caller that awaits their answer.
 //!
-//! Polled in the caller's task, their commands and answers cross no threads. But other waiters depend on them too. So
-//! the background takes a task over in two cases: its caller was dropped, or the task was woken and not polled for a
-//! while. Then the caller's runtime may be blocked, or its future left unpolled.
+//! While the caller polls its task, commands and answers cross no threads. But other waiters may depend on the task. So
+//! the background takes it over when its caller is dropped, or when nobody polls it for a while after a wake-up: the
+//! caller's runtime may be blocked, or its future left unpolled.
 
 mod watched_tasks;
 
@@ -21,20 +21,20 @@ use crate::background::panics::wake_all;
 use crate::background::sync::Mutex;
 use crate::background::{Background, fork};
 
-/// Boxed where it is made: it may take kilobytes, and is not moved on its way to the caller or the background.
+/// Boxed on creation: it may take kilobytes, and only the box moves to the caller or the background.
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What a caller waits for: a slot for a task that the caller polls meanwhile, and one for the answer, which that task
-/// or another part of the client sends.
+/// The slots of one caller: a task that it polls while it waits, and the answer, which that task or another part of the
+/// client sends.
 ///
-/// A task with the [`Reply`] refers to the slot that contains it, until it has ended or its caller is gone.
+/// A task that owns the [`Reply`] keeps its own slot alive, until the task ends or its caller is gone.
 pub(crate) struct Offloaded<T> {
     background: Background,
     id: WatchId,
     state: Mutex<State<T>>,
-    /// Whether the task or its answer has woken the caller, which has not polled since. Written under the mutex.
+    /// Whether the task or the answer has woken the caller since its last poll. Written under the mutex.
     is_woken: AtomicBool,
-    /// The same, at the last check.
+    /// The value of `is_woken` at the last check.
     was_woken: AtomicBool,
     /// Whether neither the caller nor the background has anything left to do here.
     is_done: AtomicBool,
@@ -64,7 +64,7 @@ enum Slot {
 enum Answer<T> {
     Awaited,
     Sent(T),
-    /// There will be none: it was taken, or the [`Reply`] was dropped.
+    /// The answer was taken, or will never come, because the [`Reply`] was dropped.
     Over,
 }
 
@@ -86,12 +86,12 @@ impl<T: Send + 'static> Offloaded<T> {
         })
     }
 
-    /// Runs `task`, in the caller if it is still there.
+    /// Runs `task` in its caller, or in the background if the caller is gone.
     pub(crate) fn assign(self: &Arc<Offloaded<T>>, task: Task) {
         let mut state = self.state.lock();
         if !matches!(state.slot, Slot::Empty) {
             drop(state);
-            self.background.spawn(task);
+            self.background.spawn_boxed(task);
             return;
         }
         // Watched before it can be polled: a poll that ends it also ends the watch.
@@ -103,12 +103,12 @@ impl<T: Send + 'static> Offloaded<T> {
 
     /// Polls the task, if there is one, and then takes the answer, which the task usually sends.
     ///
-    /// Wakes during this are only noted: otherwise the caller's task would be scheduled while it is being polled, and
-    /// polled once more for nothing.
+    /// Wake-ups in between are only noted. Otherwise the runtime would schedule the caller's task while it is being
+    /// polled, and poll it once more for nothing.
     fn poll_for_answer(self: &Arc<Offloaded<T>>, cx: &Context<'_>) -> Poll<Option<T>> {
         let (previous, task) = {
             let mut state = self.state.lock();
-            // Under the mutex, or this could erase a note of something that the poll below does not see yet.
+            // Under the mutex: otherwise this could clear a wake-up whose cause the poll below does not see yet.
             self.is_woken.store(false, Ordering::Relaxed);
             (state.caller.take(), state.slot.take_task())
         };
@@ -116,7 +116,7 @@ impl<T: Send + 'static> Offloaded<T> {
         if let Some(task) = task {
             self.poll_task(task);
         }
-        // A waker is code of the caller's runtime, and may panic: no task is lost then.
+        // A waker is the runtime's code, and may panic. Here no task is lost if it does.
         drop(previous);
         let waker = cx.waker().clone();
         let mut state = self.state.lock();
@@ -134,7 +134,7 @@ impl<T: Send + 'static> Offloaded<T> {
         Poll::Pending
     }
 
-    /// Polls the task without the mutex, since it may wake itself. If it panics, it is done.
+    /// Polls the task without the mutex, since the task may wake itself. A task that panics has ended.
     fn poll_task(self: &Arc<Offloaded<T>>, mut task: Task) {
         let close = CloseOnDrop(self);
         let waker = Waker::from(self.clone());
@@ -176,7 +176,7 @@ impl<T> Offloaded<T> {
 }
 
 impl Slot {
-    /// The task, if there is one and no thread is polling it.
+    /// Takes the task, unless there is none or a thread is polling it.
     fn take_task(&mut self) -> Option<Task> {
         match mem::replace(self, Slot::Polling) {
             Slot::Ready(task) => Some(task),
@@ -188,7 +188,7 @@ impl Slot {
     }
 }
 
-/// Closes the slot of a task whose poll was its last one, or panicked.
+/// Closes the slot of a task that has ended or panicked.
 struct CloseOnDrop<'a, T>(&'a Offloaded<T>);
 
 impl<T> Drop for CloseOnDrop<'_, T> {
@@ -204,7 +204,7 @@ impl<T: Send + 'static> Watched for Offloaded<T> {
         self.was_woken.swap(is_woken, Ordering::Relaxed) && is_woken
     }
 
-    /// Moves the task to the background, and any task that may still be assigned.
+    /// Moves the task to the background, and sends any later task there, too.
     fn move_to_background(&self) {
         let mut state = self.state.lock();
         if matches!(state.slot, Slot::Polling) {
@@ -215,7 +215,7 @@ impl<T: Send + 'static> Watched for Offloaded<T> {
         drop(state);
         self.done();
         if let Slot::Ready(task) = left {
-            self.background.spawn(task);
+            self.background.spawn_boxed(task);
         }
     }
 }
@@ -226,7 +226,7 @@ impl<T: Send + 'static> Wake for Offloaded<T> {
     }
 
     fn wake_by_ref(self: &Arc<Offloaded<T>>) {
-        // Taken out, so that the mutex is free while it is woken. The caller's next poll stores another.
+        // Taken out, so that the mutex is free while the waker runs. The caller's next poll stores another one.
         let caller = self.note_woken(&mut self.state.lock());
         wake_all(caller);
     }
@@ -234,7 +234,7 @@ impl<T: Send + 'static> Wake for Offloaded<T> {
 
 /// The duty to answer a caller, which is notified if this is dropped.
 pub(crate) struct Reply<T> {
-    /// `None` once it was sent.
+    /// `None` once the answer was sent.
     to: Option<Arc<Offloaded<T>>>,
 }
 
@@ -270,7 +270,7 @@ impl<T> Reply<T> {
             if state.is_closed {
                 return Poll::Ready(());
             }
-            // A caller that polls its task is there.
+            // A caller that polls this task still waits.
             if matches!(state.slot, Slot::Closed) {
                 let previous = state.closing.replace(waker.clone());
                 drop(state);
@@ -299,13 +299,14 @@ impl<T> Drop for Reply<T> {
 /// A caller that polls a task while it waits for its answer. Dropped, it leaves the task to the background.
 pub(crate) struct InlineRunner<T: Send + 'static> {
     offloaded: Arc<Offloaded<T>>,
-    /// Whether the process was compared since this task of the caller was last polled.
+    /// Whether the process id was compared since the last poll of the caller's task.
     is_compared: bool,
     is_answered: bool,
 }
 
 impl<T: Send + 'static> InlineRunner<T> {
-    /// A caller without a task so far, which has just [compared the process](Background::check_process) and waits next.
+    /// Creates a caller without a task. It has just [compared the process id](Background::check_process), and waits
+    /// next.
     pub(crate) fn new(background: &Background) -> (InlineRunner<T>, Reply<T>) {
         let offloaded = Offloaded::new(background);
         let to = Some(offloaded.clone());
@@ -317,7 +318,7 @@ impl<T: Send + 'static> InlineRunner<T> {
         (runner, Reply { to })
     }
 
-    /// The slot in which the caller's task is put.
+    /// Returns the slots of the caller.
     pub(crate) fn offloaded(&self) -> &Arc<Offloaded<T>> {
         &self.offloaded
     }
@@ -329,8 +330,8 @@ impl<T: Send + 'static> InlineRunner<T> {
 
     /// Like [`answer`](InlineRunner::answer).
     ///
-    /// Polled outside the coop budget of the caller's task. When that is spent, tokio wakes the task after its poll has
-    /// ended, and so never if an executor inside the poll waits for this.
+    /// Ignores the coop budget of the caller's task. Once that is spent, tokio wakes the task only after its poll has
+    /// ended, which never happens if an executor inside the poll waits for this.
     pub(crate) fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let InlineRunner {
             offloaded,

@@ -8,7 +8,7 @@ use std::task::Waker;
 
 use crate::background::fork;
 
-/// Calls code that may panic. `None` if it did: the panic's message was printed, and nothing else follows.
+/// Calls code that may panic. Returns `None` if it did, after the panic hook has printed the message.
 pub(crate) fn catch_panics<T>(call: impl FnOnce() -> T) -> Option<T> {
     fork::forget_comparison();
     catch_unwind(AssertUnwindSafe(call)).ok()
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn panicking_waker_does_not_keep_the_next_one_from_being_woken() {
+    fn panicking_waker_does_not_stop_the_next_waker() {
         let count = Arc::new(Counting::default());
         wake_all([Waker::from(Arc::new(Panicking)), Waker::from(count.clone())]);
         assert_eq!(count.0.load(Ordering::SeqCst), 1);

@@ -2,10 +2,10 @@
 
 use crate::error::{LockError, LockErrorKind};
 
-/// The bits of an owner id: never drawn before, and impossible to guess.
+/// Returns the random bits of an owner id: unique, and impossible to guess.
 ///
-/// They are drawn when needed, never ahead. A fork and a snapshot of a virtual machine would copy bits in stock. The
-/// server would then confirm the lock to both holders.
+/// They are drawn when needed, never ahead: a fork or a snapshot of a virtual machine would copy a stock of them, and
+/// the server would then confirm one lock to two holders.
 pub(crate) fn acquisition() -> Result<[u8; 11], LockError> {
     bytes()
 }

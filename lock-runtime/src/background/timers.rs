@@ -1,9 +1,9 @@
 //! Timers for futures that may be polled anywhere: on a runtime without timers, under a paused clock, or on a plain
 //! thread.
 //!
-//! The background fires them. Most are for commands that are answered long before. So timers of about the same time
-//! share a place in the map of all times: setting and dropping one is a step in a list. The background is only woken
-//! for a timer that is earlier than its next check, which is rare, since new timers are usually later.
+//! The background fires them. Most belong to commands that are answered long before. So timers for about the same time
+//! share an entry in the map of ticks, and setting or dropping one only changes a list. A new timer wakes the
+//! background only if it is due before the next check, which is rare, since new timers are usually later.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -48,14 +48,14 @@ struct TimerHeap {
     spare: Vec<Vec<Option<Waker>>>,
 }
 
-/// Timers of one tick, at least one of which is set.
+/// The timers of one tick. At least one of them is set.
 struct Together {
     /// `None` for a timer that was dropped.
     wakers: Vec<Option<Waker>>,
     set: usize,
 }
 
-/// A timer that is or was set. No place is reused: a tick that has fired does not come again.
+/// A timer that is or was set. Places are never reused: a tick that has fired does not come again.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     tick: Tick,
@@ -67,7 +67,7 @@ struct Place {
 pub(crate) struct Elapsed;
 
 impl Timers {
-    /// Creates no timers. None fires unless [`run`](Timers::run) is polled.
+    /// Creates an empty set. No timer fires unless [`run`](Timers::run) is polled.
     pub(crate) fn new() -> Timers {
         Timers {
             heap: Mutex::default(),
@@ -137,7 +137,7 @@ impl Timers {
         next_check.map(|tick| self.zero + Duration::from_micros(tick.saturating_mul(TICK)))
     }
 
-    /// The whole ticks until `time`.
+    /// Returns the number of whole ticks until `time`.
     fn ticks(&self, time: Instant) -> Tick {
         let micros = time.saturating_duration_since(self.zero).as_micros();
         u64::try_from(micros).unwrap_or(u64::MAX) / TICK
@@ -161,7 +161,7 @@ impl Timers {
 
     /// Replaces the waker of a timer. `false` if the timer has fired.
     fn reset(&self, place: Place, waker: &Waker) -> bool {
-        // Cloned before and dropped after the mutex is held, since a waker may run any code.
+        // Cloned before the mutex is locked and dropped after, since a waker may run any code.
         let mut waker = waker.clone();
         let mut heap = self.heap.lock();
         let set = heap.by_tick.get_mut(&place.tick);

@@ -44,8 +44,7 @@ impl<B: Future> Future for Drive<'_, B> {
             .expect("a body is not polled after it has ended")
             .poll(cx)
         {
-            // The release decides whether the lock was held until here, and an error of the body's own
-            // takes precedence.
+            // The release decides whether the lock was held until now, and the body's own error takes precedence.
             Poll::Ready(output) => Poll::Ready(Ok(output)),
             Poll::Pending => inside.after_poll(&mut this.body, cx).map(Err),
         }
@@ -79,11 +78,11 @@ impl<B> Discard for Pin<&mut Option<B>> {
 
 /// The part of [`Drive`] that is the same for every body.
 ///
-/// The deadline is compared before every poll, and after every poll that leaves the body asleep. So a body that was
-/// asleep when its lease ended does not continue. For a body that has ended, the release compares it.
+/// The deadline is checked before every poll, and after every poll that leaves the body asleep. So a body that was
+/// asleep when its lease ended does not continue. When a body ends, the release makes the check.
 pub(crate) struct BodyDriver<'a> {
     lease: &'a Lease,
-    /// Nearly every body holds one lease.
+    /// `None` for nearly every body, which holds one lease.
     beside: Option<Box<Beside<'a>>>,
     /// The body's scope, and while the body is inside, the one to return to.
     scope: Option<Current>,
@@ -170,7 +169,7 @@ impl<'a> BodyDriver<'a> {
 struct Inside<'i, 'a>(&'i mut BodyDriver<'a>);
 
 impl Inside<'_, '_> {
-    /// Compares the deadline before a poll.
+    /// Checks the deadline before a poll.
     fn before_poll(&mut self, body: &mut dyn Discard) -> Result<(), LockError> {
         let driver = &mut *self.0;
         // No body starts without its lock, whatever `on_lost` selects for a later loss.
@@ -183,7 +182,7 @@ impl Inside<'_, '_> {
         Ok(())
     }
 
-    /// Compares the deadline after a poll that left the body asleep. `Ready` means that the body was dropped.
+    /// Checks the deadline after a poll that left the body asleep. `Ready` means that the body was dropped.
     fn after_poll(&mut self, body: &mut dyn Discard, cx: &mut Context<'_>) -> Poll<LockError> {
         let driver = &mut *self.0;
         if driver.on_lost != OnLost::Cancel {

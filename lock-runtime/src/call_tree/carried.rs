@@ -1,4 +1,4 @@
-//! Futures that carry the call tree in which they were made.
+//! Futures that carry the call tree of their creator.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use super::scope::Scope;
 use crate::lease::LeaseRef;
 
 pin_project! {
-    /// A future that carries the call tree in which it was made; see [`in_current_hold`].
+    /// A future that carries the call tree of its creator; see [`in_current_hold`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct InCurrentHold<F> {
@@ -59,8 +59,8 @@ impl<F: Future> Future for InCurrentHold<F> {
 /// tracing's `.in_current_span()`.
 ///
 /// The future shares every hold of its tree. A lock is released when the last body, guard and carried future that share
-/// it have ended, so a future that outlives its caller keeps the lock. When a hold is lost, the carried future itself
-/// goes on, and its calls under that lock fail with `Lost`.
+/// it have ended, so a future that outlives its caller keeps the lock. When a hold is lost, the carried future keeps
+/// running, and its calls under that lock fail with `Lost`.
 ///
 /// # Cancel safety
 ///

@@ -18,8 +18,8 @@ thread_local! {
 
 /// A scope while a body of it is being polled, and the task that polls it.
 ///
-/// A body can drive other tasks itself: `block_on` of a runtime that runs on this thread, a `LocalSet`.
-/// Calls of such a task are not calls of the body.
+/// A body can itself drive other tasks, with a `LocalSet` or with `block_on` of a runtime on this thread. The calls of
+/// such a task are not the body's.
 #[derive(Debug)]
 pub(crate) struct Current {
     scope: Arc<Scope>,
@@ -82,7 +82,7 @@ pub(super) fn leave(scope: &mut Option<Current>) {
 }
 
 fn exchange(scope: &mut Option<Current>) {
-    // While a thread exits nothing is exchanged, neither on entering nor on leaving.
+    // While a thread exits, entering and leaving both swap nothing.
     let _ = CURRENT.try_with(|current| std::mem::swap(&mut *current.borrow_mut(), scope));
 }
 
@@ -101,7 +101,7 @@ pub(super) struct Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         leave(&mut self.previous);
-        // The scope that was current until now is dropped after this, when the cell is free again: it may
-        // be the last reference to its frame.
+        // The previous scope is dropped after this, when the cell is free again: it may be the last reference to its
+        // frame.
     }
 }

@@ -21,15 +21,15 @@ use crate::lease::{LeaseRef, Mode};
 /// inside another call has that call as its parent and goes down at once. Hence two bodies that exclude each other run
 /// at the same time only if one is nested in the other.
 ///
-/// Waiting for room cannot deadlock by itself. Whoever has the room is a descendant of the same parent, and never waits
-/// for room below that parent again, only for room further down.
+/// Waiting for room cannot deadlock by itself. The call that has the room is a descendant of the same parent, and waits
+/// only for room further down.
 #[derive(Debug)]
 pub(crate) struct Frame {
     level: Level,
     /// How the call of this frame asked to hold the lock. Nested calls may do no more, even if the tree holds the lock
     /// alone further out: readers may run concurrently with this frame.
     mode: Mode,
-    /// The room for the calls made directly below this frame. Few frames have any.
+    /// The room for the calls made directly below this frame. Few frames have such calls.
     below: OnceLock<Box<Semaphore>>,
 }
 
@@ -102,7 +102,7 @@ impl Frame {
         Ok(Descent { mode, needed })
     }
 
-    /// Goes one level down once no sibling is inside that excludes the call.
+    /// Goes one level down, after waiting for the siblings that exclude the call.
     pub(crate) async fn descend(self: Arc<Frame>, descent: Descent) -> Arc<Frame> {
         if let Some(below) = self.below() {
             let permits = below.acquire_many(descent.needed).await;
@@ -111,7 +111,7 @@ impl Frame {
         descent.below(self)
     }
 
-    /// Goes one level down unless a sibling is inside that excludes the call.
+    /// Goes one level down, unless a sibling that excludes the call is inside.
     pub(crate) fn try_descend(self: Arc<Frame>, descent: Descent) -> Option<Arc<Frame>> {
         if let Some(below) = self.below() {
             below.try_acquire_many(descent.needed).ok()?.forget();

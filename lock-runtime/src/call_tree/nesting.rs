@@ -1,9 +1,9 @@
-//! Decides whether a call may enter a lock that its call tree holds already, and with which siblings.
+//! Decides whether a call may enter a lock that its call tree already holds, and which siblings exclude it.
 
 use crate::lease::{Mode, Share};
 
-/// The total room for the calls below a frame that holds its lock alone. A call in a mode that excludes all others
-/// takes all of it. A semaphore has no room for more on 32-bit machines.
+/// The total room for the calls below a frame that holds its lock alone. A call that excludes all others takes all of
+/// it. On 32-bit machines a semaphore has no more room than this.
 const ALL: u32 = 1 << 28;
 
 /// Returns how much the calls directly below a frame in this mode may take together; `None` if they never wait for each
@@ -17,7 +17,7 @@ pub(super) fn room_below(held: Mode) -> Option<u32> {
 
 /// Returns how much a call takes below a frame in the mode `held`. `Err` explains why it may not enter.
 ///
-/// A call never waits until its own tree holds more: two calls that both wait to write would deadlock.
+/// A call never waits for its own tree to hold more: two readers that both wait to write would deadlock.
 pub(super) fn needed_below(held: Mode, asked: Mode) -> Result<u32, String> {
     match (held, asked) {
         (Mode::Exclusive | Mode::Write, Mode::Exclusive | Mode::Write) => Ok(ALL),
@@ -50,7 +50,7 @@ fn is_within(asked: Share, held: Share) -> bool {
 }
 
 /// Returns how much a share takes below a lock that is held alone, so that its siblings keep to its limit. Exact for
-/// limits below 2¹⁴: more siblings than that have never been seen in one call tree.
+/// limits below 2¹⁴; a call tree has fewer siblings than that.
 fn part_of_all(share: Share) -> u32 {
     match share.limit() {
         None => 1,
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_that_is_held_alone_admits_every_mode() {
+    fn exclusive_lock_admits_every_mode() {
         for held in [Mode::Exclusive, Mode::Write] {
             for asked in [Mode::Exclusive, Mode::Write, READ, permits(5, 3)] {
                 assert!(needed_below(held, asked).is_ok(), "{held:?} {asked:?}");
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_admits_reading_alone_and_says_so() {
+    fn reading_admits_only_reading_and_the_error_explains_it() {
         assert!(needed_below(READ, READ).is_ok());
         assert_eq!(room_below(READ), None, "readers do not wait for each other");
         let refused = |asked| needed_below(READ, asked).unwrap_err();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn permits_admit_no_more_permits_than_they_are() {
+    fn permits_admit_at_most_as_many_permits() {
         let held = permits(5, 2);
         assert_eq!(room_below(held), Some(2));
         assert_eq!(needed_below(held, permits(5, 1)), Ok(1));

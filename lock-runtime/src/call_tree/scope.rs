@@ -49,7 +49,7 @@ impl Scope {
     }
 
     /// Iterates over a frame of each lease of `client` that the tree holds, from the inside out. A lease that was
-    /// entered again is repeated.
+    /// entered again appears again.
     pub(super) fn frames_of(&self, client: u64) -> impl Iterator<Item = &Frame> {
         let scopes = self.chain().filter(move |scope| scope.client == client);
         scopes.map(|scope| &*scope.frame)
@@ -92,7 +92,7 @@ pub(crate) enum Nesting {
     Locks,
 }
 
-/// A frame of the caller's call tree that holds the key for which the caller asks.
+/// A frame of the caller's call tree that holds the requested key.
 pub(crate) struct EnclosingFrame {
     pub(crate) frame: Arc<Frame>,
     /// Whether a body around the caller is dropped, and the caller with it, when the lease is lost.

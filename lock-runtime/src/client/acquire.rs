@@ -52,7 +52,7 @@ pub struct Acquire {
     options: CallOptions,
     function: &'static str,
     template: &'static str,
-    /// Where the call is in the program.
+    /// The call's place in the source.
     place: &'static Location<'static>,
 }
 
@@ -107,8 +107,8 @@ impl Acquire {
         }
     }
 
-    /// Adds the options of the attribute, and for holder labels and logs the calling function, the template of its key
-    /// and its place.
+    /// Adds the attribute's options, and for labels and logs the calling function, the template of its key and its
+    /// place.
     pub(crate) fn described(
         mut self,
         options: CallOptions,

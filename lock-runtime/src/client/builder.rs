@@ -82,7 +82,7 @@ impl LockClient {
 }
 
 impl LockClientBuilder {
-    /// Sets the URL of the locks; required. See [`LockClient::connect`].
+    /// Sets the URL of the servers that keep the locks; required. See [`LockClient::connect`].
     pub fn url(mut self, url: impl Into<String>) -> LockClientBuilder {
         self.url = Some(url.into());
         self

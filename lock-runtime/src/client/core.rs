@@ -69,8 +69,8 @@ impl Core {
         }
         let (grace, answer) = (self.options.shutdown_grace, self.options.command_timeout);
         if !self.completes_within(grace, self.admission.empty()).await {
-            // Twice: a writer that became a reader meanwhile has another lease, and a writer that becomes a reader
-            // after its lease was ended ends the new lease itself.
+            // Twice: a writer that became a reader during the first pass has a new lease. A writer that becomes a
+            // reader later ends its new lease itself.
             for _ in 0..2 {
                 for lease in self.backend.live() {
                     lease.lose(LossReason::Shutdown);

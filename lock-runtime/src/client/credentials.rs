@@ -27,11 +27,11 @@ impl LockClientBuilder {
     /// Calls `callback` for the credentials of each new connection.
     ///
     /// The callback may block its thread, and runs inside a tokio runtime with I/O and timers. Tasks that it *spawns*
-    /// run on the thread that renews leases, and must not block. Its timeout is nine tenths of the
-    /// [`command_timeout`](LockClientBuilder::command_timeout), or with sentinels of two fifths of it, less the time
-    /// that it took to reach the server. After that its future is dropped. Several callbacks may run at once, for nodes
-    /// of a cluster, and about ten a second while a server fails, so a callback that asks a service should cache the
-    /// answer while it is valid. [`build`](LockClientBuilder::build) does not call it.
+    /// run on the thread that renews leases, and must not block. It must complete within nine tenths of the
+    /// [`command_timeout`](LockClientBuilder::command_timeout), with sentinels within nine tenths of two fifths of it,
+    /// less the time that connecting took. After that its future is dropped. Callbacks may run concurrently, for the
+    /// nodes of a cluster, and about ten times a second while a server fails: a callback that asks a service should
+    /// cache a valid answer. [`build`](LockClientBuilder::build) does not call it.
     ///
     /// If it fails or panics, no connection is made. Its error becomes part of the text of the
     /// [`LockError`](crate::LockError), on one line, and its source, so it must not contain the password.

@@ -19,12 +19,12 @@ use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, OneOrMore};
 use crate::lease::{LeaseRef, Mode, Share};
 
-/// A share in a lock that this process holds.
+/// Holds a lock, together with all other guards, bodies and carried futures that share the hold.
 ///
-/// The lock is released when the last guard, body and carried future that share it are gone. Dropping a guard releases
-/// it in the background, at once and without blocking, even during a panic or a runtime's shutdown.
-/// [`release`](LockGuard::release) waits for the release and returns its result. If the process exits immediately after
-/// a drop, the lock may stay taken until its ttl ends.
+/// The lock is released when the last of them is gone. Dropping the last guard releases the lock in the background, at
+/// once and without blocking, even during a panic or a runtime's shutdown. [`release`](LockGuard::release) waits for
+/// the release and returns its result. If the process exits immediately after a drop, the lock may stay taken until its
+/// ttl ends.
 ///
 /// Unlike a mutex, a lease can end while it is in use. [`is_valid`](LockGuard::is_valid), [`lost`](LockGuard::lost) and
 /// the result of `release` report that. A [fencing token](LockGuard::fencing_token) protects the resource if the report
@@ -349,8 +349,8 @@ enum Downgradable {
 
 /// The work that remains when a guard ends.
 enum Ending {
-    /// The lease to release, when its holder was done, and whether the locks that the call tree held before are still
-    /// held.
+    /// The lease to release, the time at which its holder was done, and whether the locks that the call tree held
+    /// before are still held.
     Last(OwnedLease, Moment, Result<(), LockError>),
     Shared(Result<(), LockError>),
 }

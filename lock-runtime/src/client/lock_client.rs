@@ -93,10 +93,10 @@ impl LockClient {
     /// token](crate::FencingToken), above every earlier token of each key.
     ///
     /// Every call acquires its locks in one order, whatever the order of `keys`, so two calls never wait for each
-    /// other. The call enters locks that the call tree holds already. It acquires the others while those are held, and
-    /// so out of that order, for at most `wait`. A key that is given twice is locked once. A call for more than 32 keys
-    /// fails with `InvalidKey`, and a call for no key with `InvalidOptions`. While the call waits for a lock, it holds
-    /// the locks that come before it. Several locks are always exclusive and never retained: [`read`](Acquire::read),
+    /// other. The call enters locks that its call tree already holds. While those are held, it acquires the others, out
+    /// of that order, within `wait`. A key that is given twice is locked once. A call for more than 32 keys fails with
+    /// `InvalidKey`, and a call for no key with `InvalidOptions`. While the call waits for a lock, it holds the locks
+    /// that come before it. Several locks are always exclusive and never retained: [`read`](Acquire::read),
     /// [`permits`](Acquire::permits) and [`retain`](Acquire::retain) are `InvalidOptions`, and so is the call itself in
     /// [Redisson's record](crate::LockRecord::Redisson).
     ///

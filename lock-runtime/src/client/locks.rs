@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prefix_stands_for_itself_in_a_pattern() {
+    fn prefix_is_literal_in_a_pattern() {
         assert_eq!(escaped("lock:"), "lock:");
         assert_eq!(escaped(r"a*b?[c]^d-e\"), r"a\*b\?\[c\]\^d\-e\\");
     }

@@ -233,7 +233,7 @@ fn memory_of(client: &LockClient) -> Result<&Arc<Memory>, LockError> {
     match &client.core().backend {
         AnyBackend::Memory(memory) => Ok(memory),
         AnyBackend::Remote(_) => Err(LockError::invalid_options(
-            "this works on memory clients alone",
+            "this works only on memory clients",
         )),
     }
 }

@@ -1,6 +1,6 @@
 //! The label of a client: its service and its host.
 
-/// The most characters of a service's name, and of a host's.
+/// The longest name of a service, and of a host, in characters.
 const LONGEST: usize = 64;
 
 /// Returns `service@host`. A name that contains an `@` is returned as it is.

@@ -28,7 +28,7 @@ impl Limits {
         match self {
             Limits::None | Limits::OneSlot => Ok(()),
             Limits::Quorum { .. } => Err(LockError::invalid_options(format!(
-                "a quorum has no {feature}: use a client of one server, a cluster or Sentinel, with keys of its own"
+                "a quorum has no {feature}: use another client, on one server, a cluster or Sentinel, with other keys"
             ))),
         }
     }
@@ -39,14 +39,14 @@ impl Limits {
         match self {
             Limits::Quorum { restart_delay } if !restart_delay.is_zero() && ttl > restart_delay => {
                 Err(LockError::invalid_options(format!(
-                    "a ttl on a quorum must not be longer than its restart_delay, {restart_delay:?}, and is {ttl:?}"
+                    "a ttl on a quorum must be at most its restart_delay, {restart_delay:?}, not {ttl:?}"
                 )))
             }
             _ => Ok(()),
         }
     }
 
-    /// Refuses locks in different slots, which one script could not name.
+    /// Refuses locks in different slots, since one script cannot access them all.
     pub(crate) fn check_slots(self, locks: &OneOrMore<Lock>) -> Result<(), LockError> {
         let slot = slot_of(&locks.first().names.lock);
         let is_one_slot = locks.iter().all(|lock| slot_of(&lock.names.lock) == slot);

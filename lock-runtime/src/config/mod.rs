@@ -40,7 +40,7 @@ const FENCE_MEMORIES: RangeInclusive<Duration> =
 /// A replica near its primary acknowledges within a millisecond.
 const DEFAULT_REPLICA_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The callers that one grant of the server can serve, which is the number of its tokens.
+/// How many callers one grant of the server can serve: it has one token for each.
 pub(crate) const TURNS: u32 = FencingToken::STEP;
 
 /// The shortest time for which a lease is retained: the resolution of timers.
@@ -76,9 +76,9 @@ pub(crate) struct Options {
     pub(crate) await_release: bool,
     /// Whether only the background thread reads from the connection.
     pub(crate) background_only: bool,
-    /// The replicas that must acknowledge a lock before its caller has it, if that is set.
+    /// How many replicas must acknowledge a lock before its caller has it, if set.
     pub(crate) wait_replicas: Option<u32>,
-    /// How long they may take, if that is set.
+    /// How long they may take, if set.
     pub(crate) replica_timeout: Option<Duration>,
     pub(crate) address_map: AddressMap,
     /// How long the last token of a lock is remembered.
@@ -144,7 +144,7 @@ impl Options {
         }
         if self.record == LockRecord::Redisson && self.replicas().is_some() {
             return Err(LockError::invalid_options(
-                "Redisson's record waits for no replicas",
+                "Redisson's record cannot wait for replicas",
             ));
         }
         let timeouts = Duration::from_millis(1)..=self.command_timeout / 2;
@@ -170,13 +170,13 @@ impl Options {
         let is_redissons = self.record == LockRecord::Redisson;
         let refusal = match limits {
             Limits::OneSlot if is_redissons => {
-                "Redisson's record is kept on one server; the URL must not name a cluster"
+                "Redisson's record works on one server or with Sentinel, and not on a cluster"
             }
             Limits::Quorum { .. } if is_redissons => {
-                "Redisson's record is for one server or Sentinel, and the URL names a quorum"
+                "Redisson's record works on one server or with Sentinel, and not on a quorum"
             }
             Limits::Quorum { .. } if self.replicas().is_some() => {
-                "wait_replicas is for a primary with replicas, and the nodes of a quorum have none that count"
+                "wait_replicas is for a primary with replicas, and not for a quorum"
             }
             _ => return limits.check_ttl(self.ttl),
         };
@@ -231,7 +231,7 @@ pub(crate) fn check_min_hold(
 ) -> Result<(), LockError> {
     if min_hold > MAX_TTL {
         return Err(LockError::invalid_options(format!(
-            "`min_hold` must be 24 h at most, not {min_hold:?}"
+            "`min_hold` must be at most 24 h, not {min_hold:?}"
         )));
     }
     if max_hold.is_some_and(|max_hold| min_hold > max_hold) {

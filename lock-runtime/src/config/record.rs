@@ -28,7 +28,7 @@ impl LockRecord {
         match self {
             LockRecord::Native => Ok(()),
             LockRecord::Redisson => Err(LockError::invalid_options(format!(
-                "Redisson's record has no {feature}: use a client with `LockRecord::Native` and keys of its own"
+                "Redisson's record has no {feature}: use another client, with `LockRecord::Native` and other keys"
             ))),
         }
     }

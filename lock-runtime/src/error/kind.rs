@@ -65,11 +65,11 @@ impl LockErrorKind {
             LockErrorKind::Rejected => "was refused by the server",
             LockErrorKind::Reentered => "is held by this call tree already",
             LockErrorKind::OutOfOrder => "is taken out of order",
-            LockErrorKind::InvalidKey => "cannot be taken, its key is not valid",
+            LockErrorKind::InvalidKey => "has an invalid key",
             LockErrorKind::InvalidOptions => "cannot be taken with these options",
             LockErrorKind::NotInstalled => "has no client",
             LockErrorKind::AlreadyInstalled => "has a client already",
-            LockErrorKind::Shutdown => "cannot be taken, its client is shut down",
+            LockErrorKind::Shutdown => "cannot be taken: its client is shut down",
         }
     }
 
@@ -79,10 +79,10 @@ impl LockErrorKind {
             LockErrorKind::Busy => "the lock is busy",
             LockErrorKind::Lost => "the lock was lost",
             LockErrorKind::Unavailable => "the lock server is unavailable",
-            LockErrorKind::Rejected => "the lock server refused",
+            LockErrorKind::Rejected => "the lock server refused the request",
             LockErrorKind::Reentered => "the lock is held by this call tree already",
             LockErrorKind::OutOfOrder => "the lock is taken out of order",
-            LockErrorKind::InvalidKey => "the lock's key is not valid",
+            LockErrorKind::InvalidKey => "the lock's key is invalid",
             LockErrorKind::InvalidOptions => "these lock options cannot be used",
             LockErrorKind::NotInstalled => {
                 "no lock client is installed; call `install()` on one at start-up"

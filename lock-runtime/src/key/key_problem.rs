@@ -5,7 +5,7 @@ use std::fmt;
 /// The longest key, in bytes, without the client's prefix.
 pub(crate) const MAX_KEY_LEN: usize = 512;
 
-/// Why a key cannot be locked. Each reads as the end of a sentence that starts with the key.
+/// Why a key cannot be locked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum KeyProblem {
     Empty,
@@ -38,7 +38,7 @@ impl fmt::Display for KeyProblem {
             KeyProblem::Missing => f.write_str("`keys` needs at least one key"),
             KeyProblem::TooLong { bytes } => write!(
                 f,
-                "the key is {bytes} bytes long, and {MAX_KEY_LEN} are allowed; lock on a shorter identifier or on a hash"
+                "the key is {bytes} bytes long, but at most {MAX_KEY_LEN} are allowed; lock a shorter identifier, or a hash of it"
             ),
             KeyProblem::EmptyValue {
                 placeholder: Some(name),
@@ -60,17 +60,17 @@ impl fmt::Display for KeyProblem {
             ),
             KeyProblem::ReservedSuffix(suffix) => write!(
                 f,
-                "a key with a hash tag cannot end in `{suffix}`, which names a record beside another lock"
+                "a key with a hash tag cannot end in `{suffix}`, the suffix of another lock's record"
             ),
             KeyProblem::TagAlone => f.write_str(
-                "the key is a hash tag alone, and would share its records with the key without the braces; give the client a prefix, or write something outside the tag",
+                "the key is only a hash tag, and would share records with the key without the braces; give the client a prefix, or add text outside the tag",
             ),
             KeyProblem::ReservedName => f.write_str(
-                "with the client's prefix, the key is the name of an audit, of a quorum's marker or of Redisson's queue; choose another",
+                "with the client's prefix, the key names an audit, a quorum's marker or a Redisson queue; choose another",
             ),
             KeyProblem::Template(name) => write!(
                 f,
-                "the key holds `<{name}>` as text, since only a string literal is a template; write the literal in the attribute, or build a `String` if the text is meant"
+                "the key contains the text `<{name}>`, but only a string literal in the attribute is a template; write it there, or build a `String` if you mean the text"
             ),
         }
     }

@@ -41,7 +41,7 @@ use super::stack_text::StackText;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a lock key",
     label = "this value is a `{Self}`",
-    note = "name a part of it that identifies what is locked, such as `<order.id>`, or `<id.0>` for what is inside of a wrapper such as `Path`; or derive or implement `lock_runtime::KeyPart` for `{Self}`",
+    note = "name the field that identifies the locked thing, such as `<order.id>`, or `<id.0>` inside a wrapper such as `Path`; or derive or implement `lock_runtime::KeyPart` for `{Self}`",
     note = "if its `Display` form identifies it and never changes, write `<value.to_string()>`"
 )]
 pub trait KeyPart {

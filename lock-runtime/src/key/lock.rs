@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_are_in_one_order_whatever_the_order_of_the_call() {
+    fn locks_are_in_one_order_for_any_order_of_the_call() {
         let sorted = ["a", "a:1", "b", "é"];
         assert_eq!(keys(&["b", "a:1", "é", "a"]), sorted);
         assert_eq!(keys(&["a", "é", "a:1", "b"]), sorted);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn key_is_found_among_those_that_are_held_together() {
+    fn key_is_found_among_several_keys_of_a_hold() {
         let locks = Lock::in_order(["b", "a"].map(lock).into()).unwrap();
         assert_eq!(locks.len(), 2);
         assert!(locks.keys().contains("a") && locks.keys().contains("b"));

@@ -258,7 +258,7 @@ mod tests {
 
     /// The holder's key may come from a template, and the next caller's key from an expression.
     #[test]
-    fn key_is_the_same_whoever_wrote_it() {
+    fn key_is_the_same_from_a_template_and_from_text() {
         let plain = LockKey::from("order:42");
         let of_a_template = plain.clone().with_outline(&"order:<>");
         assert_eq!(of_a_template, plain);

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_are_those_of_the_specification() {
+    fn slots_follow_the_specification() {
         assert_eq!(crc16(b"123456789"), 0x31C3);
         // As `CLUSTER KEYSLOT` answers.
         for (key, slot) in [
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn first_hash_tag_alone_counts() {
+    fn only_the_first_hash_tag_counts() {
         for key in ["{foo}:w", "a{foo}b", "{foo}{bar}", "{foo"] {
             let expected = if key == "{foo" {
                 slot_of("{foo")

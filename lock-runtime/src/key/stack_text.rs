@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_what_was_pushed_however_long() {
+    fn text_of_any_length_is_the_pushed_text() {
         let mut text = StackText::default();
         for _ in 0..USUAL_LEN {
             text.push_str("é:");

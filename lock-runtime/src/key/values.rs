@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_write_what_they_point_at() {
+    fn pointers_write_their_targets() {
         let text = String::from("a");
         assert_eq!(written(&&&text), "a");
         assert_eq!(written(&Box::<str>::from("a")), "a");

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn number_that_is_no_token_is_refused() {
+    fn number_outside_the_range_of_tokens_is_refused() {
         assert!(FencingToken::try_from(-1_i64).is_err());
         assert!(FencingToken::try_from(i64::MIN).is_err());
         assert!(FencingToken::try_from(1_u64 << 63).is_err());

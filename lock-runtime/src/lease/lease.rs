@@ -39,7 +39,7 @@ pub(crate) struct Lease {
     rests_until: Moment,
     loss: OnceLock<LossReason>,
     lost: Notify,
-    /// Whether the caller has the lease. Until then the caller may never take it.
+    /// Whether the caller has received the lease, which it may never do.
     is_delivered: AtomicBool,
     /// Whether the lease was in doubt before it was delivered.
     is_doubted: AtomicBool,
@@ -153,7 +153,7 @@ impl Lease {
         self.is_doubted.load(Ordering::SeqCst)
     }
 
-    /// Returns whether the lock may have to stay taken after its holder; reads no clock.
+    /// Returns whether the lock may stay reserved after its holder is done; reads no clock.
     pub(crate) fn has_minimum(&self) -> bool {
         self.rests_until != Moment::FIRST
     }
@@ -191,8 +191,8 @@ impl Lease {
 
     /// Returns why the lease is lost, if it is, by its state and by the clock.
     ///
-    /// A deadline found in the past is stored as a loss, so that a lease that one caller saw lost is lost for all, even
-    /// if the answer to an earlier renewal arrives after that.
+    /// A deadline found in the past is stored as a loss: a lease that is lost for one caller is lost for all, even if
+    /// the answer to an earlier renewal arrives after that.
     pub(crate) fn loss(&self) -> Option<LossReason> {
         self.loss_at(self.now())
     }

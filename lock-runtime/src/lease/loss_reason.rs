@@ -38,7 +38,7 @@ impl LossReason {
     pub(crate) fn describe(self) -> Cow<'static, str> {
         match self {
             LossReason::Expired => "its lease ran out before it could be renewed".into(),
-            LossReason::NotOurs => "the server no longer has it as ours".into(),
+            LossReason::NotOurs => "the server has no record of it, or another owner's".into(),
             LossReason::MaxHold => "its max_hold was reached".into(),
             LossReason::Shutdown => "its client was shut down".into(),
             LossReason::Revoked(number) => number.describe().into(),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn revocation_is_described_on_one_line_until_many_others_came() {
+    fn revocation_is_described_on_one_line_until_many_others_follow() {
         let number = RevocationNumber::of(by("stuck"));
         let text = "revoked by ann\\n: stuck (operation 00000000-0000-0000-0000-000000000007)";
         assert_eq!(number.describe(), text);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn debug_shows_the_client_alone() {
+    fn debug_shows_only_the_client() {
         let owner = OwnerId::from_random(ClientId::from_random([9; 6]), [7; 11]);
         let shown = format!("{owner:?}");
         assert!(!shown.contains(&owner.as_str()[ClientId::LEN..]), "{shown}");

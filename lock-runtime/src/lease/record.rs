@@ -74,7 +74,7 @@ impl Holder {
             return Holder::Shared(Shared { label, counted });
         }
         match is_rested(value) {
-            true => Holder::Ours(format!("{label}, reserved")),
+            true => Holder::Ours(format!("{label} (reserved)")),
             false => Holder::Ours(label),
         }
     }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_record_is_told_from_that_of_one_holder() {
+    fn shared_record_is_distinguished_from_an_exclusive_record() {
         let record = "shared0001234567890123+0001234567890123 shared: api-7 report";
         let holder = Holder::parse(record.as_bytes());
         assert_eq!(holder.describe(), "shared: api-7 report");
@@ -250,14 +250,14 @@ mod tests {
     }
 
     #[test]
-    fn lock_at_rest_is_described_by_its_last_holder() {
+    fn reserved_lock_is_described_by_its_last_holder() {
         let record = "rested0001234567890123 0001234567890123 api-7 report";
         let holder = Holder::parse(record.as_bytes());
-        assert_eq!(holder.describe(), "api-7 report, reserved");
+        assert_eq!(holder.describe(), "api-7 report (reserved)");
     }
 
     #[test]
-    fn shares_are_described_by_what_the_waiter_needs_to_know() {
+    fn shares_are_described_by_their_number_and_the_waiters_limit() {
         let describe = |owners, taken, limit, since| {
             let counted = Some(Counted {
                 owners,

@@ -35,7 +35,7 @@ impl Request {
 pub(crate) enum Mode {
     /// By one owner at a time.
     Exclusive,
-    /// By one owner at a time, while others share the lock at other times. On a server its release admits all waiting
+    /// By one owner at a time; at other times, others share the lock. On a server its release admits all waiting
     /// readers, and its failures report how many share the lock. Otherwise like `Exclusive`.
     Write,
     /// By several owners at a time.

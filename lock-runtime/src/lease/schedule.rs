@@ -56,7 +56,7 @@ fn next_renewal(sent: Moment, ttl: Duration, phase: Phase) -> Moment {
     if due >= sent + third / 4 {
         return due;
     }
-    // Too early: half a period later it is out of phase, and the next renewal is in phase.
+    // Too early. This renewal is half a period later, out of phase, and the next one is in phase.
     due + period / 2
 }
 
@@ -228,7 +228,8 @@ impl RenewalSchedule {
                 extends: true,
             };
         }
-        // The time on which the holder relies, plus its margin: the rest is ttl - ttl / 100 - 2 ms.
+        // Solves `ttl - ttl / 100 - 2 ms = remaining time`: the margin of this ttl leaves the time on which the holder
+        // relies.
         let rest = self.deadline.since(now) + margin(Duration::ZERO);
         Extension {
             ttl: rest + rest / 99 + Duration::from_millis(1),

@@ -30,7 +30,7 @@ impl Share {
         let limit = NonZeroU32::new(limit).ok_or("`permits` must be at least 1")?;
         let take = NonZeroU32::new(take).ok_or("`take` must be at least 1")?;
         if take > limit {
-            return Err(format!("{take} of {limit} permits can never be had"));
+            return Err(format!("`take` is {take}, but `permits` is only {limit}"));
         }
         Ok(Share {
             take,
@@ -75,11 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn permits_that_can_never_be_had_are_refused_in_words() {
+    fn impossible_permits_are_refused_with_a_reason() {
         assert!(Share::permits(0, 1).unwrap_err().contains("at least 1"));
         assert!(Share::permits(5, 0).unwrap_err().contains("at least 1"));
         let reason = Share::permits(5, 6).unwrap_err();
-        assert_eq!(reason, "6 of 5 permits can never be had");
+        assert_eq!(reason, "`take` is 6, but `permits` is only 5");
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Wait {
         }
     }
 
-    /// Whether a call waits while the lock is held like that.
+    /// Returns whether such a holder makes this call wait.
     pub(super) fn is_blocked_by(self, hold: Hold) -> bool {
         self == Wait::ForAll || hold == Hold::Alone
     }

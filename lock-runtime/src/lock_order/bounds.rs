@@ -15,7 +15,7 @@ pub(super) struct Bounds {
     /// The keys of calls for several keys of one class.
     pub(super) listed_keys: usize,
     pub(super) rings: usize,
-    /// How many of the rings that one call closes are reported: the shortest.
+    /// How many of the rings that one call closes are reported, the shortest first.
     pub(super) rings_of_a_call: usize,
     pub(super) paths: usize,
 }
@@ -36,7 +36,7 @@ impl Bounds {
         self.classes / 2
     }
 
-    /// The number of edges after which there is no room for another one between such classes.
+    /// Returns how many edges there may be before no edge between these classes is added.
     pub(super) fn edges_between(&self, origins: [Origin; 2]) -> usize {
         if origins.contains(&Origin::Key) {
             self.edges / 2

@@ -1,4 +1,4 @@
-//! The locks of one call, in the order in which it takes them.
+//! The locks of one call, in the order of the call.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use super::class::ClassId;
 /// Has room for as many locks as one call may take, without an allocation.
 type Several<T> = SmallVec<[T; 32]>;
 
-/// The locks of one call, in the order in which it takes them: by name.
+/// The locks of one call, in the order of the call: by name.
 #[derive(Debug)]
 pub(super) struct Chain<'a>(Several<Taken<'a>>);
 
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_decide_the_order_of_two_classes_give_no_edge() {
+    fn classes_whose_order_depends_on_values_get_no_edge() {
         for [held, asked] in [
             ["user:<>:wallet", "user:<>:inbox"],
             ["account:<>", "account:<>:limits"],
@@ -126,9 +126,9 @@ mod tests {
     }
 
     #[test]
-    fn edges_lead_from_each_lock_to_the_next_ones() {
+    fn edges_lead_from_each_lock_to_the_next_locks() {
         assert_eq!(edges(&["a", "b", "c"]), ["a b", "b c"]);
-        // Past those that their values decide.
+        // An edge passes over locks whose order the values decide.
         assert_eq!(edges(&["a:<>", "a:<>:x", "b"]), ["a:<> b", "a:<>:x b"]);
         assert_eq!(
             edges(&["a:1", "a:<>", "a:2", "b"]),

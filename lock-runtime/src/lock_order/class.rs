@@ -17,19 +17,19 @@ pub(crate) struct Class<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct KnownClass {
     pub(super) id: ClassId,
-    /// As reports show it. A key may have come from a stranger, and is escaped and cut.
+    /// The text for reports. A key may be a stranger's input, so it is escaped and truncated.
     pub(super) text: Box<str>,
     pub(super) origin: Origin,
 }
 
-/// The number of a class, in the order in which classes were seen first.
+/// The number of a class. Classes are numbered as they are first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ClassId(u32);
 
 /// The classes that were seen.
 #[derive(Debug, Default)]
 pub(super) struct Classes {
-    // Keys are text from strangers: std's hasher.
+    // Keys may be a stranger's input, so std's hasher guards against chosen collisions.
     ids: HashMap<Box<str>, ClassId>,
     known: Vec<KnownClass>,
     keys: usize,
@@ -40,12 +40,12 @@ impl Classes {
         self.ids.get(class.text).copied()
     }
 
-    /// The number of a class, a new one if it was not seen before and there is room for it.
+    /// Returns the number of a class. A new class gets one if there is room.
     pub(super) fn number(&mut self, class: Class<'_>, bounds: &Bounds) -> Result<ClassId, Bound> {
         if let Some(id) = self.find(class) {
             let known = &mut self.known[id.0 as usize];
             if class.origin == Origin::Code && known.origin == Origin::Key {
-                // The program has this text as well, so it is no secret.
+                // The program itself contains this text, so it is no secret.
                 known.origin = Origin::Code;
                 self.keys -= 1;
             }

@@ -34,7 +34,7 @@ impl Edges {
         self.crossings.contains_key(&edge)
     }
 
-    /// Whether every ring that an edge closes is closed already.
+    /// Returns whether the known crossings already close every ring that this one would close.
     pub(super) fn cover(&self, edge: (ClassId, ClassId), crossing: &Crossing) -> bool {
         let known = self.crossings.get(&edge);
         known.is_some_and(|known| known.iter().any(|known| known.covers(crossing)))
@@ -59,8 +59,9 @@ impl Edges {
         self.after.get(&class).map_or(&[], Vec::as_slice)
     }
 
-    /// The crossings of an edge to try for a path that waits like this for the edge's first lock. A call that waits for
-    /// all holders also waits for a writer, so the strongest crossing is enough, unless the path needs a nested one.
+    /// Returns the crossings of an edge to try for a path that waits for the edge's first lock like this. A call that
+    /// waits for all holders also waits for a writer, so the strongest crossing is enough, unless the path needs a
+    /// nested one.
     pub(super) fn ways(
         &self,
         edge: (ClassId, ClassId),
@@ -79,7 +80,7 @@ impl Edges {
         first.into_iter().chain(second)
     }
 
-    /// All classes with edges to this one, and the class itself.
+    /// Returns the class, and all classes with a path of edges to it.
     pub(super) fn leading_to(&self, class: ClassId) -> HashSet<ClassId> {
         let mut found = HashSet::from([class]);
         let mut open = vec![class];

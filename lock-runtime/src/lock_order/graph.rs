@@ -1,4 +1,4 @@
-//! Learns the order in which the calls of one client take locks.
+//! Learns the locking order of one client's calls.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use super::ring::{Edge, Ring};
 use super::search::{self, Extent};
 use super::step::Step;
 
-/// The order in which the calls of one client take locks.
+/// The locking order of one client's calls.
 #[derive(Debug)]
 pub(crate) struct Graph {
     bounds: Bounds,
@@ -31,7 +31,7 @@ pub(crate) struct Graph {
     reached: Vec<Bound>,
 }
 
-/// What happens to a call that closes a ring.
+/// Whether a call that closes a ring is only reported, or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Policy {
     Report,
@@ -89,13 +89,13 @@ impl Graph {
         }
     }
 
-    /// Refuses calls that close a ring, from now on. The edge that closes it is not remembered, so each of them is
-    /// refused.
+    /// Refuses calls that close a ring, from now on. Their edges are not remembered, so that the next such call is
+    /// refused, too.
     pub(crate) fn refuse_rings(&mut self) {
         self.policy = Policy::Refuse;
     }
 
-    /// Looks a link up. If it is new, remembers its edge, and adds the rings that it closes to the news.
+    /// Looks up a link. Remembers the edge of a new one, and adds the rings that it closes to the news.
     pub(crate) fn see(&mut self, link: &Link<'_>, news: &mut News) -> Verdict {
         let held = self.classes.find(link.held.class);
         let asked = self.classes.find(link.asked.class);
@@ -135,11 +135,11 @@ impl Graph {
         }
     }
 
-    /// Looks up a call for several locks, which takes them in this order. Returns the first ring that it is refused
-    /// for, and the place of the lock that it asks for there.
+    /// Looks up a call that takes several locks in this order. If it is refused, returns the first ring that it closes,
+    /// and the index of the lock that closes it.
     ///
-    /// A program may have many such calls and nest nothing, so excess ones are left out silently. A key that stands for
-    /// its class is left out, too, until it is nested.
+    /// A program may have many such calls and nest nothing, so calls beyond a bound are ignored silently. A key that
+    /// stands for its class is ignored, too, until it is nested.
     pub(crate) fn see_together<'a>(
         &mut self,
         locks: impl Iterator<Item = Lock<'a>>,
@@ -186,7 +186,7 @@ impl Graph {
         verdict
     }
 
-    /// Rings that are impossible, or would be neither reported nor refused, are not searched for.
+    /// Returns whether a search is worth it: a ring must be possible, and would be reported or refused.
     fn is_searched(&self, step: Step) -> bool {
         let full = Bound::Rings(self.bounds.rings);
         (step == Step::Nested || self.edges.len(Step::Nested) > 0)
@@ -203,7 +203,7 @@ impl Graph {
         self.judge(closed, news)
     }
 
-    /// Two keys of one class, one nested in the other.
+    /// Looks up two keys of one class, one nested in the other.
     fn see_keys(&mut self, class: ClassId, link: &Link<'_>, news: &mut News) -> Verdict {
         let pair = self.pairs.pair(class, link.held.key, link.asked.key);
         let crossing = link.crossing;
@@ -219,7 +219,7 @@ impl Graph {
         verdict
     }
 
-    /// Keys of one class that one call takes, in this order.
+    /// Looks up the keys of one class that one call takes, in this order.
     fn see_list(
         &mut self,
         locks: &[Taken<'_>],
@@ -247,8 +247,7 @@ impl Graph {
         self.policy == Policy::Report && self.reported.contains(&[class][..])
     }
 
-    /// Compares two calls that take two keys of one class each, and judges them if the second takes them the other way
-    /// round.
+    /// Judges a call that takes two keys of one class, if `reverse` takes them the other way round.
     fn judge_keys(
         &mut self,
         class: ClassId,
@@ -263,7 +262,7 @@ impl Graph {
         self.judge(closed.into_iter().collect(), news)
     }
 
-    /// The classes of a ring from the lowest one on, and the ring.
+    /// Returns the classes of a ring, starting with the lowest one, and the ring.
     fn ring(&self, path: &[(ClassId, Crossing)]) -> (Vec<ClassId>, Ring) {
         let mut classes: Vec<_> = path.iter().map(|(class, _)| *class).collect();
         let lowest = classes.iter().enumerate().min_by_key(|(_, class)| **class);

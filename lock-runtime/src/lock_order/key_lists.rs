@@ -7,8 +7,8 @@ use super::class::ClassId;
 use super::crossing::Crossing;
 use super::key_pairs::Pair;
 
-/// The last calls that took several keys of one class, each with its keys in order. Since all such calls have one
-/// order, only nested pairs are compared with them.
+/// The last calls that took several keys of one class, each with its keys in order. All such calls take their keys in
+/// the same order, so only nested pairs are compared with them.
 #[derive(Debug, Default)]
 pub(super) struct KeyLists {
     lists: VecDeque<KeyList>,
@@ -49,7 +49,7 @@ impl KeyLists {
         crossing: Crossing,
         limit: usize,
     ) {
-        // At the limit, a call whose keys are always new allocates nothing here.
+        // At the limit the oldest list's memory is reused, so a call whose keys are always new allocates nothing here.
         let mut room = Vec::new();
         while self.keys + keys.len() > limit
             && let Some(oldest) = self.lists.pop_front()

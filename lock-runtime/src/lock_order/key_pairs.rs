@@ -8,8 +8,8 @@ use foldhash::HashMap;
 use super::class::ClassId;
 use super::crossing::Crossing;
 
-/// The last pairs of keys that were nested. Keys come and go, so only some are remembered: the two calls of a deadlock
-/// take them at the same time.
+/// The last pairs of keys that were nested. Keys change all the time, so only some are remembered: the two calls of a
+/// deadlock take them at the same time.
 #[derive(Debug, Default)]
 pub(super) struct KeyPairs {
     crossings: HashMap<Pair, Vec<Crossing>>,
@@ -27,7 +27,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// The place of the later key, if keys taken in this order contain the pair the other way round.
+    /// Returns the index of the later key, if keys taken in this order contain the pair the other way round.
     pub(super) fn reverse_in(&self, keys: &[u64]) -> Option<usize> {
         let held = keys.iter().position(|key| *key == self.held)?;
         keys[..held].contains(&self.asked).then_some(held)
@@ -64,8 +64,8 @@ impl KeyPairs {
         self.of(reverse).iter().find(waits).copied()
     }
 
-    /// Calls that nest two of these keys in the opposite order of one call that takes them all, exclusively, in this
-    /// order, and the place of the later key.
+    /// Finds calls that nest two of `keys` in the opposite order, for a call that takes all of them exclusively, in
+    /// this order. Also returns the index of the later key.
     pub(super) fn reverse_of_list(
         &self,
         class: ClassId,
@@ -84,7 +84,7 @@ impl KeyPairs {
             known.push(crossing);
             return;
         }
-        // At the limit, a call whose keys are always new allocates nothing here.
+        // At the limit the oldest entry's memory is reused, so a call whose keys are always new allocates nothing here.
         let mut room = Vec::new();
         if self.order.len() >= limit
             && let Some(oldest) = self.order.pop_front()

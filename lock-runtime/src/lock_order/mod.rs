@@ -1,4 +1,4 @@
-//! Detects rings in the order in which nested calls take locks.
+//! Detects rings in the locking order of nested calls.
 //!
 //! A call that holds one lock and waits for another adds an *edge* from the class of the first to the class of the
 //! second. If edges form a ring, calls can wait for each other, each for a lock that the next one holds: a deadlock,

@@ -27,7 +27,7 @@ pub(super) enum Extent {
 }
 
 /// Searches for the rings that a new edge closes, as many as the bounds allow. No ring passes a class twice, and on
-/// each of its locks the holding call blocks the waiting one. Calls that take all their locks together form no ring.
+/// each lock of a ring the holding call blocks the waiting one. Calls that take all their locks together form no ring.
 pub(super) fn rings(
     edges: &Edges,
     (from, to): (ClassId, ClassId),
@@ -78,7 +78,7 @@ pub(super) fn rings(
     Closed { rings, extent }
 }
 
-/// The least step that a path needs before it is a ring.
+/// Returns the weakest step that may close the path to a ring.
 fn needed_by(path: &Path) -> Step {
     if path.iter().any(|(_, way)| way.step == Step::Nested) {
         Step::Together

@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 pub struct BodyResult<'a, R>(pub &'a R);
 
 impl<T, E> BodyResult<'_, Result<T, E>> {
-    /// Whether the body itself failed.
+    /// Returns whether the body returned its own error.
     pub fn lock_body_failed(&self) -> bool {
         self.0.is_err()
     }
@@ -49,7 +49,7 @@ impl<R: Future> FutureResult<R> for BodyResult<'_, R> {
 
 /// Return types other than `Result` and futures.
 pub trait NotAResult {
-    /// Whether the body itself failed: never.
+    /// Returns `false`: this type cannot carry an error of the body.
     fn lock_body_failed(&self) -> bool;
 }
 
@@ -67,7 +67,7 @@ impl<R> NotAResult for &BodyResult<'_, R> {
 pub struct Failing<R>(PhantomData<fn() -> R>);
 
 impl<R> Failing<R> {
-    /// The question about `R`.
+    /// Asks about `R`.
     pub const NEW: Failing<R> = Failing(PhantomData);
 }
 
@@ -77,16 +77,16 @@ impl<R> fmt::Debug for Failing<R> {
     }
 }
 
-/// The failure is returned.
+/// Marks a type that returns the failure.
 #[derive(Debug)]
 pub struct Returned;
 
-/// Nothing is returned, since the function does not compile.
+/// Marks a type that returns nothing, since the function does not compile.
 #[derive(Debug)]
 pub struct Refused;
 
 impl<R: Future> Failing<R> {
-    /// Nowhere.
+    /// Returns [`Refused`]: the failure is not returned.
     pub fn lock_failure_goes(&self) -> Refused {
         Refused
     }
@@ -94,7 +94,7 @@ impl<R: Future> Failing<R> {
 
 /// Return types that are not futures.
 pub trait NoFuture {
-    /// To the caller.
+    /// Returns [`Returned`]: the failure goes to the caller.
     fn lock_failure_goes(&self) -> Returned;
 }
 

@@ -22,11 +22,11 @@ use crate::lease::fencing_token::FencingToken;
 #[must_use = "a call drives its body"]
 pub struct Call(State);
 
-/// The token of a guard that was acquired together with one.
+/// Returns the token of a guard that was acquired together with it.
 ///
 /// # Panics
 ///
-/// Without one; no expansion asks then.
+/// If the guard has none; no expansion calls it then.
 #[inline(never)]
 pub fn token(guard: &LockGuard) -> FencingToken {
     let token = guard.known_token();
@@ -60,7 +60,7 @@ impl Call {
         Acquired(self)
     }
 
-    /// The guard, between acquisition and release.
+    /// Returns the guard, between acquisition and release.
     ///
     /// # Panics
     ///
@@ -73,7 +73,7 @@ impl Call {
         }
     }
 
-    /// The token of a call that asked for one, between acquisition and release.
+    /// Returns the token of a call that asked for one, between acquisition and release.
     ///
     /// # Panics
     ///

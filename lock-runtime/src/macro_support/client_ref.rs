@@ -11,7 +11,7 @@ use crate::client::LockClient;
     label = "this is a `{Self}`"
 )]
 pub trait ClientRef {
-    /// The client.
+    /// Returns the client.
     fn client(&self) -> &LockClient;
 }
 

@@ -12,11 +12,11 @@ use crate::lease::fencing_token::FencingToken;
 /// [`Failing`]: super::body_error::Failing
 #[diagnostic::on_unimplemented(
     message = "cannot return a lock failure as `{Self}`; return a `Result` or add `or_else`",
-    label = "the lock may be busy or unreachable, and this type cannot say so",
+    label = "the lock may be busy or unreachable, and this type cannot report that",
     note = "for example `Result<{Self}, LockError>`, or `or_else = |error| …` in the attribute"
 )]
 pub trait FromLockError<G> {
-    /// The return value for a lock that was not acquired, or was lost.
+    /// Returns the value for a lock that was not acquired, or was lost.
     fn from_lock_error(goes: G, error: LockError) -> Self;
 }
 
@@ -44,12 +44,12 @@ unreachable_for!(Refused, Infallible);
 /// An error type that can carry a failure of the lock.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a lock failure",
-    label = "`{Self}` has to be made from a `lock_runtime::LockError`",
+    label = "`{Self}` must implement `From<lock_runtime::LockError>`",
     note = "add `impl From<LockError> for {Self}`, with thiserror a variant `Lock(#[from] LockError)`; for a type parameter the bound `{Self}: From<LockError>`",
-    note = "or say with `or_else` what to return instead"
+    note = "or give `or_else` the value to return instead"
 )]
 pub trait LockFailure {
-    /// The error for a lock that was not acquired, or was lost.
+    /// Returns the error for a lock that was not acquired, or was lost.
     fn from_lock_failure(error: LockError) -> Self;
 }
 
@@ -60,12 +60,12 @@ impl<E: From<LockError>> LockFailure for E {
     }
 }
 
-/// `or_else = …`: infers a closure's argument, and checks its result against the return type.
+/// Calls the closure of `or_else = …`. Infers its argument, and checks its result against the return type.
 pub fn or_else<R, F: FnOnce(LockError) -> R>(error: LockError, answer: F) -> R {
     answer(error)
 }
 
-/// The guard in a function whose attribute is wrong, so that its body still compiles and the attribute has the only
+/// Stands for the guard in a function whose attribute is wrong: the body still compiles, and the attribute has the only
 /// error.
 ///
 /// # Panics
@@ -75,7 +75,7 @@ pub fn absent_guard<'a>() -> &'a LockGuard {
     unreachable!("the attribute of this function was refused")
 }
 
-/// The token in a function whose attribute is wrong, like [`absent_guard`].
+/// Stands for the token in a function whose attribute is wrong, like [`absent_guard`].
 ///
 /// # Panics
 ///

@@ -9,7 +9,7 @@ use crate::key::LockKey;
     note = "a template is a string literal: `key = \"order:<id>\"`"
 )]
 pub trait IntoKey {
-    /// The key; `text` means that the expression is a plain `&str`.
+    /// Returns the key; `text` means that the expression is a plain `&str`.
     fn into_key(self, text: bool) -> LockKey;
 }
 
@@ -25,8 +25,8 @@ impl<K: Into<LockKey>> IntoKey for K {
     }
 }
 
-/// The key of an expression. A plain `&str` that reads like a template is refused: it is most likely a literal that was
-/// meant as one, whereas a `String` or a `LockKey` is data.
+/// Returns the key of an expression. Refuses a plain `&str` that reads like a template: it is most likely a literal
+/// that was meant as a template, whereas a `String` or a `LockKey` is data.
 pub fn key<K: IntoKey>(key: K, text: bool) -> LockKey {
     key.into_key(text)
 }
@@ -36,7 +36,7 @@ pub fn key<K: IntoKey>(key: K, text: bool) -> LockKey {
 pub struct KeyText<'a, K>(pub &'a K);
 
 impl KeyText<'_, &str> {
-    /// Whether the key is plain text.
+    /// Returns whether the key is plain text.
     pub fn lock_key_is_text(&self) -> bool {
         true
     }
@@ -44,7 +44,7 @@ impl KeyText<'_, &str> {
 
 /// Keys of every other type.
 pub trait NotText {
-    /// Whether the key is plain text: never.
+    /// Returns `false`: the key is not plain text.
     fn lock_key_is_text(&self) -> bool;
 }
 

@@ -10,7 +10,7 @@ use crate::key::LockKey;
     note = "templates are string literals in brackets: `keys = [\"account:<from>\", \"account:<to>\"]`"
 )]
 pub trait IntoKeyList {
-    /// The keys; `text` means that each is a plain `&str`.
+    /// Returns the keys; `text` means that each is a plain `&str`.
     fn into_key_list(self, text: bool) -> Vec<LockKey>;
 }
 
@@ -23,7 +23,7 @@ impl<I: IntoIterator<Item: Into<LockKey>>> IntoKeyList for I {
     }
 }
 
-/// The keys of an expression. Refuses plain text where [`key_expr::key`] does.
+/// Returns the keys of an expression. Refuses plain text where [`key_expr::key`] does.
 pub fn key_list<K: IntoKeyList>(keys: K, text: bool) -> Vec<LockKey> {
     keys.into_key_list(text)
 }
@@ -33,7 +33,7 @@ pub fn key_list<K: IntoKeyList>(keys: K, text: bool) -> Vec<LockKey> {
 pub struct KeyListText<'a, K>(pub &'a K);
 
 impl<'t, K: IntoIterator<Item = &'t str>> KeyListText<'_, K> {
-    /// Whether the keys are plain text.
+    /// Returns whether the keys are plain text.
     pub fn lock_key_list_is_text(&self) -> bool {
         true
     }
@@ -41,7 +41,7 @@ impl<'t, K: IntoIterator<Item = &'t str>> KeyListText<'_, K> {
 
 /// Keys of every other type.
 pub trait NotTextList {
-    /// Whether the keys are plain text: never.
+    /// Returns `false`: the keys are not plain text.
     fn lock_key_list_is_text(&self) -> bool;
 }
 

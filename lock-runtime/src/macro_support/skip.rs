@@ -2,11 +2,11 @@
 
 /// A return type that can express "another caller is doing it, nothing was done here".
 #[diagnostic::on_unimplemented(
-    message = "`on_busy = \"skip\"` needs a return type that can say \"skipped\": `()`, `Option`, or a `Result` of those",
-    label = "`{Self}` cannot say \"skipped\""
+    message = "`on_busy = \"skip\"` needs a return type that can express \"skipped\": `()`, `Option`, or a `Result` of those",
+    label = "`{Self}` cannot express \"skipped\""
 )]
 pub trait Skip {
-    /// The return value of a skipped call.
+    /// Returns the value of a skipped call.
     fn skipped() -> Self;
 }
 

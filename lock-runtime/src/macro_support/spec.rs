@@ -34,9 +34,9 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A lock that `function` acquires. `template` represents the key where values must not be visible: in logs and
-    /// metrics. `outlines` contain the text of each template around its values, which identifies the classes for the
-    /// lock order.
+    /// Describes a lock that `function` acquires. `template` stands for the key where values must not be visible: in
+    /// logs and metrics. `outlines` has the text of each template around its values, which identifies the class of the
+    /// lock for the lock order.
     #[inline(never)]
     #[track_caller]
     pub fn new(
@@ -55,7 +55,7 @@ impl Spec {
         }
     }
 
-    /// The lock with the key of an expression.
+    /// Describes the lock with the key of an expression.
     #[inline(never)]
     #[track_caller]
     pub fn keyed(names: &'static [&'static str; 2], key: LockKey) -> Spec {
@@ -64,7 +64,7 @@ impl Spec {
         spec
     }
 
-    /// The locks with the keys of an expression.
+    /// Describes the locks with the keys of an expression.
     #[inline(never)]
     #[track_caller]
     pub fn several(names: &'static [&'static str; 2], keys: Vec<LockKey>) -> Spec {
@@ -80,7 +80,7 @@ impl Spec {
         self.key(written.finish());
     }
 
-    /// An element of `keys` that is an expression.
+    /// Adds an element of `keys` that is an expression.
     #[inline(never)]
     pub fn key(&mut self, key: LockKey) {
         self.several.get_or_insert_default().push(key);
@@ -157,8 +157,8 @@ impl Spec {
     }
 }
 
-/// Gives an option of [`Spec::options`] its value. It is a function so that the compiler reports a value of the wrong
-/// type as an argument, not as part of a `Some` that the user did not write.
+/// Sets an option of [`Spec::options`]. As a function, so that the compiler reports a value of the wrong type as an
+/// argument, and not as part of a `Some` that the user did not write.
 pub fn set<T>(option: &mut Option<T>, value: T) {
     *option = Some(value);
 }

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_told_apart_by_where_their_parts_end() {
+    fn records_are_distinguished_by_the_ends_of_their_parts() {
         assert_ne!(
             RecordHash::of([&b"a"[..], b"bc"]),
             RecordHash::of([&b"ab"[..], b"c"])

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_are_away_are_few_and_each_is_there_once() {
+    fn missing_nodes_are_bounded_and_listed_once() {
         let read = |away: &str| format!("7.{away}.001").parse::<ListingPosition>();
         assert_eq!(read("2-0-2-1-0"), Ok(position("7", &[0, 1, 2], "001")));
         let away = |count: usize| {

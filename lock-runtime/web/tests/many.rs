@@ -1,4 +1,4 @@
-//! Many locks, and few among many other keys. In a process of its own, whose memory is measured.
+//! Many locks, and few locks among many other keys. A binary of its own, since the memory of the process is measured.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn write_locks(connection: &mut Connection, count: usize) {
     write(connection, script, count);
 }
 
-/// Writes what is no lock.
+/// Writes keys that are not locks.
 fn write_others(connection: &mut Connection, count: usize) {
     let script = "for i = ARGV[1], ARGV[2] do redis.call('SET', 'other:' .. i, 'x') end";
     write(connection, script, count);
@@ -63,22 +63,22 @@ async fn body(service: &Router, address: &str) -> Vec<u8> {
         .to_vec()
 }
 
-/// The address of the next part.
+/// The address of the next page.
 fn next(part: &Value) -> Option<String> {
     let from: String = form_urlencoded::byte_serialize(part["next"].as_str()?.as_bytes()).collect();
     Some(format!("/api/locks?from={from}"))
 }
 
-/// The most memory that this process has had (kB).
+/// The peak memory of this process (kB).
 fn most_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").expect("the kernel tells it");
+    let status = fs::read_to_string("/proc/self/status").expect("the kernel reports it");
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let most = most.and_then(|most| most.trim().split(' ').next()?.parse().ok());
     most.expect("a number")
 }
 
 #[tokio::test]
-async fn every_lock_is_on_a_page_and_no_page_asks_for_many() {
+async fn every_lock_is_on_a_page_and_each_page_reads_few() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     write_locks(connection, LOCKS);
@@ -109,7 +109,7 @@ async fn every_lock_is_on_a_page_and_no_page_asks_for_many() {
         }
     }
     let missing = is_shown.iter().filter(|shown| !**shown).count();
-    assert_eq!(missing, 0, "locks on no page");
+    assert_eq!(missing, 0, "locks that are on no page");
     assert!(parts >= LOCKS / 400, "{parts} parts");
     let growth = most_memory() - memory;
     println!("{parts} parts, {growth} kB");
@@ -129,7 +129,7 @@ async fn few_locks_among_many_keys_are_found_in_bounded_steps() {
         let before = calls(connection, "scan");
         let part: Value = serde_json::from_slice(&body(&service, &asked).await).unwrap();
         let looks = calls(connection, "scan") - before;
-        assert!(looks <= 100, "{looks} looks for {asked}");
+        assert!(looks <= 100, "{looks} scans for {asked}");
         let locks = part["locks"].as_array().unwrap().iter();
         keys.extend(locks.map(|lock| lock["key"].as_str().unwrap().to_owned()));
         address = next(&part);
@@ -141,7 +141,7 @@ async fn few_locks_among_many_keys_are_found_in_bounded_steps() {
 }
 
 #[tokio::test]
-async fn locks_that_are_not_asked_for_are_looked_at_in_bounded_steps() {
+async fn filtered_locks_are_read_in_bounded_steps() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     write_locks(connection, 10_000);

@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, assert_locks_blocking, inside, pausing};
+use super::check::{AppError, assert_locks, assert_locks_blocking, entered, paused};
 
 type Answer = Result<u8, AppError>;
 
@@ -15,8 +15,7 @@ async fn conditional(
     #[cfg_attr(all(), cfg(all()), allow(unused_variables))] _present: u8,
     #[allow(unused_variables)] unused: u8,
 ) -> Answer {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 /// Has a documentation.
@@ -28,8 +27,7 @@ fn documented() -> Answer {
     //! And inside.
     #![allow(unused_variables)]
     let unused = 1;
-    inside();
-    Ok(1)
+    entered(1)
 }
 
 #[allow(clippy::unused_async, unused_mut)]
@@ -37,20 +35,17 @@ fn documented() -> Answer {
 #[allow(unused_variables)]
 async fn allowed(mut unused: u8) -> Answer {
     let also_unused = 1;
-    pausing().await;
-    Ok(1)
+    paused(1).await
 }
 
 #[::lock_runtime::distributed_lock(key = "qualified")]
 async fn qualified() -> Answer {
-    pausing().await;
-    Ok(1)
+    paused(1).await
 }
 
 #[cfg_attr(any(unix, not(unix)), distributed_lock(key = "cfg_attr"))]
 async fn cfg_attr() -> Answer {
-    pausing().await;
-    Ok(1)
+    paused(1).await
 }
 
 #[tokio::test]

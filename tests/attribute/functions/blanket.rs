@@ -2,7 +2,7 @@
 
 use lock_runtime::{LockError, distributed_lock};
 
-use super::check::{assert_locks, assert_locks_blocking, inside, locks, locks_blocking, pausing};
+use super::check::{assert_locks, assert_locks_blocking, entered, locks, locks_blocking, paused};
 
 #[rustfmt::skip]
 #[allow(dead_code)]
@@ -53,8 +53,7 @@ impl<T: ?Sized> Blanket for T {}
 )]
 async fn every_option(id: u8) -> Result<(), LockError> {
     let _ = (held.key(), token);
-    pausing().await;
-    Ok(())
+    paused(()).await
 }
 
 #[distributed_lock(
@@ -72,26 +71,22 @@ async fn every_option(id: u8) -> Result<(), LockError> {
 )]
 fn every_option_blocking(id: u8) -> Result<(), LockError> {
     let _ = (held.key(), token);
-    inside();
-    Ok(())
+    entered(())
 }
 
 #[distributed_lock(key = format!("blanket expression {id}"), client = lock_runtime::LockClient::installed()?)]
 async fn expression(id: u8) -> Result<u8, LockError> {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 #[distributed_lock(keys = ["blanket keys:<id>", format!("blanket keys {id}")])]
 async fn several_keys(id: u8) -> Result<u8, LockError> {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 #[distributed_lock(keys = [id].map(|id| format!("blanket list {id}")))]
 fn list_of_keys(id: u8) -> Result<u8, LockError> {
-    inside();
-    Ok(id)
+    entered(id)
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use lock_runtime::{LockError, distributed_lock};
 
 use super::check::{
-    AppError, assert_locks, assert_locks_blocking, inside, locks_blocking, pausing,
+    AppError, assert_locks, assert_locks_blocking, entered, inside, locks_blocking, paused, pausing,
 };
 
 type Answer = Result<u8, AppError>;
@@ -49,8 +49,7 @@ async fn below(n: u8) -> Answer {
 #[async_recursion::async_recursion(?Send)]
 #[distributed_lock(key = "below async_recursion:<text>")]
 async fn below_with_a_lifetime(text: &str) -> Result<usize, AppError> {
-    pausing().await;
-    Ok(text.len())
+    paused(text.len()).await
 }
 
 #[tokio::test]
@@ -72,8 +71,7 @@ async fn outer(id: u8) -> Answer {
 
     #[distributed_lock(key = "outer:<id>")]
     fn innermost(id: u8) -> Answer {
-        inside();
-        Ok(id)
+        entered(id)
     }
 
     pausing().await;
@@ -93,8 +91,7 @@ extern "C-unwind" fn foreign(n: u8) -> u8 {
 
 #[distributed_lock(key = "extern Rust")]
 pub extern "Rust" fn rust() -> Result<u8, LockError> {
-    inside();
-    Ok(1)
+    entered(1)
 }
 
 #[test]

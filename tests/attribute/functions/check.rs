@@ -2,7 +2,7 @@
 //!
 //! Every function locks with the installed client, which never waits. Every row has a key of its own,
 //! so that rows may run at the same time. A body calls [`inside`], or awaits [`pausing`], which does
-//! what the current trial asks for.
+//! what the current trial asks for; [`entered`] and [`paused`] do the same and return.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -66,7 +66,10 @@ impl std::error::Error for AppError {}
 pub(crate) fn inside() {
     ENTERED.set(true);
     KEY.with_borrow(|key| assert!(held(key), "the body of `{key}` runs without the lock"));
-    assert!(TRIAL.get() != Trial::Busy, "the body runs beside another");
+    assert!(
+        TRIAL.get() != Trial::Busy,
+        "the body runs at the same time as another"
+    );
     if TRIAL.get() == Trial::Panic {
         // Without the hook's message, since this panic is no failure.
         resume_unwind(Box::new(Asked));
@@ -81,6 +84,18 @@ pub(crate) async fn pausing() {
     }
     tokio::task::yield_now().await;
     KEY.with_borrow(|key| assert!(held(key), "`{key}` is not held after an await"));
+}
+
+/// The end of a body whose lock is checked on the way: see [`inside`].
+pub(crate) fn entered<T, E>(value: T) -> Result<T, E> {
+    inside();
+    Ok(value)
+}
+
+/// The end of an async body whose lock is checked on the way: see [`pausing`].
+pub(crate) async fn paused<T, E>(value: T) -> Result<T, E> {
+    pausing().await;
+    Ok(value)
 }
 
 /// Runs an async function through every trial, and returns its last outcome.

@@ -1,4 +1,11 @@
 //! `client = …` with an expression that borrows or locks: it is released before the call waits.
+#![forbid(
+    unsafe_code,
+    unused_mut,
+    unused_must_use,
+    unused_variables,
+    reason = "an `allow` in the expansion is an error here"
+)]
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};

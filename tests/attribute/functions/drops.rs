@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lock_runtime::{LockClient, distributed_lock};
 
-use super::check::{AppError, held, inside, locks, locks_blocking, pausing};
+use super::check::{AppError, entered, held, inside, locks, locks_blocking, pausing};
 
 type Answer<T = ()> = Result<T, AppError>;
 
@@ -81,22 +81,19 @@ fn synchronous(
 /// An argument that only a format string names, and one with two versions.
 #[distributed_lock(key = format!("{key}"), ttl = other.lease())]
 fn formatted(key: Tx<'_>, #[cfg(not(test))] other: (), #[cfg(test)] other: Order<'_>) -> Answer {
-    inside();
-    Ok(())
+    entered(())
 }
 
 /// Arguments that only keys name.
 #[distributed_lock(keys = ["drop several", "one:<one.id>", other.id.to_string()])]
 fn several(one: Order<'_>, other: Order<'_>) -> Answer {
-    inside();
-    Ok(())
+    entered(())
 }
 
 /// Arguments that only the numbers of permits name.
 #[distributed_lock(key = "drop limited", permits = limit.number(), take = take.number())]
 fn limited(limit: Order<'_>, take: Order<'_>) -> Answer {
-    inside();
-    Ok(())
+    entered(())
 }
 
 /// Calls with what makes arguments, and asserts that each of `count` was dropped under the lock, in each
@@ -130,7 +127,7 @@ async fn arguments_are_dropped_before_the_release() {
 }
 
 #[test]
-fn arguments_are_dropped_before_the_release_wherever_they_are_named() {
+fn arguments_of_options_are_dropped_before_the_release() {
     assert_all_held!("drop formatted", 3 * 2, |tx, order| {
         locks_blocking("drop formatted", || formatted(tx(), order()))
     });

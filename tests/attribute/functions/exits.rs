@@ -79,7 +79,7 @@ fn blocking(exit: Exit) -> Result<u8, AppError> {
 }
 
 #[tokio::test]
-async fn every_exit_gives_the_lock_back() {
+async fn every_exit_releases_the_lock() {
     for (exit, expected) in EXITS {
         let outcomes = [
             locks("exit", async || asynchronous(exit).await).await,

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use lock_runtime::distributed_lock;
 use tracing::Instrument as _;
 
-use super::check::{AppError, assert_locks, inside, locks, locks_blocking, pausing};
+use super::check::{AppError, assert_locks, inside, locks, locks_blocking, paused, pausing};
 
 type Answer<T = u8> = Result<T, AppError>;
 /// Like the alias in the `futures` crate.
@@ -17,28 +17,19 @@ type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 #[distributed_lock(key = "impl:<id>:1")]
 fn opaque(id: u8) -> impl Future<Output = Answer> + Send {
-    async move {
-        pausing().await;
-        Ok(id)
-    }
+    async move { paused(id).await }
 }
 
 #[distributed_lock(key = "impl 'a:<id>")]
 fn borrowing<'a>(id: &'a str) -> impl Future<Output = Answer<&'a str>> + 'a {
     inside();
     let trimmed = id.trim();
-    async move {
-        pausing().await;
-        Ok(trimmed)
-    }
+    async move { paused(trimmed).await }
 }
 
 #[distributed_lock(key = "Pin<<Box>>:<id>")]
 fn pinned(id: u8) -> Pin<Box<dyn Future<Output = Answer>>> {
-    Box::pin(async move {
-        pausing().await;
-        Ok(id)
-    })
+    Box::pin(async move { paused(id).await })
 }
 
 #[distributed_lock(key = "BoxFuture:<id>")]
@@ -65,26 +56,17 @@ impl Shop {
     /// In the shape of `tower::Service::call`.
     #[distributed_lock(key = "static:<id>")]
     fn call(&mut self, id: u8) -> BoxFuture<'static, Answer> {
-        Box::pin(async move {
-            pausing().await;
-            Ok(id)
-        })
+        Box::pin(async move { paused(id).await })
     }
 
     #[distributed_lock(key = "Send:<id>")]
     fn not_sync(&self, id: u8) -> impl Future<Output = Answer> + Send {
-        async move {
-            pausing().await;
-            Ok(id)
-        }
+        async move { paused(id).await }
     }
 
     #[distributed_lock(key = "use:<id>")]
     fn captures_nothing(&self, id: u8) -> impl Future<Output = Answer> + use<> {
-        async move {
-            pausing().await;
-            Ok(id)
-        }
+        async move { paused(id).await }
     }
 
     /// Only the statement before the block uses the receiver, and needs it under the lock.
@@ -92,19 +74,13 @@ impl Shop {
     fn before(&mut self, id: u8) -> impl Future<Output = Answer> + '_ {
         self.0.set(id);
         inside();
-        async move {
-            pausing().await;
-            Ok(id)
-        }
+        async move { paused(id).await }
     }
 }
 
 #[distributed_lock(key = "ignored:<id>")]
 fn ignored(_shop: &Shop, id: u8) -> BoxFuture<'static, Answer> {
-    Box::pin(async move {
-        pausing().await;
-        Ok(id)
-    })
+    Box::pin(async move { paused(id).await })
 }
 
 /// A name that hides a future, and one that falsely suggests it.
@@ -127,10 +103,7 @@ fn alias(id: u8) -> Shipping {
 
 #[distributed_lock(key = "alias 'a:<id>")]
 fn borrowed_alias(id: &str) -> Borrowed<'_> {
-    Box::pin(async move {
-        pausing().await;
-        Ok(id)
-    })
+    Box::pin(async move { paused(id).await })
 }
 
 /// The argument of the type is not what the future returns.
@@ -157,11 +130,7 @@ fn lookalike(calls: &Cell<u8>) -> impl Future<Output = ()> + '_ {
 #[distributed_lock(key = "instrumented:<id>")]
 fn instrumented(id: u8) -> impl Future<Output = Answer> {
     let next = id + 1;
-    async move {
-        pausing().await;
-        Ok(next)
-    }
-    .instrument(tracing::info_span!("instrumented"))
+    async move { paused(next).await }.instrument(tracing::info_span!("instrumented"))
 }
 
 #[distributed_lock(key = "no future", or_else = |_| NearFuture(0))]
@@ -176,10 +145,7 @@ impl<F: Future<Output = Answer>> Work for F {}
 
 #[distributed_lock(key = "work:<id>")]
 fn work(id: u8) -> impl Work {
-    async move {
-        pausing().await;
-        Ok(id)
-    }
+    async move { paused(id).await }
 }
 
 #[derive(Clone)]
@@ -219,10 +185,7 @@ impl Service {
     #[distributed_lock(key = "owned:<id>")]
     fn owned(&mut self, id: &str) -> BoxFuture<'static, Answer<String>> {
         let id = id.to_owned();
-        Box::pin(async move {
-            pausing().await;
-            Ok(id)
-        })
+        Box::pin(async move { paused(id).await })
     }
 }
 
@@ -260,7 +223,7 @@ async fn the_block_decides_whether_a_function_returns_a_future() {
 }
 
 #[tokio::test]
-async fn values_unused_by_a_block_are_no_part_of_its_future() {
+async fn values_unused_by_a_block_are_not_in_its_future() {
     let mut shop = Shop(Cell::new(0));
     assert_locks!("static:1", shop.call(1), 1);
     assert_locks!("Send:1", shop.not_sync(1), 1);

@@ -5,7 +5,9 @@ use std::marker::PhantomData;
 
 use lock_runtime::{KeyPart, distributed_lock};
 
-use super::check::{AppError, assert_locks, assert_locks_blocking, inside, locks, pausing};
+use super::check::{
+    AppError, assert_locks, assert_locks_blocking, entered, locks, paused, pausing,
+};
 
 #[distributed_lock(key = "where:<id>")]
 async fn bounded<T, U>(id: &T, other: U) -> Result<U, AppError>
@@ -22,14 +24,12 @@ where
 
 #[distributed_lock(key = "const:<N>")]
 async fn constant<const N: usize, const NAME: char>(items: [u8; N]) -> Result<[u8; N], AppError> {
-    pausing().await;
-    Ok(items.map(|item| item + NAME as u8))
+    paused(items.map(|item| item + NAME as u8)).await
 }
 
 #[distributed_lock(key = format!("const blocking:{}", N + 1))]
 fn constant_blocking<const N: usize>() -> Result<usize, AppError> {
-    inside();
-    Ok(N)
+    entered(N)
 }
 
 #[distributed_lock(key = "higher ranked")]
@@ -37,14 +37,12 @@ fn higher_ranked<F>(visit: F) -> Result<usize, AppError>
 where
     F: for<'a> Fn(&'a str, &'a [u8]) -> &'a str,
 {
-    inside();
-    Ok(visit("text", &[1]).len())
+    entered(visit("text", &[1]).len())
 }
 
 #[distributed_lock(key = "pointer argument")]
 async fn pointer(call: for<'a> fn(&'a str) -> &'a str) -> Result<usize, AppError> {
-    pausing().await;
-    Ok(call("text").len())
+    paused(call("text").len()).await
 }
 
 #[distributed_lock(key = "impl:<id>")]
@@ -59,8 +57,7 @@ async fn opaque(
 
 #[distributed_lock(key = "async callback")]
 async fn async_callback(call: impl AsyncFn(u8) -> u8) -> Result<u8, AppError> {
-    pausing().await;
-    Ok(call(1).await + call(2).await)
+    paused(call(1).await + call(2).await).await
 }
 
 #[distributed_lock(key = "async callback once")]
@@ -68,14 +65,12 @@ async fn async_callback_once<F>(call: F) -> Result<u8, AppError>
 where
     F: AsyncFnOnce(&str) -> u8,
 {
-    pausing().await;
-    Ok(call("text").await)
+    paused(call("text").await).await
 }
 
 #[distributed_lock(key = "callback once")]
 fn callback_once<R>(call: impl FnOnce() -> R) -> Result<R, AppError> {
-    inside();
-    Ok(call())
+    entered(call())
 }
 
 #[distributed_lock(key = "dyn")]
@@ -89,8 +84,7 @@ struct Store<'a, T, const N: usize>([&'a T; N]);
 impl<'a, T: KeyPart + PartialEq, const N: usize> Store<'a, T, N> {
     #[distributed_lock(key = "store:<self.0[0]>:<N>")]
     async fn all<U: ?Sized>(&self, _kind: PhantomData<U>) -> Result<&[&'a T; N], AppError> {
-        pausing().await;
-        Ok(&self.0)
+        paused(&self.0).await
     }
 }
 

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, pausing};
+use super::check::{AppError, assert_locks, paused};
 
 type Answer = Result<u8, AppError>;
 
@@ -13,8 +13,7 @@ macro_rules! chain {
     ($(#[$attribute:meta])* => $last:ident) => {
         $(#[$attribute])*
         async fn $last() -> Answer {
-            pausing().await;
-            Ok(1)
+            paused(1).await
         }
     };
     ($(#[$attribute:meta])* => $outer:ident $inner:ident $($more:ident)*) => {

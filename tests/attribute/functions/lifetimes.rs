@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, inside, locks, locks_blocking, pausing};
+use super::check::{
+    AppError, assert_locks, entered, inside, locks, locks_blocking, paused, pausing,
+};
 
 #[distributed_lock(key = "elided:<*id>")]
 async fn elided(id: &u8) -> Result<&u8, AppError> {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 #[distributed_lock(key = "named:<id>")]
@@ -18,8 +19,7 @@ async fn named<'a, 'b>(id: &'a str, _other: &'b str) -> Result<&'a str, AppError
 where
     'b: 'a,
 {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 #[distributed_lock(key = "mutable")]
@@ -71,20 +71,17 @@ fn captured<'a, 'b>(items: &'a [u8], other: &'b str) -> impl Iterator<Item = &'a
 
 #[distributed_lock(key = "lazy result")]
 fn lazy_result<'a>(items: &'a [u8]) -> Result<impl DoubleEndedIterator<Item = u8> + 'a, AppError> {
-    inside();
-    Ok(items.iter().map(|item| item * 2))
+    entered(items.iter().map(|item| item * 2))
 }
 
 #[distributed_lock(key = "lazy async")]
 async fn lazy_async<'a>(items: &'a [u8]) -> Result<impl Iterator<Item = u8> + 'a, AppError> {
-    pausing().await;
-    Ok(items.iter().map(|item| item * 2))
+    paused(items.iter().map(|item| item * 2)).await
 }
 
 #[distributed_lock(key = "static")]
 async fn unbounded(text: &'static str) -> Result<&'static str, AppError> {
-    pausing().await;
-    Ok(text)
+    paused(text).await
 }
 
 #[tokio::test]

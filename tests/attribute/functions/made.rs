@@ -1,14 +1,15 @@
 //! Functions made by macros, and scopes in which short names have unusual meanings.
 
-use super::check::{assert_locks, assert_locks_blocking, inside, locks, locks_blocking, pausing};
+use super::check::{
+    assert_locks, assert_locks_blocking, entered, inside, locks, locks_blocking, paused,
+};
 
 macro_rules! inside_of_the_macro {
     ($name:ident) => {
         #[lock_runtime::distributed_lock(key = "inside:<id>", guard = held)]
         async fn $name(id: u8) -> Result<u8, lock_runtime::LockError> {
             assert_eq!(held.key(), "inside:1");
-            pausing().await;
-            Ok(id)
+            paused(id).await
         }
     };
 }
@@ -25,8 +26,7 @@ macro_rules! key_of_the_macro {
     ($name:ident, $id:ident, $ttl:expr) => {
         #[lock_runtime::distributed_lock(key = "mixed:<id>", ttl = $ttl)]
         async fn $name($id: u8) -> Result<u8, lock_runtime::LockError> {
-            pausing().await;
-            Ok($id)
+            paused($id).await
         }
     };
 }
@@ -36,8 +36,7 @@ macro_rules! method {
         impl $type {
             #[lock_runtime::distributed_lock(key = "method:<self.0>")]
             fn made(&$self) -> Result<u8, lock_runtime::LockError> {
-                inside();
-                Ok($result)
+                entered($result)
             }
         }
     };
@@ -85,21 +84,18 @@ whole_body!(body, {
 whole_item! {
     #[lock_runtime::distributed_lock(key = "whole:<id>")]
     async fn whole(id: u8) -> Result<u8, lock_runtime::LockError> {
-        pausing().await;
-        Ok(id)
+        paused(id).await
     }
 }
 attribute_of_the_macro! {
     async fn item(id: u8) -> Result<u8, lock_runtime::LockError> {
-        pausing().await;
-        Ok(id)
+        paused(id).await
     }
 }
 
 #[lock_runtime::distributed_lock(key = "pattern:<a>:<b>")]
 fn pattern(pair!(a, b): (u8, u8)) -> Result<u8, lock_runtime::LockError> {
-    inside();
-    Ok(a + b)
+    entered(a + b)
 }
 
 #[tokio::test]
@@ -131,8 +127,7 @@ async fn same_names(
     body: u8,
 ) -> Result<u8, lock_runtime::LockError> {
     assert_eq!(guard.key(), "1:2:3:4:5:6:7:8:9");
-    pausing().await;
-    Ok(key + spec + asked + acquired + held + outcome + output + error + body)
+    paused(key + spec + asked + acquired + held + outcome + output + error + body).await
 }
 
 mod items {
@@ -141,7 +136,7 @@ mod items {
 
     use lock_runtime::{LockError, distributed_lock};
 
-    use super::super::check::{inside, pausing};
+    use super::super::check::{inside, paused};
 
     static key: u8 = 1;
     static spec: u8 = 1;
@@ -157,8 +152,7 @@ mod items {
 
     #[distributed_lock(key = "items:<id>", on_busy = "skip")]
     pub(super) async fn asynchronous(id: u8) -> Result<Option<u8>, LockError> {
-        pausing().await;
-        Ok(Some(id + key + body))
+        paused(Some(id + key + body)).await
     }
 
     #[distributed_lock(key = String::from("items"), or_else = |_| outcome)]
@@ -185,8 +179,7 @@ mod renamed {
 
 #[lock_runtime::distributed_lock(key = "renamed", crate = self::renamed::platform_locks)]
 async fn through_another_path() -> Result<u8, lock_runtime::LockError> {
-    pausing().await;
-    Ok(1)
+    paused(1).await
 }
 
 #[tokio::test]

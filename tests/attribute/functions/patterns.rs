@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, assert_locks_blocking, inside, pausing};
+use super::check::{AppError, assert_locks, assert_locks_blocking, entered, paused, pausing};
 
 type Sum = Result<u32, AppError>;
 
@@ -18,14 +18,12 @@ struct Order {
 
 #[distributed_lock(key = "extractor:<id>")]
 async fn extractor(Path(id): Path<u32>) -> Sum {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 #[distributed_lock(key = "extractors:<shop>/<id>")]
 async fn extractors(Path((shop, id)): Path<(&str, u32)>, Path(more): Path<u32>) -> Sum {
-    pausing().await;
-    Ok(shop.len() as u32 + id + more)
+    paused(shop.len() as u32 + id + more).await
 }
 
 #[distributed_lock(key = "structure:<id>:<last>")]
@@ -36,44 +34,37 @@ async fn structure(
         note: ref text,
     }: Order,
 ) -> Sum {
-    pausing().await;
-    Ok(id + first + last + text.len() as u32)
+    paused(id + first + last + text.len() as u32).await
 }
 
 #[distributed_lock(key = "rest:<id>")]
 fn rest(Order { id, .. }: Order) -> Sum {
-    inside();
-    Ok(id)
+    entered(id)
 }
 
 #[distributed_lock(key = "nested:<a>:<b>:<c>")]
 async fn nested((a, (b, [c, _])): (u32, (u32, [u32; 2]))) -> Sum {
-    pausing().await;
-    Ok(a + b + c)
+    paused(a + b + c).await
 }
 
 #[distributed_lock(key = "slice:<first>")]
 fn slice([first, rest @ .., last]: &[u32; 4]) -> Sum {
-    inside();
-    Ok(first + last + rest.iter().sum::<u32>())
+    entered(first + last + rest.iter().sum::<u32>())
 }
 
 #[distributed_lock(key = "reference:<n>")]
 async fn reference(&n: &u32, &mut m: &mut u32) -> Sum {
-    pausing().await;
-    Ok(n + m)
+    paused(n + m).await
 }
 
 #[distributed_lock(key = "either:<x>")]
 async fn either((Ok(x) | Err(x)): Result<u32, u32>) -> Sum {
-    pausing().await;
-    Ok(x)
+    paused(x).await
 }
 
 #[distributed_lock(key = "bound:<whole.id>:<id>")]
 fn bound(whole @ &Order { id, .. }: &Order) -> Sum {
-    inside();
-    Ok(id + whole.lines[2])
+    entered(id + whole.lines[2])
 }
 
 #[distributed_lock(key = "mut:<n>")]
@@ -87,14 +78,12 @@ async fn mutable(mut n: u32, (mut m, ref mut o): (u32, u32)) -> Sum {
 
 #[distributed_lock(key = "raw:<r#type>:<r#match.id>")]
 async fn raw(r#type: u32, r#match: &Order) -> Sum {
-    pausing().await;
-    Ok(r#type + r#match.id)
+    paused(r#type + r#match.id).await
 }
 
 #[distributed_lock(key = "unnamed")]
 async fn unnamed(_: u32, _named: u32, (_, n): (u32, u32)) -> Sum {
-    pausing().await;
-    Ok(n)
+    paused(n).await
 }
 
 #[distributed_lock(key = "conditional:<id>")]
@@ -112,8 +101,7 @@ async fn conditional(
 ) -> Sum {
     #[cfg(any())]
     drop(absent);
-    pausing().await;
-    Ok(id + first)
+    paused(id + first).await
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use lock_runtime::{KeyPart, distributed_lock};
 
 use super::check::{
-    AppError, assert_locks, assert_locks_blocking, inside, locks, locks_blocking, pausing,
+    AppError, assert_locks, assert_locks_blocking, entered, inside, locks, locks_blocking, paused,
+    pausing,
 };
 
 type Answer<T = u32> = Result<T, AppError>;
@@ -24,14 +25,12 @@ impl Shop {
 
     #[distributed_lock(key = "&self:<self.id>")]
     async fn shared(&self) -> Answer {
-        pausing().await;
-        Ok(self.sold)
+        paused(self.sold).await
     }
 
     #[distributed_lock(key = "&self blocking:<self.id>")]
     fn shared_blocking(&self) -> Answer<&u32> {
-        inside();
-        Ok(&self.sold)
+        entered(&self.sold)
     }
 
     #[distributed_lock(key = "&mut self:<self.id>")]
@@ -50,8 +49,7 @@ impl Shop {
 
     #[distributed_lock(key = "self:<self.id>")]
     async fn value(self) -> Answer<Self> {
-        pausing().await;
-        Ok(self)
+        paused(self).await
     }
 
     #[distributed_lock(key = "mut self:<self.id>")]
@@ -70,14 +68,12 @@ impl Shop {
 
     #[distributed_lock(key = "Arc<<Self>>:<self.id>")]
     async fn arc(self: Arc<Self>) -> Answer {
-        pausing().await;
-        Ok(self.sold)
+        paused(self.sold).await
     }
 
     #[distributed_lock(key = "&Rc<<Self>>:<self.id>")]
     fn rc(self: &Rc<Self>) -> Answer<Rc<Self>> {
-        inside();
-        Ok(Rc::clone(self))
+        entered(Rc::clone(self))
     }
 
     #[distributed_lock(key = "Box<<Self>>:<self.id>")]
@@ -96,22 +92,17 @@ impl Shop {
 
     #[distributed_lock(key = "Pin<<&mut Self>> blocking:<self.id>")]
     fn pinned_blocking(self: Pin<&mut Self>) -> Answer<&mut u32> {
-        inside();
-        Ok(&mut self.get_mut().sold)
+        entered(&mut self.get_mut().sold)
     }
 
     #[distributed_lock(key = "future:<self.id>")]
     fn future(&self) -> impl Future<Output = Answer> + '_ {
-        async move {
-            pausing().await;
-            Ok(self.sold)
-        }
+        async move { paused(self.sold).await }
     }
 
     #[distributed_lock(key = "<Self::KIND>:<id>")]
     async fn associated(id: u8) -> Answer<Self> {
-        pausing().await;
-        Ok(Self { id, sold: 0 })
+        paused(Self { id, sold: 0 }).await
     }
 }
 
@@ -121,16 +112,14 @@ where
 {
     #[distributed_lock(key = "generic:<self.id>:<other>")]
     async fn generic<U: KeyPart>(&mut self, other: U) -> Answer<(&T, U)> {
-        pausing().await;
-        Ok((&self.id, other))
+        paused((&self.id, other)).await
     }
 }
 
 impl Shop<String> {
     #[distributed_lock(key = "other:<self.id>")]
     fn other(&self) -> Answer<&str> {
-        inside();
-        Ok(&self.id)
+        entered(&self.id)
     }
 }
 

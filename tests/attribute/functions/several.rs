@@ -5,7 +5,8 @@ use std::future::Future;
 use lock_runtime::{LockKey, distributed_lock};
 
 use super::check::{
-    AppError, assert_locks, assert_locks_blocking, inside, locks, locks_blocking, pausing,
+    AppError, assert_locks, assert_locks_blocking, entered, inside, locks, locks_blocking, paused,
+    pausing,
 };
 
 type Sum = Result<u32, AppError>;
@@ -17,8 +18,7 @@ struct Account {
 
 #[distributed_lock(keys = ["several:<from>", "several:<to>"])]
 async fn templates(from: u32, to: u32) -> Sum {
-    pausing().await;
-    Ok(from + to)
+    paused(from + to).await
 }
 
 #[distributed_lock(keys = ["several blocking:<from.id>", "several blocking:<to.owner>"])]
@@ -30,16 +30,12 @@ fn templates_blocking(from: &Account, to: &mut Account) -> Sum {
 
 #[distributed_lock(keys = ["several mixed:<id>", key, LockKey::from(format!("several mixed {id}"))])]
 async fn mixed(id: u32, key: String) -> Sum {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 #[distributed_lock(keys = ["several future:<from>", "several future:<to>"])]
 fn future((from, to): (u32, u32)) -> impl Future<Output = Sum> + Send {
-    async move {
-        pausing().await;
-        Ok(from + to)
-    }
+    async move { paused(from + to).await }
 }
 
 impl Account {
@@ -52,8 +48,7 @@ impl Account {
 
     #[distributed_lock(keys = (0..N).map(|id| format!("several {}:{id}", self.owner)))]
     fn constant<const N: u8>(&self) -> Sum {
-        inside();
-        Ok(self.id)
+        entered(self.id)
     }
 }
 
@@ -62,8 +57,7 @@ trait Transfers {
 
     #[distributed_lock(keys = ["several default:<self.from().id>", self.from().owner.clone()])]
     async fn default_body(&self) -> Sum {
-        pausing().await;
-        Ok(self.from().id)
+        paused(self.from().id).await
     }
 }
 
@@ -82,8 +76,7 @@ trait Boxed {
 impl Boxed for Account {
     #[distributed_lock(keys = ["several boxed:<self.id>", format!("several boxed {}", self.id + to)])]
     async fn boxed(&self, to: u32) -> Sum {
-        pausing().await;
-        Ok(self.id + to)
+        paused(self.id + to).await
     }
 }
 

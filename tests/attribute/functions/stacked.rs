@@ -2,44 +2,39 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, assert_locks_blocking, inside, pausing};
+use super::check::{AppError, assert_locks, assert_locks_blocking, entered, paused};
 
 type Answer = Result<u8, AppError>;
 
 #[distributed_lock(key = "above instrument:<id>")]
 #[tracing::instrument(ret, err)]
 async fn above(id: u8) -> Answer {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 #[tracing::instrument(ret, err)]
 #[distributed_lock(key = "below instrument:<id>")]
 async fn below(id: u8) -> Answer {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 #[distributed_lock(key = "above instrument blocking:<id>")]
 #[tracing::instrument(skip_all)]
 fn above_blocking(id: u8) -> Answer {
-    inside();
-    Ok(id)
+    entered(id)
 }
 
 #[tracing::instrument(skip_all, fields(order = id))]
 #[distributed_lock(key = "below instrument blocking:<id>")]
 fn below_blocking(id: u8) -> Answer {
-    inside();
-    Ok(id)
+    entered(id)
 }
 
 #[tracing::instrument]
 #[distributed_lock(key = "between:<id>")]
 #[tracing::instrument]
 async fn between(id: u8) -> Answer {
-    pausing().await;
-    Ok(id)
+    paused(id).await
 }
 
 #[async_trait::async_trait]
@@ -53,15 +48,13 @@ impl Service for () {
     #[distributed_lock(key = "above instrument in a trait:<id>")]
     #[tracing::instrument]
     async fn call(&self, id: u8) -> Answer {
-        pausing().await;
-        Ok(id)
+        paused(id).await
     }
 
     #[tracing::instrument]
     #[distributed_lock(key = "below instrument in a trait:<id>")]
     async fn called(&self, id: u8) -> Answer {
-        pausing().await;
-        Ok(id)
+        paused(id).await
     }
 }
 

@@ -4,7 +4,9 @@ use std::future::Future;
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, assert_locks_blocking, inside, locks, pausing};
+use super::check::{
+    AppError, assert_locks, assert_locks_blocking, entered, locks, paused, pausing,
+};
 
 type Answer<T = u8> = Result<T, AppError>;
 
@@ -26,8 +28,7 @@ trait Native {
 
     #[distributed_lock(key = "native default blocking:<self.id()>")]
     fn default_blocking(&mut self) -> Answer<&mut Self> {
-        inside();
-        Ok(self)
+        entered(self)
     }
 }
 
@@ -50,8 +51,7 @@ impl<T: Sync> Native for Shop<T> {
 
     #[distributed_lock(key = "native future:<n>")]
     async fn future(&self, n: u8) -> Answer {
-        pausing().await;
-        Ok(n)
+        paused(n).await
     }
 }
 
@@ -86,14 +86,12 @@ trait Boxed: Sync {
 
     #[distributed_lock(key = "boxed default:<self.id()>")]
     async fn default(&self) -> Answer {
-        pausing().await;
-        Ok(self.id())
+        paused(self.id()).await
     }
 
     #[distributed_lock(key = "boxed blocking:<self.id()>")]
     fn blocking(&self) -> Answer {
-        inside();
-        Ok(self.id())
+        entered(self.id())
     }
 }
 
@@ -121,14 +119,12 @@ impl<T: Send + Sync> Boxed for Ledger<T> {
 
     #[distributed_lock(key = "boxed associated:<name>")]
     async fn associated(name: &str) -> Answer<String> {
-        pausing().await;
-        Ok(name.to_owned())
+        paused(name.to_owned()).await
     }
 
     #[distributed_lock(key = "boxed consuming:<text>")]
     async fn consuming<'a>(self: Box<Self>, text: &'a str) -> Answer<&'a str> {
-        pausing().await;
-        Ok(text)
+        paused(text).await
     }
 }
 
@@ -141,8 +137,7 @@ trait Local {
 impl Local for Ledger<()> {
     #[distributed_lock(key = "local:<shared>")]
     async fn local(&self, shared: std::rc::Rc<u8>) -> Answer {
-        pausing().await;
-        Ok(*shared)
+        paused(*shared).await
     }
 }
 

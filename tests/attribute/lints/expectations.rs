@@ -60,77 +60,58 @@ pub async fn group(id: u8) -> Answer {
     Ok(id)
 }
 
-#[expect(clippy::needless_pass_by_value)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "needless_pass_by_value"))]
-pub fn needless_pass_by_value(name: String) -> Answer<usize> {
-    Ok(name.len())
+#[expect(
+    clippy::boxed_local,
+    clippy::extra_unused_lifetimes,
+    clippy::needless_pass_by_ref_mut,
+    clippy::needless_pass_by_value,
+    clippy::ptr_arg,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::used_underscore_binding
+)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "arguments"))]
+fn arguments<'a>(name: String, list: &Vec<u8>, all: &mut Vec<u8>, boxed: Box<u8>, id: &u8, _other: u8) -> Answer<usize> {
+    let ids = (*boxed).max(*id).max(_other);
+    Ok(name.len().max(list.len()).max(all.len()).max(usize::from(ids)))
 }
 
-#[expect(clippy::unnecessary_wraps)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "unnecessary_wraps"))]
-fn unnecessary_wraps(id: u8) -> Answer {
+#[expect(clippy::implicit_return, clippy::missing_const_for_fn, clippy::unnecessary_wraps)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "value"))]
+fn value(id: u8) -> Answer {
     Ok(id)
 }
 
-#[expect(clippy::missing_const_for_fn)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "missing_const_for_fn"))]
-pub fn missing_const_for_fn(id: u8) -> Answer {
-    Ok(id)
+#[expect(clippy::default_numeric_fallback, clippy::let_and_return)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "local"))]
+pub fn local(_id: u8) -> Answer<i32> {
+    let number = 3;
+    let done = Ok(number);
+    done
 }
 
-#[expect(clippy::needless_pass_by_ref_mut)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "needless_pass_by_ref_mut"))]
-fn needless_pass_by_ref_mut(names: &mut Vec<u8>) -> Answer<usize> {
-    Ok(names.len())
-}
-
-#[expect(clippy::boxed_local)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "boxed_local"))]
-pub fn boxed_local(id: Box<u8>) -> Answer {
-    Ok(*id)
-}
-
-#[expect(clippy::ptr_arg)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "ptr_arg"))]
-pub fn ptr_arg(names: &Vec<u8>) -> Answer<usize> {
-    Ok(names.len())
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "trivially_copy_pass_by_ref"))]
-fn trivially_copy_pass_by_ref(id: &u8) -> Answer {
-    Ok(*id)
-}
-
-#[expect(clippy::unwrap_in_result)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "unwrap_in_result"))]
-pub fn unwrap_in_result(id: Result<u8, u8>) -> Answer {
-    Ok(id.unwrap())
-}
-
-#[expect(clippy::panic_in_result_fn)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "panic_in_result_fn"))]
-pub fn panic_in_result_fn(id: u8) -> Answer {
+#[expect(clippy::missing_panics_doc, clippy::panic_in_result_fn, clippy::unwrap_in_result)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "panics"))]
+pub fn panics(id: Result<u8, u8>) -> Answer {
+    let id = id.unwrap();
     assert!(id > 0);
-    panic!("ran")
+    Ok(id)
 }
 
-#[expect(clippy::missing_panics_doc)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "missing_panics_doc"))]
-pub fn missing_panics_doc(id: Option<u8>) -> Answer {
-    Ok(id.unwrap())
+#[expect(clippy::cognitive_complexity, clippy::too_many_lines)]
+#[cfg_attr(feature = "locked", distributed_lock(key = "long"))]
+pub fn long(id: u8) -> Answer {
+    if id > 1 {
+        if id > 2 {
+            return Ok(1);
+        }
+    }
+    Ok(id)
 }
 
 #[expect(clippy::missing_panics_doc)]
 #[cfg_attr(feature = "locked", distributed_lock(key = "missing_panics_doc"))]
 pub async fn missing_panics_doc_async(id: Option<u8>) -> Answer {
     Ok(id.unwrap())
-}
-
-#[expect(clippy::implicit_return)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "implicit_return"))]
-pub fn implicit_return(id: u8) -> Answer {
-    Ok(id)
 }
 
 #[expect(clippy::needless_return)]
@@ -143,13 +124,6 @@ pub fn needless_return(id: u8) -> Answer {
 #[cfg_attr(feature = "locked", distributed_lock(key = "needless_return"))]
 pub async fn needless_return_async(id: u8) -> Answer {
     return Ok(id);
-}
-
-#[expect(clippy::let_and_return)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "let_and_return"))]
-pub fn let_and_return(id: u8) -> Answer {
-    let done = Ok(id);
-    done
 }
 
 #[expect(clippy::items_after_statements)]
@@ -185,16 +159,6 @@ pub fn manual_async_fn(id: u8) -> impl Future<Output = Answer> {
     async move { Ok(id) }
 }
 
-#[expect(clippy::cognitive_complexity)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "cognitive_complexity"))]
-pub fn cognitive_complexity(id: u8) -> Answer {
-    if id > 1 { if id > 2 { if id > 3 { if id > 4 { if id > 5 { if id > 6 { if id > 7 { if id > 8 { return Ok(1) } } } } } } } }
-    if id > 1 { if id > 2 { if id > 3 { if id > 4 { if id > 5 { if id > 6 { if id > 7 { if id > 8 { return Ok(2) } } } } } } } }
-    if id > 1 { if id > 2 { if id > 3 { if id > 4 { if id > 5 { if id > 6 { if id > 7 { if id > 8 { return Ok(3) } } } } } } } }
-    if id > 1 { if id > 2 { if id > 3 { if id > 4 { if id > 5 { if id > 6 { if id > 7 { if id > 8 { return Ok(4) } } } } } } } }
-    Ok(id)
-}
-
 #[expect(clippy::future_not_send)]
 #[cfg_attr(feature = "locked", distributed_lock(key = "future_not_send"))]
 pub async fn future_not_send(id: std::rc::Rc<u8>) -> Answer {
@@ -214,137 +178,10 @@ pub fn unconditional(id: u8) -> Answer {
     unconditional(id)
 }
 
-#[expect(clippy::extra_unused_lifetimes)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "extra_unused_lifetimes"))]
-pub fn extra_unused_lifetimes<'a>(id: u8) -> Answer {
-    Ok(id)
-}
-
-#[expect(clippy::used_underscore_binding)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "used_underscore_binding"))]
-pub fn used_underscore_binding(_id: u8) -> Answer {
-    Ok(_id)
-}
-
-#[expect(clippy::default_numeric_fallback)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "default_numeric_fallback"))]
-pub fn default_numeric_fallback(_id: u8) -> Answer<i32> {
-    let number = 3;
-    Ok(number)
-}
-
 #[expect(clippy::must_use_candidate)]
 #[cfg_attr(feature = "locked", distributed_lock(key = "must_use_candidate", or_else = |_| 1))]
 pub fn must_use_candidate(id: u8) -> u8 {
     id
-}
-
-#[expect(clippy::too_many_lines)]
-#[cfg_attr(feature = "locked", distributed_lock(key = "too_many_lines"))]
-pub fn too_many_lines(id: u8) -> Answer {
-    let mut id = id;
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    id = id.saturating_add(1);
-    Ok(id)
 }
 
 #[expect(clippy::large_stack_frames)]

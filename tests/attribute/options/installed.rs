@@ -61,7 +61,7 @@ async fn futures_at_the_same_time_have_clients_of_their_own() {
 }
 
 #[tokio::test]
-async fn inner_client_is_replaced_by_the_outer_one_afterwards() {
+async fn outer_client_is_back_after_the_inner_future() {
     let (outer, inner) = (LockClient::memory(), LockClient::memory());
     with_installed(&outer, async {
         assert!(is_installed(&outer));
@@ -78,7 +78,7 @@ async fn inner_client_is_replaced_by_the_outer_one_afterwards() {
 }
 
 #[tokio::test]
-async fn client_is_the_futures_alone_between_two_polls() {
+async fn client_is_not_installed_between_two_polls_of_its_future() {
     let client = LockClient::memory();
     let mut scoped = pin!(with_installed(&client, pending::<()>()));
     poll_fn(|cx| {

@@ -134,7 +134,7 @@ fn empty_value_locks_nothing() {
 }
 
 #[test]
-fn text_that_reads_like_a_template_is_refused_and_data_is_not() {
+fn text_like_a_template_is_refused_and_data_is_not() {
     #[distributed_lock(key = key, client = locks)]
     fn by_text(locks: &LockClient, key: &str) -> Result<(), LockError> {
         panic!("the body ran")

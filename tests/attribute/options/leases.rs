@@ -173,18 +173,6 @@ async fn client_is_any_pointer_to_one() {
     by_box(Box::new(locks)).await.unwrap();
 }
 
-#[tokio::test]
-async fn guard_is_the_lock() {
-    #[distributed_lock(key = "token", client = locks, guard = lock)]
-    async fn token(locks: &LockClient) -> Result<u64, LockError> {
-        assert!(lock.is_valid());
-        Ok(lock.fencing_token().await.unwrap().get())
-    }
-
-    let locks = LockClient::memory();
-    assert!(token(&locks).await.unwrap() < token(&locks).await.unwrap());
-}
-
 /// Records that an option's expression was evaluated.
 struct Notes(Mutex<Vec<&'static str>>);
 

@@ -4,7 +4,6 @@ mod installed;
 mod key_part;
 mod keys;
 mod leases;
-mod lints;
 mod modes;
 mod several_keys;
 

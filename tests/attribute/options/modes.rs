@@ -53,7 +53,7 @@ macro_rules! assert_beside {
 }
 
 #[tokio::test]
-async fn options_decide_what_is_open_beside_a_call() {
+async fn options_decide_which_calls_run_concurrently() {
     assert_beside!([] => WRITING);
     assert_beside!([mode = "write"] => WRITING);
     assert_beside!([mode = "read"] => READING);
@@ -77,38 +77,6 @@ async fn options_of_a_macro_are_read_like_others() {
 }
 
 #[tokio::test]
-async fn impossible_numbers_fail_at_run_time_in_the_compilers_words() {
-    #[distributed_lock(key = "limited", permits = limit, take = take, client = locks)]
-    async fn limited(locks: &LockClient, limit: u32, take: u32) -> Result<(), LockError> {
-        Ok(())
-    }
-
-    #[distributed_lock(key = "limited", permits = limit, take = take, client = locks)]
-    fn limited_blocking(locks: &LockClient, limit: u32, take: u32) -> Result<(), LockError> {
-        Ok(())
-    }
-
-    let locks = LockClient::memory();
-    for (limit, take, sentence) in [
-        (0, 1, "`permits` must be at least 1"),
-        (5, 0, "`take` must be at least 1"),
-        (5, 6, "6 of 5 permits can never be had"),
-    ] {
-        for outcome in [
-            limited(&locks, limit, take).await,
-            limited_blocking(&locks, limit, take),
-        ] {
-            let error = outcome.unwrap_err();
-            assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
-            assert!(error.to_string().contains(sentence), "{error}");
-        }
-    }
-    // A limit of one may come from a configuration.
-    limited(&locks, 1, 1).await.unwrap();
-    limited_blocking(&locks, 1, 1).unwrap();
-}
-
-#[tokio::test]
 async fn retained_share_fails_at_run_time_unless_zero() {
     #[distributed_lock(key = "report", mode = "read", retain = retain, client = locks)]
     async fn reading(locks: &LockClient, retain: Duration) -> Result<(), LockError> {
@@ -127,60 +95,4 @@ async fn retained_share_fails_at_run_time_unless_zero() {
     assert!(error.to_string().contains(sentence), "{error}");
     reading(&locks, Duration::ZERO).await.unwrap();
     never_retained(&locks).unwrap();
-}
-
-/// Permits from everything that an expression may name.
-struct Supplier {
-    locks: LockClient,
-    limit: u32,
-}
-
-impl Supplier {
-    const WEIGHT: u32 = 2;
-
-    fn left(&self) -> u32 {
-        permits_left(&self.locks, "supplier:7")
-    }
-
-    #[distributed_lock(key = "supplier:<id>", permits = self.limit, take = Self::WEIGHT, client = self.locks)]
-    async fn method(&self, id: u8) -> Result<u32, LockError> {
-        Ok(self.left())
-    }
-
-    #[distributed_lock(key = "supplier:<id>", permits = self.limit, client = self.locks)]
-    fn exclusive_borrow(&mut self, id: u8) -> Result<u32, LockError> {
-        self.limit += 1;
-        Ok(self.left())
-    }
-
-    #[distributed_lock(key = "supplier:<id>", permits = self.limit, client = self.locks)]
-    fn future(&self, id: u8) -> impl Future<Output = Result<u32, LockError>> {
-        async move { Ok(self.left()) }
-    }
-}
-
-#[async_trait::async_trait]
-trait Boxed {
-    async fn boxed(&self, take: u32) -> Result<u32, LockError>;
-}
-
-#[async_trait::async_trait]
-impl Boxed for Supplier {
-    #[distributed_lock(key = "supplier:7", permits = self.limit, take = take, client = self.locks)]
-    async fn boxed(&self, take: u32) -> Result<u32, LockError> {
-        Ok(self.left())
-    }
-}
-
-#[tokio::test]
-async fn numbers_come_from_whatever_is_in_scope() {
-    let mut supplier = Supplier {
-        locks: LockClient::memory(),
-        limit: 5,
-    };
-    assert_eq!(supplier.method(7).await.unwrap(), 3);
-    assert_eq!(supplier.future(7).await.unwrap(), 4);
-    assert_eq!(supplier.boxed(3).await.unwrap(), 2);
-    assert_eq!(supplier.exclusive_borrow(7).unwrap(), 4);
-    assert_eq!(supplier.left(), 5);
 }

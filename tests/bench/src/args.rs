@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_those_named_and_all_of_the_usage_if_none_is() {
+    fn named_parts_or_all_parts_of_the_usage_are_measured() {
         assert_eq!(parts("crash --quick cycle"), Some(vec!["crash", "cycle"]));
         let (_, usage) = USAGE.split_once("parts: ").unwrap();
         let (usage, _) = usage.split_once(';').unwrap();

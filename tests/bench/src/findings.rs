@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_is_reached_at_its_limit_and_not_beyond() {
+    fn goal_is_reached_at_its_limit_and_not_beyond() {
         let verdicts = [
             Value::at_most(1.25, 1.25),
             Value::at_most(1.25, 1.251),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_one_row_have_a_verdict_together_or_each() {
+    fn values_of_a_row_have_a_common_verdict_or_one_each() {
         let value = |value| Value::at_least(6.0, value);
         assert_eq!(
             fields([value(6.0), value(7.0).of_rate(2.0)]),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_stands_above_the_figures_that_answer_it() {
+    fn question_is_printed_above_its_figures() {
         let mut findings = Findings::default();
         for (question, name) in [("why?", "a"), ("why?", "b"), ("when?", "c")] {
             findings.ask(question);

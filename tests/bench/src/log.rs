@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_is_a_change_of_the_holder_and_counts_in_its_time() {
+    fn transfer_is_a_change_of_the_holder_and_counts_at_its_time() {
         let visits = [0, 0, 1, 1, 2, 0].into_iter().zip((SECOND..).step_by(10));
         let visits: Vec<_> = [(1, 50)].into_iter().chain(visits).collect();
         let log = log(3, &visits);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn fairness_is_that_of_tasks_in_the_measured_time() {
+    fn fairness_counts_tasks_in_the_measured_time() {
         let fairness = |visits: &[(u32, u64)]| log(2, visits).fairness().to_string();
         assert_eq!(fairness(&[(0, 1), (0, SECOND), (1, SECOND + 10)]), "1");
         assert_eq!(fairness(&[(1, 1), (0, SECOND), (0, SECOND + 10)]), "0.5");

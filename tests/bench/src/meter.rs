@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_statistic_is_that_of_this_command_and_time_on_a_core_that_of_the_server_itself() {
+    fn statistics_are_of_this_command_and_cpu_time_is_the_servers() {
         let stats = "# Commandstats\r\ncmdstat_evalsha:calls=12,usec=40,usec_per_call=3.3\r\n\
                      cmdstat_evalsha_ro:calls=5,usec=1\r\n";
         assert_eq!(stat(stats, "evalsha", "usec"), 40);

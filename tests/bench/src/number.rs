@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_the_digits_that_count() {
+    fn numbers_have_significant_digits() {
         let shown = [0.0, 0.0162, 1.234, 25.26, 325.4, 8_514.0, 1_648_000.0];
         let shown = shown.map(|value| Number(value).to_string());
         let expected = ["0", "0.016", "1.23", "25.3", "325", "8 510", "1 648 000"];

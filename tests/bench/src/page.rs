@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn text_between_the_marks_is_replaced_and_no_other() {
+    fn only_text_between_the_marks_is_replaced() {
         let text = "# Figures\n<!-- figures -->\nold\n\nolder\n<!-- figures -->\nprose\n";
         let new = text.replace("old\n\nolder", "new");
         assert_eq!(with_figures(text, "new\n"), Some(new));

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_contestant_has_one_curve_and_more_is_higher_and_further_to_the_right() {
+    fn each_contestant_has_one_curve_that_rises_to_the_right() {
         let points = [("a", 1, 25.0), ("b", 1, 20.0), ("a", 1024, 830_000.0)];
         let points = points.map(|(contestant, waiters, rate)| Point {
             contestant,
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn names_never_lie_upon_each_other() {
+    fn names_never_overlap() {
         let places = apart(&[100.0, 101.0, 40.0, BOTTOM, BOTTOM]);
         let mut sorted = places.clone();
         sorted.sort_by(f64::total_cmp);

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_median_is_in_the_middle_whatever_the_order() {
+    fn median_does_not_depend_on_the_order() {
         for (values, middle) in [
             (&[9.0, 1.0, 2.0][..], 2.0),
             (&[4.0, 1.0, 2.0, 100.0], 3.0),

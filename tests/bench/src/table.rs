@@ -30,7 +30,7 @@ mod tests {
     use super::table;
 
     #[test]
-    fn columns_stand_below_each_other_and_headings_above_their_rows() {
+    fn columns_are_aligned_and_headings_are_above_their_rows() {
         let rows = [&["figure", "ours"][..], &["**free?**"], &["cycle", "21 µs"]];
         let rows: Vec<Vec<String>> = rows
             .iter()

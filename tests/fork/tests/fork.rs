@@ -46,7 +46,7 @@ fn a_forked_child_gets_errors_and_its_parents_lock_is_untouched() {
 /// The child has the same socket. Its writes would reach the server as further commands, and its reads
 /// would take its parent's answers.
 #[test]
-fn a_child_that_goes_on_with_its_parents_runtime_leaves_the_connection_alone() {
+fn a_child_in_its_parents_runtime_does_not_use_the_connection() {
     for _ in 0..3 {
         let server = RedisServer::start();
         let mut monitor = server.monitor();
@@ -77,7 +77,7 @@ fn a_child_that_goes_on_with_its_parents_runtime_leaves_the_connection_alone() {
 
 /// The lease is the parent's, which uses it again without a command.
 #[test]
-fn a_child_leaves_a_retained_lease_alone() {
+fn a_child_does_not_release_a_retained_lease() {
     let server = RedisServer::start();
     let arguments = [&*server.url(), "retained"];
     let mut parent = Worker::spawn(env!("CARGO_BIN_EXE_lock-fork"), &arguments);

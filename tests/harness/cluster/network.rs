@@ -1,8 +1,8 @@
-//! Proxies before the nodes of a cluster, so that parts of it are cut off from each other.
+//! Proxies in front of a cluster's nodes, which can cut parts of the cluster off from each other.
 //!
-//! Each node announces two proxies, before its port and before that of its bus. So replicas, and clients that the nodes
-//! redirect, come through the first, and the other nodes through the second. Clients that must not be affected are told
-//! [where the nodes themselves are](RedisCluster::direct_url).
+//! Each node announces two proxies: one for its port, and one for its bus port. Replicas and redirected clients connect
+//! through the first, and the other nodes through the second. Clients that must not be affected use [the nodes' own
+//! addresses](RedisCluster::direct_url).
 
 use std::time::Duration;
 

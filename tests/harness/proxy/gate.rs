@@ -217,7 +217,7 @@ impl State {
     }
 
     fn decide(&mut self, id: u64, direction: Direction, chunk: &[u8]) -> Verdict {
-        let link = self.links.get_mut(&id).expect("the caller has looked");
+        let link = self.links.get_mut(&id).expect("the caller has checked it");
         match direction {
             _ if link.halved => Verdict::Lose,
             Direction::ToServer if matches(&self.cut_request, chunk) => {

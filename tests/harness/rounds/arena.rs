@@ -1,4 +1,4 @@
-//! Rounds side by side.
+//! Runs rounds side by side.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! The negative control: rows of the table with locks that are known to be wrong.
+//! The negative control: plays rows with locks that are known to be wrong.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Output};
@@ -41,7 +41,7 @@ macro_rules! safety_lines {
         pub const CONTROLS: &[Control] = &[
             Control {
                 name: PLAIN,
-                missing: "all of it: a plain `SET NX PX`",
+                missing: "the whole protocol: a plain `SET NX PX`",
                 noticed_by: Noticed::Rows(&["holder_paused", "lock_deleted"]),
                 violation: "stale write",
             },
@@ -182,8 +182,7 @@ pub fn play_controls(program: &str, names: &[&str]) -> Result<String, String> {
     let wrong = wrong.into_inner().expect("adding does not panic");
     match wrong.is_empty() {
         true => {
-            let head =
-                ["| taken away | noticed by | reported |", "|---|---|---|"].map(str::to_owned);
+            let head = ["| removed | noticed by | reported |", "|---|---|---|"].map(str::to_owned);
             let lines = controls.iter().flat_map(|control| control.lines());
             Ok(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
         }

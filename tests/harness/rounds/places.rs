@@ -1,4 +1,4 @@
-//! Places for what runs at once.
+//! Limits how many rounds run at the same time.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 

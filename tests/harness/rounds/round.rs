@@ -314,7 +314,7 @@ impl<'a, S: Site> Round<'a, S> {
     #[track_caller]
     pub fn replaced(&mut self, old: Worker, next: Worker) {
         self.retire(old);
-        assert!(self.lock.is_held_by(&next), "the new holder was touched");
+        assert!(self.lock.is_held_by(&next), "the new holder was affected");
         self.leave(next);
     }
 
@@ -333,7 +333,7 @@ impl<'a, S: Site> Round<'a, S> {
     #[track_caller]
     pub fn told(&self, worker: &mut Worker, end: Instant) {
         let rest = end.saturating_duration_since(Instant::now());
-        wait_until("word of the server", rest, || {
+        wait_until("report of the loss", rest, || {
             worker.ask("valid", PATIENCE) == "false"
         });
         told_by_server(&worker.ask("release", PATIENCE));
@@ -447,6 +447,6 @@ fn expect(worker: &mut Worker, command: &str, answer: &str) {
 /// The first reason for a loss is kept.
 #[track_caller]
 fn told_by_server(answer: &str) {
-    let told = answer.starts_with("failed Lost ") && answer.contains("no longer has it as ours");
+    let told = answer.starts_with("failed Lost ") && answer.contains("no record of it");
     assert!(told, "{answer}");
 }

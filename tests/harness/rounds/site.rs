@@ -1,4 +1,4 @@
-//! What a round has its locks on.
+//! The servers that keep a round's locks.
 
 use crate::cluster::RedisCluster;
 use crate::quorum::RedisQuorum;

@@ -1,4 +1,4 @@
-//! Faults of the code that asks for the lock.
+//! Faults in the code that asks for the lock.
 
 use std::time::{Duration, Instant};
 

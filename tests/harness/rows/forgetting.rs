@@ -1,4 +1,4 @@
-//! Servers that forget a lock, and one that does not.
+//! Servers that forget a lock, and a server that does not.
 
 use std::time::{Duration, Instant};
 

@@ -161,7 +161,7 @@ fn token_after_a_loss(round: &mut Round<'_>) {
     let answer = old.ask("mint", PATIENCE);
     assert!(!answer.starts_with("held "), "a token without the lock");
     assert!(answer.starts_with("failed Lost "), "{answer}");
-    assert_eq!(round.lock.value(), record, "the new holder was touched");
+    assert_eq!(round.lock.value(), record, "the new holder was affected");
     minted(round, &mut next);
     round.visit(&mut next);
     round.lost(&mut old);
@@ -208,7 +208,7 @@ fn token_late(round: &mut Round<'_>) {
     let answer = old.line(PATIENCE).expect("an answer");
     assert!(answer.starts_with("failed "), "{answer}");
     round.lost(&mut old);
-    assert_eq!(round.lock.value(), record, "the new holder was touched");
+    assert_eq!(round.lock.value(), record, "the new holder was affected");
     minted(round, &mut next);
     round.finish(next);
     round.retire(old);

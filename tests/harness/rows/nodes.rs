@@ -1,4 +1,4 @@
-//! Nodes of a cluster that come, go, and do not hear of each other.
+//! Nodes that join or leave a cluster, or that do not know each other.
 
 use std::time::Duration;
 

@@ -73,7 +73,7 @@ fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
 
     // A holder that has lost its lock does not wait for the answer to its release.
     round.retire(sleeper);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    assert!(round.lock.is_held_by(&next), "the new holder was affected");
     assert_eq!(next.ask("renew", PATIENCE), "ok");
     round.finish(next);
 }
@@ -109,7 +109,7 @@ fn served_by_a_release(round: &mut Round<'_>) {
     // The grant that it finds after SIGCONT is no longer its own.
     sleeper.cont();
     round.wait_for_queue(1);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    assert!(round.lock.is_held_by(&next), "the new holder was affected");
     round.release(&mut next);
     round.granted(&sleeper);
     round.visit(&mut sleeper);

@@ -1,4 +1,4 @@
-//! Locks in Redisson's record, which a stand-in for Redisson holds as well.
+//! Locks in Redisson's record, which a stand-in for Redisson holds, too.
 
 use std::time::{Duration, Instant};
 
@@ -93,7 +93,7 @@ fn redisson_forced_unlock(round: &mut Round<'_>) {
     let owner = fields(round);
     round.told(&mut holder, end);
     round.retire(holder);
-    assert!(fields(round) == owner, "the new holder was touched");
+    assert!(fields(round) == owner, "the new holder was affected");
     round.leave(next);
 }
 

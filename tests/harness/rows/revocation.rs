@@ -82,10 +82,10 @@ fn revoked_twice(round: &mut Round<'_>) {
     is_told(&mut holder);
     assert!(
         next.ask("renew", PATIENCE) == "ok",
-        "the new holder was touched"
+        "the new holder was affected"
     );
     let Revoked::Changed(state) = again else {
-        panic!("the new holder was touched: {again:?}");
+        panic!("the new holder was affected: {again:?}");
     };
     assert_eq!(state.holders.len(), 1);
     round.retire(holder);
@@ -152,7 +152,7 @@ fn revoked_unheard(round: &mut Round<'_>) {
     proxy.kill_connections();
     proxy.heal();
     round.told(&mut holder, end);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    assert!(round.lock.is_held_by(&next), "the new holder was affected");
     round.release(&mut next);
     round.retire_all([holder, next]);
 }
@@ -205,7 +205,7 @@ fn revoked_one_of_two(round: &mut Round<'_>) {
     round.visit(&mut next);
     is_told(&mut holder);
     round.granted_next(&of_other, revoked, Duration::ZERO);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    assert!(round.lock.is_held_by(&next), "the new holder was affected");
     for worker in [&mut next, &mut of_other] {
         assert_eq!(worker.ask("renew", PATIENCE), "ok");
         round.release(worker);

@@ -1,4 +1,4 @@
-//! Readers and holders of permits that fail, and records of theirs that the server forgets.
+//! Readers and holders of permits that fail, and shares that the server forgets.
 
 use std::time::{Duration, Instant};
 
@@ -260,7 +260,7 @@ fn lock_deleted_under_readers(round: &mut Round<'_>) {
         round.told(&mut reader, end);
         round.retire(reader);
         let is_there = round.lock.is_held_by(&next) && round.lock.owners() == 1;
-        assert!(is_there, "the new holder was touched");
+        assert!(is_there, "the new holder was affected");
     }
     assert_eq!(next.ask("renew", PATIENCE), "ok");
     round.leave(next);

@@ -1,4 +1,4 @@
-//! Connections that stay open and carry nothing, or carry it too late.
+//! Connections that stay open, but carry nothing, or carry it too late.
 
 use std::time::{Duration, Instant};
 

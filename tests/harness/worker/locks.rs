@@ -1,4 +1,4 @@
-//! The interface of a lock client for workers, so that the harness can drive other kinds as well.
+//! The interface of a lock client for workers, so that the harness can also drive other libraries.
 
 use std::future::{Future, pending};
 use std::time::Duration;

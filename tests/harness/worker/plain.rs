@@ -1,8 +1,8 @@
 //! The lock of most tutorials: `SET NX PX`, polled, released by a compare-and-delete script. On several servers it is
 //! Redlock: a majority of them must have it.
 //!
-//! This lock has no renewal, no deadline of its own and no fencing token. The harness must detect its
-//! failures, or it would not detect those of the crate either.
+//! This lock has no renewal, no deadline of its own and no fencing token. The harness must detect its failures:
+//! otherwise it would not detect failures of the crate, either.
 
 use std::hash::{BuildHasher, RandomState};
 use std::process;

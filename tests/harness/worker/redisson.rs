@@ -1,6 +1,6 @@
 //! A stand-in for Redisson: the commands of its `RLock`, as versions 3.5 to 4.7 send them.
 //!
-//! It waits as Redisson does: for a message, each of which wakes one waiter, or until the other lease ends. It never
+//! It waits as Redisson does, for a message or until the other lease ends. Each message wakes one waiter. It never
 //! polls. Its watchdog renews each third of the lease. It does not reconnect.
 
 use std::collections::HashMap;

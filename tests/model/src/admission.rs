@@ -1,7 +1,7 @@
-//! Admission: what follows a state while a phase goes on.
+//! Admission: continues a state while a phase lasts.
 //!
-//! Recovery lets all calls end, so that each waiter is served at last. Here, those that share the lock stay inside and
-//! renew their leases. Whoever could join them must get in within a bounded time, also behind waiters whose
+//! Recovery lets all calls end, so that each waiter is served eventually. Here, the holders of shares stay inside and
+//! renew their leases. A waiter that could join them must get in within a bounded time, even behind waiters whose
 //! process has ended, or does nothing from now on.
 
 use crate::client::{Client, Owner, Phase};

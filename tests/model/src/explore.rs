@@ -1,8 +1,8 @@
 //! The checker: visits every state that can be reached, nearest first, and checks each of them once.
 //!
-//! States are known by 64-bit fingerprints. A table has for each state the one that it was first reached from,
-//! so that the steps to a broken rule can be repeated. Next best: stateright, which copies the steps to each
-//! next state and looks every property up in a shared map. That took half of the time.
+//! States are known by 64-bit fingerprints. A table has the predecessor of each state, so that the steps to a broken
+//! rule can be repeated. Next best: stateright, which copies the steps to each next state and looks every property up
+//! in a shared map. That took half of the time.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};

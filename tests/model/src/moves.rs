@@ -1,10 +1,10 @@
 //! Moves of the lock from one server, the source, to another, the target.
 //!
-//! A slot of a cluster moves key by key. As long as it does, each of its keys is on one of two nodes, and a command
-//! runs on a node that has all of its keys. Nothing is lost.
+//! A slot of a cluster moves key by key. Until it has moved, each of its keys is on one of two nodes, and a command
+//! runs on a node that has all of the command's keys. Nothing is lost.
 //!
-//! A replica takes over with all records, or without the last changes. The old primary is gone, or serves clients
-//! until they notice. What it grants then, the new one does not know of.
+//! A replica takes over with all records, or without the last changes. The old primary is gone, or serves clients until
+//! they notice. The new primary does not know the grants of that time.
 
 use crate::network::{Kind, Request};
 use crate::server::{Mode, Records, Ticks, Token};

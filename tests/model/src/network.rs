@@ -1,4 +1,4 @@
-//! A client's connection: messages in order both ways, and commands of the connection before it.
+//! A client's connection: messages in order both ways, and late commands of the previous connection.
 //!
 //! A connection that is torn down loses its replies and announcements. Its commands may still reach
 //! the server, in order, late or never.

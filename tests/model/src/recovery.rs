@@ -1,8 +1,8 @@
-//! Recovery: what follows a state without further faults.
+//! Recovery: continues a state without further faults.
 //!
-//! A checker of states can only see that bad things do not happen. Recovery checks that good things do.
-//! From a state on, without faults, every client does in each tick what is due, in one fixed order.
-//! Every call of a live client must then be served, and no record be left in Redis.
+//! A checker of states can only see that bad things do not happen. Recovery checks that good things do. It continues a
+//! state without faults: in each tick, every client does the work that is due, in a fixed order. Every call of a live
+//! client must then be served, and no record be left in Redis.
 
 use crate::canonical;
 use crate::client::{Body, Phase};

@@ -4,8 +4,8 @@
 //! clients, every fault at once, and the real limits. Its rules are those of the search, checked after each step. At its
 //! end, recovery is checked, too.
 //!
-//! A walk has a number, and repeats itself. If it breaks a rule, its steps are taken out, half of them, then fewer, for as
-//! long as the rest breaks that rule.
+//! A walk has a number, and repeats itself. If it breaks a rule, its steps are taken out, first half of them, then
+//! fewer, as long as the remaining steps still break that rule.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};

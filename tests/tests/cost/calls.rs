@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use harness::{
     KEY, LONG, QUEUE, RedisQuorum, RedisServer, ask, eventually, figure, hold, is_awaited, ms,
-    patient, release_command, served, server_and_connection,
+    patient, release_command, served, server_and_connection, token_of,
 };
 use lock_runtime::LockClient;
 use redis::Connection;
@@ -43,7 +43,7 @@ async fn call(client: &LockClient) {
 /// A call that has its token with the lock.
 async fn fenced_call(client: &LockClient) {
     let guard = client.lock(KEY).fenced().acquire().await.unwrap();
-    guard.fencing_token().await.unwrap();
+    token_of(&guard).await;
     guard.release().await.unwrap();
 }
 
@@ -51,7 +51,7 @@ async fn fenced_call(client: &LockClient) {
 async fn late_call(client: &LockClient) {
     let guard = client.lock(KEY).acquire().await.unwrap();
     for _ in 0..3 {
-        guard.fencing_token().await.unwrap();
+        token_of(&guard).await;
     }
     guard.release().await.unwrap();
 }
@@ -141,7 +141,7 @@ async fn call_of_a_share_with_its_token_is_two_commands() {
     ] {
         let call = async || {
             let guard = share.clone().acquire().await.unwrap();
-            guard.fencing_token().await.unwrap();
+            token_of(&guard).await;
             guard.release().await.unwrap();
         };
         // The scripts are there from then on.
@@ -154,7 +154,7 @@ async fn call_of_a_share_with_its_token_is_two_commands() {
     let downgrade = async || {
         let guard = client.lock(KEY).write().acquire().await.unwrap();
         let reading = guard.downgrade().await.unwrap();
-        reading.fencing_token().await.unwrap();
+        token_of(&reading).await;
         reading.release().await.unwrap();
     };
     downgrade().await;
@@ -173,7 +173,7 @@ async fn call_of_several_keys_with_their_token_is_two_commands() {
     let call = async |keys: &[String]| {
         let guard = client.lock_all(keys.iter().cloned()).acquire().await;
         let guard = guard.unwrap();
-        guard.fencing_token().await.unwrap();
+        token_of(&guard).await;
         guard.release().await.unwrap();
     };
     for (count, at_most) in [(2, BYTES_OF_TWO_KEYS), (32, BYTES_OF_32_KEYS)] {
@@ -256,7 +256,7 @@ async fn an_attempt_at_a_held_lock_is_one_command() {
 
 /// Its lock expires each time, and a caller that begins with a `SET` would come before the waiters each time.
 #[tokio::test]
-async fn call_with_a_minimum_hold_looks_at_the_queue_first() {
+async fn call_with_a_minimum_hold_reads_the_queue_first() {
     let _alone = alone().await;
     let server = RedisServer::start();
     let client = warm(&server, true).await;
@@ -338,7 +338,7 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
 }
 
 #[tokio::test]
-async fn a_call_allocates_no_more_than_it_must_with_and_without_a_label() {
+async fn a_call_allocates_as_little_as_possible_with_and_without_a_label() {
     let _alone = alone().await;
     let server = RedisServer::start();
     for label in [false, true] {

@@ -3,7 +3,6 @@
 mod long {
     mod clock;
     mod history;
-    mod plan;
     mod proxy;
     mod rounds;
     mod worker;

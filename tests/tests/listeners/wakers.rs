@@ -79,7 +79,7 @@ impl Wake for Curious {
 }
 
 #[tokio::test]
-async fn a_waker_that_asks_for_a_lock_finds_its_store_open() {
+async fn a_waker_may_ask_for_a_lock_of_its_store() {
     let client = LockClient::memory();
     let first = client.lock("store").acquire().await.unwrap();
     let mut second = Box::pin(client.lock("store").wait(LONG).acquire());

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{LONG, ask, figure, ms, server_and_connection};
-use lock_runtime::{LockClient, LockGuard};
+use harness::{ask, figure, ms, server_and_connection};
+use lock_runtime::LockClient;
 use redis::Connection;
-use tokio::task::JoinSet;
+
+use crate::take_in_a_burst;
 
 const LOCKS: u32 = 10_000;
 
@@ -22,7 +23,7 @@ async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
     let (server, mut connection) = server_and_connection();
     let client = LockClient::connect(&server.url()).await.unwrap();
     let asked = Instant::now();
-    let guards = take_in_a_burst(&client, DAY).await;
+    let guards = take_in_a_burst(&client, LOCKS, DAY).await;
     let ttl = TTL.max(8 * asked.elapsed());
     // About five renewals each.
     let hold = ttl * 8 / 5;
@@ -30,7 +31,7 @@ async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
     client.shutdown().await;
 
     let client = LockClient::connect(&server.url()).await.unwrap();
-    let guards = take_in_a_burst(&client, ttl).await;
+    let guards = take_in_a_burst(&client, LOCKS, ttl).await;
 
     let (start, first) = (Instant::now(), calls(&mut connection));
     let (mut before, mut looks, mut busy) = (first, 0, 0);
@@ -53,7 +54,10 @@ async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
         "{sent} renewals, {needed} are needed"
     );
     // In the order of their grants, all renewals would be sent in one part of each third of the ttl.
-    assert!(busy > looks * 3 / 4, "renewals in {busy} of {looks} looks");
+    assert!(
+        busy > looks * 3 / 4,
+        "renewals in {busy} of {looks} samples"
+    );
 
     for guard in &guards[..10] {
         guard.renew().await.unwrap();
@@ -62,23 +66,6 @@ async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
     client.shutdown().await;
     let left: Vec<String> = ask(&mut connection, &["KEYS", "lock:*"]);
     assert!(left.is_empty(), "{} locks are left", left.len());
-}
-
-async fn take_in_a_burst(client: &LockClient, ttl: Duration) -> Vec<LockGuard> {
-    let mut callers = JoinSet::new();
-    for number in 0..LOCKS {
-        callers.spawn(
-            client
-                .lock(format!("bulk:{number}"))
-                .ttl(ttl)
-                .wait(LONG)
-                .acquire(),
-        );
-    }
-    let guards = callers.join_all().await.into_iter();
-    guards
-        .map(|guard| guard.expect("the lock is free"))
-        .collect()
 }
 
 /// How many scripts the server was asked to run.

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use harness::{LONG, RedisQuorum, RedisServer, client, eventually, figure};
-use lock_runtime::LockGuard;
-use tokio::task::JoinSet;
+
+use crate::take_in_a_burst;
 
 const LOCKS: u32 = 3_000;
 
@@ -21,27 +21,17 @@ fn look(nodes: &[&RedisServer]) -> Vec<[u64; 2]> {
     nodes.iter().map(figures).collect()
 }
 
-async fn take_in_a_burst(url: &str, ttl: Duration) -> Vec<LockGuard> {
-    let (client, mut callers) = (client(url), JoinSet::new());
-    for number in 0..LOCKS {
-        let lock = client.lock(format!("bulk:{number}"));
-        callers.spawn(lock.ttl(ttl).wait(LONG).acquire());
-    }
-    let guards = callers.join_all().await.into_iter();
-    guards.map(|guard| guard.expect("it is free")).collect()
-}
-
 /// A node reads the renewals of a batch at once. Their leases began together, and so their renewals fall due together.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn renewals_that_fall_due_together_are_one_pipeline_for_each_node() {
     let _alone = crate::ALONE.lock().await;
     let mut quorum = RedisQuorum::start();
     let asked = Instant::now();
-    for guard in take_in_a_burst(&quorum.url(), RedisQuorum::DELAY).await {
+    for guard in take_in_a_burst(&client(quorum.url()), LOCKS, RedisQuorum::DELAY).await {
         guard.release().await.expect("it was held throughout");
     }
     let ttl = TTL.max(4 * asked.elapsed()).min(RedisQuorum::DELAY);
-    let guards = take_in_a_burst(&quorum.url(), ttl).await;
+    let guards = take_in_a_burst(&client(quorum.url()), LOCKS, ttl).await;
     for is_away in [false, true] {
         if is_away {
             quorum.nodes[1].kill9();

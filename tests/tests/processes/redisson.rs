@@ -61,7 +61,7 @@ fn release(worker: &mut Worker) {
 
 /// Redisson does not poll: without the message it would wait for the end of a lease of ten minutes.
 #[test]
-fn each_side_excludes_the_other_is_named_and_goes_in_at_its_message() {
+fn each_side_excludes_the_other_is_named_and_enters_at_its_message() {
     for version in VERSIONS {
         let mut scene = Scene::new();
         let (mut ours, mut java) = (scene.ours(), scene.redisson(version));

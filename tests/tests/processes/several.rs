@@ -17,26 +17,6 @@ fn acquire_all(ttl: Duration) -> String {
     )
 }
 
-#[test]
-fn locks_of_a_killed_holder_are_free_at_their_ttl() {
-    const TTL: Duration = Duration::from_millis(1_500);
-    let scene = Scene::new();
-    let mut holder = scene.worker();
-    is_held(&holder.ask(&acquire_all(TTL), PATIENCE));
-    let mut locks = KEYS.map(|key| RawLock::new(&scene.server, key));
-    assert!(locks.iter_mut().all(|lock| lock.is_held_by(&holder)));
-    let mut next = scene.worker();
-    next.send(&acquire_all(TTL));
-    wait_until("waiter in the queue", PATIENCE, || {
-        locks[0].queue().len() == 1
-    });
-    holder.kill9();
-    is_held(&next.line(PATIENCE).expect("it is served"));
-    assert!(locks.iter_mut().all(|lock| lock.is_held_by(&next)));
-    assert_eq!(next.ask("release", PATIENCE), "ok");
-    assert!(locks.iter_mut().all(|lock| lock.value().is_none()));
-}
-
 /// It has the first locks, and waits for the last one.
 #[test]
 fn locks_of_a_killed_waiter_are_free_at_their_ttl() {

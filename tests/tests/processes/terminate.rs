@@ -1,6 +1,6 @@
 //! SIGTERM: a service that shuts its client down leaves no lock to its ttl.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use harness::{KEY, PATIENCE, SLACK, Worker, wait_until};
 
@@ -9,7 +9,7 @@ use crate::scene::{Scene, is_held};
 const SERVICE: &str = env!("CARGO_BIN_EXE_lock-service");
 
 /// Longer than any step of these tests takes; only a failing test waits for it.
-const TTL: std::time::Duration = std::time::Duration::from_secs(30);
+const TTL: Duration = Duration::from_secs(30);
 
 /// The locks that one service holds.
 const HELD: [&str; 3] = [KEY, "order:43", "order:44"];
@@ -25,7 +25,7 @@ fn service(scene: &Scene, grace: &str, body: &str) -> Worker {
 }
 
 fn line(service: &Worker) -> String {
-    service.line(PATIENCE).expect("it says how it goes")
+    service.line(PATIENCE).expect("it reports its progress")
 }
 
 /// The lines about its calls, until it is down.
@@ -42,35 +42,30 @@ fn locks(scene: &mut Scene) -> Vec<String> {
     scene.lock.command(&["KEYS", "lock:*"])
 }
 
-#[test]
-fn a_terminated_service_finishes_its_work_and_frees_its_locks() {
+/// Terminates a service while another process waits for one of its locks. Returns how long it took.
+fn terminated(grace: &str, body: &str, outcome: &str) -> Duration {
     let mut scene = Scene::new();
-    let mut service = service(&scene, "20000", "3000");
+    let mut service = service(&scene, grace, body);
     let next = scene.waiter(TTL);
     service.terminate();
-    let finished = HELD.map(|key| format!("{key} finished"));
-    assert_eq!(last_words(&mut service), finished);
+    let began = Instant::now();
+    let outcomes = HELD.map(|key| format!("{key} {outcome}"));
+    assert_eq!(last_words(&mut service), outcomes);
     is_held(&line(&next));
-    drop(next);
+    let took = began.elapsed();
     assert_eq!(locks(&mut scene), ["lock:order:42"], "the next one's");
+    took
+}
+
+#[test]
+fn a_terminated_service_finishes_its_work_and_frees_its_locks() {
+    terminated("20000", "3000", "finished");
 }
 
 #[test]
 fn work_that_outlasts_the_grace_is_ended_and_its_locks_are_freed() {
-    let mut scene = Scene::new();
-    let mut service = service(&scene, "100", "60000");
-    let next = scene.waiter(TTL);
-    service.terminate();
-    let terminated = Instant::now();
-    let lost = HELD.map(|key| format!("{key} failed Lost"));
-    assert_eq!(last_words(&mut service), lost);
-    is_held(&line(&next));
-    assert!(
-        terminated.elapsed() < SLACK * 2,
-        "{:?}",
-        terminated.elapsed()
-    );
-    assert_eq!(locks(&mut scene), ["lock:order:42"], "the next one's");
+    let took = terminated("100", "60000", "failed Lost");
+    assert!(took < SLACK * 2, "{took:?}");
 }
 
 #[test]

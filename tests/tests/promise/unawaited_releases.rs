@@ -54,7 +54,7 @@ async fn a_waiter_of_another_client_is_served() {
 /// The release of a dropped guard is not awaited either. A later command is carried out after it: an
 /// attempt without a wait finds the lock free.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_guard_that_is_dropped_is_out_of_the_way_at_once() {
+async fn a_dropped_guard_frees_its_lock_at_once() {
     let server = RedisServer::start();
     // A command without an answer in time is repeated, and then the order is not kept.
     let client = LockClient::builder()
@@ -85,7 +85,7 @@ async fn a_release_after_the_deadline_is_a_loss() {
 }
 
 #[tokio::test]
-async fn a_shutdown_waits_for_what_was_sent() {
+async fn a_shutdown_waits_for_sent_releases() {
     let (server, proxy) = server_and_proxy();
     let client = hasty(proxy.url()).await;
     let guard = hold(&client).await;

@@ -50,12 +50,12 @@ fn main() -> ExitCode {
             page::has_every_row_and_no_other,
         ),
         checked(
-            "the_page_names_no_test_that_is_not_there",
-            page::names_no_test_that_is_not_there,
+            "the_page_names_only_existing_tests",
+            page::names_only_existing_tests,
         ),
         checked(
-            "the_page_says_what_noticed_every_control",
-            page::says_what_noticed_every_control,
+            "the_page_has_the_test_that_notices_each_control",
+            page::has_the_test_that_notices_each_control,
         ),
     ]);
     let conclusion = libtest_mimic::run(&args, trials);

@@ -32,7 +32,7 @@ pub(crate) fn has_every_row_and_no_other() {
 }
 
 /// The other tests that the page names are in the named files.
-pub(crate) fn names_no_test_that_is_not_there() {
+pub(crate) fn names_only_existing_tests() {
     let named: Vec<_> = lines()
         .filter_map(|[_, _, test]| {
             let words: Vec<_> = test.split('`').collect();
@@ -58,10 +58,10 @@ pub(crate) fn names_no_test_that_is_not_there() {
 }
 
 /// Of each safety line, and of no other, the page says what noticed that it was removed.
-pub(crate) fn says_what_noticed_every_control() {
+pub(crate) fn has_the_test_that_notices_each_control() {
     let told = PAGE.lines();
     let told = told
-        .skip_while(|line| !line.starts_with("| taken away |"))
+        .skip_while(|line| !line.starts_with("| removed |"))
         .skip(2);
     let told: Vec<_> = told.take_while(|line| line.starts_with('|')).collect();
     let lines: Vec<_> = CONTROLS.iter().flat_map(Control::lines).collect();

@@ -9,6 +9,8 @@ mod callers_of_all_kinds;
 mod synchronous_callers;
 mod transport;
 
+use std::fs;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A test holds this mutex while it runs, since it counts what the whole process does.
@@ -16,4 +18,14 @@ fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     // A failed test must not fail all others.
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the kernel says of the threads of this name.
+fn statuses(name: &str) -> impl Iterator<Item = String> {
+    let threads = fs::read_dir("/proc/self/task").unwrap();
+    let threads = threads.map(|thread| thread.unwrap().path());
+    // A thread that ends meanwhile has no state.
+    let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
+    let named = threads.filter(move |thread| read(thread.join("comm")).trim() == name);
+    named.map(move |thread| read(thread.join("status")))
 }

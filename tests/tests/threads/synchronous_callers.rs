@@ -1,7 +1,5 @@
 //! Synchronous callers of a memory client, which run on their own threads alone.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -45,13 +43,7 @@ impl Place {
 
 /// How often the background thread has gone to sleep so far, according to the kernel.
 fn sleeps() -> u64 {
-    let threads = fs::read_dir("/proc/self/task").unwrap();
-    let threads = threads.map(|thread| thread.unwrap().path());
-    // A thread that ends meanwhile has no state.
-    let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
-    let is_meant = |thread: &PathBuf| read(thread.join("comm")).trim() == "lock-background";
-    let counts = threads.filter(is_meant).map(|thread| {
-        let status = read(thread.join("status"));
+    let counts = crate::statuses("lock-background").map(|status| {
         let name = "voluntary_ctxt_switches:";
         let count = status.lines().find_map(|line| line.strip_prefix(name));
         count.unwrap().trim().parse::<u64>().unwrap()

@@ -345,7 +345,7 @@ fn scenes(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn caller_keeps_the_bound_whatever_is_answered_for_ever() {
+async fn caller_keeps_the_bound_for_any_repeated_answer() {
     let fenced = scenes(&TOPOLOGIES, Clone::clone);
     all_keep_the_bound(fenced, |client| async move {
         let over = tokio::time::Instant::now() + TIME;

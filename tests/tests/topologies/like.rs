@@ -7,17 +7,23 @@ use lock_runtime::{
     Acquire, LockClient, LockClientBuilder, LockError, LockErrorKind, LockRecord, Topology,
 };
 
-/// URLs of servers that are not there, each with the URL of a memory client that is like them.
-const PAIRS: [(&str, &str); 4] = [
-    ("redis://127.0.0.1:1", "memory://"),
-    ("redis-cluster://127.0.0.1:1", "memory://?like=cluster"),
+/// URLs of servers that are not there, each with the URL of a memory client that is like them, and their name.
+const PAIRS: [(&str, &str, Option<Topology>); 4] = [
+    ("redis://127.0.0.1:1", "memory://", Some(Topology::Server)),
+    (
+        "redis-cluster://127.0.0.1:1",
+        "memory://?like=cluster",
+        Some(Topology::Cluster),
+    ),
     (
         "redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3",
         "memory://?like=quorum",
+        Some(Topology::Quorum),
     ),
     (
         "redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3?restart_delay=300s",
         "memory://?like=quorum&restart_delay=300s",
+        None,
     ),
 ];
 
@@ -74,9 +80,9 @@ fn built(url: &str, set: Setting) -> Result<LockClient, LockError> {
 }
 
 #[test]
-fn memory_client_refuses_what_the_servers_that_it_is_like_refuse() {
+fn memory_client_refuses_the_same_as_its_servers() {
     let mut refused = 0;
-    for (url, like) in PAIRS {
+    for (url, like, topology) in PAIRS {
         for (setting, set) in SETTINGS {
             let (servers, memory) = (built(url, set), built(like, set));
             let (servers, memory) = match (servers, memory) {
@@ -90,6 +96,8 @@ fn memory_client_refuses_what_the_servers_that_it_is_like_refuse() {
             if !["defaults", "redisson"].contains(&setting) {
                 continue;
             }
+            let named = topology.filter(|_| setting == "defaults");
+            let named = named.map(LockClient::memory_like);
             for (keys, call) in CALLS {
                 for ((one, with), (other, with_other)) in pairs(keys) {
                     let attempt = |client: &LockClient| {
@@ -98,7 +106,9 @@ fn memory_client_refuses_what_the_servers_that_it_is_like_refuse() {
                     let by_servers = attempt(&servers);
                     refused += usize::from(by_servers.is_some());
                     let case = format!("{like}: {setting}, {keys}, {one}, {other}");
-                    assert_eq!(attempt(&memory), by_servers, "{case}");
+                    for memory in [Some(&memory), named.as_ref()].into_iter().flatten() {
+                        assert_eq!(attempt(memory), by_servers, "{case}");
+                    }
                 }
             }
         }
@@ -119,26 +129,6 @@ fn pairs(keys: &str) -> Vec<(WithOption, WithOption)> {
             .chain(ones)
             .collect(),
         _ => ones.into(),
-    }
-}
-
-#[test]
-fn topology_is_named_by_the_url_or_by_its_name() {
-    for (topology, like) in [
-        (Topology::Server, "memory://"),
-        (Topology::Cluster, "memory://?like=cluster"),
-        (Topology::Quorum, "memory://?like=quorum"),
-    ] {
-        let (named, of_url) = (
-            LockClient::memory_like(topology),
-            built(like, |builder| builder).unwrap(),
-        );
-        for (keys, call) in CALLS {
-            for (option, with) in OPTIONS {
-                let attempt = |client| refusal(with(call(client)).try_acquire_blocking());
-                assert_eq!(attempt(&named), attempt(&of_url), "{like} {keys} {option}");
-            }
-        }
     }
 }
 

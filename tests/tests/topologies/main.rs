@@ -21,7 +21,7 @@
 //! | what a quorum refuses, logins, TLS | `quorum::urls` |
 //! | what operators see while slots move, nodes are away, another primary takes over | `cluster::operators`, `quorum::operators`, `sentinel::operators` |
 //! | what each role may do with the rights that are printed for it | `cluster::rights`, `quorum::rights`, `sentinel::rights` |
-//! | URLs that name something else | `urls` |
+//! | URLs that name something else, and credentials beside a URL | `urls` |
 //! | servers that give one answer to everything, for ever | `answers` |
 //! | memory clients that refuse what a cluster or a quorum refuses | `like` |
 

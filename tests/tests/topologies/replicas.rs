@@ -2,7 +2,7 @@
 
 use harness::{
     KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, figure, hold,
-    ms, nothing_is_left, patient, revoke, sees_waiters, served, soon,
+    ms, nothing_is_left, patient, revoke, sees_waiters, served, soon, token_of,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 use redis::Connection;
@@ -42,50 +42,42 @@ fn calls(server: &RedisServer, command: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn lock_is_on_all_replicas_when_its_caller_has_it() {
+async fn lock_of_each_mode_is_on_all_replicas_when_its_caller_has_it() {
     let (primary, replicas) = replicated(2).await;
-    let client = waiting_client(primary.url(), 2);
-    let mut replicas: Vec<_> = replicas.iter().map(|it| (it, it.connection())).collect();
-    for number in 0..50 {
-        let key = format!("order:{number}");
-        let guard = client.lock(key.as_str()).acquire().await.unwrap();
-        for (_, replica) in &mut replicas {
-            assert!(exists(replica, &format!("lock:{key}")), "{key}");
-        }
-        guard.release().await.unwrap();
-    }
-}
-
-#[tokio::test]
-async fn reader_writer_and_several_keys_are_on_a_replica_when_their_callers_have_them() {
-    let (primary, replicas) = replicated(1).await;
-    let client = client(format!("{}?wait_replicas=1", primary.url()));
-    let mut replica = replicas[0].connection();
+    let client = client(format!("{}?wait_replicas=2", primary.url()));
+    let mut replicas: Vec<_> = replicas.iter().map(RedisServer::connection).collect();
     for number in 0..20 {
         let key = |name: &str| format!("{name}:{number}");
-        let reader = client.lock(key("read")).read().acquire().await.unwrap();
-        assert!(exists(&mut replica, &format!("lock:{}", key("read"))));
-        let another = client.lock(key("read")).read().acquire().await.unwrap();
-        let members: Vec<String> = harness::ask(
-            &mut replica,
-            &["ZRANGE", &format!("{{lock:{}}}:r", key("read")), "0", "-1"],
-        );
-        assert_eq!(members.len(), 3, "two readers and the sum: {members:?}");
-        let writer = client.lock(key("write")).write().acquire().await.unwrap();
-        assert!(exists(&mut replica, &format!("lock:{}", key("write"))));
-        let pair = [key("a"), key("b")];
-        let both = client.lock_all(pair.clone()).acquire().await.unwrap();
-        for key in &pair {
-            assert!(exists(&mut replica, &format!("lock:{key}")), "{key}");
+        let mut guards = Vec::new();
+        for (acquire, keys) in [
+            (client.lock(key("plain")), vec![key("plain")]),
+            (client.lock(key("read")).read(), vec![key("read")]),
+            (client.lock(key("write")).write(), vec![key("write")]),
+            (
+                client.lock_all([key("a"), key("b")]),
+                vec![key("a"), key("b")],
+            ),
+        ] {
+            guards.push(acquire.acquire().await.unwrap());
+            for replica in &mut replicas {
+                let has = |key: &String| exists(replica, &format!("lock:{key}"));
+                assert!(keys.iter().all(has), "{keys:?}");
+            }
         }
-        for guard in [reader, another, writer, both] {
+        guards.push(client.lock(key("read")).read().acquire().await.unwrap());
+        let shares = format!("{{lock:{}}}:r", key("read"));
+        for replica in &mut replicas {
+            let members: Vec<String> = harness::ask(replica, &["ZRANGE", &shares, "0", "-1"]);
+            assert_eq!(members.len(), 3, "two readers and the sum: {members:?}");
+        }
+        for guard in guards {
             guard.release().await.unwrap();
         }
     }
 }
 
 #[tokio::test]
-async fn lock_that_too_few_replicas_have_is_given_back() {
+async fn lock_on_too_few_replicas_is_released() {
     let (primary, replicas) = replicated(1).await;
     let client = waiting_client(primary.url(), 1);
     hold(&client).await.release().await.unwrap();
@@ -107,7 +99,7 @@ async fn lock_that_too_few_replicas_have_is_given_back() {
 /// The record that a caller finds is of another one, of its own client or not, that is about to give the lock back. `Busy`
 /// would have `on_busy = "skip"` skip the work that nobody does.
 #[tokio::test]
-async fn no_caller_is_told_that_the_lock_is_busy_while_replicas_are_away() {
+async fn no_caller_gets_busy_while_replicas_are_away() {
     let (primary, replicas) = replicated(1).await;
     let clients = [(); 2].map(|()| waiting_client(primary.url(), 1));
     let all = |wait: u64| {
@@ -201,7 +193,7 @@ async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
     let mut replica = replicas[0].connection();
     for is_silent in [false, true] {
         let first = hold(holder).await;
-        let token = first.fencing_token().await.unwrap();
+        let token = token_of(&first).await;
         let wait = if is_silent { ms(1_500) } else { LONG };
         let waiting = tokio::spawn(next.lock(KEY).wait(wait).acquire());
         sees_waiters(operator, KEY, 1).await;
@@ -217,9 +209,9 @@ async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
             replicas[0].resume();
         } else {
             let second = granted.unwrap();
-            assert!(second.fencing_token().await.unwrap() > token);
+            assert!(token_of(&second).await > token);
             let record: String = harness::ask(&mut replica, &["GET", LOCK]);
-            let own = format!("{:016}", second.fencing_token().await.unwrap().get());
+            let own = format!("{:016}", token_of(&second).await.get());
             assert_eq!(record.get(23..39), Some(own.as_str()), "{record}");
             second.release().await.unwrap();
         }

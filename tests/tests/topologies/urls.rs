@@ -1,10 +1,19 @@
-//! URLs that name something else than what is there: refused by a sentence that says how the URL must begin.
+//! URLs of each topology: one that names something else than what is there is refused by a sentence that says how it must
+//! begin; and the credentials beside a URL.
 
-use harness::{RedisCluster, RedisServer, failed, sentinel_of};
-use lock_runtime::{LockClient, LockErrorKind};
+use std::slice::from_ref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use harness::{
+    RedisCluster, RedisQuorum, RedisServer, ask, failed, patient, sentinel_of, sentinel_url,
+};
+use lock_runtime::{Credentials, LockClient, LockErrorKind};
+
+use crate::wrong_passwords;
 
 #[tokio::test]
-async fn url_that_names_another_kind_of_server_is_refused_by_how_it_must_begin() {
+async fn url_for_another_kind_of_server_is_refused_with_the_right_scheme() {
     let (server, cluster) = (RedisServer::start(), RedisCluster::with(1, 0));
     let node = &cluster.nodes[0];
     // The second one watches a node of a cluster.
@@ -50,4 +59,44 @@ async fn url_that_names_another_kind_of_server_is_refused_by_how_it_must_begin()
         let begin = format!("must begin with {must}");
         assert!(must.is_empty() || text.contains(&begin), "{url}: {text}");
     }
+}
+
+/// Not by the sentinel.
+#[tokio::test]
+async fn credentials_are_asked_for_at_each_server_that_keeps_locks() {
+    let (cluster, quorum) = (RedisCluster::with(3, 0), RedisQuorum::start());
+    let primary = RedisServer::start();
+    let sentinel = sentinel_of(&primary, 1);
+    for (url, servers) in [
+        (cluster.url(), &cluster.nodes[..]),
+        (quorum.url(), &quorum.nodes),
+        (sentinel_url(&[&sentinel]), from_ref(&primary)),
+    ] {
+        let user = [
+            "ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all",
+        ];
+        for server in servers {
+            ask::<()>(&mut server.connection(), &user);
+        }
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let given = move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            async { Ok::<_, std::io::Error>(Credentials::new("app", "s3cret")) }
+        };
+        let client = patient(url.as_str()).credentials(given);
+        let client = client.connect().await.unwrap();
+        for number in 0..20 {
+            let guard = client.lock(format!("order:{number}")).acquire().await;
+            guard.unwrap().release().await.unwrap();
+        }
+        let asked = asked.load(Ordering::SeqCst);
+        let each = servers.len()..=2 * servers.len();
+        assert!(each.contains(&asked), "{url}: {asked}");
+        for server in servers {
+            let clients: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
+            assert!(clients.contains("user=app"), "{url}: {clients}");
+        }
+    }
+    assert_eq!(wrong_passwords(&sentinel), 0, "it was not asked as `app`");
 }

@@ -30,15 +30,15 @@ fn proposed(template: &str) -> (&str, String) {
 fn diagnostic_contains_the_corrected_template() {
     assert_eq!(
         diagnostics("order:#id")[0].1,
-        "`#id` is literal text here, but `id` is an argument; write `order:<id>`, or `key = String::from(\"order:#id\")` if the text is meant"
+        "`#id` is literal text here, but `id` is an argument; write `order:<id>`, or `key = String::from(\"order:#id\")` if you mean the text"
     );
     assert_eq!(
         diagnostics("order:%s")[0].1,
-        "`%s` is literal text here, and nothing in this key tells one call from another; write `order:<id>`, or `key = String::from(\"order:%s\")` if the text is meant"
+        "`%s` is literal text here, and nothing in this key tells one call from another; write `order:<id>`, or `key = String::from(\"order:%s\")` if you mean the text"
     );
     assert_eq!(
         diagnostics("<<id>>")[0].1,
-        "`<<id>>` is literal text here, but `id` is an argument; write `<id>`, or `key = String::from(KEY)` if the text is meant"
+        "`<<id>>` is literal text here, but `id` is an argument; write `<id>`, or `key = String::from(KEY)` if you mean the text"
     );
 }
 

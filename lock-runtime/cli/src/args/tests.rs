@@ -119,9 +119,9 @@ fn values_may_begin_with_a_dash() {
     }
 }
 
-/// As where a variable of a shell is empty and not quoted.
+/// For example, where a shell variable is empty and not quoted.
 #[test]
-fn option_without_its_value_does_not_take_the_next_one() {
+fn option_without_a_value_does_not_take_the_next_option() {
     for (line, option) in [
         (
             "lockctl revoke --holder pod-7 --yes --reason --dry-run",
@@ -170,7 +170,7 @@ fn option_without_its_value_does_not_take_the_next_one() {
 }
 
 #[test]
-fn values_that_mean_nothing_are_refused_with_what_is_expected() {
+fn meaningless_values_are_refused_with_the_expected_form() {
     for (line, expected) in [
         ("lockctl revoke k --reason ''", "empty reason"),
         ("lockctl hold k --for 1s --reason ' '", "empty reason"),
@@ -266,7 +266,7 @@ fn shown_below(folder: &Path, shown: &mut Vec<Shown>) {
     }
 }
 
-/// Something for each placeholder of a page.
+/// A value for each placeholder of a page.
 fn filled_in(word: &str) -> &str {
     let word = word.trim_start_matches('[').trim_end_matches(']');
     match word.split(['|', '\\']).next().unwrap_or(word) {
@@ -290,9 +290,9 @@ fn names_options(words: &[&str]) -> bool {
     words[2..].iter().all(has)
 }
 
-/// A command of a page can be typed as it is, with a value for each placeholder.
+/// A command can be typed as a page shows it, with a value for each placeholder.
 #[test]
-fn commands_in_the_pages_are_what_the_program_takes() {
+fn documented_commands_are_accepted() {
     let mut shown = Vec::new();
     shown_below(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
@@ -307,7 +307,7 @@ fn commands_in_the_pages_are_what_the_program_takes() {
     {
         let words: Vec<String> = words(command);
         let words: Vec<&str> = words.iter().map(|word| filled_in(word)).collect();
-        // A part of a sentence may name a command, or be made of parts.
+        // Code in a sentence may only name a command, or only some of its options.
         let is_named = words.len() == 2 && !is_line;
         if command.contains('{') || words[1] == "help" || words[1].starts_with('-') {
             continue;

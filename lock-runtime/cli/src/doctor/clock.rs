@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_that_differ_are_told() {
+    fn difference_of_clocks_is_reported() {
         assert_eq!(
             beside_ours(1_000_500_000, 1_000_000_000).verdict,
             Verdict::Ok
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_that_is_behind_by_less_than_is_shown_has_no_minus() {
+    fn difference_that_rounds_to_zero_has_no_minus() {
         for (server, shown) in [(0, "-1ms"), (1, "+0s"), (1_000, "+0s"), (2_000, "+1ms")] {
             let found = beside_ours(server, 1_000);
             assert_eq!(found.value, format!("{shown} compared with this machine's"));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn token_that_is_farthest_ahead_is_told() {
+    fn token_that_is_farthest_ahead_is_reported() {
         let newest = |server: &str, clock, token| Newest {
             server: server.to_owned(),
             clock,

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_findings_of_all_servers_are_one_line() {
+    fn equal_findings_of_all_servers_share_a_line() {
         let ok = |value: &str| Finding::ok("version", value);
         assert_eq!(
             shown(&on_each(ok, &["7.0", "7.0", "7.0"]), 3),

@@ -36,7 +36,7 @@ pub(super) async fn findings(
     Ok(findings)
 }
 
-/// Asks a server; `None` if it does not tell.
+/// Asks a server; `None` if it does not report the rights.
 async fn said(
     client: &LockClient,
     connection: &Connection,

@@ -64,7 +64,7 @@ impl Records {
         let Some((lock, kind)) = name.rsplit_once(':') else {
             return false;
         };
-        // A name without a hash tag was made one as a whole.
+        // A name without a hash tag became the tag as a whole.
         let whole = lock
             .strip_prefix('{')
             .and_then(|lock| lock.strip_suffix('}'));
@@ -129,16 +129,16 @@ pub(crate) fn of_queues(locks: &[LockState]) -> Option<Finding> {
     queued.peek()?;
     let mut gone = queued.filter(|lock| first(lock).is_some_and(|seen| seen >= GONE));
     let Some(lock) = gone.next() else {
-        return Some(Finding::ok("queues", "the first in line are alive"));
+        return Some(Finding::ok("queues", "the first waiters are alive"));
     };
     let seen = first(lock).unwrap_or_default().as_secs();
     let shown = match gone.count() {
         0 => format!(
-            "{}, whose first in line was last seen {seen} s ago",
+            "{}, whose first waiter was last seen {seen} s ago",
             lock.key.as_str()
         ),
         others => format!(
-            "{} and {others} others, whose first in line are gone",
+            "{} and {others} others, whose first waiters are gone",
             lock.key.as_str()
         ),
     };
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn fences_are_much_beside_the_limit_of_memory_alone() {
+    fn fences_are_compared_only_with_the_memory_limit() {
         let records = Records {
             fences: 1_000,
             ..Records::default()

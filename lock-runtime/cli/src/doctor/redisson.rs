@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn locks_are_told_from_other_hashes() {
+    fn locks_are_distinguished_from_other_hashes() {
         let hash = |fields: &[&str]| {
             let texts = fields.iter().map(|field| Answer::Text((*field).to_owned()));
             is_lock(&Answer::List(vec![

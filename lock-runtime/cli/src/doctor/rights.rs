@@ -184,14 +184,14 @@ pub(crate) fn finding(user: &str, lacks: &[(Role, Vec<String>)]) -> Option<Findi
     }
     let reason = match role {
         Role::Service => "locks are refused (NOPERM)",
-        Role::Operator => "it can inspect or revoke locks only in part (NOPERM)",
-        Role::Viewer => "it can inspect locks only in part (NOPERM)",
+        Role::Operator => "some commands for inspecting or revoking locks are refused (NOPERM)",
+        Role::Viewer => "some commands for inspecting locks are refused (NOPERM)",
     };
     Some(Finding::fail("rights", lacks).since(reason, command))
 }
 
-/// The role that a user is meant for: the role for which it lacks nothing, or else the least. A user that may run scripts is no
-/// viewer.
+/// The role that a user is meant for: the role for which it lacks no right, or else the fewest. A user that may run
+/// scripts is no viewer.
 fn nearest(lacks: &[(Role, Vec<String>)]) -> Option<&(Role, Vec<String>)> {
     let may_run = |(_, lacks): &&(Role, Vec<String>)| !lacks.iter().any(|lack| lack == "+evalsha");
     let runs_scripts = lacks
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn server_that_does_not_say_is_known() {
+    fn server_that_does_not_report_rights_is_recognised() {
         let needs = needs(Role::Viewer, URL, "lock:");
         let mut answers = vec![Answer::Text("OK".to_owned()); needs.len()];
         answers[1] = Answer::Error("NOPERM".to_owned());

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strange_locks_are_told_with_an_example() {
+    fn strange_locks_are_reported_with_an_example() {
         let fine = Sample {
             locks: 3,
             ..Sample::default()

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_elsewhere_are_told_from_this_machine() {
+    fn remote_hosts_are_distinguished_from_this_machine() {
         const HERE: &str = "none, on this machine";
         for (url, value) in [
             ("redis://127.0.0.1", HERE),

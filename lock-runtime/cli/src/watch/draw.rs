@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_fit_are_shown_around_the_chosen_one() {
+    fn rows_that_fit_are_shown_around_the_chosen_row() {
         let mut view = View::new();
         let rows = (0..100).map(|number| row(&format!("order:{number:02}"), "api-7", number));
         view.see(Update::All(rows.collect()), Instant::now());
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_shown() {
+    fn typed_text_is_shown() {
         let mut view = View::new();
         view.see(
             Update::All(vec![row("order:42", "api-7", 1)]),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_for_its_place_ends_with_an_ellipsis() {
+    fn cell_that_is_too_long_ends_with_an_ellipsis() {
         let (key, holder) = ("k".repeat(70), "h".repeat(70));
         let mut view = View::new();
         let seen = Some(HolderRef::Token(FencingToken::try_from(16_u64).unwrap()));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_old_are_told_from_those_on_the_screen() {
+    fn age_of_old_rows_is_shown() {
         let (mut view, began) = (View::new(), Instant::now());
         view.see(Update::All(vec![row("order:42", "api-7", 1)]), began);
         assert!(!screen_at(&view, began).contains("ago"));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn sharers_of_a_lock_are_told_of() {
+    fn revocation_of_a_shared_lock_warns_that_all_lose_it() {
         for (kind, words) in [
             (
                 HolderKind::Exclusive,

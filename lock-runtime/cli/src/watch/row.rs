@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_that_is_shown_twice_is_one() {
+    fn lock_that_is_listed_twice_has_one_row() {
         let found = [("b", 1), ("a", 2), ("b", 3), ("c", 4), ("b", 5)];
         let rows = found.map(|(key, token)| row(key, "x", token));
         let kept = [("a", 2), ("b", 5), ("c", 4)].map(|(key, token)| row(key, "x", token));

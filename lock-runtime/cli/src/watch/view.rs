@@ -153,7 +153,7 @@ impl View {
         self.shown().position(|row| row.key == chosen)
     }
 
-    /// The rows around the chosen one that fit on a screen of this height, with their places.
+    /// The rows around the chosen row that fit on a screen of this height, with their places.
     pub(crate) fn on(&self, height: usize) -> impl Iterator<Item = (usize, &Row)> {
         let chosen = self.place();
         let first = chosen.map_or(0, |place| (place + 1).saturating_sub(height.div_ceil(2)));

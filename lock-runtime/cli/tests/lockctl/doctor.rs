@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::{done, lockctl, text};
 
-/// A server on which the doctor has nothing to complain of.
+/// A server that passes all checks.
 pub(crate) fn fit() -> RedisServer {
     let server = RedisServer::builder().durable();
     server.rights(&["+info"]).start()
 }
 
-/// What the doctor says, by the name of the check, and its exit code.
+/// The findings and the exit code of the doctor.
 #[track_caller]
 pub(crate) fn told(server: &RedisServer, url: &str) -> (Vec<Value>, Option<i32>) {
     let mut command = lockctl(server, &["doctor", "--json"]);
@@ -25,7 +25,7 @@ pub(crate) fn told(server: &RedisServer, url: &str) -> (Vec<Value>, Option<i32>)
     (said.collect(), output.status.code())
 }
 
-/// Asserts that the doctor complains of this, and of nothing else.
+/// Asserts that only this check fails, with this verdict.
 #[track_caller]
 pub(crate) fn complains_of(server: &RedisServer, check: &str, verdict: &str) {
     let (said, code) = told(server, &server.admin_url());
@@ -92,7 +92,7 @@ fn server_that_evicts_is_unfit() {
 }
 
 #[test]
-fn server_that_is_nearly_full_is_told() {
+fn server_that_is_nearly_full_is_warned_about() {
     let server = fit();
     let used: String = ask(&mut server.connection(), &["INFO", "memory"]);
     let used = used
@@ -105,13 +105,13 @@ fn server_that_is_nearly_full_is_told() {
 }
 
 #[test]
-fn server_without_persistence_is_told() {
+fn server_without_persistence_is_warned_about() {
     let server = RedisServer::builder().rights(&["+info"]).start();
     complains_of(&server, "persistence", "warn");
 }
 
 #[test]
-fn too_many_clients_are_told() {
+fn too_many_clients_are_warned_about() {
     let server = fit();
     server.config_set("maxclients", "4");
     let _others = [(); 3].map(|()| server.connection());
@@ -119,7 +119,7 @@ fn too_many_clients_are_told() {
 }
 
 #[test]
-fn clock_that_is_off_is_told_and_tokens_ahead_of_it_fail() {
+fn clock_that_is_off_is_warned_about_and_tokens_ahead_of_it_fail() {
     let server = RedisServer::builder().durable().own_clock().start();
     server.forward(Duration::from_secs(3600));
     complains_of(&server, "clock", "warn");
@@ -138,7 +138,7 @@ fn clock_that_is_off_is_told_and_tokens_ahead_of_it_fail() {
 }
 
 #[tokio::test]
-async fn strange_records_are_told() {
+async fn strange_records_are_warned_about() {
     let server = fit();
     let connection = &mut server.connection();
     ask::<()>(connection, &["SET", "lock:x", "mine", "PX", "600000"]);
@@ -153,7 +153,7 @@ async fn strange_records_are_told() {
 }
 
 #[test]
-fn primary_that_grants_locks_when_it_is_cut_off_is_told() {
+fn primary_that_grants_locks_when_it_is_cut_off_is_warned_about() {
     let server = fit();
     let replicas = [(); 2].map(|()| RedisServer::builder().replica_of(&server).start());
     let online = |count: usize| {
@@ -176,10 +176,10 @@ fn primary_that_grants_locks_when_it_is_cut_off_is_told() {
 }
 
 #[test]
-fn fences_that_take_much_of_the_memory_are_told() {
+fn fences_that_take_much_of_the_memory_are_warned_about() {
     let server = fit();
     let connection = &mut server.connection();
-    // Each as large as those of many keys.
+    // Each is as large as the fences of many keys together.
     for number in 0..300 {
         let name = format!("{{lock:order:{number}}}:f");
         ask::<()>(connection, &["SET", &name, &"1".repeat(100_000)]);
@@ -201,14 +201,14 @@ fn fences_that_take_much_of_the_memory_are_told() {
 }
 
 #[test]
-fn waiter_that_is_gone_is_told() {
+fn waiter_that_is_gone_is_warned_about() {
     let server = fit();
     let mut scripts = RawLock::new(&server, "order:42");
     scripts.acquire('a', 600_000).unwrap();
     scripts.acquire('b', 600_000).unwrap();
     let queues = |said: &[Value]| {
         let finding = said.iter().find(|finding| finding["check"] == "queues");
-        finding.unwrap_or_else(|| panic!("nothing of queues: {said:?}"))["verdict"].clone()
+        finding.unwrap_or_else(|| panic!("no finding about queues: {said:?}"))["verdict"].clone()
     };
     assert_eq!(queues(&told(&server, &server.admin_url()).0), "ok");
     scripts.stop_heart('b');
@@ -216,7 +216,7 @@ fn waiter_that_is_gone_is_told() {
 }
 
 #[test]
-fn replica_and_server_that_is_away_are_no_place_for_locks() {
+fn replica_and_unreachable_server_are_unfit() {
     let server = fit();
     let replica = RedisServer::builder().replica_of(&server).start();
     let (said, code) = told(&server, &replica.admin_url());
@@ -235,7 +235,7 @@ fn replica_and_server_that_is_away_are_no_place_for_locks() {
 }
 
 #[test]
-fn nodes_of_a_quorum_are_each_looked_at() {
+fn each_node_of_a_quorum_is_checked() {
     let quorum = RedisQuorum::start();
     quorum.nodes[1].config_set("maxmemory", "1gb");
     quorum.nodes[1].config_set("maxmemory-policy", "allkeys-lru");
@@ -256,7 +256,7 @@ fn nodes_of_a_quorum_are_each_looked_at() {
     );
     assert_eq!(code, Some(1));
 
-    // People read what is alike on all nodes once, and which node is not.
+    // Identical findings of all nodes are printed once, and others with their node.
     let output = lockctl(&quorum.nodes[0], &["doctor"])
         .env("LOCK_URL", quorum.url())
         .output()

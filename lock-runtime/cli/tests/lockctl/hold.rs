@@ -43,7 +43,7 @@ fn lock_is_released_after_the_time() {
 }
 
 #[test]
-fn busy_lock_and_lost_one_are_told() {
+fn busy_lock_and_lost_lock_have_their_exit_codes() {
     let server = RedisServer::start();
     let mut running = Running::start(lockctl(&server, &HOLD));
     running.lines().next().expect("it holds the lock");
@@ -51,7 +51,7 @@ fn busy_lock_and_lost_one_are_told() {
     assert_eq!(output.status.code(), Some(5));
     assert!(text(&output.stderr).contains("new disks"));
 
-    // A lease that is broken is not noticed before the next renewal, ten seconds later. So its server goes.
+    // A deleted lock is not noticed before the next renewal, ten seconds later, so the server is stopped.
     ask::<()>(&mut server.connection(), &["DEL", "lock:import"]);
     ask::<()>(
         &mut server.connection(),
@@ -68,7 +68,7 @@ fn busy_lock_and_lost_one_are_told() {
 #[test]
 fn signal_ends_it_while_it_connects() {
     let server = RedisServer::start();
-    // It takes connections, and never says a word.
+    // It accepts connections, and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", silent.local_addr().unwrap());
     let run = ["run", "import", "--", "echo", "ran"];

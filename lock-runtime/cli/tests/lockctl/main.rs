@@ -18,8 +18,8 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use harness::{LONG, RedisServer, wait_until};
 
-/// A program that obeys signals. By itself it would ignore those that these tests do: a shell that starts them in the
-/// background has them ignore SIGINT.
+/// A program that obeys signals. Otherwise it would inherit ignored signals from these tests: a shell that starts them
+/// in the background makes them ignore SIGINT.
 fn obedient(program: &str) -> Command {
     let mut command = Command::new("env");
     command.arg("--default-signal").arg(program);
@@ -40,7 +40,7 @@ fn lockctl(server: &RedisServer, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs it to its end.
+/// Runs the program to its end.
 #[track_caller]
 fn done(server: &RedisServer, arguments: &[&str]) -> Output {
     lockctl(server, arguments)
@@ -48,7 +48,7 @@ fn done(server: &RedisServer, arguments: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// A program that runs. It is killed on drop.
+/// A running program. It is killed on drop.
 struct Running(Child);
 
 impl Running {
@@ -67,7 +67,7 @@ impl Running {
     fn ended(&mut self) -> ExitStatus {
         let mut ended = None;
         wait_until("end of lockctl", LONG, || {
-            ended = self.0.try_wait().expect("a child can be looked at");
+            ended = self.0.try_wait().expect("the state of a child can be read");
             ended.is_some()
         });
         ended.expect("it has ended")

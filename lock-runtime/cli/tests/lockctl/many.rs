@@ -10,13 +10,13 @@ use crate::{Running, done, lockctl, text};
 
 const LOCKS: usize = 100_000;
 
-/// The token of the first of them. That of each other one is higher by its number.
+/// The token of lock 0. Each other lock has a token that is higher by its number.
 const FIRST_TOKEN: usize = 1_700_000_000_000_000;
 
-/// What a list of so many locks may take at most (kB).
+/// The most memory that listing that many locks may take (kB).
 const MEMORY: u64 = 60 * 1024;
 
-/// Locks of a service, and other keys beside them.
+/// Fills a server with a service's locks, and as many other keys.
 pub(crate) fn fill(connection: &mut Connection, locks: usize) {
     for batch in 0..locks / 1_000 {
         let mut pipe = redis::pipe();
@@ -39,12 +39,12 @@ pub(crate) fn fill(connection: &mut Connection, locks: usize) {
     }
 }
 
-/// The most memory that a process has had (kB).
+/// The peak memory of a process (kB).
 fn most_memory(process: u32) -> u64 {
     let status =
         fs::read_to_string(format!("/proc/{process}/status")).expect("it has not been waited for");
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let most = most.expect("the kernel tells it").trim();
+    let most = most.expect("the kernel reports it").trim();
     most.split(' ')
         .next()
         .expect("a number")
@@ -52,7 +52,7 @@ fn most_memory(process: u32) -> u64 {
         .expect("a number")
 }
 
-/// How often the server was sent a command.
+/// How often the server has got a command.
 pub(crate) fn calls(connection: &mut Connection, command: &str) -> usize {
     let stats: String = ask(connection, &["INFO", "commandstats"]);
     let head = format!("cmdstat_{command}:calls=");
@@ -76,17 +76,17 @@ fn list_is_printed_as_it_is_found_in_small_steps() {
     let output = done(&server, &["list", "--limit", "1"]);
     assert_eq!(text(&output.stdout).lines().count(), 1);
     let first = calls(connection, "scan");
-    assert!(first <= 20, "{first} looks before the first line");
+    assert!(first <= 20, "{first} reads before the first line");
 
     let mut running = Running::start(lockctl(&server, &["list"]));
     let mut lines = running.lines();
-    // The pipe holds the rest back: what was read is in the program's memory, or was printed.
+    // The full pipe blocks the program: locks that it has read are in its memory, or printed.
     let seen = lines.by_ref().take(LOCKS).count();
     assert_eq!(seen, LOCKS);
     assert!(lines.next().is_none());
     let looks = calls(connection, "scan") - first;
     // In small steps, so that other clients need not wait.
-    assert!(looks >= 2 * LOCKS / 500, "{looks} looks");
+    assert!(looks >= 2 * LOCKS / 500, "{looks} reads");
     assert!(running.ended().success());
 }
 
@@ -96,7 +96,7 @@ fn memory_of_a_list_does_not_grow_with_it() {
     fill(&mut server.connection(), LOCKS);
     let mut running = Running::start(lockctl(&server, &["list"]));
     let mut lines = running.lines();
-    // All but the last lines, so that the program is still there.
+    // All but the last lines, so that the program still runs.
     assert_eq!(lines.by_ref().take(LOCKS * 9 / 10).count(), LOCKS * 9 / 10);
     let memory = most_memory(running.0.id());
     println!("{memory} kB to list");
@@ -105,7 +105,7 @@ fn memory_of_a_list_does_not_grow_with_it() {
 }
 
 #[test]
-fn commands_about_one_lock_look_at_no_other() {
+fn commands_about_one_lock_read_no_other() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     fill(connection, LOCKS);
@@ -131,7 +131,7 @@ fn commands_about_one_lock_look_at_no_other() {
 }
 
 #[test]
-fn doctor_looks_at_a_part_of_many_locks() {
+fn doctor_samples_many_locks() {
     let server = fit();
     let connection = &mut server.connection();
     fill(connection, LOCKS);

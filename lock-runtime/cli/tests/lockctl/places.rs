@@ -1,4 +1,4 @@
-//! The same commands wherever the locks are.
+//! The same commands on all kinds of servers.
 
 use harness::{RedisCluster, RedisQuorum, RedisSentinels, RedisServer, ask, client};
 use lock_runtime::{LockClient, LockRecord};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{Running, done, lockctl, text};
 
-/// Takes a lock by `run`, and looks at it and revokes it by the others.
+/// Takes a lock with `run`, and inspects and revokes it with the other commands.
 #[track_caller]
 fn works(server: &RedisServer, options: &[&str]) {
     let command = |arguments: &[&str]| lockctl(server, &[options, arguments].concat());
@@ -55,7 +55,7 @@ fn works(server: &RedisServer, options: &[&str]) {
     assert_eq!(code, Some(0), "{complaint}");
     assert!(said.contains(": intended; test ["), "{said}");
 
-    // The same by the name of its holder.
+    // The same with the label of its holder.
     let run = [
         "run",
         "export",
@@ -154,7 +154,7 @@ fn locks_in_the_record_of_redisson() {
 }
 
 #[tokio::test]
-async fn prefix_tells_services_apart() {
+async fn prefix_separates_services() {
     let server = RedisServer::start();
     let service = LockClient::builder()
         .url(server.admin_url())
@@ -184,7 +184,7 @@ async fn prefix_tells_services_apart() {
 }
 
 #[test]
-fn memory_is_no_place_for_locks_that_exclude_others() {
+fn memory_is_refused_for_locks_that_exclude_others() {
     let server = RedisServer::start();
     for arguments in [
         &["run", "import", "--", "echo", "ran"][..],

@@ -1,4 +1,4 @@
-//! `lockctl revoke`, as a person uses it and otherwise.
+//! `lockctl revoke`, in a terminal and without one.
 
 use harness::{LONG, RedisServer, ask, client, exists, soon};
 use lock_runtime::LockClient;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{done, lockctl, text};
 
 #[tokio::test]
-async fn revocation_without_audit_leaves_no_line_and_is_an_object_for_a_program() {
+async fn revocation_without_audit_writes_no_line_and_prints_json() {
     let server = RedisServer::start();
     let service = client(server.url());
     for (options, lines) in [(&["--no-audit"][..], 0), (&[], 2)] {
@@ -36,7 +36,7 @@ async fn revocation_without_audit_leaves_no_line_and_is_an_object_for_a_program(
 }
 
 #[tokio::test]
-async fn operator_is_the_one_who_is_named_or_else_the_user_of_the_process() {
+async fn operator_is_the_given_name_or_else_the_user_of_the_process() {
     let server = RedisServer::start();
     let service = client(server.url());
     let mut by = Vec::new();
@@ -81,7 +81,7 @@ async fn operator_is_the_one_who_is_named_or_else_the_user_of_the_process() {
     assert_eq!(by, expected);
 }
 
-/// The locks of a process that hangs, among those of others: one of each kind, and one that cannot be taken.
+/// The locks of a process that hangs, among the locks of others: one of each kind, and one that cannot be taken.
 #[tokio::test]
 async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     let server = RedisServer::start();
@@ -100,7 +100,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
         other.inspect("d").await.unwrap().waiter_count() == 1
     })
     .await;
-    // Where its waiters are looked for.
+    // The queue of that lock has another type.
     let connection = &mut server.connection();
     ask::<()>(connection, &["SET", "{lock:b}:w", "no queue"]);
 
@@ -111,7 +111,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
         let lines: Vec<String> = lines.lines().map(str::to_owned).collect();
         (output.status.code(), lines, text(&output.stderr))
     };
-    // Nothing is done without a terminal or a word, nor in a dry run.
+    // Nothing is done without a terminal or `--yes`, nor in a dry run.
     assert_eq!(run(&[]).0, Some(2));
     let (code, lines, _) = run(&["--dry-run"]);
     let keys: Vec<&str> = lines
@@ -134,7 +134,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     ] {
         assert!(said.contains(text), "{text}: {said}");
     }
-    // They are listed before.
+    // The locks are listed first.
     assert!(complaint.starts_with("a  "), "{complaint}");
     assert!(complaint.contains("All holders of a shared lock lose it."));
     assert!(
@@ -148,7 +148,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     }
     assert!(theirs.is_valid() && broken.is_valid());
     waiting.await.unwrap().unwrap().release().await.unwrap();
-    // An intention and an outcome for each.
+    // Each lock has an intention and an outcome.
     let audit = text(&done(&server, &["audit", "--json"]).stdout);
     let outcomes = |key: &str| -> Vec<String> {
         let lines = audit
@@ -164,7 +164,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     assert_eq!(outcomes("b"), ["intended", "failed"]);
     assert!(outcomes("e").is_empty());
 
-    // The queue is mended, and the rest is an object for a program.
+    // The queue is repaired, and the remaining lock is taken with JSON output.
     ask::<()>(connection, &["DEL", "{lock:b}:w"]);
     let (code, lines, _) = run(&["--yes", "--json"]);
     let line: Value = serde_json::from_str(&lines[0]).unwrap();
@@ -183,7 +183,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
 
 /// A record of another program has no label.
 #[test]
-fn holder_without_a_label_is_a_word_of_the_sentence() {
+fn holder_without_a_label_is_described_in_words() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     ask::<()>(connection, &["SET", "lock:import", "mine", "PX", "60000"]);

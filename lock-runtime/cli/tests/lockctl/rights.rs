@@ -1,4 +1,4 @@
-//! `lockctl acl`, and what `lockctl doctor` says of a user's rights.
+//! `lockctl acl`, and how `lockctl doctor` judges a user's rights.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,14 +20,14 @@ fn user(server: &RedisServer, rights: &[&str]) -> String {
     format!("redis://app:s3cret@127.0.0.1:{}", server.port())
 }
 
-/// The finding about this.
+/// The finding of this check.
 #[track_caller]
 fn of<'a>(said: &'a [Value], check: &str) -> &'a Value {
     let finding = said.iter().find(|finding| finding["check"] == check);
     finding.unwrap_or_else(|| panic!("no {check} in {said:?}"))
 }
 
-/// What lets a user ask what it may do.
+/// The rights by which a user may ask for its own rights.
 const TO_ASK: &[&str] = &["+info", "+acl|whoami", "+acl|dryrun"];
 
 const ROLES: [(&str, &[&[&str]]); 3] = [
@@ -62,7 +62,7 @@ fn user_of_each_role_may_run_the_doctor() {
             _ => assert_eq!(fences["verdict"], "ok", "{fences}"),
         }
 
-        // With the right to ask, the server says it.
+        // With the right to ask, the user gets the answer from the server.
         let url = user(&server, &[&rights.concat(), TO_ASK].concat());
         let (said, code) = told(&server, &url);
         let value = of(&said, "rights")["value"].as_str().unwrap();
@@ -78,7 +78,7 @@ fn user_of_each_role_may_run_the_doctor() {
 }
 
 #[test]
-fn rights_without_a_prefix_are_a_line_that_servers_take() {
+fn rights_without_a_prefix_are_accepted_by_servers() {
     let server = fit();
     for record in ["native", "redisson"] {
         let line = line_of(&["acl", "service", "--prefix", "", "--record", record]);
@@ -99,7 +99,7 @@ fn rights_without_a_prefix_are_a_line_that_servers_take() {
 }
 
 #[test]
-fn role_that_is_asked_for_is_the_one_that_counts() {
+fn requested_role_is_checked() {
     let server = fit();
     let viewer = VIEWER_RIGHTS;
     for more in [&[][..], TO_ASK] {
@@ -150,7 +150,7 @@ fn missing_right_is_named() {
     }
 }
 
-/// A user with the rights that services had before. Each lock is granted to it.
+/// A user without the right to count subscribers still gets every lock.
 #[test]
 fn service_that_lacks_only_the_right_to_count_subscribers_is_warned() {
     let server = fit();
@@ -164,7 +164,7 @@ fn service_that_lacks_only_the_right_to_count_subscribers_is_warned() {
 }
 
 #[test]
-fn user_without_the_channels_is_told() {
+fn user_without_the_channels_is_reported() {
     let server = fit();
     let rights: Vec<&str> = RIGHTS
         .iter()
@@ -227,7 +227,7 @@ fn sorted(rights: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn printed_rights_are_those_that_the_tests_try() {
+fn printed_rights_are_the_rights_that_tests_use() {
     for (url, rights) in [
         ("redis://127.0.0.1", Rights::of_server()),
         ("redis-sentinel://a#b", Rights::of_server()),
@@ -247,7 +247,7 @@ fn printed_rights_are_those_that_the_tests_try() {
         assert_eq!(sorted_rights_of("service", url), sorted(&rights.service));
         assert_eq!(sorted_rights_of("viewer", url), sorted(&rights.viewer));
         assert_eq!(sorted_rights_of("operator", url), sorted(&rights.operator));
-        // As a file may have it.
+        // With white space around it, as a file may have.
         let padded = format!("\n {}\r\n", url.replacen("red", "RED", 1));
         assert_eq!(
             sorted_rights_of("service", &padded),
@@ -257,7 +257,7 @@ fn printed_rights_are_those_that_the_tests_try() {
 }
 
 #[test]
-fn printed_rights_in_the_record_of_redisson_are_those_that_the_tests_try() {
+fn printed_rights_in_the_record_of_redisson_are_the_rights_that_tests_use() {
     let words = |role| {
         let line = line_of(&["acl", role, "--record", "redisson"]);
         let words: Vec<&str> = line.split_whitespace().skip(6).collect();
@@ -269,9 +269,9 @@ fn printed_rights_in_the_record_of_redisson_are_those_that_the_tests_try() {
     assert_eq!(words("operator"), sorted(&rights.operator));
 }
 
-/// What a pattern would take for other characters stands for itself.
+/// Characters with a meaning in patterns are literal in the prefix.
 #[test]
-fn rights_with_characters_of_patterns_in_the_prefix_are_for_its_locks_alone() {
+fn rights_with_pattern_characters_in_the_prefix_cover_only_its_locks() {
     let server = fit();
     let admin = &mut server.connection();
     let prefix = r"a*b?[c-e]\:";
@@ -309,7 +309,7 @@ fn rights_with_characters_of_patterns_in_the_prefix_are_for_its_locks_alone() {
 }
 
 #[test]
-fn rights_are_an_object_for_a_program() {
+fn rights_are_printed_as_json() {
     let server = RedisServer::start();
     let output = done(&server, &["acl", "viewer", "--user", "ann", "--json"]);
     let said: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
@@ -320,7 +320,7 @@ fn rights_are_an_object_for_a_program() {
     );
 }
 
-/// The user of a role for locks in Redisson's record can do what the role is for.
+/// The rights of a role are enough for its commands on locks in Redisson's record.
 #[tokio::test]
 async fn rights_in_the_record_of_redisson_are_enough() {
     let server = fit();
@@ -375,9 +375,9 @@ async fn rights_in_the_record_of_redisson_are_enough() {
     drop(guard);
 }
 
-/// The line goes to the server as it is, as `redis-cli` sends what is pasted there.
+/// The line is sent to the server unchanged, as `redis-cli` sends a pasted line.
 #[test]
-fn line_for_any_prefix_is_one_that_the_server_takes_or_none() {
+fn line_for_any_prefix_is_accepted_by_the_server_or_refused() {
     let server = fit();
     for prefix in ["a\"b'c\\:", "it's:", "ü:\u{202e}", "\u{1b}[31m", "*\"?"] {
         let acl = ["acl", "operator", "--user", "an'n", "--prefix", prefix];

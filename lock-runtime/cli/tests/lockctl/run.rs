@@ -38,7 +38,7 @@ fn command_runs_while_the_lock_is_held_and_has_the_token() {
 }
 
 #[test]
-fn exit_code_is_that_of_the_command() {
+fn exit_code_is_the_commands() {
     let server = RedisServer::start();
     for (line, code) in [
         ("exit 0", 0),
@@ -64,7 +64,7 @@ fn exit_code_is_that_of_the_command() {
 }
 
 #[test]
-fn busy_lock_is_told_apart_and_may_be_skipped() {
+fn busy_lock_has_its_own_exit_code_and_may_be_skipped() {
     let server = RedisServer::start();
     let mut holder = Running::start(sh(&server, &[], "echo in; sleep 600"));
     assert_eq!(holder.lines().next().as_deref(), Some("in"));
@@ -124,7 +124,7 @@ fn command_that_ignores_its_end_is_killed() {
     let line = "trap '' TERM; echo in $$; while :; do sleep 0.05; done";
     let mut running = Running::start(sh(&server, &["--ttl", "1s"], line));
     let said = running.lines().next().expect("it runs");
-    let pid = said.strip_prefix("in ").expect("the shell says its id");
+    let pid = said.strip_prefix("in ").expect("the shell prints its id");
     ask::<()>(&mut server.connection(), &["DEL", "lock:import"]);
     assert_eq!(running.ended().code(), Some(76));
     let process = format!("/proc/{pid}");
@@ -133,7 +133,7 @@ fn command_that_ignores_its_end_is_killed() {
     });
 }
 
-/// A stream that takes nothing more until it is read, and its reader.
+/// A stream whose buffer is full, and its reader.
 fn full_stream() -> (UnixStream, OwnedFd) {
     let (reader, mut writer) = UnixStream::pair().unwrap();
     writer.set_nonblocking(true).unwrap();
@@ -144,7 +144,7 @@ fn full_stream() -> (UnixStream, OwnedFd) {
 }
 
 #[test]
-fn command_is_ended_although_nobody_reads_why() {
+fn command_is_ended_although_nobody_reads_the_output() {
     let server = RedisServer::start();
     let (mut reader, full) = full_stream();
     let mut command = sh(
@@ -156,7 +156,7 @@ fn command_is_ended_although_nobody_reads_why() {
     let mut running = Running(child.unwrap());
     drop(command);
     let said = running.lines().next().expect("it runs");
-    let pid = said.strip_prefix("in ").expect("the shell says its id");
+    let pid = said.strip_prefix("in ").expect("the shell prints its id");
     ask::<()>(&mut server.connection(), &["DEL", "lock:import"]);
     wait_until("end of the command", LONG, || !runs(pid));
     let mut said = String::new();
@@ -170,7 +170,7 @@ fn command_is_ended_although_nobody_reads_why() {
 }
 
 #[test]
-fn operator_and_reason_of_a_revocation_are_told() {
+fn operator_and_reason_of_a_revocation_are_printed() {
     let server = RedisServer::start();
     let mut running = Running::start(sh(&server, &[], "echo $LOCK_TOKEN; sleep 600"));
     let token = running.lines().next().expect("it runs");
@@ -202,7 +202,7 @@ fn signal_while_waiting_leaves_the_queue() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
         let mut waiter = Running::start(sh(&server, &["--wait", "10m"], "echo ran"));
         wait_until("waiter in the queue", LONG, || !lock.queue().is_empty());
-        // It says nothing to a process that waits.
+        // The signal does not affect a process that waits.
         waiter.send(Signal::USR1);
         waiter.send(signal);
         assert_eq!(waiter.ended().code(), Some(code));
@@ -210,11 +210,11 @@ fn signal_while_waiting_leaves_the_queue() {
     }
 }
 
-/// A shell whose child does not end with it: it says its id, and works on for longer than any test.
+/// A shell whose child outlives it: the child prints its id, and runs for longer than any test.
 const LEAVES_ONE: &str =
     "sh -c 'trap \"\" TERM INT HUP; echo in $$; while :; do sleep 0.05; done' & wait";
 
-/// Whether a process runs. One that has ended, and whose parent has not asked for it, does not.
+/// Returns whether a process runs; `false` for a zombie.
 fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")
@@ -224,7 +224,7 @@ fn runs(pid: &str) -> bool {
 #[test]
 fn signal_that_was_ignored_stays_ignored() {
     let server = RedisServer::start();
-    // As `nohup` starts it. The command would say what it got.
+    // Starts the program as `nohup` does. The command would print the signal.
     let line =
         "trap 'echo hup' HUP; trap 'echo got; exit 3' TERM; echo in; while :; do sleep 0.05; done";
     let program = env!("CARGO_BIN_EXE_lockctl");
@@ -242,7 +242,7 @@ fn signal_that_was_ignored_stays_ignored() {
     assert_eq!(lines.next().as_deref(), Some("got"));
     assert_eq!(running.ended().code(), Some(3));
 
-    // Also while it waits.
+    // The same while it waits.
     let mut holder = Running::start(sh(&server, &[], "echo in; sleep 600"));
     assert_eq!(holder.lines().next().as_deref(), Some("in"));
     let mut command = Command::new("sh");
@@ -260,12 +260,12 @@ fn signal_that_was_ignored_stays_ignored() {
 }
 
 #[test]
-fn what_a_command_has_started_is_gone_before_its_lock() {
+fn processes_of_a_command_are_gone_before_its_lock_is_free() {
     let server = RedisServer::start();
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
         let mut running = Running::start(sh(&server, &[], LEAVES_ONE));
         let said = running.lines().next().expect("it runs");
-        let pid = said.strip_prefix("in ").expect("the shell says its id");
+        let pid = said.strip_prefix("in ").expect("the shell prints its id");
         let mut lock = RawLock::new(&server, "import");
         running.send(signal);
         wait_until("release", LONG, || {
@@ -279,7 +279,7 @@ fn what_a_command_has_started_is_gone_before_its_lock() {
 }
 
 #[test]
-fn what_a_command_has_started_gets_its_signals() {
+fn processes_of_a_command_get_its_signals() {
     let server = RedisServer::start();
     let line = "sh -c 'trap \"echo got; exit\" TERM; echo in; while :; do sleep 0.05; done' & wait";
     let mut running = Running::start(sh(&server, &[], line));
@@ -291,18 +291,18 @@ fn what_a_command_has_started_gets_its_signals() {
 }
 
 #[test]
-fn what_a_command_has_started_is_killed_when_the_lock_is_lost() {
+fn processes_of_a_command_are_killed_when_the_lock_is_lost() {
     let server = RedisServer::start();
     let mut running = Running::start(sh(&server, &["--ttl", "1s"], LEAVES_ONE));
     let said = running.lines().next().expect("it runs");
-    let pid = said.strip_prefix("in ").expect("the shell says its id");
+    let pid = said.strip_prefix("in ").expect("the shell prints its id");
     ask::<()>(&mut server.connection(), &["DEL", "lock:import"]);
     assert_eq!(running.ended().code(), Some(76));
     assert!(!runs(pid), "{pid} runs");
 }
 
 #[test]
-fn what_a_command_leaves_behind_is_its_own_business() {
+fn processes_that_a_command_leaves_behind_do_not_hold_the_lock() {
     let server = RedisServer::start();
     let line = "sleep 600 >/dev/null 2>&1 & echo $!";
     let mut running = Running::start(sh(&server, &[], line));
@@ -314,8 +314,8 @@ fn what_a_command_leaves_behind_is_its_own_business() {
     rustix::process::kill_process(pid, Signal::KILL).unwrap();
 }
 
-/// A read before the command has the terminal stops it until it has, also where the signal for that is ignored, as in a
-/// window of tmux: the read would fail there.
+/// A read stops the command until it has the terminal, even if the signal for that is ignored, as in a tmux window:
+/// otherwise the read would fail.
 #[test]
 fn command_that_asks_for_the_terminal_is_stopped_and_gets_no_error() {
     let server = RedisServer::start();

@@ -13,7 +13,7 @@ async fn holder(server: &RedisServer, key: &str) -> (LockClient, LockGuard) {
     (client, guard)
 }
 
-/// The lines that it prints.
+/// The lines that the program prints.
 #[track_caller]
 fn said(server: &RedisServer, arguments: &[&str], code: i32) -> Vec<String> {
     let output = done(server, arguments);
@@ -27,7 +27,7 @@ fn said(server: &RedisServer, arguments: &[&str], code: i32) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn list_shows_a_line_for_each_lock_that_is_asked_for() {
+async fn list_shows_a_line_for_each_selected_lock() {
     let server = RedisServer::start();
     let (_client, order) = holder(&server, "order:42").await;
     let (other, _stock) = holder(&server, "stock:1").await;
@@ -56,7 +56,7 @@ async fn list_shows_a_line_for_each_lock_that_is_asked_for() {
         "{line}"
     );
     assert!(line.contains("  api-7@"), "{line}");
-    // Nothing that a terminal would obey.
+    // The output has no characters that a terminal would obey.
     let all = said(&server, &["list"], 0).concat();
     assert!(
         all.contains("order:\\u{1b}[2J") && !all.contains('\u{1b}'),
@@ -84,7 +84,7 @@ async fn list_shows_a_line_for_each_lock_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn inspect_says_what_a_record_means() {
+async fn inspect_explains_a_record() {
     let server = RedisServer::start();
     let (_client, guard) = holder(&server, "order:42").await;
     let lines = said(&server, &["inspect", "order:42"], 0);
@@ -130,15 +130,15 @@ fn operation_in(line: &str) -> &str {
 }
 
 #[tokio::test]
-async fn revoke_takes_the_lock_from_the_holder_that_was_seen_and_the_audit_has_it() {
+async fn revoke_takes_the_lock_from_the_inspected_holder_and_writes_the_audit() {
     let server = RedisServer::start();
     let (_client, guard) = holder(&server, "import").await;
     let token = guard.fencing_token().await.unwrap().to_string();
     let revoke = ["revoke", "import", "--reason", "stuck", "--token"];
 
-    // Without a terminal, nothing is asked.
+    // Without a terminal, the program asks nothing.
     said(&server, &[&revoke[..], &[&token]].concat(), 2);
-    // Another holder than the one that was seen.
+    // The lock has another holder than the operator saw.
     let other = [&revoke[..], &["1600000000000000", "--yes"]].concat();
     let lines = said(&server, &other, 5);
     assert_eq!(lines[0], "lock `import` is held");
@@ -232,7 +232,7 @@ async fn record_of_another_program_is_revoked_by_its_hash() {
 }
 
 #[test]
-fn figures_are_beside_a_round_trip() {
+fn figures_are_compared_with_a_round_trip() {
     let server = RedisServer::start();
     let lines = said(&server, &["bench", "--time", "300ms", "--json"], 0);
     let figures: Vec<serde_json::Value> = lines
@@ -257,7 +257,7 @@ fn figures_are_beside_a_round_trip() {
 }
 
 #[test]
-fn reader_that_has_seen_enough_ends_the_list() {
+fn closed_pipe_ends_the_list() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     for number in 0..2_000 {
@@ -265,7 +265,7 @@ fn reader_that_has_seen_enough_ends_the_list() {
         ask::<()>(connection, &["SET", &key, &"x".repeat(60), "PX", "600000"]);
     }
     let mut running = crate::Running::start(lockctl(&server, &["list"]));
-    // The pipe is closed after a line.
+    // The reader closes the pipe after one line.
     assert!(running.lines().next().is_some());
     assert_eq!(running.ended().code(), Some(141));
 }

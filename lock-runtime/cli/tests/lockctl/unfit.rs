@@ -1,4 +1,4 @@
-//! What `lockctl doctor` finds on servers that are unfit in less common ways.
+//! `lockctl doctor` on servers that are unfit in less common ways.
 
 use std::fs;
 use std::time::Duration;
@@ -26,7 +26,7 @@ async fn fence_that_is_ahead_of_the_clock_fails_although_no_lock_is_held() {
 }
 
 #[test]
-fn slot_without_a_node_fails_although_the_cluster_says_ok() {
+fn slot_without_a_node_fails_although_the_cluster_reports_ok() {
     let cluster = RedisCluster::with(3, 0);
     for number in 0..3 {
         let set = ["CONFIG", "SET", "cluster-require-full-coverage", "no"];
@@ -66,13 +66,13 @@ fn few_locks_among_many_keys_are_not_searched_for() {
         said.contains("0 examined, among a part of the keys"),
         "{said}"
     );
-    // A thousand keys for locks, and a thousand for fences.
+    // It scans a thousand keys for locks, and a thousand for fences.
     let pages = calls(connection, "scan");
     assert!(pages <= 10, "{pages} pages");
 }
 
 #[test]
-fn lock_of_redisson_is_told_from_other_keys() {
+fn lock_of_redisson_is_distinguished_from_other_keys() {
     let server = fit();
     let url = server.admin_url();
     let mut holding = Running::start({
@@ -99,7 +99,7 @@ fn lock_of_redisson_is_told_from_other_keys() {
 }
 
 #[test]
-fn evicted_keys_are_told() {
+fn evicted_keys_are_warned_about() {
     let server = fit();
     let connection = &mut server.connection();
     server.config_set("maxmemory-policy", "allkeys-lru");
@@ -119,7 +119,7 @@ fn server_that_cannot_write_its_data_fails() {
     let server = fit();
     let connection = &mut server.connection();
     let folder: Vec<String> = ask(connection, &["CONFIG", "GET", "dir"]);
-    // A file cannot take the place of a folder.
+    // A file cannot replace a folder.
     fs::create_dir_all(format!("{}/dump.rdb/in-the-way", folder[1])).unwrap();
     let _: redis::RedisResult<Reply> = redis::cmd("SAVE").query(connection);
     let _: redis::RedisResult<Reply> = redis::cmd("BGSAVE").query(connection);
@@ -131,7 +131,7 @@ fn server_that_cannot_write_its_data_fails() {
 }
 
 #[test]
-fn slow_scripts_are_told() {
+fn slow_scripts_are_warned_about() {
     let server = fit();
     let connection = &mut server.connection();
     let slow = "local sum = 0; for number = 1, 5000000 do sum = sum + number end; return sum";
@@ -186,7 +186,7 @@ fn files_of_certificates_lead_to_a_server_with_tls() {
         &key,
     ];
     assert_eq!(list(&all), (Some(0), String::new()));
-    // Without one of them.
+    // Without one of the files.
     assert_ne!(list(&all[2..]).0, Some(0));
     assert_ne!(list(&all[..2]).0, Some(0));
     assert_eq!(list(&all[..4]).0, Some(2));

@@ -1,11 +1,11 @@
-//! Arguments, exit codes and what is never shown.
+//! Arguments, exit codes, and secrets that are never shown.
 
 use harness::{RedisServer, ask, shows_secret, urls_with_secrets};
 
 use crate::{done, lockctl, text};
 
 #[test]
-fn wrong_arguments_are_a_mistake_and_help_is_none() {
+fn wrong_arguments_fail_and_help_succeeds() {
     let server = RedisServer::start();
     for (arguments, code) in [
         (&["--help"][..], 0),

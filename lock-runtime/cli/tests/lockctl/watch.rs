@@ -5,7 +5,7 @@ use harness::{LONG, RedisServer, client};
 use crate::{Running, lockctl};
 
 #[tokio::test]
-async fn elsewhere_each_change_is_a_line() {
+async fn each_change_is_a_line_without_a_terminal() {
     let server = RedisServer::start();
     let service = client(server.url());
     let arguments = ["watch", "order:*", "--interval", "100ms"];
@@ -20,7 +20,7 @@ async fn elsewhere_each_change_is_a_line() {
 }
 
 #[tokio::test]
-async fn changes_are_objects_for_a_program() {
+async fn changes_are_printed_as_json() {
     let server = RedisServer::start();
     let service = client(server.url());
     let arguments = ["watch", "--interval", "100ms", "--json"];
@@ -38,9 +38,9 @@ async fn changes_are_objects_for_a_program() {
     );
 }
 
-/// What joins a share, or rests, is no grant: nothing is said of it.
+/// A lock that a second reader joins, or that is reserved, has no new grant: no line is printed.
 #[tokio::test]
-async fn label_that_changes_is_no_grant() {
+async fn change_of_the_label_is_not_a_grant() {
     let server = RedisServer::start();
     let service = client(server.url());
     let arguments = ["watch", "--interval", "100ms"];
@@ -53,7 +53,7 @@ async fn label_that_changes_is_no_grant() {
         service.inspect("order:1").await.unwrap().holders.len() == 2
     })
     .await;
-    // A look has seen both once it has seen this.
+    // Once this lock is listed, the same read has seen the other changes.
     let other = service.lock("order:2").acquire().await.unwrap();
     let line = lines.next().unwrap();
     assert!(line.starts_with("taken  order:2 by "), "{line}");

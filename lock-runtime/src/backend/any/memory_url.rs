@@ -7,7 +7,7 @@ use crate::error::LockError;
 const FORM: &str = "a memory client's URL is memory://, memory://?like=cluster or memory://?like=quorum; \
                     the last one may go on &restart_delay=60s";
 
-/// The limits in the remainder of a `memory://` URL: none, or those of a topology.
+/// Parses the limits in the remainder of a `memory://` URL, which imitate a topology. Without any, there are none.
 pub(super) fn limits(rest: &str) -> Result<Limits, LockError> {
     if rest.is_empty() {
         return Ok(Limits::None);
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn url_names_what_a_memory_client_is_like() {
+    fn url_names_the_topology_of_a_memory_client() {
         let quorum = |seconds| Limits::Quorum {
             restart_delay: Duration::from_secs(seconds),
         };

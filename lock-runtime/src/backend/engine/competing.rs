@@ -16,15 +16,16 @@
 //!           └─ time is up ──────────────────────────────────────────────► GIVE UP, or ATTEMPT if nothing is known
 //! ```
 //!
-//! The owner stays the same across attempts: repeating an acquire does no harm, and an acquire whose answer was lost is
-//! found granted. When the call ends without the lock, the next caller of the local queue inherits the owner and its
-//! place in the queue, or the owner is ended: see [`leave`](Competing::leave). The same happens if the caller is gone.
+//! The owner stays the same across attempts, so that an acquire can be repeated, and a retry finds out whether an
+//! acquire with a lost answer was granted. When the call ends without the lock, or its caller is gone, the next caller
+//! of the local queue inherits the owner and its place in the queue, or the owner is ended: see
+//! [`leave`](Competing::leave).
 //!
 //! # Invariants
 //!
 //! - A share has its own owner, and no local turns.
-//! - A caller of several keys takes them in the order of their names. If it loses one meanwhile, it starts over with a
-//!   new owner.
+//! - A caller of several keys takes them in the order of their names. If it loses one before it has all of them, it
+//!   starts over with a new owner.
 
 pub(crate) mod call;
 pub(crate) mod command;
@@ -50,13 +51,13 @@ use crate::lease::schedule::is_fresh;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Competing<O> {
     call: Call,
-    /// `None` before the first attempt, and once it was given away.
+    /// `None` before the first attempt, and after the owner was given away.
     pub(super) owner: Option<O>,
-    /// Whether the caller is the head of the local queue, or for a share one of its heads.
+    /// Whether the caller is the head of the local queue, or one of its heads if it wants a share.
     heads_queue: bool,
     pub(super) knows: Knows,
-    /// The index of the lock that blocked the last attempt; the number of locks if none did. The owner has the locks
-    /// before it.
+    /// The index of the lock that blocked the last attempt; the number of locks if none did. The owner has all locks
+    /// with a lower index.
     pub(super) in_the_way: usize,
     step: Step,
 }
@@ -74,7 +75,7 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// Whether the caller may take this over. An owner asks for the same ttl all its life.
+    /// Returns whether the caller may take this over. An owner asks for the same ttl all its life.
     pub(crate) fn fits(&self, handoff: &Handoff<O>) -> bool {
         match handoff {
             Handoff::Fresh => true,
@@ -84,7 +85,7 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// Takes over from the last head of the local queue its owner, if it fits, and what it `knew`.
+    /// Takes over the owner of the last head of the local queue, and the knowledge of that head (`knew`).
     pub(crate) fn take_over(
         &mut self,
         handoff: Handoff<O>,
@@ -95,7 +96,7 @@ impl<O: Owned> Competing<O> {
         match handoff {
             Handoff::Fresh => Command::Attempt,
             Handoff::Queued(mut owner) => {
-                // The grant came too late for the last head, which left.
+                // The last head left, because its grant came too late.
                 if owner.outstanding_mut().may_hold() {
                     self.in_the_way = self.call.locks;
                 }
@@ -103,7 +104,7 @@ impl<O: Owned> Competing<O> {
                 if !is_late() {
                     return Command::Attempt;
                 }
-                // If many callers' waits end together, each may become the head with no time left.
+                // When many waits end at the same time, each of these callers may become the head with no time left.
                 self.knows = knew;
                 self.time_is_up()
             }
@@ -114,7 +115,7 @@ impl<O: Owned> Competing<O> {
             Handoff::Granted(owner, grant) => {
                 self.owner = Some(owner);
                 self.in_the_way = self.call.locks;
-                // If replicas are required, another attempt confirms the grant and waits for them.
+                // If replicas are required, a second attempt confirms the grant and waits for them.
                 if self.call.awaits_replicas || !is_fresh(now(), grant.at, self.call.ttl) {
                     return Command::Attempt;
                 }
@@ -123,16 +124,17 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// Whether the next attempt asks for a place in the queue. Only a head waits in Redis, or a caller for several
-    /// locks. A caller that passes the head by has no time: it makes one attempt, and takes no place in the queue.
+    /// Returns whether the next attempt asks for a place in the queue. Only a head waits in Redis, or a caller for
+    /// several locks. A caller outside the local queue has no time: it makes one attempt, and takes no place.
     #[inline]
     pub(crate) fn queues(&self) -> bool {
         (self.heads_queue || self.is_of_several()) && self.call.waits
     }
 
-    /// The first command of the next attempt. A lock that this client knows nothing about is usually free. A lock is
-    /// `contended` if another owner had it when this client last asked; it then has a queue. An owner that has asked
-    /// before may have the lock. The script handles both cases.
+    /// Returns the first command of the next attempt. If this client knows nothing about the lock, the lock is usually
+    /// free, and a plain command takes it. The script handles the other two cases: another owner had the lock when this
+    /// client last asked (`contended`), so the lock may have a queue; or this owner has asked before, and may already
+    /// have the lock.
     #[inline]
     pub(crate) fn first_command(&self, is_contended: impl FnOnce() -> bool) -> FirstCommand {
         let is_first = self.knows == Knows::Nothing && self.owner.is_none();
@@ -148,8 +150,8 @@ impl<O: Owned> Competing<O> {
         self.call.locks > 1
     }
 
-    /// Whether the answer may grant only some of the locks. An attempt without a place in the queue takes all of them
-    /// or none.
+    /// Returns whether an answer may grant only some of the locks. An attempt without a place in the queue takes all of
+    /// them or none.
     fn may_have_part(&self) -> bool {
         self.is_of_several() && self.queues()
     }
@@ -159,7 +161,7 @@ impl<O: Owned> Competing<O> {
         self.owner.as_ref()
     }
 
-    /// The owner of an attempt. It is created before the first one.
+    /// Returns the owner of the attempts, which the first attempt creates.
     #[inline]
     pub(crate) fn owner_or_try<E>(
         &mut self,
@@ -176,13 +178,13 @@ impl<O: Owned> Competing<O> {
         self.heads_queue
     }
 
-    /// Whether this answer shows that nobody wants the lock.
+    /// Returns whether this grant shows that nobody else wants the lock.
     #[inline]
     pub(crate) fn is_uncontended(&self, grant: Grant) -> bool {
         self.knows == Knows::Nothing && !grant.contended
     }
 
-    /// Which of several locks blocked the last attempt, if one did.
+    /// Returns the index of the lock that blocked the last attempt, if the call is for several.
     pub(crate) fn in_the_way(&self) -> Option<usize> {
         self.is_of_several().then_some(self.in_the_way)
     }
@@ -192,7 +194,7 @@ impl<O: Owned> Competing<O> {
     pub(crate) fn on(&mut self, event: Event, now: impl FnOnce() -> Moment) -> Command {
         match event {
             Event::Granted(grant) if !self.call.awaits_replicas => self.granted(grant, now),
-            // Everything that acquiring a free lock involves is above.
+            // The code above is all that a free lock takes.
             event => self.on_any(event, now),
         }
     }
@@ -249,7 +251,7 @@ impl<O: Owned> Competing<O> {
         Command::Win
     }
 
-    /// Another owner has the lock, or one of several.
+    /// Another owner has the lock, or one of the locks.
     fn waiting(&mut self, lock: usize, holds_later: bool) -> Command {
         let (queues, has_part) = (self.queues(), self.may_have_part());
         let has_lost = self.is_of_several() && (lock < self.in_the_way || holds_later);
@@ -272,7 +274,8 @@ impl<O: Owned> Competing<O> {
 
     fn waits(&mut self) -> Command {
         if self.step == (Step::ChecksReplicas { has_lost: true }) {
-            // It lost a lock that it had. Its place in a later queue would make it wait for locks out of order.
+            // The owner lost a lock that it had. It must not queue for a later one, or it would wait for locks out of
+            // order.
             self.step = Step::BeginsAnew;
             return Command::BeginAnew;
         }
@@ -290,7 +293,7 @@ impl<O: Owned> Competing<O> {
                 self.step = Step::GivesBack;
                 return Command::GiveBack;
             }
-            // Unless it has one from before, it has none of the locks.
+            // The owner has none of the locks, unless an earlier attempt took one.
             Step::Attempts if !self.may_have_part() && self.in_the_way == 0 => {
                 if let Some(owner) = &mut self.owner {
                     owner.outstanding_mut().note_not_held();
@@ -313,12 +316,12 @@ impl<O: Owned> Competing<O> {
                 self.knows = Knows::Failed;
                 self.waits()
             }
-            // Unless it listens, the next poll finds the lock free.
+            // Without the subscription, the next poll finds the lock free.
             Step::Listens => Command::Wait(Pause::Poll),
             Step::Attempts | Step::GivesBack | Step::BeginsAnew | Step::Wins(_) => {
                 self.knows = Knows::Failed;
                 if is_removed!(same_owner_for_each_attempt) {
-                    // A message that names a dropped owner would have it ended again.
+                    // Forgotten, not dropped: the client ends a dropped owner again when a message names it.
                     mem::forget(self.owner.take());
                 }
                 Command::Wait(Pause::BackOff)
@@ -326,7 +329,7 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// Returns the owner, which must be ended. The next attempt has another one.
+    /// Returns the owner, which must be ended. The next attempt creates another one.
     pub(crate) fn give_back(&mut self) -> Option<O> {
         self.in_the_way = 0;
         self.owner.take()
@@ -340,7 +343,8 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// A call that made no attempt makes one: the lock may be free, and if not, the answer names its holder.
+    /// A call that has not attempted yet makes one attempt: the lock may be free, and if not, the answer names its
+    /// holder.
     fn time_is_up(&mut self) -> Command {
         if self.knows == Knows::Nothing {
             self.attempt()
@@ -349,7 +353,7 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// The caller has the lock.
+    /// Gives the lock to the caller.
     #[inline]
     pub(crate) fn win(&mut self) -> Won<O> {
         let Step::Wins(grant) = self.step else {
@@ -365,7 +369,8 @@ impl<O: Owned> Competing<O> {
         }
     }
 
-    /// The caller fails once this owner has ended; `None` if the next caller inherits it, which `has_next` reports.
+    /// Returns the owner that must be ended before the caller fails; `None` if the next caller inherits it. `has_next`
+    /// reports whether there is one.
     pub(crate) fn give_up(&mut self, has_next: impl FnOnce() -> bool) -> Option<O> {
         if self.is_inherited() && has_next() {
             return None;
@@ -373,19 +378,19 @@ impl<O: Owned> Competing<O> {
         self.owner.take()
     }
 
-    /// Whether the next caller takes the owner over. A share's owner asks for what its caller wanted, which may not
-    /// suit the next caller, and a server that refuses one caller refuses the next.
+    /// Returns whether the next caller inherits the owner. A share's owner asks for its own caller's share, and the
+    /// next caller may want another one. And a server that refuses one caller refuses the next.
     fn is_inherited(&self) -> bool {
         self.heads_queue && !self.call.is_share && self.knows != Knows::Refused
     }
 
-    /// Whether the call leaves nothing behind, as one does that has won.
+    /// Returns whether the call leaves nothing behind, for example because it has won.
     #[inline]
     pub(crate) fn leaves_nothing(&self) -> bool {
         self.owner.is_none() && !self.heads_queue
     }
 
-    /// The call is over, or its caller is gone.
+    /// Ends the call, because it is over or its caller is gone.
     pub(crate) fn leave(&mut self) -> Left<O> {
         let is_inherited = self.is_inherited();
         let heads_queue = mem::take(&mut self.heads_queue);

@@ -1,4 +1,4 @@
-//! Ends an owner, from its first command until the server can have nothing left of it.
+//! Ends an owner, from its first command until nothing of the owner can be left on the server.
 //!
 //! ```text
 //!  HOLDER, urgent                                 OTHER OWNER        NODE of a quorum
@@ -21,17 +21,19 @@
 //! ```
 //!
 //! Waiters want a holder's lock, and a broken connection is replaced at once. So an unanswered end of a holder is
-//! retried after a short backoff, until its caller stops waiting. After that, like the end of every other owner, it is
+//! retried after a short backoff, until its caller stops waiting. From then on, like the end of any other owner, it is
 //! repeated on the schedule of [`Settling`] until it is answered, or until nothing of the owner can be left. For a
-//! holder a refusal is no answer: a server may refuse for a moment while a password or certificate is rotated.
+//! holder a refusal does not count as an answer: a server may refuse briefly while a password or certificate is
+//! rotated.
 //!
-//! An answer is not enough if an acquire of the owner is unanswered on another connection. It may arrive after the
-//! answer, and take the lock for an owner that is gone. Such a *tainted* owner is ended again for as long as one of its
-//! commands can still arrive, whatever the answers are.
+//! An answer is not enough if an acquire of the owner is unanswered on another connection. That acquire may arrive
+//! later, and take the lock for an owner that is gone. Such a *tainted* owner is ended again and again, whatever the
+//! answers are, for as long as one of its commands can still arrive.
 //!
 //! # Invariants
 //!
-//! - A tainted owner is ended again for max(ttl, 10 s), and once more if the last end is not answered, until one is.
+//! - A tainted owner is ended again and again until the server answers an end that was sent after max(ttl, 10 s), or
+//!   until nothing of the owner can be left.
 
 use std::time::Duration;
 
@@ -63,11 +65,11 @@ pub(crate) enum Command {
 pub(crate) enum Event {
     Answered(EndReply),
     Refused,
-    /// It was not sent, or not answered.
+    /// The command was not sent, or not answered.
     Unavailable,
 }
 
-/// What to do about an event, in this order.
+/// The reaction to an event, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "an end that goes on is lost otherwise"]
 pub(crate) struct Reaction {
@@ -86,16 +88,16 @@ pub(crate) enum Then {
     BackOff(u32),
     /// Ask for the next command after this time.
     Pause(Duration),
-    /// Nothing of the owner is left, or nothing that another end would change.
+    /// Nothing of the owner is left, or nothing that another end could change.
     Over,
 }
 
-/// What the next head of the local queue takes over.
+/// How the next head of the local queue begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
-    /// Nothing. A successor that was named must be ended.
+    /// Nothing. A successor that the end named must itself be ended.
     Fresh,
-    /// The successor, which may be in the queue.
+    /// The successor, which may or may not be in the queue.
     Queued,
     /// The successor, which is in the queue.
     Confirmed,
@@ -103,7 +105,7 @@ pub(crate) enum Head {
     Granted(Grant),
 }
 
-/// The outcome that the caller of a release gets.
+/// The outcome of a release, for its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     Freed,
@@ -117,38 +119,40 @@ pub(crate) enum Report {
 pub(crate) struct Ending {
     pub(super) phase: Phase,
     pub(super) way: Way,
-    /// Until when the lock stays reserved, if its holder is done before. `None` once the server has confirmed that.
+    /// When the reservation of the lock ends, if its holder is done earlier. `None` once the server has confirmed the
+    /// reservation.
     pub(super) rests_until: Option<Moment>,
     pub(super) owes: Debts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Phase {
-    /// The first end of a holder whose caller may still wait, after this many failed attempts.
+    /// The first end of a holder whose caller may still wait. It has failed this often.
     Urgent {
         failures: u32,
     },
-    /// The first end of any other owner, or the last attempt of a holder's.
+    /// The first end of any other owner, or the last attempt for a holder.
     First,
     Settling {
         settling: Settling,
-        /// If the end under way is answered, nothing of the owner can be left.
+        /// Once the end in flight is answered, nothing of the owner can be left.
         is_last: bool,
         is_awaited: bool,
     },
     Over,
 }
 
-/// How the next command, or the command under way, ends the owner.
+/// How the next command, or the command in flight, ends the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Way {
     Release,
     EndForSuccessor,
-    /// A waiter queues, or it is unknown what the owner has. A lock that must stay taken is reserved.
+    /// For when a waiter queues, or the owner's state on the server is unknown. A lock that must stay taken is
+    /// reserved.
     End,
 }
 
-/// What others still wait for.
+/// Results that others are still waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Debts {
     pub(super) head: bool,
@@ -156,7 +160,7 @@ pub(super) struct Debts {
 }
 
 impl Ending {
-    /// Ends a holder. `heads_queue`: the next caller of the local queue must be promoted.
+    /// Ends a holder. With `heads_queue`, the next caller of the local queue must be promoted.
     #[inline]
     pub(crate) fn of_holder(
         is_contended: bool,
@@ -175,7 +179,7 @@ impl Ending {
         }
     }
 
-    /// Ends an owner that is given up; `None` if nothing of it can be left.
+    /// Ends an owner whose call gave up; `None` if nothing of it can be left.
     #[inline]
     pub(crate) fn of_owner(owner: &Outstanding) -> Option<Ending> {
         owner.may_be_stored().then(|| Ending::unhurried(Way::End))
@@ -187,7 +191,7 @@ impl Ending {
         Ending::unhurried(if is_contended { Way::End } else { Way::Release })
     }
 
-    /// An end that nobody waits for.
+    /// Creates an end that nobody waits for.
     #[inline]
     fn unhurried(way: Way) -> Ending {
         Ending {
@@ -201,27 +205,27 @@ impl Ending {
         }
     }
 
-    /// A waiter queues: this is known before the first command.
+    /// Notes that a waiter queues. Called before the first command.
     #[inline]
     pub(crate) fn contended(&mut self) {
         debug_assert!(self.way != Way::EndForSuccessor, "the successor comes last");
         self.way = Way::End;
     }
 
-    /// Whether the first end may name the next caller of the local queue as the successor. The end of a writer admits
-    /// all readers that are next, but an end that names a successor grants the lock to one waiter.
+    /// Returns whether the first end may name the next caller of the local queue as the successor. A writer's end
+    /// admits all readers at the head of the queue, whereas an end with a successor grants the lock to one waiter.
     #[inline]
     pub(crate) fn may_name_successor(&self, mode: Mode) -> bool {
         self.owes.head && self.rests_until.is_none() && mode != Mode::Write
     }
 
-    /// The first end names a successor.
+    /// Makes the first end name a successor.
     #[inline]
     pub(crate) fn name_successor(&mut self) {
         self.way = Way::EndForSuccessor;
     }
 
-    /// The command to send now: the first one, or the next one after a pause.
+    /// Returns the command to send now: the first one, or the next one after a pause.
     #[inline]
     pub(crate) fn command(&mut self, now: impl Fn() -> Moment) -> Command {
         if let Phase::Settling {
@@ -240,14 +244,14 @@ impl Ending {
         }
     }
 
-    /// How long the lock must stay reserved.
+    /// Returns how long the lock must stay reserved.
     #[inline]
     fn rest(&self, now: impl Fn() -> Moment) -> Option<Duration> {
         let time = self.rests_until?.since(now());
         (time >= SHORTEST_REST).then_some(time)
     }
 
-    /// The caller of the release stops waiting: it is told so, and the end is no longer urgent.
+    /// Gives the caller of the release its report, since it stops waiting. The end is no longer urgent.
     #[inline]
     pub(crate) fn late(&mut self) -> Option<Report> {
         if let Phase::Urgent { .. } = self.phase {
@@ -256,7 +260,7 @@ impl Ending {
         std::mem::take(&mut self.owes.report).then_some(Report::Unconfirmed)
     }
 
-    /// Handles the outcome of the last command, or the end of its wait. `owner` has noted the outcome.
+    /// Handles the outcome of the last command, or the end of its wait. `owner` has noted the outcome already.
     #[inline]
     pub(crate) fn on(
         &mut self,
@@ -274,7 +278,7 @@ impl Ending {
             };
         }
         if let Event::Answered(_) = event {
-            // The owner holds nothing any longer, so the next end has nothing to reserve.
+            // The owner no longer holds anything, so the next end has nothing to reserve.
             self.rests_until = None;
         }
         let mut promotes = None;
@@ -340,7 +344,7 @@ impl Ending {
             self.phase = Phase::Over;
             return Then::Over;
         };
-        // It is no longer known what the server has of the owner.
+        // The owner's state on the server is unknown now.
         self.way = Way::End;
         self.phase = Phase::Settling {
             settling,
@@ -350,8 +354,8 @@ impl Ending {
         Then::Pause(pause)
     }
 
-    /// Whether a shutdown waits for this end. It waits only for an answer: a tainted owner is ended again for seconds,
-    /// but it is not known to hold the lock.
+    /// Returns whether a shutdown waits for this end. It waits only for an answer: a tainted owner is ended again for
+    /// seconds, but is not known to hold the lock.
     #[inline]
     pub(crate) fn is_awaited(&self) -> bool {
         match self.phase {
@@ -362,14 +366,14 @@ impl Ending {
     }
 }
 
-/// What the next caller takes over after the end that named it.
+/// Returns what the named successor inherits after the end.
 #[inline]
 fn head_after(event: Event) -> Head {
     match event {
         Event::Answered(EndReply::SuccessorHolds(grant)) => Head::Granted(grant),
         Event::Answered(EndReply::HandedOff) => Head::Confirmed,
-        // If the wire sent the end twice, this may be the answer to the second, and the first may have put the
-        // successor in the queue.
+        // If the wire sent the end twice, this may be the second answer, and the first end may have queued the
+        // successor.
         Event::Answered(_) => Head::Fresh,
         Event::Refused | Event::Unavailable => Head::Queued,
     }
@@ -387,7 +391,7 @@ fn report_of(event: Event, owner: &Outstanding) -> Report {
         Event::Answered(EndReply::Freed | EndReply::HandedOff | EndReply::SuccessorHolds(_)) => {
             Report::Freed
         }
-        // A contended release is followed by an end before anything is reported.
+        // After a contended release, an end is sent before anything is reported.
         Event::Answered(EndReply::Contended) | Event::Refused | Event::Unavailable => {
             Report::Unconfirmed
         }

@@ -1,20 +1,20 @@
-//! Owners in transfer from one part of the client to the next.
+//! The owners that one part of the client passes to the next.
 
 use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::reply::Answered;
 use crate::lease::record::Grant;
 
-/// What decisions need of an owner. Its id, records and messages matter only to the code that sends its commands.
+/// An owner, as the decisions see it. Its id, records and messages matter only to the code that sends its commands.
 pub(crate) trait Owned {
     fn outstanding(&self) -> &Outstanding;
 
     fn outstanding_mut(&mut self) -> &mut Outstanding;
 }
 
-/// What the next head of a local queue takes over.
+/// How the next head of a local queue begins.
 #[derive(Clone, Debug)]
 pub(crate) enum Handoff<O> {
-    /// Nothing: it begins with its own owner.
+    /// Nothing: it begins with an owner of its own.
     Fresh,
     /// An owner that may be in the queue, and keeps its place there.
     Queued(O),
@@ -24,20 +24,20 @@ pub(crate) enum Handoff<O> {
     Granted(O, Answered<Grant>),
 }
 
-/// What a caller with the lock has.
+/// The lock of a caller that has won.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Won<O> {
     pub(crate) owner: O,
     pub(crate) grant: Answered<Grant>,
-    /// A waiter queues behind the owner, or did a moment ago.
+    /// A waiter queues behind the owner, or did so recently.
     pub(crate) contended: bool,
     /// The holder is the head of the local queue, and promotes the next caller when it is done.
     pub(crate) heads_queue: bool,
-    /// Promote the next caller now: a share leaves room for others.
+    /// The next caller must be promoted now, since a share leaves room for others.
     pub(crate) promotes: bool,
 }
 
-/// What a call leaves behind when it is over.
+/// The work that a call leaves behind.
 #[derive(Debug)]
 #[must_use = "an owner that is forgotten keeps its lock, and callers wait for a head"]
 pub(crate) struct Left<O> {

@@ -1,4 +1,4 @@
-//! A held lock: decides what happens when its holder is done, and tracks what is in doubt meanwhile.
+//! A held lock: decides what happens when its holder is done, and whether the lease is in doubt until then.
 //!
 //! ```text
 //!              ┌──── connection breaks, slot moves ────┐
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! A turn does not change the grant: owner, deadline and renewals stay. So a lease that is handed over in doubt is
-//! confirmed for its next holder. A lease in doubt is never retained, since nobody would confirm it then.
+//! confirmed for its next holder. A lease in doubt is never retained, because nobody would confirm it.
 
 use std::mem;
 use std::time::Duration;
@@ -28,11 +28,11 @@ pub(crate) const MAX_LOCAL_TIME: Duration = Duration::from_secs(1);
 /// A lock that is held, from its grant until it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Holding {
-    /// When the acquire was sent that the grant answered.
+    /// When the acquire was sent whose answer was the grant.
     pub(super) granted_at: Moment,
-    /// Renewals that are sent and not answered.
+    /// The number of unanswered renewals.
     unanswered: u32,
-    /// How many callers had the grant before this holder, fewer than [`TURNS`](crate::config::TURNS).
+    /// How many callers had the grant before this holder; less than [`TURNS`](crate::config::TURNS).
     turn: u8,
     /// Waiters are known to queue in Redis: the lock is released by hand-off.
     is_contended: bool,
@@ -46,39 +46,39 @@ pub(crate) struct Holding {
 enum Doubt {
     #[default]
     None,
-    /// It was, and must be confirmed.
+    /// The lease must be confirmed.
     Open,
-    /// It was, and a confirmation is outstanding.
+    /// A confirmation is outstanding.
     Confirming,
 }
 
-/// The lease when its holder is done, or another caller comes.
+/// The facts about a lease when its holder is done, or when another caller comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) now: Moment,
     pub(crate) deadline: Moment,
-    /// The ttl of its first request.
+    /// The ttl of the owner's first request.
     pub(crate) ttl: Duration,
     /// A message named the owner: a waiter queues in Redis.
     pub(crate) is_named: bool,
-    /// Its minimum hold is not over.
+    /// The minimum hold is not over.
     pub(crate) rests: bool,
-    /// It is lost, or its deadline has passed.
+    /// The lease is lost, or its deadline has passed.
     pub(crate) is_over: bool,
-    /// The caller has it, and no renewal has failed since the last confirmation.
+    /// The caller has the lease, and no renewal has failed since the last confirmation.
     pub(crate) is_sure: bool,
     /// How many callers may have the grant.
     pub(crate) turns: u32,
 }
 
-/// Who has the lock after its holder.
+/// The next holder of the lock, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Done {
     /// The first caller of the local queue.
     HandsOver,
-    /// Nobody. The client's next caller may have it within this time.
+    /// Nobody yet. The client's next caller may have it within this time.
     Retains(Duration),
-    /// Nobody in this client.
+    /// Nobody in this client: the lock is released.
     Ends,
 }
 
@@ -110,20 +110,20 @@ impl Holding {
         self.heads_queue
     }
 
-    /// How many callers had the grant before this one.
+    /// Returns how many callers had the grant before this one.
     #[inline]
     pub(crate) fn turn(&self) -> u8 {
         self.turn
     }
 
-    /// Whether a renewal that the background sent is unanswered.
+    /// Returns whether a renewal of the background is unanswered.
     #[inline]
     pub(crate) fn is_renewing(&self) -> bool {
         self.unanswered > 0
     }
 
-    /// Decides what happens to the lock. The first caller of the local queue asks for the ttl `next`; without one, the
-    /// lock may be retained for `retain`.
+    /// Decides what happens to the lock. `next` is the ttl that the first caller of the local queue asks for. Without
+    /// one, the lock may be retained for up to `retain`.
     pub(crate) fn done(&self, next: Option<Duration>, retain: Duration, at: &Facts) -> Done {
         match next {
             Some(ttl) if self.may_go_to(ttl, at) => Done::HandsOver,
@@ -139,7 +139,7 @@ impl Holding {
         }
     }
 
-    /// Whether a caller that asks for this ttl may have the lease as it is.
+    /// Returns whether a caller that asks for this ttl may have the lease as it is.
     pub(crate) fn may_go_to(&self, ttl: Duration, at: &Facts) -> bool {
         let is_long = at.deadline.since(at.now) >= ttl * 2 / 3;
         let is_wanted = self.is_contended || at.is_named;
@@ -151,37 +151,38 @@ impl Holding {
         u32::from(self.turn) + 1 < at.turns
     }
 
-    /// Only if no other client is known to want it, and it is not in doubt. Every owner is notified when its connection
-    /// breaks, since messages may have been missed.
+    /// Returns whether the lease may be retained: no other client is known to want it, and it is not in doubt. A broken
+    /// connection counts as a message to every owner, since it may have lost one.
     fn may_be_retained(&self, at: &Facts) -> bool {
         let is_wanted = self.is_contended || at.is_named;
         let is_sure = self.unanswered == 0 && self.doubt == Doubt::None && at.is_sure;
         self.has_turn(at) && !is_wanted && is_sure && !at.rests && !at.is_over
     }
 
-    /// No caller could have the lease once less than two thirds of its ttl are left.
+    /// Returns how long the lease may be retained. Once less than two thirds of its ttl are left, no caller could have
+    /// it.
     fn room(&self, at: &Facts) -> Duration {
         at.deadline.since(at.now).saturating_sub(at.ttl * 2 / 3)
     }
 
-    /// The next caller has it. Returns whether a confirmation was outstanding. A lease in doubt is confirmed again when
-    /// the caller gets it.
+    /// Hands the lease over to the next caller. Returns whether a confirmation was outstanding. A lease in doubt is
+    /// confirmed again when the caller gets it.
     pub(crate) fn handed_over(&mut self) -> bool {
         self.turn += 1;
         self.confirmation_is_over()
     }
 
-    /// The next caller of the local queue is its head already.
+    /// Notes that the next caller of the local queue is already its head.
     pub(crate) fn leave_queue(&mut self) {
         self.heads_queue = false;
     }
 
-    /// The lock is lost. Returns whether to promote the next caller.
+    /// Notes that the lock is lost. Returns whether to promote the next caller.
     pub(crate) fn lost(&mut self) -> bool {
         mem::take(&mut self.heads_queue)
     }
 
-    /// It was last confirmed on a connection that is gone.
+    /// Notes that the lease was last confirmed on a connection that is gone.
     pub(crate) fn doubted(&mut self) {
         if self.doubt == Doubt::None {
             self.doubt = Doubt::Open;
@@ -192,12 +193,12 @@ impl Holding {
         self.doubt != Doubt::None
     }
 
-    /// Whether to confirm it as soon as possible.
+    /// Returns whether the lease must be confirmed as soon as possible.
     pub(crate) fn is_unconfirmed(&self) -> bool {
         self.doubt == Doubt::Open
     }
 
-    /// A renewal is sent. Returns whether it is a confirmation.
+    /// Notes that a renewal is sent. Returns whether it is a confirmation.
     pub(crate) fn renews(&mut self) -> bool {
         self.unanswered += 1;
         let confirms = self.doubt == Doubt::Open;
@@ -207,13 +208,13 @@ impl Holding {
         confirms
     }
 
-    /// A renewal that a caller asked for is sent. It confirms nothing.
+    /// Notes that a renewal is sent at a caller's request. It confirms nothing.
     pub(crate) fn renews_out_of_turn(&mut self) {
         self.unanswered += 1;
     }
 
-    /// A renewal was answered. If `is_stale`, the connection is from before the break, and the answer proves nothing
-    /// about the current server. Returns whether a confirmation was outstanding.
+    /// Notes that a renewal was answered. If it `is_stale`, its connection is older than the break, and the answer
+    /// proves nothing about the current server. Returns whether a confirmation was outstanding.
     pub(crate) fn confirmed(&mut self, is_stale: bool) -> bool {
         self.unanswered = 0;
         let was_outstanding = self.confirmation_is_over();
@@ -228,13 +229,13 @@ impl Holding {
         self.is_contended |= is_contended;
     }
 
-    /// A renewal was not answered. Returns whether a confirmation was outstanding.
+    /// Notes that a renewal was not answered. Returns whether a confirmation was outstanding.
     pub(crate) fn unanswered(&mut self) -> bool {
         self.unanswered = self.unanswered.saturating_sub(1);
         self.confirmation_is_over()
     }
 
-    /// Nobody waits for the answer to a confirmation any longer. Returns whether one was outstanding.
+    /// Notes that nobody waits for the answer to a confirmation any longer. Returns whether one was outstanding.
     pub(crate) fn confirmation_is_over(&mut self) -> bool {
         let was_outstanding = self.doubt == Doubt::Confirming;
         if was_outstanding {

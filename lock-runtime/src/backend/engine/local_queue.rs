@@ -6,7 +6,8 @@
 //!                                              └─ nobody waits: leaves; the last head ends the queue
 //! ```
 //!
-//! A queue has one head, or several for shares: a caller is a head until it has its share.
+//! A queue has one head; if callers want shares, it may have several. Such a caller is a head only until it has its
+//! share.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct WaiterId(pub(crate) u64);
 
-/// The local queue of one lock. `Waiter` is what a waiter leaves in it, `Known` what the head knows about the lock.
+/// The local queue of one lock. `Waiter` is the entry of a waiter, `Known` the head's knowledge about the lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct LocalQueue<Waiter, Known> {
     /// Created for the first waiter: every held lock has a queue, but few ever have a waiter.
@@ -23,17 +24,17 @@ pub(crate) struct LocalQueue<Waiter, Known> {
         reason = "it takes a quarter of the bytes where there is no waiter"
     )]
     pub(super) waiters: Option<Box<VecDeque<(WaiterId, Waiter)>>>,
-    /// What the head knows about the lock. Waiters that leave need not ask the server.
+    /// The head's knowledge about the lock, so that waiters that leave need not ask the server.
     last_known: Option<Known>,
     pub(super) heads: u32,
     /// A waiter has no time left, and stays only for the head's next announcement.
     is_awaited: bool,
 }
 
-/// What happens to a queue whose head is done.
+/// The queue after one of its heads is done.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<Waiter> {
-    /// This waiter is a head now.
+    /// This waiter, which is a head now.
     Head(Waiter),
     /// Nobody waits, and there are other heads.
     OtherHeads,
@@ -51,8 +52,8 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         }
     }
 
-    /// Makes a caller a head, if there are fewer than `max_heads`. If there are, no caller waits, because a head that
-    /// is done promotes the next one.
+    /// Makes a caller a head, unless there are `max_heads` already. If there are fewer, no caller waits, because a head
+    /// that is done promotes the next one.
     #[inline]
     pub(crate) fn enter(&mut self, max_heads: u32) -> bool {
         let has_room = self.heads < max_heads;
@@ -60,36 +61,36 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         has_room
     }
 
-    /// Waits behind all others. Ids rise.
+    /// Queues a caller behind all others. Ids are in rising order.
     pub(crate) fn join(&mut self, id: WaiterId, waiter: Waiter) {
         let waiters = self.waiters.get_or_insert_default();
         waiters.push_back((id, waiter));
     }
 
-    /// Removes a waiter. `None` if it was promoted before.
+    /// Removes a waiter; `None` if it was promoted already.
     pub(crate) fn leave(&mut self, id: WaiterId) -> Option<Waiter> {
         let waiters = self.waiters.as_mut()?;
         let index = waiters.binary_search_by_key(&id.0, |(id, _)| id.0);
         waiters.remove(index.ok()?).map(|(_, waiter)| waiter)
     }
 
-    /// What the head knows about the lock.
+    /// Returns what the head knows about the lock.
     pub(crate) fn last_known(&self) -> Option<Known> {
         self.last_known.clone()
     }
 
-    /// A waiter has no time left, and stays for the head's next announcement.
+    /// Notes that a waiter without time left stays for the head's next announcement.
     pub(crate) fn await_announcement(&mut self) {
         self.is_awaited = true;
     }
 
-    /// Changes what the head knows about the lock.
+    /// Sets what the head knows about the lock.
     #[inline]
     pub(crate) fn update(&mut self, last_known: Option<Known>) {
         self.last_known = last_known;
     }
 
-    /// Changes what the head knows about the lock, and removes the waiters that only stayed for it.
+    /// Sets what the head knows about the lock, and removes the waiters that only stayed to learn it.
     pub(crate) fn announce(
         &mut self,
         last_known: &Known,
@@ -108,14 +109,14 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         leaving.into_iter().map(|(_, waiter)| waiter).collect()
     }
 
-    /// The first waiter.
+    /// Returns the first waiter.
     #[inline]
     pub(crate) fn peek(&self) -> Option<&Waiter> {
         let waiters = self.waiters.as_ref()?;
         waiters.front().map(|(_, waiter)| waiter)
     }
 
-    /// The number of callers that wait behind the head.
+    /// Returns the number of callers that wait behind the head.
     pub(crate) fn waiting(&self) -> usize {
         self.waiters.as_ref().map_or(0, |waiters| waiters.len())
     }
@@ -132,7 +133,7 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         Some((waiter, accepted))
     }
 
-    /// A head is done, and promotes the first waiter.
+    /// Removes a head that is done, and promotes the first waiter.
     #[inline]
     pub(crate) fn pop(&mut self) -> Next<Waiter> {
         let waiters = self.waiters.as_mut();

@@ -1,7 +1,7 @@
 //! State machines for the life of an owner: answers and time go in, the next command comes out.
 //!
-//! A machine is a plain value in the task that drives it. The task sends the commands and waits. The machine knows no
-//! I/O, task, lock or clock, so its unit test explores it exhaustively.
+//! A machine is a plain value in the task that drives it. The task sends the commands and waits. The machine itself
+//! uses no I/O, task, lock or clock, so its unit test can explore it exhaustively.
 //!
 //! [`competing`]: until the caller has the lock. [`holding`]: until the caller is done. [`ending`]: until nothing of
 //! the owner can be left.

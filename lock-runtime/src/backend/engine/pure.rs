@@ -1,4 +1,4 @@
-// The machines that `tests/model` explores as they ship: it includes this file.
+// The machines that `tests/model` explores. It includes this file, so it explores the code that ships.
 
 pub(crate) mod competing;
 pub(crate) mod ending;

@@ -13,20 +13,20 @@ use crate::background::moment::Moment;
 use crate::background::timers::Timer;
 use crate::lease::Lease;
 
-/// The lease of a holder, and the timer of its deadline, which ends when this is dropped.
+/// A holder's lease, with a timer for its deadline. Dropping this ends the timer.
 #[derive(Debug)]
 pub(crate) struct LeaseWatch {
     lease: Weak<Lease>,
-    /// `None` for a lease without a deadline, and if no timer is available: then the holder finds the end when it next
-    /// compares its clock.
+    /// `None` for a lease without a deadline, or if no timer is available. In the latter case the holder notices the
+    /// end when it next checks the clock.
     timer: Option<ExpiryTimer>,
 }
 
 #[derive(Debug)]
 enum ExpiryTimer {
-    /// A task on the holder's runtime, with its timers.
+    /// A task on the holder's runtime, with the timers of that runtime.
     Task(AbortHandle),
-    /// A timer of the background thread, for a holder on the real clock.
+    /// A timer of the background thread, for a holder that uses the real clock.
     Background(Timer<'static>),
 }
 
@@ -42,17 +42,17 @@ impl LeaseWatch {
         self.lease.upgrade()
     }
 
-    /// Notifies the holder that the store has ended the lease. The lease's timer may not have done so, since it cannot
-    /// fire while the holder's runtime is blocked.
+    /// Notifies the holder that the store has ended the lease. The lease's own timer cannot fire while the holder's
+    /// runtime is blocked.
     pub(crate) fn expire(self) {
         if let Some(lease) = self.lease() {
             lease.lose(lease.expiry());
         }
     }
 
-    /// Follows the deadline of the lease, which was extended.
+    /// Adapts the timer after the deadline was extended.
     pub(crate) fn restart(&mut self, lease: &Arc<Lease>) {
-        // The task reads the new deadline by itself.
+        // A task reads the new deadline by itself.
         if let Some(ExpiryTimer::Background(current)) = &mut self.timer
             && let Some(timer) = background_timer(lease)
         {
@@ -66,7 +66,7 @@ impl ExpiryTimer {
         if lease.deadline() == Moment::NEVER {
             None
         } else if lease.clock() == Clock::Tokio {
-            // The runtime of a lease that is downgraded may be gone.
+            // When a lease is downgraded, its runtime may be gone.
             let runtime = Handle::try_current().ok()?;
             Some(ExpiryTimer::Task(spawn_timer(&runtime, lease)))
         } else {
@@ -83,7 +83,7 @@ impl Drop for ExpiryTimer {
     }
 }
 
-/// Compares the clock with the deadline when that is due, even if it was moved.
+/// Checks the lease at its deadline, and again at the new one if the deadline has moved.
 fn spawn_timer(runtime: &Handle, lease: &Arc<Lease>) -> AbortHandle {
     let lease = Arc::downgrade(lease);
     let task = runtime.spawn(async move {
@@ -91,20 +91,20 @@ fn spawn_timer(runtime: &Handle, lease: &Arc<Lease>) -> AbortHandle {
             None => Some(lease.deadline().since(lease.now())),
             Some(_) => None,
         }) {
-            // tokio's timer counts whole milliseconds; slightly late is early enough.
+            // tokio rounds up to whole milliseconds, which is early enough.
             tokio::time::sleep(left).await;
         }
     });
     task.abort_handle()
 }
 
-/// Compares the clock with the deadline once, when the current deadline is due.
+/// Checks the lease once, at its current deadline.
 fn background_timer(lease: &Arc<Lease>) -> Option<Timer<'static>> {
     struct Look(Weak<Lease>);
 
     impl Wake for Look {
         fn wake(self: Arc<Look>) {
-            // A lease that is found expired is lost from then on, and its holder is notified.
+            // The check stores the loss of an expired lease, and notifies its holder.
             let _ = self.0.upgrade().map(|lease| lease.loss());
         }
     }

@@ -1,16 +1,16 @@
 //! Keeps locks in this process.
 //!
-//! [`store`] decides, with the time as an argument. [`shared_store`] has its mutex, and carries out a decision's
-//! effects on other callers. [`waiter`] waits in a queue, [`lease_watch`] reports the end of a lease at its deadline,
-//! and a [`test_holder`] occupies a lock for a test.
+//! [`store`] decides, with the time as an argument. [`shared_store`] keeps it in a mutex, and carries out what a
+//! decision means for other callers. [`waiter`] waits in a queue, [`lease_watch`] reports the end of a lease at its
+//! deadline, and a [`test_holder`] occupies a lock for a test.
 //!
-//! A caller on a runtime waits there, with its timers, so paused time works. A lease that is renewed has no deadline:
-//! store and holder are in one process and end together. A lease without renewal, and one with `max_hold`, can end. A
-//! task on the holder's runtime notifies the holder, and each waiter has its own timer, so neither needs the other's
-//! runtime.
+//! A caller on a runtime waits there, with that runtime's timers, so paused time works. A renewed lease has no
+//! deadline: store and holder are in one process and end together. Only a lease without renewal or with `max_hold` can
+//! expire. A task on the holder's runtime notifies the holder, and each waiter has a timer of its own, so neither
+//! depends on the other's runtime.
 //!
 //! A caller that blocks its thread, or has no runtime, acquires and waits on its own thread. It uses the real clock and
-//! timers of the background thread, which does nothing else for it: a release wakes the thread of the next caller
+//! the timers of the background thread, but nothing else of that thread: a release wakes the next caller's thread
 //! directly.
 
 mod lease_watch;
@@ -57,7 +57,7 @@ use crate::state::AuditEntry;
 pub(crate) struct Memory {
     store: SharedStore,
     several: SeveralOwners,
-    /// Whether callers reach the store.
+    /// Whether callers can reach the store.
     reach: Reach,
     audit: Mutex<VecDeque<AuditEntry>>,
 }
@@ -67,12 +67,12 @@ impl Memory {
         Arc::default()
     }
 
-    /// Checks that callers reach the store.
+    /// Checks that callers can reach the store.
     pub(crate) fn ping(&self) -> Result<(), LockError> {
         self.reach.check()
     }
 
-    /// Acquires for a caller on `clock`. A free lock is taken at once, without a box for a future.
+    /// Acquires for a caller on `clock`. A free lock is taken at once, without boxing a future.
     pub(crate) fn acquire_by(self: Arc<Memory>, clock: Clock, request: Request) -> Acquiring {
         if clock != Clock::Tokio
             && let Err(error) = Background::refuse_forked()
@@ -109,8 +109,8 @@ impl Memory {
         Undelivered::new(self, lease)
     }
 
-    /// The first attempt. `None` if the caller must wait. A separate function, since an async function would have room
-    /// for request and answer while it waits.
+    /// Makes the first attempt. Returns `None` if the caller must wait. A separate function, since an async function
+    /// would keep room for request and answer while it waits.
     fn attempt(&self, request: &Request, now: Moment) -> Result<Option<Grant>, LockError> {
         let ask = Ask::from(request);
         let outcome = match self.reach.is_cut() {
@@ -127,7 +127,7 @@ impl Memory {
         }
     }
 
-    /// Makes the lease of a grant, and watches it.
+    /// Creates the lease of a grant, and watches it.
     fn lease(&self, request: &Request, clock: Clock, grant: Grant) -> Arc<Lease> {
         let lease = Arc::new(Lease::new(
             request,
@@ -136,20 +136,20 @@ impl Memory {
             clock,
             &RenewalSchedule::granted(grant.at, &request.terms),
         ));
-        // As far as all renewals would extend it.
+        // The schedule counts one ttl; the grant's deadline includes all renewals.
         lease.extend(grant.deadline);
         let owner = LockOwner::from(&*lease);
         self.store.register(owner, LeaseWatch::start(&lease));
         lease
     }
 
-    /// Confirms a lock of a lease, and extends the lease. `false` if the lock was lost.
+    /// Confirms one lock of a lease, and extends the lease. Returns `false` if the lock was lost.
     fn renew_owner(&self, owner: LockOwner<'_>, lease: &Arc<Lease>, now: Moment) -> bool {
         self.store.decide(|store| {
             store.renew(owner, now).map(|renewal| match renewal {
                 RenewOutcome::NotHeld => false,
                 RenewOutcome::Unchanged => true,
-                // Under the mutex, so that the later of two renewals sets the timer.
+                // Under the mutex, so that the later of two renewals sets the timer last.
                 RenewOutcome::Extended { deadline, watch } => {
                     lease.extend(deadline);
                     if let Some(watch) = watch {
@@ -161,7 +161,7 @@ impl Memory {
         })
     }
 
-    /// Releases the locks of a lease. `false` if it was lost before.
+    /// Releases the locks of a lease. Returns `false` if the lease was lost before.
     fn free(&self, lease: &Lease) -> bool {
         let now = lease.now();
         match lease.keys.is_one() {
@@ -200,7 +200,7 @@ impl Backend for Memory {
         lease.delivered();
     }
 
-    /// Here each grant has a token.
+    /// Every grant of this backend has a token.
     async fn token(self: Arc<Memory>, lease: Arc<Lease>) -> Result<FencingToken, LockError> {
         let token = lease.known_token();
         Ok(token.expect("the store gives each holder a token"))
@@ -227,12 +227,12 @@ impl Backend for Memory {
     async fn downgrade(self: Arc<Memory>, lease: Arc<Lease>) -> Result<Undelivered, LockError> {
         let now = lease.now();
         if let Some(loss) = lease.loss_at(now) {
-            // A client that shuts down loses leases that the store has.
+            // A shutdown makes the client lose leases that the store still has.
             self.free(&lease);
             return Err(lease.lost_error(loss));
         }
         if self.reach.is_cut() {
-            // On a server it would be retried until the lease is over.
+            // On a server the command would be retried until the lease is over.
             let loss = lease.lose(lease.expiry());
             self.free(&lease);
             return Err(lease.lost_error(loss));
@@ -268,7 +268,7 @@ impl Backend for Memory {
 }
 
 impl<'a> From<&'a Request> for Ask<'a> {
-    /// One attempt, without a place in the queue.
+    /// One attempt, which does not queue.
     fn from(request: &'a Request) -> Self {
         Ask {
             key: request.lock().key.as_str(),

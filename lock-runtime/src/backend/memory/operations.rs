@@ -1,4 +1,4 @@
-//! Implements the operators' interface for a memory client.
+//! Operators' commands for a memory client.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,26 +15,26 @@ use crate::state::{HolderRef, LocalHold, LockState};
 /// How many lines of the audit are kept.
 const KEPT: usize = 10_000;
 
-/// The time for readers of the audit, who compare it with other clocks.
+/// The wall clock, for readers of the audit, who compare it with other clocks.
 #[expect(clippy::disallowed_methods, reason = "no lease is counted by it")]
 pub(crate) fn wall_clock() -> SystemTime {
     SystemTime::now()
 }
 
 impl Memory {
-    /// A lock as it is now.
+    /// Returns the current state of a lock.
     pub(crate) fn inspect(&self, key: &LockKey) -> LockState {
         let now = Clock::Tokio.now();
         self.store.decide(|store| store.look(key, now))
     }
 
-    /// The next locks of a listing.
+    /// Returns the next locks of a listing.
     pub(crate) fn page(&self, listing: &Listing, cursor: &mut Cursor) -> Vec<LockState> {
         if cursor.nodes.is_none() {
             let store = self.store.lock();
             let mut keys: Vec<String> = store.keys().map(str::to_owned).collect();
             drop(store);
-            // Without the mutex, which all calls need: a pattern may take long.
+            // Without the mutex, which every call needs: matching a pattern may take long.
             keys.retain(|key| pattern::matches(listing.keys.as_bytes(), key.as_bytes()));
             cursor.begin(keys);
         }
@@ -48,7 +48,6 @@ impl Memory {
         states.filter(LockState::is_held).collect()
     }
 
-    /// Takes a lock from its holders.
     pub(crate) fn revoke_seen(&self, key: &LockKey, seen: HolderRef, by: RevokedBy) -> RevokeReply {
         let Some(token) = seen.token() else {
             return RevokeReply::Changed;
@@ -76,7 +75,7 @@ impl Memory {
         }
     }
 
-    /// The locks that this client holds.
+    /// Returns the locks that this client holds.
     pub(crate) fn held(&self) -> Vec<LocalHold> {
         let mut held: Vec<LocalHold> = Vec::new();
         let mut seen = Vec::new();
@@ -100,7 +99,7 @@ impl Memory {
                 remaining: lease.remaining(),
                 callers: waiting,
             });
-            // A lease that holds several locks is there once for each.
+            // A lease that holds several locks is listed once for each of them.
             if !lease.keys.is_one() {
                 seen.push(lease);
             }
@@ -108,7 +107,6 @@ impl Memory {
         held
     }
 
-    /// Appends a line to the audit.
     pub(crate) fn append(&self, line: &Line) {
         let mut audit = self.audit.lock();
         if audit.len() == KEPT {

@@ -1,10 +1,10 @@
-//! Matches keys against patterns, as Redis does.
+//! Matches keys against patterns as Redis does.
 
-/// Whether a text matches a pattern: `*` is any text, `?` a byte, `[a-c]` one of these, `[^a-c]` none of them, and `\\`
-/// makes the next one literal.
+/// Returns whether a text matches a pattern. `*` matches any text, `?` one byte, `[a-c]` one of these bytes, `[^a-c]`
+/// any other byte. `\\` makes the next byte literal.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut pattern, mut text) = (pattern, text);
-    // Where to continue if the text after the last `*` does not match: one byte further.
+    // Where to retry if the text does not match after the last `*`: one byte further on.
     let mut retry: Option<(&[u8], &[u8])> = None;
     loop {
         let step = match pattern.split_first() {
@@ -34,7 +34,7 @@ pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// Compares one byte with the beginning of a pattern, which is not `*`. Returns the remaining pattern if it matches.
+/// Matches one byte against the beginning of a pattern, which is not `*`. Returns the remaining pattern if it matches.
 fn one(pattern: &[u8], byte: u8) -> Option<&[u8]> {
     match pattern {
         [b'?', rest @ ..] => Some(rest),
@@ -44,7 +44,7 @@ fn one(pattern: &[u8], byte: u8) -> Option<&[u8]> {
     }
 }
 
-/// Compares one byte with a class, after its bracket. An unclosed class ends with the pattern.
+/// Matches one byte against a class, after its opening bracket. An unclosed class ends with the pattern.
 fn class(class: &[u8], byte: u8) -> Option<&[u8]> {
     let (is_not, mut class) = match class {
         [b'^', rest @ ..] => (true, rest),

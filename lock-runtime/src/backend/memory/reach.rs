@@ -1,4 +1,4 @@
-//! Whether callers reach the store: a test can disconnect them.
+//! Lets a test disconnect callers from the store.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,10 +8,10 @@ use tokio::sync::futures::Notified;
 use crate::background::panics::catch_panics;
 use crate::error::{LockError, LockErrorKind};
 
-/// Whether callers reach the store.
+/// Whether callers can reach the store.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
-    /// How many disconnects of tests are active.
+    /// The number of active disconnects of tests.
     cuts: AtomicUsize,
     mended: Notify,
 }
@@ -32,7 +32,7 @@ impl Reach {
         self.cuts.load(Ordering::SeqCst) > 0
     }
 
-    /// Completes when the last disconnect after this call has ended. So a caller that then finds the store disconnected
+    /// Completes when the last disconnect ends. A caller that calls this first, and then finds the store disconnected,
     /// does not miss the end.
     pub(crate) fn mended(&self) -> Notified<'_> {
         self.mended.notified()
@@ -47,7 +47,7 @@ impl Reach {
     }
 }
 
-/// The error of a command to an unreachable store.
+/// Returns the error of a command to an unreachable store.
 pub(crate) fn away() -> LockError {
     LockError::new(LockErrorKind::Unavailable).with_detail("the client is cut off by its test")
 }

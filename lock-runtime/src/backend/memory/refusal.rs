@@ -15,7 +15,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The error of a caller that gives up `now`.
+    /// Returns the error of a caller that gives up at `now`.
     pub(crate) fn into_error(self, now: Moment) -> LockError {
         let Refusal::Busy(held) = self else {
             return reach::away();

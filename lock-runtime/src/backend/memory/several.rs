@@ -1,4 +1,4 @@
-//! Acquires several locks for one call, one after the other in their order.
+//! Acquires several locks for one call, one after the other in order.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::key::{Lock, OneOrMore};
 use crate::lease::schedule::{LeaseTerms, RenewalSchedule};
 use crate::lease::{Lease, LossReason, Request};
 
-/// The locks that a call holds while it waits for the next one. Dropped, it releases them.
+/// The locks that a call holds while it waits for the next one. Dropping this releases them.
 struct HeldSoFar<'a> {
     store: &'a SharedStore,
     clock: Clock,
@@ -32,7 +32,7 @@ impl Drop for HeldSoFar<'_> {
 }
 
 impl Memory {
-    /// Acquires the locks of the request in order. Locks that it has do not expire before it has all: on a server, its
+    /// Acquires the locks of the request in order. Until the caller has all of them, none expires: on a server its
     /// polls would renew them.
     pub(super) async fn acquire_several(
         self: Arc<Memory>,
@@ -75,7 +75,7 @@ impl Memory {
         }
         let owners: Arc<[Owner]> = std::mem::take(&mut held.owners).into();
         drop(held);
-        let token = token.expect("a request has a lock");
+        let token = token.expect("a request has at least one lock");
         let schedule = RenewalSchedule::granted(clock.now(), &request.terms);
         let lease = Arc::new(Lease::new(
             &request,
@@ -102,7 +102,7 @@ impl Memory {
         Ok(undelivered)
     }
 
-    /// Releases all locks of a lease. `false` if one of them was lost.
+    /// Releases all locks of a lease. Returns `false` if any of them was lost.
     pub(super) fn free_several(&self, lease: &Lease, now: Moment) -> bool {
         let owners = self.several.remove(lease).into_iter();
         let mut all = true;
@@ -112,7 +112,7 @@ impl Memory {
         all
     }
 
-    /// Confirms all locks of a lease. `false` if one of them was lost.
+    /// Confirms all locks of a lease. Returns `false` if any of them was lost.
     pub(super) fn renew_several(&self, lease: &Arc<Lease>, now: Moment) -> bool {
         let owners = self.several.of(lease);
         owners.is_some_and(|owners| {

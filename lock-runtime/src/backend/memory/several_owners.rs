@@ -1,4 +1,4 @@
-//! The owners of leases that hold several locks.
+//! Tracks the owners of leases that hold several locks.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::key::LockKey;
 use crate::lease::Lease;
 use crate::lease::owner_id::OwnerId;
 
-/// The owners of leases that hold several locks, one for each lock. The first of them identifies the lease.
+/// The owners of each lease that holds several locks, one for each lock. The first of them identifies the lease.
 #[derive(Debug, Default)]
 pub(crate) struct SeveralOwners(Mutex<HashMap<OwnerId, Arc<[Owner]>>>);
 

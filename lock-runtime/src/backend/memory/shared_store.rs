@@ -1,4 +1,4 @@
-//! The store under its mutex; carries out the effects of its decisions.
+//! Keeps the store in a mutex, and carries out its decisions.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -14,8 +14,8 @@ use crate::lease::Lease;
 pub(crate) struct SharedStore(Mutex<Store>);
 
 impl SharedStore {
-    /// Lets the store decide, and carries out the effects once the mutex is free: wakers and subscribers run inside,
-    /// and may block or ask for locks.
+    /// Lets the store decide, and carries out the effects after the mutex is free: they call wakers and subscribers,
+    /// which may block or ask for locks.
     pub(crate) fn decide<T>(&self, decide: impl FnOnce(&mut Store) -> Decision<T>) -> T {
         let Decision { answer, effects } = decide(&mut self.lock());
         let Effects {
@@ -23,19 +23,19 @@ impl SharedStore {
             released,
             wake,
         } = effects;
-        // This ends their timers.
+        // Dropping them ends their timers.
         drop(released);
         for waiter in wake {
             catch_panics(|| waiter.notify_one());
         }
-        // Last: no waiter should wait for a subscriber.
+        // Last, since no waiter should wait for a subscriber.
         for watch in expired {
             watch.expire();
         }
         answer
     }
 
-    /// Keeps the watch of a lease until the lease ends.
+    /// Stores the watch of a lease until the lease ends.
     pub(crate) fn register(&self, owner: LockOwner<'_>, watch: LeaseWatch) {
         let expired = self.lock().register(owner, watch);
         if let Some(watch) = expired {
@@ -43,7 +43,7 @@ impl SharedStore {
         }
     }
 
-    /// Every lease that has not ended. One that holds several locks is there once for each.
+    /// Returns every lease that has not ended. A lease of several locks appears once for each of them.
     pub(crate) fn leases(&self) -> Vec<Arc<Lease>> {
         self.lock()
             .watches()

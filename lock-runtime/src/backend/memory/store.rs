@@ -1,13 +1,13 @@
-//! The locks of one process, with their holders and queues: decides the effects of each request.
+//! The locks of one process, with their holders and queues. Decides the effects of each request.
 //!
-//! The store only decides. The time is an argument. Each answer comes with its [`Effects`], which the caller carries
-//! out: the store wakes no waiter, sets no timer and takes no mutex. A holder leaves its [`LeaseWatch`] here and a
-//! waiter its `Notify`, which the store returns when a decision affects them.
+//! The store only decides. The time is an argument, and each answer comes with its [`Effects`], which the caller
+//! carries out: the store itself wakes no waiter, sets no timer and takes no mutex. It keeps a [`LeaseWatch`] for each
+//! holder and a `Notify` for each waiter, and returns those that a decision affects.
 //!
-//! A lock is in the map while it has holders: an exclusive one, or several that share it. A waiter is in a queue only
-//! behind holders, and the first in a queue never fits in with them. Waiters are served first come, first served, and
-//! no share overtakes one. A waiter that is granted a lock confirms that by its next attempt. A waiter whose wait is
-//! over blocks nobody: on a server it has left the queue, whether its caller is polled or not.
+//! A lock is in the map while it has holders: an exclusive one, or several that share it. A queue only exists behind
+//! holders that leave no room for its first waiter. The queue is first come, first served: no share overtakes a waiter.
+//! A waiter that is granted a lock confirms the grant with its next attempt. A waiter whose wait is over blocks nobody:
+//! on a server it has left the queue, whether or not its caller is polled.
 
 pub(crate) mod decision;
 pub(crate) mod holder;
@@ -45,7 +45,7 @@ pub(crate) struct Store {
     locks: HashMap<String, LockState>,
     last_token: FencingToken,
     owner_ids: OwnerIds,
-    /// Reserved locks, whose holders are done, by the end of the reservation.
+    /// The reserved locks, sorted by the end of their reservation.
     reserved: BTreeSet<(Moment, String)>,
 }
 
@@ -69,8 +69,8 @@ impl Default for Store {
 impl Store {
     /// Attempts to acquire a lock.
     ///
-    /// All attempts of an acquisition are this one request, as on a server. The first one may queue, and one that finds
-    /// a grant confirms it. A waiter that comes too late for its grant queues again.
+    /// All attempts of an acquisition make the same request, as on a server. The first attempt may queue, and an
+    /// attempt that finds a grant confirms it. A waiter whose grant has expired queues again.
     pub(crate) fn acquire(&mut self, ask: &Ask<'_>, now: Moment) -> Decision<Result<Grant, Busy>> {
         let effects = self.expire(ask.key, now);
         let lock = match self.locks.get_mut(ask.key) {
@@ -102,7 +102,7 @@ impl Store {
         }))
     }
 
-    /// Ends a waiter: afterwards it neither queues nor has a grant.
+    /// Ends a waiter, which then neither queues nor has a grant.
     pub(crate) fn end(&mut self, waiter: LockOwner<'_>, now: Moment) -> Decision<()> {
         let mut effects = self.expire(waiter.key, now);
         if let Some(lock) = self.locks.get_mut(waiter.key) {
@@ -117,7 +117,7 @@ impl Store {
         effects.with(())
     }
 
-    /// Begins the lease of a holder at `now`, on these terms and with this token. `None` if the lock is no longer held.
+    /// Begins a holder's lease at `now`, with these terms and this token. Returns `None` if the lock is no longer held.
     pub(crate) fn begin(
         &mut self,
         holder: LockOwner<'_>,
@@ -130,7 +130,7 @@ impl Store {
         let begin = |holder: &mut Holder| holder.begin_at(terms, token, now);
         let grant = lock.and_then(|lock| {
             let grant = lock.holders.change(holder.id, begin);
-            // Waiters can now rely on a deadline.
+            // Now that the lease has a deadline, the first waiter can rely on it.
             effects.wake.extend(lock.first());
             grant
         });
@@ -150,7 +150,7 @@ impl Store {
         }
     }
 
-    /// Confirms that a lock is held, and extends its lease unless it is renewed anyway.
+    /// Confirms that a lock is held, and extends its lease if it can expire.
     pub(crate) fn renew(
         &mut self,
         holder: LockOwner<'_>,
@@ -172,7 +172,7 @@ impl Store {
         }
     }
 
-    /// Releases a lock, and grants it to the first in its queue. `false` if it was not held.
+    /// Releases a lock, and grants it to the first waiter. Returns `false` if it was not held.
     pub(crate) fn release(&mut self, holder: LockOwner<'_>, now: Moment) -> Decision<bool> {
         let mut effects = self.expire(holder.key, now);
         let lock = self.locks.get_mut(holder.key);
@@ -184,9 +184,9 @@ impl Store {
         effects.with(true)
     }
 
-    /// Makes an exclusive holder a reader, under the token of a new phase, and admits the readers at the head of the
-    /// queue. The holder needs a new watch. A holder that shares the lock already stays as it is. `None` if the lock
-    /// was not held.
+    /// Turns an exclusive holder into a reader, with the token of a new phase, and admits the readers at the head of
+    /// the queue. The holder needs a new watch. A holder that already shares the lock stays as it is. Returns `None` if
+    /// the lock was not held.
     pub(crate) fn downgrade(
         &mut self,
         writer: LockOwner<'_>,
@@ -206,7 +206,7 @@ impl Store {
         effects.with(Some(token))
     }
 
-    /// Keeps a lock reserved for a time after its holder is done. `false` if it was not held.
+    /// Keeps a lock reserved for a time after its holder is done. Returns `false` if it was not held.
     pub(crate) fn rest(
         &mut self,
         holder: LockOwner<'_>,
@@ -229,7 +229,7 @@ impl Store {
         effects.with(true)
     }
 
-    /// Ends the reservations of locks that no caller asks for any longer.
+    /// Ends the reservations that are over, in case no caller asks for these locks again.
     fn expire_reserved(&mut self, now: Moment, effects: &mut Effects) {
         while let Some((until, _)) = self.reserved.first()
             && *until <= now
@@ -239,7 +239,7 @@ impl Store {
         }
     }
 
-    /// The watches of the holders of `key`.
+    /// Returns the watches of the holders of `key`.
     pub(crate) fn watches_of(
         &mut self,
         key: &str,
@@ -250,12 +250,12 @@ impl Store {
         effects.with(locks.flat_map(|lock| lock.holders.watches()))
     }
 
-    /// The watches of all holders.
+    /// Returns the watches of all holders.
     pub(crate) fn watches(&self) -> impl Iterator<Item = &LeaseWatch> {
         self.locks.values().flat_map(|lock| lock.holders.watches())
     }
 
-    /// Ends the holders of `key` whose leases have expired, and the wait of those that have no time left.
+    /// Ends the leases of `key` that have expired, and the waits that have no time left.
     fn expire(&mut self, key: &str, now: Moment) -> Effects {
         let mut effects = Effects::none();
         let Some(lock) = self.locks.get_mut(key) else {
@@ -274,7 +274,7 @@ impl Store {
         effects
     }
 
-    /// Grants the lock to waiters, from the head of the queue to the first that does not fit. Forgets a lock that is
+    /// Grants the lock to waiters, from the head of the queue to the first that does not fit. Removes the lock if it is
     /// free afterwards.
     fn admit_waiters(&mut self, key: &str, now: Moment, effects: &mut Effects) {
         let Some(lock) = self.locks.get_mut(key) else {
@@ -304,13 +304,13 @@ impl Default for LockState {
 }
 
 impl LockState {
-    /// The token of the next holder: the token of the holders that it joins, or a new one.
+    /// Returns the token of the next holder: the token of the holders that it joins, or a new one.
     fn token(&self, last: &mut FencingToken) -> FencingToken {
         self.holders.shared_token().unwrap_or_else(|| mint(last))
     }
 
     /// Removes the first waiter from the queue if there is room for it. Waiters whose wait is over leave the queue.
-    /// They are woken, since their clocks may differ from the caller's.
+    /// They are woken, since their clocks may differ from this caller's.
     fn next_to_admit(&mut self, now: Moment, effects: &mut Effects) -> Option<QueuedWaiter> {
         while let Some(over) = self.queue.pop_over(now) {
             effects.wake.push(over.notify);
@@ -320,19 +320,19 @@ impl LockState {
         is_next.then(|| self.queue.pop()).flatten()
     }
 
-    /// The notification of the first in the queue.
+    /// Returns the notification of the first waiter.
     fn first(&self) -> Option<Arc<Notify>> {
         self.queue.first().map(|waiter| waiter.notify.clone())
     }
 
-    /// The holder in the way of the first in the queue, or of this caller if it does not queue. All waiters behind the
-    /// first wait for its end too: the first one's own thread may be blocked then.
+    /// Returns the holder in the way of the first waiter, or of this caller if nobody queues. All other waiters wait
+    /// for that holder's end too, since the first waiter's own thread may be blocked then.
     fn in_the_way(&self, share: Option<Share>) -> Option<&Holder> {
         let first = self.queue.first().map_or(share, |waiter| waiter.share);
         self.holders.in_the_way(first)
     }
 
-    /// The place of a waiting caller; a new one at the back unless it has one.
+    /// Returns the caller's place in the queue. A caller without one gets a place at the back.
     fn enqueue(&mut self, ask: &Ask<'_>, owner_ids: &mut OwnerIds, now: Moment) -> Option<OwnerId> {
         if let Some(owner) = ask.owner
             && self.queue.contains(owner)
@@ -354,7 +354,7 @@ impl LockState {
     }
 }
 
-/// The next token, above all granted before.
+/// Mints the next token, higher than all before.
 fn mint(last: &mut FencingToken) -> FencingToken {
     *last = FencingToken::new(last.get() + u64::from(FencingToken::STEP));
     *last

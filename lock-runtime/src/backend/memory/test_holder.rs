@@ -17,7 +17,7 @@ use crate::lease::schedule::LeaseTerms;
 pub(crate) struct TestHolder(OwnerId);
 
 impl Memory {
-    /// Grants a free lock to a test holder, which holds and renews it until its test releases it.
+    /// Grants a free lock to a test holder, which keeps it until its test releases it.
     pub(crate) fn occupy(
         &self,
         key: &str,
@@ -62,7 +62,8 @@ impl Memory {
             .decide(|store| store.release(LockOwner { key, id }, now));
     }
 
-    /// Ends the leases of a lock's holders, and grants the lock to the next. `false` if no holder has a lease to lose.
+    /// Ends the leases of a lock's holders, and grants the lock to the next waiter. Returns `false` if no holder has a
+    /// lease.
     pub(crate) fn revoke(&self, key: &str) -> bool {
         let now = Clock::Tokio.now();
         let mut leases: Vec<_> = self.store.decide(|store| {
@@ -70,7 +71,7 @@ impl Memory {
             watches.map(|watches| watches.filter_map(LeaseWatch::lease).collect())
         });
         leases.retain(|lease| lease.loss().is_none());
-        // Without the mutex: subscribers run inside, and may ask for locks.
+        // Without the mutex: subscribers run here, and may ask for locks.
         for lease in &leases {
             lease.lose(LossReason::NotOurs);
         }

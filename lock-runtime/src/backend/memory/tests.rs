@@ -23,7 +23,7 @@ const LONG: Duration = Duration::from_secs(60);
 fn store(client: &LockClient) -> Arc<Memory> {
     match &client.core().backend {
         AnyBackend::Memory(memory) => memory.clone(),
-        _ => panic!("it is a memory client"),
+        _ => panic!("not a memory client"),
     }
 }
 
@@ -82,19 +82,19 @@ fn blocking_holder_is_notified_of_its_loss_and_the_waiter_served() {
     let held = held.unwrap();
     thread::scope(|scope| {
         let next = scope.spawn(|| take(&client));
-        // A renewal moves the deadline: the timer that was set is not the last.
+        // A renewal moves the deadline, so the first timer is not the last.
         line_of(&client, 1);
         block_on(held.renew()).unwrap();
         assert!(held.is_valid());
-        // Without comparing its clock.
+        // The holder itself does not check the clock.
         eventually("the end", || held.frame().lease().is_known_lost());
         next.join().unwrap().unwrap().release_blocking().unwrap();
     });
     assert!(held.release_blocking().unwrap_err().is_lost());
 }
 
-/// Paused time keeps the holder's own timer from firing first, and ends the test at once if nothing else notifies the
-/// holder.
+/// Paused time keeps the holder's own timer from firing first. If nothing else notifies the holder, the test fails at
+/// once.
 #[tokio::test(start_paused = true)]
 async fn holder_whose_runtime_blocks_past_its_lease_is_notified_of_the_loss() {
     let client = LockClient::memory();
@@ -149,7 +149,7 @@ fn downgrade(client: &LockClient, guard: &LockGuard) -> Arc<Lease> {
 }
 
 #[test]
-fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
+fn downgraded_lease_is_renewed_and_lost() {
     let client = LockClient::memory();
     let terms = client.lock(KEY).ttl(LONG).renew(false);
     let guard = terms.acquire_blocking().unwrap();
@@ -172,7 +172,7 @@ fn downgraded_lease_is_the_one_that_is_live_renewed_and_lost() {
     assert!(!other.is_valid(), "all that share the lock lose it");
 }
 
-/// The timer belongs to the new lease, on a runtime or without one.
+/// The timer belongs to the new lease, with or without a runtime.
 #[tokio::test(start_paused = true)]
 async fn downgraded_lease_ends_when_the_writers_would() {
     let client = LockClient::memory();

@@ -17,7 +17,7 @@ use crate::error::LockError;
 use crate::lease::Request;
 use crate::lease::owner_id::OwnerId;
 
-/// A caller in the queue of a lock. Dropped, it leaves the queue, and passes on a lock that it was granted meanwhile.
+/// A caller in the queue of a lock. Dropping this leaves the queue, and passes on a lock that was granted meanwhile.
 #[derive(Debug)]
 pub(crate) struct Waiter<'a> {
     store: &'a SharedStore,
@@ -25,12 +25,12 @@ pub(crate) struct Waiter<'a> {
     request: &'a Request,
     timer: WaitTimer,
     notify: Arc<Notify>,
-    /// `Some` while it queues or has a grant to confirm.
+    /// `Some` while the caller queues or has a grant to confirm.
     owner: Option<OwnerId>,
 }
 
 impl<'a> Waiter<'a> {
-    /// A waiter on this clock. It queues when it [waits](Waiter::wait).
+    /// Creates a waiter on this clock. It joins the queue when it [waits](Waiter::wait).
     pub(crate) fn new(
         (store, reach): (&'a SharedStore, &'a Reach),
         request: &'a Request,
@@ -66,7 +66,7 @@ impl<'a> Waiter<'a> {
         }
     }
 
-    /// Waits until the store is reachable again. It ignores what the store decides for this caller meanwhile.
+    /// Waits until the store is reachable again, and ignores the store's decisions for this caller until then.
     async fn wait_for_mend(&self, until: Moment) -> Result<(), Refusal> {
         loop {
             let mended = self.reach.mended();
@@ -110,7 +110,7 @@ impl Drop for Waiter<'_> {
 /// The clock and the timers of a waiting caller.
 #[derive(Debug)]
 enum WaitTimer {
-    /// The clock and the timers of its runtime.
+    /// The runtime's clock and timers.
     Runtime,
     /// The real clock, and the timers of the background thread.
     Background(Background),

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use super::tls::Tls;
 use crate::backend::wire::error::WireError;
 
-/// The address of a server. Its `Display` form names the server and no user.
+/// The address of a server. Its `Display` form contains no user.
 pub(super) enum Address {
     Tcp {
         host: String,
         port: u16,
-        /// `None`: commands and answers travel unencrypted.
+        /// `None` means that commands and answers travel unencrypted.
         tls: Option<Tls>,
     },
     #[cfg_attr(not(unix), expect(dead_code, reason = "there are no unix sockets"))]
@@ -19,7 +19,7 @@ pub(super) enum Address {
 }
 
 impl Address {
-    /// Another server, which others announce with this host, and which is reached in the same way as this one.
+    /// Returns the address of a server that others announce under this host. It is reached in the same way as this one.
     pub(super) fn beside(&self, host: &str, port: u16) -> Result<Address, WireError> {
         let is_host_character = |c: char| c.is_ascii_alphanumeric() || ".-_:%".contains(c);
         if !host.chars().all(is_host_character) {
@@ -42,7 +42,7 @@ impl Address {
         }
     }
 
-    /// The likely mistake in the URL if the server closed the connection during the setup.
+    /// Returns a hint at the likely mistake in the URL if the server closed the connection during the setup.
     pub(super) fn hint_if_closed(&self) -> &'static str {
         match self {
             Address::Tcp { tls: None, .. } => ", a port for TLS needs rediss://",
@@ -50,7 +50,7 @@ impl Address {
         }
     }
 
-    /// The likely mistake in the URL if the server did not answer during the setup.
+    /// Returns a hint at the likely mistake in the URL if the server did not answer during the setup.
     pub(super) fn hint_if_silent(&self) -> &'static str {
         match self {
             Address::Tcp { tls: Some(_), .. } => ", a port without TLS needs redis://",

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// The longest time before the next address is tried as well.
+/// The longest time before the next address is tried in parallel.
 const LONGEST_SHARE: Duration = Duration::from_millis(250);
 
 /// Connects to `host` within `timeout`.
@@ -19,10 +19,10 @@ pub(super) async fn connect(host: &str, port: u16, timeout: Duration) -> io::Res
 
 /// Connects to one of the addresses, tried in order.
 ///
-/// The next address is tried when one fails, and in parallel with those that have not answered within their share of
-/// the time. An address may never answer, for instance if its machine is gone or no route leads to it.
+/// The next address is tried when one fails, and in parallel when one has not answered within its share of the time. An
+/// address may never answer, for example because its machine is gone or no route leads to it.
 async fn connect_first(addresses: Vec<SocketAddr>, timeout: Duration) -> io::Result<TcpStream> {
-    // One share more than addresses, so that the last address has time too.
+    // One share more than there are addresses, so that the last address has time, too.
     let shares = u32::try_from(addresses.len() + 1).unwrap_or(u32::MAX);
     let share = LONGEST_SHARE.min(timeout / shares);
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");

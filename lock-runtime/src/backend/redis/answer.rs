@@ -1,4 +1,4 @@
-//! Delivers the answer to a command, or to several that are sent together, to the caller.
+//! Delivers the answer to one command, or to several that are sent together, to the caller.
 
 use std::io;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use redis::Value;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::RecvError;
 
-/// A text in an answer.
+/// Returns the text of an answer.
 pub(super) fn text(value: &Value) -> Option<&str> {
     match value {
         Value::SimpleString(text) => Some(text),
@@ -19,14 +19,14 @@ pub(super) fn text(value: &Value) -> Option<&str> {
 /// Why there is no answer.
 #[derive(Clone, Debug)]
 pub(super) struct ConnectionLost {
-    /// No byte of the command was written: it may be sent again.
+    /// Whether no byte of the command was written, so that it may be sent again.
     pub(super) unsent: bool,
     pub(super) error: Arc<io::Error>,
 }
 
 pub(super) type Answer<T> = Result<T, ConnectionLost>;
 
-/// The caller's end. Nothing arrives on it if the command was sent in a forked child.
+/// The caller's end. It receives nothing if the command was sent in a forked child.
 pub(super) type AnswerReceiver<T> = oneshot::Receiver<Answer<T>>;
 
 /// The connection's end: collects the answers and sends them to the caller.
@@ -45,7 +45,7 @@ impl AnswerSender {
         (AnswerSender::One(sender), receiver)
     }
 
-    /// For `count` commands, at least one.
+    /// Creates both ends for `count` commands, at least one.
     pub(super) fn many(count: usize) -> (AnswerSender, AnswerReceiver<Vec<Value>>) {
         let (sender, receiver) = oneshot::channel();
         let sender = AnswerSender::Many {
@@ -56,7 +56,7 @@ impl AnswerSender {
         (sender, receiver)
     }
 
-    /// Completes the answer with its last value. Must not be called with a mutex held, since it runs the caller's
+    /// Completes the answer with its last value. Must not be called with a mutex held, since it calls the caller's
     /// waker.
     pub(super) fn send(self, value: Value) {
         match self {
@@ -70,7 +70,7 @@ impl AnswerSender {
         }
     }
 
-    /// Reports that no answer will come. Like [`send`](AnswerSender::send), not with a mutex held.
+    /// Reports that no answer will come. Must not be called with a mutex held, since it calls the caller's waker.
     pub(super) fn fail(self, lost: ConnectionLost) {
         match self {
             AnswerSender::One(sender) => drop(sender.send(Err(lost))),
@@ -79,7 +79,7 @@ impl AnswerSender {
     }
 }
 
-/// Returns the received answer. In a forked child, where commands are dropped, it is an error.
+/// Returns the received answer. Fails in a forked child, where commands are dropped.
 pub(super) fn unless_forked<T>(received: Result<Answer<T>, RecvError>) -> Answer<T> {
     received.unwrap_or_else(|_| {
         Err(ConnectionLost {

@@ -1,4 +1,4 @@
-//! The audit: a stream next to the locks, to which operators' programs append each intended action and its outcome.
+//! The audit: a stream next to the locks. Operators' programs append each action and its outcome to it.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -16,10 +16,10 @@ use crate::state::{AuditAction, AuditOutcome};
 /// About how many lines are kept.
 const KEPT: &str = "10000";
 
-/// How many lines are read at once.
+/// How many lines are read in one command.
 const PAGE: &str = "250";
 
-/// The names of a line's fields, in their order.
+/// The names of a line's fields, in order.
 const FIELDS: [&str; 9] = [
     "operation",
     "by",
@@ -32,7 +32,6 @@ const FIELDS: [&str; 9] = [
     "outcome",
 ];
 
-/// Appends a line.
 pub(super) async fn append(to: &impl Ask, stream: &str, line: &Line) -> Result<(), WireError> {
     let texts = texts(line);
     let mut command = ["XADD", stream, "MAXLEN", "~", KEPT, "*"]
@@ -53,7 +52,7 @@ pub(super) async fn append(to: &impl Ask, stream: &str, line: &Line) -> Result<(
     }
 }
 
-/// The lines of the next page. Moves the cursor past them.
+/// Returns the lines of the next page, and moves the cursor past them.
 pub(super) async fn page(
     of: &impl Ask,
     stream: &str,
@@ -66,7 +65,8 @@ pub(super) async fn page(
     Ok(lines)
 }
 
-/// The lines from `next` on, which is empty at the beginning, and the start of those after them; `None` at the end.
+/// Returns the lines from `next` on, which is empty at the beginning, and the start of the next page; `None` at the
+/// end.
 pub(super) async fn lines(
     of: &impl Ask,
     stream: &str,
@@ -86,7 +86,7 @@ pub(super) async fn lines(
     parse(answers.first().unwrap_or(&Value::Nil))
 }
 
-/// The texts of a line's fields, in the order of their names.
+/// Returns the texts of a line's fields, in the order of the names.
 fn texts(line: &Line) -> [String; 9] {
     let token = line.token.map(|token| token.get().to_string());
     let operation = line.operation.map(|operation| operation.to_string());
@@ -103,7 +103,7 @@ fn texts(line: &Line) -> [String; 9] {
     ]
 }
 
-/// The start of the lines that are no older than `since` at that server time (µs).
+/// Returns the start of the lines that are no older than `since` when the server's time is `now` (µs).
 fn start(since: Option<Duration>, now: u64) -> String {
     match since {
         None => "-".to_owned(),
@@ -114,7 +114,7 @@ fn start(since: Option<Duration>, now: u64) -> String {
     }
 }
 
-/// The lines of an answer, and the start of the next ones; `None` without any.
+/// Parses the lines of an answer, and the start of the next page; `None` if there are no lines.
 fn parse(answer: &Value) -> Result<(Vec<Line>, Option<String>), WireError> {
     if let Value::ServerError(error) = answer {
         return Err(WireError::refused(format!(
@@ -135,13 +135,13 @@ fn parse(answer: &Value) -> Result<(Vec<Line>, Option<String>), WireError> {
         };
         let id = String::from_utf8_lossy(id);
         lines.extend(line(&id, fields));
-        // All lines after it.
+        // The next page starts after this line.
         next = Some(format!("({id}"));
     }
     Ok((lines, next))
 }
 
-/// A line with this id, which begins with the server's time (ms).
+/// Parses the line with this id, which begins with the server's time (ms).
 fn line(id: &str, fields: &[Value]) -> Option<Line> {
     let millis: u64 = id.split('-').next()?.parse().ok()?;
     let text = |name: &str| {

@@ -1,11 +1,11 @@
-//! The nodes of a cluster: keeps a connection to each, and routes commands to them.
+//! The nodes of a cluster. Keeps a connection to each of them, and routes commands.
 //!
-//! The client library's cluster client is not used: it sends ASKING apart from the command, retries commands by itself,
-//! which hides which of them may still arrive, and does not report which node a message is from
-//! (`docs/decisions/topologies.md`).
+//! The client library's cluster client is not used, for three reasons (`docs/decisions/topologies.md`). It sends ASKING
+//! separately from the command. It retries commands by itself, and so hides which of them may still arrive. And it does
+//! not report the node that a message comes from.
 //!
-//! [`slot_map`] and [`route`] decide, without I/O. The [`router`] knows the [`nodes`], and queries them through
-//! [`refresh`].
+//! [`slot_map`] and [`route`] decide, without I/O. The [`router`] knows the [`nodes`], and asks them for the map
+//! through [`refresh`].
 
 mod asking;
 mod cluster_node;
@@ -35,13 +35,13 @@ use super::connection::Connection;
 use super::node::{NodeError, Purpose, ScriptCall};
 use super::side_by_side::side_by_side;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::outstanding::SendEvent;
+use crate::backend::wire::outstanding::OnStep;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::key::{LockName, slot_of};
 use crate::lease::record::Grant;
 
-/// How long a caller that waits for replicas pauses while its slot moves, before it looks again.
+/// How long a caller that waits for replicas pauses before its next attempt while its slot moves.
 const SLOT_MOVES: Duration = Duration::from_millis(10);
 
 /// The nodes of one cluster.
@@ -60,12 +60,12 @@ impl Cluster {
         }
     }
 
-    /// Runs a script on the node that has the lock, following its slot.
+    /// Runs a script on the node that has the lock, and follows the slot if it moves.
     pub(super) async fn run(
         &self,
         purpose: Purpose,
         call: &ScriptCall<'_>,
-        mut note: impl FnMut(SendEvent),
+        note: OnStep<'_>,
     ) -> Result<Answered<Value>, WireError> {
         let router = &self.router;
         let slot = slot_of(&call.names.first().lock);
@@ -75,19 +75,19 @@ impl Cluster {
         loop {
             let (node, answered) = match asking.take() {
                 Some(node) => {
-                    let answered = node.run_asking(call, until, &mut note).await;
+                    let answered = node.run_asking(call, until, &mut *note).await;
                     (node, answered)
                 }
                 None => {
                     let before = CLOCK.now();
                     let node = router.node_of(slot, until).await?;
-                    let running = node.run(purpose, call, until, &mut note);
+                    let running = node.run(purpose, call, until, &mut *note);
                     let answered = router.unless_moved(slot, &node, until, running).await;
                     let mut answered = answered.unwrap_or_else(|| Err(left(&node)));
                     if let Ok(answered) = &mut answered
                         && !router.nodes.has(&node, slot)
                     {
-                        // The slot has moved meanwhile, and the node's grant must be confirmed at once.
+                        // The slot moved while the node answered, so the grant must be confirmed at once.
                         answered.at = before;
                     }
                     (node, answered)
@@ -145,8 +145,8 @@ impl Cluster {
         }
     }
 
-    /// Continues after a command that was not carried out, once it may be sent again. Until the slot has moved, its
-    /// lock is on a node that does not have the slot.
+    /// Pauses after a command that was not carried out, until it may be sent again. Until the slot has moved, the lock
+    /// is on a node that does not own the slot.
     async fn go_on(
         &self,
         route: &mut Route,
@@ -176,7 +176,7 @@ impl Cluster {
         }
     }
 
-    /// Checks that each node known to have slots answers. If one does not, the map may be stale.
+    /// Checks that each node with slots answers. If one does not, the map may be stale, and is refreshed once.
     pub(super) async fn ping(&self) -> Result<(), WireError> {
         let until = self.router.until();
         let primaries = self.router.primaries(until).await?;
@@ -191,7 +191,7 @@ impl Cluster {
         }
     }
 
-    /// The renewals of each node.
+    /// Splits renewals by node.
     pub(super) fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
         let mut apart: Vec<(Option<NodeId>, Vec<Renewal>)> = Vec::new();
         for renewal in renewals {
@@ -208,13 +208,12 @@ impl Cluster {
         apart.into_iter().map(|(_, renewals)| renewals).collect()
     }
 
-    /// The connection to the node of a lock, if there is one: copies of messages from other nodes do not count.
+    /// Returns the connection to the node of a lock, if there is one. Copies of messages from other nodes do not count.
     pub(super) fn connection_of(&self, lock: &LockName) -> Option<Arc<Connection>> {
         let owner = self.router.nodes.known_owner(slot_of(lock))?;
         owner.connected()
     }
 
-    /// The connections to all nodes.
     pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
         self.router.nodes.connections()
     }

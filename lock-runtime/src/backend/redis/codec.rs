@@ -1,22 +1,22 @@
 //! Decodes RESP3 values that arrive in pieces.
 //!
-//! The client library has the types of values, but its parser takes complete values only. It still parses rare kinds
-//! without nested values, such as errors, once they are complete.
+//! The values have the client library's types, but its parser takes only complete values. It still parses the rare
+//! kinds without nested values, such as errors, once they are complete.
 
 use redis::{PushKind, Value};
 
-/// The deepest nesting of values. The client library's parser has the same limit.
+/// The maximum nesting of values, as in the client library's parser.
 const MAX_DEPTH: usize = 100;
 
-/// The length in bytes at which an incomplete value is refused. No answer is that long, and an incomplete value is
-/// decoded from its start each time more of it arrives.
+/// An incomplete value of this many bytes is refused. No answer is that long, and an incomplete value is decoded again
+/// from its start whenever more of it arrives.
 const MAX_LENGTH: usize = 1 << 20;
 
 /// The bytes are not RESP3, or the value is too long.
 #[derive(Debug)]
 pub(super) struct Malformed;
 
-/// The first value of `bytes` and its length; `None` if the value is not complete.
+/// Decodes the first value of `bytes`, and returns its length, too. Returns `None` if the value is not complete.
 pub(super) fn decode(bytes: &[u8]) -> Result<Option<(Value, usize)>, Malformed> {
     let mut decoder = Decoder { bytes, position: 0 };
     match decoder.value(1) {
@@ -26,7 +26,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Option<(Value, usize)>, Malformed> 
     }
 }
 
-/// Why no value can be decoded.
+/// The reason that no value can be decoded.
 enum Stop {
     Incomplete,
     Malformed,
@@ -87,7 +87,8 @@ impl<'a> Decoder<'a> {
         redis::parse_redis_value(&self.bytes[start..self.position]).map_err(|_| Stop::Malformed)
     }
 
-    /// Decodes as many values as the next number gives; `None` if it is negative, which stands for a missing array.
+    /// Decodes a number, and then as many values. Returns `None` if the number is negative, which stands for a missing
+    /// array.
     fn values(&mut self, depth: usize) -> Result<Option<Vec<Value>>, Stop> {
         let Ok(length) = usize::try_from(self.number()?) else {
             return Ok(None);
@@ -107,7 +108,7 @@ impl<'a> Decoder<'a> {
         Ok(pairs)
     }
 
-    /// The next `length` bytes, without the line end that follows them.
+    /// Returns the next `length` bytes, without the line end that follows them.
     fn bulk(&mut self, length: usize) -> Result<&'a [u8], Stop> {
         if length > MAX_LENGTH {
             return Err(Stop::Malformed);
@@ -127,7 +128,7 @@ impl<'a> Decoder<'a> {
         self.line()?.trim().parse().map_err(|_| Stop::Malformed)
     }
 
-    /// The remainder of the current line.
+    /// Returns the remainder of the current line.
     fn line(&mut self) -> Result<&'a str, Stop> {
         let rest = &self.bytes[self.position..];
         let end = rest.windows(2).position(|end| end == b"\r\n");
@@ -136,7 +137,7 @@ impl<'a> Decoder<'a> {
         str::from_utf8(line).map_err(|_| Stop::Malformed)
     }
 
-    /// The next `length` bytes.
+    /// Returns the next `length` bytes.
     fn bytes(&mut self, length: usize) -> Result<&'a [u8], Stop> {
         let rest = &self.bytes[self.position..];
         let bytes = rest.get(..length).ok_or(Stop::Incomplete)?;
@@ -149,7 +150,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// A push, whose first value is its kind.
+/// Creates a push. The first of its values is its kind.
 fn push(mut values: Vec<Value>) -> Result<Value, Stop> {
     if values.is_empty() {
         let kind = PushKind::Other(String::new());

@@ -1,7 +1,7 @@
-//! Encodes commands as RESP arrays of bulk strings, straight into a connection's output.
+//! Encodes commands as RESP arrays of bulk strings, directly into a connection's output.
 //!
-//! The client library collects the arguments of a command before it copies them to the output. For the two commands of
-//! a call that took a tenth of the call's instructions, and four allocations.
+//! The client library first collects the arguments of a command, and then copies them. For the two commands of a call
+//! that cost a tenth of the call's instructions, and four allocations.
 
 use std::time::Duration;
 
@@ -13,38 +13,38 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::{Mode, Share};
 
-/// One argument of a command, or its name.
+/// One argument of a command, or the command's name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Argument<'a> {
     Text(&'a str),
-    /// Text of another program, which need not be UTF-8.
+    /// Text from another program, which need not be UTF-8.
     Bytes(&'a [u8]),
     Number(i64),
     /// The name of a record.
     Name(NameOf<'a>),
     Entry(&'a QueueEntry),
-    /// The record of a lock without waiters, with this number in the place of the token.
+    /// The record of a lock without waiters. This number takes the place of the token.
     Record(&'a QueueEntry, FencingToken),
-    /// The member that stands for an owner in the record of shares: its id, and its permits if it takes more than one.
-    /// In a mode without shares it is the id.
+    /// The member of an owner in the record of shares: its id, followed by its permits if it takes more than one. In a
+    /// mode without shares it is only the id.
     Member(&'a OwnerId, Mode),
-    /// The boot of the server. The connection knows it.
+    /// The boot id of the server, which the connection knows.
     Boot,
-    /// The field that stands for an owner in Redisson's record: the name of its client, and a number in the place of
-    /// Redisson's thread id.
+    /// The field of an owner in Redisson's record: the name of its client, and a number in the place of Redisson's
+    /// thread id.
     Field(&'a str, &'a OwnerId),
 }
 
-/// In front of a number in a record.
+/// Precedes a number in a record.
 const ZEROS: &[u8] = b"0000000000000000";
 const _: () = assert!(ZEROS.len() == FencingToken::DIGITS);
 
-/// A duration in milliseconds, in the form that commands take.
+/// Returns a duration in milliseconds, as commands take it.
 pub(super) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The first arguments of commands, encoded once.
+/// The first arguments of a command, encoded once.
 #[derive(PartialEq)]
 pub(super) struct CommandHeader {
     count: usize,
@@ -61,7 +61,7 @@ impl CommandHeader {
         }
     }
 
-    /// Appends the command of these arguments, `keys` and `arguments`.
+    /// Appends the command that begins with these arguments, followed by `keys` and `arguments`.
     pub(super) fn write<'a>(
         &self,
         output: &mut Vec<u8>,
@@ -75,7 +75,7 @@ impl CommandHeader {
     }
 }
 
-/// Appends the command of these `arguments`.
+/// Appends the command with these `arguments`.
 pub(super) fn write(output: &mut Vec<u8>, arguments: &[Argument<'_>]) {
     write_length(output, b'*', arguments.len());
     write_arguments(output, arguments);
@@ -105,7 +105,7 @@ fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
             let label = label.as_bytes();
             write_bulk(output, &[owner_id, b" ", zeros, digits, b" ", label]);
         }
-        // Replaced before a command is written: see `Connection::boot`.
+        // `Connection::with_boot` replaces it before a command is written.
         Argument::Boot => write_bulk(output, &[b"-"]),
         Argument::Field(client, owner_id) => {
             let mut number = Buffer::new();
@@ -126,7 +126,7 @@ fn write_argument(output: &mut Vec<u8>, argument: Argument<'_>) {
 fn write_bulk<const N: usize>(output: &mut Vec<u8>, parts: &[&[u8]; N]) {
     write_length(output, b'$', parts.iter().map(|part| part.len()).sum());
     for part in parts {
-        // Often there is no brace and no suffix.
+        // Many names have no brace and no suffix.
         if !part.is_empty() {
             output.extend_from_slice(part);
         }
@@ -136,7 +136,7 @@ fn write_bulk<const N: usize>(output: &mut Vec<u8>, parts: &[&[u8]; N]) {
 
 fn write_length(output: &mut Vec<u8>, kind: u8, length: usize) {
     match u8::try_from(length) {
-        // The common case, in one step.
+        // The common case, written in one step.
         Ok(length @ 0..10) => output.extend_from_slice(&[kind, b'0' + length, b'\r', b'\n']),
         Ok(length @ 10..100) => {
             let (tens, ones) = (b'0' + length / 10, b'0' + length % 10);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn member_of_a_share_says_what_it_takes_if_that_is_more_than_one() {
+    fn member_of_a_share_has_its_permits_if_more_than_one() {
         let owner_id = OwnerId::parse_prefix(b"abcdefghABCDEFGH012345").unwrap();
         for (mode, expected) in [
             (Mode::Exclusive, "$22\r\nabcdefghABCDEFGH012345\r\n"),

@@ -1,4 +1,4 @@
-//! Limits the commands in flight.
+//! Limits the number of commands in flight.
 
 use std::time::{Duration, Instant};
 
@@ -7,22 +7,22 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::backend::wire::error::WireError;
 use crate::background::timers::Timers;
 
-/// Keeps a distant server busy: 10 000 commands a second over 200 ms. Few enough that the last is answered in time even
-/// if ten processes send as many. A server answers about 40 000 a second.
+/// Enough to keep a distant server busy: 10 000 commands a second over 200 ms. Few enough that even the last is
+/// answered in time while ten processes send as many: a server answers about 40 000 a second.
 const MAX_OUTSTANDING: usize = 2048;
 
-/// Makes further commands wait for a permit, in order, before they are sent.
+/// Makes further commands wait, in order, for a permit before they are sent.
 ///
-/// In the connection, their answer timeouts would already run. An unanswered command also costs more than an unsent
-/// one, since its owner must be settled.
+/// If they waited in the connection, their answer timeouts would already run. An unanswered command also costs more
+/// than an unsent one, since its owner must be settled.
 pub(super) struct ConcurrencyLimit {
     permits: Semaphore,
-    /// The longest wait for a permit.
+    /// The maximum wait for a permit.
     timeout: Duration,
 }
 
 impl ConcurrencyLimit {
-    /// Leaves half of `command_timeout`, a command's total time, for the answer.
+    /// Creates the limit, which leaves half of `command_timeout`, the total time of a command, for the answer.
     pub(super) fn new(command_timeout: Duration) -> ConcurrencyLimit {
         ConcurrencyLimit {
             permits: Semaphore::new(MAX_OUTSTANDING),
@@ -30,12 +30,12 @@ impl ConcurrencyLimit {
         }
     }
 
-    /// A permit, if one is left and no command waits for it.
+    /// Returns a permit, if one is left and no command waits for it.
     pub(super) fn try_permit(&self) -> Option<SemaphorePermit<'_>> {
         self.permits.try_acquire().ok()
     }
 
-    /// A permit, to be kept until the command is answered. Fails after `until`.
+    /// Returns a permit, to be kept until the command is answered. Fails after `until`.
     pub(super) async fn permit(
         &self,
         timers: &Timers,

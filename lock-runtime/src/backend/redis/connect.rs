@@ -29,11 +29,11 @@ use crate::config::address_map::AddressMap;
 use crate::config::{LockRecord, Options};
 use crate::lease::owner_id::ClientId;
 
-/// A client's channel is this plus its id, whatever the prefix of its keys. So the scripts can contain it, and an ACL
-/// rule for channels need not follow the prefix.
+/// A client's channel is this plus the client's id, without the prefix of its keys. So the scripts can contain it, and
+/// an ACL rule for channels does not depend on the prefix.
 const CHANNEL: &str = "lock:";
 
-/// How the connections of a client are set up, wherever their server is.
+/// How the connections of a client are set up, whichever server they lead to.
 #[derive(Clone)]
 pub(super) struct Settings {
     /// Whether a connection is subscribed to the client's channels.
@@ -43,13 +43,13 @@ pub(super) struct Settings {
     pub(super) background: Background,
     /// Whether only the background reads.
     pub(super) background_only: bool,
-    /// Bounds a command, and also an attempt to connect.
+    /// The timeout of a command, and of an attempt to connect.
     pub(super) command_timeout: Duration,
-    /// The replicas that must have a lock before its caller has it; `None` for none.
+    /// The replicas that must have a lock before its caller gets it; `None` if no replica must.
     pub(super) wait_replicas: Option<WaitReplicas>,
     /// Whether locks are taken by a plain command even if the user may run scripts.
     pub(super) takes_plainly: bool,
-    /// Tracks the runs of a quorum's nodes.
+    /// Tracks the boots of a quorum's nodes.
     pub(super) boots: Option<Arc<Boots>>,
     /// Maps the announced addresses of a cluster's nodes to reachable ones.
     pub(super) address_map: AddressMap,
@@ -79,7 +79,7 @@ impl Settings {
         }
     }
 
-    /// The same for a node of a quorum.
+    /// Returns the same settings, for a node of a quorum.
     pub(super) fn of_quorum(self, boots: Arc<Boots>) -> Settings {
         let boots = Some(boots);
         Settings { boots, ..self }
@@ -88,14 +88,14 @@ impl Settings {
 
 impl Settings {
     /// Connects, and subscribes to the channels of `client_ids`, which is called once the socket is open. `progress`
-    /// records how far the attempt came. The caller bounds the time.
+    /// records how far the attempt got. The caller limits the time.
     pub(super) async fn connect(
         &self,
         locator: &Locator,
         began: Instant,
         progress: &AttemptProgress,
-        client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
-        on_event: impl Fn(ConnectionId) -> OnTransportEvent,
+        client_ids: &(dyn Fn() -> Result<Vec<ClientId>, WireError> + Sync),
+        on_event: &(dyn Fn(ConnectionId) -> OnTransportEvent + Sync),
     ) -> Result<Connection, SetupError> {
         match locator {
             Locator::Fixed(address) => {
@@ -106,28 +106,28 @@ impl Settings {
             }
             Locator::Sentinels(sentinels) => {
                 let connecting = self.connect_by(sentinels, began, progress, client_ids, on_event);
-                // Boxed, since only a client of sentinels needs it.
+                // Boxed, since only clients with sentinels need it.
                 Box::pin(connecting).await
             }
         }
     }
 
-    /// Connects to the server that the sentinels name, and asks them again while it is no primary or unreachable: they
-    /// learn of a failover at different times.
+    /// Connects to the server that the sentinels name as the primary. If that server is unreachable or a replica, asks
+    /// the sentinels again: they learn of a failover at different times.
     async fn connect_by(
         &self,
         sentinels: &Arc<Sentinels>,
         began: Instant,
         progress: &AttemptProgress,
-        client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
-        on_event: impl Fn(ConnectionId) -> OnTransportEvent,
+        client_ids: &(dyn Fn() -> Result<Vec<ClientId>, WireError> + Sync),
+        on_event: &(dyn Fn(ConnectionId) -> OnTransportEvent + Sync),
     ) -> Result<Connection, SetupError> {
         let Settings {
             background,
             command_timeout,
             ..
         } = self;
-        // A silent sentinel or server takes only part of the time, so that another may be found in the remainder.
+        // Less than half of the time, so that a silent sentinel or server leaves enough to try another one.
         let share = *command_timeout * 2 / 5;
         let mut finder = Finder::new(sentinels.clone(), background.clone(), share);
         let mut failures = 0;
@@ -136,7 +136,7 @@ impl Settings {
                 let (primary, by) = finder.find().await?;
                 let address = sentinels.address_of(&primary)?;
                 let connecting =
-                    self.connect_to(&address, began, share, progress, &client_ids, &on_event);
+                    self.connect_to(&address, began, share, progress, client_ids, on_event);
                 match timeout(share, connecting).await {
                     Ok(connected) => Ok(connected?.named_by_sentinel(primary, by)),
                     Err(_) => Err(SetupError::Failed(WireError::unavailable(format!(
@@ -158,15 +158,15 @@ impl Settings {
         }
     }
 
-    /// Connects to this server within `limit`, as a part of an attempt that began at `began`.
+    /// Connects to this server within `limit`, in an attempt that began at `began`.
     async fn connect_to(
         &self,
         address: &Address,
         began: Instant,
         limit: Duration,
         progress: &AttemptProgress,
-        client_ids: impl Fn() -> Result<Vec<ClientId>, WireError>,
-        on_event: impl Fn(ConnectionId) -> OnTransportEvent,
+        client_ids: &(dyn Fn() -> Result<Vec<ClientId>, WireError> + Sync),
+        on_event: &(dyn Fn(ConnectionId) -> OnTransportEvent + Sync),
     ) -> Result<Connection, SetupError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -183,8 +183,8 @@ impl Settings {
         let server = progress.begin(address);
         let (socket, session) =
             open_socket::open(address, *command_timeout, &progress.is_reached).await?;
-        // Once the server is reached: otherwise the application would be asked on every attempt while it is away. Part
-        // of the time is reserved for an error that names the late party.
+        // Only once the server is reached: otherwise the application would be asked in every attempt while the server
+        // is away. Part of the time is reserved, so that an error can name the slow party.
         let limit = (limit * 9 / 10).saturating_sub(started.elapsed());
         let login = login.current(limit).await?;
         let client_ids = match self.is_subscribed {
@@ -201,15 +201,15 @@ impl Settings {
         let transport =
             transport.ok_or_else(|| WireError::unavailable("this process was forked"))?;
         let unfinished = CloseOnDrop(Some(transport.clone()));
-        // All commands travel together, so that checking the server takes no further round trip.
-        let greeting = transport.send(|output| hello::write(output, &login));
+        // All commands are sent together, so that checking the server takes no further round trip.
+        let greeting = transport.send(&|output| hello::write(output, &login));
         let mut commands = Vec::new();
         if login.db() != 0 {
             commands.push(vec![Argument::Text("SELECT"), Argument::Number(login.db())]);
         }
         let channels: Vec<_> = client_ids.iter().copied().map(channel_of).collect();
         for channel in &channels {
-            // One command for each channel, since one command with several channels has several answers.
+            // One command per channel, since a command with several channels has several answers.
             commands.push(vec![Argument::Text("SUBSCRIBE"), Argument::Text(channel)]);
         }
         let required = commands.len();
@@ -217,9 +217,9 @@ impl Settings {
         commands.extend(asks_for_boot.then(|| ["INFO", "server"].map(Argument::Text).to_vec()));
         commands.extend(takes_plainly.then(|| shortcut::SCRIPT_CHECK.map(Argument::Text).to_vec()));
         commands.extend(eviction_check::command(address).map(|command| command.to_vec()));
-        // Without any command there would be no answer.
+        // Without a command there would be no answer to wait for.
         let answers = (!commands.is_empty()).then(|| {
-            transport.send_all(commands.len(), |output| {
+            transport.send_all(commands.len(), &|output| {
                 for command in &commands {
                     command::write(output, command);
                 }
@@ -259,8 +259,7 @@ impl Settings {
         Ok(connection.that_runs_scripts(runs_scripts))
     }
 
-    /// Calls `on_elsewhere` once the sentinels, if any, name a primary other than the connected one. The watch ends
-    /// with the connection.
+    /// Calls `on_elsewhere` once the sentinels, if any, name another primary. The watch ends with the connection.
     pub(super) fn watch(
         &self,
         locator: &Locator,
@@ -293,7 +292,6 @@ impl Settings {
     }
 }
 
-/// The channel of the client with this `id`.
 pub(super) fn channel_of(id: ClientId) -> String {
     format!("{CHANNEL}{}", id.as_str())
 }
@@ -313,7 +311,7 @@ fn describe_lost(address: &Address, error: &io::Error) -> WireError {
     WireError::unavailable(format!("{}{hint}", describe_broken(error)))
 }
 
-/// Why there is no connection.
+/// The reason that there is no connection.
 pub(super) enum SetupError {
     /// The server cannot keep locks.
     UnfitServer(WireError),
@@ -321,7 +319,7 @@ pub(super) enum SetupError {
 }
 
 impl SetupError {
-    /// Whether the next attempt would fail as well.
+    /// Returns whether the next attempt would fail, too.
     fn is_final(&self) -> bool {
         let (SetupError::UnfitServer(error) | SetupError::Failed(error)) = self;
         matches!(error, WireError::Refused(_))
@@ -341,7 +339,7 @@ impl From<WireError> for SetupError {
     }
 }
 
-/// Closes a transport whose setup was not completed.
+/// Closes a transport if its setup is not completed.
 struct CloseOnDrop(Option<Arc<Transport>>);
 
 impl CloseOnDrop {
@@ -358,7 +356,7 @@ impl Drop for CloseOnDrop {
     }
 }
 
-/// How far an attempt to connect came, for the caller that made it and may have stopped waiting for it.
+/// How far an attempt to connect got. Its caller may have stopped waiting for it.
 #[derive(Default)]
 pub(super) struct AttemptProgress {
     /// Whether a server accepted the connection.
@@ -374,7 +372,7 @@ impl AttemptProgress {
         server
     }
 
-    /// The server that was tried last, if one was known.
+    /// Returns the server that was tried last, if any is known.
     pub(super) fn server(&self) -> Option<Arc<str>> {
         self.server.lock().clone()
     }

@@ -14,7 +14,7 @@ use super::transport::Transport;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::lease::owner_id::ClientId;
 
-/// The number of unanswered commands in a row after which a connection may be dead.
+/// After this many unanswered commands in a row, a connection may be dead.
 const MAX_UNANSWERED: u32 = 2;
 
 /// A connection that is set up and subscribed.
@@ -23,15 +23,15 @@ pub(super) struct Connection {
     pub(super) transport: Arc<Transport>,
     /// The address of the server, in reports.
     pub(super) server: Arc<str>,
-    /// The version that the server reports.
+    /// The server's version, as it reports it.
     pub(super) version: Option<String>,
-    /// The server's command to compare and delete, if it has one.
+    /// The server's command for compare-and-delete, if it has one.
     deletion: Option<Deletion>,
     /// Whether the server has refused that command.
     refuses_deletion: AtomicBool,
-    /// Whether the server has run a script for this user.
+    /// Whether this user may run scripts on the server.
     runs_scripts: bool,
-    /// The ids whose channels it was subscribed to at setup.
+    /// The ids to whose channels the connection was subscribed during its setup.
     pub(super) subscribed: Vec<ClientId>,
     /// When the attempt to connect began.
     pub(super) began: Instant,
@@ -39,21 +39,21 @@ pub(super) struct Connection {
     is_useful: AtomicBool,
     /// Whether the server refuses commands because of its role.
     is_useless: AtomicBool,
-    /// Commands in a row that were not answered.
+    /// The number of unanswered commands in a row.
     unanswered: AtomicU32,
-    /// The server and the number of the sentinel that named it, if one did.
+    /// The server that a sentinel named, and the number of that sentinel; `None` without sentinels.
     pub(super) named: Option<(Primary, usize)>,
-    /// Which run of the server this is, if that matters.
+    /// The boot id of the server, if that matters.
     boot: Option<String>,
-    /// Ends with the connection.
+    /// Watches for a failover. Ends with the connection.
     pub(super) watch: OnceLock<Watch>,
 }
 
-/// Why a command has no answer.
+/// The reason that a command has no answer.
 pub(super) enum SendError {
-    /// The time was up.
+    /// The answer did not come in time.
     TimedOut,
-    /// The connection broke before any byte of the command was written: it may be sent again.
+    /// The connection broke before any byte of the command was written, so it may be sent again.
     Unsent,
     /// The connection broke, or its bytes were malformed.
     Broken(Arc<io::Error>),
@@ -99,24 +99,24 @@ impl Connection {
         self
     }
 
-    /// Notes which run of a quorum's node this is.
+    /// Notes the boot id of a quorum's node.
     pub(super) fn of_boot(mut self, boot: Option<String>) -> Connection {
         self.boot = boot;
         self
     }
 
-    /// Notes whether the server has run a script for this user.
+    /// Notes whether this user may run scripts on the server.
     pub(super) fn that_runs_scripts(mut self, runs_scripts: bool) -> Connection {
         self.runs_scripts = runs_scripts;
         self
     }
 
-    /// Which run of the server this is, or `-`.
+    /// Returns the boot id of the server, or `-`.
     pub(super) fn boot(&self) -> &str {
         self.boot.as_deref().unwrap_or("-")
     }
 
-    /// The arguments with the boot in its place; `None` if it is not among them.
+    /// Returns the arguments with the boot id filled in; `None` if they have no place for it.
     pub(super) fn with_boot<'a>(&'a self, arguments: &[Argument<'a>]) -> Option<Vec<Argument<'a>>> {
         let is_boot = |argument: &Argument<'_>| matches!(argument, Argument::Boot);
         let boot = arguments.iter().position(is_boot)?;
@@ -125,19 +125,19 @@ impl Connection {
         Some(arguments)
     }
 
-    /// The plain command to try instead of a script, unless the server has none, or has refused it.
+    /// Returns the plain command to try instead of a script, unless the server has none, or has refused it.
     pub(super) fn plain<'a>(&self, shortcut: Shortcut<'a>) -> Option<PlainCommand<'a>> {
         let refuses = self.refuses_deletion.load(Ordering::Relaxed);
         let deletion = self.deletion.filter(|_| !refuses);
         shortcut.command_with(deletion, self.runs_scripts)
     }
 
-    /// Notes that the command cannot be used on this connection.
+    /// Notes that the server has refused to compare and delete.
     pub(super) fn note_refused_deletion(&self) {
         self.refuses_deletion.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a command was answered without an error, by a server that has locks.
+    /// Returns whether a server with locks has answered a command without an error.
     pub(super) fn is_useful(&self) -> bool {
         self.is_useful.load(Ordering::Relaxed) && !self.is_useless.load(Ordering::Relaxed)
     }
@@ -152,11 +152,11 @@ impl Connection {
         self.unanswered.store(0, Ordering::Relaxed);
     }
 
-    /// Notes that a command was not answered in time. Returns whether the connection is dead: the last commands were
-    /// not answered, nor was any other for as long as a command may take.
+    /// Notes that a command was not answered in time. Returns whether the connection is dead: several commands in a row
+    /// were not answered, and no other was for as long as a command may take.
     ///
-    /// A single command may have had little time left when it was sent, and the server may be busy with many
-    /// commands. In both cases other commands are answered.
+    /// A single command may have had little time left when it was sent, or the server may be busy with many commands.
+    /// In both cases other commands are answered.
     pub(super) fn is_dead_after_timeout(&self, command_timeout: Duration) -> bool {
         let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
         unanswered >= MAX_UNANSWERED && self.transport.last_answer().elapsed() >= command_timeout

@@ -1,4 +1,4 @@
-//! Classifies the errors of servers and connections, and words them.
+//! Classifies the errors of servers and connections, and describes them.
 
 use std::io;
 
@@ -9,32 +9,32 @@ use crate::backend::wire::error::WireError;
 use crate::lease::owner_id::OwnerId;
 use crate::state::is_printable;
 
-/// How to proceed with a command that was answered with an error.
+/// How to continue after a command was answered with an error.
 pub(super) enum ErrorClass {
-    /// The server lacks the script: send it by its source.
+    /// The server lacks the script, which must be sent with its source.
     NoScript,
-    /// The server has become a replica, or the connection is broken: reconnect.
+    /// The server has become a replica, or the connection is broken. Reconnect.
     Reconnect(String),
-    /// Another node has the lock; nothing was carried out.
+    /// Another node has the lock. Nothing was carried out.
     Redirected(Redirect),
-    /// The records of the lock are on two nodes while its slot moves; nothing was carried out.
+    /// The records of the lock are on two nodes while its slot moves. Nothing was carried out.
     SlotMoves(String),
-    /// The server cannot carry the command out for a moment, and has done nothing.
+    /// The server cannot carry the command out right now, and has done nothing.
     NotNow(String),
     /// Report the error.
     Final(WireError),
 }
 
-/// The codes of errors that pass.
+/// The codes of temporary errors.
 const TRANSIENT: [&str; 3] = ["BUSY", "NOREPLICAS", "UNKILLABLE"];
 
-/// The codes of errors that pass within moments: a primary is elected, a server is starting.
+/// The codes of errors that last only moments: a primary is being elected, or a server is starting.
 const SHORT: [&str; 3] = ["LOADING", "CLUSTERDOWN", "MASTERDOWN"];
 
-/// The error of a WAIT on a server that has become a replica.
+/// The error of `WAIT` on a server that has become a replica.
 const WAIT_ON_REPLICA: &str = "WAIT cannot be used with replica";
 
-/// Errors of a command in a script that have no code.
+/// Errors without a code, from a command in a script.
 const DOWN_IN_SCRIPT: &str = "cluster is down";
 const MOVES_IN_SCRIPT: &str = "access a non local key";
 
@@ -63,10 +63,10 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
     }
 }
 
-/// The answer to an option that the server does not know.
+/// The error for an option that the server does not know.
 const UNKNOWN_OPTION: &str = "ERR syntax error";
 
-/// A clearer sentence for a server's text that does not tell its reader what to do. The text of protected mode is a
+/// Returns a clearer sentence for a server's text that does not explain what to do. The text of protected mode is a
 /// page long.
 fn sentence(text: &str) -> Option<&'static str> {
     if text == UNKNOWN_OPTION {
@@ -83,7 +83,7 @@ fn sentence(text: &str) -> Option<&'static str> {
     None
 }
 
-/// The error of a setup, with or without a password.
+/// Describes an error during the setup. `password` is the password that was sent, if any.
 pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> WireError {
     match classify(error) {
         ErrorClass::Final(WireError::Refused(detail)) => {
@@ -106,20 +106,20 @@ pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> Wire
     }
 }
 
-/// The error of a server that was taken for one that has all locks.
+/// The error if the URL expects one server with all locks, and finds a node of a cluster.
 pub(super) const OF_A_CLUSTER: &str =
     "the server is part of a cluster; the URL must begin with redis-cluster://";
 
 /// Refused, since no retry helps.
 const NO_RESP3: &str = "the server does not speak RESP3; Redis 6.2 or Valkey is needed";
 
-/// Whether the error is that the server does not have `command`.
+/// Returns whether the error means that the server does not have `command`.
 fn is_unknown_command(text: &str, command: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("unknown command") && text.contains(command)
 }
 
-/// The reason that a connection broke, as a part of a sentence.
+/// Describes why a connection broke, as a part of a sentence.
 pub(super) fn describe_broken(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
@@ -127,7 +127,7 @@ pub(super) fn describe_broken(error: &io::Error) -> String {
     }
 }
 
-/// An error of the client library, which names the operation and never its arguments.
+/// Describes an error of the client library. It names the operation, but never its arguments.
 pub(super) fn describe(error: &RedisError) -> String {
     sanitize(&error.to_string())
 }
@@ -135,10 +135,11 @@ pub(super) fn describe(error: &RedisError) -> String {
 /// How many characters of a server's text are shown.
 const LONGEST: usize = 200;
 
-/// Reduces a server's text to part of a sentence: on one line, without control characters or a full stop, and not too
-/// long.
+/// Reduces a server's text to a part of a sentence: one line of limited length, without control characters and full
+/// stop.
 ///
-/// Errors and logs show it, so it must not repeat a command's arguments: an owner or a password, and always a key.
+/// Errors and logs show it, so it must not repeat a command's arguments, which may be an owner or a password, and
+/// always include a key.
 pub(super) fn sanitize(text: &str) -> String {
     let text = text.split(ARGUMENTS).next().unwrap_or_default();
     let text = text.split(" script: ").next().unwrap_or_default();
@@ -152,10 +153,10 @@ pub(super) fn sanitize(text: &str) -> String {
     }
 }
 
-/// Precedes the arguments in the error of an unknown command.
+/// Precedes the arguments in the error about an unknown command.
 const ARGUMENTS: &str = ", with args beginning with";
 
-/// The error of a command in a script, without its position there.
+/// Returns the error of a command in a script, without its position in the script.
 ///
 /// Redis 7.0 reports `ERR user_script:1: attempt …`. Older servers wrap the error of every command, so that its code is
 /// not the first word: `ERR Error running script (call to f_<digest>): @user_script:33: @user_script: 33: -OOM …`.
@@ -178,13 +179,13 @@ fn without_position(text: &str) -> String {
     }
 }
 
-/// The text after `Error running script (call to f_<digest>): `.
+/// Strips `Error running script (call to f_<digest>): `.
 fn strip_wrapper(text: &str) -> Option<&str> {
     let digest = text.strip_prefix("Error running script (call to f_")?;
     Some(digest.split_once("): ")?.1)
 }
 
-/// The text after `@user_script:33: `, also without the `@` and with a space before the number.
+/// Strips `@user_script:33: `, also without the `@` and with a space before the number.
 fn strip_position(text: &str) -> Option<&str> {
     let text = text.strip_prefix('@').unwrap_or(text);
     let line = text.strip_prefix("user_script:")?.trim_start();
@@ -195,8 +196,8 @@ fn strip_position(text: &str) -> Option<&str> {
     rest.strip_prefix(": ")
 }
 
-/// Replaces each word that may be an owner or a digest, in case a server or a proxy repeats one. None of a server's own
-/// words has that length and those characters.
+/// Replaces each word that may be an owner or a digest, in case a server or a proxy repeats one. A server's own words
+/// never have this length and only these characters.
 fn without_secrets(text: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let mut shown = String::with_capacity(text.len());

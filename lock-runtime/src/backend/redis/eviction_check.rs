@@ -1,7 +1,7 @@
 //! Warns about servers that evict locks when their memory is full.
 //!
-//! The key of an evicted lock is free while its holder still relies on it; only a fencing token helps then. The
-//! operator can prevent it with one server setting, so each process logs one warning per server.
+//! If a lock's key is evicted, the lock is free although its holder still relies on it; then only a fencing token
+//! helps. One server setting prevents this, so each process logs one warning per server.
 
 use redis::{ErrorKind, ServerErrorKind, Value};
 
@@ -12,8 +12,8 @@ use crate::telemetry;
 
 static CHECKED: OncePerServer = OncePerServer::new();
 
-/// The command for the check; `None` if this process has checked the server. `INFO` suffices, and managed servers and
-/// restricted users allow it more often than `CONFIG GET`.
+/// Returns the command for the check; `None` if this process has already checked the server. `INFO` is enough. More
+/// managed servers allow it than `CONFIG GET`, and to more users.
 pub(super) fn command(server: &Address) -> Option<[Argument<'static>; 2]> {
     if CHECKED.contains(&server.to_string()) {
         return None;
@@ -21,13 +21,13 @@ pub(super) fn command(server: &Address) -> Option<[Argument<'static>; 2]> {
     Some([Argument::Text("INFO"), Argument::Text("memory")])
 }
 
-/// Logs a warning if the answer names a policy that evicts locks. A user that may not run the command gets none: the
-/// check is a courtesy, and locks need no such permission.
+/// Logs a warning if the answer names a policy that evicts locks. If the user may not run the command, there is no
+/// warning: the check is a courtesy, and locks do not need that permission.
 pub(super) fn check(server: &Address, answer: Value) {
     let info = match answer.extract_error() {
         Ok(info) => redis::from_redis_value::<String>(info).unwrap_or_default(),
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => String::new(),
-        // The server could not answer now: the next connection checks again.
+        // The server could not answer now. The next connection checks again.
         Err(_) => return,
     };
     if CHECKED.insert(&server.to_string())
@@ -37,7 +37,8 @@ pub(super) fn check(server: &Address, answer: Value) {
     }
 }
 
-/// The eviction policy; `None` if no keys are evicted. Locks have a ttl, so the `volatile-` policies evict them too.
+/// Returns the eviction policy; `None` if no keys are evicted. Locks have a ttl, so the `volatile-` policies evict
+/// them, too.
 fn evicting_policy(info: &str) -> Option<&str> {
     let field = |name: &str| {
         let mut lines = info.lines();

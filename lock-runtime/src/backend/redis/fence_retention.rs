@@ -1,7 +1,7 @@
 //! How long the fence of a lock outlives its last token.
 //!
-//! The scripts contain one day as a constant. A client with another retention has scripts that differ only in that
-//! constant, and so in their digests. Passing it as an argument would cost every call of every client.
+//! The scripts contain one day as a constant. A client with another retention has scripts with another constant, and
+//! therefore other digests. Passing the retention as an argument would cost every call of every client.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,8 +26,8 @@ impl FenceRetention {
         }
     }
 
-    /// The source of a script with this retention, given its source with a day: the number of ms in a day appears
-    /// nowhere else.
+    /// Returns the source of a script with this retention, from its source with one day. No other number in a script
+    /// equals the number of ms in a day.
     pub(super) fn source(self, of_a_day: &str) -> String {
         let mut source = String::with_capacity(of_a_day.len());
         let mut rest = of_a_day;
@@ -49,7 +49,7 @@ impl FenceRetention {
     }
 }
 
-/// A `T` for each retention that clients of this process have. There are few, so each stays.
+/// One `T` for each retention of the clients in this process. There are few, so they are never dropped.
 pub(super) struct PerMemory<T: 'static>(Mutex<BTreeMap<FenceRetention, &'static T>>);
 
 impl<T> PerMemory<T> {
@@ -78,7 +78,7 @@ mod tests {
                         call('SET', F, token, 'PX', '86400000')\n\
                         call('SET', F, token, 'PX', '86401000')\n\
                         local MAX_BEHIND_US = 86400000000\n";
-        // Also where one retention looks like the other with a second more.
+        // With the second that a quorum's script adds, 86 399 s is a day.
         for seconds in [3600, 86_399, 86_401] {
             let source = FenceRetention::of(Duration::from_secs(seconds)).source(of_a_day);
             let expected = format!(
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_made_for_each_memory() {
+    fn one_value_is_made_for_each_retention() {
         static ALL: PerMemory<u128> = PerMemory::new();
         let get = |seconds| {
             let memory = FenceRetention::of(Duration::from_secs(seconds));

@@ -10,27 +10,27 @@ use super::command::{self, Argument};
 use super::shortcut::Deletion;
 use crate::backend::wire::error::WireError;
 
-/// The versions of Redis that know this command but not all others that the scripts call. A server that knows it and
-/// reports an older version is not Redis, and reports the Redis version that it is compatible with: Kvrocks is `redis
-/// 4.0.0`. Its abilities are what counts, and the scripts find out.
+/// The versions of Redis that know this command but not all other commands of the scripts. A server that knows it and
+/// reports an older version is not Redis, and reports a version that it is compatible with: Kvrocks reports `redis
+/// 4.0.0`. Only its commands matter, and the scripts try those.
 const TOO_OLD: std::ops::Range<(u32, u32)> = (6, 0)..(6, 2);
 
-/// The kind of server that a URL names.
+/// The kind of server that a URL selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServerMode {
     /// A server that has all locks.
     Standalone,
     /// A node of a cluster, a primary or a replica: both know which node has which lock.
     ClusterNode,
-    /// The server that sentinels name as the primary, and that has all locks.
+    /// The server that sentinels name as the primary. It has all locks.
     Primary,
     /// A node of a quorum: an independent server.
     QuorumNode,
-    /// A Sentinel, which knows the primary.
+    /// A Sentinel, which knows the name of the primary.
     Sentinel,
 }
 
-/// Appends the command. Every user may run it.
+/// Appends the command, which every user may run.
 pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
     let (hello, protocol) = (Argument::Text("HELLO"), Argument::Number(3));
     match login.password() {
@@ -43,9 +43,10 @@ pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
     }
 }
 
-/// Checks from the answer that the server can keep locks. Returns its command for a release, if there is one.
+/// Checks, from the answer, that the server can keep locks. Returns the server's compare-and-delete command, if it has
+/// one.
 ///
-/// Missing fields are no reason to refuse a server, since Redis and Valkey are not the only ones.
+/// A missing field is no reason to refuse a server, since there are others than Redis and Valkey.
 pub(super) fn check(
     server: &Address,
     expected: ServerMode,
@@ -88,21 +89,22 @@ pub(super) fn check(
                 "{server} is no node of a cluster; the URL must begin with redis://"
             )));
         }
-        // Unavailable, since its primary may come back under this name.
+        // Unavailable rather than refused, since its primary may come back under this name.
         (ServerMode::QuorumNode, _, Some(Role::Replica)) => {
             return Err(WireError::unavailable(format!(
                 "{server} is a replica; the URL must name its primary"
             )));
         }
-        // Unavailable, since a replica may be promoted, and its name may come to mean another server.
+        // Unavailable rather than refused, since a replica may be promoted, and the name may lead to another server
+        // later.
         (ServerMode::Standalone, _, Some(Role::Replica)) => {
             return Err(WireError::unavailable(format!(
                 "{server} is a replica; the URL must name its primary, best by a name that follows a \
                  failover"
             )));
         }
-        // The answer is as good as ROLE's, since the server takes both from the same field, and needs neither a
-        // permission nor a round trip.
+        // The answer is as good as the answer to ROLE, since the server takes both from the same field. It needs
+        // neither a permission nor a round trip.
         (ServerMode::Primary, _, Some(Role::Replica)) => {
             return Err(WireError::unavailable(format!(
                 "{server} is a replica, although the sentinels name it as the primary"
@@ -125,7 +127,7 @@ pub(super) fn check(
     Ok(Deletion::of_server(name, version))
 }
 
-/// The server's name and version, such as `redis 7.0.15`, for reports: at most 64 plain characters.
+/// Returns the server's name and version for reports, such as `redis 7.0.15`: at most 64 plain characters.
 pub(super) fn version(answer: &Value) -> Option<String> {
     let version = format!("{} {}", field(answer, "server")?, field(answer, "version")?);
     Some(plain(&version))
@@ -241,7 +243,7 @@ mod tests {
         }
     }
 
-    /// HELLO came with Redis 6.0, so none of these is Redis.
+    /// HELLO came with Redis 6.0, so none of these servers is Redis.
     #[test]
     fn service_that_names_the_redis_that_it_is_like_is_accepted() {
         for (name, version) in [
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn primary_that_sentinels_name_is_no_replica() {
+    fn primary_that_sentinels_name_is_not_a_replica() {
         let check = |fields: &[(&str, &str)]| check_as(ServerMode::Primary, fields);
         assert!(check(&[("mode", "standalone"), ("role", "master")]).is_ok());
         for role in ["replica", "slave"] {
@@ -358,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn sentinel_is_expected_where_the_url_says_so() {
+    fn sentinel_is_expected_for_a_sentinel_url() {
         let check = |mode: &str| check_as(ServerMode::Sentinel, &[("mode", mode)]);
         assert!(check("sentinel").is_ok());
         for (mode, words) in [

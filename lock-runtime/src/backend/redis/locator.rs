@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::address::Address;
 use super::sentinel::Sentinels;
 
-/// Where the server of a connection is. Its `Display` form begins a sentence.
+/// The location of a connection's server. Its `Display` form begins a sentence.
 #[derive(Clone)]
 pub(super) enum Locator {
     Fixed(Arc<Address>),
-    /// Where the sentinels locate it, at each attempt to connect.
+    /// The sentinels locate the server at each attempt to connect.
     Sentinels(Arc<Sentinels>),
 }
 
@@ -33,7 +33,8 @@ impl From<Arc<Sentinels>> for Locator {
 }
 
 impl Locator {
-    /// The server, in reports; the name of the primary until the sentinels have located it.
+    /// Returns the name of the server for reports. Until the sentinels have located it, this is the name of the
+    /// primary.
     pub(super) fn name(&self) -> String {
         match self {
             Locator::Fixed(address) => address.to_string(),
@@ -41,7 +42,7 @@ impl Locator {
         }
     }
 
-    /// The likely mistake in the URL if the server did not answer during the setup.
+    /// Returns a hint at the likely mistake in the URL if the server did not answer during the setup.
     pub(super) fn hint_if_silent(&self) -> &'static str {
         match self {
             Locator::Fixed(address) => address.hint_if_silent(),

@@ -15,8 +15,8 @@ use crate::config::Options;
 use crate::config::credentials::{Credentials, CredentialsError, CredentialsSource};
 use crate::error::LockError;
 
-/// How many threads may wait for the application at once. A callback that blocks for ever keeps its thread, and each
-/// attempt to connect would take another one.
+/// How many threads may wait for the application at the same time. A callback that blocks for ever keeps its thread,
+/// and without a limit each attempt to connect would block another one.
 const MAX_THREADS: usize = 8;
 
 /// The login of a client's connections.
@@ -25,13 +25,13 @@ pub(super) struct Login {
     asked: Option<Asked>,
 }
 
-/// The source of credentials for each connection.
+/// A source that is asked for the credentials of each connection.
 struct Asked {
     source: CredentialsSource,
     threads: Arc<Semaphore>,
 }
 
-/// Checks the credentials of a client against those in its URL. Reads their file.
+/// Checks the client's credentials against the URL's. Reads the credentials file, if there is one.
 pub(super) fn check(of_url: &RedisConnectionInfo, options: &Options) -> Result<(), LockError> {
     let Some(source) = &options.credentials else {
         return Ok(());
@@ -61,7 +61,8 @@ impl Login {
         }
     }
 
-    /// The login for the connection in setup. Waits for the application for at most `limit`.
+    /// Returns the login for the connection that is being set up. Waits for the application, but no longer than
+    /// `limit`.
     pub(super) async fn current(
         &self,
         limit: Duration,
@@ -80,14 +81,14 @@ impl Login {
 }
 
 impl Asked {
-    /// Asks on a separate thread: the application's code may block, and this thread renews all leases.
+    /// Asks on a separate thread: the application's code may block, and the calling thread renews all leases.
     async fn credentials(&self, limit: Duration) -> Result<Credentials, WireError> {
         let asking = async {
             let thread = self.threads.clone().acquire_owned().await;
             let source = self.source.clone();
             spawn_blocking(move || {
                 let _thread = thread;
-                // Within the same time, so that a callback that awaits for ever ends with its thread.
+                // The same limit, so that a callback that waits for ever releases its thread.
                 block_on(timeout(limit, source.ask()))
             })
             .await

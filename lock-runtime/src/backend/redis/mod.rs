@@ -1,9 +1,9 @@
 //! Locks on Redis and Valkey. Only this folder knows the client library.
 //!
-//! Files, from the top: [`redis_wire`] has the protocol's commands, [`topology`] selects the [`node`] of a lock, and a
-//! node sends [`scripts`] on its [`shared_connection`]. [`connect`] sets up each [`connection`], to a server that the
-//! [`url`], a [`cluster`] or a [`sentinel`] names. A connection has one [`transport`], a socket that all threads write
-//! and any waiting thread reads.
+//! From the top: [`redis_wire`] has the protocol's commands, [`topology`] selects the [`node`] of a lock, and the node
+//! sends [`scripts`] on its [`shared_connection`]. [`connect`] sets up each [`connection`], to a server from the
+//! [`url`], a [`cluster`] or a [`sentinel`]. A connection has one [`transport`]: a socket that all threads write to,
+//! and that any waiting thread reads from.
 
 mod address;
 mod addresses;

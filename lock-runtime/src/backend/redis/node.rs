@@ -1,4 +1,4 @@
-//! Sends commands to one server, and retries those that it did not carry out.
+//! Sends commands to one server, and retries the commands that it did not carry out.
 
 pub(super) mod asking;
 mod renew;
@@ -20,8 +20,9 @@ use super::redirect::Redirect;
 use super::scripts::Script;
 use super::shared_connection::{OnPush, SharedConnection};
 use super::shortcut::{self, Shortcut};
+use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
-use crate::backend::wire::outstanding::{ConnectionId, SendEvent};
+use crate::backend::wire::outstanding::{ConnectionId, OnStep, SendEvent};
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::timers::Timers;
@@ -32,7 +33,7 @@ use crate::lease::record::Grant;
 /// One server that keeps locks.
 pub(super) struct Node {
     connection: SharedConnection,
-    /// Acquisitions have a separate limit, so that releases do not wait for them.
+    /// Acquires have a limit of their own, so that releases do not wait for them.
     acquiring: ConcurrencyLimit,
     ending: ConcurrencyLimit,
 }
@@ -47,7 +48,6 @@ pub(super) enum Purpose {
 /// The outcome of a renewal.
 pub(super) type Renewed = Result<Answered<Option<Grant>>, NodeError>;
 
-/// A call of a script.
 pub(super) struct ScriptCall<'a> {
     pub(super) script: &'a Script,
     pub(super) names: &'a OneOrMore<RecordNames>,
@@ -74,13 +74,13 @@ impl Node {
     }
 
     /// Runs a script for one owner. `note` is called with each step of the command, and with [`SendEvent::Sending`]
-    /// before the command is sent. The returned time is from before the sending that was answered.
+    /// before the command is sent. The returned time is from just before the attempt that was answered.
     pub(super) async fn run(
         &self,
         purpose: Purpose,
         call: &ScriptCall<'_>,
         until: Instant,
-        mut note: impl FnMut(SendEvent),
+        note: OnStep<'_>,
     ) -> Result<Answered<Value>, NodeError> {
         let mut connection = self.connect(until).await?;
         let limit = match purpose {
@@ -90,10 +90,10 @@ impl Node {
         let _permit = match limit.try_permit() {
             Some(permit) => permit,
             None => {
-                // Boxed, like the other pauses here, or every command's future would have room for it.
+                // Boxed, like the other pauses here: otherwise every command's future would have room for it.
                 let permit = Box::pin(limit.permit(self.connection.timers(), until)).await;
                 let permit = permit.map_err(NodeError::Final)?;
-                // The connection may have been replaced meanwhile.
+                // The connection may have been replaced during the wait.
                 connection = self.connect(until).await?;
                 permit
             }
@@ -110,7 +110,7 @@ impl Node {
             };
             note(SendEvent::Sending(connection.id));
             let at = CLOCK.now();
-            let value = match self.connection.send(&connection, write, until).await {
+            let value = match self.connection.send(&connection, &write, until).await {
                 Ok(value) => value,
                 Err(SendError::Unsent) => {
                     note(SendEvent::Unsent(connection.id));
@@ -134,7 +134,7 @@ impl Node {
                     },
                 },
                 Err(error) => match (self.classify(&connection, &error), plain) {
-                    // The caller gets the answer to the script, even if that is refused as well.
+                    // The caller gets the answer to the script, even if that is refused, too.
                     (Some(NodeError::Final(WireError::Refused(_))), Some(plain)) => {
                         by_script = true;
                         if plain.is_deletion() && shortcut::is_unusable(&error) {
@@ -149,14 +149,14 @@ impl Node {
         }
     }
 
-    /// Like [`run`](Node::run), on a node that does not have the slot of the lock yet. ASKING travels with the script:
-    /// otherwise another command in between would use it up. The script is sent with its source, since a node that
-    /// imports a slot may not have it.
+    /// Like [`run`](Node::run), on a node that does not own the lock's slot yet. ASKING is sent together with the
+    /// script: otherwise another command in between would use it up. The script is sent with its source, since a node
+    /// that imports a slot may lack it.
     pub(super) async fn run_asking(
         &self,
         call: &ScriptCall<'_>,
         until: Instant,
-        mut note: impl FnMut(SendEvent),
+        note: OnStep<'_>,
     ) -> Result<Answered<Value>, NodeError> {
         let write = |output: &mut Vec<u8>| {
             command::write(output, &[Argument::Text("ASKING")]);
@@ -167,7 +167,7 @@ impl Node {
         loop {
             note(SendEvent::Sending(connection.id));
             let at = CLOCK.now();
-            let sent = self.connection.send_all(&connection, 2, write, until);
+            let sent = self.connection.send_all(&connection, 2, &write, until);
             let mut answers = match sent.await {
                 Ok(answers) => answers,
                 Err(SendError::Unsent) => {
@@ -178,7 +178,7 @@ impl Node {
                 Err(error) => return Err(self.describe(error)),
             };
             let answer = answers.pop().unwrap_or(Value::Nil);
-            // Without ASKING, the script is only redirected.
+            // If ASKING was refused, the script is only redirected, so the refusal is the answer.
             let permission = answers.pop().unwrap_or(Value::Nil);
             let answer = permission
                 .extract_error()
@@ -194,7 +194,7 @@ impl Node {
         }
     }
 
-    /// Reconnects to resend a command with no bytes written; pauses from the second time on.
+    /// Reconnects to resend a command, none of whose bytes were written. Pauses from the second time on.
     async fn reconnect(
         &self,
         unsent: &mut u32,
@@ -202,14 +202,14 @@ impl Node {
     ) -> Result<Arc<Connection>, NodeError> {
         *unsent += 1;
         if *unsent > 1 {
-            // The server accepts connections and closes them at once.
+            // This server accepts connections and closes them at once.
             let pause = Instant::now() + SHORTEST_PAUSE;
             self.connection.timers().sleep_until(pause).await;
         }
         self.connect(until).await
     }
 
-    /// The connection, made if there is none.
+    /// Returns the connection, and makes one if there is none.
     pub(super) async fn connect(&self, until: Instant) -> Result<Arc<Connection>, NodeError> {
         if let Some(connection) = self.connection.current() {
             return Ok(connection);
@@ -221,8 +221,8 @@ impl Node {
         })
     }
 
-    /// Classifies an error of the server, and closes the connection if it is no longer of use. `None` if the server
-    /// lacks the script.
+    /// Classifies an error of the server, and closes the connection if it is of no further use. Returns `None` if the
+    /// server lacks the script.
     fn classify(&self, connection: &Connection, error: &RedisError) -> Option<NodeError> {
         match classify(error) {
             ErrorClass::NoScript => None,
@@ -255,7 +255,7 @@ impl Node {
         }
     }
 
-    /// The deadline of a command that begins now.
+    /// Returns the deadline of a command that begins now.
     pub(super) fn until(&self) -> Instant {
         self.connection.until()
     }
@@ -274,14 +274,14 @@ impl Node {
     ) -> Result<Value, NodeError> {
         let connection = self.connect(until).await?;
         let write = |output: &mut Vec<u8>| command::write(output, question);
-        self.send_on(&connection, write, until).await
+        self.send_on(&connection, &write, until).await
     }
 
-    /// Sends the command that `write` appends, which is no script, and waits for its answer.
+    /// Sends the command that `write` appends, which is not a script, and waits for its answer.
     pub(super) async fn send_on(
         &self,
         connection: &Connection,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         until: Instant,
     ) -> Result<Value, NodeError> {
         let answer = self.connection.send(connection, write, until).await;
@@ -292,37 +292,35 @@ impl Node {
         })
     }
 
-    /// Timers for futures that are polled anywhere.
+    /// Returns timers for futures that are polled anywhere.
     pub(super) fn timers(&self) -> &Timers {
         self.connection.timers()
     }
 
-    /// Runs a task in the background. `false` in a forked child.
+    /// Runs a task in the background. Returns `false` in a forked child.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> bool {
         self.connection.spawn(task)
     }
 
-    /// The connection, if there is one.
     pub(super) fn connected(&self) -> Option<Arc<Connection>> {
         self.connection.current()
     }
 
-    /// Why there is no connection, while the next attempt is delayed: a query about the node need not wait for it.
+    /// Returns why there is no connection, if the next attempt is delayed. A query about the node need not wait for it.
     pub(super) fn put_off(&self) -> Option<WireError> {
         self.connection.put_off()
     }
 
-    /// Whether there is a connection.
     pub(super) fn is_connected(&self) -> bool {
         self.connected().is_some()
     }
 
-    /// Closes the connection, now or once it is made, for good.
+    /// Closes the connection for good, even if it is still being made.
     pub(super) fn close(&self, reason: &str) {
         self.connection.close(reason);
     }
 
-    /// Closes a connection that leads to another server than it should, unless it is gone already.
+    /// Closes a connection that leads to the wrong server, unless it is already gone.
     pub(super) fn reject(&self, on: ConnectionId, reason: &str) {
         if let Some(connection) = self.connected().filter(|it| it.id == on) {
             self.connection.reject(&connection, reason);
@@ -348,14 +346,14 @@ fn script_lost() -> WireError {
     WireError::unavailable("the server forgets its scripts")
 }
 
-/// Why a node has not carried out a command, as far as is known.
+/// The reason that a node has not carried out a command, as far as is known.
 #[derive(Clone, Debug)]
 pub(super) enum NodeError {
-    /// Another node has the lock, as the server on this connection answered. Nothing was carried out.
+    /// Another node has the lock, according to the server on this connection. Nothing was carried out.
     Redirected(Box<Redirect>, ConnectionId),
     /// The records of the lock are on two nodes while its slot moves. Nothing was carried out.
     SlotMoves(WireError),
-    /// The node cannot carry the command out for a moment. Nothing was carried out.
+    /// The node cannot carry the command out right now. Nothing was carried out.
     NotNow(WireError),
     /// There is no connection, or it broke, or the server has become a replica.
     Gone(WireError),
@@ -363,7 +361,7 @@ pub(super) enum NodeError {
 }
 
 impl NodeError {
-    /// The error for the caller, from a server that must have all locks.
+    /// Returns the error for the caller of a server that should have all locks.
     pub(super) fn into_wire(self) -> WireError {
         match self {
             NodeError::Redirected(..) => WireError::refused(error_reply::OF_A_CLUSTER),

@@ -1,10 +1,10 @@
-//! Remembers the servers that a process has already checked or warned about.
+//! Remembers the servers about which a process has already warned, or which it has checked.
 
 use std::collections::BTreeSet;
 
 use crate::background::sync::Mutex;
 
-/// A set of servers, which lasts as long as the process and grows with the servers that the process uses.
+/// A set of servers, which lasts as long as the process.
 pub(super) struct OncePerServer(Mutex<BTreeSet<String>>);
 
 impl OncePerServer {
@@ -12,7 +12,7 @@ impl OncePerServer {
         OncePerServer(Mutex::new(BTreeSet::new()))
     }
 
-    /// Records `server`; true the first time.
+    /// Adds `server`. Returns `true` the first time.
     pub(super) fn insert(&self, server: &str) -> bool {
         self.0.lock().insert(server.to_owned())
     }

@@ -15,7 +15,7 @@ use super::tls::Session;
 use crate::backend::wire::error::WireError;
 use crate::telemetry;
 
-/// Remote servers that a warning was logged about, since passwords travel to them unencrypted.
+/// The remote servers that were warned about, since passwords travel to them unencrypted.
 static UNENCRYPTED: OncePerServer = OncePerServer::new();
 
 /// Connects within `timeout`, and sets `reached` once the server has accepted the connection.
@@ -43,8 +43,8 @@ pub(super) async fn open(
             let stream = stream.into_std().map_err(unreachable)?;
             Ok((Socket::Tcp(stream), session))
         }
-        // A unix socket needs no options. The kernel neither delays nor repeats nor loses its bytes, and each side
-        // learns at once that the other one is gone. Bytes written before a teardown have arrived at the server.
+        // A unix socket needs no options. The kernel does not delay, repeat or lose its bytes, and each side learns at
+        // once when the other is gone. Bytes that were written before a teardown have arrived at the server.
         #[cfg(unix)]
         Address::Unix(path) => {
             let connecting = tokio::net::UnixStream::connect(path);
@@ -62,8 +62,8 @@ pub(super) async fn open(
 
 /// Makes the socket send small packets at once, detect dead peers, and close with a reset.
 ///
-/// After a reset no unsent byte of a connection can arrive after those of the next connection. A TLS session ends with
-/// its connection, without a TLS alert.
+/// After a reset, no unsent byte of a connection can arrive after the bytes of the next connection. A TLS session ends
+/// with its connection, without a TLS alert.
 fn set_options(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_zero_linger()?;
@@ -77,7 +77,7 @@ fn set_options(stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether bytes that are sent to `peer` leave this machine.
+/// Returns whether bytes to `peer` leave this machine.
 fn is_remote(peer: IpAddr) -> bool {
     !peer.to_canonical().is_loopback()
 }

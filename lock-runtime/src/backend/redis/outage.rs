@@ -1,9 +1,8 @@
-//! The gap between two connections, and which of its ends is reported.
+//! Tracks the outage between two connections, and decides whether its end is reported.
 
 use std::time::{Duration, Instant};
 
-/// A connection after an outage this long is reported, however many were before. So there is at most one report in that
-/// time.
+/// After an outage this long, the next connection is always reported, so there is at most one such report in that time.
 const LONG: Duration = Duration::from_secs(1);
 
 /// The time without a connection to a server.
@@ -11,16 +10,16 @@ const LONG: Duration = Duration::from_secs(1);
 pub(super) struct Outage {
     /// When the last connection ended; `None` if there was none.
     since: Option<Instant>,
-    /// Attempts to connect that failed.
+    /// The number of failed attempts to connect.
     failures: u32,
     /// Whether the end of the last connection was not reported.
     is_silent: bool,
 }
 
-/// A connection, for reports.
+/// A new connection, for reports.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Connected {
-    /// The attempts that it took.
+    /// The number of attempts.
     pub(super) attempts: u32,
     /// The time since the last connection ended; `None` if there was none.
     pub(super) away: Option<Duration>,
@@ -29,7 +28,7 @@ pub(super) struct Connected {
 }
 
 impl Outage {
-    /// Begins when a connection ends, whether or not that is reported.
+    /// Begins an outage when a connection ends, whether or not that is reported.
     pub(super) fn begin(&mut self, now: Instant, is_reported: bool) {
         *self = Outage {
             since: Some(now),
@@ -38,13 +37,14 @@ impl Outage {
         };
     }
 
-    /// Counts a failed attempt. Returns how many failed.
+    /// Counts a failed attempt. Returns the number of failures.
     pub(super) fn note_failure(&mut self) -> u32 {
         self.failures = self.failures.saturating_add(1);
         self.failures
     }
 
-    /// Ends when a connection is made. It is reported if the end of the last one was, or if the outage was long.
+    /// Ends an outage with a connection. It is reported if the end of the last connection was, or if the outage was
+    /// long.
     pub(super) fn end(&mut self, now: Instant) -> Connected {
         let away = self.since.map(|since| now.saturating_duration_since(since));
         let is_long = away.is_none_or(|away| away >= LONG);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_is_reported_as_the_end_of_the_last_one_was() {
+    fn connection_is_reported_if_the_last_loss_was() {
         let (mut outage, now) = (Outage::default(), Instant::now());
         for is_reported in [true, false, true] {
             outage.begin(now, is_reported);

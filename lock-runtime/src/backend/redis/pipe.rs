@@ -1,4 +1,4 @@
-//! Buffers a connection's bytes in both directions: not yet written, and not yet decoded.
+//! Buffers a connection's bytes in both directions: bytes to be written, and bytes to be decoded.
 
 use std::io::{self, Read, Write};
 
@@ -11,13 +11,13 @@ use super::tls::Session;
 /// The size of one read.
 const CHUNK: usize = 8_192;
 
-/// A socket and the bytes that go through it, encrypted or not.
+/// A socket and its bytes, encrypted or not.
 pub(super) struct Pipe {
     socket: Socket,
     session: Option<Session>,
-    /// Bytes that were appended and are not written, or not encrypted.
+    /// Bytes that were appended, and are not yet written, or not yet encrypted.
     output: Vec<u8>,
-    /// How many bytes were appended, and how many of these the system may have.
+    /// How many bytes were appended, and how many of them the system may have.
     appended: u64,
     written: u64,
     /// Whether the socket had no room for the remaining output.
@@ -55,12 +55,12 @@ impl Pipe {
         start
     }
 
-    /// Whether the system has no byte of the output from `start` on.
+    /// Returns whether the system has no byte of the output from `start` on.
     pub(super) fn is_unsent(&self, start: u64) -> bool {
         self.written <= start
     }
 
-    /// Whether the remaining output waits for room in the socket.
+    /// Returns whether the remaining output waits for room in the socket.
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }
@@ -90,7 +90,7 @@ impl Pipe {
         Ok(())
     }
 
-    /// Once the system takes a byte, all bytes that were encrypted before count as written.
+    /// When the system takes a byte, all bytes that were encrypted before count as written.
     fn write_encrypted(&mut self) -> io::Result<()> {
         let Some(session) = &mut self.session else {
             return Ok(());
@@ -121,7 +121,7 @@ impl Pipe {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) if self.session.is_none() => {
                     self.input.extend_from_slice(&self.chunk[..count]);
-                    // A short read empties the socket. Bytes that arrive later make it readable again.
+                    // A short read means that the socket is empty. Bytes that arrive later make it readable again.
                     if count < CHUNK {
                         return Ok(());
                     }
@@ -148,7 +148,7 @@ impl Pipe {
     }
 }
 
-/// Refuses a write of zero bytes, which would be retried for ever.
+/// Fails for a write of zero bytes, which would otherwise be retried for ever.
 fn nonzero(count: usize) -> io::Result<usize> {
     match count {
         0 => Err(io::ErrorKind::WriteZero.into()),
@@ -156,7 +156,7 @@ fn nonzero(count: usize) -> io::Result<usize> {
     }
 }
 
-/// Retries a system call that a signal interrupts.
+/// Retries a system call that was interrupted by a signal.
 fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match call() {

@@ -1,17 +1,17 @@
 //! Keeps locks on a majority of independent servers, the nodes of a quorum.
 //!
 //! Other programs see [Redlock](https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): an owner has the
-//! lock if it has `SET NX PX` on a majority of the nodes. In addition the nodes keep one order of waiters, agree on
-//! fencing tokens, and do not vote for a while after they may have lost data (`docs/decisions/quorum.md`).
+//! lock if it has `SET NX PX` on a majority of the nodes. In addition, the nodes keep one order of waiters, agree on
+//! fencing tokens, and do not vote for some time after they may have lost data (`docs/decisions/quorum.md`).
 //!
 //! The [`ballot`] of an owner decides, without I/O. An [`attempt`] asks the [`nodes`], [`ends`] ends an owner on each
-//! of them, [`renewing`] extends leases.
+//! of them, and [`renewing`] extends leases.
 //!
 //! # Invariants
 //!
 //! - Each node keeps the invariants of one server.
-//! - An expired vote does not count, and neither does a vote that the owner is yielding.
-//! - Only a holder that a majority has just confirmed writes its record again.
+//! - An expired vote does not count, nor does a vote that the owner is yielding.
+//! - Only a holder that a majority has just confirmed rewrites its record.
 //! - A node that may have lost data grants nothing until clients have measured the restart delay.
 
 mod attempt;
@@ -54,18 +54,18 @@ use crate::backend::wire::{AcquireRequest, End, Renewal, RenewalOutcome, WireEve
 use crate::background::Background;
 use crate::config::Options;
 
-/// Stands for the connections to all nodes, each with its own commands.
+/// Stands for the connections to all nodes. Each node has commands of its own.
 const ALL: ConnectionId = ConnectionId(0);
 
 /// A wire to the nodes of a quorum.
 pub(crate) struct QuorumWire {
     nodes: Arc<Nodes>,
-    /// The user that is logged in on the first node.
+    /// The user of the first node.
     user: String,
 }
 
 impl QuorumWire {
-    /// Makes a wire to the nodes of a URL. Does not connect before the first command.
+    /// Creates a wire to the nodes of a URL. Connects with the first command.
     pub(crate) fn new(
         target: QuorumTarget,
         options: &Options,
@@ -89,7 +89,7 @@ impl QuorumWire {
         let candidate = self.nodes.candidate_to_end(owner);
         owner.outstanding.ending(ALL);
         let ended = ends::end(&self.nodes, &candidate, contended).await;
-        // A doubtful answer is one to an end that may have been the second.
+        // An answer is in doubt if an earlier end may have been carried out.
         if ended.is_ok() && !candidate.ballot.lock().is_end_doubtful() {
             owner.outstanding.ending_is_known();
         }
@@ -115,7 +115,7 @@ impl QuorumWire {
             Err(WireError::Unavailable(_)) => false,
         };
         if is_final && !queue {
-            // The caller stops asking and has queued nowhere, but may have some nodes.
+            // The caller stops asking. It queues nowhere, but may have some nodes.
             owner.kept = None;
             ends::abandon(&self.nodes, &candidate);
         }
@@ -131,7 +131,7 @@ impl QuorumWire {
         renewing::renew(&self.nodes, renewals, report).await;
     }
 
-    /// A quorum has no minimum hold and no successors: its clients ask for neither (`docs/decisions/quorum.md`).
+    /// A quorum has neither minimum hold nor successors, so its clients ask for neither (`docs/decisions/quorum.md`).
     pub(crate) async fn end(
         &self,
         owner: &mut Owner,

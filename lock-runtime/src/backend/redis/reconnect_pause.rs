@@ -1,13 +1,14 @@
-//! The pause before a reconnect.
+//! Decides how long to pause before a reconnect.
 //!
-//! After a useful connection there is none, since callers wait for the next one. But a server may accept connections
-//! and refuse commands, as a former primary does once it is a replica. Without a pause, every command of every caller
-//! would then make a connection, and a warning.
+//! After a useful connection there is no pause, since callers wait for the next one. But a server may accept
+//! connections and refuse commands, for example a former primary that has become a replica. Without a pause, every
+//! command of every caller would then make a connection and log a warning.
 
 use std::time::{Duration, Instant};
 
-/// The delays from a useless connection, or an attempt, to the next one, before jitter, which at most doubles them. The
-/// longest bounds how long a recovered server goes unnoticed, and how often a fleet knocks at a server that is down.
+/// The pauses after a useless connection or a failed attempt, counted from its beginning. Jitter at most doubles them.
+/// The longest pause bounds how long a recovered server goes unnoticed, and how often a fleet tries a server that is
+/// down.
 pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
@@ -17,24 +18,24 @@ const STEADY: Duration = Duration::from_secs(1);
 /// The history of the connections to a server.
 #[derive(Debug, Default)]
 pub(super) struct ReconnectPause {
-    /// Useless connections minus useful ones, at least zero.
+    /// The number of useless connections minus the number of useful ones, at least zero.
     useless: u32,
-    /// Attempts in a row that did not reach the server.
+    /// The number of attempts in a row that did not reach the server.
     unreached: u32,
-    /// Connections that were lost, or unused because of the server's role.
+    /// The number of connections that were lost, or unused because of the server's role.
     lost: u32,
 }
 
 impl ReconnectPause {
     /// Notes an attempt, begun at `began`, that did not reach the server. Returns when the next one may begin. The
-    /// pauses grow with the outage, so a short outage is over quickly.
+    /// pauses grow with the outage, so that a short outage is noticed quickly.
     pub(super) fn after_unreached(&mut self, began: Instant, jitter: f64) -> Instant {
         self.unreached = self.unreached.saturating_add(1);
         began + grown(self.unreached, jitter)
     }
 
-    /// Notes the end of a connection whose attempt began at `began`. The next attempt may begin at the returned time;
-    /// `None` means at once. A connection was useful if a command on it was answered without an error.
+    /// Notes the end of a connection whose attempt began at `began`. Returns when the next attempt may begin; `None`
+    /// means at once. A connection was useful if a command on it was answered without an error.
     pub(super) fn next_attempt(
         &mut self,
         was_useful: bool,
@@ -53,7 +54,7 @@ impl ReconnectPause {
         if self.useless == 0 {
             return None;
         }
-        // Counted from the attempt: a connection that lasted longer than the pause is followed by none.
+        // Counted from the attempt, so that no pause follows a connection that lasted longer.
         Some(began + grown(self.useless, jitter))
     }
 
@@ -64,7 +65,7 @@ impl ReconnectPause {
     }
 }
 
-/// The pause after this many failures, at least one.
+/// Returns the pause after this many failures, at least one.
 pub(super) fn grown(failures: u32, jitter: f64) -> Duration {
     let doubled = SHORTEST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10));
     doubled.min(LONGEST_PAUSE).mul_f64(1.0 + jitter)
@@ -78,7 +79,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// The pause after a connection that lasted `lasted` milliseconds.
+    /// Returns the pause after a connection that lasted `lasted` milliseconds.
     fn pause(
         history: &mut ReconnectPause,
         was_useful: bool,
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_connections_are_counted_until_a_steady_one() {
+    fn lost_connections_are_counted_until_a_steady_connection() {
         let mut history = ReconnectPause::default();
         assert_eq!([history.note_lost(), history.note_lost()], [1, 2]);
         pause(&mut history, true, 10, 0.0);

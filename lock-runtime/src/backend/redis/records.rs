@@ -1,7 +1,7 @@
-//! Reads locks without holding them: the commands, and the meaning of their answers.
+//! Reads locks without holding them, by commands that do not write.
 //!
-//! [`lock_record`] reads the value of one lock, [`snapshot`] all records of it, and [`scan`] finds the locks of one
-//! node. None of them writes.
+//! [`lock_record`] parses the value of one lock, [`snapshot`] reads all of its records, and [`scan`] finds the locks of
+//! one node.
 
 pub(super) mod lock_record;
 pub(super) mod scan;

@@ -1,9 +1,9 @@
-//! Parses a cluster node's redirections to another node.
+//! Parses the redirections of a cluster's nodes.
 
-/// The number of slots of a cluster.
+/// The number of slots in a cluster.
 const SLOTS: u16 = 16_384;
 
-/// The answer of a node that does not have a lock. It has carried out nothing.
+/// The answer of a node that does not have a lock. The node has carried out nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Redirect {
     pub(super) slot: u16,
@@ -15,7 +15,7 @@ pub(super) struct Redirect {
 }
 
 impl Redirect {
-    /// Reads `MOVED 7724 10.0.0.7:7000` and `ASK …`, split after the code. An IPv6 address has no brackets.
+    /// Parses `MOVED 7724 10.0.0.7:7000` and `ASK …`, split after the code. An IPv6 address has no brackets.
     pub(super) fn parse(code: &str, detail: &str) -> Option<Redirect> {
         let is_moved = match code {
             "MOVED" => true,
@@ -61,7 +61,7 @@ mod tests {
             node("node-b.local", 7001, false)
         );
         assert_eq!(parse("MOVED", "7724 ::1:7002"), node("::1", 7002, true));
-        // A node that does not know its own address.
+        // This node does not know its own address.
         assert_eq!(parse("MOVED", "7724 :7003"), node("", 7003, true));
     }
 

@@ -1,4 +1,4 @@
-//! Implements the operators' interface for one server or a cluster.
+//! Operators' commands for one server or a cluster.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl RedisWire {
             Records::Native(scripts) => scripts,
             Records::Redisson(redisson) => return redisson.revoke(names, order).await,
         };
-        // The record of another program is compared byte by byte, and an operator has only its hash.
+        // Another program's record is compared byte by byte, but the operator has only its hash.
         let snapshot = match order.seen {
             HolderRef::Token(_) => None,
             HolderRef::Record(_) => Some(self.snapshot(names).await?),
@@ -95,10 +95,10 @@ impl RedisWire {
             arguments: &compared.arguments(&order.notice),
             shortcut: None,
         };
-        // In a cluster it is sent again after a lost answer. By then this revocation may have given the lock to someone
-        // else.
+        // In a cluster the command is sent again after a lost answer. By then the first one may have handed the lock
+        // off to somebody else.
         let unanswered = AtomicUsize::new(0);
-        let note = |event: SendEvent| {
+        let mut note = |event: SendEvent| {
             match event {
                 SendEvent::Sending(_) => unanswered.fetch_add(1, Ordering::Relaxed),
                 SendEvent::Unsent(_) | SendEvent::Answered(_) | SendEvent::Refused(_) => {
@@ -106,7 +106,7 @@ impl RedisWire {
                 }
             };
         };
-        let answered = self.topology.run(Purpose::End, &call, note).await?;
+        let answered = self.topology.run(Purpose::End, &call, &mut note).await?;
         match revoking::parse(&answered.answer)? {
             RevokeReply::NotHeld | RevokeReply::Changed
                 if unanswered.load(Ordering::Relaxed) > 0 =>

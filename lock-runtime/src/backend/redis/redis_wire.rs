@@ -34,15 +34,15 @@ use crate::lease::schedule::Extension;
 /// A wire to Redis or Valkey.
 pub(crate) struct RedisWire {
     pub(super) topology: Topology,
-    /// The user that it is logged in as.
+    /// The user as whom the client is logged in.
     pub(super) user: String,
     pub(super) records: Records,
 }
 
-/// The record format of locks on the servers.
+/// The format of the locks' records.
 pub(super) enum Records {
     Native(&'static ScriptSet),
-    /// The records of Java services, on one server.
+    /// The format of Java services that use Redisson, on one server.
     Redisson(Redisson),
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Records {
 type Parse = fn(&Value) -> Result<EndReply, WireError>;
 
 impl RedisWire {
-    /// Makes a wire to the servers of a URL. Does not connect before the first command.
+    /// Creates a wire to the servers of a URL. Connects with the first command.
     pub(crate) fn new(
         target: Target,
         options: &Options,
@@ -151,8 +151,11 @@ impl RedisWire {
                 ttl: millis(ttl),
             }),
         };
-        let note = |event| outstanding.note_acquire(event, ttl, queue);
-        let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
+        let mut note = |event| outstanding.note_acquire(event, ttl, queue);
+        let Answered { at, answer } = self
+            .topology
+            .run(Purpose::Acquire, &call, &mut note)
+            .await?;
         let answer = match (answer, number, &self.records) {
             (Value::Okay, Some(token), _) => AcquireReply::Granted(Grant {
                 contended: false,
@@ -165,7 +168,7 @@ impl RedisWire {
     }
 
     pub(crate) async fn downgrade(&self, owner: &mut Owner, ttl: Duration) -> RenewalOutcome {
-        // Redisson's record has no shares, and no writers that ask.
+        // Redisson's record has neither shares nor writers.
         let Records::Native(scripts) = &self.records else {
             let (at, answer) = (Moment::FIRST, None);
             return Ok(Answered { at, answer });
@@ -187,8 +190,11 @@ impl RedisWire {
             ],
             shortcut: None,
         };
-        let note = |event| outstanding.note_acquire(event, ttl, false);
-        let Answered { at, answer } = self.topology.run(Purpose::Acquire, &call, note).await?;
+        let mut note = |event| outstanding.note_acquire(event, ttl, false);
+        let Answered { at, answer } = self
+            .topology
+            .run(Purpose::Acquire, &call, &mut note)
+            .await?;
         let answer = scripts::parse_renew_reply(&answer)?;
         Ok(Answered { at, answer })
     }
@@ -207,7 +213,10 @@ impl RedisWire {
             arguments: &[Argument::Text(owner_id.as_str())],
             shortcut: None,
         };
-        let Answered { answer, .. } = self.topology.run(Purpose::Acquire, &call, |_| {}).await?;
+        let Answered { answer, .. } = self
+            .topology
+            .run(Purpose::Acquire, &call, &mut |_| {})
+            .await?;
         scripts::parse_mint_reply(&answer)
     }
 
@@ -239,21 +248,21 @@ impl RedisWire {
             ..
         } = owner;
         let (mut shortcut, mut successor) = (None, None);
-        // The last ones are used if the script has that many.
+        // Only the first `count` of them are sent.
         let mut arguments = [Argument::Entry(entry); 3];
         let (script, count, parse): (_, _, Parse) = match (&self.records, how) {
-            // A call that asks for a minimum hold was refused before.
+            // A call that asks for a minimum hold was already refused.
             (Records::Redisson(_), End::Rest { .. }) => {
                 return Err(WireError::refused("Redisson's record has no minimum hold"));
             }
-            // The owner is in no queue, so nothing else is left of it once the lock is free.
+            // The owner is in no queue, so a release leaves nothing of it.
             (Records::Redisson(redisson), End::Release { .. } | End::Whole { .. }) => {
                 arguments[0] = redisson.field(&entry.owner_id);
                 (&SCRIPTS.release, 1, scripts::parse_release_reply)
             }
             (Records::Native(_), End::Release { number }) => {
                 arguments[0] = Argument::Member(&entry.owner_id, *mode);
-                // The record of a shared lock does not name the owner.
+                // The record of a shared lock does not contain the owner.
                 let is_named = mode.share().is_none() && names.is_one();
                 shortcut = is_named.then_some(Shortcut::Release { entry, number });
                 let script = &Scripts::of(*mode, names).release;
@@ -261,7 +270,7 @@ impl RedisWire {
             }
             (Records::Native(_), End::Rest { time }) => {
                 arguments[0] = Argument::Text(entry.owner_id.as_str());
-                // Rounds up to a whole millisecond.
+                // Rounded up to the next millisecond.
                 arguments[1] = Argument::Number(millis(time) + 1);
                 (Scripts::rest(), 2, scripts::parse_rest_reply)
             }
@@ -290,13 +299,13 @@ impl RedisWire {
             arguments: &arguments[..count],
             shortcut,
         };
-        let note = |event| {
+        let mut note = |event| {
             outstanding.note_end(event);
             if let Some((outstanding, ttl)) = &mut successor {
                 outstanding.note_acquire(event, *ttl, true);
             }
         };
-        let Answered { at, answer } = self.topology.run(Purpose::End, &call, note).await?;
+        let Answered { at, answer } = self.topology.run(Purpose::End, &call, &mut note).await?;
         let answer = parse(&answer)?;
         Ok(Answered { at, answer })
     }
@@ -312,7 +321,7 @@ impl RedisWire {
     }
 
     pub(crate) async fn has_replicas(&self, owner: &Owner) -> Result<(), WireError> {
-        // Also for an owner that asks for a share: it does not write its share here.
+        // Exclusive even for an owner that asks for a share, since no share is written here.
         let renewal = Renewal {
             owner_id: owner.entry.owner_id,
             names: owner.names.clone(),
@@ -346,7 +355,7 @@ impl RedisWire {
     }
 }
 
-/// The time in µs since 1970, for readers of a record that has it in place of a token.
+/// The time in µs since 1970, for people who read a record without a token.
 #[expect(clippy::disallowed_methods, reason = "no lease is counted by it")]
 fn wall_clock() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -6,7 +6,7 @@ use super::command::{self, Argument, millis};
 use super::scripts::{Script, Scripts};
 use crate::backend::wire::Renewal;
 
-/// What to wait for after a write.
+/// The replicas to wait for after a write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitReplicas {
     pub(super) replicas: u32,
@@ -15,20 +15,20 @@ pub(super) struct WaitReplicas {
 }
 
 impl WaitReplicas {
-    /// Appends the command.
+    /// Appends the `WAIT` command.
     pub(super) fn write(self, output: &mut Vec<u8>) {
         let numbers = [i64::from(self.replicas), millis(self.timeout).max(1)].map(Argument::Number);
         command::write(output, &[Argument::Text("WAIT"), numbers[0], numbers[1]]);
     }
 }
 
-/// Appends renewals. With `by_source`, the first of each script carries the source: leases may be of several modes.
+/// Appends renewals, perhaps of leases in several modes. With `by_source`, the first call of each script carries the
+/// source.
 pub(super) fn write_renewals(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
     write_each(output, renewals, by_source, renewal);
 }
 
-/// Like [`write_renewals`], but each renewal writes, whether or not it needs to: WAIT covers what its own connection
-/// has written.
+/// Like [`write_renewals`], but each renewal writes even if it need not: WAIT only covers writes of its own connection.
 pub(super) fn write_rewrites(output: &mut Vec<u8>, renewals: &[&Renewal], by_source: bool) {
     write_each(output, renewals, by_source, |one| {
         let (script, arguments) = renewal(one);
@@ -57,7 +57,7 @@ fn write_each(
     }
 }
 
-/// The script that extends a lease, and its arguments.
+/// Returns the script that extends a lease, and its arguments.
 pub(super) fn renewal(renewal: &Renewal) -> (&'static Script, [Argument<'_>; 2]) {
     let script = &Scripts::of(renewal.mode, &renewal.names).renew;
     let arguments = [

@@ -1,9 +1,9 @@
 //! Waits until replicas have a lock, before its caller gets it.
 //!
-//! WAIT blocks all commands behind it, so a node has a second connection for it. There, WAIT covers what that
-//! connection has written, not the writes of others: some servers count a stopped replica. So each owner writes its
-//! records once more, and one WAIT follows the writes of all callers that came together. The next batch gathers
-//! meanwhile.
+//! WAIT blocks all commands behind it, so a node has a second connection for it. On that connection WAIT covers only
+//! what the connection itself has written, not the writes of others: some servers count a stopped replica for those. So
+//! each owner writes its records once more there, and one WAIT follows the writes of all callers that arrived together.
+//! The next batch gathers meanwhile.
 
 use std::mem;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::background::sync::Mutex;
 
-/// The most locks that one WAIT follows.
+/// The maximum number of locks for one WAIT.
 const BATCH: usize = 256;
 
 /// The second connection to a node.
@@ -33,12 +33,12 @@ pub(super) struct Replication {
 #[derive(Default)]
 struct Waiting {
     callers: Vec<(Renewal, oneshot::Sender<Renewed>)>,
-    /// Whether a task sends what gathers.
+    /// Whether a task is sending the batches.
     is_sending: bool,
 }
 
 impl Replication {
-    /// The second connection for a client that waits for replicas; `None` for one that does not.
+    /// Creates the second connection of a client that waits for replicas; `None` for other clients.
     pub(super) fn new(
         id: NodeId,
         locator: Locator,
@@ -50,7 +50,7 @@ impl Replication {
             is_subscribed: false,
             ..settings.clone()
         };
-        // Its end proves nothing: no lease is confirmed on it.
+        // No lease is confirmed on this connection, so its end puts none in doubt.
         let node = Node::new(id, locator, settings, events.clone(), Arc::new(|_, _| ()));
         Some(Arc::new(Replication {
             node,
@@ -59,8 +59,8 @@ impl Replication {
         }))
     }
 
-    /// Waits until enough replicas have a lock. Fails if they do not in time, or if the owner no longer has it; a
-    /// renewal that extends nothing need not have it.
+    /// Waits until enough replicas have a lock. Fails if they do not have it in time, or if the owner no longer holds
+    /// it. If the renewal extends nothing, the owner need not hold it.
     pub(super) async fn confirm(
         self: &Arc<Replication>,
         renewal: Renewal,
@@ -89,12 +89,12 @@ impl Replication {
         }
     }
 
-    /// Sends what has gathered, until nothing is left.
+    /// Sends batches until no caller waits.
     async fn send(&self) {
         loop {
             let batch: Vec<_> = {
                 let mut waiting = self.waiting.lock();
-                // Their callers are gone.
+                // The other callers are gone.
                 waiting.callers.retain(|(_, reply)| !reply.is_closed());
                 let count = waiting.callers.len().min(BATCH);
                 let batch: Vec<_> = waiting.callers.drain(..count).collect();
@@ -112,7 +112,7 @@ impl Replication {
                 .renew(&renewals, write_rewrites, Some(self.wait), until)
                 .await;
             for (reply, outcome) in replies.into_iter().zip(outcomes) {
-                // The caller may be gone.
+                // Fails if the caller is gone.
                 let _ = reply.send(outcome);
             }
         }

@@ -10,18 +10,19 @@ use crate::backend::wire::inspection::RevokeReply;
 use crate::lease::fencing_token::FencingToken;
 use crate::state::{HolderKind, HolderRef};
 
-/// What must match a lock's record before the lock is taken away.
+/// The part of a lock's record that must match before the lock is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compared<'a> {
     Token(FencingToken),
-    /// The id of the owner, which has no token.
+    /// The owner's id, for a holder without a token.
     Owner(&'a [u8]),
     /// The first bytes of a value, and its length.
     Whole(&'a [u8], u64),
 }
 
 impl<'a> Compared<'a> {
-    /// What to compare, if the record may be the one that an operator saw. The script alone compares a token.
+    /// Returns what to compare. `None` if this cannot be the record that the operator saw. A token is compared only by
+    /// the script.
     pub(super) fn of(seen: HolderRef, record: &'a LockRecord) -> Option<Compared<'a>> {
         match seen {
             HolderRef::Token(token) => Some(Compared::Token(token)),
@@ -34,14 +35,14 @@ impl<'a> Compared<'a> {
                     let is_seen = hash == record.hash();
                     return is_seen.then_some(Compared::Whole(value, record.length));
                 }
-                // Even if it has asked for a token since.
+                // The same owner may have asked for a token since.
                 let owner = record.owner().filter(|_| holder.hash == Some(hash));
                 owner.map(Compared::Owner)
             }
         }
     }
 
-    /// The arguments of the script.
+    /// Returns the arguments of the script.
     pub(super) fn arguments(self, notice: &'a str) -> [Argument<'a>; 4] {
         let number = |number: u64| Argument::Number(i64::try_from(number).unwrap_or(i64::MAX));
         let (token, value, length) = match self {

@@ -1,8 +1,9 @@
-//! The scripts, and the meaning of their answers.
+//! The scripts, and parsers for their answers.
 //!
 //! # Invariants
 //!
-//! - A script names no key that it may have removed: in a slot that is being migrated it would fail there, halfway.
+//! - A script names no key after it may have removed it: in a slot that is being migrated it would fail there, halfway
+//!   through.
 //! - Renewal and release name only the lock's own record.
 
 use std::sync::{LazyLock, OnceLock};
@@ -20,7 +21,7 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::{Counted, Grant, Holder};
 use crate::lease::{Mode, Share};
 
-/// The source of a script, from files of `lua`.
+/// Returns the source of a script, from files in `lua`.
 macro_rules! lua {
     ($($name:literal),+) => {
         concat!($(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/backend/redis/lua/", $name, ".lua"))),+)
@@ -29,17 +30,17 @@ macro_rules! lua {
 
 pub(super) use lua;
 
-/// A script, as the two headers that begin its calls.
+/// A script, with the two headers that begin its calls.
 pub(super) struct Script {
-    /// The records that are its KEYS, in their order.
+    /// The records that are its KEYS, in order.
     records: &'static [RecordKind],
-    /// Whether the headers omit the number of keys, which differs from call to call.
+    /// Whether the number of keys differs from call to call, so that the headers omit it.
     is_of_several: bool,
     by_digest: CommandHeader,
     by_source: CommandHeader,
 }
 
-/// The scripts of one mode, or of several locks at once.
+/// The scripts of one mode, or for several locks at once.
 pub(super) struct Scripts {
     pub(super) acquire: Script,
     pub(super) renew: Script,
@@ -47,7 +48,7 @@ pub(super) struct Scripts {
     pub(super) end: Script,
 }
 
-/// The scripts of all modes, for clients with the same fence retention. Built on first use.
+/// The scripts of all modes, for clients with the same fence retention. Created on first use.
 pub(super) struct ScriptSet {
     memory: FenceRetention,
     exclusive: OnceLock<Scripts>,
@@ -92,41 +93,41 @@ impl ScriptSet {
         self.exclusive.get_or_init(|| exclusive(self.memory))
     }
 
-    /// The script that takes a lock from its holder, in whatever mode it is held.
+    /// Returns the script that takes a lock of any mode from its holder.
     pub(super) fn revoke(&self) -> &Script {
         let revoke = || self.memory.source(lua!("grant", "share", "revoke"));
         self.revoke.get_or_init(|| Script::new(ALL, &revoke()))
     }
 
-    /// The script that mints a token for a holder without one.
+    /// Returns the script that mints a token for a holder without one.
     pub(super) fn mint(&self) -> &Script {
         let mint = || self.memory.source(lua!("grant", "mint"));
         self.mint.get_or_init(|| Script::new(OF_QUEUE, &mint()))
     }
 
-    /// The script that ends an owner and names its successor. It grants the lock to one owner, so a share of the queue
-    /// admits the next ones when it confirms.
+    /// Returns the script that ends an owner and names its successor. It grants the lock to one waiter; if that is a
+    /// share, its confirmation admits the next ones.
     pub(super) fn end_with_successor(&self) -> &Script {
         &self.exclusive().end
     }
 }
 
 impl Scripts {
-    /// The scripts that write no fence, so that the fence retention does not matter: `renew` and `release`.
+    /// Returns the scripts `renew` and `release`, which write no fence and so do not depend on its retention.
     pub(super) fn of(mode: Mode, names: &OneOrMore<RecordNames>) -> &'static Scripts {
         static OF_A_DAY: LazyLock<&'static ScriptSet> =
             LazyLock::new(|| ScriptSet::with(FenceRetention::DAY));
         OF_A_DAY.of(mode, names)
     }
 
-    /// The script that keeps locks reserved whose holder is done.
+    /// Returns the script that reserves locks whose holder is done.
     pub(super) fn rest() -> &'static Script {
         static REST: LazyLock<Script> =
             LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("rest")));
         &REST
     }
 
-    /// The script that writes the records of locks once more, so that WAIT covers them.
+    /// Returns the script that rewrites the records of locks, so that WAIT covers them.
     pub(super) fn rewrite() -> &'static Script {
         static REWRITE: LazyLock<Script> = LazyLock::new(|| {
             Script::of_several(&[RecordKind::Lock, RecordKind::Fence], lua!("rewrite"))
@@ -156,7 +157,8 @@ fn exclusive(memory: FenceRetention) -> Scripts {
     }
 }
 
-/// Like exclusive, but `acquire` counts the sharers of the lock, and `end` admits all of them.
+/// Like the exclusive scripts, but `acquire` counts the shares of the lock, and `end` admits all waiting shares at
+/// once.
 fn write(memory: FenceRetention) -> Scripts {
     Scripts {
         acquire: Script::new(ALL, &memory.source(ACQUIRE)),
@@ -185,7 +187,7 @@ fn share(memory: FenceRetention) -> Scripts {
     }
 }
 
-/// Each script names its records of every lock.
+/// The KEYS are the records of all locks.
 fn several(memory: FenceRetention) -> Scripts {
     Scripts {
         acquire: Script::of_several(
@@ -206,7 +208,7 @@ impl Script {
         Script::with_keys(records, records.len(), source)
     }
 
-    /// A script whose last key is the first of its arguments: a record of the node, not of a lock.
+    /// Creates a script whose first argument names its last key: a record of the node, not of a lock.
     pub(super) fn of_node(records: &'static [RecordKind], source: &str) -> Script {
         Script::with_keys(records, records.len() + 1, source)
     }
@@ -225,7 +227,7 @@ impl Script {
         }
     }
 
-    /// A script for any number of locks.
+    /// Creates a script for any number of locks.
     fn of_several(records: &'static [RecordKind], source: &str) -> Script {
         let source = &control::without_removed(source);
         let header = |command, script| {
@@ -239,15 +241,15 @@ impl Script {
         }
     }
 
-    /// Whether this is the same script with the same records.
+    /// Returns whether this is the same script with the same records.
     pub(super) fn is(&self, other: &Script) -> bool {
         self.by_digest == other.by_digest
     }
 
     /// Appends a call for the locks with these names.
     ///
-    /// A call by digest is short, and answered with NOSCRIPT by a server that lacks the script. A call `by_source`
-    /// carries the script, which the server has from then on.
+    /// A call by digest is short, but a server that lacks the script answers NOSCRIPT. A call `by_source` carries the
+    /// script, which the server keeps.
     pub(super) fn write(
         &self,
         output: &mut Vec<u8>,
@@ -338,7 +340,7 @@ pub(super) fn parse_waiting(parts: &[Value], lock: usize, mode: Mode) -> Option<
         _ => return None,
     }
     Some(Waiting {
-        // −1 stands for a key that does not expire.
+        // −1 stands for a key that never expires.
         remaining: u64::try_from(*remaining).ok().map(Duration::from_millis),
         position: u32::try_from(*position).unwrap_or(u32::MAX),
         holder,
@@ -392,7 +394,7 @@ pub(super) fn parse_grant(value: &Value) -> Option<Grant> {
     }
 }
 
-/// The error omits the answer, which may contain an owner id.
+/// Returns the error for an unknown answer. It omits the answer itself, which may contain an owner id.
 pub(super) fn unknown_answer(script: &str) -> WireError {
     WireError::refused(format!(
         "the script `{script}` gave an answer that this version does not know"

@@ -1,7 +1,7 @@
-//! Sentinels: finds the primary, and notices a failover.
+//! Finds the primary through sentinels, and notices a failover.
 //!
 //! A [`finder`] locates the server to connect to, and a [`watch`] ends the connection when it learns of another
-//! primary. In all else the primary is like a single server.
+//! primary. In every other way the primary is like a single server.
 
 mod finder;
 mod primary;

@@ -1,8 +1,8 @@
-//! The one connection to a node, replaced when it fails.
+//! The connection to a node, which is replaced when it fails.
 //!
-//! The background makes the connection for the first command, so that an idle client sends nothing. It is subscribed to
-//! the client's channels before the first command. The client library's own reconnection is not used: it neither
-//! notices a server that has stopped answering nor bounds the wait of a call.
+//! The background connects for the first command, so that an idle client sends nothing. The connection is subscribed to
+//! the client's channels before the first command is sent. The client library's own reconnection is not used: it
+//! neither notices a server that has stopped answering nor limits the wait of a call.
 
 mod connecting;
 mod reports;
@@ -23,6 +23,7 @@ use super::error_reply::describe_broken;
 use super::locator::Locator;
 use super::outage::Outage;
 use super::reconnect_pause::ReconnectPause;
+use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{NodeId, WireEvents};
@@ -42,7 +43,7 @@ struct Shared {
     events: Arc<dyn WireEvents>,
     on_push: OnPush,
     state: Mutex<ConnectionState>,
-    /// A connection that is being made is closed at once: its owner is gone.
+    /// Whether the owner is gone. A connection that is still being made is then closed at once.
     is_closed: AtomicBool,
     pause: Mutex<ReconnectPause>,
     outage: Mutex<Outage>,
@@ -55,7 +56,7 @@ enum ConnectionState {
     Up(Arc<Connection>),
 }
 
-/// An attempt to connect, which begins after the pause, if there is one.
+/// An attempt to connect. It begins after the pause, if there is one.
 #[derive(Clone)]
 struct Attempt {
     outcome: watch::Receiver<Option<ConnectResult>>,
@@ -66,7 +67,7 @@ struct Attempt {
 #[derive(Clone)]
 struct Pause {
     until: Instant,
-    /// Why the last attempt failed, or why its connection has ended.
+    /// Why the last attempt failed, or why the last connection ended.
     cause: WireError,
 }
 
@@ -96,12 +97,12 @@ impl SharedConnection {
         }
     }
 
-    /// The deadline of a command that begins now.
+    /// Returns the deadline of a command that begins now.
     pub(super) fn until(&self) -> Instant {
         Instant::now() + self.shared.settings.command_timeout
     }
 
-    /// Returns the connection, made if there is none. Concurrent callers share one attempt.
+    /// Returns the connection, and makes one if there is none. Concurrent callers share one attempt.
     pub(super) async fn get(&self, until: Instant) -> ConnectResult {
         let mut attempt = {
             let mut state = self.shared.state.lock();
@@ -131,9 +132,9 @@ impl SharedConnection {
         let connected = attempt.wait_for(Option::is_some);
         let outcome = self.timers().timeout_at(until, connected).await;
         match outcome {
-            Ok(Ok(outcome)) => outcome.clone().expect("the outcome was waited for"),
+            Ok(Ok(outcome)) => outcome.clone().expect("an attempt ends with an outcome"),
             Ok(Err(_)) => {
-                // The task of the attempt was dropped.
+                // The attempt's task was dropped.
                 self.shared.reset_if_connecting();
                 Err(WireError::unavailable(
                     "the attempt to connect was given up",
@@ -143,11 +144,11 @@ impl SharedConnection {
         }
     }
 
-    /// Sends the command that `write` appends and waits for its answer.
+    /// Sends the command that `write` appends, and waits for its answer.
     pub(super) async fn send(
         &self,
         connection: &Connection,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         until: Instant,
     ) -> Result<Value, SendError> {
         let answer = connection.transport.send(write);
@@ -157,12 +158,12 @@ impl SharedConnection {
         Ok(answer)
     }
 
-    /// Sends the `count` commands that `write` appends at once. The answers may be errors of the server.
+    /// Sends the `count` commands that `write` appends, all at once. The answers may be the server's errors.
     pub(super) async fn send_all(
         &self,
         connection: &Connection,
         count: usize,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         until: Instant,
     ) -> Result<Vec<Value>, SendError> {
         let answers = connection.transport.send_all(count, write);
@@ -198,7 +199,6 @@ impl SharedConnection {
         }
     }
 
-    /// The connection, if there is one.
     pub(super) fn current(&self) -> Option<Arc<Connection>> {
         match &*self.shared.state.lock() {
             ConnectionState::Up(connection) => Some(connection.clone()),
@@ -206,7 +206,7 @@ impl SharedConnection {
         }
     }
 
-    /// Why there is no connection, while the next attempt is delayed.
+    /// Returns why there is no connection, if the next attempt is delayed.
     pub(super) fn put_off(&self) -> Option<WireError> {
         let state = self.shared.state.lock();
         let pause = match &*state {
@@ -217,13 +217,13 @@ impl SharedConnection {
         (Instant::now() < pause.until).then(|| pause.cause.clone())
     }
 
-    /// Runs a task in the background. `false` in a forked child.
+    /// Runs a task in the background. Returns `false` in a forked child.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> bool {
         let background = &self.shared.settings.background;
         background.spawn(task).is_some()
     }
 
-    /// Timers for commands, whose callers' runtimes may have none.
+    /// Returns timers for commands whose callers' runtimes may have none.
     pub(super) fn timers(&self) -> &Timers {
         self.shared.settings.background.timers()
     }
@@ -232,7 +232,7 @@ impl SharedConnection {
         self.shared.settings.command_timeout
     }
 
-    /// Closes the connection, now or once it is made, for good.
+    /// Closes the connection for good, even if it is still being made.
     pub(super) fn close(&self, reason: &str) {
         let last = {
             let mut state = self.shared.state.lock();
@@ -247,8 +247,8 @@ impl SharedConnection {
         }
     }
 
-    /// Closes `connection`, whose server refuses commands because of its role. Whatever else it has answered, further
-    /// connections are made ever less often while that lasts.
+    /// Closes `connection`, whose server refuses commands because of its role. The pauses between connections grow as
+    /// long as that lasts, whatever else the server has answered.
     pub(super) fn reject(&self, connection: &Connection, reason: &str) {
         connection.note_useless();
         self.shared.drop_connection(connection, reason);
@@ -274,7 +274,7 @@ impl ConnectionState {
     const NEVER_UP: ConnectionState = ConnectionState::Down(None);
 }
 
-/// Whether an attempt that may begin at `time` would have less than half of the time left until `until`.
+/// Returns whether an attempt that begins at `time` would have less than half of the time until `until`.
 fn is_late(time: Instant, until: Instant) -> bool {
     let now = Instant::now();
     time.saturating_duration_since(now) > until.saturating_duration_since(now) / 2
@@ -293,7 +293,7 @@ impl Shared {
         }
     }
 
-    /// Drops the connection once its server is no longer the primary.
+    /// Drops the connection when its server is no longer the primary.
     fn watch(self: &Arc<Shared>, connection: &Arc<Connection>) {
         // Weak, since the watch ends with the connection.
         let (shared, watched) = (Arc::downgrade(self), Arc::downgrade(connection));
@@ -312,7 +312,7 @@ impl Shared {
         }
     }
 
-    /// Removes the connection, which has ended for `reason`, and returns it, unless it is not the current one.
+    /// Removes the connection, which has ended for `reason`, and returns it. Does nothing if it is not the current one.
     fn forget(&self, id: ConnectionId, reason: &str) -> Option<Arc<Connection>> {
         let mut state = self.state.lock();
         let connection = match &*state {
@@ -327,7 +327,7 @@ impl Shared {
         Some(connection)
     }
 
-    /// When the next attempt may begin, after a connection that has ended.
+    /// Returns when the next attempt may begin, after a connection has ended.
     fn next_attempt(&self, was_useful: bool, began: Instant) -> Option<Instant> {
         let jitter = random::jitter();
         self.pause
@@ -336,10 +336,10 @@ impl Shared {
     }
 }
 
-/// An event of a node that is not the answer to a command.
+/// An event of a node, other than the answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PushEvent<'a> {
-    /// A message on a channel that the connection is subscribed to.
+    /// A message on a subscribed channel.
     Message {
         channel: &'a [u8],
         payload: &'a [u8],
@@ -347,7 +347,7 @@ pub(super) enum PushEvent<'a> {
     /// A connection is set up and subscribed.
     Connected(ConnectionId),
     /// A connection has ended. Messages may have been missed, and the next connection may lead to another server. May
-    /// be reported after the next connection is.
+    /// be reported only after the next connection is.
     Disconnected(ConnectionId),
 }
 

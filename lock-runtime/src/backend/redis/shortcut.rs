@@ -1,7 +1,7 @@
-//! Plain commands that replace a script in the common case, for a third of the server's work.
+//! Plain commands that replace a script in the common case, for a third of the work on the server.
 //!
-//! A free lock is taken by `SET NX`, and released by a comparison with the whole record, on servers that can compare
-//! and delete. If the command did nothing, the script follows, and finds out why.
+//! `SET NX` takes a free lock. A comparison with the whole record releases one, on servers with a command for
+//! compare-and-delete. If the plain command did nothing, the script follows and finds out why.
 
 use redis::{RedisError, Value};
 
@@ -18,10 +18,10 @@ pub(super) enum Deletion {
     DelEx,
 }
 
-/// The task of a script, if a plain command can do it.
+/// A task for a script that a plain command may be able to do.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shortcut<'a> {
-    /// Takes a lock that is free, for `ttl` ms. The number takes the token's place in the record.
+    /// Takes a free lock for `ttl` ms. `number` takes the token's place in the record.
     Take {
         entry: &'a QueueEntry,
         number: FencingToken,
@@ -34,19 +34,19 @@ pub(super) enum Shortcut<'a> {
     },
 }
 
-/// A command of [`Shortcut`] that a server has.
+/// A server's command for a [`Shortcut`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlainCommand<'a> {
     shortcut: Shortcut<'a>,
     deletion: Option<Deletion>,
 }
 
-/// A connection's first query, which shows whether its user may run scripts. Without them, a user could take a lock but
-/// not release it.
+/// A connection's first query, which shows whether its user may run scripts. A user without that permission could take
+/// a lock, but not release it.
 pub(super) const SCRIPT_CHECK: [&str; 3] = ["EVAL", "return(1)", "0"];
 
-/// Whether the user may run scripts, according to the answer to the [check](SCRIPT_CHECK). A server that is loading its
-/// data refuses it, too, and runs scripts later.
+/// Returns whether the user may run scripts, according to the answer to the [check](SCRIPT_CHECK). Other errors do not
+/// count: a server that is loading its data refuses the check, and runs scripts later.
 pub(super) fn runs_scripts(answer: Value) -> bool {
     !answer
         .extract_error()
@@ -54,7 +54,8 @@ pub(super) fn runs_scripts(answer: Value) -> bool {
 }
 
 impl<'a> Shortcut<'a> {
-    /// The command on a connection with this command to compare and delete, whose user may or may not run scripts.
+    /// Returns the command for a connection with this compare-and-delete command, and a user who may or may not run
+    /// scripts.
     pub(super) fn command_with(
         self,
         deletion: Option<Deletion>,
@@ -83,30 +84,31 @@ impl PlainCommand<'_> {
             (Shortcut::Release { entry, number }, Some(deletion)) => {
                 deletion.write(output, lock, entry, number);
             }
-            (Shortcut::Release { .. }, None) => unreachable!("it is made with a deletion"),
+            (Shortcut::Release { .. }, None) => unreachable!("a release needs a deletion"),
         }
     }
 
-    /// The answer: [`Okay`](Value::Okay) to a lock that is taken, otherwise what the script would return. `None` if the
+    /// Returns [`Okay`](Value::Okay) if the lock was taken, otherwise what the script would return; `None` if the
     /// script must be asked.
     pub(super) fn answer(&self, answer: Value) -> Option<Value> {
         match (self.shortcut, answer) {
-            // Another owner has the lock, or this one by an earlier attempt.
+            // Another owner has the lock, or this owner through an earlier attempt.
             (Shortcut::Take { .. }, Value::Nil) => None,
-            // There may be a waiter, another holder, or none. The answer asks for `end`, which handles each case.
+            // There may be a waiter, another holder, or none. This answer makes the caller send `end`, which handles
+            // each case.
             (Shortcut::Release { .. }, Value::Int(0)) => Some(Value::Int(2)),
             (_, answer) => Some(answer),
         }
     }
 
-    /// Whether this is the server's own command to compare and delete.
+    /// Returns whether this is the server's own compare-and-delete command.
     pub(super) fn is_deletion(&self) -> bool {
         matches!(self.shortcut, Shortcut::Release { .. })
     }
 }
 
 impl Deletion {
-    /// The command of a server with this name and version, major and minor.
+    /// Returns the command of a server with this name and version (major and minor).
     pub(super) fn of_server(server: &str, version: (u32, u32)) -> Option<Deletion> {
         match server {
             "valkey" if version >= (9, 0) => Some(Deletion::DelIfEq),
@@ -115,8 +117,8 @@ impl Deletion {
         }
     }
 
-    /// Appends the command that deletes the record of `lock` if the owner of `entry` holds it by `token` and no waiter
-    /// has set its flag.
+    /// Appends the command that deletes the record of `lock`, if the owner of `entry` holds it with `token` and no
+    /// waiter has set the flag.
     fn write(self, output: &mut Vec<u8>, lock: &str, entry: &QueueEntry, token: FencingToken) {
         let (lock, record) = (Argument::Text(lock), Argument::Record(entry, token));
         match self {
@@ -129,7 +131,7 @@ impl Deletion {
     }
 }
 
-/// Whether the command cannot be used on this connection: the server lacks it, or the user lacks the permission.
+/// Returns whether the connection cannot use the command: the server lacks it, or the user lacks the permission.
 pub(super) fn is_unusable(error: &RedisError) -> bool {
     let detail = error.detail().unwrap_or_default();
     error.code() == Some("NOPERM") || detail.contains("unknown command")

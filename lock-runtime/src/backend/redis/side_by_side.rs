@@ -4,7 +4,8 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// Runs futures concurrently, and returns their outputs in order. For a few: each is polled whenever one is woken.
+/// Runs futures concurrently, and returns their outputs in order. Meant for a few, since each is polled whenever one is
+/// woken.
 pub(super) async fn side_by_side<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut futures: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
     let mut outputs: Vec<Option<F::Output>> = futures.iter().map(|_| None).collect();

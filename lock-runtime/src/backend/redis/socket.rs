@@ -2,14 +2,15 @@
 //!
 //! # Invariants
 //!
-//! - A TCP connection is closed by a reset, so that none of its bytes arrives later, if the system can do that.
+//! - A TCP connection is closed by a reset, so that none of its bytes arrives later. On some systems this is not
+//!   possible.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 #[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// A socket that does not block and is registered with no runtime.
+/// A non-blocking socket, registered with no runtime.
 #[derive(Debug)]
 pub(super) enum Socket {
     Tcp(std::net::TcpStream),
@@ -18,7 +19,7 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    /// Another descriptor of the socket. A runtime needs its own to wait for the socket.
+    /// Duplicates the descriptor: each runtime needs its own to wait for the socket.
     pub(super) fn try_clone(&self) -> io::Result<Socket> {
         match self {
             Socket::Tcp(stream) => stream.try_clone().map(Socket::Tcp),
@@ -84,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// The peer gets none of the unsent bytes, although the socket has another descriptor.
+    /// The peer gets none of the unsent bytes, even though the socket has another descriptor.
     #[test]
     fn reset_ends_a_connection_for_all_its_descriptors() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -93,7 +94,7 @@ mod tests {
         let socket = Socket::Tcp(stream);
         let clone = socket.try_clone().unwrap();
         let (mut peer, _) = listener.accept().unwrap();
-        // More than the buffers of the two sides hold.
+        // Writes more than fits into the buffers of both sides.
         while (&socket).write(&[0; 65_536]).is_ok() {}
         socket.reset();
         let read = io::copy(&mut peer, &mut io::sink());

@@ -1,6 +1,6 @@
 //! Maps locks to nodes.
 //!
-//! Sends each command to the node of its lock, so the wire need not know whether there is one node or a cluster.
+//! Sends each command to the node of its lock, so that the wire need not know whether there is one node or a cluster.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::shared_connection::PushEvent;
 use super::url::Servers;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Listing, Position, ServerReply};
-use crate::backend::wire::outstanding::SendEvent;
+use crate::backend::wire::outstanding::OnStep;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::key::{LockName, slot_of};
@@ -28,7 +28,7 @@ use crate::state::LockState;
 
 /// The nodes of a client.
 pub(super) enum Topology {
-    /// One server has every lock. It may be another one after a failover.
+    /// One server has every lock. After a failover it may be another server.
     Single {
         node: Arc<Node>,
         replication: Option<Arc<Replication>>,
@@ -46,7 +46,7 @@ impl Ask for Topology {
 }
 
 impl Topology {
-    /// Opens the servers of a URL, whose messages and connections are reported to `events`.
+    /// Opens the servers of a URL. Reports their messages and connections to `events`.
     pub(super) fn new(
         servers: Servers,
         settings: Settings,
@@ -68,7 +68,7 @@ impl Topology {
         }
     }
 
-    /// The node of every lock, if there is only one.
+    /// Returns the node that has every lock, where there is only one.
     pub(super) fn only_node(&self) -> Arc<Node> {
         match self {
             Topology::Single { node, .. } => node.clone(),
@@ -83,14 +83,14 @@ impl Topology {
         &self,
         purpose: Purpose,
         call: &ScriptCall<'_>,
-        note: impl FnMut(SendEvent) + Send,
+        note: OnStep<'_>,
     ) -> Result<Answered<Value>, WireError> {
         match self {
             Topology::Single { node, .. } => {
                 let answered = node.run(purpose, call, node.until(), note).await;
                 answered.map_err(NodeError::into_wire)
             }
-            // Boxed, or the future of each command to a single server would have room for it.
+            // Boxed: otherwise the future of each command to a single server would have room for it.
             Topology::Cluster(cluster) => Box::pin(cluster.run(purpose, call, note)).await,
         }
     }
@@ -128,7 +128,7 @@ impl Topology {
         replicated.map_err(NodeError::into_wire)
     }
 
-    /// Checks that each node that has locks answers.
+    /// Checks that each node with locks answers.
     pub(super) async fn ping(&self) -> Result<(), WireError> {
         match self {
             Topology::Single { node, .. } => {
@@ -153,7 +153,7 @@ impl Topology {
         }
     }
 
-    /// The next locks of a listing. The cursor moves once they are known.
+    /// Returns the next locks of a listing. The cursor moves only once they are known.
     pub(super) async fn page(
         &self,
         listing: &Listing,
@@ -171,7 +171,7 @@ impl Topology {
         }
     }
 
-    /// The renewals of each node.
+    /// Splits renewals by node.
     pub(super) fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
         match self {
             Topology::Single { .. } => vec![renewals],
@@ -179,7 +179,7 @@ impl Topology {
         }
     }
 
-    /// The connection on which the messages about a lock come, if there is one.
+    /// Returns the connection that receives the messages about a lock, if there is one.
     pub(super) fn connection_of(&self, lock: &LockName) -> Option<Arc<Connection>> {
         match self {
             Topology::Single { node, .. } => node.connected(),
@@ -187,7 +187,6 @@ impl Topology {
         }
     }
 
-    /// The connections to all nodes.
     pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
         match self {
             Topology::Single { node, .. } => node.connected().into_iter().collect(),
@@ -196,7 +195,7 @@ impl Topology {
     }
 }
 
-/// The next locks of a node that has every lock.
+/// Returns the next locks of a node that has every lock.
 async fn page_of_one(
     node: &Node,
     listing: &Listing,
@@ -213,7 +212,7 @@ async fn page_of_one(
     Ok((looks.filter_map(state).collect(), after))
 }
 
-/// The node of every lock, whose messages and connections are reported to `events`.
+/// Creates a node that has every lock. Its messages and connections are reported to `events`.
 fn only_node(locator: Locator, settings: Settings, events: Arc<dyn WireEvents>) -> Node {
     let on_push = {
         let events = events.clone();

@@ -1,10 +1,10 @@
-//! One socket that all threads write, and that any waiting thread reads for all.
+//! A socket that all threads write to. Any waiting thread reads from it for all.
 //!
-//! One mutex covers the commands of all senders ([`io`]), so that they have the order of one connection. The readers
-//! are [`reader_task`]s, one for each runtime that sends, threads that block ([`blocked_thread`]), and the background
-//! ([`background_reader`]).
+//! One mutex covers the commands of all senders ([`io`]), which gives them one order on the connection. The readers are
+//! [`reader_task`]s, one for each runtime that sends commands, threads that block ([`blocked_thread`]), and the
+//! background ([`background_reader`]).
 //!
-//! A forked child does not touch the socket, since it is the parent's. It locks the mutex only if it is free: the
+//! A forked child does not touch the socket, which belongs to its parent. It locks the mutex only if that is free: the
 //! thread that locked it may not exist in the child.
 
 mod background_reader;
@@ -39,20 +39,25 @@ use notifications::Notifications;
 pub(super) use notifications::{OnTransportEvent, TransportEvent};
 use wake_pipe::WakePipe;
 
-/// One connection, from the time its socket is open.
+/// Appends commands to the output of a connection.
+///
+/// This is no type parameter, or everything down to the socket would be compiled again for each command.
+pub(in crate::backend::redis) type WriteCommands<'a> = &'a (dyn Fn(&mut Vec<u8>) + Sync);
+
+/// A connection, from the moment its socket is open.
 pub(super) struct Transport {
     io: Mutex<Io>,
     background: Background,
-    /// Notified when the duties of the background have changed.
+    /// Notified when the duties of the background change.
     background_notify: Notify,
     on_event: OnTransportEvent,
-    /// Whether runtimes and blocked threads read, not only the background.
+    /// Whether runtimes and blocked threads read, in addition to the background.
     callers_read: bool,
 }
 
 impl Transport {
-    /// Starts to read from a connected socket. With `background_only`, only the background ever reads. `None` in a
-    /// forked child.
+    /// Starts to read from a connected socket. With `background_only`, only the background ever reads. Returns `None`
+    /// in a forked child.
     pub(super) fn start(
         socket: Socket,
         session: Option<Session>,
@@ -73,10 +78,7 @@ impl Transport {
     }
 
     /// Sends the command that `write` appends.
-    pub(super) fn send(
-        self: &Arc<Self>,
-        write: impl FnOnce(&mut Vec<u8>),
-    ) -> AnswerReceiver<Value> {
+    pub(super) fn send(self: &Arc<Self>, write: WriteCommands<'_>) -> AnswerReceiver<Value> {
         let (sender, receiver) = AnswerSender::one();
         self.submit(sender, write);
         receiver
@@ -86,14 +88,14 @@ impl Transport {
     pub(super) fn send_all(
         self: &Arc<Self>,
         count: usize,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
     ) -> AnswerReceiver<Vec<Value>> {
         let (sender, receiver) = AnswerSender::many(count);
         self.submit(sender, write);
         receiver
     }
 
-    fn submit(self: &Arc<Self>, answer: AnswerSender, write: impl FnOnce(&mut Vec<u8>)) {
+    fn submit(self: &Arc<Self>, answer: AnswerSender, write: WriteCommands<'_>) {
         if self.background.check_process().is_err() {
             return;
         }
@@ -105,7 +107,7 @@ impl Transport {
         self.deliver(notifications);
     }
 
-    /// Locks the state, and determines the sender of a command. A runtime gets its reader task with its first command.
+    /// Locks the state, and identifies the sender of a command. A runtime's first command starts its reader task.
     fn lock_for_sender(self: &Arc<Self>, now: Instant) -> (MutexGuard<'_, Io>, Sender) {
         if self.callers_read && blocked_thread::note_sender(self) {
             return (self.lock(), Sender::BlockedThread);
@@ -162,13 +164,13 @@ impl Transport {
         is_open
     }
 
-    /// When the server last answered, at first when it was connected.
+    /// Returns when the server last answered. Before the first answer this is the time of the connect.
     pub(super) fn last_answer(&self) -> Instant {
         self.lock().last_answer()
     }
 
-    /// Reads messages that may have arrived while no reader was at work, for instance while the only thread of a
-    /// runtime was busy.
+    /// Reads messages that may have arrived while nobody read, for example because the only thread of a runtime was
+    /// busy.
     pub(super) fn read_messages(&self) {
         let now = Instant::now();
         let mut io = self.lock();
@@ -189,13 +191,13 @@ impl Transport {
         self.assign_background(io, is_needed);
     }
 
-    /// The events of the socket that the background waits for; `None` if it does not read.
+    /// Returns the events of the socket that the background waits for; `None` if it does not read.
     fn background_interest(&self) -> Option<Interest> {
         self.lock().background_interest()
     }
 
-    /// Makes the background read if the readers have sent no command since `sent_by_readers` was `sent_before`, or are
-    /// late.
+    /// Makes the background read if the readers have sent no command since their count was `sent_before`, or if they
+    /// are late.
     fn take_over(&self, sent_before: u64) {
         let reads_once = self.lock().take_over(sent_before);
         if reads_once {
@@ -209,7 +211,7 @@ impl Transport {
         io.runtime_readers.remove(runtime);
         io.background_reads = true;
         drop(io);
-        // Notified even if the background reads already: the task may have left bytes unwritten.
+        // Notified even if the background reads already, since the task may have left bytes unwritten.
         self.background_notify.notify_one();
     }
 
@@ -226,10 +228,10 @@ impl Transport {
         }
     }
 
-    /// Makes the calling thread the reader, with a pipe that wakes it. `None` if another thread or the background
-    /// reads.
+    /// Makes the calling thread the reader, and returns a pipe that wakes it. Returns `None` if another thread or the
+    /// background reads.
     fn start_thread_reader(&self) -> Option<Arc<WakePipe>> {
-        // The future of a blocked thread may have forked this process since it sent the command.
+        // The future on this thread may have forked the process since it sent the command.
         self.background.check_process().ok()?;
         let mut io = self.lock();
         if io.is_closed() {
@@ -261,7 +263,7 @@ impl Transport {
         self.deliver(notifications);
     }
 
-    /// Makes the background read if needed, and notifies it if it did not read before.
+    /// Makes the background read if `is_needed`, and notifies it if it did not read before.
     fn assign_background(&self, mut io: MutexGuard<'_, Io>, is_needed: bool) {
         let is_new = is_needed && !io.background_reads;
         io.background_reads |= is_needed;
@@ -275,7 +277,7 @@ impl Transport {
         notifications.deliver(&self.on_event, &self.background_notify);
     }
 
-    /// For callers that may run in a forked child.
+    /// Like [`lock`](Transport::lock), for callers that may run in a forked child.
     fn lock_unless_forked(&self) -> Option<MutexGuard<'_, Io>> {
         self.io.lock_unless_forked(self.background.process())
     }

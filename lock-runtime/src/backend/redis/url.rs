@@ -25,18 +25,18 @@ use sentinel_url::SentinelUrl;
 /// The port of a Sentinel.
 const SENTINEL_PORT: u16 = 26379;
 
-/// The servers that a URL names, and the login there. No `Debug`, since a login contains a password.
+/// The servers of a URL, and the login there. No `Debug`, since a login contains a password.
 pub(crate) struct Target {
     pub(super) servers: Servers,
     pub(super) login: RedisConnectionInfo,
 }
 
-/// The servers that a URL names.
+/// The servers of a URL.
 pub(super) enum Servers {
     One(Address),
-    /// Nodes of a cluster, which know the others. There is at least one.
+    /// Some nodes of a cluster, which know the others. At least one.
     Cluster(Vec<Address>),
-    /// Sentinels, which know the primary.
+    /// The sentinels, which know the primary.
     Sentinels(Sentinels),
 }
 
@@ -65,7 +65,7 @@ impl Target {
                 servers: Servers::Cluster(addresses(url, PORT, options)?),
                 login: login_of_first(url)?,
             }),
-            // A quorum has a `QuorumTarget`.
+            // A quorum's URL becomes a `QuorumTarget` instead.
             Form::Server | Form::Quorum => Ok(Target {
                 servers: Servers::One(addresses(url, PORT, options)?.swap_remove(0)),
                 login: login_of_first(url)?,
@@ -78,7 +78,7 @@ impl Target {
     fn sentinels(url: &Parts, options: &Options) -> Result<Target, LockError> {
         let sentinel = SentinelUrl::of(url)?;
         let mut addresses = self::addresses(url, SENTINEL_PORT, options)?;
-        // The primary is reached as the URL specifies, even if the sentinels are not.
+        // The URL specifies how the primary is reached, even if the sentinels are reached in another way.
         let beside = self::addresses(url, SENTINEL_PORT, options)?.swap_remove(0);
         if sentinel.without_tls {
             if options.require_tls {

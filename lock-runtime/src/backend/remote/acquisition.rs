@@ -1,7 +1,8 @@
-//! Acquires a lock: runs from the first attempt until the caller wins or gives up.
+//! Acquires a lock, from the first attempt until the caller wins or gives up.
 //!
-//! [`Competing`] decides what to do next. This sends the commands, waits, and reports what is known about the lock to
-//! the callers behind it. It may be dropped at any time, and then leaves behind what the machine decides.
+//! [`Competing`] decides what to do next. This file sends the commands, waits, and publishes what is known about the
+//! lock to the callers behind this one. An acquisition may be dropped at any time; the machine then decides what it
+//! leaves behind.
 
 mod new_head;
 
@@ -35,24 +36,24 @@ use crate::error::{LockError, LockErrorKind};
 use crate::lease::record::Grant;
 use crate::lease::{Mode, Request};
 
-/// A call that competes for a lock. Dropped at any time, it hands over what it has.
+/// A call that competes for a lock. Dropped at any time, it hands over its owner and its place.
 pub(crate) struct Acquisition {
     context: Arc<Context>,
     request: Request,
-    /// When its wait is over.
+    /// When the caller's wait is over.
     until: Instant,
     competing: Competing<RegisteredOwner>,
-    /// What the machine knows, in words.
+    /// The machine's knowledge about the lock, in words.
     last_known: Option<LastKnown>,
     polls: PollInterval,
-    /// The time to the next poll, set by the last answer.
+    /// The time to the next poll, which the last answer sets.
     poll: Duration,
     pace: Pace,
-    /// While it waits, the client listens for releases.
+    /// Makes the client listen for releases while this caller waits.
     subscription: Option<Subscription>,
-    /// Failed attempts in a row.
+    /// The number of failed attempts in a row.
     failures: u32,
-    /// How often it lost some of several locks.
+    /// How often the call has lost one of several locks.
     begun_anew: u32,
 }
 
@@ -80,10 +81,10 @@ impl Acquisition {
         }
     }
 
-    /// The task that makes the first attempt, and continues until the outcome is delivered or the caller is gone.
+    /// Returns the task that makes the first attempt, and runs until the outcome is delivered or the caller is gone.
     #[inline]
     pub(crate) fn begin(self, reply: Reply<Outcome>) -> Task {
-        // Counted here, not in the task: a shutdown may look before the task runs.
+        // Counted here, not in the task, since a shutdown may check the count before the task runs.
         let counted = self.context.unsettled.one();
         self.into_task(Command::Attempt, reply, counted)
     }
@@ -93,23 +94,23 @@ impl Acquisition {
         Box::pin(async move {
             let outcome = tokio::select! {
                 biased;
-                // The caller is gone: dropping the acquisition hands over what it has.
+                // The caller is gone: dropping the acquisition hands over its owner and its place.
                 () = reply.closed() => None,
                 outcome = self.run(first) => Some(outcome),
             };
             drop(self);
             if let Some(outcome) = outcome {
-                // If the caller is gone by now, the lease comes back and is released when it is dropped.
+                // If the caller is gone by now, the lease comes back, and dropping it releases the lock.
                 catch_panics(|| drop(reply.send(outcome)));
             }
             drop(counted);
         })
     }
 
-    /// Competes until it has the lock or its wait is over.
+    /// Competes until the call has the lock or its wait is over.
     ///
-    /// Acquiring a free lock takes one attempt and nothing else. All other awaits are boxed, or every acquisition's
-    /// future would have room for them.
+    /// A free lock takes one attempt and nothing else. All other awaits are boxed: otherwise every acquisition's future
+    /// would have room for them.
     async fn run(&mut self, mut command: Command) -> Outcome {
         loop {
             command = match command {
@@ -139,7 +140,7 @@ impl Acquisition {
         self.competing.on(event, || self.context.now())
     }
 
-    /// Makes the lease of the granted lock.
+    /// Creates the lease of the granted lock.
     #[inline]
     fn win(&mut self) -> Undelivered {
         let Won {
@@ -162,7 +163,7 @@ impl Acquisition {
         Undelivered::new(self.context.clone(), lease)
     }
 
-    /// Notes what is known about the lock, also for the callers behind this one.
+    /// Notes what is known about the lock, and publishes it to the callers behind this one.
     fn learn(&mut self, last_known: LastKnown) {
         if self.competing.heads_queue() {
             let lock = &self.request.lock().names.lock;
@@ -187,7 +188,7 @@ impl Acquisition {
         let notified = async {
             match self.competing.owner() {
                 Some(owner) => owner.notified().await,
-                // It has given back a lock that too few replicas had.
+                // The owner was ended, because too few replicas had the lock.
                 None => pending().await,
             }
         };
@@ -210,7 +211,7 @@ impl Acquisition {
                 backoff(self.failures, random::jitter())
             }
             Pause::Anew => {
-                // Each owner must be ended, so a call that loses its locks every time must not make many.
+                // Each owner must be ended, so a call that keeps losing its locks must not create many.
                 let times = self.begun_anew;
                 self.begun_anew += 1;
                 if times == 0 {
@@ -279,7 +280,7 @@ impl Acquisition {
         command
     }
 
-    /// Another owner has the lock, or one of several.
+    /// Another owner has the lock, or one of the locks.
     fn waits(&mut self, waiting: Waiting) -> Command {
         let context = &self.context;
         context.contended.insert(&self.request.lock().names.lock);
@@ -316,13 +317,13 @@ impl Acquisition {
         self.on(event)
     }
 
-    /// Listens for releases of the lock, which was held at the last attempt. The lock may have become free between the
-    /// attempt and the subscription, so the owner asks once more afterwards.
+    /// Listens for releases of the lock, which was held at the last attempt. It may have become free before the
+    /// subscription, so the owner asks once more afterwards.
     async fn listen(&mut self) -> Command {
         if Instant::now() >= self.until {
             return self.on(Event::TimeIsUp);
         }
-        let owner = self.competing.owner().expect("it has asked");
+        let owner = self.competing.owner().expect("the owner has asked");
         if self.subscription.is_none() {
             self.subscription = self.context.wire.subscription(&owner.names.first().lock);
         }
@@ -334,9 +335,9 @@ impl Acquisition {
         }
     }
 
-    /// The lock is granted once enough replicas have it.
+    /// Waits until enough replicas have the granted lock.
     async fn await_replicas(&mut self) -> Command {
-        let owner = self.competing.owner().expect("it was granted the lock");
+        let owner = self.competing.owner().expect("a grant has an owner");
         let ttl = self.request.terms.first_ttl();
         match self.context.wire.replicated(owner, ttl).await {
             Ok(()) => self.granted_by(Event::HasReplicas),
@@ -354,9 +355,9 @@ impl Acquisition {
         self.on(Event::GivenBack)
     }
 
-    /// Asks whether anybody can have the lock now, before the callers behind this one learn who has it.
+    /// Checks whether anybody can have the lock now, before the callers behind this one learn the name of its holder.
     async fn check_replicas(&mut self) -> Command {
-        let owner = self.competing.owner().expect("it has asked");
+        let owner = self.competing.owner().expect("the owner has asked");
         match self.context.wire.has_replicas(owner).await {
             Ok(()) => {
                 if let Some(holder) = self.last_known.take() {
@@ -368,7 +369,7 @@ impl Acquisition {
         }
     }
 
-    /// Gives back what the owner has, and starts over with another one.
+    /// Ends the owner, with all that it has, and starts over with another one.
     fn begin_anew(&mut self) -> Command {
         if let Some(owner) = self.competing.give_back() {
             drop(reaper::end(&self.context, owner));
@@ -376,8 +377,8 @@ impl Acquisition {
         self.on(Event::GivenBack)
     }
 
-    /// Leaves the queue. Waits until the server has confirmed that, but no longer than one command timeout after the
-    /// end of its wait; the remainder runs in the background. The error states why it gives up.
+    /// Leaves the queue. Waits for the server's confirmation, but no longer than one command timeout after the end of
+    /// the caller's wait; anything left continues in the background. The error explains why the caller gives up.
     async fn give_up(&mut self) -> LockError {
         let error = self.error();
         let (context, lock) = (&self.context, &self.request.lock().names.lock);
@@ -418,16 +419,16 @@ impl Drop for Acquisition {
     }
 }
 
-/// The properties of this request that decide how it is served.
+/// Returns the properties of this request that decide how it is served.
 #[inline]
 fn call(context: &Context, request: &Request) -> Call {
     let awaits_replicas = context.waits_for_replicas;
     let may_lack_token = !request.fenced && !awaits_replicas;
     let is_alone = request.mode == Mode::Exclusive && request.locks.len() == 1;
-    // A caller that does not wait expects the lock to be held, and one command tells it so.
+    // A caller that does not wait expects the lock to be held. The script reports that with one command.
     let waits = !request.wait.is_zero();
-    // A lock with a minimum hold is never handed over: it expires each time. Only the script lets the waiters in before
-    // a newcomer.
+    // A lock with a minimum hold is never handed over, but expires every time. Then only the script lets the waiters in
+    // before a newcomer.
     let is_handed_over = request.terms.min_hold_ms == 0;
     Call {
         locks: request.locks.len(),

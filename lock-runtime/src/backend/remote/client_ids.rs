@@ -6,20 +6,20 @@ use crate::error::LockError;
 use crate::lease::owner_id::ClientId;
 
 /// The ids of a client, and the number of its owners with each.
+/// Each connection has its own id, since copies of a machine or of a restored process share everything that was created
+/// before they connect. If they shared an id, each copy would receive the other's messages, and would count as a
+/// subscriber for the other. If a client is copied while it waits without a connection, the copies still share an id
+/// until the connection after the next.
 ///
-/// Each connection has its own id, since copies of a machine or of a restored process share everything that was made
-/// before they connect. With a shared id, each copy would receive the other's messages, and count as a subscriber in
-/// its place. Copies of a client that waits without a connection still share an id until the connection after the next.
-///
-/// The connections to the nodes of a cluster share their ids, since each node counts its own subscribers. A copy of a
-/// client has its own ids once all of its connections have been found broken.
+/// The connections to the nodes of a cluster share their ids, since each node counts its own subscribers. There a copy
+/// gets its own ids once it has found all of its connections broken.
 #[derive(Debug, Default)]
 pub(crate) struct ClientIds {
-    /// The last one is for new owners.
+    /// The last id is for new owners.
     in_use: Vec<(ClientId, usize)>,
     /// The connections that are subscribed to the last id, one for each node.
     subscribed: Vec<(NodeId, ConnectionId)>,
-    /// All of them are gone.
+    /// Whether all of these connections are gone.
     is_past: bool,
 }
 
@@ -29,7 +29,7 @@ impl ClientIds {
         if self.in_use.is_empty() || self.is_past {
             self.draw()?;
         }
-        let (id, owners) = self.in_use.last_mut().expect("one was drawn above");
+        let (id, owners) = self.in_use.last_mut().expect("an id was drawn above");
         *owners += 1;
         Ok(*id)
     }
@@ -38,23 +38,23 @@ impl ClientIds {
     pub(crate) fn register_again(&mut self, id: ClientId) {
         match self.owners_mut(id) {
             Some(owners) => *owners += 1,
-            // In front: not for new owners.
+            // In front, since the last id is for new owners.
             None => self.in_use.insert(0, (id, 1)),
         }
     }
 
-    /// Uncounts an owner.
+    /// No longer counts an owner.
     pub(crate) fn unregister(&mut self, id: ClientId) {
         if let Some(owners) = self.owners_mut(id) {
             *owners -= 1;
         }
     }
 
-    /// The ids that a new connection to a node subscribes to: the id of new owners first, then those of owners that
-    /// have not ended. The first connection has a new id.
+    /// Returns the ids for the subscriptions of a new connection to a node: first the id of new owners, then the ids of
+    /// owners that have not ended. The first connection gets a new id.
     pub(crate) fn for_connection(&mut self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
         let is_shared = self.subscribed.iter().any(|&(other, _)| other != node);
-        // Owners already use this id, and the connection is made for them.
+        // If owners already use this id, the connection is made for them.
         let has_owners = self.in_use.last().is_some_and(|&(_, owners)| owners > 0);
         let is_taken = self.is_past || !self.subscribed.is_empty();
         if !is_shared && (is_taken || !has_owners) {
@@ -63,26 +63,26 @@ impl ClientIds {
         Ok(self.in_use.iter().rev().map(|&(id, _)| id).collect())
     }
 
-    /// The ids in use that are not among these. Connections to several nodes may be made at the same time, and each may
-    /// have drawn an id that the others lack.
+    /// Returns the ids in use that are not in `subscribed`. Connections to several nodes may be made at the same time,
+    /// and each may draw an id that the others lack.
     pub(crate) fn missing(&self, subscribed: &[ClientId]) -> Vec<ClientId> {
         let ids = self.in_use.iter().map(|&(id, _)| id);
         ids.filter(|id| !subscribed.contains(id)).collect()
     }
 
-    /// Whether a connection is subscribed to the id of new owners.
+    /// Returns whether a connection is subscribed to the id of new owners.
     pub(crate) fn is_subscribed(&self) -> bool {
         !self.subscribed.is_empty()
     }
 
-    /// A connection is subscribed to the id of new owners.
+    /// Notes that a connection is subscribed to the id of new owners.
     pub(crate) fn connected(&mut self, node: NodeId, connection: ConnectionId) {
         self.subscribed.retain(|&(other, _)| other != node);
         self.subscribed.push((node, connection));
     }
 
-    /// A connection is gone: new owners get the id of the next one, unless it exists already or other nodes are
-    /// connected.
+    /// Notes that a connection is gone. New owners get the id of the next connection, unless that already exists or
+    /// other nodes are connected.
     pub(crate) fn disconnected(&mut self, node: NodeId, connection: ConnectionId) {
         let before = self.subscribed.len();
         self.subscribed
@@ -119,7 +119,7 @@ mod tests {
     fn each_connection_has_an_id_of_its_own() {
         let mut ids = ClientIds::default();
         let id = ids.register().unwrap();
-        // The connection is made for that owner, which waits for a message by this id.
+        // The connection is made for that owner, which waits for a message to this id.
         assert_eq!(ids.for_connection(NODE).unwrap(), [id]);
         ids.connected(NODE, FIRST);
         assert_eq!(ids.register().unwrap(), id);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn owner_registered_without_a_connection_goes_by_the_id_of_the_next_one() {
+    fn owner_registered_without_a_connection_has_the_id_of_the_next_connection() {
         let mut ids = ClientIds::default();
         ids.for_connection(NODE).unwrap();
         ids.connected(NODE, FIRST);
@@ -197,9 +197,9 @@ mod tests {
         assert_eq!(ids.len(), 4);
     }
 
-    /// Each node must count the client as a subscriber, whatever connection was made first.
+    /// Each node must count the client as a subscriber, whichever connection was made first.
     #[test]
-    fn connections_that_are_made_side_by_side_are_told_of_each_others_ids() {
+    fn concurrent_connections_know_each_others_ids() {
         let mut ids = ClientIds::default();
         let first = ids.for_connection(NODE).unwrap();
         let second = ids.for_connection(OTHER).unwrap();
@@ -222,7 +222,7 @@ mod tests {
         ids.connected(NODE, FIRST);
         assert_eq!(ids.for_connection(OTHER).unwrap(), [id]);
         ids.connected(OTHER, ConnectionId(2));
-        // One is replaced while the other lasts.
+        // One connection is replaced while the other lasts.
         ids.disconnected(NODE, FIRST);
         assert_eq!(ids.register().unwrap(), id);
         assert_eq!(ids.for_connection(NODE).unwrap(), [id]);

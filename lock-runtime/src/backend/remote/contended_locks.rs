@@ -1,16 +1,16 @@
-//! Remembers the locks that a client has lately found held.
+//! Remembers the locks that a client recently found held.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::key::LockName;
 
-/// How many locks are remembered. Several locks may share a place, which remembers the last of them.
+/// The number of places. If several locks share one, it remembers the last of them.
 const PLACES: usize = 128;
 
-/// The locks that others held when this client last asked. Such a lock is usually held again, so the first command for
+/// The locks that others held when this client last asked. Such a lock is probably still held, so the first command for
 /// it is the script.
 ///
-/// A place has the hash of a name, or zero. A collision costs a command, or a little of the server's time.
+/// A place contains the hash of a name, or zero. A collision costs one command, or a little of the server's time.
 pub(crate) struct ContendedLocks([AtomicU64; PLACES]);
 
 impl Default for ContendedLocks {
@@ -24,12 +24,12 @@ impl ContendedLocks {
         self.place(lock).load(Ordering::Relaxed) == lock.known_hash()
     }
 
-    /// Another owner has it.
+    /// Remembers that another owner has the lock.
     pub(crate) fn insert(&self, lock: &LockName) {
         self.place(lock).store(lock.known_hash(), Ordering::Relaxed);
     }
 
-    /// It was free.
+    /// Remembers that the lock was free.
     pub(crate) fn remove(&self, lock: &LockName) {
         if self.contains(lock) {
             self.place(lock).store(0, Ordering::Relaxed);

@@ -33,8 +33,8 @@ use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockName, OneOrMore, RecordNames};
 use crate::lease::Mode;
 
-/// How many callers of a client may wait in Redis for shares of one lock, each with its own place. Further callers wait
-/// for one of these places.
+/// How many callers of a client may queue in Redis at the same time for shares of one lock. Further callers wait in the
+/// client for one of these places.
 const MAX_WAITING_SHARES: u32 = 64;
 
 /// The shared state of one client's locks on its servers.
@@ -45,23 +45,23 @@ pub(crate) struct Context {
     pub(crate) wire: Servers,
     pub(crate) clock: Clock,
     pub(crate) background: Background,
-    /// Bounds one command, connecting included.
+    /// The timeout of one command, including the connect.
     pub(crate) command_timeout: Duration,
-    /// Whether a lock is granted only once replicas have it.
+    /// Whether a lock is granted only after replicas have it.
     pub(crate) waits_for_replicas: bool,
-    /// How many callers in a row may have one grant.
+    /// How many callers in a row may use one grant.
     pub(crate) local_turns: u32,
     pub(crate) await_release: bool,
     pub(crate) notifier: GrantNotifier,
     queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
-    /// The queues of callers for shares, which wait in Redis side by side.
+    /// The queues of callers for shares. Several of these callers queue in Redis at the same time.
     share_queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
     registry: Mutex<LeaseRegistry>,
     pub(crate) contended: ContendedLocks,
     pub(crate) downgrading: Arc<Downgrading>,
-    /// Wakes the watchdog before its planned time.
+    /// Wakes the watchdog before its planned check.
     pub(crate) watchdog: Arc<Notify>,
-    /// Acquisitions under way, and owners that are being ended.
+    /// The acquisitions in flight, and the owners that are being ended.
     pub(crate) unsettled: InFlight,
 }
 
@@ -73,7 +73,7 @@ impl Context {
         notifier: GrantNotifier,
         options: &Options,
     ) -> Context {
-        // Without a queue, turns would keep out others that may have come first.
+        // Without a queue on the server, local turns would keep out clients that came first.
         let local_turns = if wire.has_queue() {
             options.local_turns
         } else {
@@ -98,12 +98,12 @@ impl Context {
         }
     }
 
-    /// The local queues of callers that want a lock exclusively.
+    /// Returns the local queues of callers that want a lock exclusively.
     pub(crate) fn queues(&self) -> MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>> {
         self.queues.lock()
     }
 
-    /// The local queues of callers in this mode.
+    /// Returns the local queues of callers in this mode.
     pub(crate) fn queues_of(
         &self,
         mode: Mode,
@@ -122,12 +122,12 @@ impl Context {
         self.clock.now()
     }
 
-    /// Timers for futures that callers poll, with or without a runtime.
+    /// Returns timers for the futures of callers with or without a runtime.
     pub(crate) fn timers(&self) -> &Timers {
         self.background.timers()
     }
 
-    /// Fails in a forked child of the process that made the client.
+    /// Fails in a forked child of the client's process.
     pub(crate) fn check_process(&self) -> Result<(), LockError> {
         self.background.check_process()
     }
@@ -141,7 +141,7 @@ impl Context {
         RegisteredOwner::new(label, names, mode, &self.notifier)
     }
 
-    /// A waiting caller, and the duty to answer it.
+    /// Creates a waiting caller, and the duty to answer it.
     pub(crate) fn inline_runner<T: Send + 'static>(&self) -> (InlineRunner<T>, Reply<T>) {
         InlineRunner::new(&self.background)
     }
@@ -159,11 +159,11 @@ impl Context {
         self.check_process()?;
         let gone = || LockError::new(LockErrorKind::Shutdown);
         let task = self.background.spawn(task).ok_or_else(gone)?;
-        // Outside the coop budget of the caller's task, as offloaded tasks are.
+        // Ignores the coop budget of the caller's task, as offloaded tasks do.
         unconstrained(task).await.map_err(|_| gone())
     }
 
-    /// Records what the head of a local queue knows, and fails the callers behind it that have no time left.
+    /// Stores what the head of a local queue knows, and fails the callers behind it that have no time left.
     pub(crate) fn announce(&self, mode: Mode, lock: &LockName, last_known: LastKnown) {
         let mut queues = self.queues_of(mode);
         let mut now = None;
@@ -176,12 +176,12 @@ impl Context {
         }
     }
 
-    /// Wakes the watchdog to look for due work.
+    /// Wakes the watchdog, which then checks for due work.
     pub(crate) fn wake_watchdog(&self) {
         self.watchdog.notify_one();
     }
 
-    /// Wakes the watchdog if work is due before it would look.
+    /// Wakes the watchdog if work is due before its planned check.
     pub(crate) fn wake_watchdog_if_due(&self) {
         let is_due_earlier = self.registry().is_due_earlier();
         if is_due_earlier {
@@ -192,7 +192,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // The watchdog no longer finds a client, and ends.
+        // The watchdog then finds no client, and ends.
         self.watchdog.notify_one();
     }
 }

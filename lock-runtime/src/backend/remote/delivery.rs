@@ -17,12 +17,12 @@ use crate::lease::{Lease, Request};
 pub(crate) struct GrantedOwner {
     pub(crate) owner: RegisteredOwner,
     pub(crate) grant: Answered<Grant>,
-    /// Whether a waiter queues behind the owner, or did a moment ago.
+    /// Whether a waiter queues behind the owner, or did so recently.
     pub(crate) contended: bool,
     pub(crate) heads_queue: bool,
 }
 
-/// Makes the lease of a grant and registers it with the watchdog.
+/// Creates the lease of a grant, and registers it with the watchdog.
 pub(crate) fn register(context: &Context, request: &Request, acquired: GrantedOwner) -> Arc<Lease> {
     let granted_at = acquired.grant.at;
     let number = acquired.grant.answer.token;

@@ -23,11 +23,11 @@ use crate::lease::record::Grant;
 use crate::lease::schedule::{LeaseTerms, is_fresh};
 use crate::lease::{Lease, LossReason, Mode, Request};
 
-/// Makes the holder of a lease a reader, if it still holds the lock. Retried until it is answered or the lease is over;
-/// then the lock is given back.
+/// Turns the holder of a lease into a reader, if it still holds the lock. Retries until the server answers or the lease
+/// is over; in the latter case the lock is given back.
 ///
-/// The lease is not renewed meanwhile: each attempt confirms it. Dropping this at any time, even before the first poll,
-/// ends the holder.
+/// The lease is not renewed meanwhile, because each attempt confirms it. Dropping this at any time, even before the
+/// first poll, ends the holder.
 pub(crate) fn downgrade(
     context: Arc<Context>,
     entry: Box<LeaseEntry>,
@@ -46,10 +46,10 @@ pub(crate) fn downgrade(
         heads_queue: holding.heads_queue(),
     };
     async move {
-        let owner = writer.owner.as_mut().expect("it is there until it reads");
+        let owner = writer.owner.as_mut().expect("a writer has an owner");
         owner.become_reader();
         let grant = attempt(&writer.context, &lease, owner).await?;
-        let owner = writer.owner.take().expect("it reads from now on");
+        let owner = writer.owner.take().expect("a writer has an owner");
         let reader = reader_of(&lease, &owner, schedule.end(), grant.at);
         let granted = GrantedOwner {
             owner,
@@ -62,7 +62,8 @@ pub(crate) fn downgrade(
     }
 }
 
-/// The request of the reader that replaces the holder of `lease`, ends at `end` and counts from a grant at `from`.
+/// Returns the request of the reader that replaces the holder of `lease`. Its lease ends at `end`, and counts from
+/// `from`.
 fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) -> Request {
     Request {
         locks: OneOrMore::from(Lock {
@@ -84,12 +85,12 @@ fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) 
     }
 }
 
-/// A writer that becomes a reader. Afterwards the next caller is the head of the local queue: readers do not head the
-/// queue of exclusive callers. Dropped before that, the writer is ended as well.
+/// A writer that is becoming a reader. Once it has, the next caller is the head of the local queue, since readers do
+/// not head the queue of exclusive callers. If this is dropped before, the writer is ended, too.
 struct Writer {
     context: Arc<Context>,
     lock: LockName,
-    /// `None` once it reads.
+    /// `None` once the holder is a reader.
     owner: Option<RegisteredOwner>,
     heads_queue: bool,
 }
@@ -122,7 +123,7 @@ async fn attempt(
                 at,
                 answer: Some(answer),
             }) if is_fresh(context.now(), at, ttl) => {
-                // A lease whose deadline has passed stays lost, whatever the server still has.
+                // A lease whose deadline has passed is lost, even if the server still has its record.
                 return match lease.loss() {
                     None => Ok(Answered { at, answer }),
                     Some(loss) => Err(lease.lost_error(loss)),
@@ -143,14 +144,14 @@ async fn attempt(
         }
         failures += 1;
         let pause = backoff(failures, random::jitter()).min(lease.remaining());
-        // A shutdown ends the lease meanwhile, and waits.
+        // Wakes early if a shutdown ends the lease.
         let until = Instant::now() + pause;
         let _ = context.timers().timeout_at(until, pin!(lease.lost())).await;
     }
 }
 
-/// The leases of writers that become readers. They have no due work, so they are not in the registry, but a shutdown
-/// ends them.
+/// The leases of writers that are becoming readers. They have no due work, so they are not in the registry, but a
+/// shutdown must end them.
 #[derive(Debug)]
 pub(crate) struct Downgrading {
     process: u32,
@@ -167,7 +168,7 @@ impl Default for Downgrading {
 }
 
 impl Downgrading {
-    /// Adds a lease, before it leaves the registry. Dropping the returned value removes it, once the registry has the
+    /// Adds a lease before it leaves the registry. Drop the returned value to remove it, when the registry has the
     /// reader's lease.
     pub(crate) fn begin(self: &Arc<Self>, lease: &Arc<Lease>) -> Downgrade {
         self.leases.lock().push(lease.clone());
@@ -182,7 +183,7 @@ impl Downgrading {
     }
 }
 
-/// A writer that becomes a reader, until this is dropped.
+/// A writer that is becoming a reader, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Downgrade {
     all: Arc<Downgrading>,

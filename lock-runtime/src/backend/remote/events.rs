@@ -3,7 +3,7 @@
 //! # Invariants
 //!
 //! - A message counts only if it is from the lock's node.
-//! - A lease is confirmed again when the connection to its lock's node breaks, and when the lock's slot moves.
+//! - A lease is confirmed when the connection to its lock's node breaks, and when the lock's slot moves.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -19,7 +19,7 @@ use crate::key::LockName;
 use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::{LossReason, Mode, RevocationNumber};
 
-/// The events of one client's wire. The wire is made before its context, which is set later.
+/// Handles the events of one client's wire. The wire exists before the context, which is set later.
 pub(crate) struct Events {
     notifier: GrantNotifier,
     context: OnceLock<Weak<Context>>,
@@ -33,13 +33,13 @@ impl Events {
         }
     }
 
-    /// Delivers events to `context` from now on.
+    /// Delivers events to this context from now on.
     pub(crate) fn deliver_to(&self, context: Weak<Context>) {
         let is_first = self.context.set(context).is_ok();
         debug_assert!(is_first, "a wire has one context");
     }
 
-    /// `None` before the context is made, and once the client is gone.
+    /// Returns `None` before the context is set, and after the client is gone.
     fn context(&self) -> Option<Arc<Context>> {
         self.context.get().and_then(Weak::upgrade)
     }
@@ -80,7 +80,7 @@ impl WireEvents for Events {
         let Some(context) = self.context() else {
             return;
         };
-        // Their waiters queue on a node that no longer sends them messages, or sends them through the other nodes.
+        // Their waiters queue on a node that no longer sends them messages, or that sends them through other nodes.
         self.notifier.notify_waiters();
         confirm_anew(&context, concerns);
     }
@@ -110,8 +110,8 @@ impl WireEvents for Events {
                 reaper::end_again(&context, owner_id, mode, lock);
             }
         }
-        // After the notification: a holder that is about to retain its lease has seen it, or its retained lease is
-        // found here.
+        // Only after the notification: a holder that is about to retain its lease either has seen it, or has retained
+        // the lease, which is found here.
         let retained = context.registry().retained.remove_owner(owner_id);
         if let Some(entry) = retained {
             release::release_unawaited(&context, entry);
@@ -123,8 +123,8 @@ impl WireEvents for Events {
     }
 }
 
-/// An operator has taken a lock from its owner. A lease on its way to its caller is not among the client's leases yet:
-/// its first renewal is refused.
+/// Handles the revocation of a lock. A lease on its way to its caller is not among the client's leases yet; its first
+/// renewal fails.
 fn revoked(context: &Arc<Context>, payload: &[u8]) {
     let Some(Notice { owner_id, by }) = Notice::parse(payload) else {
         return;
@@ -132,13 +132,13 @@ fn revoked(context: &Arc<Context>, payload: &[u8]) {
     let is_held = context.registry().mode(owner_id).is_some();
     let reason = match is_held {
         true => LossReason::Revoked(RevocationNumber::of(by)),
-        // It may be retained: then no caller is told.
+        // The lease may be retained. Then there is no caller to inform.
         false => LossReason::NotOurs,
     };
     watchdog::declare_lost(context, owner_id, Some(reason));
 }
 
-/// Confirms at once the leases that the next server may not have.
+/// Confirms without delay the leases that the next server may not have.
 fn confirm_anew(context: &Arc<Context>, concerns: &dyn Fn(&LockName) -> bool) {
     if !is_removed!(renewal_after_a_move) {
         context.registry().doubt(context.now(), concerns);

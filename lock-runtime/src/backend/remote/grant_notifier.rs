@@ -1,13 +1,14 @@
 //! Delivers grant messages to the owners of a client.
 //!
-//! A message is a hint, and its sender may be mistaken or lie. It may wake a waiter, end a retained lease, or end an
-//! owner of this client again that ended a moment ago. It never ends an owner of another client.
+//! A message is a hint, and may be wrong or forged. It can wake a waiter, end a retained lease, or once more end an
+//! owner of this client that ended recently. It never ends an owner of another client.
 //!
 //! # Invariants
 //!
 //! - An owner is registered before its first command and until its last.
-//! - A message wakes the owner that it names, or ends that owner's retained lease. If the owner ended within 10 s, and
-//!   is one of this client's last 1024 that may have queued, it is ended again. A message never ends any other owner.
+//! - A message wakes the owner that it names, or ends that owner's retained lease. An owner that ended less than 10 s
+//!   ago is ended again, if it is one of this client's last 1024 that may have queued. A message never ends any other
+//!   owner.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -29,13 +30,13 @@ use crate::lease::owner_id::{AcquisitionId, ClientId, OwnerId};
 /// How long an ended owner is remembered: longer than a message can be in flight to a connected client.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// The most ended owners that are remembered. If one is forgotten too soon and is then granted the lock, other clients
-/// wait the 1.5 s within which its grant must be confirmed.
+/// The maximum number of remembered owners. If one is forgotten too early and is then granted the lock, other clients
+/// wait for its claim to expire: 1.5 s.
 const MAX_REMEMBERED: usize = 1024;
 
 /// The owners of a client that have not ended, each with a slot for one notification.
 ///
-/// Wakers are woken and dropped when the mutex is free, since they run foreign code.
+/// Wakers are called and dropped while the mutex is free, since they run foreign code.
 #[derive(Clone, Debug)]
 pub(crate) struct GrantNotifier {
     owners: Arc<Mutex<Owners>>,
@@ -46,21 +47,21 @@ pub(crate) struct GrantNotifier {
 struct Owners {
     slots: HashMap<AcquisitionId, Slot>,
     client_ids: ClientIds,
-    /// Owners that ended after they had a place in a queue, with their modes, the newest at the back.
+    /// The owners that ended after they had a place in a queue, with their modes. The latest is at the back.
     ended: VecDeque<(Instant, OwnerId, Mode)>,
 }
 
-/// An owner's notification. Kept inside the map: every held lock has one, but few are ever notified.
+/// The slot for an owner's notification. Kept inside the map: every held lock has one, but few are ever notified.
 #[derive(Debug)]
 enum Slot {
     Idle,
-    /// No task has taken the notification yet.
+    /// Notified, and no task has taken the notification yet.
     Notified,
     Awaited(Waker),
 }
 
 impl Slot {
-    /// Notifies the owner. Returns the waker of the task that waits for it.
+    /// Notifies the owner. Returns the waker of the waiting task.
     fn notify(&mut self) -> Option<Waker> {
         match std::mem::replace(self, Slot::Notified) {
             Slot::Awaited(waker) => Some(waker),
@@ -68,7 +69,7 @@ impl Slot {
         }
     }
 
-    /// Takes the notification, or waits for it with `waker`. Returns the slot as it was before.
+    /// Takes the notification, or waits for it with `waker`. Returns the previous slot.
     fn take_or_wait(&mut self, waker: Waker) -> Slot {
         let now = match self {
             Slot::Notified => Slot::Idle,
@@ -88,7 +89,7 @@ impl Default for GrantNotifier {
 }
 
 impl GrantNotifier {
-    /// Registers a new owner. Messages reach it from now on, so none comes too early.
+    /// Registers a new owner. Messages reach it from now on, so none can come too early.
     pub(crate) fn register(&self) -> Result<OwnerId, LockError> {
         let drawn = random::acquisition()?;
         let mut owners = self.owners();
@@ -97,14 +98,14 @@ impl GrantNotifier {
         Ok(owner_id)
     }
 
-    /// Delivers messages again to an owner that has ended.
+    /// Lets messages reach an ended owner again.
     pub(crate) fn register_again(&self, owner_id: OwnerId) {
         let mut owners = self.owners();
         owners.client_ids.register_again(owner_id.process());
         owners.slots.insert(owner_id.acquisition(), Slot::Idle);
     }
 
-    /// Removes an owner that has ended. If it may yet be granted the lock, in this mode, it is remembered for a while.
+    /// Removes an owner that has ended. If it may yet be granted the lock in this mode, it is remembered for a while.
     pub(crate) fn unregister(&self, owner_id: OwnerId, may_be_granted: Option<Mode>) {
         let Some(mut owners) = self.owners.lock_unless_forked(self.process) else {
             return;
@@ -118,7 +119,7 @@ impl GrantNotifier {
         drop(slot);
     }
 
-    /// The mode of an owner of this client that ended a moment ago. Forgets the owner.
+    /// Returns the mode of an owner of this client that ended recently, and forgets the owner.
     pub(crate) fn take_just_ended(&self, owner_id: OwnerId) -> Option<Mode> {
         let mut owners = self.owners();
         let is_it = |&(_, other, _): &(Instant, OwnerId, Mode)| other == owner_id;
@@ -127,23 +128,23 @@ impl GrantNotifier {
         (at.elapsed() <= REMEMBERED).then_some(mode)
     }
 
-    /// The ids that a new connection to a node subscribes to.
+    /// Returns the ids for the subscriptions of a new connection to a node.
     pub(crate) fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError> {
         self.owners().client_ids.for_connection(node)
     }
 
-    /// The ids in use that are not among these.
+    /// Returns the ids in use that are not in `subscribed`.
     pub(crate) fn missing_ids(&self, subscribed: &[ClientId]) -> Vec<ClientId> {
         self.owners().client_ids.missing(subscribed)
     }
 
-    /// A connection is subscribed.
+    /// Notes that a connection is subscribed.
     pub(crate) fn connected(&self, node: NodeId, connection: ConnectionId) {
         self.owners().client_ids.connected(node, connection);
     }
 
-    /// A connection is gone. Notifies the owners, since messages may have been missed. If other nodes are connected,
-    /// only those that wait: a holder elsewhere would take the notification for a waiter that queues.
+    /// Notes that a connection is gone, and notifies the owners, since messages may have been missed. If other nodes
+    /// are connected, it notifies only waiters: a holder on another node would conclude that a waiter queues behind it.
     pub(crate) fn disconnected(&self, node: NodeId, connection: ConnectionId) {
         let mut owners = self.owners();
         owners.client_ids.disconnected(node, connection);
@@ -156,7 +157,7 @@ impl GrantNotifier {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Notifies the owners that wait. A holder would take a notification for a waiter that queues.
+    /// Notifies the owners that wait. A holder would conclude that a waiter queues behind it.
     pub(crate) fn notify_waiters(&self) {
         let mut owners = self.owners();
         let waiting = |slot: &&mut Slot| matches!(slot, Slot::Awaited(_));
@@ -166,7 +167,7 @@ impl GrantNotifier {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Notifies an owner; `false` if this client has no such owner.
+    /// Notifies an owner. Returns `false` if this client has no such owner.
     pub(crate) fn notify(&self, owner_id: OwnerId) -> bool {
         let id = owner_id.acquisition();
         let notified = self.owners().slots.get_mut(&id).map(Slot::notify);
@@ -176,7 +177,8 @@ impl GrantNotifier {
         notified.is_some()
     }
 
-    /// Completes when an owner is notified, or was since the last completion. For one task at a time.
+    /// Completes when an owner is notified, or has been since the last completion. Only one task at a time may call
+    /// this.
     pub(crate) async fn notified(&self, owner_id: OwnerId) {
         let id = owner_id.acquisition();
         poll_fn(|cx| {
@@ -191,7 +193,7 @@ impl GrantNotifier {
         .await;
     }
 
-    /// Whether an owner was notified and no task has consumed that.
+    /// Returns whether an owner was notified and no task has taken the notification.
     pub(crate) fn was_notified(&self, owner_id: OwnerId) -> bool {
         let owners = self.owners();
         let slot = owners.slots.get(&owner_id.acquisition());
@@ -315,7 +317,7 @@ mod tests {
     /// Paused time passes only while all tasks sleep.
     async fn soon<T>(future: impl Future<Output = T>) -> T {
         let outcome = timeout(Duration::from_secs(1), future).await;
-        outcome.expect("it is woken")
+        outcome.expect("the waiter is woken")
     }
 
     async fn poll_once(mut future: Pin<&mut impl Future<Output = ()>>) -> Poll<()> {

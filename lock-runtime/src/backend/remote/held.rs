@@ -6,9 +6,9 @@ use crate::lease::Mode;
 use crate::state::LocalHold;
 
 impl Context {
-    /// The locks that callers of this client hold. Sends nothing.
+    /// Returns the locks that callers of this client hold. Sends nothing.
     pub(crate) fn held(&self) -> Vec<LocalHold> {
-        // In a forked child the locks are the parent's, and the mutex may be locked for ever.
+        // In a forked child the locks belong to the parent, and the mutex may stay locked for ever.
         if self.check_process().is_err() {
             return Vec::new();
         }
@@ -33,7 +33,7 @@ impl Context {
                 });
             }
         }
-        // Not under the mutex of the leases, which comes second in the order.
+        // Not under the registry's mutex, which comes after this one in the order.
         let local = self.queues();
         for (held, (lock, mode)) in held.iter_mut().zip(queues) {
             if mode.share().is_none() {

@@ -22,9 +22,9 @@ pub(crate) enum Joined {
     Head(Request),
     /// Behind the head.
     Waits(QueuePosition),
-    /// Past the head: the caller does not wait.
+    /// Outside the queue: the caller does not wait.
     Beside(Request),
-    /// With the lock, through a retained lease.
+    /// With the lock, because a lease was retained.
     Holds(Undelivered),
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct QueuePosition {
     waiter: Option<WaiterId>,
     until: Instant,
     runner: InlineRunner<Outcome>,
-    /// The client listens for releases as long as a caller waits.
+    /// Makes the client listen for releases as long as the caller waits.
     _subscription: Option<Subscription>,
 }
 
-/// Becomes the head of the local queue, or takes its last place. Both happen under one mutex: otherwise the queue could
+/// Makes the caller the head of the local queue, or appends it. Both happen under one mutex: otherwise the queue could
 /// end in between, and the caller would wait behind a head that is gone.
 pub(crate) fn join(context: &Arc<Context>, request: Request, until: Instant) -> Joined {
     let mut queues = context.queues_of(request.mode);
@@ -64,7 +64,7 @@ pub(crate) fn join(context: &Arc<Context>, request: Request, until: Instant) -> 
         .retained
         .remove(&request.lock().names.lock);
     if let Some(mut entry) = retained {
-        // No caller waits behind a retained lease. This caller's commands follow the `end` on the same connection.
+        // No caller waits behind a retained lease. This caller's commands follow its `end` on the same connection.
         entry.holding.leave_queue();
         drop(queues);
         release::release_unawaited(context, entry);
@@ -73,8 +73,8 @@ pub(crate) fn join(context: &Arc<Context>, request: Request, until: Instant) -> 
     enter_or_wait(context, queues, request, until)
 }
 
-/// A call for several locks has its own place in Redis, and is in no local queue. A lease that this client retains
-/// would keep it out.
+/// Begins a call for several locks, which queues in Redis itself and is in no local queue. Leases that this client
+/// retains would keep it out.
 fn join_none(context: &Arc<Context>, request: Request) -> Joined {
     for lock in request.locks.iter() {
         let retained = context.registry().retained.remove(&lock.names.lock);
@@ -85,7 +85,7 @@ fn join_none(context: &Arc<Context>, request: Request) -> Joined {
     Joined::Beside(request)
 }
 
-/// Like [`join`], for a share. A lease that this client retains would keep the share out.
+/// Like [`join`], but for a share. A lease that this client retains would keep it out.
 fn join_shares(
     context: &Arc<Context>,
     queues: MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>>,
@@ -103,7 +103,7 @@ fn join_shares(
     joined
 }
 
-/// Becomes a head, or takes the last place behind the heads.
+/// Makes the caller a head, or appends it behind the heads.
 fn enter_or_wait(
     context: &Arc<Context>,
     mut queues: MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>>,
@@ -141,8 +141,8 @@ fn enter_or_wait(
 impl QueuePosition {
     /// Waits for the outcome of the acquisition that begins when this caller is promoted.
     ///
-    /// A caller whose time is up fails with what the head knows. If the head knows nothing yet, the caller waits for
-    /// that for one more command timeout.
+    /// A caller whose time is up fails with the head's knowledge. If the head knows nothing yet, the caller waits for
+    /// it for up to one more command timeout.
     pub(crate) async fn wait(mut self) -> Outcome {
         let gone = || LockError::new(LockErrorKind::Shutdown);
         let context = self.context.clone();
@@ -157,27 +157,27 @@ impl QueuePosition {
         match timers.timeout_at(last, self.outcome()).await {
             Ok(outcome) => outcome.ok_or_else(gone)?,
             Err(_) if self.leave() => Err(LastKnown::unknown().into_error(context.now())),
-            // It was just promoted: its acquisition has begun, and knows its deadline.
+            // The caller was just promoted: its acquisition has begun, with the same deadline.
             Err(_) => self.outcome().await.ok_or_else(gone)?,
         }
     }
 
     async fn outcome(&mut self) -> Option<Outcome> {
         let outcome = self.runner.answer().await;
-        // A caller with an outcome is no longer in a queue.
+        // A caller with an outcome has left the queue.
         self.waiter = None;
         self.runner.expects_nothing();
         outcome
     }
 
-    /// Leaves with what the head knows, or stays until the head knows something.
+    /// Leaves with the head's knowledge, or stays until the head knows something.
     fn time_out(&mut self) -> Option<LastKnown> {
         let mut queues = self.context.queues_of(self.mode);
         let Some(last_known) = queues.last_known(&self.lock) else {
             queues.await_announcement(&self.lock);
             return None;
         };
-        // A caller that was just promoted has its outcome soon.
+        // A caller that was just promoted will soon have its outcome.
         let left = queues.leave(&self.lock, self.waiter?)?;
         drop(queues);
         // Without the mutex: dropping the reply wakes this caller.
@@ -186,7 +186,7 @@ impl QueuePosition {
         Some(last_known)
     }
 
-    /// Leaves the queue. `false` if the caller was promoted before.
+    /// Leaves the queue. Returns `false` if the caller was already promoted.
     fn leave(&mut self) -> bool {
         let waiter = self.waiter.take();
         let queues = || self.context.queues_of(self.mode);
@@ -194,7 +194,7 @@ impl QueuePosition {
         left.is_some()
     }
 
-    /// Is gone without having left, like a caller that was promoted at that moment.
+    /// Drops the caller without leaving, as if it had been promoted at that moment.
     #[cfg(test)]
     pub(crate) fn vanish(mut self) {
         self.waiter = None;

@@ -1,4 +1,4 @@
-//! The latest that the head of a local queue knows of its lock.
+//! The latest knowledge of a local queue's head about its lock.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -10,33 +10,33 @@ use crate::error::{LockError, LockErrorKind};
 use crate::lease::Lease;
 use crate::lease::record::Holder;
 
-/// The latest that is known about a lock. A caller behind the head whose wait is over fails with it, without a command:
-/// otherwise a crowd would send one command per caller at the same time.
+/// The latest knowledge about a lock. A caller behind the head whose wait is over fails with it, without a command of
+/// its own: otherwise a crowd would send one command per caller at the same time.
 ///
 /// Every held lock has one, so large variants are boxed.
 #[derive(Clone, Debug)]
 pub(crate) enum LastKnown {
-    /// A caller of this client holds the lock by this lease. Weak, since dropping a lease ends its trace.
+    /// A caller of this client holds the lock with this lease. Weak, since dropping the lease must end its trace.
     LocalHold(Weak<Lease>),
     /// The lock was handed off to the next waiter of the queue.
     HandedOff,
-    /// The last attempt was answered with this holder.
+    /// The last answer named this holder.
     HeldElsewhere(Box<HeldElsewhere>),
     /// The last attempt failed.
     Failed(Box<WireError>),
 }
 
-/// The holder in the answer to an attempt.
+/// The holder that an answer named.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldElsewhere {
     holder: Holder,
-    /// When its lease ends unless it is renewed; `None` if it never does.
+    /// When its lease ends unless renewed; `None` if it never ends.
     expires_at: Option<Moment>,
 }
 
 impl HeldElsewhere {
-    /// Describes the holder. Waiting does not help if its record has no expiry, as after `SET key value` by hand. Our
-    /// records always have one.
+    /// Describes the holder. Waiting is useless if the record has no expiry, for example after a `SET key value` by
+    /// hand. Our own records always have one.
     fn describe(&self) -> String {
         let holder = self.holder.describe();
         match (&self.holder, self.expires_at) {
@@ -49,12 +49,12 @@ impl HeldElsewhere {
 }
 
 impl LastKnown {
-    /// For a caller of this client that has just got the lock.
+    /// Creates the knowledge after a caller of this client got the lock.
     pub(crate) fn local_hold(lease: &Arc<Lease>) -> LastKnown {
         LastKnown::LocalHold(Arc::downgrade(lease))
     }
 
-    /// For an answer that arrived just `now`.
+    /// Creates the knowledge from an answer that arrived at `now`.
     pub(crate) fn held_elsewhere(
         holder: Holder,
         remaining: Option<Duration>,
@@ -66,14 +66,14 @@ impl LastKnown {
         }))
     }
 
-    /// For a local queue whose head got no answer within its callers' wait.
+    /// Creates the knowledge of a head that got no answer within its callers' wait.
     pub(crate) fn unknown() -> LastKnown {
         LastKnown::failed(WireError::unavailable(
             "the server has not answered the first in line",
         ))
     }
 
-    /// Reduces it to the part that decisions depend on.
+    /// Returns the part that decisions need.
     pub(crate) fn knows(known: Option<&LastKnown>) -> Knows {
         match known {
             None => Knows::Nothing,
@@ -90,7 +90,7 @@ impl LastKnown {
         LastKnown::Failed(Box::new(error))
     }
 
-    /// The error of a caller that gives up `now`.
+    /// Returns the error of a caller that gives up at `now`.
     pub(crate) fn into_error(self, now: Moment) -> LockError {
         let handed_off = || ("the next waiter of its queue".to_owned(), None);
         let (holder, remaining) = match self {

@@ -18,9 +18,9 @@ pub(crate) struct LeaseEntry {
     pub(crate) owner: RegisteredOwner,
     pub(crate) schedule: RenewalSchedule,
     pub(crate) holding: Holding,
-    /// The number in the record, as far as is known. A caller's token is this plus its turn.
+    /// The number in the record, as far as is known. A caller's token is this number plus its turn.
     pub(crate) number: FencingToken,
-    /// The entry's time in the registry's agenda; `None` once the lease is lost, and while it is in no registry.
+    /// The entry's time in the registry's agenda; `None` once the lease is lost, or while it is in no registry.
     pub(crate) due: Option<Moment>,
 }
 
@@ -46,14 +46,15 @@ impl LeaseEntry {
         self.owner.id().acquisition()
     }
 
-    /// Decides what happens to the lock when its holder is done: for a next caller with these terms, or without one.
+    /// Decides what happens to the lock when its holder is done. `next` has the terms of the next caller, if there is
+    /// one.
     pub(crate) fn done(&self, next: Option<&LeaseTerms>, turns: u32, now: Moment) -> Done {
         let retain = self.lease.terms.retain;
         let ttl = next.map(LeaseTerms::first_ttl);
         self.holding.done(ttl, retain, &self.facts(turns, now))
     }
 
-    /// Whether a caller with these terms may have the lease as it is.
+    /// Returns whether a caller with these terms may have the lease as it is.
     pub(crate) fn may_go_to(&self, terms: &LeaseTerms, turns: u32, now: Moment) -> bool {
         let facts = self.facts(turns, now);
         self.holding.may_go_to(terms.first_ttl(), &facts)
@@ -73,7 +74,7 @@ impl LeaseEntry {
         }
     }
 
-    /// Hands the lease to another caller as it is.
+    /// Hands the lease over to another caller, as it is.
     pub(crate) fn hand_over(
         &mut self,
         request: &Request,
@@ -88,7 +89,7 @@ impl LeaseEntry {
         self.lease.clone()
     }
 
-    /// The token of the holder's turn, if its grant has tokens.
+    /// Returns the token of the holder's turn, if its grant has tokens.
     pub(crate) fn token(&self) -> Option<FencingToken> {
         self.number
             .is_minted()
@@ -111,7 +112,7 @@ impl LeaseEntry {
         self.holding.doubted();
     }
 
-    /// The renewal to send now. `confirming` counts the confirmations among them.
+    /// Returns the renewal to send now, and adds it to `confirming` if it is a confirmation.
     pub(crate) fn renew(&mut self, extension: Extension, confirming: &mut usize) -> Renewal {
         *confirming += usize::from(self.holding.renews());
         self.renewal(extension)

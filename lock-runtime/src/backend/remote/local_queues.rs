@@ -1,23 +1,23 @@
-//! The local queues of a client, one for each lock that one of its callers competes for or holds. That caller is the
-//! head, and the others wait behind it. When the head is done, it promotes the next caller.
+//! The local queues of a client, one for each lock that its callers hold or compete for. One caller is the head, and
+//! the others wait behind it. A head that is done promotes the next caller.
 
 use std::collections::hash_map::Entry;
 
 use crate::backend::engine::local_queue::{LocalQueue, Next, WaiterId};
 use crate::key::{ByLock, LockName};
 
-/// The local queues of a client by lock. `Waiter` is what a waiter leaves in its queue, `Known` what the head knows
-/// about the lock.
+/// The local queues of a client by lock. `Waiter` is the entry of a waiter, `Known` the head's knowledge about the
+/// lock.
 #[derive(Debug)]
 pub(crate) struct LocalQueues<Waiter, Known> {
     queues: ByLock<LocalQueue<Waiter, Known>>,
     next: u64,
-    /// How many heads a queue may have.
+    /// How many heads each queue may have.
     max_heads: u32,
 }
 
 impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
-    /// Queues with at most this many heads each.
+    /// Creates queues with up to this many heads each.
     pub(crate) fn with_heads(max_heads: u32) -> LocalQueues<Waiter, Known> {
         LocalQueues {
             queues: ByLock::default(),
@@ -26,8 +26,8 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         }
     }
 
-    /// `None`: the caller is a head now. Otherwise there are enough heads, and the caller can wait at the returned tail
-    /// of the queue.
+    /// Makes the caller a head, and returns `None`. If there are enough heads, returns the tail of the queue, where the
+    /// caller can wait.
     pub(crate) fn enter(&mut self, lock: &LockName) -> Option<QueueTail<'_, Waiter, Known>> {
         let queue = match self.queues.entry(lock.clone()) {
             Entry::Occupied(queue) => queue.into_mut(),
@@ -40,31 +40,31 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         Some(QueueTail { queue, next })
     }
 
-    /// Removes a waiter. `None` if it was promoted before.
+    /// Removes a waiter. Returns `None` if it was already promoted.
     pub(crate) fn leave(&mut self, lock: &LockName, id: WaiterId) -> Option<Waiter> {
         self.queues.get_mut(lock)?.leave(id)
     }
 
-    /// What the head knows about the lock.
+    /// Returns the head's knowledge about the lock.
     pub(crate) fn last_known(&self, lock: &LockName) -> Option<Known> {
         self.queues.get(lock)?.last_known()
     }
 
-    /// A waiter has no time left, and stays for the head's next announcement.
+    /// Notes that a waiter without time left stays for the head's next announcement.
     pub(crate) fn await_announcement(&mut self, lock: &LockName) {
         if let Some(queue) = self.queues.get_mut(lock) {
             queue.await_announcement();
         }
     }
 
-    /// Changes what the head knows about the lock.
+    /// Sets the head's knowledge about the lock.
     pub(crate) fn update(&mut self, lock: &LockName, last_known: Option<Known>) {
         if let Some(queue) = self.queues.get_mut(lock) {
             queue.update(last_known);
         }
     }
 
-    /// Changes what the head knows about the lock, and removes the waiters that only stayed for it.
+    /// Sets the head's knowledge about the lock, and removes the waiters that only stayed to learn it.
     pub(crate) fn announce(
         &mut self,
         lock: &LockName,
@@ -75,12 +75,10 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         queue.map_or_else(Vec::new, |queue| queue.announce(last_known, has_time))
     }
 
-    /// The first waiter.
     pub(crate) fn peek(&self, lock: &LockName) -> Option<&Waiter> {
         self.queues.get(lock)?.peek()
     }
 
-    /// The number of callers that wait behind the head.
     pub(crate) fn waiting(&self, lock: &LockName) -> usize {
         self.queues.get(lock).map_or(0, LocalQueue::waiting)
     }
@@ -94,7 +92,7 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         self.queues.get_mut(lock)?.pop_if(accept)
     }
 
-    /// A head is done: promotes the first waiter. A queue without heads ends.
+    /// Removes a head that is done, and promotes the first waiter. A queue without heads ends.
     pub(crate) fn pop(&mut self, lock: &LockName) -> Option<Waiter> {
         match self.queues.get_mut(lock)?.pop() {
             Next::Head(waiter) => return Some(waiter),
@@ -106,7 +104,7 @@ impl<Waiter, Known: Clone> LocalQueues<Waiter, Known> {
         None
     }
 
-    /// A head is done, and leaves if nobody waits: a queue without heads ends. `false` if somebody waits.
+    /// Removes a head that is done if nobody waits. A queue without heads ends. Returns `false` if somebody waits.
     pub(crate) fn dismiss(&mut self, lock: &LockName) -> bool {
         let Entry::Occupied(mut queue) = self.queues.entry(lock.clone()) else {
             return true;
@@ -128,7 +126,7 @@ pub(crate) struct QueueTail<'a, Waiter, Known> {
 }
 
 impl<Waiter, Known: Clone> QueueTail<'_, Waiter, Known> {
-    /// Waits behind all others.
+    /// Queues a waiter behind all others.
     pub(crate) fn join(self, waiter: Waiter) -> WaiterId {
         let id = WaiterId(*self.next);
         *self.next += 1;
@@ -190,7 +188,7 @@ mod tests {
     fn queue_with_a_waiter_is_not_dismissed() {
         let (mut queues, k) = queues();
         assert!(queues.enter(&k).is_none());
-        let waiter_id = queues.enter(&k).expect("there is a head").join(1);
+        let waiter_id = queues.enter(&k).expect("the queue has a head").join(1);
         assert!(!queues.dismiss(&k));
         queues.leave(&k, waiter_id);
         assert!(queues.dismiss(&k));

@@ -1,15 +1,16 @@
 //! Hands a lease from one caller of a client to the next without a command: local turns.
 //!
-//! A grant of the server owns [`TURNS`](crate::config::TURNS) tokens, one for each caller that has the lease in turn.
-//! The lease goes only to the first caller of the local queue, so the order inside the process holds. That caller must
-//! ask for the same ttl, and most of the ttl must be left. A lost lease is never handed over. While waiters queue in
-//! Redis, or may, a lease is handed around for a second at most. After its last token it is ended in their favour.
+//! A grant of the server includes [`TURNS`](crate::config::TURNS) tokens, one for each caller that has the lease in
+//! turn. The lease goes only to the first caller of the local queue, which keeps the order within the process. That
+//! caller must ask for the same ttl, and most of the ttl must be left. A lost lease is never handed over. While waiters
+//! queue in Redis, or may do so, a lease is handed around for at most a second. After its last token the lock is
+//! released, and handed off to them.
 //!
-//! If the local queue is empty and no other client is known to want the lock, a lease may be retained for its client's
-//! next caller, which takes it by the same rule ([`retained`](super::retained)).
+//! If the local queue is empty and no other client is known to want the lock, the client may retain a lease for its
+//! next caller. The same rule applies to that caller ([`retained`](super::retained)).
 //!
-//! The owner in Redis, the deadline and the renewals belong to the grant. A turn changes none of them, so it adds no
-//! new way for a lease to fail. The rule was explored as a model first; `tests/model` has its scenarios.
+//! The owner in Redis, the deadline and the renewals belong to the grant. A turn changes none of them, so a lease
+//! cannot fail in any new way. `tests/model` explores the rule.
 //!
 //! # Invariants
 //!
@@ -26,8 +27,8 @@ use crate::backend::undelivered::Undelivered;
 use crate::background::panics::catch_panics;
 use crate::lease::{Lease, Request};
 
-/// Hands over the lease of a holder that is done to the next caller of its local queue. If there is none and it
-/// `may_retain` the lease, keeps the lease for the next caller. `None`: the lease must be released.
+/// Hands over the lease of a holder that is done to the next caller of its local queue. Without such a caller it
+/// retains the lease, if it `may_retain` it. Returns `None` if the lease must be released.
 pub(crate) fn hand_over(
     context: &Arc<Context>,
     lease: &Lease,
@@ -46,7 +47,7 @@ pub(crate) fn hand_over(
     });
     let Some((waiter, next)) = next else {
         let is_empty = queues.peek(&lock).is_none();
-        // Most leases are never retained, so they need not read the clock.
+        // Few leases are ever retained, and the others need not read the clock.
         let may_retain = may_retain && is_empty && !lease.terms.retain.is_zero();
         if !may_retain || !registry.retain(lease, turns, context.now()) {
             return None;
@@ -63,15 +64,15 @@ pub(crate) fn hand_over(
     if is_due_earlier {
         context.wake_watchdog();
     }
-    // If the caller is gone by now, the lease comes back and is dropped: its token is spent, and the drop hands the
+    // If the caller is gone by now, the lease comes back and is dropped. Its token is spent, and the drop hands the
     // lease over or releases it.
     let undelivered = Undelivered::new(context.clone(), next);
     catch_panics(|| drop(waiter.reply.send(Ok(undelivered))));
     Some(ReleaseOutcome::HandedOver)
 }
 
-/// Takes the retained lease of a lock as the next turn of a newly arrived caller. `None` if there is none, or none that
-/// this caller may have.
+/// Gives the retained lease of a lock to a newly arrived caller, as its next turn. Returns `None` if there is none, or
+/// none that this caller may have.
 pub(crate) fn resume(
     context: &Arc<Context>,
     queues: &mut LocalQueues<LocalWaiter, LastKnown>,

@@ -10,22 +10,22 @@ use crate::background::in_flight::Counted;
 use crate::background::offload::{Offloaded, Reply};
 use crate::lease::Request;
 
-/// What a caller leaves in its local queue.
+/// The entry of a caller in its local queue.
 pub(crate) struct LocalWaiter {
     pub(crate) request: Request,
-    /// When the caller's wait is over.
+    /// When the wait of the caller is over.
     pub(crate) until: Instant,
     pub(crate) reply: Reply<Outcome>,
-    /// The slot for the caller's acquisition, which runs elsewhere while the caller's runtime is busy.
+    /// The slot for the caller's acquisition, which runs in the background while the caller's runtime is busy.
     pub(crate) task: Arc<Offloaded<Outcome>>,
-    /// Makes this waiter's acquisition.
+    /// Creates this waiter's acquisition.
     pub(crate) acquisitions: Arc<dyn Acquisitions>,
-    /// A shutdown waits for it, here and once it is a head.
+    /// Makes a shutdown wait for this waiter, in the queue and as a head.
     pub(crate) counted: Counted,
 }
 
-/// Begins acquisitions for waiters. The acquisition is a layer above the hand-over that calls this, and implements it
-/// in `acquisition::new_head`.
+/// Begins acquisitions for waiters. `acquisition::new_head` implements it: an acquisition is a layer above the
+/// hand-over, which calls this.
 pub(crate) trait Acquisitions: Send + Sync {
     /// Promotes `waiter` to the head of its local queue.
     fn make_head(

@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //!
-//! - Only the owner that has the lock gets a token, once, and above the fence. So tokens rise in the order of holding.
+//! - Only the owner that has the lock gets a token, only once, and higher than the fence. So tokens rise from holder to
+//!   holder.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,10 +17,10 @@ use crate::error::LockError;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, LossReason};
 
-/// Returns the token of a lease. Without one it asks the server, and retries for the time of one command.
+/// Returns the token of a lease. If the lease has none, asks the server, and retries for the time of one command.
 ///
-/// Dropped at any time, it leaves a lease with or without a token. If no caller saw a token, the next caller that asks
-/// under the same owner gets it: the server gives an owner one token.
+/// Dropped at any time, it leaves a lease with or without a token. If no caller has seen the token, the next caller
+/// under the same owner gets the same one: the server gives an owner one token.
 pub(crate) async fn token(
     context: &Arc<Context>,
     lease: &Lease,
@@ -28,7 +29,7 @@ pub(crate) async fn token(
     let timeout = context.command_timeout;
     let until = Instant::now() + timeout;
     let mut failures = 0;
-    // Replaced by the error of the last attempt, which is more specific.
+    // The error of the last attempt replaces this one, and is more specific.
     let silence = format!("the server did not answer within {timeout:?}");
     let mut unanswered = WireError::unavailable(silence);
     loop {
@@ -45,7 +46,7 @@ pub(crate) async fn token(
         let minting = context.wire.mint(lease.owner_id, &names);
         match context.timers().timeout_at(until, minting).await {
             Ok(Ok(Some(number))) => {
-                // Bound first: subscribers see the token, and may block.
+                // Bound first, to unlock the registry: subscribers see the token, and may block.
                 let token = context.registry().minted(lease, number);
                 if let Some(token) = token {
                     lease.minted(token);

@@ -1,18 +1,18 @@
 //! Locks on servers: everything between a caller and the [`servers`].
 //!
-//! Work that other callers depend on is a separate task, which tracks the commands that it has sent and settles them,
-//! whatever happens to the caller. The caller polls it while it waits; the background takes it over when the caller is
-//! gone ([`offload`](crate::background::offload)).
+//! Work that other callers depend on is a separate task. The task tracks the commands that it has sent and settles
+//! them, whatever happens to its caller. The caller polls it while it waits, and the background takes it over when the
+//! caller is gone ([`offload`](crate::background::offload)).
 //!
 //! Clients wait in one queue, in Redis. The callers of one client wait in a [local queue](local_queues) behind its
-//! head, which queues in Redis for all of them. The head *polls*, and a poll is the acquire command itself: it shows
+//! head, which queues in Redis for all of them. The head *polls*, and a poll is the acquire command itself: it proves
 //! that the waiter is alive, restores its place if that was lost, and takes the lock if it is free. So the next poll
-//! recovers from a dead holder, a lost message or an evicted queue. A grant comes by hand-off, with a message that only
+//! recovers from a dead holder, a lost message or an evicted queue. A grant comes by hand-off, and its message only
 //! shortens the wait for that poll.
 //!
-//! Files, from the top: this one and [`events`] are called from outside. [`join_queue`] and [`acquisition`] get a lock,
-//! [`release`] and [`local_turns`] give it away, [`watchdog`] renews it. They use [`pass_head`] and [`reaper`], and all
-//! of them the [`context`].
+//! Callers enter through this file, and the wire reports to [`events`]. [`join_queue`] and [`acquisition`] get a lock,
+//! [`release`] and [`local_turns`] give it away, and [`watchdog`] renews it. They use [`pass_head`] and [`reaper`], and
+//! all of them the [`context`].
 
 pub(crate) mod acquisition;
 pub(crate) mod client_ids;
@@ -65,7 +65,7 @@ use crate::lease::{Lease, Request};
 /// The locks of one client on its servers.
 pub(crate) type Remote = Context;
 
-/// Opens a client of the servers that `connect` makes. Sends nothing until it is used.
+/// Opens a client of the servers that `connect` creates. Sends nothing until the client is used.
 pub(crate) fn open(
     options: &Options,
     clock: Clock,
@@ -97,7 +97,7 @@ impl Remote {
         .await?
     }
 
-    /// Retains no more leases, and releases the retained ones.
+    /// Stops retaining leases, and releases the retained ones.
     pub(crate) fn stop_retaining(self: &Arc<Self>) {
         if self.check_process().is_err() {
             return;
@@ -114,8 +114,8 @@ impl Backend for Remote {
         self.clock
     }
 
-    /// The acquisition is an offloaded task from its first attempt: other callers depend on it, and must not wait for a
-    /// caller whose runtime is busy.
+    /// Begins an offloaded task with the first attempt. Other callers depend on it, and must not wait for a caller
+    /// whose runtime is busy.
     fn acquire(self: Arc<Self>, request: Request) -> Acquiring {
         if let Err(error) = self.check_process() {
             return Acquiring::ended(Err(error));
@@ -135,8 +135,8 @@ impl Backend for Remote {
 
     fn delivered(&self, lease: &Lease) {
         lease.delivered();
-        // A confirmation or a renewal was due before, and not sent. Subscribers may have blocked since the last look at
-        // the clock.
+        // A confirmation or a renewal was due before, and was not sent. Subscribers may also have blocked since the
+        // clock was last read.
         if lease.is_doubted() || lease.remaining() < lease.terms.first_ttl() / 2 {
             self.registry().confirm_soon(lease);
             self.wake_watchdog();
@@ -168,14 +168,14 @@ impl Backend for Remote {
         let downgrading = self.downgrading.begin(&lease);
         let entry = self.registry().remove(&lease);
         let entry = entry.ok_or_else(|| lease.lost_error(lease.expiry()))?;
-        // Counted here, not in the task: a shutdown may look before the task runs.
+        // Counted here, not in the task, since a shutdown may check the count before the task runs.
         let counted = self.unsettled.one();
         let (mut runner, reply) = self.inline_runner();
         let reading = downgrade::downgrade(self.clone(), entry);
         let task = Box::pin(async move {
             let outcome = reading.await;
             drop(downgrading);
-            // If the caller is gone by now, the lease comes back and is released when it is dropped.
+            // If the caller is gone by now, the lease comes back, and dropping it releases the lock.
             catch_panics(|| drop(reply.send(outcome)));
             drop(counted);
         });
@@ -185,7 +185,7 @@ impl Backend for Remote {
     }
 
     async fn release(self: Arc<Self>, lease: Arc<Lease>) -> ReleaseOutcome {
-        // To the next local caller; `true`: without one, it may be retained for the next caller to come.
+        // The next caller gets the lease. Without one, `true` allows retaining it.
         if let Some(outcome) = local_turns::hand_over(&self, &lease, true) {
             return outcome;
         }
@@ -198,7 +198,7 @@ impl Backend for Remote {
     }
 
     fn live(&self) -> Vec<Arc<Lease>> {
-        // In this order: a lease in neither has become a reader's lease by the next look.
+        // In this order: a lease that is in neither list has become a reader's lease, which the next call finds.
         let leases = |entry: &LeaseEntry| entry.lease.clone();
         let registered: Vec<_> = self.registry().entries().map(leases).collect();
         [registered, self.downgrading.leases()].concat()
@@ -212,7 +212,8 @@ impl Backend for Remote {
 
 impl Abandon for Remote {
     fn abandon(self: Arc<Self>, lease: Arc<Lease>) {
-        // A process that panics may be about to end, and a retained lease would last until its ttl expires.
+        // A process that panics may be about to end, and a retained lease would then block others until its ttl is
+        // over.
         if local_turns::hand_over(&self, &lease, !std::thread::panicking()).is_some() {
             return;
         }

@@ -1,7 +1,7 @@
 //! Promotes the next caller of a local queue to its head.
 //!
 //! A client has one owner in Redis's queue for each key: the owner of the caller at the head of the local queue. When
-//! that caller is done, the next one becomes the head and takes over its progress.
+//! that caller is done, the next one becomes the head and inherits its progress.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::key::LockName;
 use crate::lease::Mode;
 
-/// Promotes the next caller in the local queue of this mode. Without one the queue ends, and so does the owner.
+/// Promotes the next caller in the local queue of this mode. Without one, the queue and the owner end.
 pub(crate) fn to_next(context: &Arc<Context>, mode: Mode, lock: &LockName, handoff: Handoff) {
     let (waiter, last_known) = loop {
         let mut queues = context.queues_of(mode);
@@ -32,7 +32,7 @@ pub(crate) fn to_next(context: &Arc<Context>, mode: Mode, lock: &LockName, hando
     acquisitions.make_head(waiter, handoff, last_known);
 }
 
-/// Ends the owner of a handoff that no caller takes.
+/// Ends the owner of a handoff that no caller wants.
 pub(crate) fn end_unneeded(context: &Arc<Context>, handoff: Handoff) {
     if let Handoff::Queued(owner) | Handoff::Confirmed(owner) | Handoff::Granted(owner, ..) =
         handoff
@@ -41,14 +41,14 @@ pub(crate) fn end_unneeded(context: &Arc<Context>, handoff: Handoff) {
     }
 }
 
-/// What the next head of a local queue takes over.
+/// How the next head of a local queue begins.
 pub(crate) type Handoff = handoff::Handoff<RegisteredOwner>;
 
-/// What is known about the lock after a handoff, given what was known before it.
+/// Returns the knowledge about the lock after a handoff, given the knowledge before it.
 pub(crate) fn known_after(handoff: &Handoff, before: Option<LastKnown>) -> Option<LastKnown> {
     match handoff {
         Handoff::Confirmed(_) => Some(LastKnown::HandedOff),
-        // The caller of this client that held the lock no longer does.
+        // A caller of this client held the lock, and no longer does.
         _ => before.filter(|known| !matches!(known, LastKnown::LocalHold(..))),
     }
 }

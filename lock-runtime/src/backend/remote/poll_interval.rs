@@ -5,32 +5,33 @@ use std::time::Duration;
 use crate::backend::wire::reply::Waiting;
 use crate::lease::record::Holder;
 
-/// The longest time between two polls. A waiter counts as alive for ten times as long. On a shared lock it is skipped
-/// after two and a half times, until it polls again.
+/// The longest time between two polls. A waiter is considered alive for ten times as long. On a shared lock it is
+/// skipped after two and a half times as long, until it polls again.
 pub(crate) const LONGEST: Duration = Duration::from_millis(600);
 
-/// The longest time between two polls of a foreign lock, whose holder hands nothing off.
+/// The longest time between two polls of a foreign lock, which its holder does not hand off.
 const FOREIGN: Duration = Duration::from_millis(200);
 
-/// The first time between two polls of a foreign lock. Clients that retry in a loop poll about as often, and a lock
-/// that passes between them is free for no longer than that.
+/// The shortest time between two polls of a foreign lock. Clients that retry in a loop poll about as often, so the lock
+/// may be free for no longer than this when it passes between them.
 const FOREIGN_AT_FIRST: Duration = Duration::from_millis(3);
 
-/// The number of callers of a client that may start this fast. With more, each starts more slowly.
+/// How many callers of a client may start at this pace. If there are more, all start more slowly.
 const QUICK_CALLERS: usize = 64;
 
 /// Added for each place behind the head, so that the head polls first.
 const PER_PLACE: Duration = Duration::from_millis(20);
 
-/// The time until the next poll.
+/// Computes the time until the next poll.
 #[derive(Debug, Default)]
 pub(crate) struct PollInterval {
-    /// The last foreign holder found, and how often in a row.
+    /// The last foreign holder, and how many polls in a row have found it.
     foreign: Option<(u64, u32)>,
 }
 
 impl PollInterval {
-    /// The time until the next poll after this answer, for one of this many `callers`. `jitter` is between 0 and 1.
+    /// Returns the time until the next poll after this answer, if the client has this many `callers`. `jitter` is
+    /// between 0 and 1.
     pub(crate) fn after(&mut self, waiting: &Waiting, callers: usize, jitter: f64) -> Duration {
         let behind_head = PER_PLACE.saturating_mul(waiting.position.saturating_sub(1));
         let ceiling = match waiting.holder {
@@ -49,7 +50,7 @@ impl PollInterval {
                     .min(FOREIGN)
                     .mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
             }
-            // No message names an owner outside the queue, so it polls as often as for a foreign lock.
+            // No message reaches an owner outside the queue, so it polls as often as for a foreign lock.
             _ if waiting.position == 0 => FOREIGN.mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 4.0),
             Holder::Ours(_) | Holder::Shared(_) | Holder::Redisson(_) => {
                 self.foreign = None;
@@ -64,7 +65,7 @@ impl PollInterval {
     }
 }
 
-/// The time until an attempt after this many `failures` in a row. `jitter` is between 0 and 1.
+/// Returns the time until the next attempt after this many `failures` in a row. `jitter` is between 0 and 1.
 pub(crate) fn backoff(failures: u32, jitter: f64) -> Duration {
     let ceiling = Duration::from_millis(10).saturating_mul(1 << failures.min(5));
     ceiling.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0)

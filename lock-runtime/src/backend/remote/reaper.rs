@@ -1,5 +1,5 @@
-//! Ends owners in the background, until nothing of them can be left: owners that are given up, and owners whose release
-//! was not answered. [`Ending`] decides when to end one again.
+//! Ends owners in the background until nothing of them can be left: owners whose callers gave up, and owners whose
+//! release was not answered. [`Ending`] decides when to end an owner again.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
 /// Ends an owner in the background, unless nothing of it can be left. The receiver completes when the first end was
-/// answered or has taken as long as a command may.
+/// answered, or its command timed out.
 pub(crate) fn end(context: &Arc<Context>, mut owner: RegisteredOwner) -> oneshot::Receiver<()> {
     let (first, done) = oneshot::channel();
     let Some(mut ending) = Ending::of_owner(&owner.outstanding) else {
         return done;
     };
-    // Counted here, not in the task: a shutdown may look before the task runs.
+    // Counted here, not in the task, since a shutdown may check the count before the task runs.
     let counted = context.unsettled.one();
     let context_of_task = context.clone();
     context.spawn(async move {
@@ -38,7 +38,7 @@ pub(crate) fn end(context: &Arc<Context>, mut owner: RegisteredOwner) -> oneshot
     done
 }
 
-/// Ends an owner of this client again that ended a moment ago, because a grant was announced for it: its end has
+/// Once more ends an owner of this client that ended recently: a message announced a grant for it, so its end has
 /// overtaken one of its commands.
 pub(crate) fn end_again(context: &Arc<Context>, owner_id: OwnerId, mode: Mode, lock: &[u8]) {
     let lock = String::from_utf8(lock.to_vec());
@@ -49,8 +49,8 @@ pub(crate) fn end_again(context: &Arc<Context>, owner_id: OwnerId, mode: Mode, l
     drop(end(context, owner));
 }
 
-/// Continues an end whose first command failed, or did not do enough. `counted` is dropped as soon as a shutdown need
-/// not wait any longer.
+/// Continues an end whose first command failed, or was not enough. Drops `counted` as soon as a shutdown need no longer
+/// wait.
 pub(crate) async fn settle(
     context: &Context,
     mut owner: RegisteredOwner,
@@ -67,7 +67,7 @@ pub(crate) async fn settle(
                 sleep(pause).await;
                 ending.command(|| SETTLING.now())
             }
-            Then::BackOff(_) => unreachable!("nobody waits for this end, so it is not hurried"),
+            Then::BackOff(_) => unreachable!("no caller waits for this end, so it never backs off"),
             Then::Over => break,
         };
         counted = counted.filter(|_| ending.is_awaited());

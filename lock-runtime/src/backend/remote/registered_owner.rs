@@ -18,9 +18,9 @@ use crate::key::{OneOrMore, RecordNames};
 use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 
-/// An owner that may hold a lock or queue for it. Grant messages reach it as long as this lives.
+/// An owner that may hold a lock or queue for it. Messages about grants reach it as long as this lives.
 ///
-/// It is kept until the owner has ended. Only the task that has it sends commands of this owner.
+/// This lives until the owner has ended. Only the task that has it sends the owner's commands.
 #[derive(Debug)]
 pub(crate) struct RegisteredOwner {
     owner: Owner,
@@ -28,7 +28,7 @@ pub(crate) struct RegisteredOwner {
 }
 
 impl RegisteredOwner {
-    /// Makes a new owner, and registers it for messages before its first command is sent.
+    /// Creates a new owner, and registers it for messages before it sends a command.
     pub(crate) fn new(
         label: &Arc<str>,
         names: OneOrMore<RecordNames>,
@@ -42,7 +42,7 @@ impl RegisteredOwner {
         })
     }
 
-    /// Makes an owner that has ended and must be ended once more.
+    /// Creates an owner that has ended and must be ended once more.
     pub(crate) fn ended_before(
         owner_id: OwnerId,
         names: RecordNames,
@@ -58,12 +58,12 @@ impl RegisteredOwner {
         }
     }
 
-    /// Completes when a grant was announced for this owner.
+    /// Completes when a message announces a grant for this owner.
     pub(crate) async fn notified(&self) {
         self.notifier.notified(self.owner.id()).await;
     }
 
-    /// Whether a message came for the holder of a lock: a waiter queues behind it.
+    /// For the holder of a lock: returns whether a message has come, which means that a waiter queues behind it.
     pub(crate) fn has_waiters(&self) -> bool {
         self.notifier.was_notified(self.owner.id())
     }

@@ -1,4 +1,4 @@
-//! Tracks every lease of a client, and when each needs attention. Time is an argument.
+//! Tracks every lease of a client, and when each of them needs attention. Time is an argument.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -19,42 +19,42 @@ use crate::lease::record::Grant;
 use crate::lease::schedule::{Due, Extension};
 use crate::lease::{Lease, Mode, Request};
 
-/// How many confirmations may be outstanding: enough to keep a server busy, and few enough not to flood a slow one.
+/// How many confirmations may be outstanding: enough to keep a server busy, too few to flood a slow one.
 const MAX_CONFIRMATIONS: usize = 1024;
 
 /// The leases of a client by owner.
 #[derive(Debug, Default)]
 pub(crate) struct LeaseRegistry {
-    /// Boxed, since a map keeps up to twice as many places as it has entries, and moves all of them when it grows.
+    /// Boxed, since a map has up to twice as many places as entries, and moves all of them when it grows.
     entries: HashMap<AcquisitionId, Box<LeaseEntry>>,
-    /// Every entry with a due time, in that order.
+    /// Every entry with a due time, sorted by that.
     agenda: BTreeSet<(Moment, AcquisitionId)>,
-    /// Leases that may have to be confirmed now.
+    /// The leases that may have to be confirmed now.
     doubtful: VecDeque<AcquisitionId>,
-    /// Confirmations that are outstanding.
+    /// The number of outstanding confirmations.
     confirming: usize,
-    /// When the last connection broke. Commands sent before prove nothing about the server of the next one.
+    /// When the last connection broke. The answers to commands that were sent before prove nothing about the next
+    /// server.
     broke_at: Option<Moment>,
-    /// Leases that no caller holds.
+    /// The leases that no caller holds.
     pub(crate) retained: RetainedLeases,
-    /// When the watchdog looks for due work unless it is woken.
+    /// When the watchdog will check for due work, unless it is woken earlier.
     planned: Option<Moment>,
 }
 
-/// Work that is due.
 #[derive(Debug, Default)]
 pub(crate) struct DueWork {
     pub(crate) renewals: Vec<Renewal>,
-    /// Leases that are renewed again while a renewal is outstanding, with the number of renewals that failed or are
+    /// The leases that are renewed again while a renewal is outstanding, with the number of renewals that failed or are
     /// late.
     pub(crate) overdue: Vec<(Arc<Lease>, u32)>,
     pub(crate) lost: Vec<OwnerId>,
-    /// When more is due; `None` without a lease. In the past if more was due than was asked for.
+    /// When more work is due; `None` without a lease. It is in the past if more than the requested amount was due.
     pub(crate) next: Option<Moment>,
 }
 
 impl LeaseRegistry {
-    /// Adds a lease that was granted in answer to a request sent at its `granted_at`.
+    /// Adds a lease. Its `granted_at` is the time when its acquire was sent.
     pub(crate) fn insert(&mut self, entry: LeaseEntry) {
         let mut entry = Box::new(entry);
         if self.is_before_the_break(entry.holding.granted_at()) {
@@ -72,7 +72,7 @@ impl LeaseRegistry {
         self.agenda.insert((due, id));
     }
 
-    /// Removes a lease, which is no longer renewed. `None` if it was handed over.
+    /// Removes a lease, which is then no longer renewed. Returns `None` if it was handed over.
     pub(crate) fn remove(&mut self, lease: &Lease) -> Option<Box<LeaseEntry>> {
         self.entry(lease)?;
         let id = lease.owner_id.acquisition();
@@ -84,7 +84,7 @@ impl LeaseRegistry {
         Some(entry)
     }
 
-    /// Whether something is due before the watchdog looks. `true` once for each change.
+    /// Returns whether work is due before the watchdog's planned check. Returns `true` only once for each change.
     pub(crate) fn is_due_earlier(&mut self) -> bool {
         let next = self.next();
         let is_earlier = next.is_some_and(|next| self.planned.is_none_or(|planned| next < planned));
@@ -94,13 +94,13 @@ impl LeaseRegistry {
         is_earlier
     }
 
-    /// Notes when the watchdog looks again; `None`: not before it is woken.
+    /// Notes when the watchdog will check again; `None` if only a wake-up makes it check.
     pub(crate) fn plan(&mut self, planned: Option<Moment>) {
         self.planned = planned;
     }
 
-    /// Puts these leases in doubt: their connection broke, or another server has them, so the next server may have
-    /// missed a renewal, or the lock itself. A retained lease is not worth a confirmation: its retention ends.
+    /// Puts these leases in doubt: their connection broke or their slot moved, so the next server may lack a renewal,
+    /// or the lock itself. A retained lease is not worth a confirmation, so its retention ends.
     pub(crate) fn doubt(&mut self, now: Moment, concerns: &dyn Fn(&LockName) -> bool) {
         self.broke_at = Some(now);
         if !is_removed!(retained_after_a_move) {
@@ -112,7 +112,7 @@ impl LeaseRegistry {
         self.confirm_all();
     }
 
-    /// A connection exists again: confirmations that failed without one are due now.
+    /// Notes that a connection exists again: confirmations that failed without one are due now.
     pub(crate) fn connected(&mut self) {
         self.confirm_all();
     }
@@ -123,7 +123,7 @@ impl LeaseRegistry {
         self.doubtful = open.map(|(&id, _)| id).collect();
     }
 
-    /// Makes a lease's confirmation due at once.
+    /// Makes the confirmation of a lease due now.
     pub(crate) fn confirm_soon(&mut self, lease: &Lease) {
         if let Some(entry) = self.entry(lease) {
             entry.doubt();
@@ -131,7 +131,7 @@ impl LeaseRegistry {
         }
     }
 
-    /// Whether there is a lease to confirm, and room for one more confirmation.
+    /// Returns whether there is a lease to confirm, and room for one more confirmation.
     pub(crate) fn may_confirm(&self) -> bool {
         self.confirming < MAX_CONFIRMATIONS && !self.doubtful.is_empty()
     }
@@ -140,13 +140,13 @@ impl LeaseRegistry {
         self.broke_at.is_some_and(|broke| sent < broke)
     }
 
-    /// The entry of a lease, unless its grant was handed over to another lease.
+    /// Returns the entry of a lease, unless its grant was handed over to another lease.
     fn entry(&mut self, lease: &Lease) -> Option<&mut LeaseEntry> {
         let entry = self.entries.get_mut(&lease.owner_id.acquisition())?;
         Some(&mut **entry).filter(|entry| std::ptr::eq(&*entry.lease, lease))
     }
 
-    /// The lock whose local queue this holder heads.
+    /// Returns the lock whose local queue this holder heads.
     pub(crate) fn headed_queue(&mut self, lease: &Lease) -> Option<LockName> {
         let entry = self.entry(lease)?;
         entry
@@ -155,8 +155,8 @@ impl LeaseRegistry {
             .then(|| entry.owner.names.first().lock.clone())
     }
 
-    /// Hands over the lease of a holder that is done to another caller, as its next turn of at most `turns`, if that
-    /// caller may have it.
+    /// Hands over the lease of a holder that is done to another caller, if that caller may have it. A grant has at most
+    /// `turns` turns.
     pub(crate) fn hand_over(
         &mut self,
         lease: &Lease,
@@ -172,15 +172,15 @@ impl LeaseRegistry {
         }
         let next = entry.hand_over(request, now, &mut self.confirming);
         if entry.holding.is_in_doubt() {
-            // Confirmed again when the caller gets it.
+            // The lease is confirmed when the caller gets it.
             entry.doubt();
         }
         self.reschedule(lease.owner_id);
         Some(next)
     }
 
-    /// Keeps a lease after its holder is done, for the client's next caller. Only if no other client is known to want
-    /// the lock, and the lease is not in doubt.
+    /// Retains a lease whose holder is done, for the client's next caller. Does so only if no other client is known to
+    /// want the lock, and the lease is not in doubt.
     pub(crate) fn retain(&mut self, lease: &Lease, turns: u32, now: Moment) -> bool {
         let is_closed = self.retained.is_closed();
         let Some(entry) = self.entry(lease) else {
@@ -199,8 +199,8 @@ impl LeaseRegistry {
         true
     }
 
-    /// Gives the retained lease of a lock to its next caller, as its next turn of at most `turns`, if that caller may
-    /// have it.
+    /// Gives the retained lease of a lock to its next caller, if that caller may have it. A grant has at most `turns`
+    /// turns.
     pub(crate) fn resume(
         &mut self,
         request: &Request,
@@ -214,14 +214,14 @@ impl LeaseRegistry {
             return None;
         }
         let mut entry = self.retained.remove(lock)?;
-        // No confirmation is due: a broken connection would have ended the retention.
+        // No confirmation is due, since a broken connection would have ended the retention.
         let next = entry.hand_over(request, now, &mut self.confirming);
         self.put(entry);
         Some(next)
     }
 
-    /// Returns work that is due at `now`, at most `most` of it. The caller must report the outcome of each renewal and
-    /// each loss, and call this again by `next`.
+    /// Returns the work that is due at `now`, up to `most` items. The caller must report the outcome of each renewal
+    /// and each loss, and call this again by `next`.
     pub(crate) fn due(&mut self, now: Moment, most: usize) -> DueWork {
         let mut work = DueWork::default();
         while let Some(&(moment, id)) = self.agenda.first() {
@@ -237,7 +237,7 @@ impl LeaseRegistry {
                 entry.schedule.postpone(now);
             }
             if entry.lease.is_over() {
-                // Lost for another reason, such as a shutdown: it must not be renewed.
+                // Lost for another reason, such as a shutdown. It must not be renewed.
                 work.lost.push(owner_id);
                 self.unschedule(owner_id);
                 continue;
@@ -274,7 +274,7 @@ impl LeaseRegistry {
         work
     }
 
-    /// A renewal that shows whether a lease is still held, and restores what a lost renewal would have extended.
+    /// Returns a renewal that shows whether a lease is still held, and makes up for a renewal that was lost.
     fn confirmation(&mut self, id: AcquisitionId, now: Moment) -> Option<Renewal> {
         let entry = self.entries.get_mut(&id)?;
         let is_held = entry.due.is_some() && !entry.lease.is_over();
@@ -287,17 +287,17 @@ impl LeaseRegistry {
         Some(renewal)
     }
 
-    /// Keeps the renewals of leases that were not removed or downgraded since.
+    /// Keeps only the renewals of leases that were not removed or downgraded meanwhile.
     pub(crate) fn keep_held(&self, renewals: &mut Vec<Renewal>) {
         renewals.retain(|renewal| self.mode(renewal.owner_id) == Some(renewal.mode));
     }
 
-    /// The mode in which an owner holds its lock now.
+    /// Returns an owner's current mode.
     pub(crate) fn mode(&self, owner_id: OwnerId) -> Option<Mode> {
         Some(self.entries.get(&owner_id.acquisition())?.owner.mode)
     }
 
-    /// A renewal out of turn.
+    /// Returns a renewal that is not due yet.
     pub(crate) fn renewal(&mut self, owner_id: OwnerId, now: Moment) -> Option<Renewal> {
         let entry = self.entries.get_mut(&owner_id.acquisition())?;
         entry.holding.renews_out_of_turn();
@@ -305,7 +305,7 @@ impl LeaseRegistry {
         Some(entry.renewal(Extension { ttl, extends }))
     }
 
-    /// A renewal was confirmed. Returns the lease that was extended; a lost lease stays lost.
+    /// Notes that a renewal was confirmed. Returns the lease that was extended. A lost lease stays lost.
     pub(crate) fn confirmed(
         &mut self,
         owner_id: OwnerId,
@@ -315,13 +315,13 @@ impl LeaseRegistry {
         let is_stale = self.is_before_the_break(confirmation.at);
         let id = owner_id.acquisition();
         let entry = self.entries.get_mut(&id)?;
-        entry.due?; // `None`: it is lost.
+        entry.due?; // `None`: the lease is lost.
         self.confirming -= usize::from(entry.holding.confirmed(is_stale));
         if is_stale {
             self.doubtful.push_back(id);
         }
         if entry.lease.is_over() {
-            // Too late: a caller may have seen it lost already. It is declared lost when it is due.
+            // Too late: a caller may already have noticed the loss. The lease is declared lost when it is due.
             return None;
         }
         entry.holding.note_contended(confirmation.answer.contended);
@@ -336,7 +336,8 @@ impl LeaseRegistry {
         Some(renewed)
     }
 
-    /// A renewal was not answered. Returns its lease and the number of failures in a row, if that must be reported.
+    /// Notes that a renewal was not answered. If that must be reported, returns the lease and the number of failures in
+    /// a row.
     pub(crate) fn unanswered(
         &mut self,
         owner_id: OwnerId,
@@ -344,7 +345,7 @@ impl LeaseRegistry {
         jitter: f64,
     ) -> Option<(Arc<Lease>, u32)> {
         let entry = self.entries.get_mut(&owner_id.acquisition())?;
-        entry.due?; // `None`: it is lost.
+        entry.due?; // `None`: the lease is lost.
         self.confirming -= usize::from(entry.holding.unanswered());
         entry.schedule.unanswered(now, jitter);
         let is_reported = !entry.schedule.is_quiet(now);
@@ -353,8 +354,8 @@ impl LeaseRegistry {
         failed
     }
 
-    /// A lease is lost and needs no further attention. The caller tells its holder, and promotes the next caller of the
-    /// local queue if the holder headed it.
+    /// Notes that a lease is lost and needs no further attention. The caller of this must notify the holder, and
+    /// promote the next caller of the local queue that the holder headed.
     pub(crate) fn lost(&mut self, owner_id: OwnerId) -> Option<(Arc<Lease>, Option<LockName>)> {
         self.unschedule(owner_id);
         let entry = self.entries.get_mut(&owner_id.acquisition())?;
@@ -363,7 +364,7 @@ impl LeaseRegistry {
         Some((entry.lease.clone(), queue))
     }
 
-    /// When the next work is due.
+    /// Returns when the next work is due.
     pub(crate) fn next(&self) -> Option<Moment> {
         let due = self.agenda.first().map(|&(moment, _)| moment);
         due.into_iter().chain(self.retained.next()).min()
@@ -397,7 +398,7 @@ impl LeaseRegistry {
         self.entry(lease).map(|entry| entry.owner.names.clone())
     }
 
-    /// Notes the new number of a lease's record. Returns the token of its holder's turn, or `None` if the lease was
+    /// Notes the new number in a lease's record. Returns the token of the holder's turn, or `None` if the lease was
     /// handed over.
     pub(crate) fn minted(&mut self, lease: &Lease, number: FencingToken) -> Option<FencingToken> {
         let entry = self.entry(lease)?;

@@ -1,7 +1,7 @@
 //! Releases a lock for its holder.
 //!
-//! [`Ending`] decides which command ends the holder, and when the next caller of the local queue is promoted. This
-//! sends the commands until the first end is over. The [`reaper`] settles anything left after that.
+//! [`Ending`] decides which command ends the holder, and when the next caller of the local queue is promoted. This file
+//! sends the commands until the first end is over. After that the [`reaper`] settles what is left.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -29,17 +29,17 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::{Lease, Mode};
 use crate::telemetry;
 
-/// The longest that a caller waits for the answer to a release.
+/// The longest wait of a caller for the answer to a release.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// A caller waits this long even if its lease is over, for a round trip or two: the caller's next acquire must not find
-/// its own stale record.
+/// A caller waits at least this long, even if its lease is over: otherwise the caller's next acquire could find its own
+/// stale record. The time is enough for a round trip or two.
 const MIN_WAIT: Duration = Duration::from_millis(20);
 
 /// Releases a lock and reports the outcome.
 ///
-/// Runs in the background from the start if the lease is already lost, or if one of its renewals is unanswered. The
-/// background sends renewals and reports losses, so work that it has begun there comes first.
+/// The release runs in the background if the lease is already lost, or if a renewal of it is unanswered. The background
+/// sends renewals and reports losses, so work that it has begun comes first.
 pub(crate) async fn release(context: &Arc<Context>, entry: Box<LeaseEntry>) -> ReleaseOutcome {
     let in_background = entry.lease.is_known_lost() || entry.holding.is_renewing();
     let (mut runner, reply) = context.inline_runner();
@@ -53,14 +53,13 @@ pub(crate) async fn release(context: &Arc<Context>, entry: Box<LeaseEntry>) -> R
     outcome.unwrap_or(ReleaseOutcome::Unconfirmed)
 }
 
-/// Like [`release`], without waiting for the answer; also the end of a retained lease. Never blocks. Renewals under way
-/// in the background may finish first or last, since nothing is reported.
+/// Like [`release`], but does not wait for the answer. Also ends a retained lease. Never blocks. Renewals in flight in
+/// the background may finish before or after, since nothing is reported.
 ///
-/// If the local queue is empty it ends now, so that the next caller need not wait for the answer: it is the head of a
-/// new one. The command is queued when this returns, and the caller's next command comes after it. There are four
-/// exceptions: no connection, a server that has forgotten the script, a server that refuses to compare and delete, and
-/// a lock whose token was requested and not answered. Then the caller's next acquire may come first, and waits in
-/// Redis's queue.
+/// An empty local queue ends now, so that the next caller need not wait for the answer: it is the head of a new queue.
+/// The command is queued when this returns, so the next caller's command follows it. There are four exceptions: no
+/// connection, a server that has forgotten the script, a server that refuses to compare and delete, and a lock whose
+/// token was requested but not answered. In these cases the next acquire may come first, and waits in Redis's queue.
 pub(crate) fn release_unawaited(
     context: &Arc<Context>,
     mut entry: Box<LeaseEntry>,
@@ -81,16 +80,17 @@ fn begin_here(context: &Context, mut task: Task) {
     }
 }
 
-/// The task that releases a lock, promotes the next caller of its local queue, and reports the outcome to `reply`.
+/// Returns the task that releases a lock, promotes the next caller of its local queue, and reports the outcome to
+/// `reply`.
 fn release_task(
     context: &Arc<Context>,
     entry: Box<LeaseEntry>,
     reply: Option<Reply<ReleaseOutcome>>,
 ) -> Task {
-    // Counted here, not in the task: a shutdown may look before the task runs.
+    // Counted here, not in the task, since a shutdown may check the count before the task runs.
     let counted = context.unsettled.one();
     if entry.holding.heads_queue() {
-        // The caller that is recorded as the holder no longer is.
+        // The caller that is known as the holder no longer holds the lock.
         context
             .queues()
             .update(&entry.owner.names.first().lock, None);
@@ -111,7 +111,7 @@ fn release_task(
         next: None,
         until: Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT),
         caller: Caller {
-            // Captured before the release is sent: a lease that expires while the release is unanswered is not a loss.
+            // Read before the release is sent: a lease that expires while the release is unanswered is not lost.
             was_held: !entry.lease.is_known_lost(),
             reply,
         },
@@ -120,37 +120,37 @@ fn release_task(
     release.into_task()
 }
 
-/// A release under way. Dropped before it is over, as by a panic, it promotes the next caller and leaves the owner to
-/// the reaper.
+/// A release in flight. If it is dropped early, for example by a panic, it promotes the next caller and leaves the
+/// owner to the reaper.
 struct Release {
     context: Arc<Context>,
     ending: Ending,
     /// The successor that the first end names. Boxed, since few releases have one.
     next: Option<Box<NextOwner>>,
     caller: Caller,
-    /// How long the caller waits.
+    /// Until when the caller waits.
     until: Instant,
-    /// What remains to be ended; `None` once that is over, or the reaper has it.
+    /// The owner that is still to be ended; `None` once the end is over, or the reaper has the owner.
     unfinished: Option<(Box<LeaseEntry>, Counted)>,
 }
 
-/// An owner for the next caller of the local queue.
+/// An owner that is created for the next caller of the local queue.
 struct NextOwner {
     owner: RegisteredOwner,
     /// The ttl that the caller asks for.
     ttl: Duration,
-    /// When the end was sent that names it, from which its lease may be counted.
+    /// When the end was sent that names the owner. Its lease may be counted from then.
     at: Moment,
 }
 
-/// The receiver of a release's outcome.
+/// The caller that gets the outcome of a release.
 struct Caller {
     was_held: bool,
     reply: Option<Reply<ReleaseOutcome>>,
 }
 
 impl Release {
-    /// The commands are awaited in the task's own frame: a function would cost instructions in every release.
+    /// Returns the task. It awaits its commands in its own frame: a function would cost instructions in every release.
     fn into_task(mut self) -> Task {
         Box::pin(async move {
             let mut command = self.first_command();
@@ -191,14 +191,14 @@ impl Release {
         })
     }
 
-    /// Looks for waiters of other clients and for a successor, and begins.
+    /// Checks for waiters of other clients and for a successor, and returns the first command.
     fn first_command(&mut self) -> Command {
         let (context, ending) = (&self.context, &mut self.ending);
         let Some((entry, _)) = &mut self.unfinished else {
             return Command::End;
         };
         if !entry.holding.is_contended() {
-            // The caller may have been too busy to read the message that a waiter queues.
+            // The caller may have been too busy to read the message that reports a waiter.
             let lock = &entry.owner.names.first().lock;
             context.wire.read_messages(lock);
             if entry.owner.has_waiters() {
@@ -235,7 +235,7 @@ impl Release {
         reaction.then
     }
 
-    /// The first end is over. The reaper continues if necessary.
+    /// Ends this part of the release, since the first end is over. The reaper continues if necessary.
     fn finish(&mut self, then: Then) {
         let Some((entry, counted)) = self.unfinished.take() else {
             return;
@@ -244,7 +244,7 @@ impl Release {
             return;
         }
         let (settling, ending, owner) = (self.context.clone(), self.ending, entry.owner);
-        // In a separate task: this one may run where there are no timers.
+        // In a separate task, since this one may run on a runtime without timers.
         self.context.spawn(async move {
             reaper::settle(&settling, owner, ending, then, counted).await;
         });
@@ -258,7 +258,7 @@ impl Drop for Release {
         if is_over || self.context.check_process().is_err() {
             return;
         }
-        // The answer to a command under way is ignored.
+        // The answer to a command in flight is ignored.
         self.until = Instant::now();
         let then = self.react(Event::Unavailable);
         self.finish(then);
@@ -314,7 +314,7 @@ async fn send(
     event_of(&ended)
 }
 
-/// An owner for the next caller of the local queue, if there is one.
+/// Creates an owner for the next caller of the local queue, if there is one.
 fn next_owner(context: &Context, owner: &RegisteredOwner) -> Option<Box<NextOwner>> {
     let (label, ttl, mode) = {
         let queues = context.queues();
@@ -331,7 +331,7 @@ fn next_owner(context: &Context, owner: &RegisteredOwner) -> Option<Box<NextOwne
     Some(Box::new(NextOwner { owner, ttl, at }))
 }
 
-/// What the next caller takes over, with the owner that the end has named for it.
+/// Returns what the next caller inherits, including the owner that the end has named for it.
 fn handoff(context: &Arc<Context>, head: Head, next: Option<Box<NextOwner>>) -> Handoff {
     let Some(next) = next else {
         return Handoff::Fresh;

@@ -1,8 +1,8 @@
-//! Leases that stay with their client for a while after the body, for its next caller. Time is an argument.
+//! Leases that stay with their client for a while after the body, for the next caller. Time is an argument.
 //!
 //! No caller holds a retained lease, so it is neither renewed nor confirmed, and its loss is not reported. Its owner
-//! still heads the local queue, in which no caller waits: the next caller of the lock takes the lease or ends it. A
-//! connection that breaks puts the lease in doubt, and so ends its retention.
+//! still heads the local queue, where no caller waits: the next caller of the lock takes the lease or ends it. A broken
+//! connection would put the lease in doubt, and therefore ends its retention.
 
 use std::collections::BTreeSet;
 
@@ -17,11 +17,11 @@ use crate::lease::owner_id::{AcquisitionId, OwnerId};
 #[derive(Debug, Default)]
 pub(crate) struct RetainedLeases {
     by_lock: ByLock<RetainedLease>,
-    /// The locks of the owners that messages and replies name.
+    /// The locks by owner, since messages and replies name only the owner.
     locks: HashMap<AcquisitionId, LockName>,
-    /// Each lease by the end of its retention.
+    /// The leases, sorted by the end of their retention.
     agenda: BTreeSet<(Moment, AcquisitionId)>,
-    /// The client has shut down, and retains no more leases.
+    /// Whether the client has shut down, so that it no longer retains leases.
     is_closed: bool,
 }
 
@@ -32,12 +32,12 @@ struct RetainedLease {
 }
 
 impl RetainedLeases {
-    /// Whether the client has shut down.
+    /// Returns whether the client has shut down.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
     }
 
-    /// Retains a lease until then.
+    /// Retains a lease until `until`.
     pub(crate) fn insert(&mut self, entry: Box<LeaseEntry>, until: Moment) {
         let id = entry.id();
         let lock = entry.owner.names.first().lock.clone();
@@ -46,13 +46,13 @@ impl RetainedLeases {
         self.by_lock.insert(lock, RetainedLease { entry, until });
     }
 
-    /// The lease of a lock, and until when it is retained.
+    /// Returns the retained lease of a lock, and the end of its retention.
     pub(crate) fn get(&self, lock: &LockName) -> Option<(&LeaseEntry, Moment)> {
         let lease = self.by_lock.get(lock)?;
         Some((&lease.entry, lease.until))
     }
 
-    /// Removes the lease of a lock, which its next caller takes or ends.
+    /// Removes the retained lease of a lock. The next caller takes it or ends it.
     pub(crate) fn remove(&mut self, lock: &LockName) -> Option<Box<LeaseEntry>> {
         let RetainedLease { entry, until } = self.by_lock.remove(lock)?;
         self.locks.remove(&entry.id());
@@ -60,13 +60,13 @@ impl RetainedLeases {
         Some(entry)
     }
 
-    /// Removes the lease of an owner, which must be released.
+    /// Removes the retained lease of an owner. It must be released.
     pub(crate) fn remove_owner(&mut self, owner_id: OwnerId) -> Option<Box<LeaseEntry>> {
         let lock = self.locks.get(&owner_id.acquisition())?.clone();
         self.remove(&lock)
     }
 
-    /// Removes the leases whose retention is over, which must be released.
+    /// Removes the leases whose retention is over. They must be released.
     #[expect(
         clippy::vec_box,
         reason = "they are boxed where they come from and go to"
@@ -82,7 +82,7 @@ impl RetainedLeases {
         expired
     }
 
-    /// Ends the retention now of the leases whose locks `concerns` selects.
+    /// Ends the retention of the leases whose locks `concerns` selects.
     pub(crate) fn expire(&mut self, concerns: &dyn Fn(&LockName) -> bool) {
         for (lock, lease) in &mut self.by_lock {
             if concerns(lock) {
@@ -94,7 +94,7 @@ impl RetainedLeases {
         }
     }
 
-    /// Retains no lease from now on, and removes the retained ones.
+    /// Stops retaining leases, and removes the retained ones.
     #[expect(
         clippy::vec_box,
         reason = "they are boxed where they come from and go to"
@@ -105,7 +105,7 @@ impl RetainedLeases {
         self.remove_expired(Moment::FIRST)
     }
 
-    /// When the first retention ends.
+    /// Returns when the first retention ends.
     pub(crate) fn next(&self) -> Option<Moment> {
         self.agenda.first().map(|&(until, _)| until)
     }

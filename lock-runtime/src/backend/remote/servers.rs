@@ -18,18 +18,18 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
 use crate::state::LockState;
 
-/// The servers of a client. Each command is bounded by the command timeout, connecting included.
+/// The servers of a client. The command timeout bounds each command, including the connect.
 pub(crate) enum Servers {
     /// One server, or the nodes of a cluster.
     Redis(RedisWire),
-    /// Independent servers. A majority of them must have each lock.
+    /// Independent servers. A lock is held on a majority of them.
     Quorum(QuorumWire),
     /// A server that never answers.
     #[cfg(test)]
     Silent(SilentWire),
 }
 
-/// Calls servers of either kind. A quorum's future is boxed, or every command's future would have room for it.
+/// Calls servers of either kind. A quorum's future is boxed: otherwise every command's future would have room for it.
 macro_rules! ask {
     ($servers:expr, $wire:ident => $asked:expr) => {
         match $servers {
@@ -42,8 +42,8 @@ macro_rules! ask {
 }
 
 impl Servers {
-    /// Whether they keep a queue of owners, and hand a lock off to the first of them. Without one, owners listen for
-    /// releases and compete.
+    /// Returns whether the servers keep a queue of owners, and hand off a lock to the first of them. Without one,
+    /// owners listen for releases and compete.
     pub(crate) fn has_queue(&self) -> bool {
         match self {
             Servers::Redis(wire) => wire.has_queue(),
@@ -53,7 +53,7 @@ impl Servers {
         }
     }
 
-    /// Whether an end can name a successor, which has the lock from then on.
+    /// Returns whether an end can name a successor, which then has the lock.
     pub(crate) fn has_successors(&self) -> bool {
         match self {
             Servers::Redis(wire) => wire.has_successors(),
@@ -63,8 +63,8 @@ impl Servers {
         }
     }
 
-    /// Subscribes the client to the releases of a lock, for a caller that begins to wait for it, until the subscription
-    /// is dropped; `None` if the servers have a queue. Sends nothing.
+    /// Subscribes a waiting caller's client to the releases of a lock, until the subscription is dropped. Returns
+    /// `None` if the servers have a queue. Sends nothing.
     pub(crate) fn subscription(&self, lock: &LockName) -> Option<Subscription> {
         match self {
             Servers::Redis(wire) => wire.subscription(lock),
@@ -74,8 +74,8 @@ impl Servers {
         }
     }
 
-    /// Notifies an owner, whose caller has a subscription, of each release of its lock. `true` if a release before this
-    /// may have been missed, so that the owner must ask once more.
+    /// Notifies an owner of each release of its lock. Its caller must have a subscription. Returns `true` if an earlier
+    /// release may have been missed, so that the owner must ask once more.
     pub(crate) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
         match self {
             Servers::Redis(wire) => wire.listen(owner).await,
@@ -85,7 +85,7 @@ impl Servers {
         }
     }
 
-    /// Takes or confirms the lock, or takes or keeps a place in its queue. Repeating it does no harm.
+    /// Takes or confirms the lock, or takes or keeps a place in its queue. Idempotent.
     #[inline]
     pub(crate) async fn acquire(
         &self,
@@ -95,8 +95,8 @@ impl Servers {
         ask!(self, wire => wire.acquire(owner, request))
     }
 
-    /// Turns an owner's exclusive lock into its share. `None`: it neither holds nor shares the lock, and gets nothing,
-    /// even if the lock is free. Repeating it does no harm. A quorum has no shares, and no writers that ask.
+    /// Turns an owner's exclusive lock into its share. Idempotent. Returns `None` if the owner neither holds nor shares
+    /// the lock; it then gets nothing, even if the lock is free. A quorum has neither shares nor writers.
     pub(crate) async fn downgrade(&self, owner: &mut Owner, ttl: Duration) -> RenewalOutcome {
         match self {
             Servers::Redis(wire) => wire.downgrade(owner, ttl).await,
@@ -109,7 +109,8 @@ impl Servers {
         }
     }
 
-    /// Waits until enough replicas have the lock that the owner was granted, if the client waits for any.
+    /// Waits until enough replicas have the lock that the owner was granted. Without required replicas it returns at
+    /// once.
     pub(crate) async fn replicated(&self, owner: &Owner, ttl: Duration) -> Result<(), WireError> {
         match self {
             Servers::Redis(wire) => wire.replicated(owner, ttl).await,
@@ -119,7 +120,7 @@ impl Servers {
         }
     }
 
-    /// Whether enough replicas acknowledge a write now, if the client waits for any. The error describes what is
+    /// Checks that enough replicas acknowledge a write now, if the client requires any. The error describes what is
     /// missing.
     pub(crate) async fn has_replicas(&self, owner: &Owner) -> Result<(), WireError> {
         match self {
@@ -130,10 +131,10 @@ impl Servers {
         }
     }
 
-    /// Gives a token to a holder that took its lock without one, or returns the token that it has; `None` if the owner
-    /// does not hold the lock. Repeating it does no harm, and it does not change the lease.
+    /// Gives a token to a holder that took its lock without one, or returns the token that it has. Returns `None` if
+    /// the owner does not hold the lock. Idempotent, and does not change the lease.
     ///
-    /// Never called where each grant has a token.
+    /// Never called for servers whose every grant has a token.
     pub(crate) async fn mint(
         &self,
         owner_id: OwnerId,
@@ -145,8 +146,8 @@ impl Servers {
         }
     }
 
-    /// Extends leases, all in one pipeline. Each outcome is reported once, with the number of its renewal, as soon as
-    /// it is known: one lease must not hold up another.
+    /// Extends leases, all in one pipeline. Reports each outcome once, with the index of its renewal, as soon as it is
+    /// known: one lease must not hold up another.
     pub(crate) async fn renew(
         &self,
         renewals: &[Renewal],
@@ -170,7 +171,7 @@ impl Servers {
         }
     }
 
-    /// Reads the messages about a lock that have arrived, and handles them before it returns.
+    /// Reads and handles the messages about a lock that have arrived.
     pub(crate) fn read_messages(&self, lock: &LockName) {
         match self {
             Servers::Redis(wire) => wire.read_messages(lock),
@@ -180,7 +181,7 @@ impl Servers {
         }
     }
 
-    /// Splits the renewals by server: a silent server must not hold up the others.
+    /// Splits renewals by server, since a silent server must not hold up the others.
     pub(crate) fn apart(&self, renewals: Vec<Renewal>) -> Vec<Vec<Renewal>> {
         match self {
             Servers::Redis(wire) => wire.apart(renewals),
@@ -190,7 +191,7 @@ impl Servers {
         }
     }
 
-    /// Reads messages from now on although no command is sent, since one of them ends a retained lease.
+    /// Keeps reading messages although no command is sent, since a message may end a retained lease.
     pub(crate) fn keep_reading_messages(&self) {
         match self {
             Servers::Redis(wire) => wire.keep_reading_messages(),
@@ -200,27 +201,27 @@ impl Servers {
         }
     }
 
-    /// Completes when no unattended command is under way.
+    /// Completes when no unattended command is in flight.
     pub(crate) async fn settled(&self) {
         if let Servers::Quorum(wire) = self {
             wire.settled().await;
         }
     }
 
-    /// Checks that the server answers, or each server that has locks.
+    /// Checks that the server answers. In a cluster, each node with slots must answer, in a quorum a majority.
     pub(crate) async fn ping(&self) -> Result<(), WireError> {
         ask!(self, wire => wire.ping())
     }
 }
 
-/// The operators' interface.
+/// Operators' commands.
 impl Servers {
-    /// Makes a round trip to the servers without writing: to a majority of a quorum, to each primary of a cluster.
+    /// Makes a round trip to the servers without writing: to a majority of a quorum, or to each primary of a cluster.
     pub(crate) async fn probe(&self) -> Result<(), WireError> {
         ask!(self, wire => wire.probe())
     }
 
-    /// The lock with these names, and the server's time (µs).
+    /// Returns the lock with these names, and the server's time (µs).
     pub(crate) async fn inspect(
         &self,
         key: &LockKey,
@@ -229,7 +230,7 @@ impl Servers {
         ask!(self, wire => wire.inspect(key, names))
     }
 
-    /// The next locks of a listing. The cursor moves once they are known.
+    /// Returns the next locks of a listing. The cursor moves only once they are known.
     pub(crate) async fn page(
         &self,
         listing: &Listing,
@@ -247,7 +248,8 @@ impl Servers {
         ask!(self, wire => wire.revoke(names, order))
     }
 
-    /// Sends commands to each server, or to the named one. Each has its address, unless it is the only one.
+    /// Sends commands to each server, or to the named one. Returns each answer with the server's address, unless there
+    /// is only one server.
     pub(crate) async fn ask_servers(
         &self,
         server: Option<&str>,
@@ -256,7 +258,7 @@ impl Servers {
         ask!(self, wire => wire.ask_servers(server, commands))
     }
 
-    /// The user that the client is logged in as.
+    /// Returns the user as whom the client is logged in.
     pub(crate) fn user(&self) -> &str {
         match self {
             Servers::Redis(wire) => wire.user(),
@@ -266,12 +268,12 @@ impl Servers {
         }
     }
 
-    /// Appends a line to the audit of this name.
+    /// Appends a line to the audit in this stream.
     pub(crate) async fn append(&self, stream: &str, line: &Line) -> Result<(), WireError> {
         ask!(self, wire => wire.append(stream, line))
     }
 
-    /// The next lines of the audit of this name, from the last `since`, or from all time.
+    /// Returns the next lines of the audit in this stream, from the last `since`, or from all time.
     pub(crate) async fn lines(
         &self,
         stream: &str,

@@ -23,9 +23,9 @@ use crate::telemetry::CallLabels;
 /// A wire to a server that never answers.
 #[derive(Default)]
 pub(crate) struct SilentWire {
-    /// The owners that it is told to end.
+    /// Receives the owners that the wire must end.
     pub(super) ends: Option<mpsc::Sender<OwnerId>>,
-    /// The next end panics.
+    /// Makes the next end panic.
     pub(super) panics: AtomicBool,
 }
 
@@ -74,8 +74,8 @@ pub(super) fn request(wait: Duration) -> Request {
     }
 }
 
-/// The holder hands its lease over just when the next caller is dropped. That caller was promoted, so it can no longer
-/// leave the queue, and it never reads the reply.
+/// The holder hands its lease over just when the next caller is dropped. That caller was already promoted, so it can no
+/// longer leave the queue, and it never reads the reply.
 #[test]
 fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     let client = open(&Options::default(), Clock::Boot, |_, _| {
@@ -98,9 +98,9 @@ fn lease_handed_to_a_caller_that_has_just_gone_is_released() {
     assert_eq!(client.registry().entries().count(), 0, "no caller holds it");
 }
 
-/// The answer to its end takes long: the next caller does not wait for it.
+/// The answer to the end takes long, and the next caller does not wait for it.
 #[test]
-fn local_queue_ends_with_a_retained_lease_however_that_ends() {
+fn local_queue_ends_with_every_end_of_a_retained_lease() {
     let request = request(Duration::ZERO);
     let lock = &request.lock().names.lock;
     type End = fn(&Arc<Remote>, OwnerId);
@@ -108,7 +108,7 @@ fn local_queue_ends_with_a_retained_lease_however_that_ends() {
         |client, owner_id| watchdog::declare_lost(client, owner_id, Some(LossReason::NotOurs)),
         |client, owner_id| {
             let retained = client.registry().retained.remove_owner(owner_id);
-            release::release_unawaited(client, retained.expect("it is retained"));
+            release::release_unawaited(client, retained.expect("the lease is retained"));
         },
         |client, _| client.stop_retaining(),
     ];
@@ -126,7 +126,7 @@ fn local_queue_ends_with_a_retained_lease_however_that_ends() {
     }
 }
 
-/// The lock of this request, held by the head of its local queue.
+/// Acquires the requested lock for the head of its local queue.
 pub(super) fn head_with_the_lock(client: &Arc<Remote>, request: &Request) -> LeaseEntry {
     let Lock { names, .. } = request.lock().clone();
     let granted_at = client.now();
@@ -191,7 +191,7 @@ fn caller_whose_time_is_up_is_woken_without_a_mutex() {
         if let Poll::Ready(outcome) = waiting.as_mut().poll(&mut context) {
             break outcome;
         }
-        // A timer wakes it when its time is up.
+        // A timer wakes the loop when its time is up.
         while waker.is_locked.lock().unwrap().is_none() {
             thread::yield_now();
         }

@@ -1,8 +1,8 @@
 //! Renews leases, and declares them lost.
 //!
-//! A lease is lost by the local clock, or by the server's answer that its owner does not hold the lock. A renewal that
-//! fails or is not answered proves nothing: the lease is then *unconfirmed*, and renewed again and again until its
-//! deadline. Renewals that fall due together are sent together.
+//! A lease is lost when the local clock passes its deadline, or when the server answers that its owner does not hold
+//! the lock. A renewal that fails or is not answered proves nothing: the lease is then *unconfirmed*, and is renewed
+//! again and again until its deadline. Renewals that are due at the same time are sent together.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -21,14 +21,14 @@ use crate::lease::schedule::TICK;
 use crate::lease::{Lease, LossReason, Mode};
 use crate::telemetry;
 
-/// Timers stand still while the machine sleeps and leases do not, so no sleep is longer.
+/// No sleep is longer, since timers stand still while the machine sleeps, and leases do not.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
-/// Renewals in one pipeline, and leases handled at a time under the registry's mutex. Large enough to save round trips,
-/// and small enough that an acquire or a release waits less than a millisecond for a batch.
+/// The number of renewals in one pipeline, and of leases handled at a time under the registry's mutex. Large enough to
+/// save round trips, and small enough that an acquire or a release waits less than a millisecond for a batch.
 const BATCH: usize = 64;
 
-/// Renews the leases of a client for as long as the client exists.
+/// Renews the leases of a client as long as the client exists.
 pub(crate) async fn run(context: Weak<Context>) {
     let Some(wake) = context.upgrade().map(|context| context.watchdog.clone()) else {
         return;
@@ -50,7 +50,7 @@ pub(crate) async fn run(context: Weak<Context>) {
     }
 }
 
-/// Does one batch of due work. Returns the time until more is due; `None` without a lease.
+/// Handles one batch of due work. Returns the time until more is due; `None` without a lease.
 fn run_due(context: &Arc<Context>, pace: &mut Pace) -> Option<Duration> {
     let now = context.now();
     let mut registry = context.registry();
@@ -81,23 +81,23 @@ fn run_due(context: &Arc<Context>, pace: &mut Pace) -> Option<Duration> {
     planned.map(|planned| planned.since(now))
 }
 
-/// Spreads renewals that all fell due at once, as after an outage, to the rate at which a server carries them out. A
-/// release that is sent meanwhile then waits for one batch instead of a hundred. Renewals that fall due evenly never
-/// wait.
+/// Spreads renewals that are all due at once, for example after an outage, over the time that a server needs to execute
+/// them. A release that is sent meanwhile then waits for one batch instead of a hundred. Renewals that are due evenly
+/// never wait.
 #[derive(Debug, Default)]
 struct Pace {
-    /// When the server has carried out the renewals that it was sent.
+    /// When the server will have executed all renewals so far.
     free: Option<Moment>,
 }
 
 impl Pace {
-    /// A server's time for one renewal, at some 250 000 a second.
+    /// The time that a server takes for one renewal, at some 250 000 a second.
     const RENEWAL: Duration = Duration::from_micros(4);
 
     /// The resolution of timers.
     const SHORTEST: Duration = Duration::from_millis(1);
 
-    /// How long to wait before sending the next `renewals`.
+    /// Returns how long to wait before sending the next `renewals`.
     fn pause(&mut self, now: Moment, renewals: usize) -> Duration {
         let start = self.free.map_or(now, |free| free.max(now));
         let renewals = u32::try_from(renewals).unwrap_or(u32::MAX);
@@ -109,7 +109,7 @@ impl Pace {
 }
 
 async fn renew(context: &Arc<Context>, mut renewals: Vec<Renewal>) {
-    // A release may have been sent since they fell due. A renewal after it would be harmless and useless.
+    // A release may have been sent since they became due. A renewal after it would be harmless and useless.
     context.registry().keep_held(&mut renewals);
     if renewals.is_empty() {
         return;
@@ -136,7 +136,7 @@ async fn renew_together(context: &Arc<Context>, renewals: Vec<Renewal>) {
     context.wire.renew(&renewals, report).await;
 }
 
-/// Renews one lease out of turn and returns the outcome.
+/// Renews one lease that is not due yet, and returns the outcome.
 pub(crate) async fn renew_now(context: &Arc<Context>, lease: &Lease) -> Result<(), LockError> {
     let Some(renewal) = context.registry().renewal(lease.owner_id, context.now()) else {
         return Err(lease.lost_error(LossReason::Expired));
@@ -156,7 +156,7 @@ pub(crate) async fn renew_now(context: &Arc<Context>, lease: &Lease) -> Result<(
     }
 }
 
-/// Applies the answer to a renewal.
+/// Handles the answer to a renewal.
 fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
     match result {
         Ok(Answered {
@@ -171,7 +171,7 @@ fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
                 telemetry::renewed(&lease.trace);
             }
         }
-        // The answer to a writer that has since become a reader.
+        // The answer is for a writer that has become a reader.
         Ok(Answered { answer: None, .. }) if is_of_another_lease(context, renewal) => {}
         Ok(Answered { answer: None, .. }) => {
             declare_lost(context, renewal.owner_id, Some(LossReason::NotOurs));
@@ -181,7 +181,7 @@ fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
             let mut registry = context.registry();
             let failed = registry.unanswered(renewal.owner_id, now, random::jitter());
             drop(registry);
-            // The lease is due again before the time that the watchdog planned.
+            // The lease is due again before the watchdog's planned check.
             context.wake_watchdog();
             if let Some((lease, failures)) = failed {
                 telemetry::renewal_failed(&lease.trace, &error, failures);
@@ -190,18 +190,18 @@ fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
     }
 }
 
-/// Whether the owner of this renewal now has a lease other than the one to renew.
+/// Returns whether the owner of this renewal now has another lease.
 fn is_of_another_lease(context: &Context, renewal: &Renewal) -> bool {
     let mode = context.registry().mode(renewal.owner_id);
     mode.is_some_and(|mode| mode != renewal.mode)
 }
 
-/// Declares the lease of an owner lost, for `reason` or, if that is `None`, because its deadline passed. Promotes the
+/// Declares the lease of an owner lost, for `reason`, or because its deadline passed if that is `None`. Promotes the
 /// next caller of its local queue.
 pub(crate) fn declare_lost(context: &Arc<Context>, owner_id: OwnerId, reason: Option<LossReason>) {
     let (lost, retained) = {
         let mut registry = context.registry();
-        // Both under one mutex: a caller that comes in between must not resume a lost lease.
+        // Both under one mutex: a caller that arrives in between must not resume a lost lease.
         let retained = registry.retained.remove_owner(owner_id);
         (registry.lost(owner_id), retained)
     };

@@ -16,7 +16,7 @@ pub(crate) enum WireError {
     Unavailable(Detail),
 }
 
-/// What happened, in plain words, and the error that caused it if that is worth keeping.
+/// A description of the failure, and the error that caused it if that is worth keeping.
 #[derive(Clone, Debug)]
 pub(crate) struct Detail {
     text: String,
@@ -32,7 +32,7 @@ impl Detail {
 
 impl<T: Into<String>> From<T> for Detail {
     fn from(text: T) -> Detail {
-        // A callback, a file's name or a server may contain some, and terminals obey them.
+        // Text from a callback, a file name or a server may contain control characters, which terminals obey.
         let text = text.into().replace(|c| !is_printable(c), " ");
         Detail { text, cause: None }
     }

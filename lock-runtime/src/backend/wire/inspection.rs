@@ -14,32 +14,32 @@ pub(crate) struct Listing {
     pub(crate) prefix: String,
     /// A Redis pattern for keys.
     pub(crate) keys: String,
-    /// The same for the names of locks, prefix included.
+    /// The same kind of pattern for the names of locks, prefix included.
     pub(crate) pattern: String,
     /// About how many keys a server looks at for each page.
     pub(crate) count: u32,
 }
 
-/// The position of a listing, or of a reading of the audit.
+/// The position in a listing or in the audit.
 #[derive(Debug, Default)]
 pub(crate) struct Cursor {
-    /// The nodes that remain to be asked, the next one last. `None` before the first page.
+    /// The nodes that are still to be asked, the next one last. `None` before the first page.
     pub(crate) nodes: Option<Vec<String>>,
     /// The position in the last of them.
     pub(crate) position: Position,
-    /// What was shown already, if a lock may be found on several nodes: 128 bits of hash for each.
+    /// The locks that were shown already, if several nodes may list the same one: 128 bits of hash for each.
     shown: HashSet<u128>,
     hashers: [RandomState; 2],
-    /// How often slots had moved when the pass began.
+    /// The count of slot moves when the pass began.
     pub(crate) moves: u64,
-    /// Signs were seen that keys move.
+    /// Keys seem to be moving between nodes.
     pub(crate) has_moved: bool,
     /// How many passes have begun.
     pub(crate) passes: u32,
-    /// Nodes of a quorum that did not answer.
+    /// The nodes of a quorum that did not answer.
     pub(crate) away: Vec<usize>,
     pub(crate) is_over: bool,
-    /// An earlier part of the listing had another cursor. What it has shown is unknown.
+    /// Another cursor read the earlier part of the listing, and it is unknown what that part has shown.
     pub(crate) is_resumed: bool,
     /// Where a resumed listing begins, until it has begun.
     first: Option<String>,
@@ -60,7 +60,7 @@ impl Cursor {
         }
     }
 
-    /// Its position; `None` at the end.
+    /// Returns the position; `None` at the end.
     pub(crate) fn at(&self) -> Option<ListingPosition> {
         let node = match &self.nodes {
             // Before the first page, or with one server.
@@ -74,8 +74,8 @@ impl Cursor {
         })
     }
 
-    /// Begins to read these nodes, or continues from where the cursor was resumed. They are read in the order of their
-    /// names, which stays the same from one cursor to the next.
+    /// Begins to read these nodes, or continues where the cursor was resumed. The nodes are read in the order of their
+    /// names, so that every cursor has the same order.
     pub(crate) fn begin(&mut self, mut nodes: Vec<String>) {
         nodes.sort_unstable_by(|one, other| other.cmp(one));
         if let Some(first) = self.first.take() {
@@ -87,14 +87,15 @@ impl Cursor {
         self.nodes = Some(nodes);
     }
 
-    /// Whether a lock was not shown before.
+    /// Returns whether the lock was not shown before.
     pub(crate) fn is_new(&mut self, key: &str) -> bool {
         let [high, low] = self.hashers.each_ref().map(|hasher| hasher.hash_one(key));
         self.shown.insert(u128::from(high) << 64 | u128::from(low))
     }
 }
 
-/// The position in a node. A node's cursor means nothing to another server, which the next connection may lead to.
+/// The position in a node. A node's cursor means nothing to another server, and the next connection may lead to another
+/// one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Position {
     pub(crate) connection: Option<ConnectionId>,
@@ -123,5 +124,5 @@ pub(crate) enum RevokeReply {
 /// The answers of one server to some commands.
 pub(crate) type ServerReply = Result<Vec<Answer>, WireError>;
 
-/// A line of the audit, and where it is in its stream.
+/// A line of the audit, and its position in its stream.
 pub(crate) type Line = AuditEntry;

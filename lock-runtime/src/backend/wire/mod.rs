@@ -25,11 +25,11 @@ use crate::lease::owner_id::{ClientId, OwnerId};
 use crate::lease::record::Grant;
 use crate::lease::schedule::Extension;
 
-/// The id of a node among those of a client.
+/// Identifies a node of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodeId(pub(crate) u32);
 
-/// Asks for the lock, confirms a grant of it, or takes and keeps a place in its queue.
+/// A command that asks for the lock, confirms a grant, or takes and keeps a place in the queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcquireRequest {
     pub(crate) ttl: Duration,
@@ -53,12 +53,12 @@ pub(crate) type RenewalOutcome = Result<Answered<Option<Grant>>, WireError>;
 /// How an owner is ended. Afterwards it neither holds the lock nor queues for it.
 #[derive(Debug)]
 pub(crate) enum End<'a> {
-    /// It holds the lock, and no waiter is known. `number` is the number in the record: a server may be asked to
-    /// compare all of it. If a waiter queues after all, nothing is done.
+    /// The owner holds the lock, and no waiter is known. `number` is the number in the record, since some servers
+    /// compare the whole record. If a waiter queues after all, the command does nothing.
     Release { number: FencingToken },
-    /// It holds the lock, which stays reserved for a time, by no owner.
+    /// The owner holds the lock, which stays reserved for a time, without an owner.
     Rest { time: Duration },
-    /// Whatever it has or queues for.
+    /// The owner may hold the lock or queue for it.
     Whole { successor: Option<Successor<'a>> },
 }
 
@@ -69,18 +69,18 @@ pub(crate) struct Successor<'a> {
     pub(crate) ttl: Duration,
 }
 
-/// Unsolicited reports of a wire. Its methods run on the thread that read them, with no mutex held.
+/// Receives the unsolicited reports of a wire. The thread that read the report runs these methods, with no mutex held.
 pub(crate) trait WireEvents: Send + Sync + 'static {
     /// The ids that a new connection to a node subscribes to, the id of new owners first.
     fn client_ids(&self, node: NodeId) -> Result<Vec<ClientId>, LockError>;
 
-    /// The ids in use that a new connection is not subscribed to: they came into use while it was made.
+    /// The ids that came into use while a new connection was being made, so that it is not subscribed to them.
     fn missing_ids(&self, subscribed: &[ClientId]) -> Vec<ClientId>;
 
     /// A connection is ready for commands.
     fn connected(&self, node: NodeId, connection: ConnectionId);
 
-    /// A connection is gone on which the locks that `concerns` selects were confirmed.
+    /// A connection is gone. The locks that `concerns` selects were confirmed on it.
     fn disconnected(
         &self,
         node: NodeId,
@@ -94,7 +94,7 @@ pub(crate) trait WireEvents: Send + Sync + 'static {
     /// The locks that `concerns` selects may have been taken from their owners.
     fn doubted(&self, concerns: &dyn Fn(&LockName) -> bool);
 
-    /// A message has come: a grant was announced to this client.
+    /// A message has arrived: a grant for this client was announced.
     fn message(&self, channel: &[u8], payload: &[u8]);
 
     /// A lock that this owner listens for may be free.

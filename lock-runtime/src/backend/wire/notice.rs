@@ -1,17 +1,17 @@
-//! The message to a holder whose lock is taken.
+//! The message to a holder that has lost its lock to an operator.
 
 use uuid::Uuid;
 
 use crate::lease::RevokedBy;
 use crate::lease::owner_id::OwnerId;
 
-/// Begins a message about a revocation. No owner id contains it, so the message is not mistaken for a grant.
+/// The first byte of a message about a revocation. No owner id contains it, so the message is not mistaken for a grant.
 const MARK: u8 = b'!';
 
-/// Separates the parts of a notice. None of them contains it.
+/// Separates the parts of a notice. No part contains it.
 const SEPARATOR: char = '\u{1f}';
 
-/// The longest part that is kept, in bytes. Ours are shorter, but other clients may send the message.
+/// The maximum length of a part in bytes. Ours are shorter, but other clients may send the message.
 const LONGEST: usize = 512;
 
 /// The revocation of an owner, as reported to its client.
@@ -21,13 +21,13 @@ pub(crate) struct Notice {
     pub(crate) by: RevokedBy,
 }
 
-/// The text that the script appends to the owner: operation, operator and reason.
+/// Returns the text that the script appends to the owner: operation, operator and reason.
 pub(crate) fn notice(operation: Uuid, by: &str, reason: &str) -> String {
     debug_assert!(![by, reason].concat().contains(SEPARATOR));
     format!("{SEPARATOR}{operation}{SEPARATOR}{by}{SEPARATOR}{reason}{SEPARATOR}")
 }
 
-/// Whether a message is about a revocation.
+/// Returns whether a message is about a revocation.
 pub(crate) fn is_notice(payload: &[u8]) -> bool {
     payload.first() == Some(&MARK)
 }
@@ -40,7 +40,7 @@ impl Notice {
         let mut parts = payload
             .get(OwnerId::LEN..)?
             .split(|&byte| byte == SEPARATOR as u8);
-        // Nothing precedes the first separator.
+        // The text before the first separator must be empty.
         let _ = parts.next().filter(|before| before.is_empty())?;
         let mut part = || {
             let part = parts.next()?;
@@ -64,7 +64,7 @@ mod tests {
     const OPERATION: Uuid = Uuid::from_u128(7);
 
     #[test]
-    fn notice_is_parsed_whatever_the_name_of_the_lock() {
+    fn notice_is_parsed_with_any_lock_name() {
         let text = notice(OPERATION, "ann@ops-1", "stuck import");
         for lock in ["lock:order:42", "", "\u{1f}a\0b\n"] {
             let payload = format!("!{OWNER}{text}{lock}");
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn other_messages_are_no_notices() {
+    fn other_messages_are_not_notices() {
         let text = notice(OPERATION, "ann", "x");
         for other in [
             String::new(),

@@ -1,10 +1,10 @@
 //! Tracks one owner's commands whose effects are unknown.
 //!
-//! An unanswered acquire may still be in flight, and the bytes of a closed connection can arrive after those of the
-//! connection that replaced it. If the owner's `end` overtakes its acquire like that, the acquire takes the lock for an
-//! owner that is gone. One connection keeps the order. Only an acquire that is unanswered on a connection *other* than
-//! the `end`'s is dangerous. The owner is then *tainted*: its `end` is repeated until none of its commands can arrive
-//! any longer.
+//! An unanswered acquire may still be in flight, and the bytes of a closed connection can arrive after the bytes of the
+//! connection that replaced it. If the owner's `end` overtakes its acquire in this way, the acquire takes the lock for
+//! an owner that is gone. One connection keeps its commands in order, so an acquire is dangerous only if it is
+//! unanswered on a connection *other* than the `end`'s. The owner is then *tainted*: its `end` is repeated until none
+//! of its commands can arrive any longer.
 //!
 //! ```text
 //!  KNOWN ── an acquire is sent ──► UNANSWERED on its connection ── sent again on another one ──► UNANSWERED for ever
@@ -25,7 +25,7 @@ pub(crate) struct ConnectionId(pub(crate) u64);
 /// The progress of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SendEvent {
-    /// The command is about to be sent.
+    /// The command is about to be sent on this connection.
     Sending(ConnectionId),
     /// The command was not sent after all, and will be sent on another connection.
     Unsent(ConnectionId),
@@ -34,16 +34,20 @@ pub(crate) enum SendEvent {
     Refused(ConnectionId),
 }
 
+/// Called at each step of a command.
+pub(crate) type OnStep<'a> = &'a mut (dyn FnMut(SendEvent) + Send);
+
 /// The commands of one owner that could still make it hold or queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Outstanding {
-    /// The connection of the last acquire, if that is not answered.
+    /// The connection of the last acquire, until it is answered.
     pub(super) unanswered: Option<ConnectionId>,
-    /// Another acquire before it on the same connection is not answered either.
+    /// An earlier acquire on the same connection is not answered either.
     pub(super) is_repeated: bool,
     /// An acquire on an earlier connection is not answered, and never will be.
     pub(super) unanswered_before: bool,
-    /// An acquire was carried out whose answer was not read, and the one after it was refused: its effect is unknown.
+    /// An acquire was carried out and its answer not read, and the next acquire was refused. So the effect of the first
+    /// one is unknown.
     pub(super) is_unclear: bool,
     /// The owner may hold the lock or be in its queue.
     pub(super) may_be_stored: bool,
@@ -52,19 +56,19 @@ pub(crate) struct Outstanding {
     /// The owner had a place in the queue.
     pub(super) was_queued: bool,
     /// One of the owner's own commands may have made it hold the lock, for the whole ttl that it asked for. A waiter
-    /// that is granted the lock has it only for a moment, unless it confirms.
+    /// that is granted the lock has only the time of its claim, until it confirms.
     pub(super) may_hold: bool,
     /// The ttl that the owner asks for, always the same; zero before the first acquire.
     pub(super) ttl: Duration,
     pub(super) is_tainted: bool,
     /// The last `end` or `release` is not answered, and may have been carried out.
     pub(super) is_end_unanswered: bool,
-    /// An earlier one is not answered, and never will be.
+    /// An earlier `end` or `release` is not answered, and never will be.
     pub(super) is_end_unanswered_before: bool,
 }
 
 impl Outstanding {
-    /// The progress of an acquire.
+    /// Notes the progress of an acquire.
     #[inline]
     pub(crate) fn note_acquire(&mut self, event: SendEvent, ttl: Duration, queue: bool) {
         match event {
@@ -75,7 +79,7 @@ impl Outstanding {
         }
     }
 
-    /// The progress of an end.
+    /// Notes the progress of an end.
     #[inline]
     pub(crate) fn note_end(&mut self, event: SendEvent) {
         match event {
@@ -86,7 +90,7 @@ impl Outstanding {
         }
     }
 
-    /// An acquire is about to be sent: the owner may hold the lock for `ttl`, or queue.
+    /// Notes that an acquire is about to be sent, so the owner may hold the lock for `ttl`, or queue.
     pub(crate) fn sending(&mut self, on: ConnectionId, ttl: Duration, queue: bool) {
         self.may_be_stored = true;
         self.may_hold = true;
@@ -97,28 +101,28 @@ impl Outstanding {
         self.unanswered_before |= last.is_some_and(|last| last != on);
     }
 
-    /// The acquire that was about to be sent was not sent. Earlier ones on this connection may still be in flight.
+    /// Notes that the acquire was not sent after all. Earlier ones on this connection may still be in flight.
     pub(crate) fn unsent(&mut self, on: ConnectionId) {
         if !self.is_repeated {
             self.unanswered.take_if(|connection| *connection == on);
         }
     }
 
-    /// The last acquire on this connection was answered. A connection answers in order, so all before it were carried
-    /// out as well.
+    /// Notes that the last acquire on this connection was answered. A connection answers in order, so all earlier
+    /// acquires on it were carried out, too.
     pub(crate) fn answered(&mut self, on: ConnectionId) {
         self.unanswered.take_if(|connection| *connection == on);
         self.is_unclear = false;
     }
 
-    /// The last acquire on this connection was refused, and has done nothing. Earlier ones were carried out, and may
-    /// have been granted the lock.
+    /// Notes that the last acquire on this connection was refused, and has done nothing. Earlier ones were carried out,
+    /// and may have been granted the lock.
     pub(crate) fn refused(&mut self, on: ConnectionId) {
         let answered = self.unanswered.take_if(|connection| *connection == on);
         self.is_unclear |= answered.is_some() && self.is_repeated;
     }
 
-    /// The owner's `end` or `release` is about to be sent.
+    /// Notes that the owner's `end` or `release` is about to be sent.
     pub(crate) fn ending(&mut self, on: ConnectionId) {
         let is_elsewhere = self.unanswered.is_some_and(|last| last != on);
         self.is_tainted |= is_elsewhere || self.unanswered_before;
@@ -126,61 +130,61 @@ impl Outstanding {
         self.is_end_unanswered = true;
     }
 
-    /// The last `end` or `release` was answered, if only by a refusal, or was not sent.
+    /// Notes that the last `end` or `release` was answered, if only by a refusal, or was not sent.
     pub(crate) fn ending_is_known(&mut self) {
         self.is_end_unanswered = false;
     }
 
-    /// Whether an unanswered command may have ended the owner.
+    /// Returns whether an unanswered command may have ended the owner.
     pub(crate) fn may_have_ended(&self) -> bool {
         self.is_end_unanswered || self.is_end_unanswered_before
     }
 
-    /// Whether a caller that asks for `ttl` may take the owner over. An acquire sets the lease to its ttl, however late
-    /// it arrives, so an owner asks for one ttl all its life.
+    /// Returns whether a caller that asks for `ttl` may take the owner over. An acquire sets the lease to its ttl,
+    /// however late it arrives, so an owner asks for one ttl all its life.
     pub(crate) fn may_ask_for(&self, ttl: Duration) -> bool {
         self.ttl.is_zero() || self.ttl == ttl
     }
 
-    /// The owner has a place in the queue, or may have been given one.
+    /// Notes that the owner has a place in the queue, or may have been given one.
     pub(crate) fn note_queued(&mut self) {
         self.was_queued = true;
     }
 
-    /// Whether the owner may yet be granted the lock: it had a place in the queue, or an outstanding command may give
-    /// it one.
+    /// Returns whether the owner may yet be granted the lock: it had a place in the queue, or an outstanding command
+    /// may give it one.
     pub(crate) fn may_be_granted(&self) -> bool {
         self.was_queued || self.may_arrive()
     }
 
-    /// The owner may hold or queue because of forgotten commands.
+    /// Notes that the owner may hold the lock or queue because of commands that are no longer tracked.
     pub(crate) fn assume_stored(&mut self) {
         self.may_be_stored = true;
     }
 
-    /// Whether the owner may hold the lock for as long as it asked for.
+    /// Returns whether the owner may hold the lock for as long as it asked for.
     pub(crate) fn may_hold(&self) -> bool {
         self.may_hold
     }
 
-    /// Whether an acquire may still be in flight.
+    /// Returns whether an acquire may still be in flight.
     pub(crate) fn may_arrive(&self) -> bool {
         self.unanswered.is_some() || self.unanswered_before
     }
 
-    /// The last acquire was answered, and the owner does not hold the lock, according to that answer. Unless it ever
+    /// Notes that the last answer to an acquire showed that the owner does not hold the lock. Unless the owner ever
     /// queued, nothing of it is left.
     pub(crate) fn note_not_held(&mut self) {
         self.may_hold = self.may_arrive() || self.is_unclear;
         self.may_be_stored = self.asked_to_queue || self.may_hold;
     }
 
-    /// Whether the owner must be ended.
+    /// Returns whether the owner must be ended.
     pub(crate) fn may_be_stored(&self) -> bool {
         self.may_be_stored
     }
 
-    /// The longest that anything of the owner can last in Redis after it has arrived there.
+    /// Returns how long anything of the owner can stay in Redis after it has arrived there.
     pub(crate) fn longest(&self) -> Duration {
         self.ttl
     }
@@ -231,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn refusal_leaves_open_what_an_acquire_before_it_did() {
+    fn refusal_does_not_settle_an_earlier_acquire() {
         let mut outstanding = Outstanding::default();
         outstanding.sending(FIRST, TTL, false);
         outstanding.refused(FIRST);
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn acquire_sent_before_an_unsent_one_can_come_late() {
+    fn acquire_sent_before_an_unsent_acquire_can_come_late() {
         let mut outstanding = Outstanding::default();
         outstanding.sending(FIRST, TTL, true);
         outstanding.sending(FIRST, TTL, true);
@@ -293,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn answer_counts_for_its_own_connection_alone() {
+    fn answer_counts_only_for_its_own_connection() {
         let mut outstanding = Outstanding::default();
         outstanding.sending(FIRST, TTL, false);
         outstanding.sending(FIRST, TTL, false);
@@ -334,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn end_repeated_on_another_connection_is_checked_anew() {
+    fn end_repeated_on_another_connection_is_checked_again() {
         let mut outstanding = Outstanding::default();
         outstanding.sending(FIRST, TTL, true);
         outstanding.ending(FIRST);

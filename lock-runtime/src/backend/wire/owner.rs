@@ -17,12 +17,12 @@ pub(crate) struct Owner {
     pub(crate) names: OneOrMore<RecordNames>,
     pub(crate) mode: Mode,
     pub(crate) outstanding: Outstanding,
-    /// The wire's state for it between commands, dropped with the owner.
+    /// The wire's own state for the owner between commands. It is dropped with the owner.
     pub(crate) kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Owner {
-    /// An owner whose holder has this label.
+    /// Creates an owner whose holder has this label.
     pub(crate) fn new(
         owner_id: OwnerId,
         label: &Arc<str>,
@@ -39,7 +39,7 @@ impl Owner {
         }
     }
 
-    /// The owner holds the lock exclusively, and asks to be one of its readers from now on.
+    /// Turns an owner that holds the lock exclusively into one of its readers.
     pub(crate) fn become_reader(&mut self) {
         self.mode = Mode::Share(Share::READ);
         self.entry.label = self.mode.entry_label(&self.entry.label);
@@ -50,8 +50,8 @@ impl Owner {
     }
 }
 
-/// The entry of an owner in a queue: its id, a space and its label, which begins with a tag if the owner asks for a
-/// share.
+/// The entry of an owner in a queue: its id, a space and its label. If the owner asks for a share, a tag precedes the
+/// label.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueEntry {
     pub(crate) owner_id: OwnerId,

@@ -1,27 +1,27 @@
-//! Limits how often one caller sends commands, whatever the answers are.
+//! Limits how often one caller sends commands, whatever a server answers.
 //!
-//! A caller has its own reasons to wait between two commands: a poll, a message, an unreachable server. Each of these
-//! times depends on a server's answer, and a broken or misidentified server may answer anything. So a caller has this
-//! bound as well, which useful answers never reach.
+//! A caller has its own reasons to wait between two commands: a poll, a message, an unreachable server. These times
+//! depend on a server's answers, and a broken or misidentified server may answer anything. So a caller also has this
+//! limit, which normal answers never reach.
 
 use std::time::{Duration, Instant};
 
-/// The attempts that a caller makes without a pause, at first and after it has paused.
+/// The number of attempts that a caller makes without a pause, at first and after a pause.
 const AT_ONCE: u32 = 40;
 
-/// The time between two attempts after that: 40 in a second. In the long run an attempt takes at most two commands, so
-/// the documented bound is 100 in a second, and as many at first.
+/// The time between later attempts: 40 in a second. In the long run an attempt takes at most two commands, which stays
+/// below the documented limit of 100 in a second.
 const INTERVAL: Duration = Duration::from_millis(25);
 
 /// The attempts of one caller.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// When the attempts so far would be over, had each taken its full interval.
+    /// When the attempts so far would end if each of them took its full interval.
     spent_until: Option<Instant>,
 }
 
 impl Pace {
-    /// How long to wait before the next attempt; `None` if it may be made now.
+    /// Returns how long to wait before the next attempt; `None` if it may be made now.
     pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
         let spent = self.spent_until?.saturating_duration_since(now);
         let early = spent.saturating_sub(INTERVAL * (AT_ONCE - 1));
@@ -39,7 +39,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// The number of attempts within a time, by a caller that makes each as soon as it may.
+    /// Counts the attempts within a time, by a caller that makes each as soon as it may.
     fn attempts(pace: &mut Pace, from: Instant, time: Duration) -> u32 {
         let (mut now, mut attempts) = (from, 0);
         while now < from + time {
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn caller_that_has_rested_may_make_as_many_again() {
+    fn caller_that_has_paused_may_make_as_many_attempts_again() {
         let (mut pace, began) = (Pace::default(), Instant::now());
         attempts(&mut pace, began, Duration::from_nanos(1));
         let later = began + Duration::from_secs(60);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::background::moment::Moment;
 use crate::lease::record::{Grant, Holder};
 
-/// An answer, and the time before its command was sent, from which a lease may be counted.
+/// An answer, and the time just before its command was sent. A lease may be counted from then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Answered<T> {
     pub(crate) at: Moment,
@@ -19,17 +19,17 @@ pub(crate) enum AcquireReply {
     Waiting(Waiting),
 }
 
-/// The position of an owner that does not hold the lock.
+/// The state of an owner that does not hold the lock.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     /// The remaining time of the holder's lease; `None` if it never expires.
     pub(crate) remaining: Option<Duration>,
-    /// 1 is the head of the queue, 0 is outside it.
+    /// 1 is the head of the queue; 0 means that the owner is not in it.
     pub(crate) position: u32,
     pub(crate) holder: Holder,
-    /// The index of the lock in the way, counted from 0. The owner has the locks before it.
+    /// The index of the lock in the way. The owner has the locks before it.
     pub(crate) lock: usize,
-    /// The owner has a lock behind that one, too: an earlier answer was lost, and then a lock.
+    /// The owner also has a lock after that one: an earlier answer was lost, and later a lock.
     pub(crate) holds_later: bool,
 }
 
@@ -44,8 +44,8 @@ pub(crate) enum EndReply {
     HandedOff,
     /// The owner held the lock, which the named successor holds now.
     SuccessorHolds(Grant),
-    /// Nothing was done, and `end` must be sent: a waiter queues, or the server compared another record. Only `release`
-    /// answers so.
+    /// The command did nothing, and `end` must be sent: a waiter queues, or the server compared another record. Only
+    /// `release` has this answer.
     Contended,
     /// The owner did not hold the lock, and has left its queue.
     LeftQueue,

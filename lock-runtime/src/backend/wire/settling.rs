@@ -15,33 +15,33 @@ use std::time::Duration;
 use crate::backend::wire::outstanding::Outstanding;
 use crate::background::moment::Moment;
 
-/// The time to the second end of an owner, which doubles with each unanswered one. A broken connection is replaced at
-/// once, and waiters want the lock.
+/// The time to the second end of an owner. It doubles with each unanswered end. It is short because a broken connection
+/// is replaced at once, and waiters want the lock.
 const AT_FIRST: Duration = Duration::from_millis(10);
 
 /// The interval of later ends.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The interval once an owner has been ended for [`SETTLING_TIME`], which a long ttl may require.
+/// The interval after [`SETTLING_TIME`], if a long ttl requires more ends.
 const LATER_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The shortest time for which an owner is ended again; longer if it asked for a longer ttl.
+/// The minimum time of an owner's repeated ends; longer if it asked for a longer ttl.
 const SETTLING_TIME: Duration = Duration::from_secs(10);
 
-/// Tracks how long one owner is ended again.
+/// The schedule of one owner's repeated ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Settling {
     start: Moment,
-    /// No command of the owner can arrive after this.
+    /// After this, none of the owner's commands can arrive.
     pub(super) until: Moment,
-    /// Nothing that one has stored can outlive this.
+    /// After this, nothing that one of them stored can be left.
     pub(super) gone: Moment,
-    /// How many ends in a row were not answered.
+    /// The number of unanswered ends in a row.
     pub(super) unanswered: u32,
 }
 
 impl Settling {
-    /// The owner was ended for the first time.
+    /// Begins when the owner was ended for the first time.
     pub(crate) fn begin(outstanding: &Outstanding, now: Moment) -> Settling {
         let settling_time = SETTLING_TIME.max(outstanding.longest());
         let until = now + settling_time;
@@ -53,8 +53,8 @@ impl Settling {
         }
     }
 
-    /// The time to the next end; `None` if no more is needed. `jitter` is asked for a number between 0 and 1 only if
-    /// one is needed: that is a system call.
+    /// Returns the time to the next end; `None` if no more is needed. `jitter` returns a number between 0 and 1, and is
+    /// only called for a pause, since it makes a system call.
     pub(crate) fn pause(
         &mut self,
         outstanding: &Outstanding,
@@ -64,7 +64,7 @@ impl Settling {
     ) -> Option<Duration> {
         let last = match outstanding.is_tainted() || outstanding.may_arrive() {
             true => self.gone,
-            // The owner holds what it held at first, or nothing.
+            // The owner holds what it held before its first end, or nothing.
             false => self.until,
         };
         if !is_unanswered && !outstanding.is_tainted() || now >= last {
@@ -81,12 +81,12 @@ impl Settling {
             self.unanswered = 0;
             INTERVAL
         };
-        // Spread, so that owners that failed together are not ended together again.
+        // Spread, so that owners that failed together do not retry together.
         Some(interval.mul_f64(0.8 + 0.4 * jitter()))
     }
 
-    /// Whether an end that is sent now is the last one, if it is answered. The sending counts, not the answer: the
-    /// process may be stopped in between, for longer than any command was in flight.
+    /// Returns whether an end that is sent now is the last one, if it is answered. The time of sending counts, not that
+    /// of the answer: the process may be stopped in between, for longer than any command was in flight.
     pub(crate) fn is_last(&self, now: Moment) -> bool {
         now >= self.until
     }
@@ -97,10 +97,10 @@ mod tests {
     use super::*;
     use crate::backend::wire::outstanding::ConnectionId;
 
-    /// The times to the next ends, for owners whose ends are answered like this.
+    /// Returns the pauses before the next ends, for owners whose ends are answered like this.
     fn pauses(answers: &[bool]) -> Vec<u128> {
         let mut outstanding = Outstanding::default();
-        // A tainted owner is ended again whatever is answered.
+        // A tainted owner is ended again whatever the answers are.
         outstanding.sending(ConnectionId(1), Duration::from_secs(30), true);
         outstanding.ending(ConnectionId(2));
         let start = Moment::FIRST;

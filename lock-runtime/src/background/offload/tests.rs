@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::watched_tasks::CHECK_INTERVAL;
 use super::*;
 
-/// The threads on which a task ran before and after it was notified.
+/// The threads that a task ran on before and after it was notified.
 type Threads = [ThreadId; 2];
 
 /// A bound that only a failing test reaches.
@@ -26,8 +26,7 @@ fn caller() -> (InlineRunner<Threads>, Reply<Threads>) {
     InlineRunner::new(&background())
 }
 
-/// A task that waits for a notification, and reports to its caller and a receiver the threads on which it ran before
-/// and after.
+/// A task that waits for a notification. It reports its threads before and after that to its caller and to a receiver.
 struct Noting {
     notify: Arc<Notify>,
     threads: oneshot::Receiver<Threads>,
@@ -66,7 +65,7 @@ async fn poll_once(runner: &mut InlineRunner<Threads>) -> bool {
 #[tokio::test]
 async fn waiting_caller_polls_its_task() {
     let (mut runner, task) = caller_with_task();
-    // Several checks pass, and the caller is there at each.
+    // The caller is polling at each of these checks.
     let notifying = tokio::spawn(async move {
         for _ in 0..4 {
             tokio::time::sleep(CHECK_INTERVAL).await;
@@ -99,7 +98,7 @@ async fn task_assigned_after_the_caller_was_dropped_runs_in_the_background() {
     assert!(!soon(task.threads).await.unwrap().contains(&here()));
 }
 
-/// As when the runtime is blocked, or the caller's future is not polled.
+/// The caller's runtime is blocked, or its future is not polled.
 #[tokio::test]
 async fn woken_task_that_is_not_polled_moves_to_the_background() {
     let (mut runner, task) = caller_with_task();
@@ -154,7 +153,7 @@ async fn done_task_is_not_watched() {
         task.notify.notify_one();
         soon(runner.answer()).await.unwrap();
     }
-    // Tasks of other tests are watched too, and end as well.
+    // Other tests' tasks are watched too, but they end.
     soon(async {
         while WATCHED_TASKS.number() > 0 {
             tokio::time::sleep(CHECK_INTERVAL).await;
@@ -207,9 +206,9 @@ async fn task_that_wakes_itself_during_a_poll_is_polled_again_by_its_caller() {
     assert_eq!(soon(runner.answer()).await, Some(here()));
 }
 
-/// Taken over because it was woken and not polled, it ends as soon as its caller does.
+/// The background polls the task, since the caller does not.
 #[tokio::test]
-async fn task_in_the_background_learns_that_its_caller_is_gone() {
+async fn task_in_the_background_notices_that_its_caller_is_gone() {
     let (runner, reply) = InlineRunner::<()>::new(&background());
     let (is_there, caller_is_there) = oneshot::channel();
     let (is_gone, caller_is_gone) = oneshot::channel();

@@ -19,7 +19,7 @@ const IDLE_CHECKS: u32 = 10;
 
 pub(super) static WATCHED_TASKS: LazyLock<WatchedTasks> = LazyLock::new(WatchedTasks::default);
 
-/// A task that a caller polls, whatever its answer.
+/// A task that a caller polls, whatever the type of its answer.
 pub(super) trait Watched: Send + Sync {
     /// Whether it was woken before the last check and has not been polled since. Called once at each check.
     fn is_stuck(&self) -> bool;
@@ -28,7 +28,7 @@ pub(super) trait Watched: Send + Sync {
     fn move_to_background(&self);
 }
 
-/// The place of a task among the watched ones.
+/// Identifies a watched task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct WatchId(u64);
 
@@ -83,7 +83,7 @@ impl WatchedTasks {
         }
     }
 
-    /// The tasks that are stuck; `None` if there are no tasks at all.
+    /// Returns the stuck tasks; `None` if no task is watched.
     fn stuck(&self) -> Option<Vec<Arc<dyn Watched>>> {
         let tasks = self.0.lock();
         let stuck = tasks.by_id.values().filter(|task| task.is_stuck());

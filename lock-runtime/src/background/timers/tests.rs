@@ -45,7 +45,7 @@ fn timer_fires_for_caller_without_a_runtime() {
 }
 
 #[test]
-fn earlier_timer_fires_before_the_one_that_was_set_first() {
+fn earlier_timer_fires_before_a_timer_that_was_set_first() {
     let background = Background::get().unwrap();
     let timers = background.timers();
     let begun = Instant::now();
@@ -91,7 +91,7 @@ async fn ready_result_wins_when_the_budget_of_the_task_is_used_up() {
 }
 
 #[test]
-fn background_is_woken_for_earlier_timers_alone() {
+fn background_is_woken_only_for_earlier_timers() {
     let timers = Timers::new();
     let now = Instant::now();
     let is_woken = || {
@@ -126,7 +126,7 @@ fn background_is_woken_for_earlier_timers_alone() {
 }
 
 #[test]
-fn timer_wakes_the_last_waker_and_none_once_it_is_dropped() {
+fn timer_wakes_the_last_waker_and_nothing_once_it_is_dropped() {
     let timers = Timers::new();
     let now = Instant::now();
     let (first, last, gone) = <(Arc<Wakes>, Arc<Wakes>, Arc<Wakes>)>::default();
@@ -146,7 +146,7 @@ fn timer_wakes_the_last_waker_and_none_once_it_is_dropped() {
 }
 
 #[test]
-fn panicking_waker_does_not_keep_the_next_timer_from_firing() {
+fn panicking_waker_does_not_stop_the_next_timer() {
     struct Panicking;
     impl Wake for Panicking {
         fn wake(self: Arc<Self>) {
@@ -168,9 +168,9 @@ fn panicking_waker_does_not_keep_the_next_timer_from_firing() {
     assert_eq!(fired(&wakes), 1);
 }
 
-/// Also one whose time was over when it was set.
+/// The second timer is set for a time that has passed.
 #[test]
-fn timer_that_has_fired_does_not_take_the_place_of_a_later_one() {
+fn fired_timer_does_not_replace_a_later_timer() {
     let timers = Timers::new();
     let over = Instant::now();
     let (fired_before, set_after) = <(Arc<Wakes>, Arc<Wakes>)>::default();

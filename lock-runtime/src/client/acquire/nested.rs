@@ -59,7 +59,7 @@ impl Acquire {
         }
     }
 
-    /// Gives the outermost call a token, which it may not have asked for.
+    /// Gives the outermost call a token, even if it asked for none.
     pub(super) async fn nested_token(
         &self,
         caller: Caller,
@@ -93,7 +93,7 @@ impl Acquire {
         let descent = if self.options.reentrant.unwrap_or(true) {
             enclosing.frame.check_descent(mode)
         } else {
-            Err("this call says `reentrant = false`".to_owned())
+            Err("this call has `reentrant = false`".to_owned())
         };
         descent.map_err(|reason| self.reentered(reason))
     }

@@ -34,8 +34,8 @@ impl Acquire {
                 Err(error) => Err(error),
             };
             let lease = self.deliver(lease, acquiring)?;
-            // Subscribers ran at the delivery and may have blocked, and nothing checks again before a body that cannot
-            // be stopped.
+            // Subscribers ran during the delivery and may have blocked. Nothing else checks the lease before a body
+            // that cannot be stopped.
             if caller == Caller::Thread
                 && let Some(loss) = lease.loss()
             {

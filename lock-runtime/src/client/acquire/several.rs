@@ -83,7 +83,7 @@ impl Acquire {
         if locks.len() > MAX_LOCKS {
             return Err(
                 LockError::new(LockErrorKind::InvalidKey).with_detail(format!(
-                    "{} keys are asked for at once, and {MAX_LOCKS} are allowed",
+                    "a call may lock at most {MAX_LOCKS} keys, not {}",
                     locks.len()
                 )),
             );

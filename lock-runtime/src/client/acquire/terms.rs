@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn one_permit_is_taken_by_default_and_one_is_a_limit() {
+    fn default_take_is_one_permit_and_one_is_a_valid_limit() {
         let one_of_five = Share::permits(5, 1).map(Mode::Share);
         assert_eq!(mode(None, Some(5), None), one_of_five);
         assert!(
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_contradict_each_other_are_refused_in_words() {
+    fn contradictory_options_are_refused_with_a_reason() {
         let refused = |access, permits, take, words: &str| {
             let error = mode(access, permits, take).unwrap_err();
             assert!(error.contains(words), "{error}");
@@ -152,6 +152,12 @@ mod tests {
         refused(Some(Access::Write), Some(5), Some(1), both);
         refused(None, None, Some(2), "`take` needs `permits`");
         refused(None, Some(0), None, "`permits` must be at least 1");
-        refused(None, Some(5), Some(6), "6 of 5 permits can never be had");
+        refused(None, Some(5), Some(0), "`take` must be at least 1");
+        refused(
+            None,
+            Some(5),
+            Some(6),
+            "`take` is 6, but `permits` is only 5",
+        );
     }
 }

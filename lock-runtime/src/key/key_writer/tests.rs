@@ -16,7 +16,7 @@ fn text_is_verbatim_and_values_are_escaped() {
 }
 
 #[test]
-fn value_never_makes_a_key_end_like_a_record_beside_a_lock() {
+fn value_never_makes_a_key_end_like_another_record() {
     let key = |text: &str, value: &str| {
         let mut key = KeyWriter::new();
         key.text(text).part(value);

@@ -17,7 +17,7 @@ fn assert_one_slot(names: &RecordNames) {
 }
 
 #[test]
-fn name_without_a_tag_becomes_the_tag_of_the_records_beside_it() {
+fn name_without_a_tag_becomes_the_tag_of_its_other_records() {
     let names = names("order:42").unwrap();
     assert_eq!(
         written(&names),
@@ -161,7 +161,7 @@ fn no_two_locks_share_a_record_or_a_channel() {
 }
 
 #[test]
-fn names_that_could_be_mistaken_are_locks_where_they_cannot() {
+fn names_like_records_are_locks_where_they_are_unambiguous() {
     for (prefix, key) in [
         ("lock:", "user:f"),
         ("", "user:audit"),

@@ -71,7 +71,7 @@ fn renewal_is_never_later_than_a_third_nor_sooner_than_a_twelfth() {
 }
 
 #[test]
-fn lease_in_its_phase_is_renewed_no_more_often() {
+fn lease_in_phase_is_not_renewed_more_often() {
     for early in [Duration::ZERO, TICK / 2, TICK] {
         for late in [Duration::ZERO, ms(1), ms(100)] {
             for start in 0..100 {

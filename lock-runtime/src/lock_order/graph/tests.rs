@@ -147,7 +147,7 @@ fn report_names_the_calls_and_their_places_on_both_sides() {
 }
 
 #[test]
-fn two_keys_of_one_class_are_reported_in_both_directions_only() {
+fn two_keys_of_one_class_are_reported_only_in_both_directions() {
     let mut graph = Graph::new(WIDE);
     let of = |held, asked| of_keys(("account:<>", held), ("account:<>", asked));
     assert!(
@@ -168,7 +168,7 @@ fn two_keys_of_one_class_are_reported_in_both_directions_only() {
 }
 
 #[test]
-fn locks_that_are_taken_together_are_a_ring_only_with_nested_ones() {
+fn locks_taken_together_form_a_ring_only_with_nested_locks() {
     let mut graph = Graph::new(WIDE);
     let both_orders = [
         together("a", "b"),
@@ -191,7 +191,7 @@ fn locks_that_are_taken_together_are_a_ring_only_with_nested_ones() {
 }
 
 #[test]
-fn weaker_nested_call_is_a_ring_beside_a_stronger_one_that_takes_both() {
+fn weaker_nested_call_forms_a_ring_despite_a_stronger_call_for_both() {
     let mut reads = nested("a", "b");
     reads.crossing.wait = Wait::ForWriter;
     let mut shares = nested("b", "a");
@@ -250,14 +250,14 @@ fn keys_that_are_taken_together_are_in_no_order_with_each_other() {
 }
 
 #[test]
-fn oldest_keys_that_were_taken_together_give_way() {
+fn oldest_keys_that_were_taken_together_are_forgotten() {
     let bounds = Bounds {
         listed_keys: 6,
         ..WIDE
     };
     let of = |held, asked| of_keys(("a", held), ("a", asked));
     let mut graph = Graph::new(bounds);
-    // Repeating one of them takes no more room.
+    // Repeating a call takes no further room.
     for keys in [&["1", "2"], &["3", "4"], &["3", "4"], &["5", "6"]] {
         assert_eq!(see_list(&mut graph, keys), [""; 0]);
     }
@@ -323,7 +323,7 @@ fn keys_from_strangers_are_escaped_and_cut() {
 }
 
 #[test]
-fn text_of_the_program_is_shown_though_a_key_had_it_first() {
+fn text_of_the_program_is_shown_although_a_key_had_it_first() {
     let mut graph = Graph::new(WIDE);
     let mut by_key = nested("ledger", "a");
     by_key.held.class.origin = Origin::Key;
@@ -332,7 +332,7 @@ fn text_of_the_program_is_shown_though_a_key_had_it_first() {
 }
 
 #[test]
-fn one_call_tells_the_shortest_of_many_rings() {
+fn one_call_reports_the_shortest_of_many_rings() {
     let few = Bounds {
         rings_of_a_call: 2,
         ..WIDE
@@ -378,7 +378,7 @@ fn refused_edge_is_not_remembered() {
 }
 
 #[test]
-fn bounds_are_told_once_and_what_is_known_stays() {
+fn bounds_are_reported_once_and_known_orders_stay() {
     let few = Bounds { classes: 4, ..WIDE };
     let known = [nested("a", "b"), nested("c", "d")];
     let more = [nested("a", "e"), nested("f", "g")];
@@ -423,7 +423,7 @@ fn bounds_are_told_once_and_what_is_known_stays() {
 }
 
 #[test]
-fn oldest_pair_of_keys_gives_way() {
+fn oldest_pair_of_keys_is_forgotten() {
     let mut graph = Graph::new(Bounds { pairs: 2, ..WIDE });
     let of = |held, asked| of_keys(("a", held), ("a", asked));
     assert!(
@@ -472,7 +472,7 @@ fn keys_that_are_taken_together_are_left_out_until_they_are_nested() {
 }
 
 #[test]
-fn edges_of_calls_for_several_locks_leave_room_for_nested_ones() {
+fn edges_of_calls_for_several_locks_leave_room_for_nested_locks() {
     let mut graph = Graph::new(Bounds { edges: 2, ..WIDE });
     let names: Vec<String> = (0..9).map(|number| format!("{number}")).collect();
     let pairs = names.windows(2);
@@ -485,7 +485,7 @@ fn edges_of_calls_for_several_locks_leave_room_for_nested_ones() {
 }
 
 #[test]
-fn lock_without_room_leaves_those_around_it_in_their_order() {
+fn lock_without_room_keeps_the_order_of_the_locks_around_it() {
     let mut graph = Graph::new(WIDE);
     let lock = |text, origin| Lock {
         class: Class { text, origin },

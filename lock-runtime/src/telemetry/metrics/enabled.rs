@@ -23,25 +23,22 @@ const CONNECTIONS: &str = "distributed_lock_connections_total";
 
 /// Describes the metrics to the recorder.
 pub(crate) fn describe() {
-    describe_counter!(
-        ACQUISITIONS,
-        "Calls that wanted a lock, by what became of them."
-    );
+    describe_counter!(ACQUISITIONS, "Calls that asked for a lock, by outcome.");
     describe_histogram!(WAIT, Unit::Seconds, "How long calls waited for a lock.");
-    describe_gauge!(WAITERS, "Calls that want a lock and have it not yet.");
-    describe_gauge!(HELD, "Locks that are held.");
+    describe_gauge!(WAITERS, "Calls that are still acquiring their lock.");
+    describe_gauge!(HELD, "Locks that this process holds.");
     describe_histogram!(HOLD, Unit::Seconds, "How long locks were held.");
-    describe_counter!(RENEWALS, "Renewals of leases, by what became of them.");
+    describe_counter!(RENEWALS, "Renewals of leases, by outcome.");
     describe_counter!(LOSSES, "Locks lost while they were held, by reason.");
     describe_counter!(UNCONFIRMED, "Releases that were not answered in time.");
     describe_counter!(
         ORDER_RINGS,
-        "Rings of locks that calls take in opposite orders, each once."
+        "Rings of locks that calls take in opposite orders; each is counted once."
     );
-    describe_gauge!(CONNECTED, "Connections to a server that are open.");
+    describe_gauge!(CONNECTED, "Open connections to a server.");
     describe_counter!(
         CONNECTIONS,
-        "Connections and attempts to connect, by what became of them."
+        "Connections and attempts to connect, by outcome."
     );
 }
 

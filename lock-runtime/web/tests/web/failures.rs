@@ -1,4 +1,4 @@
-//! What is said if a request cannot be answered.
+//! The responses to requests that fail.
 
 use axum::http::StatusCode;
 use harness::{RedisServer, ask, client, ms, shows_secret, urls_with_secrets};
@@ -7,7 +7,7 @@ use lock_runtime::LockClient;
 use crate::{address, get, service};
 
 #[tokio::test]
-async fn server_that_is_away_is_said_to_be() {
+async fn unreachable_server_is_reported() {
     let mut server = RedisServer::start();
     let url = format!("redis://ann:hush-hush@127.0.0.1:{}", server.port());
     server.kill9();
@@ -21,7 +21,7 @@ async fn server_that_is_away_is_said_to_be() {
         page.has_not("hush-hush");
         page.has("href=\"./");
     }
-    // What this process knows by itself.
+    // The page of this process needs no server.
     let process = get(&service, "/locks/process").await;
     assert_eq!(process.status, StatusCode::OK);
 
@@ -30,7 +30,7 @@ async fn server_that_is_away_is_said_to_be() {
     assert!(json.json()["error"].is_string(), "{json:?}");
 }
 
-/// Each URL that is not refused, with a password that nobody encoded.
+/// Every accepted URL that contains an unencoded password.
 #[tokio::test]
 async fn secrets_of_urls_are_not_on_the_page() {
     let builders = urls_with_secrets().step_by(19).map(|url| {
@@ -49,7 +49,7 @@ async fn secrets_of_urls_are_not_on_the_page() {
 }
 
 #[tokio::test]
-async fn server_that_refuses_is_said_to_refuse() {
+async fn refusing_server_is_reported() {
     let server = RedisServer::start();
     let rights = [
         "ACL",

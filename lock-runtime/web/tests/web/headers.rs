@@ -8,7 +8,7 @@ use lock_web::LockWeb;
 use crate::{get, send, service};
 
 #[tokio::test]
-async fn every_answer_forbids_what_it_does_not_need() {
+async fn every_response_forbids_unneeded_content() {
     let service = service(lock_web::router(LockClient::memory()));
     for path in [
         "",
@@ -47,7 +47,7 @@ async fn every_answer_forbids_what_it_does_not_need() {
 }
 
 #[tokio::test]
-async fn nothing_but_reading_is_allowed_where_no_operator_is_named() {
+async fn only_reading_is_allowed_without_an_operator() {
     let reading = service(lock_web::router(LockClient::memory()));
     let naming = LockWeb::new(LockClient::memory()).operator(|_| None);
     let naming = service(naming.into_router());

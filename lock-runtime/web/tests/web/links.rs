@@ -21,7 +21,7 @@ fn links(page: &str, of: &str) -> Vec<String> {
 fn resolve(page: &str, link: &str) -> String {
     let path = page.split('?').next().expect("a path");
     let mut parts: Vec<&str> = path.split('/').collect();
-    // What stands behind the last slash is the page itself.
+    // The part after the last slash is the page itself.
     parts.pop();
     let mut rest = link;
     loop {
@@ -39,7 +39,7 @@ fn resolve(page: &str, link: &str) -> String {
 }
 
 #[tokio::test]
-async fn links_lead_to_pages_wherever_the_router_is_nested() {
+async fn links_lead_to_pages_under_any_nesting() {
     let client = LockClient::memory();
     let mut guards = Vec::new();
     for key in ["order:42", "a/b/../c", "50% & more?#=+ ü", "..", "\u{1b}\n"] {
@@ -76,7 +76,7 @@ async fn links_lead_to_pages_wherever_the_router_is_nested() {
                 .to_str()
                 .unwrap()
                 .contains("html");
-            // Those of many similar locks need not be visited.
+            // The pages of many similar locks need not be visited.
             if is_page && !address.contains("/lock?key=many") {
                 to_visit.extend(links(&answer.body, &address));
             }

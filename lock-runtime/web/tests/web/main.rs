@@ -16,7 +16,7 @@ use lock_runtime::{LockClient, LockGuard};
 use serde_json::Value;
 use tower::ServiceExt;
 
-/// An answer, whole.
+/// A complete response.
 #[derive(Debug)]
 struct Answer {
     status: StatusCode,
@@ -41,7 +41,7 @@ impl Answer {
     }
 }
 
-/// A service with the page at `/locks`.
+/// A service with the pages at `/locks`.
 fn service(locks: Router) -> Router {
     Router::new().nest("/locks", locks)
 }
@@ -62,7 +62,7 @@ async fn get(service: &Router, address: &str) -> Answer {
     send(service, request.expect("it is an address")).await
 }
 
-/// An address of the page with a field of its query.
+/// The address of a page, with one query field.
 fn address(path: &str, field: &str, value: &str) -> String {
     let value: String = form_urlencoded::byte_serialize(value.as_bytes()).collect();
     format!("/locks{path}?{field}={value}")
@@ -77,7 +77,7 @@ async fn holder(server: &RedisServer, label: &str, key: &str) -> (LockClient, Lo
     (client, guard)
 }
 
-/// Waits until so many clients wait for a lock.
+/// Waits until `count` clients wait for a lock.
 async fn queued(client: &LockClient, key: &str, count: usize) {
     let is_queued = async || client.inspect(key).await.unwrap().waiter_count() == count;
     harness::eventually("waiters", LONG, is_queued).await;

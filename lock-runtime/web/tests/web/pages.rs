@@ -1,4 +1,4 @@
-//! What the pages show.
+//! The content of the pages.
 
 use axum::http::StatusCode;
 use harness::{LONG, RedisServer, VIEWER_RIGHTS, ask, client};
@@ -7,7 +7,7 @@ use lock_runtime::{LockClient, LockError, distributed_lock};
 use crate::{address, get, holder, queued, service};
 
 #[tokio::test]
-async fn list_has_a_line_for_each_lock_that_is_asked_for() {
+async fn list_has_a_line_for_each_selected_lock() {
     let server = RedisServer::start();
     let (_client, order) = holder(&server, "api-7", "order:42").await;
     let (_other, _stock) = holder(&server, "api-8", "stock:1").await;
@@ -59,7 +59,7 @@ async fn lock_is_shown_with_its_holder_and_its_waiters_in_their_order() {
     page.has(&guard.fencing_token().await.unwrap().to_string());
     let places = ["first-in-line@", "second-in-line@"].map(|text| page.body.find(text));
     assert!(places[0].is_some() && places[0] < places[1], "{places:?}");
-    // Nobody may revoke it here.
+    // Nobody may revoke the lock here.
     page.has_not("<form method=\"post\"");
     waiting.iter().for_each(|waiting| waiting.abort());
 }
@@ -101,7 +101,7 @@ async fn lock_that_nobody_holds_is_free() {
     get(&service, "/locks?match=order:*")
         .await
         .has_not("Show this lock");
-    // One that was there is remembered.
+    // A lock that was held is remembered.
     let (_client, guard) = holder(&server, "api-7", "order:42").await;
     guard.release().await.unwrap();
     let page = get(&service, "/locks/lock?key=order:42").await;
@@ -182,7 +182,7 @@ async fn text_from_elsewhere_is_never_markup() {
     page.has("&lt;script&gt;alert('&quot;1&amp;amp;&quot;)&lt;/script&gt;");
     page.has("<i class=\"escape\">\\u{1b}</i>[31m");
     page.has("&lt;img src=x onerror=alert(2)&gt;");
-    // The link leads to this key and no other one.
+    // The link leads to this key.
     get(&service, &address("/lock", "key", key))
         .await
         .has("held");
@@ -190,7 +190,7 @@ async fn text_from_elsewhere_is_never_markup() {
 }
 
 #[tokio::test]
-async fn permissions_of_a_viewer_are_enough_to_look() {
+async fn permissions_of_a_viewer_are_enough_for_the_pages() {
     let server = RedisServer::start();
     let (_client, _guard) = holder(&server, "api-7", "order:42").await;
     let user = ["ACL", "SETUSER", "viewer", "reset", "on", ">viewer"];

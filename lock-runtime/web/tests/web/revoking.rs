@@ -1,4 +1,4 @@
-//! Locks are taken from their holders.
+//! Revocations through the pages.
 
 use axum::Router;
 use axum::body::Body;
@@ -10,11 +10,11 @@ use lock_web::LockWeb;
 
 use crate::{Answer, address, get, holder, send, service};
 
-/// What the authentication of a service adds to a request.
+/// The extension that a service's authentication adds to a request.
 #[derive(Clone)]
 struct User(&'static str);
 
-/// A service whose operators have the header of their session.
+/// A service that recognises an operator by the header of a session.
 fn with_operators(client: LockClient) -> Router {
     let locks = LockWeb::new(client)
         .operator(|request| {
@@ -97,7 +97,7 @@ async fn get_as_operator(service: &Router, address: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn operator_takes_the_lock_that_was_shown_and_the_audit_names_them() {
+async fn operator_takes_the_shown_lock_and_the_audit_names_them() {
     let server = RedisServer::start();
     let (_client, guard) = holder(&server, "api-7", "import").await;
     let operator = client(server.url());
@@ -176,7 +176,7 @@ async fn waiter_gets_the_lock_that_is_revoked() {
     answer.has("A waiter has it now.");
     let next = harness::served(waiting).await;
     assert!(next.fencing_token().await.unwrap() > token);
-    // Words for people, and the name for programs.
+    // Pages have words, and JSON has names.
     let service = with_operators(client(server.url()));
     let page = get(&service, "/locks/audit").await;
     page.has("handed off to a waiter");
@@ -186,13 +186,13 @@ async fn waiter_gets_the_lock_that_is_revoked() {
 }
 
 #[tokio::test]
-async fn lock_that_has_another_holder_by_now_is_left_to_it() {
+async fn lock_with_another_holder_is_not_revoked() {
     let server = RedisServer::start();
     let (_client, guard) = holder(&server, "api-7", "import").await;
     let service = with_operators(client(server.url()));
     let shown = guard.fencing_token().await.unwrap();
     guard.release().await.unwrap();
-    // Tokens of one client's turns are of one grant: it is another client's.
+    // The tokens of one client's local turns belong to one grant, so another client takes the lock.
     let (next, guard) = holder(&server, "api-8", "import").await;
     let answer = Form::new("import", shown).send(&service).await;
     assert_eq!(answer.status, StatusCode::CONFLICT, "{answer:?}");
@@ -204,7 +204,7 @@ async fn lock_that_has_another_holder_by_now_is_left_to_it() {
 }
 
 #[tokio::test]
-async fn revocation_whose_outcome_is_not_known_is_not_simply_repeated() {
+async fn revocation_with_an_unknown_outcome_is_not_repeated() {
     let mut server = RedisServer::start();
     let (client, guard) = holder(&server, "api-7", "import").await;
     let service = with_operators(client);
@@ -217,7 +217,7 @@ async fn revocation_whose_outcome_is_not_known_is_not_simply_repeated() {
     answer.has("href=\"./lock?key=import\"");
     answer.has("href=\"./audit?key=import\"");
     answer.has_not("Load the page again");
-    // A page that only shows did nothing.
+    // A page that only reads has changed nothing.
     let page = get(&service, "/locks/lock?key=import").await;
     page.has("Load the page again");
     page.has_not("may have been carried out");
@@ -239,7 +239,7 @@ async fn request_of_another_sites_page_does_nothing() {
         &[("session", "ann"), ("sec-fetch-site", "same-site")],
         &[("session", "ann"), ("origin", "https://evil.example")],
         &[("session", "ann"), ("origin", "null")],
-        // No operator.
+        // The sender is no operator.
         &[("sec-fetch-site", "same-origin")],
     ] {
         let answer = Form::new("import", token)
@@ -278,7 +278,7 @@ async fn form_that_is_not_filled_in_does_nothing() {
     ] {
         let answer = Form::new("import", token).body(body).send(&service).await;
         assert!(answer.status.is_client_error(), "{body}: {answer:?}");
-        // Back to the form.
+        // The page links back to the form.
         answer.has("<a href=\"./lock?key=import\">The lock now</a>");
     }
     let answer = Form::new("import", "x").send(&service).await;
@@ -292,7 +292,7 @@ async fn form_that_is_not_filled_in_does_nothing() {
 }
 
 #[tokio::test]
-async fn operator_without_a_name_is_none() {
+async fn operator_without_a_name_may_not_revoke() {
     let client = LockClient::memory();
     let guard = client.lock("import").acquire().await.unwrap();
     let locks = LockWeb::new(client).operator(|_| Some(" ".to_owned()));
@@ -305,7 +305,7 @@ async fn operator_without_a_name_is_none() {
 }
 
 #[tokio::test]
-async fn record_of_another_program_is_revoked_as_it_was_shown() {
+async fn foreign_record_is_revoked_by_the_shown_hash() {
     let server = RedisServer::start();
     let connection = &mut server.connection();
     ask::<()>(connection, &["SET", "lock:import", "mine", "PX", "60000"]);
@@ -333,7 +333,7 @@ async fn key_with_line_ends_is_revoked() {
     let (client, guard) = holder(&server, "api-7", key).await;
     let service = with_operators(client);
     let form = Form::new(key, guard.fencing_token().await.unwrap());
-    // As the page shows it, since nobody can type it.
+    // The key as the page shows it, since nobody can type it.
     let form = form.body("reason=x&confirm=import%5Cu%7Bd%7D%5Cu%7Ba%7D%5Cu%7B1b%7D+");
     let answer = form.send(&service).await;
     assert_eq!(answer.status, StatusCode::OK, "{answer:?}");

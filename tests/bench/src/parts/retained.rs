@@ -66,6 +66,6 @@ fn handed_off(findings: &mut Findings, effort: Effort) {
     );
     findings.demand(
         grants.max() < TTL,
-        "a retained lease is given back to others before its ttl is over",
+        "a retained lease is released to others before its ttl is over",
     );
 }

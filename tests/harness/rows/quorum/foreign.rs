@@ -1,4 +1,4 @@
-//! Redlock clients that know nothing of queues and tokens.
+//! Redlock clients that do not know queues and tokens.
 
 use std::time::Duration;
 

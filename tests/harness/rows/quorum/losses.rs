@@ -60,7 +60,7 @@ fn quorum_keys_deleted(round: &mut QuorumRound<'_>) {
     assert_eq!(holder.ask("write", PATIENCE), "stale");
     round.told(&mut holder, end);
     round.look_at(|quorum| &quorum.nodes[first]);
-    assert!(round.lock.is_held_by(&next), "the new holder was touched");
+    assert!(round.lock.is_held_by(&next), "the new holder was affected");
     round.release(&mut next);
     round.retire_all([holder, next]);
 }

@@ -1,4 +1,4 @@
-//! Nodes that are away: a minority, without which locks go on, and a majority, without which they do not.
+//! Nodes that are away: locks keep working without a minority, but not without a majority.
 
 use std::time::{Duration, Instant};
 

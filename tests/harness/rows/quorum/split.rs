@@ -1,4 +1,4 @@
-//! Processes that each have a part of the nodes.
+//! Several processes, each with some of the nodes.
 
 use super::{QuorumRound, lock_at, roles};
 use crate::proxy::{Mode, Proxy};

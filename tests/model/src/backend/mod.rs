@@ -1,4 +1,4 @@
-//! Parts of the runtime, as they ship, under the paths that they have there. What imports anything else does not compile here.
+//! Parts of the runtime, as they ship, under their own paths. A file that imports any other file does not compile here.
 
 pub(crate) mod engine;
 pub(crate) mod redis;

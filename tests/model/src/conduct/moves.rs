@@ -4,8 +4,8 @@
 //!
 //! - A command that a server redirects is sent to the target. After ASK the next command goes to the source again,
 //!   after MOVED to the target.
-//! - A client that notices that another server has taken over leaves the old one for good, whatever that one says of
-//!   itself. Its commands there may still arrive, and concern the old server alone.
+//! - A client that notices that another server has taken over leaves the old server for good, whatever role that
+//!   reports. The client's commands there may still arrive, but affect only the old server.
 //! - After either of these, and after a lost connection, each lease is confirmed by a renewal at once. It restores a
 //!   lease that the next server keeps for a shorter time, and shows that another one is lost.
 

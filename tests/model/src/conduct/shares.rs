@@ -3,7 +3,7 @@
 //! # A lock becomes a share
 //!
 //! The owner of a lock sends a downgrade. The server refuses it unless the lock is the owner's, or the owner shares it
-//! already: a lock that was lost is not taken again, since another writer may have come and gone.
+//! already: a lock that was lost is not taken again, since another writer may have held it.
 //!
 //! - From then on every command of the owner is a share's. A plain renewal that arrives after the downgrade
 //!   would find that the lock is not the owner's. The scripts of shares also know an owner that has the lock alone.

@@ -1,4 +1,4 @@
-//! Messages that are lost, doubled, late, or on their way when a connection breaks.
+//! Messages that are lost, doubled, late, or in flight when a connection breaks.
 
 use super::{configuration, short};
 use crate::configuration::Configuration;

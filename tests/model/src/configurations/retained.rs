@@ -1,4 +1,4 @@
-//! Retained leases: one stays with its client after the body, for the next caller.
+//! Retained leases: a lease stays with its client after the body, for the next caller.
 
 use super::short;
 use crate::configuration::{Class, Configuration};

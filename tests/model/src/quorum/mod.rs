@@ -1,12 +1,12 @@
 //! A lock that a majority of nodes holds: each node's scripts, and the ballot of each owner.
 //!
-//! A model of its own: what a client does beside its ballot is the same as with one server, so local queues, local turns
-//! and retained leases are left out. An owner is one acquisition. The page `docs/decisions/quorum.md` has the bounds and
-//! the counts.
+//! A model of its own: apart from its ballot, a client does the same as with one server, so local queues, local turns
+//! and retained leases are left out. An owner is one acquisition. The page `docs/decisions/quorum.md` has the bounds
+//! and the counts.
 //!
 //! - [`records`], [`scripts`]: the records of one node, and its scripts as pure functions.
 //! - `owner`: one owner, with the ballot of the runtime.
-//! - `world`, `steps`, `ends`: nodes, owners and what is under way between them; the steps that may come next.
+//! - `world`, `steps`, `ends`: nodes, owners, the messages in flight between them, and the steps that may come next.
 //! - `recovery`: without further faults every owner is served.
 
 mod configurations;
@@ -32,7 +32,7 @@ use crate::explore::{Model, Named, Property};
 /// Exclusion.
 pub const EXCLUSION: &str = "no two holders are within their deadlines";
 /// Tokens.
-pub const TOKENS_RISE: &str = "a holder has a token above those of all holders before it";
+pub const TOKENS_RISE: &str = "a holder has a higher token than all earlier holders";
 /// A deadline.
 pub const BACKED: &str = "no holder relies on the lock for longer than a majority keeps it";
 /// Nothing is left of an owner.

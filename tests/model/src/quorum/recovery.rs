@@ -1,4 +1,4 @@
-//! What becomes of a state without further faults, with nodes away or without.
+//! Continues a state without further faults, with all nodes or without some.
 
 use super::records::{Owner, Ticks};
 use super::world::World;

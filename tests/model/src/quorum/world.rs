@@ -1,4 +1,4 @@
-//! The whole state: the nodes, the owners, and what is under way between them.
+//! The whole state: the nodes, the owners, and the messages in flight between them.
 
 use super::owner::{self, TICK, time};
 use super::records::{Count, Lock, Marker, Owner, Records, Ticks, Token};

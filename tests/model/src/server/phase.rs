@@ -1,4 +1,4 @@
-//! What the scripts of shares have in common: they read a phase, walk the queue, and write a phase.
+//! The common part of the scripts of shares: reads a phase, walks the queue, and writes a phase.
 
 use super::script::Script;
 use super::{

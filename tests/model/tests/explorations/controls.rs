@@ -1,4 +1,4 @@
-//! A safety line of the runtime is removed from the files that the model shares, and a rule is broken.
+//! Removes each safety line of the runtime from the files that the model shares: a rule must break.
 //!
 //! `lock-runtime/src/control/lines.rs` names the configuration that shows it, and the rule. Rows of the fault table show the
 //! lines of other files: `tests/control/run`.

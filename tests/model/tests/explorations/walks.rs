@@ -1,4 +1,4 @@
-//! Random walks break no rule, and find most of the mistakes that can be made.
+//! Random walks break no rule, and find most of the mistakes that can be seeded.
 //!
 //! The first walk of each configuration has the number `LOCK_TEST_SEED`, or another one in each run. With the number that a
 //! failed test prints, its first walk is the one that broke the rule.

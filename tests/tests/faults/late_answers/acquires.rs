@@ -41,7 +41,7 @@ fn arrive_late(server: &RedisServer, entry: &str) {
 
 /// An owner whose commands were all answered is not ended again: no command of it can arrive.
 #[tokio::test]
-async fn an_owner_that_ended_in_good_order_is_left_alone() {
+async fn an_owner_that_ended_normally_is_not_ended_again() {
     let server = RedisServer::start();
     let client = LockClient::connect(&server.url()).await.unwrap();
     cycle(&client).await;

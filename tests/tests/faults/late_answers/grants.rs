@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use harness::{
-    KEY, LOCK, LONG, Mode, ask, behind_a_proxy, eventually, is_free, ms, nothing_is_left, served,
-};
+use harness::{KEY, LOCK, LONG, Mode, behind_a_proxy, eventually, is_free, ms};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
 const TTL: Duration = ms(60);
@@ -64,7 +62,7 @@ async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
 
 /// A grant that arrived after its lease ended the call, although its wait was not over.
 #[tokio::test]
-async fn a_grant_that_arrives_after_its_lease_is_asked_for_again() {
+async fn a_grant_that_arrives_after_its_lease_is_requested_again() {
     let (server, proxy, client) = behind_a_proxy().await;
     let mut monitor = server.monitor();
     // Long enough to be had on a busy machine, and late before the command times out.
@@ -81,25 +79,4 @@ async fn a_grant_that_arrives_after_its_lease_is_asked_for_again() {
     proxy.heal();
     let guard = waiting.await.unwrap();
     drop(guard.expect("the network is quick again"));
-}
-
-#[tokio::test]
-async fn a_waiter_gets_the_lock_that_was_granted_by_an_unanswered_command() {
-    let (server, proxy, client) = behind_a_proxy().await;
-    let mut connection = server.connection();
-    // Longer than the command timeout, so that the first answer is given up.
-    proxy.replies(Mode::Delay(ms(1_200)));
-    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
-    eventually("unanswered hold", LONG, async || {
-        ask::<i64>(&mut connection, &["EXISTS", LOCK]) == 1
-    })
-    .await;
-    let first: String = ask(&mut connection, &["GET", LOCK]);
-    tokio::time::sleep(ms(1_100)).await;
-    proxy.heal();
-    let guard = served(waiting).await;
-    let now: String = ask(&mut connection, &["GET", LOCK]);
-    assert_eq!(first, now, "it is the same owner with the same token");
-    guard.release().await.unwrap();
-    nothing_is_left(&mut connection, ms(5_000)).await;
 }

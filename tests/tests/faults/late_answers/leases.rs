@@ -61,30 +61,6 @@ async fn a_lease_that_expires_before_its_hand_off_is_known_is_acquired_again() {
     release.await.unwrap();
 }
 
-/// A lease is granted while its caller is not polled, and expires before the next poll. A body must not
-/// begin with it, since a synchronous one would run to its end.
-#[tokio::test]
-async fn a_lease_that_is_over_when_its_caller_is_polled_is_not_handed_over() {
-    const TTL: Duration = ms(500);
-    let server = RedisServer::start();
-    let client = harness::client(server.url());
-    // Once by a local turn, and once named in an `end`.
-    for first in [TTL, LONG] {
-        let guard = client.lock(KEY).ttl(first).wait(LONG).await.unwrap();
-        let mut late = pin!(client.lock(KEY).ttl(TTL).renew(false).wait(LONG).acquire());
-        assert!(!is_ready(late.as_mut()).await, "it is held");
-        let next = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
-        tokio::task::yield_now().await;
-        guard.release().await.unwrap();
-        // `next` is second in the queue: its turn comes after the lease of the first.
-        let next = soon(next).await.unwrap().expect("its turn comes");
-        let error = late.await.expect_err("its lease is over");
-        assert!(error.is_lost(), "{error}");
-        assert!(next.is_valid(), "it is none of its business");
-        next.release().await.unwrap();
-    }
-}
-
 /// The lease of a caller that is polled late, but in time, is renewed from then on.
 #[tokio::test]
 async fn a_grant_that_is_fetched_late_is_renewed() {

@@ -2,7 +2,7 @@
 //! know whether the command was carried out.
 
 use harness::{
-    LONG, Proxy, RedisServer, ask, behind_a_proxy, client, eventually, ms, served, soon,
+    LONG, Proxy, RedisServer, ask, behind_a_proxy, client, eventually, ms, served, soon, token_of,
 };
 use lock_runtime::{Acquire, LockClient};
 use redis::Connection;
@@ -45,7 +45,7 @@ async fn acquire_and_release_that_are_cut_are_sent_again() {
             let guard = guard.await.unwrap();
             assert_eq!(proxy.cuts(), 2 * round + 1, "the fault happened");
             // The repeated acquire had the same owner, so that no second token was made.
-            let token = format!("{:016}", guard.fencing_token().await.unwrap().get());
+            let token = format!("{:016}", token_of(&guard).await.get());
             for value in values(&mut connection, keys) {
                 assert_eq!(value.expect("it is held")[23..39], token);
             }
@@ -120,7 +120,7 @@ async fn waiting(
 }
 
 #[tokio::test]
-async fn waiter_whose_polls_are_cut_keeps_what_it_has_and_its_place() {
+async fn waiter_whose_polls_are_cut_keeps_its_locks_and_its_place() {
     for keys in CALLERS {
         let (server, proxy, client) = behind_a_proxy().await;
         let mut connection = server.connection();

@@ -3,7 +3,7 @@
 use harness::{
     LONG, RedisServer, ask, client, eventually, failed, ms, served, server_and_connection, soon,
 };
-use lock_runtime::{LockClient, LockErrorKind, LockGuard};
+use lock_runtime::{Acquire, LockErrorKind, LockGuard};
 use redis::Connection;
 
 use super::{Waiting, nothing_is_left};
@@ -21,39 +21,34 @@ fn queued(connection: &mut Connection, queue: &str) -> i64 {
     ask(connection, &["ZCARD", queue])
 }
 
-/// Waits until a caller has its place in the last queue.
-async fn is_queued(connection: &mut Connection) {
+/// A caller for all locks that waits for the last one, which the guard holds.
+async fn waiting_for_the_last(server: &RedisServer, all: Acquire) -> (LockGuard, Waiting) {
+    let other = client(server.url());
+    let last = other.lock(KEYS[2]).acquire().await.unwrap();
+    let waiting = tokio::spawn(all.acquire());
+    let mut connection = server.connection();
     eventually("place in the queue", LONG, async || {
-        queued(connection, LAST_QUEUE) == 2
+        queued(&mut connection, LAST_QUEUE) == 2
     })
     .await;
-}
-
-/// A caller for all locks that waits for the last one, which the guard holds.
-async fn waiting_for_the_last(server: &RedisServer, client: &LockClient) -> (LockGuard, Waiting) {
-    let other = harness::client(server.url());
-    let last = other.lock(KEYS[2]).acquire().await.unwrap();
-    let waiting = tokio::spawn(client.lock_all(KEYS).wait(LONG).acquire());
-    let mut connection = server.connection();
-    is_queued(&mut connection).await;
     (last, waiting)
 }
 
 #[tokio::test]
-async fn lock_that_is_lost_while_the_next_is_awaited_has_all_begun_anew() {
+async fn lock_that_is_lost_while_the_next_is_awaited_restarts_the_acquisition() {
     let (server, mut connection) = server_and_connection();
-    let client = client(server.url());
-    let (last, waiting) = waiting_for_the_last(&server, &client).await;
+    let all = client(server.url()).lock_all(KEYS).wait(LONG);
+    let (last, waiting) = waiting_for_the_last(&server, all).await;
     let first = holder(&mut connection, LOCKS[0]).unwrap();
     assert_eq!(holder(&mut connection, LOCKS[1]), Some(first.clone()));
 
     let _: () = ask(&mut connection, &["SET", LOCKS[0], "theirs"]);
-    eventually("place in the first queue alone", LONG, async || {
+    eventually("place in the first queue only", LONG, async || {
         let first = queued(&mut connection, "{lock:order:41}:w");
         first == 2 && queued(&mut connection, LAST_QUEUE) == 0
     })
     .await;
-    assert_eq!(holder(&mut connection, LOCKS[1]), None, "it is given back");
+    assert_eq!(holder(&mut connection, LOCKS[1]), None, "it is released");
 
     let _: i64 = ask(&mut connection, &["DEL", LOCKS[0]]);
     last.release().await.unwrap();
@@ -70,18 +65,15 @@ async fn lock_that_is_lost_while_the_next_is_awaited_has_all_begun_anew() {
 }
 
 #[tokio::test]
-async fn wait_bounds_what_is_begun_anew() {
+async fn wait_bounds_a_restarted_acquisition() {
     let (server, mut connection) = server_and_connection();
-    let client = client(server.url());
-    let other = harness::client(server.url());
-    let _last = other.lock(KEYS[2]).acquire().await.unwrap();
-    let waiting = tokio::spawn(client.lock_all(KEYS).wait(ms(1_500)).acquire());
-    is_queued(&mut connection).await;
+    let all = client(server.url()).lock_all(KEYS).wait(ms(1_500));
+    let (_last, waiting) = waiting_for_the_last(&server, all).await;
     let _: () = ask(&mut connection, &["SET", LOCKS[0], "theirs"]);
     let error = soon(waiting).await.unwrap().unwrap_err();
     assert!(error.is_busy(), "{error}");
     assert_eq!(error.key(), Some(KEYS[0]), "{error}");
-    eventually("second lock given back", LONG, async || {
+    eventually("second lock released", LONG, async || {
         holder(&mut connection, LOCKS[1]).is_none()
     })
     .await;
@@ -95,19 +87,15 @@ async fn wait_bounds_what_is_begun_anew() {
 
 /// A waiter for the last lock has the first ones for a whole ttl, so its end is repeated like that of a holder.
 #[tokio::test]
-async fn waiter_whose_end_is_refused_gives_back_what_it_has_later() {
+async fn waiter_whose_end_is_refused_releases_its_locks_later() {
     let (server, mut connection) = server_and_connection();
-    let client = client(server.url());
-    let other = harness::client(server.url());
-    let last = other.lock(KEYS[2]).acquire().await.unwrap();
-    let all = client.lock_all(KEYS).ttl(LONG * 10).wait(LONG);
-    let waiting = tokio::spawn(all.acquire());
-    is_queued(&mut connection).await;
+    let all = client(server.url()).lock_all(KEYS);
+    let (last, waiting) = waiting_for_the_last(&server, all.ttl(LONG * 10).wait(LONG)).await;
     let _: () = ask(&mut connection, &["ACL", "SETUSER", "default", "-evalsha"]);
     failed(soon(waiting).await.unwrap(), LockErrorKind::Rejected);
     assert!(holder(&mut connection, LOCKS[0]).is_some());
     let _: () = ask(&mut connection, &["ACL", "SETUSER", "default", "+evalsha"]);
-    eventually("first locks given back", LONG, async || {
+    eventually("first locks released", LONG, async || {
         holder(&mut connection, LOCKS[0]).is_none() && holder(&mut connection, LOCKS[1]).is_none()
     })
     .await;

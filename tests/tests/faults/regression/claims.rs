@@ -8,7 +8,7 @@ use redis::Connection;
 /// The next caller takes over the queue entry only if it asks for the same ttl: a late acquire of that
 /// owner would set the first caller's ttl.
 #[tokio::test]
-async fn a_place_in_the_queue_is_not_left_to_a_caller_that_asks_for_another_ttl() {
+async fn a_place_in_the_queue_is_not_inherited_by_a_caller_with_another_ttl() {
     /// Shorter than a claim, by more than a busy machine takes to read it.
     const SHORT: Duration = ms(700);
     let (server, mut connection) = server_and_connection();

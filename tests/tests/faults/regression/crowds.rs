@@ -48,7 +48,7 @@ async fn a_crowd_whose_wait_ends_before_the_first_answer_asks_once() {
 
 /// While the holder's release is unanswered, no error reports it as the holder.
 #[tokio::test]
-async fn a_lock_that_is_being_given_back_in_an_outage_is_not_busy() {
+async fn a_lock_that_is_being_released_in_an_outage_is_not_busy() {
     let (_server, proxy, ours) = behind_a_proxy().await;
     let guard = hold(&ours).await;
     let waiting = tokio::spawn(ours.lock(KEY).wait(LONG).acquire());

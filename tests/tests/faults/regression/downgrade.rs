@@ -5,7 +5,7 @@ use lock_runtime::LockErrorKind;
 
 /// The server took a free lock for the reader, and an error was never reported: another writer had come and gone.
 #[tokio::test]
-async fn a_writer_whose_lock_was_lost_meanwhile_is_told_so() {
+async fn downgrade_of_a_lost_writer_fails_as_lost() {
     let (server, mut connection) = server_and_connection();
     let [ours, other] = [(); 2].map(|()| client(server.url()));
     let write =

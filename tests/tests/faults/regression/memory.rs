@@ -21,7 +21,7 @@ impl Wake for Bell {
 /// A call without a runtime borrows the background's. Dropped before it had seen its grant, it left the
 /// lock held for ever.
 #[test]
-fn an_acquire_that_is_dropped_outside_of_a_runtime_leaves_nothing_held() {
+fn an_acquire_dropped_outside_of_a_runtime_leaves_nothing_held() {
     let client = LockClient::memory();
     let guard = client.lock(KEY).acquire_blocking().unwrap();
     {

@@ -1,8 +1,8 @@
 //! Messages on a client's channel that do not come from a grant, or come late.
 
 use harness::{
-    KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, eventually, exists, hold, is_awaited,
-    is_free, ms, served, server_and_connection,
+    KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, eventually, exists, is_awaited, is_free,
+    ms, served, server_and_connection,
 };
 use lock_runtime::LockClient;
 use redis::Connection;
@@ -59,24 +59,6 @@ async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock
         &["PUBLISH", &channel, &format!("{owner}{LOCK}")],
     );
     is_free(&mut connection, LONG).await;
-}
-
-/// Copies of a machine shared one channel: each received the other's messages, and counted as a
-/// receiver in its place.
-#[tokio::test]
-async fn each_connection_listens_to_a_channel_of_its_own() {
-    let (server, proxy, client) = behind_a_proxy().await;
-    let mut connection = server.connection();
-    let before = channel(&mut connection);
-    proxy.kill_connections();
-    // The first connection may not have noticed its end yet, and then has the old name.
-    go_round(&client).await;
-    let guard = hold(&client).await;
-    let record: String = ask(&mut connection, &["GET", LOCK]);
-    let name = format!("lock:{}", &record[..8]);
-    assert_ne!(name, before);
-    assert!(channels(&mut connection).contains(&name));
-    guard.release().await.unwrap();
 }
 
 /// Waiters with an older channel name are notified as well.

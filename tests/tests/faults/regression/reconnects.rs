@@ -87,7 +87,7 @@ async fn a_grant_that_is_fetched_after_the_connection_broke_is_confirmed() {
 
 /// Each lease is confirmed once, however many there are: no storm of commands after a cut.
 #[tokio::test]
-async fn all_that_was_held_is_confirmed_once() {
+async fn every_held_lock_is_confirmed_once() {
     const HOLDS: usize = 1_000;
     let (server, proxy) = server_and_proxy();
     let client = patient(proxy.url()).build().unwrap();

@@ -8,7 +8,7 @@ use lock_runtime::LockErrorKind;
 
 /// The refused release counted as answered, and the lock stayed for its whole ttl.
 #[tokio::test]
-async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
+async fn a_lock_is_released_when_the_server_accepts_the_client_again() {
     let (server, proxy, client) = behind_a_proxy().await;
     let guard = client.lock(KEY).ttl(ms(600_000)).acquire().await.unwrap();
     server.config_set("requirepass", "another");
@@ -26,7 +26,7 @@ async fn a_lock_is_given_back_when_the_server_lets_us_in_again() {
 
 /// A caller that was refused did not give back a grant whose answer was lost.
 #[tokio::test]
-async fn nothing_stays_of_a_caller_that_was_granted_and_refused() {
+async fn caller_that_was_granted_and_refused_leaves_nothing() {
     for (command, fenced) in [("SET", false), ("EVALSHA", true)] {
         let (server, proxy, client) = behind_a_proxy().await;
         server.config_set("requirepass", "another");
@@ -61,7 +61,7 @@ async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
 /// A release that was never sent, for want of a connection, counted as one that may have freed the
 /// lock. When it was sent and answered "not yours", the call succeeded.
 #[tokio::test]
-async fn a_lock_that_another_has_is_lost_however_often_its_release_was_not_sent() {
+async fn a_lock_that_another_has_is_lost_after_any_number_of_unsent_releases() {
     let (server, proxy, client) = behind_a_proxy().await;
     let guard = client
         .lock(KEY)

@@ -48,7 +48,7 @@ async fn a_waiter_has_left_the_queue_when_a_shutdown_returns() {
 /// A shutdown did not see a writer that became a reader. The downgrade went on, and its guard was valid after the
 /// shutdown.
 #[tokio::test]
-async fn a_downgrade_under_way_is_ended_by_a_shutdown() {
+async fn a_downgrade_in_flight_is_ended_by_a_shutdown() {
     let server = RedisServer::start();
     for blocking in [false, true] {
         let builder = LockClient::builder().url(server.url());

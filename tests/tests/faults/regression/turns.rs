@@ -87,7 +87,7 @@ async fn a_turn_is_never_lost_in_memory() {
 /// The `end` of a holder names the next caller as successor. If the lock turned out to be lost, the
 /// successor was forgotten and not ended. The `end`, sent twice, may have put it in the queue.
 #[tokio::test]
-async fn an_owner_that_was_named_as_the_next_one_is_ended() {
+async fn an_owner_that_was_named_as_the_successor_is_ended() {
     let (server, mut connection) = server_and_connection();
     let client = client_without_turns(server.url());
     let guard = hold(&client).await;

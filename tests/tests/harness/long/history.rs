@@ -19,7 +19,7 @@ fn shared(share: Share, seen: usize) -> Entry {
 }
 
 #[tokio::test]
-async fn visits_that_overlap_are_seen() {
+async fn overlapping_visits_are_found() {
     let server = RedisServer::start();
     let mut connection = server.async_connection().await;
     let history = History::of("order:42");
@@ -27,16 +27,16 @@ async fn visits_that_overlap_are_seen() {
     for _ in 0..2 {
         assert_eq!(history.look(&mut connection, 0).await.unwrap(), 0);
     }
-    for token in [1, 2] {
-        assert!(
-            history
-                .append(&mut connection, &entry(token, 0))
-                .await
-                .unwrap()
-        );
+    let in_turn = Entry {
+        token: 3,
+        ..shared(Share::permits(2, 5), 2)
+    };
+    let visits = [entry(1, 0), entry(2, 0), in_turn];
+    for visit in &visits {
+        assert!(history.append(&mut connection, visit).await.unwrap());
     }
     let entries = history.read(&mut server.connection());
-    assert_eq!(entries, [entry(1, 0), entry(2, 0)]);
+    assert_eq!(entries, visits);
     assert_eq!(History::double_entries(&entries), [&entry(2, 0)]);
 }
 
@@ -132,18 +132,6 @@ fn permits_are_compared_with_the_highest_limit_and_readers_with_none() {
         shared(READ, 0),
     ];
     assert_eq!(History::overfull_entries(&beside_readers), []);
-}
-
-#[tokio::test]
-async fn share_of_a_visit_is_in_the_register() {
-    let server = RedisServer::start();
-    let mut connection = server.async_connection().await;
-    let history = History::of("order:42");
-    let entries = [shared(Share::permits(2, 5), 0), entry(1, 1)];
-    for entry in &entries {
-        assert!(history.append(&mut connection, entry).await.unwrap());
-    }
-    assert_eq!(history.read(&mut server.connection()), entries);
 }
 
 #[test]

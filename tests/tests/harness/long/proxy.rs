@@ -72,7 +72,7 @@ fn a_held_request_arrives_after_its_sender_is_gone() {
 }
 
 #[test]
-fn killing_the_connections_loses_what_was_held() {
+fn killing_the_connections_loses_held_requests() {
     let (server, proxy, mut connection) = start();
     proxy.black_hole();
     connection.set_read_timeout(Some(SHORT)).unwrap();
@@ -94,7 +94,7 @@ fn a_half_open_connection_takes_requests_and_answers_nothing() {
     wait_until("closed connection", PATIENCE, || clients(&server) == 1);
     connection.set_read_timeout(Some(SHORT)).unwrap();
     let error = incr(&mut connection).unwrap_err();
-    assert!(error.is_timeout(), "it was told: {error}");
+    assert!(error.is_timeout(), "it got an answer: {error}");
     assert_eq!(counter(&server), 1);
     assert_eq!(incr(&mut connect(&proxy).unwrap()).unwrap(), 2);
 }

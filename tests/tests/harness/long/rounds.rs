@@ -1,17 +1,16 @@
 //! Rounds: every violation is found, and attributed to the right row.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use harness::rounds::{Arena, Class, Report, Round, Row, Tally, ViolationKind};
-use harness::{Kind, PATIENCE, RedisCluster, RedisServer, wait_until};
+use harness::rounds::{Arena, Class, Round, Row, Tally, ViolationKind};
+use harness::{Kind, PATIENCE, RedisCluster, RedisServer};
 
 const TTL: Duration = Duration::from_secs(8);
 
 const WORKER: [&str; 1] = [env!("CARGO_BIN_EXE_lock-worker")];
 
-fn arena(kind: Kind) -> Arena {
-    Arena::new(&WORKER, kind, 2)
+fn arena() -> Arena {
+    Arena::new(&WORKER, Kind::Ours, 2)
 }
 
 /// A row on one server.
@@ -20,8 +19,8 @@ fn row(class: Class, run: fn(&mut Round<'_>)) -> Row {
 }
 
 /// Two rounds of a row, and the kinds of violation in them.
-fn play(row: &Row, kind: Kind) -> (Tally, Vec<ViolationKind>) {
-    let tally = arena(kind).run(row, 2, Duration::MAX);
+fn play(row: &Row) -> (Tally, Vec<ViolationKind>) {
+    let tally = arena().run(row, 2, Duration::MAX);
     assert_eq!(tally.rounds, 2);
     let mut kinds: Vec<_> = tally
         .violations
@@ -31,37 +30,6 @@ fn play(row: &Row, kind: Kind) -> (Tally, Vec<ViolationKind>) {
     kinds.sort_unstable();
     kinds.dedup();
     (tally, kinds)
-}
-
-/// Two workers are inside at once, since they lock on different servers.
-fn two_inside(round: &mut Round<'_>) {
-    let (one, other) = (round.worker(), RedisServer::start());
-    let other_worker = round.worker_at(&other.url());
-    let mut one = round.hold(one, TTL);
-    let mut two = round.hold(other_worker, TTL);
-    for command in ["look", "write"] {
-        for worker in [&mut one, &mut two] {
-            worker.ask(command, PATIENCE);
-        }
-    }
-    round.release(&mut one);
-    round.release(&mut two);
-}
-
-#[test]
-fn a_double_entry_is_found_and_a_token_keeps_it_out_of_the_resource() {
-    let row = row(Class::E, two_inside);
-    let (tally, kinds) = play(&row, Kind::Ours);
-    assert_eq!((tally.double, tally.stale), (2, 0));
-    assert_eq!(kinds, [ViolationKind::DoubleEntry]);
-    let report = Report::from(tally);
-    assert!(!report.is_clean());
-    assert!(
-        report
-            .to_string()
-            .contains("VIOLATION row round 0: double entry: "),
-        "{report}"
-    );
 }
 
 #[test]
@@ -78,7 +46,7 @@ fn permits_above_the_limit_are_found() {
             }
         }
     });
-    let (tally, kinds) = play(&row, Kind::Ours);
+    let (tally, kinds) = play(&row);
     assert_eq!((tally.double, tally.stale), (2, 0));
     assert_eq!(kinds, [ViolationKind::DoubleEntry]);
     let what = &tally.violations[0].1.what;
@@ -86,22 +54,6 @@ fn permits_above_the_limit_are_found() {
         what.starts_with("2 of 1 permits were taken at the end of "),
         "{what}"
     );
-}
-
-#[test]
-fn a_double_entry_is_counted_where_no_lease_can_hold() {
-    let row = row(Class::F, two_inside);
-    let (tally, kinds) = play(&row, Kind::Ours);
-    assert_eq!((tally.double, tally.stale), (2, 0));
-    assert_eq!(kinds, []);
-}
-
-#[test]
-fn without_a_token_the_resource_takes_a_stale_write() {
-    let row = row(Class::F, two_inside);
-    let (tally, kinds) = play(&row, Kind::Plain);
-    assert_eq!((tally.double, tally.stale), (2, 2));
-    assert_eq!(kinds, [ViolationKind::StaleWrite]);
 }
 
 /// The lock is deleted, and another process is granted it.
@@ -121,56 +73,13 @@ fn a_write_that_the_resource_refuses_is_counted() {
         round.lost(&mut old);
         round.release(&mut next);
     });
-    let (tally, kinds) = play(&row, Kind::Ours);
+    let (tally, kinds) = play(&row);
     assert_eq!(kinds, []);
     assert_eq!((tally.stale, tally.refused), (0, 2));
 }
 
 #[test]
-fn time_in_which_two_have_a_lock_is_reported() {
-    let row = row(Class::F, |round| {
-        let mut old = round.worker();
-        old.send(&round.command("run", TTL, PATIENCE, "persist"));
-        wait_until("write", PATIENCE, || round.has_written(&old));
-        let mut next = granted_again(round);
-        round.ended_after_grant(&old, TTL);
-        round.release(&mut next);
-    });
-    let (mut tally, kinds) = play(&row, Kind::Ours);
-    assert_eq!((kinds, tally.windows.len()), (vec![], 2));
-    tally.windows = [3, 1, 7].map(Duration::from_millis).to_vec();
-    let report = Report::from(tally).to_string();
-    assert!(report.contains(" 3 ms, 7 ms "), "{report}");
-}
-
-/// A cluster takes two seconds to start.
-#[test]
-fn a_cluster_is_used_again_unless_a_round_has_failed() {
-    static STARTED: AtomicUsize = AtomicUsize::new(0);
-    let start = || {
-        STARTED.fetch_add(1, Ordering::Relaxed);
-        RedisCluster::with(1, 0)
-    };
-    let row = Row::new(
-        "reused",
-        Class::E,
-        start,
-        |round: &mut Round<'_, RedisCluster>| {
-            assert_ne!(round.variant, 1, "as told");
-            let mut holder = round.holder(TTL);
-            round.release(&mut holder);
-            round.retire(holder);
-        },
-    )
-    .of(4);
-    let one_at_a_time = Arena::new(&WORKER, Kind::Ours, 1);
-    let tally = one_at_a_time.run(&row, 4, Duration::MAX);
-    assert_eq!((tally.rounds, tally.violations.len()), (4, 1));
-    assert_eq!(STARTED.load(Ordering::Relaxed), 2);
-}
-
-#[test]
-fn what_is_left_on_a_node_of_a_cluster_is_found() {
+fn leftovers_on_a_node_of_a_cluster_are_found() {
     let start = || RedisCluster::with(2, 0);
     let row = Row::new(
         "left",
@@ -186,7 +95,7 @@ fn what_is_left_on_a_node_of_a_cluster_is_found() {
                 .ask(1 - owner, &["SET", &key, "another program"]);
         },
     );
-    let tally = arena(Kind::Ours).run(&row, 1, Duration::MAX);
+    let tally = arena().run(&row, 1, Duration::MAX);
     assert_eq!(tally.violations.len(), 1);
     assert_eq!(tally.violations[0].1.kind, ViolationKind::LeftBehind);
 }
@@ -203,7 +112,7 @@ fn a_token_that_does_not_rise_is_found() {
         let mut worker = round.hold(worker, TTL);
         round.release(&mut worker);
     });
-    assert_eq!(play(&row, Kind::Ours).1, [ViolationKind::TokenOrder]);
+    assert_eq!(play(&row).1, [ViolationKind::TokenOrder]);
 }
 
 #[test]
@@ -215,7 +124,7 @@ fn a_late_grant_is_found() {
         round.granted_next(&worker, since, Duration::ZERO);
         round.release(&mut worker);
     });
-    let (tally, kinds) = play(&row, Kind::Ours);
+    let (tally, kinds) = play(&row);
     assert_eq!(kinds, [ViolationKind::LateGrant]);
     assert!(tally.slowest >= Some(Duration::from_secs(4)));
 }
@@ -226,7 +135,7 @@ fn leftovers_are_found() {
         let key = round.lock.k.clone();
         round.lock.command::<()>(&["SET", &key, "another program"]);
     });
-    let (tally, kinds) = play(&row, Kind::Ours);
+    let (tally, kinds) = play(&row);
     assert_eq!(kinds, [ViolationKind::LeftBehind]);
     let what = &tally.violations[0].1.what;
     assert!(what.starts_with("1 keys [\"lock:order:"), "{what}");
@@ -238,25 +147,8 @@ fn a_process_that_still_holds_something_is_found() {
         let holder = round.holder(TTL);
         round.retire(holder);
     });
-    let (tally, kinds) = play(&row, Kind::Ours);
+    let (tally, kinds) = play(&row);
     assert_eq!(kinds, [ViolationKind::LeftBehind]);
     let what = &tally.violations[0].1.what;
     assert_eq!(what, "a worker answered None to its shutdown");
-}
-
-#[test]
-fn an_unmet_expectation_is_found() {
-    let row = row(Class::E, |_| panic!("as told"));
-    let (tally, kinds) = play(&row, Kind::Ours);
-    assert_eq!(kinds, [ViolationKind::Unexpected]);
-    assert_eq!(tally.violations[0].1.to_string(), "unexpected: as told");
-}
-
-#[test]
-fn no_round_but_the_first_begins_after_the_budget() {
-    let row = row(Class::E, |_| {});
-    let arena = arena(Kind::Ours);
-    assert_eq!(arena.run(&row, 1_000, Duration::ZERO).rounds, 1);
-    let some = arena.run(&row, 100_000, Duration::from_millis(300));
-    assert!((1..100_000).contains(&some.rounds), "{}", some.rounds);
 }

@@ -1,6 +1,6 @@
 //! The worker that uses locks.
 
-use harness::{History, PATIENCE, READ, RedisServer, Share, Worker, wait_until};
+use harness::{History, PATIENCE, READ, RedisServer, Share, Worker};
 
 /// A lock worker whose locks are its own.
 fn lock_worker(server: &RedisServer) -> Worker {
@@ -11,7 +11,7 @@ fn lock_worker(server: &RedisServer) -> Worker {
 }
 
 #[test]
-fn lock_worker_holds_its_locks_in_the_mode_that_it_was_told() {
+fn lock_worker_holds_its_locks_in_the_given_mode() {
     let server = RedisServer::start();
     let mut worker = lock_worker(&server);
     let token = |worker: &mut Worker, command: &str| -> u64 {
@@ -39,23 +39,4 @@ fn lock_worker_holds_its_locks_in_the_mode_that_it_was_told() {
     let entries = History::of("order:42").read(&mut server.connection());
     let shares: Vec<_> = entries.iter().map(|entry| entry.share).collect();
     assert_eq!(shares, [Some(Share::permits(2, 3)), None, Some(READ)]);
-}
-
-/// The negative control: locks that two processes do not share exclude nothing, and the register shows
-/// it.
-#[test]
-fn hammering_without_a_common_lock_is_noticed() {
-    let server = RedisServer::start();
-    let mut workers = [lock_worker(&server), lock_worker(&server)];
-    let mut connection = server.connection();
-    wait_until("double entry", PATIENCE, || {
-        for worker in &mut workers {
-            worker.send("hammer order:42 30000 10000 4 50");
-        }
-        for worker in &workers {
-            worker.line(PATIENCE).expect("a tally");
-        }
-        let entries = History::of("order:42").read(&mut connection);
-        !History::double_entries(&entries).is_empty()
-    });
 }

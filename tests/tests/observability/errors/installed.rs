@@ -13,7 +13,7 @@ fn ship_blocking(id: u64) -> Result<u64, LockError> {
 }
 
 #[tokio::test]
-async fn without_a_client_nothing_runs_and_the_first_one_stays() {
+async fn without_a_client_nothing_runs_and_the_first_client_stays() {
     let missing = [
         LockClient::installed().unwrap_err(),
         ship(1).await.unwrap_err(),

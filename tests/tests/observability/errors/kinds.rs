@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{LONG, RedisServer, eventually};
+use harness::{LONG, RedisServer};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 
 use super::sentences::assert_reads;
@@ -38,36 +38,13 @@ async fn busy_names_the_holder_the_wait_and_when_to_try_again() {
     assert!(left <= Duration::from_secs(3600) && left > Duration::from_secs(1800));
 }
 
-/// Such a caller asks no server. It knew nothing of the lease before.
 #[tokio::test]
-async fn retry_after_is_what_is_left_of_a_lease_of_the_same_client() {
-    let server = RedisServer::start();
-    let client = client(server.url());
-    let ttl = LONG;
-    let lock = client.lock(KEY).ttl(ttl);
-    let is_told = async || {
-        let error = refusal(&client, ms(30)).await;
-        let left = error.retry_after().expect("the lease has an end");
-        assert!(left <= ttl && left > ttl / 2, "{left:?}");
-    };
-    let guard = lock.clone().acquire().await.unwrap();
-    is_told().await;
-    // The next one has the lock by a local turn, with a lease of its own.
-    let next = tokio::spawn(lock.wait(LONG).acquire());
-    eventually("waiter", LONG, async || client.held()[0].callers == 1).await;
-    guard.release().await.unwrap();
-    let next = next.await.unwrap().unwrap();
-    is_told().await;
-    next.release().await.unwrap();
-}
-
-#[tokio::test]
-async fn lost_says_how() {
+async fn error_explains_a_loss() {
     let server = RedisServer::start();
     let client = client(server.url());
     let lock = || client.lock(KEY).wait(LONG);
     for (lock, how) in [
-        (lock(), "the server no longer has it as ours"),
+        (lock(), "the server has no record of it, or another owner's"),
         (
             lock().ttl(ms(50)).renew(false),
             "its lease ran out before it could be renewed",
@@ -88,7 +65,7 @@ async fn lost_says_how() {
 }
 
 #[tokio::test]
-async fn other_kinds_say_why() {
+async fn errors_of_other_kinds_have_a_reason() {
     let client = LockClient::memory();
     let body = async |_: &LockGuard| {
         let strict = client.lock(KEY).reentrant(false);

@@ -9,7 +9,7 @@ mod unavailable;
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, RedisServer, SLACK, ms};
+use harness::{KEY, LOCK, LONG, RedisServer, ms};
 use lock_runtime::{LockClient, LockError};
 
 /// A client with a label.

@@ -79,7 +79,7 @@ impl Evidence {
 }
 
 #[tokio::test]
-async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
+async fn passwords_and_owners_are_never_shown() {
     record();
     let server = RedisServer::start();
     let mut raw = server.connection();
@@ -223,7 +223,7 @@ async fn passwords_and_owners_stay_out_of_everything_that_is_shown() {
 
 /// Such a server repeats the arguments of an unknown command in its error, an owner id among them.
 #[tokio::test]
-async fn owners_stay_out_of_the_errors_of_a_server_without_scripts() {
+async fn owners_are_not_in_the_errors_of_a_server_without_scripts() {
     record();
     let server = RedisServer::start();
     let ignorant = RedisServer::builder().without("EVALSHA").start();
@@ -263,7 +263,7 @@ async fn owners_stay_out_of_the_errors_of_a_server_without_scripts() {
 /// Whatever separates parts of a URL may be in a password that nobody encoded. Such a URL is refused, or it means what it
 /// was meant to.
 #[tokio::test]
-async fn secrets_of_urls_stay_out_of_everything_that_is_shown() {
+async fn secrets_of_urls_are_never_shown() {
     record();
     let (mut refused, mut accepted) = (0, 0);
     for (number, url) in urls_with_secrets().enumerate() {

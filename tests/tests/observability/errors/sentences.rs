@@ -7,7 +7,7 @@ use lock_runtime::LockError;
 #[track_caller]
 pub(crate) fn assert_reads(error: &LockError) {
     let text = error.to_string();
-    let first = text.chars().next().expect("it says something");
+    let first = text.chars().next().expect("it has a text");
     assert!(first.is_lowercase(), "{text}");
     assert!(!text.ends_with(['.', ' ', ':', ',']), "{text}");
     assert!(!text.contains("  ") && !text.contains('\n'), "{text}");

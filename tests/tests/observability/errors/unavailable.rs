@@ -1,23 +1,21 @@
 //! A server that cannot be reached, or cannot answer now.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use harness::{Proxy, RedisServer, failed};
 use lock_runtime::{LockClient, LockErrorKind};
 
 use super::sentences::assert_reads;
-use super::{SLACK, client, ms, refusal};
+use super::{client, ms, refusal};
 
-/// A call and a connection fail in time, and say these words.
-async fn unavailable_in_time(url: &str, words: &str) {
+/// A call and a connection fail, and say these words. How soon is for `promise/contract`.
+async fn is_unavailable(url: &str, words: &str) {
     let client = client(url);
     for wait in [Duration::ZERO, ms(200)] {
-        let started = Instant::now();
         let error = refusal(&client, wait).await;
         assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
         assert!(error.is_unavailable() && error.waited().is_some());
         assert_eq!(error.retry_after(), None);
-        assert!(started.elapsed() < wait + ms(1_000) + SLACK);
         assert_reads(&error);
     }
     let error = failed(LockClient::connect(url).await, LockErrorKind::Unavailable);
@@ -31,7 +29,7 @@ async fn server_that_cannot_be_reached_is_unavailable_and_named() {
     let mut server = RedisServer::start();
     server.kill9();
     let words = format!("cannot connect to 127.0.0.1:{}: ", server.port());
-    unavailable_in_time(&server.url(), &words).await;
+    is_unavailable(&server.url(), &words).await;
 
     // A network that swallows everything.
     server.restart();
@@ -39,13 +37,13 @@ async fn server_that_cannot_be_reached_is_unavailable_and_named() {
     proxy.black_hole();
     let address = proxy.url().replace("redis://", "");
     let words = format!("{address} did not let us connect");
-    unavailable_in_time(&proxy.url(), &words).await;
+    is_unavailable(&proxy.url(), &words).await;
 
-    unavailable_in_time("redis://host.invalid", "host.invalid:6379").await;
+    is_unavailable("redis://host.invalid", "host.invalid:6379").await;
 }
 
 #[tokio::test]
-async fn something_that_is_no_server_at_all() {
+async fn port_without_a_redis_server_is_unavailable() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {

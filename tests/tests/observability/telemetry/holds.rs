@@ -1,8 +1,9 @@
 //! What becomes of a hold: the outcome of its span, its event, and its metrics. Failures are reported inside its span, also
 //! from the background thread.
 
-use harness::{server_and_client, server_and_proxy};
-use lock_runtime::{FencingToken, LockGuard, distributed_lock};
+use harness::{server_and_client, server_and_proxy, token_of};
+use lock_runtime::{FencingToken, LockGuard, distributed_lock, in_current_hold};
+use tokio::task::JoinHandle;
 
 use super::meter::sum;
 use super::{LONG, LockClient, LockError, ask, client, eventually, ms};
@@ -40,7 +41,7 @@ fn is_of(event: &Line, hold: &Line) {
 }
 
 #[tokio::test]
-async fn failed_renewal_loss_and_unanswered_release_are_told_and_counted() {
+async fn failed_renewal_loss_and_unanswered_release_are_reported_and_counted() {
     crate::record();
     let (server, proxy) = server_and_proxy();
     let locks = client(proxy.url());
@@ -80,7 +81,7 @@ async fn failed_renewal_loss_and_unanswered_release_are_told_and_counted() {
     assert!(fails(&locks, 1, body).await.unwrap_err().is_lost());
     assert_eq!((losses("expired"), losses("not_ours")), (1.0, 1.0));
     let lost = told("lock_lost", "fails:<id>");
-    let reasons = ["ran out", "no longer"];
+    let reasons = ["ran out", "no record"];
     assert_eq!(lost.len(), reasons.len(), "{lost:?}");
     for (lost, reason) in lost.iter().zip(reasons) {
         assert_eq!(lost.field("function"), "fails");
@@ -122,7 +123,7 @@ fn outcomes(template: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn hold_says_whether_its_lease_was_dropped_passed_on_retained_or_downgraded() {
+async fn outcome_of_a_hold_is_dropped_handed_over_retained_or_downgraded() {
     crate::record();
     let (_server, locks) = server_and_client();
     let call = tokio::time::timeout(ms(200), cancelled(&locks, 1));
@@ -141,12 +142,40 @@ async fn hold_says_whether_its_lease_was_dropped_passed_on_retained_or_downgrade
     let lock = locks.lock("downgraded").ttl(LONG).name("downgraded");
     let writing: LockGuard = lock.write().acquire().await.unwrap();
     let number = |token: FencingToken| i64::try_from(token.get()).unwrap();
-    let writer = number(writing.fencing_token().await.unwrap());
+    let writer = number(token_of(&writing).await);
     let reading = writing.downgrade().await.unwrap();
-    assert!(number(reading.fencing_token().await.unwrap()) > writer);
+    assert!(number(token_of(&reading).await) > writer);
     reading.release().await.unwrap();
     let hold = told("lock_hold", "downgraded").remove(0);
     assert_eq!(hold.number("token"), writer);
     assert_eq!(outcomes("downgraded"), ["downgraded", "released"]);
     locks.shutdown().await;
+}
+
+#[distributed_lock(key = "outlived:<id>", client = locks)]
+async fn outlived(
+    locks: &LockClient,
+    id: u8,
+    leak: bool,
+) -> Result<Option<JoinHandle<()>>, LockError> {
+    let carried = in_current_hold(std::future::pending());
+    Ok(leak.then(|| tokio::spawn(carried)))
+}
+
+/// It is seldom intended.
+#[tokio::test]
+async fn hold_that_outlives_its_body_is_a_warning_with_the_functions_name() {
+    crate::record();
+    let locks = LockClient::memory();
+    outlived(&locks, 1, false).await.unwrap();
+    assert!(told("hold_outlives_body", "outlived:<id>").is_empty());
+    let carried = outlived(&locks, 2, true).await.unwrap().unwrap();
+    let warning = only("hold_outlives_body", "outlived:<id>");
+    assert_eq!(warning.field("function"), "outlived");
+    let log = crate::log::text();
+    let mut lines = log
+        .lines()
+        .filter(|line| line.contains("hold_outlives_body"));
+    assert!(lines.any(|line| line.contains("WARN")), "{log}");
+    carried.abort();
 }

@@ -30,7 +30,7 @@ async fn debit(locks: &LockClient, id: &str) -> Result<(), LockError> {
 }
 
 #[tokio::test]
-async fn opposite_orders_are_told_and_counted_once_with_functions_and_places() {
+async fn opposite_orders_are_reported_and_counted_once_with_functions_and_places() {
     crate::record();
     record();
     let server = RedisServer::start();
@@ -63,7 +63,7 @@ async fn nest(locks: &LockClient, outer: &str, inner: &str) {
 }
 
 #[tokio::test]
-async fn keys_that_stand_for_classes_are_told_only_by_clients_that_log_keys() {
+async fn keys_without_a_template_are_reported_only_by_clients_that_log_keys() {
     crate::record();
     for log_keys in [false, true] {
         let locks = LockClient::builder().url("memory://").log_keys(log_keys);
@@ -79,7 +79,7 @@ async fn keys_that_stand_for_classes_are_told_only_by_clients_that_log_keys() {
         assert_eq!(told.len(), usize::from(log_keys));
         assert_eq!(crate::journal::mentions(&one), log_keys);
         let without_keys = told_of("lock_order", "ring", "- → - → -");
-        assert!(!without_keys.is_empty(), "the first client tells it");
+        assert!(!without_keys.is_empty(), "the first client reports it");
     }
 }
 
@@ -89,7 +89,7 @@ async fn stock(locks: &LockClient, shelves: [u64; 2]) -> Result<(), LockError> {
 }
 
 #[tokio::test]
-async fn bound_is_told_once_and_only_for_nested_calls() {
+async fn bound_is_reported_once_and_only_for_nested_calls() {
     crate::record();
     let locks = LockClient::memory();
     let bound = || {

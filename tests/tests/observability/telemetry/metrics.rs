@@ -62,7 +62,7 @@ async fn dropped_in_line(locks: &LockClient) -> Result<(), LockError> {
 }
 
 #[tokio::test]
-async fn a_waiter_that_goes_away_is_no_waiter() {
+async fn a_waiter_that_goes_away_is_not_counted() {
     record();
     let locks = LockClient::memory();
     let _holder = locks.lock("dropped-in-line").acquire().await.unwrap();

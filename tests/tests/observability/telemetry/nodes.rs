@@ -41,7 +41,7 @@ async fn node_that_is_restarted_empty_is_away_and_back_and_was_restarted() {
 }
 
 #[tokio::test]
-async fn client_that_connects_is_told_of_the_nodes_that_are_away() {
+async fn connecting_reports_the_nodes_that_are_away() {
     crate::record();
     let mut quorum = RedisQuorum::start();
     quorum.nodes[0].kill9();
@@ -57,7 +57,7 @@ async fn client_that_connects_is_told_of_the_nodes_that_are_away() {
 
 /// The client only renews meanwhile.
 #[tokio::test]
-async fn node_that_goes_away_from_a_holder_is_told() {
+async fn node_that_goes_away_from_a_holder_is_reported() {
     crate::record();
     let mut quorum = RedisQuorum::start();
     let client = client_without_turns(quorum.url());
@@ -73,7 +73,7 @@ async fn node_that_goes_away_from_a_holder_is_told() {
 }
 
 #[tokio::test]
-async fn node_whose_clock_is_off_is_told() {
+async fn node_whose_clock_is_off_is_reported() {
     const OFF: Duration = Duration::from_secs(60);
     crate::record();
     let quorum = RedisQuorum::of(
@@ -95,7 +95,7 @@ async fn node_whose_clock_is_off_is_told() {
 
 /// Too little to cost the node its vote: nothing but this says so.
 #[tokio::test]
-async fn clocks_that_are_apart_are_told_once_to_a_client_that_starts() {
+async fn clocks_that_are_apart_are_reported_once_by_a_starting_client() {
     const APART: Duration = Duration::from_millis(400);
     crate::record();
     let nodes = [(); 3].map(|()| RedisServer::builder().own_clock());

@@ -64,11 +64,11 @@ async fn a_call_is_a_wait_and_a_hold_in_the_span_of_its_caller() {
     assert_eq!(acquired.number("waited_ms"), acquire.number("waited_ms"));
     let nested = [told("lock_acquire", "again"), told("lock_hold", "again")].concat();
     assert!(nested.is_empty(), "a nested call is silent: {nested:?}");
-    assert!(!mentions("discreet"), "a key was told");
+    assert!(!mentions("discreet"), "a key was reported");
 }
 
 #[tokio::test]
-async fn a_call_that_does_not_get_the_lock_says_why() {
+async fn a_call_without_the_lock_reports_the_reason() {
     crate::record();
     let locks = LockClient::memory();
     let _holder = locks.lock("refused").acquire().await.unwrap();

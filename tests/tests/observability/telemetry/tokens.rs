@@ -1,6 +1,6 @@
 //! The field `token`: in the span and the events of a hold that has one, and in no other.
 
-use harness::server_and_client;
+use harness::{server_and_client, token_of};
 use lock_runtime::distributed_lock;
 use tracing::Instrument;
 use tracing::field::Empty;
@@ -30,7 +30,7 @@ async fn lost(locks: &LockClient, body: impl AsyncFnOnce()) -> Result<(), LockEr
 }
 
 #[tokio::test]
-async fn token_is_in_the_span_and_the_events_of_a_hold_that_has_one() {
+async fn token_is_in_the_span_and_the_events_of_its_hold() {
     crate::record();
     let (server, locks) = server_and_client();
     never(&locks).await.unwrap();
@@ -58,7 +58,7 @@ async fn token_is_in_the_span_and_the_events_of_a_hold_that_has_one() {
 
 /// A lease that its client had without a token: it gets one before the call has a span for its hold.
 #[tokio::test]
-async fn token_of_a_lease_that_had_none_is_in_no_span_of_the_caller() {
+async fn token_that_is_minted_later_is_in_no_span_of_the_caller() {
     crate::record();
     let (_server, locks) = server_and_client();
     let lock = || locks.lock("retained").name("retained").retain(ms(5_000));
@@ -66,7 +66,7 @@ async fn token_of_a_lease_that_had_none_is_in_no_span_of_the_caller() {
     let own = tracing::info_span!("own", template = "retained", token = Empty);
     let call = async {
         let guard = lock().fenced().acquire().await.unwrap();
-        let token = guard.fencing_token().await.unwrap();
+        let token = token_of(&guard).await;
         guard.release().await.unwrap();
         token
     };

@@ -68,7 +68,7 @@ impl Asking {
 
     /// Removes what an acquisition may leave if it was not dropped: a lock at rest.
     pub(crate) async fn finish(self, world: &World, key: &str, outcome: Outcome) {
-        if self == Asking::AtLeast && outcome.time().is_some() {
+        if self == Asking::AtLeast && outcome == Outcome::Ended {
             soon(world.delete_at_rest(key)).await;
         }
     }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use harness::{LONG, soon};
 use lock_runtime::{LockClient, LockError, LockGuard};
@@ -45,11 +44,11 @@ pub(crate) enum Case {
     DowngradeAndCut,
 }
 
-/// Whether an acquisition was dropped, or ended before that after a time.
-#[derive(Debug, Clone, Copy)]
+/// Whether an acquisition was dropped, or ended before that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Dropped,
-    Ended(Duration),
+    Ended,
 }
 
 impl Case {
@@ -71,17 +70,16 @@ impl Case {
     ];
 
     /// Those in which callers of every mode wait as callers of plain locks do, or otherwise.
-    pub(crate) const OF_EVERY_MODE: [Case; 9] = [
-        Case::Free,
-        Case::Held,
-        Case::Granted,
-        Case::GrantedBefore,
-        Case::InLine,
-        Case::NextInLine,
-        Case::Nested,
-        Case::Cut,
-        Case::QueuedAndCut,
-    ];
+    pub(crate) fn is_of_every_mode(self) -> bool {
+        !matches!(
+            self,
+            Case::Named
+                | Case::BehindSibling
+                | Case::AfterSibling
+                | Case::Downgrade
+                | Case::DowngradeAndCut
+        )
+    }
 
     /// Whether the acquisition gets the lock unless it is dropped.
     pub(crate) fn ends(self) -> bool {
@@ -250,16 +248,6 @@ impl Case {
     }
 }
 
-impl Outcome {
-    /// The time until it ended.
-    pub(crate) fn time(&self) -> Option<Duration> {
-        match self {
-            Outcome::Dropped => None,
-            Outcome::Ended(time) => Some(*time),
-        }
-    }
-}
-
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<14}", format!("{self:?}"))
@@ -275,13 +263,11 @@ async fn hold(client: &LockClient, key: &str) -> LockGuard {
 type Acquired = Result<LockGuard, LockError>;
 
 async fn cut(moment: Moment, acquire: impl Future<Output = Acquired>) -> Outcome {
-    let start = Instant::now();
     match moment.cut(acquire).await {
         None => Outcome::Dropped,
         Some(acquired) => {
-            let after = start.elapsed();
             drop(acquired.expect("nothing ends the wait"));
-            Outcome::Ended(after)
+            Outcome::Ended
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The future of an acquisition, dropped at every poll and at thousands of random moments: no trace of
-//! it may be left.
+//! The future of an acquisition, dropped at every poll: no trace of it may be left. Row `acquire_dropped` has random
+//! moments.
 //!
 //! Each drop has a key of its own. The server's clock stands still, so that no lease, claim or queue
 //! entry expires: a record that is gone was removed by the client.
@@ -8,5 +8,4 @@ mod asking;
 mod case;
 mod moment;
 mod polls;
-mod random;
 mod world;

@@ -2,11 +2,8 @@
 
 use std::future::{Future, poll_fn};
 use std::task::Poll;
-use std::thread;
-use std::time::Duration;
 
 use harness::ms;
-use tokio::sync::oneshot;
 
 /// When a future is dropped, unless it has ended by then.
 #[derive(Debug, Clone)]
@@ -15,8 +12,6 @@ pub(crate) enum Moment {
     Polls(usize),
     /// When the future is woken after this many polls, while the value that woke it is on its way.
     Woken(usize),
-    /// After this time.
-    After(Duration),
 }
 
 impl Moment {
@@ -25,11 +20,6 @@ impl Moment {
         match self {
             Moment::Polls(polls) => after_polls(future, polls).await,
             Moment::Woken(polls) => when_woken(future, polls).await,
-            Moment::After(time) => tokio::select! {
-                biased;
-                _ = over(time) => None,
-                output = future => Some(output),
-            },
         }
     }
 }
@@ -62,15 +52,4 @@ async fn when_woken<F: Future>(future: F, polls: usize) -> Option<F::Output> {
         future.as_mut().poll(context).map(Some)
     })
     .await
-}
-
-/// By a thread, since the runtime's timers count milliseconds.
-fn over(time: Duration) -> oneshot::Receiver<()> {
-    let (ring, rung) = oneshot::channel();
-    thread::spawn(move || {
-        thread::park_timeout(time);
-        // The future may have ended, and then the receiver is gone.
-        let _ = ring.send(());
-    });
-    rung
 }

@@ -30,7 +30,8 @@ async fn dropped_at_every_poll() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_at_every_poll_in_every_mode() {
-    let of = |asking| Case::OF_EVERY_MODE.map(|case| (asking, case));
+    let cases = Case::ALL.into_iter().filter(|case| case.is_of_every_mode());
+    let of = |asking| cases.clone().map(move |case| (asking, case));
     play(Asking::MODES.into_iter().flat_map(of)).await;
 }
 
@@ -52,10 +53,7 @@ async fn drop_at_every_poll(case: Case, asking: Asking, world: &Arc<World>) -> V
     let (mut keys, mut drops, mut polls) = (Vec::new(), 0, 0);
     let mut note = |outcomes: &[(String, Outcome)]| {
         keys.extend(outcomes.iter().flat_map(|(key, _)| asking.keys(key)));
-        drops += outcomes
-            .iter()
-            .filter(|(_, outcome)| outcome.time().is_none())
-            .count();
+        drops += dropped(outcomes);
     };
     loop {
         let moments = (polls..polls + TOGETHER).flat_map(|polls| times(Moment::Polls(polls)));
@@ -65,12 +63,12 @@ async fn drop_at_every_poll(case: Case, asking: Asking, world: &Arc<World>) -> V
         let mut last = outcomes[outcomes.len() - times_each()..].iter();
         if case.ends() {
             assert!(polls < ENDLESS, "{case}: it does not end");
-            if last.all(|(_, outcome)| outcome.time().is_some()) {
+            if last.all(|(_, outcome)| *outcome == Outcome::Ended) {
                 break;
             }
         } else {
             assert!(
-                last.all(|(_, outcome)| outcome.time().is_none()),
+                last.all(|(_, outcome)| *outcome == Outcome::Dropped),
                 "{case}: the lock is held"
             );
             if polls >= ENOUGH {
@@ -84,14 +82,18 @@ async fn drop_at_every_poll(case: Case, asking: Asking, world: &Arc<World>) -> V
         while woken < times_each() {
             assert!(played < ENDLESS, "{case}: none is dropped when it is woken");
             let outcomes = case.play_all(asking, world, times(Moment::Woken(1))).await;
-            let dropped = outcomes.iter().filter(|(_, it)| it.time().is_none());
-            woken += dropped.count();
+            woken += dropped(&outcomes);
             played += times_each();
             note(&outcomes);
         }
     }
     println!("{case} {asking:?} {polls:>4} polls, {drops:>5} drops");
     keys
+}
+
+fn dropped(outcomes: &[(String, Outcome)]) -> usize {
+    let outcomes = outcomes.iter().map(|(_, outcome)| *outcome);
+    outcomes.filter(|it| *it == Outcome::Dropped).count()
 }
 
 fn times(moment: Moment) -> impl Iterator<Item = Moment> {

@@ -86,34 +86,14 @@ impl World {
         }
     }
 
-    /// How many of `keys` the server has ever granted.
-    pub(crate) async fn granted(&self, keys: &[String]) -> usize {
-        let mut exist = redis::cmd("EXISTS");
-        for key in keys {
-            exist.arg(format!("{{lock:{key}}}:f"));
-        }
-        let mut connection = self.connection.clone();
-        let granted = exist.query_async(&mut connection).await;
-        granted.expect("the server counts them")
-    }
-
-    /// Waits until only fences are left, and that no record comes back, and returns how long the first took. It waits
-    /// however long the machine takes, as long as the records become fewer. The server's clock stands still, so a
-    /// record that the client does not remove stays for ever.
-    pub(crate) async fn settles(&self) -> Duration {
-        let time = self.becomes_empty().await;
-        tokio::time::sleep(SETTLED).await;
-        assert_eq!(self.left().await, [""; 0], "records that came late");
-        time
-    }
-
-    async fn becomes_empty(&self) -> Duration {
-        let start = Instant::now();
-        let (mut least, mut since) = (usize::MAX, start);
+    /// Waits until only fences are left, and that no record comes back, however long the machine takes, as long as the
+    /// records become fewer. The server's clock stands still, so a record that the client does not remove stays for ever.
+    pub(crate) async fn settles(&self) {
+        let (mut least, mut since) = (usize::MAX, Instant::now());
         loop {
             let left = self.left().await;
             if left.is_empty() {
-                return start.elapsed();
+                break;
             }
             if left.len() < least {
                 (least, since) = (left.len(), Instant::now());
@@ -123,6 +103,8 @@ impl World {
             }
             tokio::time::sleep(ms(5)).await;
         }
+        tokio::time::sleep(SETTLED).await;
+        assert_eq!(self.left().await, [""; 0], "records that came late");
     }
 
     /// Asserts that every local queue still works.

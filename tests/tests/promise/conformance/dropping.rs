@@ -1,29 +1,32 @@
 //! A dropped future or guard leaves nothing behind.
 
 use harness::eventually;
-use lock_runtime::{Acquire, LockClient};
 
-use super::store::Store;
+use super::store::{Mode, Store};
 use super::tools::{KEY, LONG, SLACK, becomes_free, hold, is_held, ms, on_a_thread, poll_and_drop};
 
 /// More polls than an acquisition has.
 pub(super) const POLLS: usize = 12;
 
 pub(crate) async fn an_acquire_dropped_at_any_poll_leaves_nothing_behind(store: Store) {
-    dropped_at_any_poll(&store, |client| client.lock(KEY)).await;
+    for mode in store.modes() {
+        dropped_at_any_poll(&store, mode).await;
+    }
 }
 
-pub(crate) async fn an_acquire_dropped_while_it_is_served_gives_the_lock_back(store: Store) {
-    dropped_while_it_is_served(&store, |client| client.lock(KEY)).await;
+pub(crate) async fn an_acquire_dropped_while_it_is_served_releases_the_lock(store: Store) {
+    for mode in store.modes() {
+        dropped_while_it_is_served(&store, mode).await;
+    }
 }
 
-/// Drops what `ask` asks for behind a holder, after any number of polls.
-pub(super) async fn dropped_at_any_poll(store: &Store, ask: fn(&LockClient) -> Acquire) {
+/// Drops a caller behind a holder, after any number of polls.
+async fn dropped_at_any_poll(store: &Store, mode: Mode) {
     let (one, other) = (store.client(), store.client());
     for waiter in [&one, &other] {
         for polls in 0..POLLS {
             let guard = hold(&one).await;
-            let dropped = poll_and_drop(ask(waiter).wait(LONG).acquire(), polls).await;
+            let dropped = poll_and_drop(mode(waiter.lock(KEY)).wait(LONG).acquire(), polls).await;
             assert!(dropped.is_none(), "the lock is held");
             guard.release().await.unwrap();
             // A waiter that stayed in the queue would be handed the lock.
@@ -33,18 +36,18 @@ pub(super) async fn dropped_at_any_poll(store: &Store, ask: fn(&LockClient) -> A
     }
 }
 
-/// Drops what `ask` asks for before, while or after it is granted.
-pub(super) async fn dropped_while_it_is_served(store: &Store, ask: fn(&LockClient) -> Acquire) {
+/// Drops a caller before, while or after it is granted what it asks for.
+async fn dropped_while_it_is_served(store: &Store, mode: Mode) {
     let (one, other) = (store.client(), store.client());
     for client in [&one, &other] {
         for polls in 0..POLLS {
             // The lock is free: the future is dropped before, while or after it gets it.
-            drop(poll_and_drop(ask(client).acquire(), polls).await);
+            drop(poll_and_drop(mode(client.lock(KEY)).acquire(), polls).await);
             becomes_free(&one, SLACK).await;
 
             // The lock is handed to the future while it is dropped.
             let guard = hold(&one).await;
-            let mut waiting = Box::pin(ask(client).wait(LONG).acquire());
+            let mut waiting = Box::pin(mode(client.lock(KEY)).wait(LONG).acquire());
             let first = tokio::time::timeout(ms(5), &mut waiting).await;
             assert!(first.is_err(), "the lock is held");
             drop(guard);

@@ -37,41 +37,39 @@ macro_rules! suite {
             readers {
                 readers_hold_the_lock_together, reader_and_writer_exclude_each_other,
                 reader_and_writer_are_never_inside_at_once, tokens_rise_from_phase_to_phase,
-                busy_writer_is_told_how_many_readers_hold_the_lock, busy_writer_is_told_when_the_last_lease_ends,
+                busy_error_of_a_writer_has_the_number_of_readers, busy_error_of_a_writer_has_the_rest_of_the_last_lease,
             }
             permits {
                 permits_are_granted_up_to_their_limit, permits_count_as_many_as_they_take,
-                caller_goes_by_its_own_limit, permit_and_plain_lock_exclude_each_other,
-                more_than_the_limit_is_never_taken, busy_caller_is_told_how_many_permits_are_taken,
+                caller_is_bound_by_its_own_limit, permit_and_plain_lock_exclude_each_other,
+                more_than_the_limit_is_never_taken, busy_error_has_the_number_of_taken_permits,
             }
             share_order {
                 writer_goes_in_before_readers_that_came_later, one_permit_does_not_overtake_three,
-                readers_behind_a_writer_go_in_together, readers_behind_a_plain_lock_go_in_together,
-                permits_that_fit_go_in_together, waiter_that_gives_up_admits_those_behind_it,
-                waiting_share_ends_in_time, writer_that_is_not_polled_keeps_readers_out_for_its_wait_alone,
+                readers_behind_a_writer_go_in_together,
+                permits_that_fit_go_in_together, waiter_that_gives_up_admits_the_callers_behind_it,
+                writer_that_is_not_polled_keeps_readers_out_only_for_its_wait,
                 tokens_rise_among_holders_of_all_kinds,
             }
             share_leases {
-                lapsed_share_frees_its_part_alone, lost_share_drops_its_body_alone,
-                writer_waits_for_the_last_reader_to_lapse, renewal_carries_shares_past_their_ttl,
-                every_end_of_a_share_gives_it_back,
+                lapsed_share_frees_only_its_part, lost_share_drops_only_its_body,
+                writer_waits_for_the_last_reader_to_lapse, renewal_extends_shares_past_their_ttl,
+                every_end_of_a_share_releases_it,
             }
             share_callers {
-                share_dropped_at_any_poll_leaves_nothing_behind, writer_dropped_behind_readers_admits_more_of_them,
-                share_dropped_while_it_is_served_is_given_back, share_dropped_beside_others_is_given_back,
-                blocking_calls_share_a_lock, thread_waits_for_its_share, waiting_shares_are_told_of_a_shutdown,
-                shared_bodies_are_ended_by_a_shutdown,
+                writer_dropped_behind_readers_admits_more_of_them, share_dropped_while_others_hold_theirs_is_released,
+                blocking_calls_share_a_lock,
             }
             rest {
                 lock_stays_taken_until_its_minimum_is_over, longer_body_frees_the_lock_at_once,
-                every_end_of_a_hold_leaves_the_lock_at_rest,
-                lock_that_was_lost_does_not_rest, several_locks_rest_together, impossible_minimum_is_refused,
+                every_end_of_a_hold_reserves_the_lock,
+                lost_lock_is_not_reserved, several_locks_are_reserved_together, impossible_minimum_is_refused,
                 downgraded_writer_has_no_minimum,
             }
             several {
                 one_guard_holds_all_and_frees_all, lock_that_is_named_twice_is_held_once,
                 one_token_is_above_all_before_and_below_all_after,
-                lock_in_the_way_is_named_and_the_others_are_given_back,
+                blocking_lock_is_named_and_the_others_are_released,
                 locks_before_the_awaited_one_and_locks_that_are_held_are_renewed,
                 callers_of_every_order_never_wait_for_each_other,
                 lock_that_the_call_tree_holds_is_entered, caller_that_is_dropped_leaves_nothing_behind,
@@ -92,33 +90,33 @@ macro_rules! suite {
         suite! { @cases $backend;
             $($more)*
             exclusion {
-                two_are_never_inside_at_once, a_busy_error_names_the_holder, busy_caller_is_told_when_the_lease_ends,
+                two_are_never_inside_at_once, a_busy_error_names_the_holder, busy_error_has_the_rest_of_the_lease,
                 every_end_of_a_hold_frees_the_lock,
-                keys_do_not_exclude_each_other, tokens_rise_and_a_released_lock_is_free_at_once,
+                keys_do_not_exclude_each_other,
             }
             waiting {
                 a_wait_ends_in_time, a_waiter_is_served_when_the_holder_leaves,
                 a_waiter_is_served_when_the_lease_ends, a_grant_that_is_not_fetched_ends_with_its_ttl,
-                callers_are_served_in_order, a_waiter_that_gives_up_leaves_the_line,
+                callers_are_served_in_order, a_waiter_that_gives_up_leaves_the_queue,
             }
             dropping {
                 an_acquire_dropped_at_any_poll_leaves_nothing_behind,
-                an_acquire_dropped_while_it_is_served_gives_the_lock_back, a_release_that_is_dropped_still_releases,
+                an_acquire_dropped_while_it_is_served_releases_the_lock, a_release_that_is_dropped_still_releases,
                 a_renewal_that_is_dropped_does_not_outlive_the_release,
                 a_guard_dropped_by_a_dying_runtime_is_released,
             }
             leases {
                 lease_is_renewed_up_to_its_max_hold_or_once_by_hand, without_renewal_the_hold_is_lost_at_its_ttl,
-                a_max_hold_below_the_ttl_ends_the_hold, a_lost_hold_cannot_be_renewed,
+                a_max_hold_below_the_ttl_ends_the_hold,
                 a_body_is_dropped_when_its_lease_ends, a_body_that_ends_in_time_gives_its_result,
             }
             tokens {
-                token_is_given_once_and_stays, tokens_rise_among_those_who_ask, callers_in_line_have_a_token_if_they_ask,
-                nested_call_asks_for_the_token_of_the_outermost, holder_that_has_lost_its_lock_gets_no_token,
+                token_is_given_once_and_stays, tokens_rise_among_holders_that_ask, callers_in_a_local_queue_have_a_token_if_they_ask,
+                nested_call_mints_the_token_of_the_outermost_call, holder_that_has_lost_its_lock_gets_no_token,
                 thread_asks_for_a_token,
             }
             guards {
-                a_guard_tells_what_it_holds, a_nested_guard_costs_no_new_token,
+                a_guard_has_its_keys_and_remaining_time,
                 the_lock_is_free_when_the_last_guard_has_gone,
             }
             blocking {
@@ -133,14 +131,14 @@ macro_rules! suite {
             operation {
                 every_store_answers_a_ping, held_lock_is_shown_with_its_holder, free_lock_is_shown_as_free,
                 locks_that_are_held_are_listed, listing_has_pages_and_goes_on_from_its_position,
-                locks_of_this_process_are_known_without_the_store, revoked_body_is_dropped_and_told_by_whom,
-                revoked_lock_goes_to_the_next_waiter_with_a_higher_token, lock_of_another_holder_is_not_revoked,
+                locks_of_this_process_are_known_without_the_store, revoked_body_is_dropped_and_its_error_names_the_operator,
+                revoked_lock_goes_to_the_next_waiter_with_a_higher_token, lock_of_another_holder_or_of_none_is_not_revoked,
                 holder_that_was_seen_before_it_had_a_token_is_revoked,
-                free_lock_is_not_revoked, operation_is_in_the_audit_before_and_after, unusable_key_is_refused,
+                operation_is_in_the_audit_before_and_after, unusable_key_is_refused,
             }
             shutdown {
-                nothing_begins_after_a_shutdown, a_waiter_is_told_of_a_shutdown, a_body_may_finish_during_a_shutdown,
-                a_body_that_goes_on_is_ended_by_a_shutdown, a_kept_guard_does_not_hold_up_a_shutdown_for_ever,
+                nothing_begins_after_a_shutdown, a_waiter_fails_at_a_shutdown, a_body_may_finish_during_a_shutdown,
+                a_body_that_goes_on_is_ended_by_a_shutdown, a_kept_guard_does_not_block_a_shutdown_for_ever,
             }
         }
     };
@@ -159,7 +157,7 @@ macro_rules! suite {
             }
             dropping {
                 // A reply whose caller is gone, and a write that nobody polls any more.
-                an_acquire_dropped_while_it_is_served_gives_the_lock_back,
+                an_acquire_dropped_while_it_is_served_releases_the_lock,
                 // The connection outlives the runtime on which it was made.
                 a_guard_dropped_by_a_dying_runtime_is_released,
             }
@@ -193,7 +191,7 @@ macro_rules! suite {
                 // The scripts of several locks: all are had and renewed,
                 one_guard_holds_all_and_frees_all,
                 // or the caller leaves a queue and gives back what it has.
-                lock_in_the_way_is_named_and_the_others_are_given_back,
+                blocking_lock_is_named_and_the_others_are_released,
             }
             operation {
                 // A listing walks over the keys of the server that has them.
@@ -205,7 +203,7 @@ macro_rules! suite {
             }
             shutdown {
                 // The last commands leave before the connection is closed.
-                a_waiter_is_told_of_a_shutdown,
+                a_waiter_fails_at_a_shutdown,
             }
         }
     };

@@ -1,6 +1,6 @@
 //! The same for locks that several hold, and for several locks.
 
-use harness::{all_locks, eventually, revoke, sees_waiters};
+use harness::{all_locks, eventually, revoke, sees_waiters, token_of};
 use lock_runtime::inspect::HolderKind;
 use tokio::time::timeout;
 
@@ -17,23 +17,22 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
     assert_eq!(state.holders.len(), 2, "{state:?}");
     for holder in &state.holders {
         assert_eq!((holder.kind, holder.permits), (HolderKind::Share, 1));
-        assert_eq!(
-            holder.token,
-            Some(readers[0].fencing_token().await.unwrap())
-        );
+        assert_eq!(holder.token, Some(token_of(&readers[0]).await));
     }
     let listed = all_locks(operator.locks()).await.unwrap();
     assert_eq!(listed[0].holders, 2, "{listed:?}");
 
     let writer = tokio::spawn(client.lock(KEY).write().ttl(STEADY).wait(LONG).acquire());
     sees_waiters(&operator, KEY, 1).await;
-    let receipt = revoke(&operator, KEY, readers[0].fencing_token().await.unwrap()).await;
+    let receipt = revoke(&operator, KEY, token_of(&readers[0]).await).await;
     assert!(receipt.handed_off);
     for reader in &readers {
-        timeout(LONG, reader.lost()).await.expect("it is told");
+        timeout(LONG, reader.lost())
+            .await
+            .expect("the holder is notified");
     }
     let writer = timeout(LONG, writer).await.unwrap().unwrap().unwrap();
-    assert!(writer.fencing_token().await.unwrap() > readers[0].fencing_token().await.unwrap());
+    assert!(token_of(&writer).await > token_of(&readers[0]).await);
     for reader in readers {
         let lost = reader.release().await.unwrap_err().to_string();
         assert!(lost.contains("revoked by ann@ops-1"), "{lost}");
@@ -62,13 +61,10 @@ pub(crate) async fn revoked_lock_among_several_ends_the_call(store: Store) {
     let guard = client.lock_all(keys).ttl(STEADY).acquire().await.unwrap();
     let held = client.held();
     assert_eq!((held.len(), held[0].keys.len()), (1, 3), "{held:?}");
-    revoke(
-        &operator,
-        "{account}:2",
-        guard.fencing_token().await.unwrap(),
-    )
-    .await;
-    timeout(LONG, guard.lost()).await.expect("it is told");
+    revoke(&operator, "{account}:2", token_of(&guard).await).await;
+    timeout(LONG, guard.lost())
+        .await
+        .expect("the holder is notified");
     assert!(guard.release().await.unwrap_err().is_lost());
     for key in keys {
         let is_free = async || !operator.inspect(key).await.unwrap().is_held();

@@ -62,10 +62,10 @@ pub(crate) async fn a_key_must_be_usable(store: Store) {
     // With an empty prefix, these are names of records of other locks.
     let bare = store.builder().prefix("").build().unwrap();
     for (key, words) in [
-        ("{order}", "a hash tag alone"),
+        ("{order}", "only a hash tag"),
         ("{lock:}:n", "a quorum's marker"),
         ("{lock:}:audit", "an audit"),
-        ("redisson_lock_queue:{order}", "Redisson's queue"),
+        ("redisson_lock_queue:{order}", "a Redisson queue"),
     ] {
         refused(bare.lock(key), kind, words).await;
     }

@@ -38,7 +38,7 @@ pub(crate) async fn permits_count_as_many_as_they_take(store: Store) {
     assert!(!is_refused(take(5)).await);
 }
 
-pub(crate) async fn caller_goes_by_its_own_limit(store: Store) {
+pub(crate) async fn caller_is_bound_by_its_own_limit(store: Store) {
     let (one, other) = (store.client(), store.client());
     let three = at_once(one.lock(KEY).permits(5).take(3)).await;
     assert!(is_refused(other.lock(KEY).permits(3)).await);
@@ -81,7 +81,7 @@ pub(crate) async fn more_than_the_limit_is_never_taken(store: Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn busy_caller_is_told_how_many_permits_are_taken(store: Store) {
+pub(crate) async fn busy_error_has_the_number_of_taken_permits(store: Store) {
     let (one, other) = (store.client(), store.client());
     let _three = at_once(one.lock(KEY).permits(5).take(3)).await;
     let _fourth = at_once(other.lock(KEY).permits(5)).await;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use harness::token_of;
 use lock_runtime::LockClient;
 
 use super::store::Store;
@@ -13,7 +14,7 @@ pub(crate) async fn readers_hold_the_lock_together(store: Store) {
     for reader in 0..6 {
         readers.push(at_once(clients[reader % 2].lock(KEY).read()).await);
     }
-    let token = readers[0].fencing_token().await.unwrap();
+    let token = token_of(&readers[0]).await;
     assert!(
         readers
             .iter()
@@ -77,36 +78,30 @@ pub(crate) async fn tokens_rise_from_phase_to_phase(store: Store) {
     for round in 0..6 {
         let client = &clients[round % 2];
         let writer = hold(client).await;
-        let before = writer.fencing_token().await.unwrap();
+        let before = token_of(&writer).await;
         assert!(Some(before) > last, "{before} came after {last:?}");
         writer.release().await.unwrap();
         let first = at_once(client.lock(KEY).read()).await;
         let second = at_once(clients[0].lock(KEY).permits(4)).await;
         // The phase goes on without the one that began it.
-        let token = first.fencing_token().await.unwrap();
+        let token = token_of(&first).await;
         first.release().await.unwrap();
         let third = at_once(clients[1].lock(KEY).read()).await;
         assert!(token > before, "{token} came after {before}");
         assert_eq!(
-            [
-                second.fencing_token().await.unwrap(),
-                third.fencing_token().await.unwrap()
-            ],
+            [token_of(&second).await, token_of(&third).await],
             [token; 2]
         );
         second.release().await.unwrap();
         third.release().await.unwrap();
         let next = at_once(client.lock(KEY).read()).await;
-        assert!(
-            next.fencing_token().await.unwrap() > token,
-            "this is another phase"
-        );
-        last = Some(next.fencing_token().await.unwrap());
+        assert!(token_of(&next).await > token, "this is another phase");
+        last = Some(token_of(&next).await);
         next.release().await.unwrap();
     }
 }
 
-pub(crate) async fn busy_writer_is_told_how_many_readers_hold_the_lock(store: Store) {
+pub(crate) async fn busy_error_of_a_writer_has_the_number_of_readers(store: Store) {
     let (one, other) = (store.client(), store.client());
     let mut readers = Vec::new();
     for (client, text) in [(&one, "1 reader, since "), (&other, "2 readers, since ")] {
@@ -122,7 +117,7 @@ pub(crate) async fn busy_writer_is_told_how_many_readers_hold_the_lock(store: St
     }
 }
 
-pub(crate) async fn busy_writer_is_told_when_the_last_lease_ends(store: Store) {
+pub(crate) async fn busy_error_of_a_writer_has_the_rest_of_the_last_lease(store: Store) {
     let (one, other) = (store.client(), store.client());
     let (short, long) = (store.longest_ttl() / 4, store.longest_ttl());
     let reader = |ttl| at_once(one.lock(KEY).read().ttl(ttl).renew(false));

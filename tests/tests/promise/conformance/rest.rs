@@ -35,7 +35,7 @@ pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: Store) {
     for client in [&client, &other] {
         let refused = client.lock(KEY).wait(Duration::ZERO).acquire().await;
         let error = failed(refused, LockErrorKind::Busy);
-        assert!(error.holder().unwrap().ends_with(", reserved"), "{error}");
+        assert!(error.holder().unwrap().ends_with(" (reserved)"), "{error}");
     }
     for waiter in waiting {
         let since = waiter.await.unwrap();
@@ -54,7 +54,7 @@ pub(crate) async fn longer_body_frees_the_lock_at_once(store: Store) {
 }
 
 /// Whatever way a holder goes, at once.
-pub(crate) async fn every_end_of_a_hold_leaves_the_lock_at_rest(store: Store) {
+pub(crate) async fn every_end_of_a_hold_reserves_the_lock(store: Store) {
     let (client, other) = (store.client(), store.client());
     let job = |key| client.lock(key).min_hold(LONG);
     let failed = async |_: &_| Err::<(), _>("failed");
@@ -73,13 +73,13 @@ pub(crate) async fn every_end_of_a_hold_leaves_the_lock_at_rest(store: Store) {
         eventually("lock at rest", LONG, async || {
             let attempt = other.lock(key).wait(Duration::ZERO).acquire().await;
             let error = attempt.expect_err("it stays taken");
-            error.holder().unwrap().ends_with(", reserved")
+            error.holder().unwrap().ends_with(" (reserved)")
         })
         .await;
     }
 }
 
-pub(crate) async fn lock_that_was_lost_does_not_rest(store: Store) {
+pub(crate) async fn lost_lock_is_not_reserved(store: Store) {
     let (client, other) = (store.client(), store.client());
     let lock = client.lock(KEY).ttl(ms(100)).renew(false);
     let guard = lock.min_hold(LONG).acquire().await.unwrap();
@@ -91,7 +91,7 @@ pub(crate) async fn lock_that_was_lost_does_not_rest(store: Store) {
 /// In one slot of a cluster.
 const PAIR: [&str; 2] = ["{order}:42", "{order}:43"];
 
-pub(crate) async fn several_locks_rest_together(store: Store) {
+pub(crate) async fn several_locks_are_reserved_together(store: Store) {
     let (client, other) = (store.client(), store.client());
     let all = client.lock_all(PAIR).min_hold(MINIMUM);
     all.run(async |_| ()).await.unwrap();

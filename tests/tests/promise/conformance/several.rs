@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use harness::{eventually, failed};
+use harness::{eventually, failed, token_of};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -70,7 +70,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
     let mut last = 0;
     let one = async |key: &str| {
         let guard = client.lock(key).acquire().await.unwrap();
-        let token = guard.fencing_token().await.unwrap().get();
+        let token = token_of(&guard).await.get();
         guard.release().await.unwrap();
         token
     };
@@ -78,7 +78,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
         last = last.max(one(key).await);
     }
     let guard = client.lock_all(ACCOUNTS).acquire().await.unwrap();
-    let token = guard.fencing_token().await.unwrap().get();
+    let token = token_of(&guard).await.get();
     assert!(token > last);
     guard.release().await.unwrap();
     for key in ACCOUNTS {
@@ -86,7 +86,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
     }
 }
 
-pub(crate) async fn lock_in_the_way_is_named_and_the_others_are_given_back(store: Store) {
+pub(crate) async fn blocking_lock_is_named_and_the_others_are_released(store: Store) {
     let (client, other) = (store.client(), store.client());
     let ttl = store.longest_ttl();
     let second = other.lock("{account}:2").ttl(ttl).renew(false);
@@ -237,7 +237,7 @@ pub(crate) async fn keys_that_cannot_be_locked_together_are_refused(store: Store
     let many = (0..33).map(|number| format!("{{account}}:{number}"));
     let error = client.lock_all(many).acquire().await.unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::InvalidKey, "{error}");
-    assert!(error.to_string().contains("32 are allowed"), "{error}");
+    assert!(error.to_string().contains("at most 32 keys"), "{error}");
     let error = client.lock_all(ACCOUNTS).read().acquire().await;
     failed(error, LockErrorKind::InvalidOptions);
     for keys in [&ACCOUNTS[..], &ACCOUNTS[..1]] {

@@ -11,7 +11,7 @@ use super::tools::{
     KEY, LONG, SLACK, at_once, becomes_free, becomes_granted, is_refused, ms, until,
 };
 
-pub(crate) async fn lapsed_share_frees_its_part_alone(store: Store) {
+pub(crate) async fn lapsed_share_frees_only_its_part(store: Store) {
     let (one, other) = (store.client(), store.client());
     for waiter in [&one, &other] {
         let started = Instant::now();
@@ -32,7 +32,7 @@ pub(crate) async fn lapsed_share_frees_its_part_alone(store: Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn lost_share_drops_its_body_alone(store: Store) {
+pub(crate) async fn lost_share_drops_only_its_body(store: Store) {
     let (one, other) = (store.client(), store.client());
     let stays = at_once(other.lock(KEY).read()).await;
     drops_its_body(one.lock(KEY).read()).await;
@@ -56,7 +56,7 @@ pub(crate) async fn writer_waits_for_the_last_reader_to_lapse(store: Store) {
     writer.release().await.unwrap();
 }
 
-pub(crate) async fn renewal_carries_shares_past_their_ttl(store: Store) {
+pub(crate) async fn renewal_extends_shares_past_their_ttl(store: Store) {
     let (one, other) = (store.client(), store.client());
     let (ttl, started) = (store.steady(), Instant::now());
     let reader = at_once(one.lock(KEY).read().ttl(ttl)).await;
@@ -79,7 +79,7 @@ pub(crate) async fn renewal_carries_shares_past_their_ttl(store: Store) {
     permits.release().await.unwrap();
 }
 
-pub(crate) async fn every_end_of_a_share_gives_it_back(store: Store) {
+pub(crate) async fn every_end_of_a_share_releases_it(store: Store) {
     let (one, other) = (store.client(), store.client());
     let stays = at_once(other.lock(KEY).permits(5)).await;
     let four = || one.lock(KEY).permits(5).take(4);

@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
-use std::time::Instant;
 
+use harness::token_of;
 use lock_runtime::{Acquire, LockError, LockGuard};
 use tokio::task::JoinHandle;
 
 use super::store::Store;
-use super::tools::{KEY, LONG, SLACK, at_once, becomes_refused, hold, is_refused, ms};
+use super::tools::{KEY, LONG, at_once, becomes_refused, is_refused, ms};
 
 /// The names of callers, in the order in which they had the lock.
 #[derive(Clone, Default)]
@@ -47,7 +47,7 @@ async fn together(waiting: Vec<JoinHandle<Result<LockGuard, LockError>>>) -> Vec
     for caller in waiting {
         guards.push(caller.await.unwrap().unwrap());
     }
-    let token = guards[0].fencing_token().await.unwrap();
+    let token = token_of(&guards[0]).await;
     assert!(
         guards
             .iter()
@@ -73,7 +73,7 @@ pub(crate) async fn tokens_rise_among_holders_of_all_kinds(store: Store) {
             _ => client.lock_all([key, other]),
         };
         let guard = at_once(lock).await;
-        let token = Some(guard.fencing_token().await.unwrap());
+        let token = Some(token_of(&guard).await);
         assert!(token > last, "round {round}: {token:?} came after {last:?}");
         guard.release().await.unwrap();
         // One who asks for none.
@@ -82,7 +82,7 @@ pub(crate) async fn tokens_rise_among_holders_of_all_kinds(store: Store) {
         if round % 6 == 2 {
             let reading = at_once(client.lock(key).write()).await;
             let reading = reading.downgrade().await.unwrap();
-            last = Some(reading.fencing_token().await.unwrap());
+            last = Some(token_of(&reading).await);
             assert!(last > token, "{last:?} came after {token:?}");
             reading.release().await.unwrap();
         }
@@ -92,11 +92,11 @@ pub(crate) async fn tokens_rise_among_holders_of_all_kinds(store: Store) {
     let both = client.lock(key).run(async |outer| {
         let both = client.lock_all([key, other]).fenced().acquire().await;
         let both = both.unwrap();
-        assert!(Some(both.fencing_token().await.unwrap()) > last);
+        assert!(Some(token_of(&both).await) > last);
         both.release().await.unwrap();
         let only = client.lock_all([key]).fenced().acquire().await.unwrap();
-        let token = only.fencing_token().await.unwrap();
-        assert_eq!(outer.fencing_token().await.unwrap(), token);
+        let token = token_of(&only).await;
+        assert_eq!(token_of(outer).await, token);
         assert!(Some(token) > last);
     });
     both.await.unwrap();
@@ -152,25 +152,16 @@ pub(crate) async fn one_permit_does_not_overtake_three(store: Store) {
 
 pub(crate) async fn readers_behind_a_writer_go_in_together(store: Store) {
     let (one, other) = (store.client(), store.client());
-    let writer = at_once(one.lock(KEY).write()).await;
-    let readers = [&one, &other, &one, &other, &other];
-    let readers = readers.map(|client| client.lock(KEY).read());
-    let readers = waiting(readers.into()).await;
-    writer.release().await.unwrap();
-    let guards = together(readers).await;
-    assert!(is_refused(one.lock(KEY).write()).await);
-    release_all(guards).await;
-    assert!(store.is_empty().await);
-}
-
-pub(crate) async fn readers_behind_a_plain_lock_go_in_together(store: Store) {
-    let (one, other) = (store.client(), store.client());
-    for holder in [&one, &other] {
-        let plain = hold(holder).await;
-        let readers = [&one, &other, &one].map(|client| client.lock(KEY).read());
+    for writer in [one.lock(KEY).write(), one.lock(KEY), other.lock(KEY)] {
+        // For a moment, since a plain lock that is not waited for has a token.
+        let writer = writer.wait(ms(1)).acquire().await.unwrap();
+        let readers = [&one, &other, &one, &other, &other];
+        let readers = readers.map(|client| client.lock(KEY).read());
         let readers = waiting(readers.into()).await;
-        plain.release().await.unwrap();
-        release_all(together(readers).await).await;
+        writer.release().await.unwrap();
+        let guards = together(readers).await;
+        assert!(is_refused(one.lock(KEY).write()).await);
+        release_all(guards).await;
     }
     assert!(store.is_empty().await);
 }
@@ -188,7 +179,7 @@ pub(crate) async fn permits_that_fit_go_in_together(store: Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: Store) {
+pub(crate) async fn waiter_that_gives_up_admits_the_callers_behind_it(store: Store) {
     let (one, other) = (store.client(), store.client());
     for impatient in [&one, &other] {
         let inside = at_once(one.lock(KEY).read()).await;
@@ -202,10 +193,7 @@ pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: Store) {
             let [permit] = <[_; 1]>::try_from(waiting(vec![permits()]).await).unwrap();
             assert!(gives_up.await.unwrap().unwrap_err().is_busy());
             let guard = permit.await.unwrap().unwrap();
-            assert_eq!(
-                guard.fencing_token().await.unwrap(),
-                inside.fencing_token().await.unwrap()
-            );
+            assert_eq!(token_of(&guard).await, token_of(&inside).await);
             guard.release().await.unwrap();
         }
         inside.release().await.unwrap();
@@ -213,27 +201,8 @@ pub(crate) async fn waiter_that_gives_up_admits_those_behind_it(store: Store) {
     assert!(store.is_empty().await);
 }
 
-pub(crate) async fn waiting_share_ends_in_time(store: Store) {
-    let (one, other) = (store.client(), store.client());
-    let guard = hold(&one).await;
-    let pid = format!("(pid {})", std::process::id());
-    for client in [&one, &other] {
-        for share in [client.lock(KEY).read(), client.lock(KEY).permits(5)] {
-            let started = Instant::now();
-            let error = share.wait(ms(150)).acquire().await.unwrap_err();
-            let elapsed = started.elapsed();
-            assert!(error.is_busy(), "{error}");
-            assert!(error.holder().is_some_and(|holder| holder.contains(&pid)));
-            assert!(elapsed >= ms(150), "it gave up after {elapsed:?}");
-            assert!(elapsed < ms(150) + SLACK, "it took {elapsed:?}");
-        }
-    }
-    guard.release().await.unwrap();
-    assert!(store.is_empty().await);
-}
-
 /// As a future that its task keeps while it does other things.
-pub(crate) async fn writer_that_is_not_polled_keeps_readers_out_for_its_wait_alone(store: Store) {
+pub(crate) async fn writer_that_is_not_polled_keeps_readers_out_only_for_its_wait(store: Store) {
     let (one, other) = (store.client(), store.client());
     let inside = at_once(one.lock(KEY).read()).await;
     let mut writer = Box::pin(other.lock(KEY).write().wait(ms(1_500)).acquire());

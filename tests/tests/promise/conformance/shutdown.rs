@@ -13,13 +13,13 @@ use super::tools::{Flag, KEY, LONG, SLACK, ms, poll_and_drop};
 
 /// A client whose guards are kept beyond its shutdown, which waits for them for the grace, and then at most for the command
 /// timeout. However many attempts the server needs, [`harness::hold`] has the lock.
-pub(super) fn hasty(store: &Store, grace: Duration) -> LockClient {
+fn hasty(store: &Store, grace: Duration) -> LockClient {
     let builder = store.builder().shutdown_grace(grace);
     let builder = builder.command_timeout(ms(500));
     builder.build().expect("the settings are valid")
 }
 
-pub(super) fn with_grace(store: &Store, grace: Duration) -> LockClient {
+fn with_grace(store: &Store, grace: Duration) -> LockClient {
     let builder = store.builder().shutdown_grace(grace);
     builder.build().expect("the settings are valid")
 }
@@ -41,18 +41,23 @@ pub(crate) async fn nothing_begins_after_a_shutdown(store: Store) {
     }
 }
 
-pub(crate) async fn a_waiter_is_told_of_a_shutdown(store: Store) {
+pub(crate) async fn a_waiter_fails_at_a_shutdown(store: Store) {
     let client = hasty(&store, ms(50));
     let guard = harness::hold(&client).await;
-    let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
-    let blocking = client.lock(KEY).wait(LONG);
-    let blocking = tokio::task::spawn_blocking(|| blocking.acquire_blocking());
+    let mut waiting = Vec::new();
+    for mode in store.modes() {
+        let ask = || mode(client.lock(KEY)).wait(LONG);
+        waiting.push(tokio::spawn(ask().acquire()));
+        let blocking = ask();
+        waiting.push(tokio::task::spawn_blocking(|| blocking.acquire_blocking()));
+    }
     tokio::time::sleep(ms(20)).await;
     client.shutdown().await;
-    for outcome in [waiting.await.unwrap(), blocking.await.unwrap()] {
-        failed(outcome, LockErrorKind::Shutdown);
+    for outcome in waiting {
+        failed(outcome.await.unwrap(), LockErrorKind::Shutdown);
     }
     drop(guard);
+    eventually("free lock", LONG, async || store.is_empty().await).await;
 }
 
 pub(crate) async fn a_body_may_finish_during_a_shutdown(store: Store) {
@@ -87,7 +92,7 @@ pub(crate) async fn a_body_may_finish_during_a_shutdown(store: Store) {
 }
 
 /// Begins a body that never ends. The flag is up once it is dropped.
-pub(super) async fn endless(acquire: Acquire) -> (Flag, JoinHandle<Result<(), LockError>>) {
+async fn endless(acquire: Acquire) -> (Flag, JoinHandle<Result<(), LockError>>) {
     let dropped = Flag::default();
     let (entered, enters) = oneshot::channel();
     let inside = dropped.clone();
@@ -104,20 +109,22 @@ pub(super) async fn endless(acquire: Acquire) -> (Flag, JoinHandle<Result<(), Lo
 }
 
 pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: Store) {
-    let client = with_grace(&store, ms(60));
-    let (dropped, running) = endless(client.lock(KEY)).await;
-    let started = Instant::now();
-    client.shutdown().await;
-    assert!(started.elapsed() >= ms(60), "the grace was cut short");
-    assert!(started.elapsed() < ms(60) + SLACK);
-    assert!(dropped.is_up(), "the body still runs");
-    eventually("free lock", LONG, async || store.is_empty().await).await;
-    let error = running.await.unwrap().unwrap_err();
-    assert!(error.is_lost(), "{error}");
-    assert!(error.to_string().contains("shut down"), "{error}");
+    for mode in store.modes() {
+        let client = with_grace(&store, ms(60));
+        let (dropped, running) = endless(mode(client.lock(KEY))).await;
+        let started = Instant::now();
+        client.shutdown().await;
+        assert!(started.elapsed() >= ms(60), "the grace was cut short");
+        assert!(started.elapsed() < ms(60) + SLACK);
+        assert!(dropped.is_up(), "the body still runs");
+        eventually("free lock", LONG, async || store.is_empty().await).await;
+        let error = running.await.unwrap().unwrap_err();
+        assert!(error.is_lost(), "{error}");
+        assert!(error.to_string().contains("shut down"), "{error}");
+    }
 }
 
-pub(crate) async fn a_kept_guard_does_not_hold_up_a_shutdown_for_ever(store: Store) {
+pub(crate) async fn a_kept_guard_does_not_block_a_shutdown_for_ever(store: Store) {
     let client = hasty(&store, ms(60));
     let lease = client.lock(KEY).ttl(store.steady()).wait(LONG);
     let guard = lease.acquire().await.unwrap();

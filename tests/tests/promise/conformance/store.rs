@@ -8,9 +8,18 @@ use harness::{
     OPERATOR_RIGHTS, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS, RIGHTS, RedisCluster, RedisQuorum,
     RedisServer, TlsServer, VIEWER_RIGHTS, patient, sentinel_of, sentinel_url,
 };
-use lock_runtime::{LockClient, LockClientBuilder, LockRecord};
+use lock_runtime::{Acquire, LockClient, LockClientBuilder, LockRecord};
 
 use super::tools::{STEADY, ms};
+
+/// What a caller asks for: the whole lock, or a share of it.
+pub(crate) type Mode = fn(Acquire) -> Acquire;
+
+const MODES: [Mode; 3] = [
+    |lock| lock,
+    |lock| lock.read(),
+    |lock| lock.permits(5).take(2),
+];
 
 /// Where locks are kept during one test.
 pub(crate) struct Store {
@@ -20,6 +29,7 @@ pub(crate) struct Store {
     steady: Duration,
     longest_ttl: Duration,
     mints_when_asked: bool,
+    modes: &'static [Mode],
     /// Of this store's keys, where others have keys on the same servers.
     prefix: String,
     servers: Servers,
@@ -54,6 +64,7 @@ impl Store {
             steady: STEADY,
             longest_ttl: Duration::from_secs(24 * 3600),
             mints_when_asked: true,
+            modes: &MODES,
             prefix: "*".to_owned(),
             servers,
         }
@@ -99,6 +110,11 @@ impl Store {
     /// Whether a caller that takes a free lock has no token until it asks for one. Elsewhere each lock comes with a token.
     pub(crate) fn mints_when_asked(&self) -> bool {
         self.mints_when_asked
+    }
+
+    /// What callers of this store may ask for.
+    pub(crate) fn modes(&self) -> impl Iterator<Item = Mode> + use<> {
+        self.modes.iter().copied()
     }
 
     /// Whether nothing but fences is left of the locks. The store in this process cannot be inspected: there, the cases
@@ -160,6 +176,7 @@ pub(crate) fn redissons_record() -> Store {
         operator: operator.record(LockRecord::Redisson),
         holder: "a lock-runtime client ".to_owned(),
         mints_when_asked: false,
+        modes: &MODES[..1],
         ..Store::on(Servers::One(server), builder.record(LockRecord::Redisson))
     }
 }
@@ -220,6 +237,7 @@ pub(crate) fn quorum() -> Store {
         operator: patient(quorum.url()).prefix(prefix.as_str()),
         longest_ttl: RedisQuorum::DELAY,
         mints_when_asked: false,
+        modes: &MODES[..1],
         prefix,
         ..Store::on(Servers::Quorum(quorum), builder)
     }

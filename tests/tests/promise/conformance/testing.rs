@@ -1,6 +1,6 @@
 //! The test support of a memory client: locks that are busy or lost on purpose.
 
-use harness::failed;
+use harness::{failed, token_of};
 use lock_runtime::testing::{disconnect, lose, occupy};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use tokio::time::Instant;
@@ -12,7 +12,7 @@ fn attempt(client: &LockClient) -> Result<Option<LockGuard>, LockError> {
 }
 
 #[test]
-fn an_occupied_lock_is_busy_until_its_stranger_goes_away() {
+fn an_occupied_lock_is_busy_until_it_is_dropped() {
     let ttl = ms(8_000);
     let builder = LockClient::builder().url("memory://").ttl(ttl);
     let client = builder.build().unwrap();
@@ -29,7 +29,7 @@ fn an_occupied_lock_is_busy_until_its_stranger_goes_away() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_waiter_is_served_when_the_stranger_goes_away() {
+async fn a_waiter_is_served_when_an_occupied_lock_is_dropped() {
     let client = LockClient::memory();
     let stranger = occupy(&client, KEY, "api-7").unwrap();
     let started = Instant::now();
@@ -57,7 +57,7 @@ async fn a_lost_lock_goes_to_the_next_waiter() {
         .expect("the loss is reported");
     let next = next.await.unwrap().unwrap();
     assert_eq!(started.elapsed(), ms(0));
-    assert!(next.fencing_token().await.unwrap() > guard.fencing_token().await.unwrap());
+    assert!(token_of(&next).await > token_of(&guard).await);
     assert!(guard.release().await.unwrap_err().is_lost());
     assert!(
         next.is_valid(),
@@ -85,7 +85,7 @@ async fn losing_a_lock_that_is_not_held_is_a_mistake() {
 }
 
 #[test]
-fn other_clients_are_left_alone() {
+fn other_clients_are_not_affected() {
     let client = LockClient::builder().url("redis://127.0.0.1:1");
     let client = client.build().unwrap();
     for error in [
@@ -125,7 +125,7 @@ fn assert_unavailable(error: &LockError) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cut_client_is_unavailable_when_the_wait_is_over() {
+async fn disconnected_client_is_unavailable_when_the_wait_is_over() {
     let client = LockClient::memory();
     let disconnected = disconnect(&client).unwrap();
     for wait in [0, 60_000].map(ms) {
@@ -153,7 +153,7 @@ async fn cut_client_is_unavailable_when_the_wait_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_calls_go_on_when_the_client_is_mended() {
+async fn waiting_calls_go_on_when_the_client_is_reconnected() {
     let client = LockClient::memory();
     let disconnected = disconnect(&client).unwrap();
     let started = Instant::now();
@@ -175,7 +175,7 @@ async fn waiting_calls_go_on_when_the_client_is_mended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiter_of_a_cut_client_is_served_when_it_is_mended() {
+async fn waiter_of_a_disconnected_client_is_served_when_it_is_reconnected() {
     let client = LockClient::memory();
     let guard = hold(&client).await;
     let next = tokio::spawn(client.lock(KEY).wait(ms(60_000)).acquire());
@@ -194,7 +194,7 @@ async fn waiter_of_a_cut_client_is_served_when_it_is_mended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn held_lock_of_a_cut_client_stays_held() {
+async fn held_lock_of_a_disconnected_client_stays_held() {
     let client = LockClient::memory();
     let outer = client.clone();
     let run = client.lock(KEY).run(async |guard| {
@@ -216,7 +216,7 @@ async fn held_lock_of_a_cut_client_stays_held() {
 }
 
 #[tokio::test]
-async fn lock_that_is_released_under_a_cut_is_free_afterwards() {
+async fn lock_that_is_released_while_disconnected_is_free_afterwards() {
     let client = LockClient::memory();
     let (guard, other) = (hold(&client).await, client.lock("dropped"));
     let dropped = other.acquire().await.unwrap();
@@ -235,7 +235,7 @@ async fn lock_that_is_released_under_a_cut_is_free_afterwards() {
 }
 
 #[test]
-fn each_of_several_cuts_is_to_be_mended() {
+fn client_stays_disconnected_until_every_disconnection_ends() {
     let client = LockClient::memory();
     let [first, second] = [
         disconnect(&client).unwrap(),
@@ -252,7 +252,7 @@ fn each_of_several_cuts_is_to_be_mended() {
 /// A body loses its lock in its first poll, before its waker is registered for the loss, and then sleeps. Nothing else
 /// would wake it.
 #[tokio::test]
-async fn body_that_loses_its_lock_while_it_is_polled_does_not_sleep_on() {
+async fn body_that_loses_its_lock_during_a_poll_is_dropped_after_it() {
     let client = LockClient::memory();
     let told = client.clone();
     let call = client.lock(KEY).run(async move |_| {

@@ -1,6 +1,6 @@
 //! Fencing tokens: those who ask for one have one, and theirs rise in the order in which they hold the lock.
 
-use harness::{in_line, revoke};
+use harness::{in_line, revoke, token_of};
 use lock_runtime::{FencingToken, LockClient, LockError, distributed_lock};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -25,7 +25,7 @@ pub(crate) async fn token_is_given_once_and_stays(store: Store) {
     assert_eq!(other.unwrap(), token);
     assert_eq!(held_token(&client), Some(token));
     guard.renew().await.unwrap();
-    assert_eq!(guard.fencing_token().await.unwrap(), token);
+    assert_eq!(token_of(&guard).await, token);
     assert_eq!(guard.fencing_token_blocking().unwrap(), token);
     guard.release().await.unwrap();
 
@@ -54,13 +54,13 @@ async fn visit(client: &LockClient, asks: Asks) -> Option<FencingToken> {
     };
     let token = match asks {
         Asks::Never => None,
-        Asks::WithTheLock | Asks::Later => Some(guard.fencing_token().await.unwrap()),
+        Asks::WithTheLock | Asks::Later => Some(token_of(&guard).await),
     };
     guard.release().await.unwrap();
     token
 }
 
-pub(crate) async fn tokens_rise_among_those_who_ask(store: Store) {
+pub(crate) async fn tokens_rise_among_holders_that_ask(store: Store) {
     let clients = [store.client(), store.client()];
     let mut last = None;
     let kinds = [Asks::WithTheLock, Asks::Later, Asks::Never];
@@ -74,7 +74,7 @@ pub(crate) async fn tokens_rise_among_those_who_ask(store: Store) {
     }
 }
 
-pub(crate) async fn callers_in_line_have_a_token_if_they_ask(store: Store) {
+pub(crate) async fn callers_in_a_local_queue_have_a_token_if_they_ask(store: Store) {
     let client = store.client();
     let guard = hold(&client).await;
     let mut line = JoinSet::new();
@@ -92,7 +92,7 @@ pub(crate) async fn callers_in_line_have_a_token_if_they_ask(store: Store) {
     assert!(tokens.is_sorted_by(|one, next| one < next), "{tokens:?}");
 }
 
-pub(crate) async fn nested_call_asks_for_the_token_of_the_outermost(store: Store) {
+pub(crate) async fn nested_call_mints_the_token_of_the_outermost_call(store: Store) {
     #[distributed_lock(key = KEY, client = client, token = token)]
     async fn inner(client: &LockClient) -> Result<FencingToken, LockError> {
         Ok(token)
@@ -125,7 +125,7 @@ pub(crate) async fn holder_that_has_lost_its_lock_gets_no_token(store: Store) {
         .acquire()
         .await
         .unwrap();
-    let token = next.fencing_token().await.unwrap();
+    let token = token_of(&next).await;
     match late.fencing_token().await {
         // It had one from the start.
         Ok(late) => assert!(

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use harness::token_of;
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 
@@ -15,11 +16,14 @@ pub(crate) async fn a_wait_ends_in_time(store: Store) {
     let holder = store.client();
     let guard = hold(&holder).await;
     for client in [store.client(), holder.clone()] {
-        for wait in [ms(0), ms(150)] {
+        for (mode, wait) in store
+            .modes()
+            .flat_map(|mode| [(mode, ms(0)), (mode, ms(150))])
+        {
             let started = Instant::now();
-            let attempt = client.lock(KEY).wait(wait).acquire().await;
-            let elapsed = started.elapsed();
-            assert!(attempt.unwrap_err().is_busy());
+            let attempt = mode(client.lock(KEY)).wait(wait).acquire().await;
+            let (error, elapsed) = (attempt.unwrap_err(), started.elapsed());
+            assert!(error.is_busy(), "{error}");
             assert!(elapsed >= wait, "it gave up after {elapsed:?}");
             assert!(elapsed < wait + SLACK, "it took {elapsed:?}");
         }
@@ -49,7 +53,7 @@ pub(crate) async fn a_waiter_is_served_when_the_holder_leaves(store: Store) {
 /// The time from a release to the grant of the waiter.
 async fn hand_over(one: &LockClient, waiter: &LockClient) -> Duration {
     let guard = hold(one).await;
-    let token = guard.fencing_token().await.unwrap();
+    let token = token_of(&guard).await;
     let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
     tokio::time::sleep(ms(50)).await;
     assert!(!waiting.is_finished(), "the lock is held");
@@ -57,7 +61,7 @@ async fn hand_over(one: &LockClient, waiter: &LockClient) -> Duration {
     guard.release().await.unwrap();
     let guard = waiting.await.unwrap().unwrap();
     let time = left.elapsed();
-    assert!(guard.fencing_token().await.unwrap() > token);
+    assert!(token_of(&guard).await > token);
     guard.release().await.unwrap();
     time
 }
@@ -123,7 +127,7 @@ pub(crate) async fn callers_are_served_in_order(store: Store) {
     assert_eq!(*served.lock().unwrap(), (0..12).collect::<Vec<_>>());
 }
 
-pub(crate) async fn a_waiter_that_gives_up_leaves_the_line(store: Store) {
+pub(crate) async fn a_waiter_that_gives_up_leaves_the_queue(store: Store) {
     let (one, other) = (store.client(), store.client());
     for impatient in [&one, &other] {
         let guard = hold(&one).await;

@@ -5,7 +5,7 @@ use harness::server_and_connection;
 use super::{KEY, LOCK, ask, client, hold, soon};
 
 #[tokio::test]
-async fn line_4_a_lock_that_passed_to_another_is_left_alone() {
+async fn line_4_a_lock_of_another_holder_is_not_released() {
     let (server, mut connection) = server_and_connection();
     let (one, other) = (client(server.url()), client(server.url()));
     for how in 0..3 {

@@ -39,6 +39,7 @@ async fn line_9_when_connections_are_refused() {
     let mut server = RedisServer::start();
     server.kill9();
     ends_in_time(&client(server.url())).await;
+    ends_in_time(&client("redis://host.invalid".to_owned())).await;
 }
 
 #[tokio::test]
@@ -66,7 +67,7 @@ async fn line_9_when_an_open_connection_falls_silent() {
 }
 
 #[tokio::test]
-async fn line_9_when_a_holder_is_seen_and_then_nothing_more() {
+async fn line_9_when_the_server_falls_silent_after_a_busy_answer() {
     let attempt = ms(3_000);
     let (server, proxy) = server_and_proxy();
     let builder = LockClient::builder().url(proxy.url());

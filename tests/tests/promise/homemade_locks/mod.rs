@@ -18,8 +18,3 @@ fn value(connection: &mut Connection) -> Option<String> {
 fn pttl(connection: &mut Connection) -> i64 {
     ask(connection, &["PTTL", LOCK])
 }
-
-/// Deletes the lock, as an administrator would.
-fn delete(connection: &mut Connection) {
-    assert_eq!(ask::<i64>(connection, &["DEL", LOCK]), 1, "it was there");
-}

@@ -9,7 +9,7 @@ use super::{KEY, LOCK, LONG, ask, client, eventually, hold, ms};
 
 /// In the database of the URL, at the client's prefix and the key.
 #[tokio::test]
-async fn lock_is_a_string_with_an_end_where_the_client_says() {
+async fn lock_is_a_string_with_an_expiry_under_the_clients_prefix() {
     let (server, mut connection) = server_and_connection();
     server.allow(&["~*", "+select"]);
     for (database, prefix, name) in [

@@ -2,7 +2,7 @@
 
 use harness::{
     KEY, LONG, Listener, READ, RawLock, RedisServer, client_without_turns, hold, hold_fenced,
-    patient, soon,
+    patient, soon, token_of,
 };
 use lock_runtime::LockClient;
 
@@ -41,7 +41,7 @@ async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
         let visits = Visits::default();
         let first = hold_fenced(&client).await;
         let line = Line::of(callers - 1, &client, &visits).await;
-        visits.note("first", first.fencing_token().await.unwrap().get());
+        visits.note("first", token_of(&first).await.get());
         first.release().await.unwrap();
         line.served().await;
 
@@ -92,12 +92,12 @@ async fn a_grant_without_a_token_serves_its_callers_too() {
 }
 
 #[tokio::test]
-async fn a_guard_that_is_dropped_passes_its_lease_too_also_by_a_panic() {
+async fn a_dropped_guard_hands_its_lease_over_even_after_a_panic() {
     let server = RedisServer::start();
     let client = with_turns(&server, 16).await;
     let mut monitor = server.monitor();
     let first = hold_fenced(&client).await;
-    let token = first.fencing_token().await.unwrap().get();
+    let token = token_of(&first).await.get();
     let second = client.lock(KEY).wait(LONG);
     let panics = tokio::spawn(second.run::<()>(async |_| panic!("on purpose")));
     tokio::task::yield_now().await;
@@ -106,14 +106,14 @@ async fn a_guard_that_is_dropped_passes_its_lease_too_also_by_a_panic() {
     drop(first);
     assert!(panics.await.unwrap_err().is_panic());
     let third = third.await.unwrap().unwrap();
-    assert_eq!(third.fencing_token().await.unwrap().get(), token + 2);
+    assert_eq!(token_of(&third).await.get(), token + 2);
     assert_eq!(monitor.take().len(), 1, "to acquire it");
     third.release().await.unwrap();
 }
 
 /// The readers are waiters that confirm nothing: one command has to let all of them in.
 #[tokio::test]
-async fn a_writer_lets_all_readers_in_before_the_next_writer_of_its_client() {
+async fn a_writer_admits_all_readers_before_the_next_writer_of_its_client() {
     let server = RedisServer::start();
     let client = with_turns(&server, 1).await;
     let mut readers = RawLock::new(&server, KEY);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use harness::{KEY, LONG, QUEUE, RedisServer, ask, client, eventually, hold, ms, soon};
+use harness::{KEY, LONG, QUEUE, RedisServer, ask, client, eventually, hold, ms, soon, token_of};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -15,7 +15,7 @@ const TURNS: usize = 16;
 
 /// Two processes with eight tasks each, which want the lock all the time.
 #[tokio::test]
-async fn a_client_has_no_more_turns_in_a_row_than_allowed() {
+async fn number_of_local_turns_in_a_row_is_bounded() {
     let server = RedisServer::start();
     let visits = Visits::default();
     let mut tasks = JoinSet::new();
@@ -27,7 +27,7 @@ async fn a_client_has_no_more_turns_in_a_row_than_allowed() {
             tasks.spawn(async move {
                 while !over.load(Ordering::Relaxed) {
                     let guard = client.lock(KEY).wait(LONG).await.unwrap();
-                    visits.note(name, guard.fencing_token().await.unwrap().get());
+                    visits.note(name, token_of(&guard).await.get());
                     guard.release().await.unwrap();
                 }
             });
@@ -91,7 +91,7 @@ async fn own_comes_first(held_for: Duration) -> bool {
 }
 
 #[tokio::test]
-async fn grant_passes_beside_another_clients_waiter_until_it_is_a_second_old() {
+async fn grant_is_handed_over_despite_another_clients_waiter_for_a_second() {
     assert!(own_comes_first(ms(0)).await);
     assert!(!own_comes_first(ms(1_001)).await);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, ask, ms, owner_on, served, server_and_client, soon};
+use harness::{KEY, LOCK, LONG, ask, ms, owner_on, served, server_and_client, soon, token_of};
 use lock_runtime::{LockClient, LockError, LockGuard};
 
 /// Renewed each second, with 2 s more for a busy machine.
@@ -20,7 +20,7 @@ async fn passed(
     next: impl Future<Output = Result<LockGuard, LockError>> + Send + 'static,
 ) -> (u64, LockGuard) {
     let first = client.lock(KEY).ttl(TTL).wait(LONG).await.unwrap();
-    let token = first.fencing_token().await.unwrap().get();
+    let token = token_of(&first).await.get();
     let next = tokio::spawn(next);
     tokio::task::yield_now().await;
     first.release().await.unwrap();
@@ -36,12 +36,12 @@ async fn a_passed_lease_is_renewed_and_a_max_hold_counts_for_its_own_turn_from_t
     let (server, client) = server_and_client();
     let bounded = with_ttl(&client, TTL).max_hold(MAX_HOLD);
     let (token, guard) = passed(&client, bounded.acquire()).await;
-    assert_eq!(guard.fencing_token().await.unwrap().get(), token + 1);
+    assert_eq!(token_of(&guard).await.get(), token + 1);
     let next = tokio::spawn(with_ttl(&client, TTL).acquire());
     tokio::task::yield_now().await;
     guard.release().await.unwrap();
     let next = soon(next).await.unwrap().unwrap();
-    assert_eq!(next.fencing_token().await.unwrap().get(), token + 2);
+    assert_eq!(token_of(&next).await.get(), token + 2);
     let before = owner_on(&server);
     assert!(before.is_some());
     tokio::time::sleep(PAST).await;
@@ -53,7 +53,7 @@ async fn a_passed_lease_is_renewed_and_a_max_hold_counts_for_its_own_turn_from_t
 
     let bounded = with_ttl(&client, TTL).max_hold(MAX_HOLD);
     let (token, guard) = passed(&client, bounded.acquire()).await;
-    assert_eq!(guard.fencing_token().await.unwrap().get(), token + 1);
+    assert_eq!(token_of(&guard).await.get(), token + 1);
     soon(guard.lost()).await;
     let error = guard.release().await.unwrap_err();
     assert!(
@@ -64,29 +64,29 @@ async fn a_passed_lease_is_renewed_and_a_max_hold_counts_for_its_own_turn_from_t
 
 /// Whether its first owner finds the loss, or a renewal in a later turn: the next caller acquires anew.
 #[tokio::test]
-async fn lost_lease_is_not_passed_on_in_its_first_turn_or_in_a_later_one() {
+async fn lost_lease_is_not_handed_over_in_its_first_turn_or_a_later_turn() {
     let (server, client) = server_and_client();
     let lose = || ask::<()>(&mut server.connection(), &["DEL", LOCK]);
     let guard = with_ttl(&client, TTL).await.unwrap();
-    let token = guard.fencing_token().await.unwrap().get();
+    let token = token_of(&guard).await.get();
     let next = tokio::spawn(with_ttl(&client, TTL).acquire());
     tokio::task::yield_now().await;
     lose();
     assert!(guard.renew().await.unwrap_err().is_lost());
     assert!(guard.release().await.unwrap_err().is_lost());
     let next = served(next).await;
-    let grant = next.fencing_token().await.unwrap().get();
+    let grant = token_of(&next).await.get();
     assert!(grant >= token + 16, "{grant} after {token}");
     next.release().await.unwrap();
 
     let (token, guard) = passed(&client, with_ttl(&client, TTL).acquire()).await;
-    assert_eq!(guard.fencing_token().await.unwrap().get(), token + 1);
+    assert_eq!(token_of(&guard).await.get(), token + 1);
     let next = tokio::spawn(with_ttl(&client, TTL).acquire());
     tokio::task::yield_now().await;
     lose();
     soon(guard.lost()).await;
     let next = served(next).await;
-    let grant = next.fencing_token().await.unwrap().get();
+    let grant = token_of(&next).await.get();
     assert!(grant >= token + 16, "{grant} after {token}");
     assert!(guard.release().await.unwrap_err().is_lost());
     assert!(next.is_valid());
@@ -99,7 +99,7 @@ async fn turn_without_renewal_ends_with_its_lease() {
     let (_server, client) = server_and_client();
     let unrenewed = with_ttl(&client, TTL).renew(false);
     let (token, guard) = passed(&client, unrenewed.acquire()).await;
-    assert_eq!(guard.fencing_token().await.unwrap().get(), token + 1);
+    assert_eq!(token_of(&guard).await.get(), token + 1);
     soon(guard.lost()).await;
     assert!(guard.release().await.unwrap_err().is_lost());
 }

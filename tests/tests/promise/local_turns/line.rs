@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use harness::{KEY, LONG, soon};
+use harness::{KEY, LONG, soon, token_of};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 
@@ -39,10 +39,7 @@ impl Line {
             let (acquire, visits) = (client.lock(KEY).wait(LONG).acquire(), visits.clone());
             line.spawn(async move {
                 let guard = acquire.await.expect("its turn comes");
-                visits.note(
-                    &number.to_string(),
-                    guard.fencing_token().await.unwrap().get(),
-                );
+                visits.note(&number.to_string(), token_of(&guard).await.get());
                 guard.release().await.expect("it was held throughout");
             });
         }

@@ -66,27 +66,6 @@ async fn each_of_several_keys_has_the_class_of_its_template() {
 }
 
 #[tokio::test]
-async fn call_for_several_keys_waits_for_each_of_them() {
-    let locks = strict();
-    let body = locks
-        .lock("outer")
-        .run(async |_| together(&locks, 7, "monday").await);
-    body.await.unwrap().unwrap();
-    for inner in ["audit", "end"] {
-        assert!(closes_a_ring(nest(&locks, inner, "outer").await), "{inner}");
-    }
-    // One of them is held already, and the others are waited for.
-    let locks = strict();
-    let both = async |first: &'static str| {
-        let inside =
-            async |_: &lock_runtime::LockGuard| locks.lock_all(["a", "b"]).run(async |_| ()).await;
-        locks.lock(first).run(inside).await?
-    };
-    both("a").await.unwrap();
-    assert!(closes_a_ring(both("b").await));
-}
-
-#[tokio::test]
 async fn name_is_the_class_of_locks_that_are_taken_by_hand() {
     let named = async |locks: &LockClient, outer: [&'static str; 2], inner: [&'static str; 2]| {
         let [outer, inner] = [outer, inner].map(|[name, key]| locks.lock(key).name(name));

@@ -1,10 +1,11 @@
 //! Nested calls that take locks in opposite orders are found when both orders were seen, and before anything is blocked.
+//!
+//! Which calls close a ring, of all modes and ways to wait, is compared with an exhaustive search beside the code:
+//! `lock-runtime/src/client/acquire/order/tests.rs`.
 
 mod classes;
-mod held;
 mod rings;
 mod together;
-mod waits;
 
 use lock_runtime::testing::deny_lock_order;
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};

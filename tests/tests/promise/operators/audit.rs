@@ -2,7 +2,7 @@
 
 use harness::{
     KEY, OPERATOR_RIGHTS, RedisServer, VIEWER_RIGHTS, all_entries, ask, hold, patient,
-    server_and_connection,
+    server_and_connection, token_of,
 };
 use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind};
@@ -23,7 +23,7 @@ fn operator_without(server: &RedisServer, right: &str) -> LockClient {
 }
 
 #[tokio::test]
-async fn nothing_is_done_where_the_audit_cannot_be_written() {
+async fn nothing_is_done_if_the_audit_cannot_be_written() {
     let server = RedisServer::start();
     let operator = operator_without(&server, "+xadd");
     let guard = hold(&client(&server)).await;
@@ -36,9 +36,7 @@ async fn nothing_is_done_where_the_audit_cannot_be_written() {
     guard.renew().await.unwrap();
 
     let without = revocation().without_audit();
-    let revoked = operator
-        .revoke(KEY, guard.fencing_token().await.unwrap(), without)
-        .await;
+    let revoked = operator.revoke(KEY, token_of(&guard).await, without).await;
     let Revoked::Done(receipt) = revoked.unwrap() else {
         panic!("it was held");
     };
@@ -47,7 +45,7 @@ async fn nothing_is_done_where_the_audit_cannot_be_written() {
 }
 
 #[tokio::test]
-async fn stream_that_is_none_is_not_overwritten() {
+async fn audit_key_of_another_type_is_not_overwritten() {
     let (server, mut connection) = server_and_connection();
     let operator = client(&server);
     let _: () = ask(&mut connection, &["SET", STREAM, "x"]);
@@ -67,16 +65,14 @@ async fn operator_is_named_by_both_names_and_texts_are_bounded() {
     let operator = operator_without(&server, "");
     let guard = hold(&client(&server)).await;
     let long = Revocation::new("ann\n".repeat(100), "x".repeat(10_000));
-    let revoked = operator
-        .revoke(KEY, guard.fencing_token().await.unwrap(), long)
-        .await;
+    let revoked = operator.revoke(KEY, token_of(&guard).await, long).await;
     assert!(matches!(revoked, Ok(Revoked::Done(_))), "{revoked:?}");
     let lines = operator.audit().next_page().await.unwrap().unwrap();
     let line = &lines[0];
     assert_eq!(line.user, "ann");
     assert_eq!((line.by.len(), line.reason.len()), (128, 256));
     assert!(!line.by.contains('\n'), "{line:?}");
-    assert_eq!(line.token, Some(guard.fencing_token().await.unwrap()));
+    assert_eq!(line.token, Some(token_of(&guard).await));
     let lost = guard.release().await.unwrap_err().to_string();
     let operation = line.operation.expect("a UUID").to_string();
     assert!(lost.contains(&operation), "{lost}");

@@ -21,7 +21,7 @@ fn write_locks(connection: &mut Connection, count: usize) {
 
 /// A cursor means nothing to another server, which the next connection may lead to.
 #[tokio::test]
-async fn listing_begins_anew_when_its_connection_is_replaced() {
+async fn listing_restarts_when_its_connection_is_replaced() {
     let (server, mut connection) = server_and_connection();
     let operator = client(&server);
     write_locks(&mut connection, 300);
@@ -43,7 +43,7 @@ async fn listing_begins_anew_when_its_connection_is_replaced() {
         }
     }
     assert_eq!(keys.len(), 300);
-    assert!(listed > 300, "it began anew");
+    assert!(listed > 300, "it restarted");
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn page_that_is_dropped_comes_again() {
 
 /// Characters of a pattern in the prefix stand for themselves.
 #[tokio::test]
-async fn prefix_is_no_pattern() {
+async fn prefix_is_not_a_pattern() {
     let server = RedisServer::start();
     let of = |prefix: &str| {
         let builder = LockClient::builder().url(server.url()).prefix(prefix);

@@ -6,7 +6,7 @@ mod holders;
 mod listing;
 mod records;
 
-use harness::{KEY, RedisServer, failed, patient, revocation};
+use harness::{KEY, RedisServer, failed, patient, revocation, token_of};
 use lock_runtime::inspect::Receipt;
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 
@@ -25,7 +25,7 @@ async fn revoke(operator: &LockClient) -> Receipt {
 
 /// A revocation that is refused.
 async fn is_rejected(operator: &LockClient, guard: &LockGuard) -> LockError {
-    let revoking = operator.revoke(KEY, guard.fencing_token().await.unwrap(), revocation());
+    let revoking = operator.revoke(KEY, token_of(guard).await, revocation());
     failed(revoking.await, LockErrorKind::Rejected)
 }
 

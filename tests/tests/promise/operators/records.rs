@@ -39,7 +39,7 @@ async fn waiter_behind_a_revoked_foreign_record_is_served() {
 
 /// Its queue is spoilt: nothing of the lock is written.
 #[tokio::test]
-async fn lock_beside_a_record_of_another_type_is_not_revoked() {
+async fn lock_whose_other_record_has_another_type_is_not_revoked() {
     let (server, mut connection) = server_and_connection();
     let operator = client(&server);
     let guard = hold(&operator).await;

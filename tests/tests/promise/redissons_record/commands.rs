@@ -1,7 +1,6 @@
 //! The commands of a call, and their bytes.
 
-use harness::{LONG, RedisServer, ask, figure, soon};
-use redis::Connection;
+use harness::{LONG, ask, figure, soon};
 
 use super::{KEY, client, start};
 
@@ -12,8 +11,10 @@ const BYTES: u64 = 350;
 
 const READ: &str = "total_net_input_bytes";
 
-async fn calls(server: &RedisServer, admin: &mut Connection) -> (Vec<String>, u64) {
-    let client = client(server);
+#[tokio::test]
+async fn call_without_contention_is_two_commands() {
+    let (server, mut admin) = start();
+    let client = client(&server);
     let call = async || {
         let guard = client.lock(KEY).acquire().await.unwrap();
         guard.release().await.unwrap();
@@ -21,20 +22,13 @@ async fn calls(server: &RedisServer, admin: &mut Connection) -> (Vec<String>, u6
     call().await;
     let mut monitor = server.monitor();
     monitor.take();
-    let before = figure(admin, READ);
+    let before = figure(&mut admin, READ);
     for _ in 0..CALLS {
         call().await;
     }
-    let bytes = figure(admin, READ) - before;
+    let bytes = figure(&mut admin, READ) - before;
     let names = monitor.names().into_iter().filter(|name| name != "INFO");
-    (names.collect(), bytes)
-}
-
-#[tokio::test]
-async fn call_without_contention_is_two_commands() {
-    let (server, mut admin) = start();
-    let (commands, bytes) = calls(&server, &mut admin).await;
-    assert_eq!(commands, vec!["EVALSHA"; 2 * CALLS]);
+    assert_eq!(names.collect::<Vec<_>>(), vec!["EVALSHA"; 2 * CALLS]);
     let each = bytes / CALLS as u64;
     println!("{each} bytes a call");
     assert!(each <= BYTES, "{each}");
@@ -42,7 +36,7 @@ async fn call_without_contention_is_two_commands() {
 
 /// A turn inside the client would keep out waiters of other processes, which may have come before.
 #[tokio::test]
-async fn lease_does_not_pass_from_caller_to_caller() {
+async fn lease_is_not_handed_over() {
     let (server, mut admin) = start();
     let client = client(&server);
     let mut owner = || ask::<Vec<String>>(&mut admin, &["HKEYS", KEY]);

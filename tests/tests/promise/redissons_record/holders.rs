@@ -47,7 +47,7 @@ async fn string_excludes_and_is_polled() {
 }
 
 #[tokio::test]
-async fn client_with_the_native_record_on_one_name_is_excluded_and_named() {
+async fn native_client_with_the_same_name_is_excluded_and_named() {
     let (server, _admin) = start();
     server.allow(&["~{order:*", "&lock:*", "+@all"]);
     let native = lock_runtime::LockClient::builder().url(server.url());

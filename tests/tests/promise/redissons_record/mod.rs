@@ -3,7 +3,6 @@
 mod commands;
 mod holders;
 mod options;
-mod rights;
 mod subscriptions;
 
 use harness::{LONG, REDISSON_RIGHTS, RedisServer, ask, server_and_connection};

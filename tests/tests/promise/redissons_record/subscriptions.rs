@@ -30,7 +30,7 @@ fn waiting(client: &LockClient) -> JoinHandle<Result<LockGuard, LockError>> {
 }
 
 #[tokio::test]
-async fn client_is_subscribed_until_its_last_caller_waits_no_more() {
+async fn client_is_subscribed_until_its_last_caller_stops_waiting() {
     let (server, mut admin) = start();
     let (one, other) = (client(&server), client(&server));
     let guard = one.lock(KEY).acquire().await.unwrap();
@@ -97,7 +97,7 @@ async fn name_with_a_brace_has_the_channel_of_redisson() {
 
 /// Each message has the waiter ask at once: more often than it polls.
 #[tokio::test]
-async fn each_message_has_the_waiter_ask_again() {
+async fn each_message_makes_the_waiter_ask_again() {
     const MESSAGES: u32 = 60;
     let (server, mut admin) = start();
     ask::<i64>(&mut admin, &["HSET", KEY, JAVA, "1"]);

@@ -5,6 +5,7 @@
     reason = "a body hands out the future that it carried off"
 )]
 
+use harness::token_of;
 use lock_runtime::{LockClient, LockGuard, in_current_hold};
 use tokio::sync::oneshot;
 
@@ -17,10 +18,7 @@ async fn a_carried_task_enters_the_lock() {
         let lock = at_once(&client);
         let task = tokio::spawn(in_current_hold(lock.acquire()));
         let nested = task.await.unwrap().unwrap();
-        assert_eq!(
-            nested.fencing_token().await.unwrap(),
-            outer.fencing_token().await.unwrap()
-        );
+        assert_eq!(token_of(&nested).await, token_of(outer).await);
     };
     at_once(&client).run(body).await.unwrap();
 }
@@ -34,11 +32,11 @@ async fn a_carried_future_that_outlives_the_body_keeps_the_lock() {
         let carried = in_current_hold(async move {
             goes_on.await.unwrap();
             let nested = at_once(&client).acquire().await.unwrap();
-            nested.fencing_token().await.unwrap()
+            token_of(&nested).await
         });
         let task = tokio::spawn(carried);
         assert_eq!(outer.hold_count(), 2, "the body and the carried future");
-        (outer.fencing_token().await.unwrap(), task)
+        (token_of(outer).await, task)
     };
     let (token, task) = at_once(&client).run(carried).await.unwrap();
     assert!(is_held(&client).await, "the carried future shares it");
@@ -48,7 +46,7 @@ async fn a_carried_future_that_outlives_the_body_keeps_the_lock() {
 }
 
 #[tokio::test]
-async fn a_carried_future_that_has_ended_or_is_dropped_shares_no_more() {
+async fn a_carried_future_that_has_ended_or_is_dropped_no_longer_shares_the_hold() {
     let client = LockClient::memory();
     let kept = async |_: &LockGuard| {
         let mut ended = Box::pin(in_current_hold(async {}));

@@ -54,12 +54,12 @@ async fn a_local_task_that_a_body_drives_stays_outside() {
         (inside, outside.expect("it does not panic"))
     };
     let (inside, outside) = at_once(&client).run(body).await.unwrap();
-    assert!(inside, "what the body itself awaits on the set");
+    assert!(inside, "a call that the body awaits on the set is inside");
     assert!(!outside);
 }
 
 #[tokio::test]
-async fn a_body_that_goes_to_another_task_takes_its_tree_along() {
+async fn a_body_that_moves_to_another_task_keeps_its_tree() {
     let client = LockClient::memory();
     let inside = client.clone();
     let (begun, begins) = oneshot::channel();
@@ -112,6 +112,6 @@ fn a_body_can_be_dropped_with_the_locals_of_its_thread() {
     });
     thread.join().expect("it does not panic");
     let free = client.lock(harness::KEY).wait(ms(5000)).acquire_blocking();
-    let free = free.expect("the lock was given back");
+    let free = free.expect("the lock was released");
     free.release_blocking().expect("it was held throughout");
 }

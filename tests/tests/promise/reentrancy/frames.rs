@@ -35,7 +35,7 @@ async fn frames_may_end_in_any_order() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_dropped_gives_its_turn_back() {
+async fn a_body_that_is_dropped_ends_its_turn() {
     let client = LockClient::memory();
     let body = async |_: &LockGuard| {
         let pending = async |_: &LockGuard| std::future::pending::<()>().await;
@@ -50,7 +50,7 @@ async fn a_body_that_is_dropped_gives_its_turn_back() {
 }
 
 #[tokio::test]
-async fn a_panic_in_a_nested_body_leaves_the_outer_hold_as_it_was() {
+async fn a_panic_in_a_nested_body_does_not_affect_the_outer_hold() {
     let client = LockClient::memory();
     let body = async |outer: &LockGuard| {
         let lock = at_once(&client);

@@ -94,7 +94,7 @@ async fn finishes(locks: &LockClient) -> Result<LockErrorKind, LockError> {
 }
 
 #[tokio::test]
-async fn a_body_that_may_finish_learns_of_the_loss_by_its_nested_calls() {
+async fn nested_calls_of_a_body_that_may_finish_fail_after_a_loss() {
     let client = LockClient::memory();
     assert_eq!(finishes(&client).await.unwrap(), LockErrorKind::Lost);
 }

@@ -1,10 +1,8 @@
 //! Call trees: which calls enter a held lock, which queue, and which one releases it.
 
 mod carried;
-mod cost;
 mod driven;
 mod frames;
-mod log;
 mod lost;
 mod modes;
 mod nesting;

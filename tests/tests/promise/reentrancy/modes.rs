@@ -1,5 +1,6 @@
 //! Readers, writers and permits inside each other: what a call tree holds decides at once, without a round trip.
 
+use harness::token_of;
 use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, LockGuard};
 
 use super::{Crowd, KEY, LONG, soon};
@@ -33,10 +34,7 @@ async fn nested(
 ) -> Result<(), LockError> {
     let body = async |outer: &LockGuard| {
         let body = async |inner: &LockGuard| {
-            assert_eq!(
-                inner.fencing_token().await.unwrap(),
-                outer.fencing_token().await.unwrap()
-            );
+            assert_eq!(token_of(inner).await, token_of(outer).await);
         };
         inner(client.lock(KEY)).wait(LONG).run(body).await
     };
@@ -44,7 +42,7 @@ async fn nested(
 }
 
 #[tokio::test]
-async fn what_the_tree_holds_decides_at_once() {
+async fn held_modes_decide_at_once() {
     let client = LockClient::memory();
     for ((held, outer), row) in MODES.into_iter().zip(MAY_NEST) {
         for ((asked, inner), may_nest) in MODES.into_iter().zip(row) {
@@ -55,10 +53,10 @@ async fn what_the_tree_holds_decides_at_once() {
             });
             for outcome in [outcome, blocking.unwrap()] {
                 match outcome {
-                    Ok(()) => assert!(may_nest, "{asked} inside of {held}"),
+                    Ok(()) => assert!(may_nest, "{asked} inside {held}"),
                     Err(error) => {
                         assert_eq!(error.kind(), LockErrorKind::Reentered);
-                        assert!(!may_nest, "{asked} inside of {held}: {error}");
+                        assert!(!may_nest, "{asked} inside {held}: {error}");
                     }
                 }
             }
@@ -79,7 +77,7 @@ async fn reading_inside_of_writing_does_not_write_again() {
 }
 
 #[tokio::test]
-async fn reading_siblings_run_together_and_a_writing_one_runs_alone() {
+async fn reading_siblings_run_together_and_a_writing_sibling_runs_alone() {
     let client = LockClient::memory();
     let (readers, writers) = (Crowd::default(), Crowd::default());
     let read = async || {
@@ -88,7 +86,7 @@ async fn reading_siblings_run_together_and_a_writing_one_runs_alone() {
     };
     let write = async || {
         let visit = async |_: &LockGuard| {
-            assert_eq!(readers.now(), 0, "a reader is beside the writer");
+            assert_eq!(readers.now(), 0, "a reader runs together with the writer");
             writers.visit().await;
         };
         client

@@ -1,5 +1,6 @@
 //! Down the call tree: a call inside a body enters its lock.
 
+use harness::token_of;
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
 
 use super::{KEY, at_once, is_held, ms};
@@ -59,17 +60,11 @@ async fn the_tree_follows_its_future_from_thread_to_thread() {
                 for _ in 0..50 {
                     tokio::task::yield_now().await;
                     let nested = lock().acquire().await.expect("it is ours");
-                    assert_eq!(
-                        nested.fencing_token().await.unwrap(),
-                        outer.fencing_token().await.unwrap()
-                    );
+                    assert_eq!(token_of(&nested).await, token_of(outer).await);
                     // The lock of another key is not in this call tree.
                     let neighbour = format!("order:{}", (order + 1) % 8);
                     if let Some(guard) = client.lock(neighbour).try_acquire().await.unwrap() {
-                        assert_ne!(
-                            guard.fencing_token().await.unwrap(),
-                            outer.fencing_token().await.unwrap()
-                        );
+                        assert_ne!(token_of(&guard).await, token_of(outer).await);
                     }
                 }
             };
@@ -101,7 +96,7 @@ async fn a_spawned_task_and_a_thread_start_fresh() {
 }
 
 #[tokio::test]
-async fn a_guard_alone_opens_no_tree_until_it_runs_something() {
+async fn a_guard_opens_no_tree_until_it_runs_something() {
     let client = LockClient::memory();
     let guard = at_once(&client).acquire().await.unwrap();
     assert!(at_once(&client).acquire().await.unwrap_err().is_busy());
@@ -127,7 +122,7 @@ async fn another_client_and_another_key_are_not_nested() {
             .unwrap()
             .unwrap();
         assert_eq!((other.hold_count(), outer.hold_count()), (1, 1));
-        assert!(other.fencing_token().await.unwrap() > outer.fencing_token().await.unwrap());
+        assert!(token_of(&other).await > token_of(outer).await);
     };
     at_once(&client).run(body).await.unwrap();
 }

@@ -76,7 +76,7 @@ async fn wait_bounds_the_waiting_for_a_sibling() {
 }
 
 #[tokio::test]
-async fn a_sync_call_beside_a_sibling_fails_at_once() {
+async fn a_sync_call_with_a_sibling_inside_fails_at_once() {
     let client = LockClient::memory();
     let (inside, go_on) = (Notify::new(), Notify::new());
     let sibling = async || {

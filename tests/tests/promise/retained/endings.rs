@@ -2,15 +2,16 @@
 
 use harness::{
     KEY, LOCK, LONG, PATIENCE, RedisServer, eventually, exists, is_free, server_and_connection,
+    token_of,
 };
 
 use super::tools::{connected, retaining, visit};
 
-/// With its client, whether it is shut down, or its last clone or its last guard is dropped.
+/// With its client, whether it is shut down, or its last clone or its last guard is dropped; and by a body that panics.
 #[tokio::test]
-async fn retained_lease_ends_with_its_client() {
+async fn retained_lease_ends_with_its_client_or_a_panic() {
     let (server, mut connection) = server_and_connection();
-    for end in ["shutdown", "last clone", "last guard"] {
+    for end in ["shutdown", "last clone", "last guard", "panic"] {
         let client = connected(&server).await;
         visit(&client).await;
         assert!(exists(&mut connection, LOCK), "it is retained");
@@ -20,6 +21,12 @@ async fn retained_lease_ends_with_its_client() {
                 assert!(!exists(&mut connection, LOCK));
             }
             "last clone" => drop(client),
+            "panic" => {
+                let body = async |_: &_| panic!("on purpose");
+                let panicking = tokio::spawn(retaining(&client).run::<()>(body));
+                assert!(panicking.await.unwrap_err().is_panic());
+                is_free(&mut connection, PATIENCE).await;
+            }
             _ => {
                 let guard = retaining(&client).await.unwrap();
                 drop(client);
@@ -30,18 +37,6 @@ async fn retained_lease_ends_with_its_client() {
     }
 }
 
-#[tokio::test]
-async fn a_body_that_panics_retains_nothing() {
-    let server = RedisServer::start();
-    let client = connected(&server).await;
-    visit(&client).await;
-    let panicking = retaining(&client);
-    let body = async |_: &_| panic!("on purpose");
-    let panicking = tokio::spawn(async move { panicking.run::<()>(body).await });
-    assert!(panicking.await.unwrap_err().is_panic());
-    is_free(&mut server.connection(), PATIENCE).await;
-}
-
 /// A share is no turn of an exclusive lease: the client ends that, for its own caller.
 #[tokio::test]
 async fn share_of_the_same_client_ends_a_retained_lease() {
@@ -50,7 +45,7 @@ async fn share_of_the_same_client_ends_a_retained_lease() {
     let token = visit(&client).await;
     let share = client.lock(KEY).read().wait(LONG).acquire();
     let share = share.await.expect("the lease is not kept");
-    assert!(share.fencing_token().await.unwrap().get() > token);
+    assert!(token_of(&share).await.get() > token);
     share.release().await.unwrap();
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, LONG, RedisServer, patient};
+use harness::{KEY, LONG, RedisServer, patient, token_of};
 use lock_runtime::{Acquire, LockClient};
 
 /// The ttl of a lease that may be retained for [`RETAIN`].
@@ -22,7 +22,7 @@ pub(crate) async fn visit(client: &LockClient) -> u64 {
         .fenced()
         .await
         .expect("the lock can be had");
-    let token = guard.fencing_token().await.unwrap().get();
+    let token = token_of(&guard).await.get();
     guard.release().await.expect("it was held throughout");
     token
 }

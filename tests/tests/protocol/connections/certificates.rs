@@ -52,32 +52,17 @@ fn an_invalid_certificate_is_refused_when_the_client_is_built() {
 }
 
 #[test]
-fn a_file_that_is_missing_is_refused_by_its_name() {
-    let folder = TempDir::new().unwrap();
+fn certificates_that_cannot_be_used_are_refused_in_words() {
+    let (folder, pem) = (TempDir::new().unwrap(), Authority::new().pem());
     let missing = folder.path().join("missing.pem");
     let builder = LockClient::builder().url(URL);
-    refused(builder.clone().ca_certificate_file(&missing), "missing.pem");
-    let files = trusting(URL, Authority::new().pem());
-    refused(
-        files.client_certificate_files(&missing, &missing),
-        "missing.pem",
-    );
-}
-
-#[test]
-fn a_host_that_no_certificate_can_be_for_is_refused() {
-    let error = trusting("rediss://under_score..host", Authority::new().pem());
-    refused(error, "DNS name");
-}
-
-#[test]
-fn certificates_are_not_ignored_where_there_is_no_tls() {
-    refused(
-        trusting("redis://127.0.0.1", Authority::new().pem()),
-        "rediss://",
-    );
-    let elsewhere = trusting("memory://", Authority::new().pem());
-    elsewhere.build().unwrap();
+    refused(builder.ca_certificate_file(&missing), "missing.pem");
+    let files = trusting(URL, &pem).client_certificate_files(&missing, &missing);
+    refused(files, "missing.pem");
+    refused(trusting("rediss://under_score..host", &pem), "DNS name");
+    refused(trusting("redis://127.0.0.1", &pem), "rediss://");
+    // There is nothing to protect.
+    trusting("memory://", &pem).build().unwrap();
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Releases by a command that compares the record and deletes it, on a server that has one. On other
 //! servers these tests run with the script.
 
-use harness::{LOCK, RedisServer, deletion, in_line, release_command, server_and_connection};
+use harness::{
+    LOCK, RedisServer, deletion, in_line, release_command, server_and_connection, token_of,
+};
 
 use super::*;
 
@@ -34,13 +36,13 @@ async fn lease_that_served_several_callers_is_released_by_one_command() {
         in_line(&client, 1).await;
         let mut token = None;
         if has_token {
-            token = Some(first.fencing_token().await.unwrap().get());
+            token = Some(token_of(&first).await.get());
         }
         let mut monitor = server.monitor();
         first.release().await.unwrap();
         let second = served(second).await;
         if let Some(token) = token {
-            let next = second.fencing_token().await.unwrap().get();
+            let next = token_of(&second).await.get();
             assert_eq!(next, token + 1, "a local turn");
         }
         second.release().await.unwrap();

@@ -33,7 +33,7 @@ fn through(proxy: &Proxy) -> String {
 }
 
 #[tokio::test]
-async fn a_certificate_of_the_server_that_does_not_verify() {
+async fn a_server_certificate_that_does_not_verify_is_refused() {
     let trusted = Authority::named("the CA");
     let (stranger, namesake) = (Authority::new(), Authority::named("the CA"));
     let server = TlsServer::start(&trusted);
@@ -63,7 +63,7 @@ async fn a_certificate_of_the_server_that_does_not_verify() {
 }
 
 #[tokio::test]
-async fn a_certificate_of_a_trusted_ca_that_is_not_one_for_a_server() {
+async fn a_trusted_cas_certificate_for_another_use_is_refused() {
     let (authority, constrained) = (Authority::new(), Authority::of_domain("internal"));
     let server = TlsServer::start(&authority);
     let proxy = Proxy::start(server.port());
@@ -85,7 +85,7 @@ async fn a_certificate_of_a_trusted_ca_that_is_not_one_for_a_server() {
 }
 
 #[tokio::test]
-async fn the_system_does_not_trust_a_ca_that_was_made_up() {
+async fn a_private_ca_is_not_trusted_by_the_system() {
     let server = TlsServer::start(&Authority::new());
     let proxy = Proxy::start(server.port());
     match LockClient::builder().url(through(&proxy)).build() {
@@ -102,7 +102,7 @@ async fn the_system_does_not_trust_a_ca_that_was_made_up() {
 }
 
 #[tokio::test]
-async fn a_certificate_of_the_client_that_the_server_does_not_accept() {
+async fn a_client_certificate_that_the_server_does_not_accept_is_refused() {
     let (authority, server) = TlsServer::with_authority();
     server.ask_for_certificates(true);
     let proxy = Proxy::start(server.port());

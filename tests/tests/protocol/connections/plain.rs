@@ -20,7 +20,7 @@ async fn a_tls_client_does_not_fall_back_to_a_plain_port() {
 }
 
 #[tokio::test]
-async fn a_plain_client_learns_that_the_port_requires_tls() {
+async fn a_plain_client_gets_an_error_that_the_port_requires_tls() {
     let (_, server) = TlsServer::with_authority();
     let url = server.url().replace("rediss://", "redis://");
     let error = LockClient::connect(&url).await.unwrap_err();

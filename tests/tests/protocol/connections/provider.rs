@@ -6,7 +6,7 @@ use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use super::*;
 
 #[tokio::test]
-async fn the_default_crypto_provider_is_left_alone() {
+async fn the_default_crypto_provider_is_not_changed() {
     let (authority, server) = TlsServer::with_authority();
     assert!(CryptoProvider::get_default().is_none());
     cycle(&trusting(server.url(), authority.pem()).build().unwrap()).await;

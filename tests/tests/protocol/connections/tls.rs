@@ -3,30 +3,9 @@
 #[cfg(target_os = "linux")]
 use std::collections::BTreeSet;
 
-use harness::{Authority, Proxy, Validity};
+use harness::{Authority, Validity};
 
 use super::*;
-
-#[tokio::test]
-async fn a_lock_held_over_tls_excludes_clients_without_it() {
-    let (authority, server) = TlsServer::with_authority();
-    let over_tls = trusting(server.url(), authority.pem()).require_tls(true);
-    let over_tls = over_tls.connect().await.unwrap();
-    let plain = client(server.plain().url());
-    let guard = hold(&over_tls).await;
-    assert!(plain.lock(KEY).try_acquire().await.unwrap().is_none());
-    // Each client hands the lock to the next.
-    let waiting = tokio::spawn(plain.lock(KEY).wait(LONG).acquire());
-    harness::eventually("waiter", LONG, async || {
-        let queued: i64 = ask(&mut server.plain().connection(), &["ZCARD", harness::QUEUE]);
-        queued > 0
-    })
-    .await;
-    guard.release().await.unwrap();
-    let guard = served(waiting).await;
-    assert!(over_tls.lock(KEY).try_acquire().await.unwrap().is_none());
-    guard.release().await.unwrap();
-}
 
 #[tokio::test]
 async fn a_server_is_known_by_its_name_or_address() {
@@ -43,7 +22,7 @@ async fn a_server_is_known_by_its_name_or_address() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_is_shown_a_certificate() {
+async fn a_certificate_is_presented_to_a_server_that_asks() {
     let (authority, server) = TlsServer::with_authority();
     server.ask_for_certificates(true);
     let own = authority.issue(&["orders"], Validity::Now);
@@ -65,24 +44,6 @@ async fn several_authorities_may_be_trusted() {
         let twice = trusting(server.url(), one.pem()).ca_certificate(other.pem());
         cycle(&twice.build().unwrap()).await;
     }
-}
-
-#[tokio::test]
-async fn a_connection_that_breaks_is_made_anew_with_tls() {
-    let (authority, server) = TlsServer::with_authority();
-    let proxy = Proxy::start(server.port());
-    let url = proxy.url().replace("redis://", "rediss://");
-    let client = trusting(url, authority.pem()).build().unwrap();
-    let guard = client.lock(KEY).ttl(ms(20_000)).acquire().await.unwrap();
-    for _ in 0..3 {
-        proxy.kill_connections();
-        harness::eventually("renewal over a new connection", LONG, async || {
-            guard.renew().await.is_ok()
-        })
-        .await;
-    }
-    assert!(proxy.accepted() >= 4);
-    guard.release().await.unwrap();
 }
 
 /// An orderly close leaves the closing side in TIME-WAIT. A reset connection is gone at once, with all

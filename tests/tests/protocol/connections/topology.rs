@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use harness::{Proxy, RedisServer, eventually, failed, figure, server_and_client};
+use harness::{Proxy, RedisServer, eventually, failed, figure};
 use redis::Connection;
 
 use super::warnings::{record, warnings};
@@ -46,7 +46,7 @@ async fn asked_in_vain(client: &LockClient, server: &RedisServer) -> u64 {
 const FEW: std::ops::RangeInclusive<u64> = 3..=20;
 
 #[tokio::test]
-async fn a_replica_is_named_and_asked_ever_less_often() {
+async fn a_replica_is_reported_and_tried_less_and_less_often() {
     record();
     let server = RedisServer::start();
     let _primary = demote(&server).await;
@@ -78,17 +78,6 @@ async fn a_replica_is_named_and_asked_ever_less_often() {
     served(waiting).await.release().await.unwrap();
 }
 
-#[tokio::test]
-async fn a_server_that_becomes_a_replica_is_asked_ever_less_often() {
-    let (server, client) = server_and_client();
-    cycle(&client).await;
-    let _primary = demote(&server).await;
-    let connections = asked_in_vain(&client, &server).await;
-    assert!(FEW.contains(&connections), "{connections} connections");
-    let _: () = ask(&mut server.connection(), &["REPLICAOF", "NO", "ONE"]);
-    cycle(&client).await;
-}
-
 /// A way to a replica that says that it is a primary, like that of a proxy that answers HELLO itself.
 fn proxy_of_replica(server: &RedisServer) -> Proxy {
     let proxy = Proxy::start(server.port());
@@ -97,7 +86,7 @@ fn proxy_of_replica(server: &RedisServer) -> Proxy {
 }
 
 #[tokio::test]
-async fn a_server_that_lets_us_in_and_writes_nothing_is_asked_ever_less_often() {
+async fn a_server_that_accepts_and_refuses_writes_is_tried_less_and_less_often() {
     let server = RedisServer::start();
     let _primary = demote(&server).await;
     let proxy = proxy_of_replica(&server);
@@ -110,7 +99,7 @@ async fn a_server_that_lets_us_in_and_writes_nothing_is_asked_ever_less_often() 
 
 /// A caller that cannot wait for the next connection learns why the last ones ended.
 #[tokio::test]
-async fn during_the_pause_the_error_says_why_connections_end() {
+async fn the_error_explains_why_connections_end_during_the_pause() {
     let server = RedisServer::start();
     let _primary = demote(&server).await;
     let proxy = proxy_of_replica(&server);
@@ -149,7 +138,7 @@ async fn refused(url: &str, port: u16, sentence: &str) {
 }
 
 #[tokio::test]
-async fn a_node_of_a_cluster_is_refused_also_one_that_has_all_slots() {
+async fn a_node_of_a_cluster_is_refused_even_with_all_slots() {
     let node = RedisServer::builder()
         .config("cluster-enabled", "yes")
         .start();

@@ -26,20 +26,7 @@ fn url(path: &std::path::Path) -> String {
 }
 
 #[tokio::test]
-async fn a_lock_held_over_a_unix_socket_excludes_clients_over_tcp() {
-    let (_folder, path, server) = server();
-    let local = LockClient::builder().url(url(&path)).require_tls(true);
-    let local = local.connect().await.unwrap();
-    let tcp = client(server.url());
-    let guard = hold(&local).await;
-    assert!(tcp.lock(KEY).try_acquire().await.unwrap().is_none());
-    let waiting = tokio::spawn(tcp.lock(KEY).wait(LONG).acquire());
-    guard.release().await.unwrap();
-    served(waiting).await.release().await.unwrap();
-}
-
-#[tokio::test]
-async fn user_password_and_database_stand_in_the_parameters() {
+async fn user_password_and_database_are_in_the_parameters() {
     let (_folder, path, server) = server();
     let mut raw = server.connection();
     let rights = [

@@ -40,15 +40,3 @@ async fn user_and_password_may_hold_any_character() {
         .unwrap_err();
     assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
 }
-
-#[tokio::test]
-async fn a_user_without_a_password_is_not_taken_for_the_default_one() {
-    let server = RedisServer::start();
-    let rights = ["ACL", "SETUSER", "app", "on", "nopass", "~*", "&*", "+@all"];
-    let _: () = ask(&mut server.connection(), &rights);
-    let url = |user: &str| server.url().replace("://", &format!("://{user}@"));
-    let client = LockClient::connect(&url("app")).await.unwrap();
-    assert_eq!(user_of(&client, &server).await, "app");
-    let error = LockClient::connect(&url("nobody")).await.unwrap_err();
-    assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
-}

@@ -22,23 +22,6 @@ clock_of_fewer_digits_gives_a_token_of_as_many_as_ever = "
     B acquire r         | held 1000000000s+32 | shared 1000000000s+32
     pass 946080000s"
 
-token_is_sixteen_more_when_the_fence_is_ahead_of_the_clock = "
-    set F zero+1h
-    A acquire           | held zero+3600000016 | remembered
-    B listen
-    B acquire
-    # A granted token counts on from the fence, too.
-    A end               | handed            | B zero+3600000032, remembered
-    B end
-    C acquire           | held zero+3600000048"
-
-tokens_rise_without_the_fence = "
-    A acquire           | held a
-    expire
-    lose F
-    pass 1ms
-    B acquire           | held b"
-
 largest_fence_still_gives_a_whole_grant = "
     set F max
     A acquire           | held max+16"
@@ -56,10 +39,16 @@ fence_that_is_no_such_number_keeps_a_lock_from_its_next_owner = "
     B acquire           | refused LOCKFENCE
     revoke a            | refused LOCKFENCE"
 
-waiting_does_not_touch_the_fence = "
-    A acquire           | held a
-    shorten F 5s
-    B acquire           | waits 1           | fence a, expiry F 5s
-    A renew             | held+
-    A release           | contended         | fence a, expiry F 5s"
+token_counts_on_where_the_fence_is_ahead_of_the_clock = "
+    set F zero+1h
+    A take              | held none         | fence zero+1h
+    A mint              | held zero+3600000016 | A zero+3600000016, fence zero+3600000016, remembered"
+
+fence_that_is_no_such_number_keeps_the_lock_without_a_token = "
+    for fence in 9007199254740960, _, -1, 1.5, 1e3, 0x10, ~7, 7\\n, nan, 9{400}
+    A take
+    set F '$fence'
+    A mint              | refused LOCKFENCE
+    A renew             | held none
+    A release           | freed"
 }

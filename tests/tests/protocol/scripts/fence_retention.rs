@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use harness::{
     FENCE, KEY, LOCK, LONG, RedisQuorum, RedisServer, ask, eventually, exists, is_awaited, ms,
+    token_of,
 };
 use lock_runtime::{FencingToken, LockClient, LockGuard};
 
@@ -51,7 +52,7 @@ async fn every_grant_remembers_the_fence_for_its_clients_time() {
         assert_memory(&server, FENCE, memory);
         let _: bool = ask(&mut server.connection(), &["PEXPIRE", FENCE, "100000000"]);
         let guard = lock(client).await;
-        guard.fencing_token().await.unwrap();
+        token_of(&guard).await;
         assert_memory(&server, FENCE, memory);
         // To a waiter.
         let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
@@ -109,7 +110,7 @@ async fn tokens_of(clients: &[&LockClient]) -> Vec<FencingToken> {
     let mut tokens = Vec::new();
     for client in clients {
         let guard = lock(client).await;
-        tokens.push(guard.fencing_token().await.unwrap());
+        tokens.push(token_of(&guard).await);
         guard.release().await.unwrap();
     }
     tokens

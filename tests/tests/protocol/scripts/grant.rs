@@ -1,84 +1,8 @@
-//! The waiter that gets a free lock: `acquire` while other owners queue.
+//! The waiter that gets a free lock: by `acquire` while other owners queue, and by `end`.
 
 use super::transcript::transcripts;
 
 transcripts! { Lock;
-head_that_polls_takes_the_lock_and_leaves_the_queue = "
-    A acquire           | held a
-    C listen
-    BC acquire
-    expire
-    B acquire           | held+ b           | B+ b, 60s, queue C"
-
-head_that_polls_needs_neither_a_push_nor_a_heartbeat = "
-    A acquire
-    C listen
-    BC acquire
-    B dies
-    expire
-    B acquire           | held+ b           | queue C, untold C"
-
-live_head_is_served_before_a_newcomer = "
-    A acquire           | held a
-    B listen
-    B acquire           | waits 1
-    expire
-    # The claim: B's own value with a new token; C queues now, so the flag is set.
-    C acquire           | waits 1 B claim   | B+ b, fence b, claim, queue C, told B
-    # Confirmed, it lives its ttl.
-    B acquire           | held+ b           | 60s, untold B"
-
-confirmed_claim_lasts_no_longer_than_the_ttl = "
-    A acquire
-    B listen
-    B acquire 500ms
-    A end               | handed            | B b, claim
-    B acquire 500ms     | held b            | 500ms"
-
-try_serves_the_head_and_writes_nothing_for_itself = "
-    A acquire
-    B listen
-    B acquire
-    expire
-    X try               | waits 0 B claim   | B b, queue -, told B"
-
-flag_of_a_claim_says_whether_waiters_remain = "
-    A acquire
-    B listen
-    BC acquire
-    expire
-    X try               | waits 0 B claim   | B+ b, queue C"
-
-dead_waiter_is_dropped_although_it_listens = "
-    A acquire
-    BC listen
-    BC acquire
-    B dies
-    expire
-    X try               | waits 0 C claim   | C c, queue -, told C, untold B"
-
-entry_without_a_heartbeat_is_dropped = "
-    A acquire
-    B listen
-    B acquire
-    leave BBBBBBBBBBBBBBBBBBBBBB
-    expire
-    C acquire           | held c            | queue -"
-
-waiter_without_a_receiver_is_skipped_and_kept = "
-    A acquire
-    C listen
-    BC acquire
-    expire
-    X try               | waits 0 C claim   | C+ c, told C, queue B"
-
-unreachable_waiters_leave_the_lock_to_who_polls = "
-    for who members in C 2, D 4
-    A acquire
-    BC acquire
-    expire
-    $who acquire        | held+ c           | $who+ c, members $members"
-
 waiter_beyond_the_walk_leaves_the_queue_with_the_lock = "
     A acquire
     fill 200
@@ -123,4 +47,19 @@ missed_claim_goes_to_the_tail = "
     C acquire           | held c            | C c
     D acquire           | waits 1
     B acquire           | waits 2           | queue DB"
+
+/// As a late poll of its own would leave it: before B, and after B.
+holder_that_also_queues_is_not_served_again = "
+    for ticket in 1, now+1d
+    A acquire
+    AB listen
+    B acquire
+    A enters $ticket
+    A end               | handed            | B b, queue -"
+
+next_that_queues_beyond_the_walk_leaves_the_queue_with_the_lock = "
+    A acquire
+    fill 200
+    N acquire           | waits 201
+    A end next N        | held+ n           | members 72"
 }

@@ -1,22 +1,20 @@
 //! The Lua scripts against a real server, branch by branch.
 //!
-//! Most of it are transcripts, tables with a step a line, which `transcript` plays. `damage` has one matrix of states,
-//! commands and damages; `random` has sequences beside a model.
+//! Where the model of the scripts knows an answer, it is compared with it: `damage` has one matrix of states, commands and
+//! damages, and `random` has sequences. The rest, such as long queues, foreign values and numbers at their bounds, are
+//! transcripts, tables with a step a line, which `transcript` plays.
 
 mod acquire;
 pub(crate) mod branch;
 mod damage;
-mod end;
 mod fence;
 mod fence_retention;
 mod grant;
 mod keys;
-mod mint;
 mod queue;
 mod quorum;
 mod random;
 mod redisson;
-mod rest;
 mod revoke;
 mod shares;
 mod transcript;

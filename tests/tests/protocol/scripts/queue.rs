@@ -3,32 +3,11 @@
 use super::transcript::transcripts;
 
 transcripts! { Lock;
-waiters_queue_in_order_of_arrival_and_polls_keep_the_place = "
-    A acquire
-    # In reverse alphabetical order, so that no other order could pass for this one.
-    D acquire           | waits 1
-    C acquire           | waits 2
-    B acquire           | waits 3           | queue DCB
-    C acquire           | waits 2           | queue DCB
-    D acquire           | waits 1           | queue DCB
-    # A poll without queueing sees its place and keeps it.
-    B try               | waits 3           | same"
-
 tickets_rise_even_if_the_clock_does_not = "
     A acquire
     B enters zero+60s heartless
     C acquire           | waits 2           | ticket C zero+60000001
     D acquire           | waits 3           | ticket D zero+60000002, entries BCD"
-
-waiter_counts_as_alive_for_six_seconds_and_its_queue_for_seven = "
-    A acquire
-    B acquire           | waits 1           | queue B, lives B now+6s, expiry Q 7s
-    pass 2s
-    B acquire           | waits 1           | queue B, lives B now+6s, expiry Q 7s
-    B dies
-    B acquire           | waits 1           | lives B now+6s
-    pass 7010ms
-    A acquire           | held+             | queue -"
 
 full_queue_takes_no_owner_in_and_throws_none_out = "
     A acquire

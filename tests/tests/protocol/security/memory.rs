@@ -34,7 +34,7 @@ fn printed() -> u64 {
 }
 
 #[tokio::test]
-async fn a_key_whose_token_nobody_asked_for_leaves_nothing() {
+async fn a_key_without_a_requested_token_leaves_nothing() {
     let server = RedisServer::start();
     let locks = client(server.url());
     let guard = locks.lock("6b1f0c1e").acquire().await.unwrap();
@@ -43,7 +43,7 @@ async fn a_key_whose_token_nobody_asked_for_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_key_leaves_as_much_as_the_page_says() {
+async fn a_key_leaves_as_much_as_the_page_states() {
     let server = RedisServer::start();
     let (locks, mut connection) = (client(server.url()), server.connection());
     // For the scripts and buffers.

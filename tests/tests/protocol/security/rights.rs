@@ -2,14 +2,13 @@
 //! too: `LOCK_TEST_USER=least`.
 
 use std::collections::BTreeSet;
+use std::slice::from_ref;
 
 use harness::{
     CLUSTER_RIGHTS, KEY, LOCK, LONG, OPERATOR_RIGHTS, QUEUE, REDISSON_OPERATOR_RIGHTS,
-    REDISSON_RIGHTS, REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, VIEWER_RIGHTS,
-    all_entries, all_locks, ask, client, cycle, deletion, eventually, hold, is_awaited, ms,
-    revocation, served, soon,
+    REDISSON_RIGHTS, REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, Rights, Users,
+    VIEWER_RIGHTS, ask, client, cycle, deletion, eventually, hold, is_awaited, ms, served, soon,
 };
-use lock_runtime::inspect::Revocation;
 use lock_runtime::{LockClient, LockRecord};
 use redis::Connection;
 
@@ -48,7 +47,7 @@ fn generous() -> RedisServer {
 }
 
 #[test]
-fn the_page_prints_them() {
+fn the_page_prints_all_rights() {
     let operator = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
     let is_it = |rule: &Vec<&str>| rule[0] == "viewer" && rule.contains(&"+hgetall");
     let of_redisson = rules().find(is_it).expect("the page has a rule for it");
@@ -69,7 +68,7 @@ fn the_page_prints_them() {
 
 /// What clusters and replicas need beyond them is named on the page.
 #[test]
-fn those_of_other_topologies_are_named() {
+fn rights_of_other_topologies_are_named() {
     let page = include_str!("../../../../lock-runtime/src/docs/security.md");
     for right in [CLUSTER_RIGHTS, REPLICA_RIGHTS].concat() {
         assert!(page.contains(right), "{right} is not on the page");
@@ -90,7 +89,7 @@ fn readme_is_short_and_leads_to_the_guide() {
 }
 
 #[tokio::test]
-async fn they_are_enough_and_each_of_them_is_used() {
+async fn service_rights_are_enough_and_all_used() {
     let server = generous();
     let mut admin = server.connection();
     permit(&mut admin, &printed());
@@ -104,7 +103,7 @@ async fn they_are_enough_and_each_of_them_is_used() {
 }
 
 #[tokio::test]
-async fn those_for_redissons_record_are_enough_and_each_of_them_is_used() {
+async fn rights_for_redissons_record_are_enough_and_all_used() {
     let server = generous();
     let mut admin = server.connection();
     permit(&mut admin, &printed_for_redisson());
@@ -138,19 +137,6 @@ fn permit(admin: &mut Connection, rule: &[&str]) {
     let _: () = ask(admin, &["CONFIG", "RESETSTAT"]);
 }
 
-/// A client of a user with the rights that the page prints, less one of them.
-fn client_as(
-    server: &RedisServer,
-    admin: &mut Connection,
-    user: &str,
-    without: Option<&str>,
-) -> LockClient {
-    let mut rule = printed_for(user);
-    rule.retain(|right| Some(*right) != without);
-    permit(admin, &rule);
-    client(server.url().replace("://", &format!("://{user}:password@")))
-}
-
 /// The commands that a server has refused. That a client may not ask for the eviction policy does no harm.
 fn refused(admin: &mut Connection) -> BTreeSet<String> {
     let log: Vec<Vec<redis::Value>> = ask(admin, &["ACL", "LOG"]);
@@ -158,125 +144,37 @@ fn refused(admin: &mut Connection) -> BTreeSet<String> {
     commands.filter(|command| command != "info").collect()
 }
 
-/// Whether the server has refused what a right permits, and nothing else, if that right was taken from a user.
-#[track_caller]
-fn assert_refused_without(admin: &mut Connection, right: &str) {
-    let command = right.trim_start_matches('+').to_owned();
-    assert_eq!(refused(admin), BTreeSet::from([command]));
-}
-
 /// The server has carried out each of these commands since its figures were reset.
 #[track_caller]
 fn assert_used(admin: &mut Connection, rights: &[&'static str]) {
     let stats: String = ask(admin, &["INFO", "commandstats"]);
-    for right in commands_of(rights) {
+    for right in rights.iter().filter(|right| right.starts_with('+')) {
         let used = stats.contains(&format!("cmdstat_{}:calls", &right[1..]));
         assert!(used, "{right} is never used:\n{stats}");
     }
 }
 
-fn commands_of(rights: &[&'static str]) -> impl Iterator<Item = &'static str> {
-    let rights: Vec<_> = rights.to_vec();
-    rights.into_iter().filter(|right| right.starts_with('+'))
-}
-
+/// And those of viewers, who can change nothing, and of operators.
 #[tokio::test]
-async fn those_of_a_viewer_are_enough_and_each_of_them_is_used() {
-    // Each connection asks whether it may run scripts.
-    let asked = || BTreeSet::from(["eval".to_owned()]);
-    let server = generous();
-    let mut admin = server.connection();
-    let service = client(server.url());
-    let guard = soon(hold(&service)).await;
-    let waiting = {
-        let other = client(server.url());
-        tokio::spawn(async move { other.lock(KEY).wait(LONG).acquire().await })
-    };
-    is_awaited(&mut admin).await;
-    let reader = service.lock("read").read().acquire().await.unwrap();
-
-    let viewer = client_as(&server, &mut admin, "viewer", None);
-    viewer.ping().await.unwrap();
-    assert_eq!(viewer.inspect(KEY).await.unwrap().waiter_count(), 1);
-    assert_eq!(viewer.inspect("read").await.unwrap().holders.len(), 1);
-    assert_eq!(all_locks(viewer.locks()).await.unwrap().len(), 2);
-    assert!(all_entries(viewer.audit()).await.is_empty());
-    assert_eq!(refused(&mut admin), asked());
-
-    for right in commands_of(VIEWER_RIGHTS) {
-        let viewer = client_as(&server, &mut admin, "viewer", Some(right));
-        let _ = viewer.ping().await;
-        let _ = viewer.inspect(KEY).await;
-        let _ = viewer.locks().next_page().await;
-        let _ = viewer.audit().next_page().await;
-        let command = right.trim_start_matches('+').to_owned();
-        assert_eq!(
-            refused(&mut admin),
-            asked().union(&BTreeSet::from([command])).cloned().collect()
-        );
-    }
-
-    let viewer = client_as(&server, &mut admin, "viewer", None);
-    let error = viewer.lock("x").try_acquire().await.unwrap_err();
-    assert!(error.is_rejected(), "{error}");
-    let without = Revocation::new("eve", "").without_audit();
-    let error = viewer
-        .revoke(KEY, guard.fencing_token().await.unwrap(), without)
-        .await;
-    assert!(error.unwrap_err().is_rejected());
-    assert!(guard.is_valid());
-    reader.release().await.unwrap();
-    guard.release().await.unwrap();
-    served(waiting).await.release().await.unwrap();
-}
-
-#[tokio::test]
-async fn those_of_an_operator_are_enough_and_each_of_them_is_used() {
-    let server = generous();
-    let mut admin = server.connection();
-    let operator = client_as(&server, &mut admin, "operator", None);
-    everything_is_revoked(&server, &mut admin, &operator).await;
-    assert_eq!(refused(&mut admin), BTreeSet::new());
-    let lines = operator.audit().next_page().await.unwrap().unwrap();
-    assert!(lines.iter().all(|line| line.user == "operator"));
-    for right in commands_of(OPERATOR_RIGHTS) {
-        let operator = client_as(&server, &mut admin, "operator", Some(right));
-        everything_is_revoked(&server, &mut admin, &operator).await;
-        // By digest first, and by source to a server that lacks the script: it has forgotten it.
-        assert_refused_without(&mut admin, right);
-    }
-}
-
-/// A writer is revoked in favour of a reader, who joins a phase of an earlier time, and that one in favour of a writer.
-async fn everything_is_revoked(
-    server: &RedisServer,
-    admin: &mut Connection,
-    operator: &LockClient,
-) {
-    let _: () = ask(admin, &["SCRIPT", "FLUSH"]);
-    let (one, other) = (client(server.url()), client(server.url()));
-    for is_reader in [false, true] {
-        let acquire = |client: &LockClient, is_reader| {
-            let acquire = client.lock(KEY).wait(LONG);
-            match is_reader {
-                true => acquire.read(),
-                false => acquire.write(),
-            }
-        };
-        let guard = acquire(&one, is_reader).await.unwrap();
-        let waiting = tokio::spawn(acquire(&other, !is_reader).acquire());
-        is_awaited(admin).await;
-        let token = guard.fencing_token().await.unwrap();
-        let _ = operator.revoke(KEY, token, revocation()).await;
-        let _ = guard.release().await;
-        let _ = soon(waiting).await.unwrap().unwrap().release().await;
-    }
-    // Without waiters, and without a fence.
-    let guard = one.lock(KEY).wait(LONG).await.unwrap();
-    let _: i64 = ask(admin, &["DEL", harness::FENCE]);
-    let token = guard.fencing_token().await.unwrap();
-    let _ = operator.revoke(KEY, token, revocation()).await;
-    let _ = guard.release().await;
+async fn those_of_each_role_are_enough_and_each_of_them_is_used() {
+    let (native, redisson) = (generous(), generous());
+    let users = Users::of(
+        from_ref(&native),
+        native.url(),
+        LockRecord::Native,
+        Rights::of_server(),
+    );
+    users.service_takes_locks().await;
+    assert_eq!(users.viewer_looks_and_no_more().await, [""; 0]);
+    assert_eq!(users.operator_revokes().await, [""; 0]);
+    let rights = Rights::in_redissons_record();
+    let users = Users::of(
+        from_ref(&redisson),
+        redisson.url(),
+        LockRecord::Redisson,
+        rights,
+    );
+    users.assert_rights_in_redissons_record().await;
 }
 
 /// All situations in which a client sends a command or a script calls one. This function

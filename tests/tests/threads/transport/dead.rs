@@ -109,7 +109,7 @@ async fn visit(client: &LockClient, inside: &AtomicBool, own: &str) {
 }
 
 #[test]
-fn runtimes_beside_each_other_leave_their_locks_to_the_next() {
+fn concurrent_runtimes_hand_their_locks_to_the_next() {
     let _alone = alone();
     let (_server, client) = server_and_client();
     let inside = Arc::new(AtomicBool::new(false));

@@ -10,7 +10,6 @@ mod shared;
 
 use std::sync::MutexGuard;
 use std::thread::JoinHandle;
-use std::time::Instant;
 
 use harness::{KEY, LONG, RedisServer, ask, client, eventually, hold, ms, wait_until};
 use lock_runtime::LockClient;

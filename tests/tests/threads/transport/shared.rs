@@ -17,30 +17,10 @@ fn a_runtime_that_sends_has_one_task_that_reads() {
     assert_eq!(connections(&server), 1);
 }
 
-/// Two keys at once: the background renews one lock all the time, while the runtime uses the
-/// connection.
-#[test]
-fn renewals_and_cycles_share_one_connection() {
-    let (_alone, server) = alone_with_a_server();
-    current_thread().block_on(async {
-        let client = client(server.url());
-        let held = client.lock("held").ttl(ms(3_000)).acquire().await.unwrap();
-        settle_in(&client).await;
-        let before = connection(&server);
-        let started = Instant::now();
-        while started.elapsed() < ms(4_000) {
-            cycle(&client).await;
-        }
-        assert!(held.is_valid());
-        held.release().await.expect("it was held throughout");
-        assert_eq!(connection(&server), before);
-    });
-}
-
 /// A blocked caller leaves reading to the background, which must receive the grant's message whatever
 /// else the connection carries.
 #[test]
-fn a_blocked_waiter_is_notified_of_its_grant_beside_cycles() {
+fn a_blocked_waiter_is_notified_of_its_grant_during_cycles() {
     let _alone = alone();
     let (server, other) = harness::server_and_client();
     let guard = other.lock("waited for").acquire_blocking().unwrap();

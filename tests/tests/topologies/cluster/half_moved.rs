@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use harness::{LONG, RedisCluster, eventually, patient};
+use harness::{LONG, RedisCluster, eventually, patient, token_of};
 
 use super::has;
 
@@ -36,11 +36,11 @@ async fn release_and_hand_off_follow_the_records_of_a_half_moved_slot() {
     for record in ["", ":w", ":f"] {
         cluster.move_named(&format!("{name}{record}"), source, target);
     }
-    let token = guard.fencing_token().await.unwrap();
+    let token = token_of(&guard).await;
     guard.release().await.unwrap();
     let guard = first.await.unwrap().unwrap();
-    assert!(guard.fencing_token().await.unwrap() > token);
-    assert!(has(&cluster, target, &name), "the slot moves no more");
+    assert!(token_of(&guard).await > token);
+    assert!(has(&cluster, target, &name), "the slot no longer moves");
 
     while cluster.move_key(slot, source, target) {}
     cluster.close_slot(slot, source, target);

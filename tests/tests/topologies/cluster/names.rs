@@ -39,7 +39,7 @@ async fn every_node_is_reached(cluster: &RedisCluster, client: &LockClient) {
 }
 
 #[tokio::test]
-async fn nodes_are_reached_whatever_endpoint_they_announce() {
+async fn nodes_are_reached_with_any_announced_endpoint() {
     let cluster = RedisCluster::with(3, 0);
     // Hostnames are preferred, and there are none: the cluster says `?`, and the address in the metadata.
     prefer(&cluster, "hostname");
@@ -55,7 +55,7 @@ async fn nodes_are_reached_whatever_endpoint_they_announce() {
 }
 
 #[tokio::test]
-async fn nodes_are_reached_where_the_map_says() {
+async fn nodes_are_reached_at_their_mapped_addresses() {
     let cluster = RedisCluster::with(3, 0);
     let name = |number: usize| format!("node-{number}.invalid");
     announce(&cluster, "cluster-announce-hostname", name).await;

@@ -1,12 +1,9 @@
 //! Commands, queues and messages on several nodes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use harness::{
-    KEY, LOCK, LONG, RedisCluster, ask, eventually, failed, hold, is_awaited, ms, patient, served,
+    KEY, LOCK, LONG, RedisCluster, eventually, failed, hold, is_awaited, ms, patient, served,
 };
-use lock_runtime::{Credentials, LockClient, LockErrorKind};
+use lock_runtime::{LockClient, LockErrorKind};
 
 use super::{has, keys_of_each};
 use crate::wrong_passwords;
@@ -55,18 +52,6 @@ async fn ping_is_one_command_to_each_primary() {
         let of_client: Vec<_> = names.iter().filter(clients).collect();
         assert_eq!(of_client, [&"PING"; PINGS], "{names:?}");
     }
-}
-
-#[tokio::test]
-async fn ping_after_a_failover_asks_the_new_primary() {
-    let mut cluster = RedisCluster::start();
-    let client = patient(cluster.url()).connect().await.unwrap();
-    let primary = cluster.owner(LOCK);
-    let replica = cluster.replica_of(primary);
-    cluster.nodes[primary].kill9();
-    cluster.wait_until_promoted(replica);
-    // Other nodes may name the old one for a moment.
-    eventually("answer", LONG, async || client.ping().await.is_ok()).await;
 }
 
 #[tokio::test]
@@ -149,33 +134,4 @@ async fn wrong_password_is_refused_by_each_node_once_at_most() {
     let refused: Vec<_> = refused.collect();
     assert!(refused.contains(&1), "{refused:?}");
     assert!(refused.iter().all(|&count| count <= 1), "{refused:?}");
-}
-
-#[tokio::test]
-async fn credentials_are_asked_for_at_each_node() {
-    let cluster = RedisCluster::with(3, 0);
-    for node in &cluster.nodes {
-        let user = [
-            "ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all",
-        ];
-        let _: () = ask(&mut node.connection(), &user);
-    }
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
-    let given = move || {
-        count.fetch_add(1, Ordering::SeqCst);
-        async { Ok::<_, std::io::Error>(Credentials::new("app", "s3cret")) }
-    };
-    let client = patient(cluster.url()).credentials(given);
-    let client = client.connect().await.unwrap();
-    for number in 0..20 {
-        let guard = client.lock(format!("order:{number}")).acquire().await;
-        guard.unwrap().release().await.unwrap();
-    }
-    let asked = asked.load(Ordering::SeqCst);
-    assert!((3..=6).contains(&asked), "{asked}");
-    for node in &cluster.nodes {
-        let clients: String = ask(&mut node.connection(), &["CLIENT", "LIST"]);
-        assert!(clients.contains("user=app"), "{clients}");
-    }
 }

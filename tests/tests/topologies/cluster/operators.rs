@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use harness::{LONG, RedisCluster, failed, keys_of, patient, sees_waiters};
+use harness::{LONG, RedisCluster, failed, keys_of, patient, sees_waiters, token_of};
 use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 
@@ -18,7 +18,7 @@ async fn hold(client: &LockClient, key: &str) -> LockGuard {
 
 /// The records of a lock that waiters queue for are on two nodes, whichever of them have moved.
 #[tokio::test]
-async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
+async fn lock_of_a_half_moved_slot_is_shown_from_both_nodes() {
     let cluster = RedisCluster::with(3, 0);
     let (holder, other, operator) = (
         patient(cluster.url()).build().unwrap(),
@@ -27,7 +27,7 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
     );
     let (key, lock) = ("{half}:1", "lock:{half}:1");
     let guard = hold(&holder, key).await;
-    let token = guard.fencing_token().await.unwrap();
+    let token = token_of(&guard).await;
     let waiting = tokio::spawn(other.lock(key).wait(LONG * 2).acquire());
     sees_waiters(&operator, key, 1).await;
     let source = cluster.first_owner(lock);
@@ -46,7 +46,7 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
     cluster.close_slot(slot, source, target);
     let revocation = Revocation::new("ann", "slot");
     let revoked = operator
-        .revoke(key, guard.fencing_token().await.unwrap(), revocation)
+        .revoke(key, token_of(&guard).await, revocation)
         .await
         .unwrap();
     assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
@@ -57,7 +57,7 @@ async fn lock_of_a_half_moved_slot_is_seen_wherever_its_records_are() {
 
 /// The revocation is sent again, and then finds the lock as the first one has left it: that says nothing of its outcome.
 #[tokio::test]
-async fn revocation_whose_answer_is_lost_is_no_answer() {
+async fn revocation_with_a_lost_answer_has_an_unknown_outcome() {
     let cluster = RedisCluster::behind_proxies();
     let (holder, operator) = (
         patient(cluster.url()).build().unwrap(),
@@ -66,7 +66,7 @@ async fn revocation_whose_answer_is_lost_is_no_answer() {
     let revoke = async |guard: &LockGuard, key| {
         let revocation = Revocation::new("ann", "stuck").without_audit();
         operator
-            .revoke(key, guard.fencing_token().await.unwrap(), revocation)
+            .revoke(key, token_of(guard).await, revocation)
             .await
     };
     // Afterwards the node has the script.
@@ -74,7 +74,7 @@ async fn revocation_whose_answer_is_lost_is_no_answer() {
     let revoked = revoke(&hold(&holder, first).await, first).await.unwrap();
     assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
     let guard = hold(&holder, key).await;
-    guard.fencing_token().await.unwrap();
+    token_of(&guard).await;
     cluster.cut_next_reply(cluster.first_owner("lock:{order}:2"), "EVALSHA");
     let error = failed(revoke(&guard, key).await, LockErrorKind::Unavailable);
     assert!(

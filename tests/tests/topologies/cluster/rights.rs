@@ -30,7 +30,11 @@ async fn right_to_ask_is_needed_while_a_slot_moves() {
     for record in [LOCK, FENCE] {
         cluster.move_named(record, source, target);
     }
-    let state = users.viewer(None).inspect(KEY).await.expect("it may look");
+    let state = users
+        .viewer(None)
+        .inspect(KEY)
+        .await
+        .expect("the viewer may inspect");
     assert_eq!(state.holders[0].token, Some(token));
     let refused = users.viewer(Some("+asking")).inspect(KEY).await;
     let error = refused.expect_err("it may not ask");

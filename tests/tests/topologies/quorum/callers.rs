@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use harness::{
     KEY, LOCK, LONG, Monitor, RedisQuorum, RedisServer, client, cycle, eventually, hold, soon,
+    token_of,
 };
 use lock_runtime::{LockClient, LockError, distributed_lock};
 use tokio::task::JoinSet;
@@ -47,7 +48,7 @@ fn commands(monitor: &mut Monitor) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn lease_passes_between_callers_of_a_client_without_a_command() {
+async fn lease_is_handed_over_within_a_client_without_a_command() {
     /// What one client may pass on in a row, unless that is set.
     const TURNS: usize = 16;
     const CALLERS: usize = 40;
@@ -95,7 +96,7 @@ async fn lease_is_retained_until_another_client_waits() {
         let token = async || {
             let lock = ours.lock(KEY).ttl(long).retain(long / 3).wait(LONG);
             let guard = soon(lock.acquire()).await.expect("it can be had");
-            let token = guard.fencing_token().await.unwrap().get();
+            let token = token_of(&guard).await.get();
             guard.release().await.expect("it was held throughout");
             token
         };
@@ -112,8 +113,8 @@ async fn lease_is_retained_until_another_client_waits() {
         .await;
         let asked = Instant::now();
         let guard = soon(hold(&other)).await;
-        assert!(asked.elapsed() < long / 6, "it was told of the waiter");
-        assert!(guard.fencing_token().await.unwrap().get() > last);
+        assert!(asked.elapsed() < long / 6, "it was notified of the waiter");
+        assert!(token_of(&guard).await.get() > last);
         guard.release().await.expect("it was held throughout");
     }
 }

@@ -61,7 +61,7 @@ async fn four_of_nine_nodes_stop_nothing_and_five_do() {
 }
 
 #[tokio::test]
-async fn holder_goes_on_while_a_node_is_away_and_another_one_is_slow() {
+async fn holder_goes_on_while_a_node_is_away_and_another_is_slow() {
     let mut quorum = RedisQuorum::start();
     let ways = proxies(&quorum);
     let client = client_without_turns(url_behind(&ways, ""));
@@ -92,7 +92,7 @@ async fn so_many_wait(quorum: &RedisQuorum, waiters: i64) {
 
 /// Else a claim that has come too late for the decision lapses, and the next waiter has that node.
 #[tokio::test]
-async fn holder_keeps_a_node_that_was_given_to_it_after_it_had_won() {
+async fn holder_keeps_a_node_that_votes_after_it_has_won() {
     let mut quorum = RedisQuorum::start();
     let ways = proxies(&quorum);
     let first = client_without_turns(quorum.url());

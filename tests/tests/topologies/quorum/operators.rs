@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use harness::{
     KEY, LOCK, LONG, Mode, OPERATION, RedisQuorum, RedisServer, all_entries, all_locks, ask,
     client_without_turns, eventually, exists, failed, ms, patient, revocation, revoke, soon,
+    token_of,
 };
 use lock_runtime::inspect::{AuditOutcome, HolderKind, HolderRef, ListedLock};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
@@ -93,7 +94,7 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         assert!(state.holders[0].token.is_some(), "{state:?}");
         let listed = list(&operator).await.unwrap();
         assert_eq!(listed.len(), 1, "once, although two have it: {listed:?}");
-        let receipt = revoke(&operator, KEY, guard.fencing_token().await.unwrap()).await;
+        let receipt = revoke(&operator, KEY, token_of(&guard).await).await;
         assert_eq!(receipt.nodes, Some(2));
         let lost = is_lost(guard).await;
         let by = "revoked by ann@ops-1: stuck import";
@@ -198,7 +199,7 @@ async fn without_a_majority_nothing_is_known_or_done() {
         operator.inspect(KEY).await.unwrap_err(),
         list(&operator).await.unwrap_err(),
         operator
-            .revoke(KEY, guard.fencing_token().await.unwrap(), revocation())
+            .revoke(KEY, token_of(&guard).await, revocation())
             .await
             .unwrap_err(),
     ] {
@@ -219,7 +220,7 @@ fn tell(node: &mut Connection) {
 
 /// One node alone may have been restored from a copy: a holder with a majority goes on.
 #[tokio::test]
-async fn message_of_one_node_ends_no_lease() {
+async fn message_of_one_node_does_not_end_a_lease() {
     let quorum = RedisQuorum::start();
     let holder = client_without_turns(quorum.url());
     let guard = held_by(&holder, &quorum).await;
@@ -247,7 +248,7 @@ async fn lose(nodes: &mut [Connection]) {
 
 /// A node that has the lock no more tells its holder nothing. The holder asks all nodes once one of them has told it.
 #[tokio::test]
-async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_soon() {
+async fn holder_is_notified_soon_of_a_revocation_on_few_nodes() {
     let quorum = RedisQuorum::start();
     let holder = client_without_turns(quorum.url());
     let guard = held_by(&holder, &quorum).await;
@@ -262,7 +263,7 @@ async fn holder_whose_lock_is_revoked_where_few_nodes_have_it_is_told_soon() {
 /// One node has the lock no more, and the message of another one is late. A holder that asked before it came would learn that
 /// the lock is lost, and not which operator took it.
 #[tokio::test]
-async fn holder_knows_which_operator_took_its_lock_although_few_nodes_say_so_at_first() {
+async fn holder_knows_its_revoker_although_few_nodes_report_it_at_first() {
     let quorum = RedisQuorum::start();
     let ways = proxies(&quorum);
     let holder = client_without_turns(url_behind(&ways, ""));
@@ -270,14 +271,14 @@ async fn holder_knows_which_operator_took_its_lock_although_few_nodes_say_so_at_
     let guard = held_by(&holder, &quorum).await;
     lose(&mut [quorum.nodes[1].connection()]).await;
     ways[2].replies(Mode::Delay(ms(100)));
-    revoke(&operator, KEY, guard.fencing_token().await.unwrap()).await;
+    revoke(&operator, KEY, token_of(&guard).await).await;
     let lost = is_lost(guard).await;
     assert!(lost.contains("revoked by ann@ops-1"), "{lost}");
 }
 
 /// A node that is stopped keeps its connections, and answers nothing.
 #[tokio::test]
-async fn silent_node_does_not_hold_operators_up() {
+async fn silent_node_does_not_delay_operators() {
     let quorum = RedisQuorum::start();
     let patient = LockClient::builder().url(quorum.url());
     let patient = patient.command_timeout(LONG);
@@ -289,7 +290,7 @@ async fn silent_node_does_not_hold_operators_up() {
     operator.ping().await.unwrap();
     let state = operator.inspect(KEY).await.unwrap();
     assert_eq!(state.votes.unwrap().answered, 2);
-    revoke(&operator, KEY, guard.fencing_token().await.unwrap()).await;
+    revoke(&operator, KEY, token_of(&guard).await).await;
     soon(guard.lost()).await;
     let took = asked.elapsed();
     assert!(took < LONG / 2, "a command waited for its timeout");

@@ -15,7 +15,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 use super::nothing_is_left_on;
 
 #[tokio::test]
-async fn new_nodes_have_no_vote_and_say_until_when() {
+async fn new_nodes_have_no_vote_and_report_until_when() {
     let quorum = RedisQuorum::unmarked(3);
     let url = quorum.url_with("?restart_delay=20s");
     let client = LockClient::builder().url(url).ttl(ms(1_000));
@@ -124,7 +124,7 @@ const TASKS: usize = 8;
 /// One of three nodes restarts without its data again and again. The other two vote, and the callers that have one of
 /// them each agree. The keys come at random: a lock for which nobody queues is one that two clients race for.
 #[tokio::test(flavor = "multi_thread")]
-async fn restarts_of_a_minority_hold_up_no_call() {
+async fn restarts_of_a_minority_delay_no_call() {
     let mut quorum = RedisQuorum::start();
     let urls: Vec<String> = quorum.nodes.iter().map(RedisServer::url).collect();
     let clients = [(); 2].map(|()| client_without_turns(quorum.url()));
@@ -178,7 +178,7 @@ async fn restarts_of_a_minority_hold_up_no_call() {
 }
 
 #[tokio::test]
-async fn clients_with_different_delays_are_told() {
+async fn clients_with_different_delays_get_an_error() {
     let quorum = RedisQuorum::start();
     let client = |url| patient(url).build().unwrap();
     cycle(&client(quorum.url())).await;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use harness::{
     KEY, LONG, Mode, Proxy, QUEUE, RedisQuorum, RedisServer, Worker, ask, cycle, eventually, hold,
-    ms, patient, soon,
+    ms, patient, soon, token_of,
 };
 use lock_runtime::{LockClient, LockError, LockGuard};
 use tokio::task::{JoinHandle, JoinSet};
@@ -97,7 +97,7 @@ async fn visit(client: LockClient, room: Room) {
     let (inside, last) = &*room.0;
     let guard = hold(&client).await;
     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside");
-    let token = guard.fencing_token().await.unwrap().get();
+    let token = token_of(&guard).await.get();
     let before = last.swap(token, Ordering::SeqCst);
     assert!(before < token, "{token} after {before}");
     tokio::task::yield_now().await;
@@ -121,28 +121,6 @@ async fn callers_that_have_a_node_each_are_all_served_one_at_a_time() {
     }
 }
 
-#[tokio::test]
-async fn clients_that_reach_different_nodes_first_are_all_served() {
-    const ROUNDS: usize = 5;
-    let quorum = RedisQuorum::start();
-    let callers = callers(&quorum, 3).await;
-    let room = Room::default();
-    let mut visitors = Vec::new();
-    for (node, caller) in callers.iter().enumerate() {
-        caller.is_near(node);
-        let (client, room) = (caller.client.clone(), room.clone());
-        visitors.push(tokio::spawn(async move {
-            for _ in 0..ROUNDS {
-                visit(client.clone(), room.clone()).await;
-            }
-        }));
-    }
-    for visitor in visitors {
-        soon(visitor).await.expect("each round is served");
-    }
-    nothing_is_left(&quorum).await;
-}
-
 type Attempt = JoinHandle<Result<Option<LockGuard>, LockError>>;
 
 fn try_acquire(client: LockClient) -> Attempt {
@@ -164,7 +142,7 @@ async fn one_has_it(quorum: &RedisQuorum, attempts: Vec<Attempt>) {
 
 /// At once, near another node each, and when each has a node.
 #[tokio::test]
-async fn one_of_the_callers_that_only_try_has_the_lock() {
+async fn one_of_several_trying_callers_has_the_lock() {
     let quorum = RedisQuorum::start();
     let callers = callers(&quorum, 3).await;
     let clients = || callers.iter().map(|caller| caller.client.clone());
@@ -203,7 +181,7 @@ async fn caller_that_is_dropped_while_the_nodes_are_split_leaves_nothing() {
 
 /// The lock is handed to a process that does not run. Its connections are there, so the nodes take it for alive.
 #[tokio::test]
-async fn lock_passes_on_from_a_stopped_claimant() {
+async fn lock_moves_on_from_a_stopped_claimant() {
     let (quorum, resource) = (RedisQuorum::start(), RedisServer::start());
     let client = || patient(quorum.url()).local_turns(1).build().unwrap();
     let [holder, next] = [client(), client()];

@@ -4,13 +4,13 @@ use harness::{
     Authority, KEY, LOCK, LONG, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client,
     cycle, eventually, exists, failed, hold, host_of, ms, patient, quorum_url,
 };
-use lock_runtime::{Credentials, LockClient, LockErrorKind, LockRecord};
+use lock_runtime::{LockClient, LockErrorKind, LockRecord};
 use std::time::Duration;
 
 use super::{comes_to, is_on_all_nodes};
 
 #[test]
-fn client_of_a_quorum_refuses_what_a_quorum_has_no_room_for() {
+fn client_of_a_quorum_refuses_unsupported_options() {
     let builder = || LockClient::builder().url("redlock://a,b,c");
     let client = builder().build().expect("the URL names a quorum");
     let lock = || client.lock(KEY);
@@ -114,7 +114,7 @@ async fn refused(hosts: &[String], kind: LockErrorKind, words: &str) {
 }
 
 #[tokio::test]
-async fn nodes_that_are_no_servers_of_their_own_are_refused() {
+async fn nodes_on_the_same_server_are_refused() {
     let rejected = LockErrorKind::Rejected;
     let [primary, other] = [(); 2].map(|()| RedisServer::start());
     let mut hosts = [&primary, &other, &primary].map(|server| host_of(&server.url()));
@@ -179,23 +179,4 @@ async fn right_to_info_is_needed_where_a_restart_may_lose_data() {
     assert!(text.contains("3 of 3 nodes refuse it"), "{text}");
     assert!(text.contains("the permission +info"), "{text}");
     cycle(&client(format!("{url}?restart_delay=0s"))).await;
-}
-
-#[tokio::test]
-async fn credentials_are_asked_for_at_each_node() {
-    let quorum = RedisQuorum::start();
-    for node in &quorum.nodes {
-        let user = [
-            "ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all",
-        ];
-        let _: () = ask(&mut node.connection(), &user);
-    }
-    let given = async || Ok::<_, std::io::Error>(Credentials::new("app", "s3cret"));
-    let builder = patient(quorum.url()).credentials(given);
-    let client = builder.connect().await.unwrap();
-    cycle(&client).await;
-    for node in &quorum.nodes {
-        let clients: String = ask(&mut node.connection(), &["CLIENT", "LIST"]);
-        assert!(clients.contains("user=app"), "{clients}");
-    }
 }

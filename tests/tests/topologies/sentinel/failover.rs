@@ -28,7 +28,7 @@ async fn noticed(all: &RedisSentinels, promoted: usize, clients: usize) {
 }
 
 #[tokio::test]
-async fn failover_is_noticed_by_the_next_sentinel_when_the_watched_one_is_gone() {
+async fn failover_is_noticed_through_the_next_sentinel_when_the_watched_sentinel_is_gone() {
     let mut all = RedisSentinels::start();
     let client = client(all.url());
     let guard = client.lock(KEY).ttl(LONG * 6).acquire().await.unwrap();
@@ -79,7 +79,7 @@ async fn stale_sentinel_does_not_end_a_connection() {
 
 /// Its sockets stay open and nothing is answered.
 #[tokio::test]
-async fn primary_that_is_stopped_is_left_for_the_one_that_took_over() {
+async fn stopped_primary_is_left_for_its_successor() {
     let all = RedisSentinels::start();
     let client = client(all.url());
     hold(&client).await.release().await.unwrap();

@@ -10,7 +10,7 @@ use lock_runtime::{LockClient, LockErrorKind};
 
 /// The sentinels that knew of the failover are gone, and the client remembers that there was one.
 #[tokio::test]
-async fn stale_sentinel_is_not_believed_by_a_client_that_has_seen_the_failover() {
+async fn stale_sentinel_is_not_trusted_after_a_failover() {
     let mut all = RedisSentinels::start();
     let (old, promoted) = (RedisServer::start(), all.fail_over(0));
     let stale = sentinel_of(&old, 2);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::{
     KEY, LONG, RedisSentinels, eventually, hold, owner_on, patient, revocation, revoke,
-    sees_waiters, served, soon,
+    sees_waiters, served, soon, token_of,
 };
 
 /// A cursor of the old primary means nothing to the new one.
@@ -51,30 +51,30 @@ async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
     let first = holder.lock(KEY).ttl(LEASE).await.unwrap();
     let waiting = tokio::spawn(next.lock(KEY).ttl(LEASE).wait(LONG).acquire());
     sees_waiters(&operator, KEY, 1).await;
-    revoke(&operator, KEY, first.fencing_token().await.unwrap()).await;
+    revoke(&operator, KEY, token_of(&first).await).await;
     soon(first.lost()).await;
     let second = served(waiting).await;
-    assert!(second.fencing_token().await.unwrap() > first.fencing_token().await.unwrap());
+    assert!(token_of(&second).await > token_of(&first).await);
 
     all.wait_for_replication();
     let primary = all.fail_over(0);
     // Calls fail while there is no primary, and the lock is confirmed at the new one.
     eventually("holder at the new primary", LONG, async || {
         let seen = operator.inspect(KEY).await;
-        let token = Some(second.fencing_token().await.unwrap());
+        let token = Some(token_of(&second).await);
         second.renew().await.is_ok() && seen.is_ok_and(|state| state.holders[0].token == token)
     })
     .await;
     // The old primary takes commands until it is told that it is a replica: what is revoked there is not revoked here.
     eventually("revocation at the new primary", LONG, async || {
-        let seen = second.fencing_token().await.unwrap();
+        let seen = token_of(&second).await;
         let _not_held_any_more = operator.revoke(KEY, seen, revocation()).await;
         owner_on(&all.servers[primary]).is_none()
     })
     .await;
     soon(second.lost()).await;
     let third = hold(&holder).await;
-    assert!(third.fencing_token().await.unwrap() > second.fencing_token().await.unwrap());
+    assert!(token_of(&third).await > token_of(&second).await);
     for lost in [first, second] {
         let lost = lost.release().await.unwrap_err().to_string();
         assert!(

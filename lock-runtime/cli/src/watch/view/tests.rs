@@ -43,7 +43,7 @@ fn rows_are_sorted_by_each_column_in_turn() {
 }
 
 #[test]
-fn filter_is_typed_and_escape_takes_it_away() {
+fn filter_is_typed_and_escape_removes_it() {
     let mut view = view();
     type_in(&mut view, "/x");
     assert_eq!((keys(&view).as_str(), view.count()), ("bc", 3));
@@ -59,7 +59,7 @@ fn filter_is_typed_and_escape_takes_it_away() {
 }
 
 #[test]
-fn chosen_row_stays_chosen_when_rows_move_and_passes_on_when_it_is_gone() {
+fn chosen_row_stays_chosen_when_rows_move_and_its_successor_when_it_is_gone() {
     let mut view = view();
     view.press(Press::Down);
     assert_eq!(chosen(&view), Some("b"));
@@ -89,7 +89,7 @@ fn some(locks: &[(&str, Option<Row>)]) -> Update {
 }
 
 #[test]
-fn rows_on_the_screen_are_seen_by_themselves() {
+fn rows_on_the_screen_are_updated_alone() {
     let mut view = view();
     assert_eq!(view.keys_on(2), ["a", "b"]);
     view.press(Press::End);
@@ -110,7 +110,7 @@ fn rows_on_the_screen_are_seen_by_themselves() {
 }
 
 #[test]
-fn freed_keys_that_are_asked_for_have_a_bound() {
+fn number_of_freed_keys_is_bounded() {
     let mut view = View::new();
     let names: Vec<String> = (100..300).map(|number| number.to_string()).collect();
     set_rows(
@@ -123,7 +123,7 @@ fn freed_keys_that_are_asked_for_have_a_bound() {
 }
 
 #[test]
-fn chosen_row_keeps_its_place_by_age_while_others_are_not_looked_at() {
+fn chosen_row_keeps_its_place_by_age_while_others_are_not_read() {
     let mut view = view();
     view.press(Press::Char('s'));
     view.press(Press::Home);
@@ -138,7 +138,7 @@ fn chosen_row_keeps_its_place_by_age_while_others_are_not_looked_at() {
 }
 
 #[test]
-fn age_of_rows_beside_the_screen_is_that_of_the_last_look_at_all() {
+fn age_of_rows_outside_the_screen_counts_from_the_last_full_read() {
     let (mut view, began) = (View::new(), Instant::now());
     assert_eq!(view.age_of_others(began), None);
     view.see(Update::All(vec![row("a", "x", 1)]), began);
@@ -149,7 +149,7 @@ fn age_of_rows_beside_the_screen_is_that_of_the_last_look_at_all() {
 }
 
 #[test]
-fn lock_that_cannot_be_seen_is_told_and_hides_no_other() {
+fn lock_that_cannot_be_read_is_reported_and_hides_no_other() {
     let mut view = view();
     let update = Update::Some {
         locks: vec![("a".to_owned(), None)],
@@ -168,7 +168,7 @@ fn inspected(row: Option<Row>) -> Inspected {
 }
 
 #[test]
-fn text_is_not_shown_over_what_is_typed() {
+fn text_is_not_shown_over_typed_text() {
     let mut view = view();
     type_in(&mut view, "/x");
     view.show(inspected(None));
@@ -179,7 +179,7 @@ fn text_is_not_shown_over_what_is_typed() {
 }
 
 #[test]
-fn holder_that_was_shown_is_revoked_whoever_has_the_lock_by_then() {
+fn revocation_is_for_the_holder_that_was_shown() {
     let mut view = view();
     let seen = Some(HolderRef::Token(FencingToken::try_from(16_u64).unwrap()));
     let shown = Row {
@@ -215,7 +215,7 @@ fn holder_that_was_shown_is_revoked_whoever_has_the_lock_by_then() {
 }
 
 #[test]
-fn escape_leaves_what_is_open_and_never_the_view() {
+fn escape_closes_a_mode_and_never_the_view() {
     let mut view = view();
     type_in(&mut view, "/x");
     view.press(Press::Enter);

@@ -1,4 +1,4 @@
-//! What needs a terminal: that of tmux, which is there in the long form of a run.
+//! Tests that need a terminal: tmux, which the long form installs.
 
 mod prompts;
 mod terminal;

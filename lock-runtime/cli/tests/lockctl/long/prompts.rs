@@ -39,7 +39,7 @@ async fn key_is_typed_in_a_terminal() {
 }
 
 #[tokio::test]
-async fn sharers_are_told_of_before_and_lose_the_lock_together() {
+async fn revocation_of_a_shared_lock_warns_first_and_all_lose_it() {
     let server = RedisServer::start();
     let service = client(server.url());
     let one = service.lock("order:42").read().acquire().await.unwrap();
@@ -87,7 +87,7 @@ async fn label_is_typed_before_all_locks_of_a_holder_are_taken() {
 #[test]
 fn command_has_the_terminal_and_its_shell_gets_it_back() {
     let server = RedisServer::start();
-    // A shell without jobs: nobody but lockctl gives the terminal back to it.
+    // A shell without job control: only lockctl gives the terminal back to it.
     let command = r#"read a; echo "one $a"; trap 'echo key; exit 3' INT; echo in; while :; do sleep 0.05; done"#;
     let line = r#"trap : INT; "$1" run import -- sh -c "$2"; echo "exit $?"; read b; echo "two $b"; read c"#;
     let program = env!("CARGO_BIN_EXE_lockctl");

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use crate::obedient;
 
-/// A terminal of tmux, with a server of its own, which ends with this.
+/// A terminal in a tmux server of its own, which ends when this is dropped.
 pub(super) struct Terminal {
     folder: TempDir,
 }

@@ -27,7 +27,7 @@ async fn live_view_sorts_filters_inspects_and_revokes() {
     terminal.press(&["Enter"]);
     terminal.shows("lock `order:42` is held");
     terminal.shows(&format!("token {}", guard.fencing_token().await.unwrap()));
-    // Of the lock that is shown.
+    // Revokes the lock that is shown.
     terminal.press(&["r"]);
     terminal.shows("revoke `order:42`, reason:");
     terminal.press(&["-l", "stuck"]);
@@ -43,14 +43,14 @@ async fn live_view_sorts_filters_inspects_and_revokes() {
     wait_until("end of the terminal", LONG, || terminal.screen().is_empty());
 }
 
-/// How often the server was asked about a single lock, and how often for a part of its keys.
+/// How many single locks, and how many pages of keys, the server was asked for.
 fn looks(admin: &mut redis::Connection) -> (usize, usize) {
     (calls(admin, "multi"), calls(admin, "scan"))
 }
 
 /// Thousands of locks are not read every second, but the rows on the screen are.
 #[tokio::test]
-async fn many_locks_are_looked_at_less_often_than_those_on_the_screen() {
+async fn many_locks_are_read_less_often_than_the_screen() {
     const OTHERS: usize = 5_000;
     let server = RedisServer::start();
     let service = client(server.url());
@@ -67,7 +67,8 @@ async fn many_locks_are_looked_at_less_often_than_those_on_the_screen() {
     let _: () = ask(&mut admin, &["DEL", "lock:order:0"]);
     terminal.shows("*: 4999 locks");
     terminal.shows("all read ");
-    // Sixteen rows are on the screen. However slow this machine is, a rest has room for some looks at them.
+    // Sixteen rows are on the screen. Even on a slow machine, the pause after a read of all locks has room for some
+    // reads of these.
     let (single, pages) = looks(&mut admin);
     let (on_screen, all) = (single / 16, pages.div_ceil(a_look));
     assert!(
@@ -77,7 +78,7 @@ async fn many_locks_are_looked_at_less_often_than_those_on_the_screen() {
 }
 
 #[tokio::test]
-async fn change_beside_the_screen_is_seen_by_the_next_look_at_all() {
+async fn change_outside_the_screen_is_seen_by_the_next_full_read() {
     let server = RedisServer::start();
     let service = client(server.url());
     let mut admin = server.connection();
@@ -94,7 +95,7 @@ async fn change_beside_the_screen_is_seen_by_the_next_look_at_all() {
 }
 
 #[tokio::test]
-async fn server_that_is_away_is_told_and_looked_for() {
+async fn unreachable_server_is_reported_and_retried() {
     let mut server = RedisServer::start();
     let service = client(server.url());
     let _guard = service.lock("order:42").fenced().acquire().await.unwrap();
@@ -103,7 +104,7 @@ async fn server_that_is_away_is_told_and_looked_for() {
     terminal.shows("*: 1 locks");
     server.kill9();
     terminal.shows("cannot connect to ");
-    // What was seen last stays.
+    // The last known rows stay.
     terminal.shows("order:42");
     server.restart();
     terminal.shows("*: 0 locks");
@@ -112,11 +113,11 @@ async fn server_that_is_away_is_told_and_looked_for() {
 }
 
 #[tokio::test]
-async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
+async fn keys_and_signals_work_while_a_server_does_not_answer() {
     let server = RedisServer::start();
     let service = client(server.url());
     let _guard = service.lock("order:42").fenced().acquire().await.unwrap();
-    // The shell stays to show what the terminal is like afterwards.
+    // The shell stays, to show the state of the terminal afterwards.
     let line = r#""$0" watch --interval 100ms --timeout 10m; echo "ended $?"; read a; echo "read $a"; read a"#;
     let program = env!("CARGO_BIN_EXE_lockctl");
     let terminal = Terminal::of(&server, &["sh", "-c", line, program]);
@@ -128,7 +129,7 @@ async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
     let watching = Pid::from_raw(watching.trim().parse().unwrap()).unwrap();
 
     server.pause();
-    // A look begins in between, and does not end.
+    // A read of the locks begins in between, and does not end.
     let sorts = ["by age", "by waiters", "by holder", "by key"];
     for sort in sorts.iter().cycle().take(16) {
         terminal.press(&["s"]);
@@ -137,7 +138,7 @@ async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
     kill_process(watching, Signal::TERM).unwrap();
     terminal.shows("ended 143");
     let screen = terminal.tmux(&["display-message", "-p", "#{alternate_on}"]);
-    assert_eq!(screen.trim(), "0", "the screen of before is shown");
+    assert_eq!(screen.trim(), "0", "the earlier screen is shown");
     terminal.press(&["-l", "typed"]);
     terminal.press(&["Enter"]);
     terminal.shows("read typed");
@@ -145,7 +146,7 @@ async fn keys_and_signals_are_heard_while_a_server_does_not_answer() {
 }
 
 #[tokio::test]
-async fn keys_are_heard_while_an_action_is_not_answered() {
+async fn keys_work_while_an_action_is_not_answered() {
     let server = RedisServer::start();
     let service = client(server.url());
     let _guard = service.lock("order:42").fenced().acquire().await.unwrap();

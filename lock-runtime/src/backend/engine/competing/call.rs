@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// What a caller asks for, and the abilities of its servers.
+/// A caller's request, and the abilities of its servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Call {
     /// The number of locks.
     pub(crate) locks: usize,
-    /// The ttl of its first lease.
+    /// The ttl of the first lease.
     pub(crate) ttl: Duration,
     pub(crate) waits: bool,
     pub(crate) is_share: bool,

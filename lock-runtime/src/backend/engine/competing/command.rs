@@ -1,13 +1,13 @@
 //! The next command of a competing call.
 
-/// What to do next.
+/// The next step for the task of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Command {
     /// Send an acquire, with a new owner if there is none.
     Attempt,
     /// Wait until enough replicas have the lock that was granted.
     AwaitReplicas,
-    /// Check that there are enough replicas now: without them nobody can have the lock.
+    /// Check that there are enough replicas now. Without them nobody can hold the lock.
     CheckReplicas,
     /// Listen for releases.
     Listen,
@@ -26,14 +26,14 @@ pub(crate) enum Command {
 /// How long to wait for the next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Pause {
-    /// Not at all, if there is time for another attempt.
+    /// No pause, if there is time for another attempt.
     None,
-    /// Until the poll that the last answer set.
+    /// Until the next poll, which the last answer scheduled.
     Poll,
     /// As long as a poll may be delayed.
     Longest,
     /// Longer with each failure in a row.
     BackOff,
-    /// Longer with each owner that had some of several locks and lost them.
+    /// Longer each time the call has lost one of several locks and started over.
     Anew,
 }

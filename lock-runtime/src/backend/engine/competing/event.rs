@@ -6,20 +6,20 @@ use crate::lease::record::Grant;
 /// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// No owner could be made.
+    /// No owner could be created.
     NoOwner,
     Granted(Answered<Grant>),
-    /// This lock, counted from 0, is in the way. The owner has the locks before it, and may have one behind it.
+    /// This lock, counted from 0, is in the way. The owner has the locks before it, and may have one after it.
     Waiting {
         lock: usize,
         holds_later: bool,
     },
-    /// Enough replicas have the lock that was granted, or could have one.
+    /// Enough replicas have the lock that was granted, or there are enough for a grant.
     HasReplicas,
     Refused,
-    /// It was not sent or not answered, or there are too few replicas.
+    /// The command was not sent or not answered, or there are too few replicas.
     Unavailable,
-    /// A release before this may have been missed.
+    /// The call may have missed an earlier release.
     MayHaveMissed,
     Listens,
     GivenBack,
@@ -31,13 +31,13 @@ pub(crate) enum Event {
     TimeIsUp,
 }
 
-/// What is known about the lock.
+/// The call's knowledge about the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Knows {
     Nothing,
     /// The last attempt was answered with the holder.
     Holder,
-    /// Another caller of this client has or had it.
+    /// Another caller of this client has the lock, or had it.
     OneOfUs,
     /// The last attempt failed.
     Failed,

@@ -7,7 +7,7 @@ use crate::lease::record::Grant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Step {
     Attempts,
-    /// For this grant.
+    /// The wait for the replicas of this grant.
     AwaitsReplicas(Answered<Grant>),
     ChecksReplicas {
         has_lost: bool,
@@ -15,6 +15,6 @@ pub(crate) enum Step {
     Listens,
     GivesBack,
     BeginsAnew,
-    /// None: the call has won.
+    /// No command: the call has won.
     Wins(Answered<Grant>),
 }

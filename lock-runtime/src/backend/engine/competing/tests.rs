@@ -1,5 +1,5 @@
-//! Explores every answer at every time. The servers keep the effects of the commands, and the caller may leave at any
-//! time.
+//! Explores every answer to every command, at every time. The servers keep the effects of the commands, and the caller
+//! may leave at any time.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -18,7 +18,7 @@ struct Owner {
     outstanding: Outstanding,
     holds: bool,
     is_queued: bool,
-    /// An acquire on the first connection may be carried out later.
+    /// An acquire on the first connection may still be carried out.
     is_in_flight: bool,
 }
 
@@ -41,7 +41,7 @@ struct World {
     connection: u64,
     is_late: bool,
     began_as_head: bool,
-    /// The number of owners made or taken over, minus those given away.
+    /// The number of owners created or taken over, minus those given away.
     owners: u8,
     seen: Seen,
 }
@@ -63,16 +63,16 @@ enum Next {
 /// The answers so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Seen {
-    /// One of them reported something about the lock.
+    /// An answer reported something about the lock.
     knows: bool,
-    /// The last one named the holder.
+    /// The last answer named the holder.
     holder: bool,
     is_refused: bool,
-    /// An answer that came in time granted the lock, and enough replicas have it.
+    /// An answer in time granted the lock, and enough replicas have it.
     is_granted: bool,
-    /// The locks before this one are the owner's.
+    /// The owner has all locks with a lower index.
     has_those_before: usize,
-    /// It has lost one of them, or has one out of order.
+    /// The owner has lost one of them, or has one out of order.
     has_lost: bool,
 }
 
@@ -87,7 +87,7 @@ enum Fate {
         lock: usize,
         holds_later: bool,
     },
-    /// Possibly by the server of one of several locks.
+    /// The server of any of the locks may refuse.
     Refused {
         has_part: bool,
     },
@@ -160,7 +160,7 @@ impl World {
             }
             Next::AwaitsReplicas { is_fresh } => {
                 events.extend(failures);
-                // Its lease may end before enough replicas have it.
+                // The lease may end before enough replicas have it.
                 events.extend(is_fresh.then_some(Event::HasReplicas));
                 next.push(self.with(|world| world.on_after_the_lease(Event::HasReplicas)));
             }
@@ -209,7 +209,7 @@ impl World {
                 });
             }
         }
-        // Without a place in the queue, it gets all of the locks or none.
+        // Without a place in the queue, the owner gets all of the locks or none.
         let locks = if self.competing.queues() {
             self.competing.call.locks
         } else {
@@ -247,12 +247,12 @@ impl World {
             *made += 1;
             Ok::<_, ()>(Owner::default())
         });
-        let owner = owner.expect("it is made");
+        let owner = owner.expect("there is an owner");
         assert!(owner.outstanding.may_ask_for(TTL), "another ttl: {owner:?}");
         let on = ConnectionId(self.connection);
         owner.outstanding.sending(on, TTL, queues);
         if !matches!(fate, Fate::Unsent | Fate::Lost { .. }) && on == ConnectionId(1) {
-            // One connection keeps the order.
+            // One connection keeps its commands in order.
             owner.is_in_flight = false;
         }
         match fate {
@@ -292,14 +292,14 @@ impl World {
     }
 
     fn give_back(&mut self) {
-        let owner = self.competing.give_back().expect("it is to be ended");
+        let owner = self.competing.give_back().expect("an owner to end");
         self.given_away(&owner);
         self.seen.has_lost = false;
         self.seen.has_those_before = 0;
         self.on(Event::GivenBack);
     }
 
-    /// Gives an owner away, to be ended or to the next caller, with everything they need to know.
+    /// Gives an owner away: it is ended, or the next caller inherits it. Either needs to know what the owner may have.
     fn given_away(&mut self, owner: &Owner) {
         let Owner {
             outstanding,
@@ -308,11 +308,11 @@ impl World {
             is_in_flight,
         } = owner;
         let may_hold = *holds || *is_in_flight;
-        // A refused end is sent again. No end is sent for an owner that has nothing.
+        // An end that was refused is sent again. An owner that has nothing is not ended.
         assert!(!may_hold || outstanding.may_hold(), "it holds: {owner:?}");
         let is_stored = may_hold || *is_queued;
         assert!(!is_stored || outstanding.may_be_stored(), "left: {owner:?}");
-        // A message that names it later has it ended again.
+        // A later message that names the owner causes another end.
         assert!(
             !is_queued || outstanding.may_be_granted(),
             "queued: {owner:?}"
@@ -459,7 +459,7 @@ impl World {
         let is_share = self.competing.call.is_share;
         assert_eq!(won.promotes, self.began_as_head && is_share, "{self:?}");
         assert_eq!(won.heads_queue, self.began_as_head && !is_share, "{self:?}");
-        // The lease promotes the next caller, if it heads the queue.
+        // A lease that heads the queue promotes the next caller later.
         self.leave(false);
     }
 
@@ -476,7 +476,7 @@ impl World {
         self.leave(self.began_as_head);
     }
 
-    /// The caller is gone: its owner is ended or handed over, and a head promotes the next caller, once.
+    /// The caller is gone: its owner is ended or inherited, and a head promotes the next caller exactly once.
     fn leave(&mut self, heads_queue: bool) {
         let Left { ends, promotes } = self.competing.leave();
         ends.iter().for_each(|owner| self.given_away(owner));
@@ -489,7 +489,7 @@ impl World {
                 self.given_away(&owner);
             }
             Some(Handoff::Fresh) | None => {}
-            Some(handoff) => panic!("it has no place: {handoff:?}"),
+            Some(handoff) => panic!("a handoff that cannot be: {handoff:?}"),
         }
         assert_eq!(self.owners, 0, "lost: {self:?}");
         let again = self.competing.leave();
@@ -501,7 +501,7 @@ fn now() -> Moment {
     Moment::FIRST + NOW
 }
 
-/// Sent just now, or longer ago than its lease lasts.
+/// Returns a grant whose command was sent just now, or longer ago than its lease lasts.
 fn grant(is_fresh: bool, contended: bool) -> Answered<Grant> {
     let at = if is_fresh { now() } else { Moment::FIRST };
     let token = FencingToken::absent(7);
@@ -531,7 +531,7 @@ fn calls() -> Vec<Call> {
     calls
 }
 
-/// The handoffs that a head may take over, and what the last head knew.
+/// Returns the handoffs that a head may take over, and what the last head knew.
 fn handoffs() -> Vec<(Handoff<Owner>, Knows)> {
     let on = ConnectionId(1);
     let mut holds = Owner {
@@ -569,17 +569,17 @@ fn handoffs() -> Vec<(Handoff<Owner>, Knows)> {
 }
 
 #[test]
-fn call_wins_what_it_was_granted_or_ends_and_promotes_once_whenever_it_is_over() {
+fn call_wins_its_grant_or_ends_and_promotes_once() {
     let mut known = HashSet::new();
     for call in calls() {
         for heads_queue in [false, true] {
-            // Callers of several locks are in no local queue. Callers of one lock pass the head by if they do not wait.
+            // Callers of several locks are in no local queue. Nor are callers of one lock that do not wait.
             let is_beside = call.locks > 1 || !call.waits;
             if heads_queue && call.locks > 1 || !heads_queue && !is_beside {
                 continue;
             }
             for (handoff, knew) in handoffs() {
-                // No other caller takes over a share's owner, and only a head that waited takes one over.
+                // Nobody takes over a share's owner, and only a head that waited leaves an owner to take over.
                 let may_take_over = heads_queue && call.waits && !call.is_share;
                 if may_take_over || matches!(handoff, Handoff::Fresh) {
                     for world in World::begin(call, heads_queue, &handoff, knew) {
@@ -592,7 +592,7 @@ fn call_wins_what_it_was_granted_or_ends_and_promotes_once_whenever_it_is_over()
     assert!(known.len() > 10_000, "{}", known.len());
 }
 
-/// Visits every state that can follow and is not known yet.
+/// Visits every state that can follow and was not visited before.
 fn explore(known: &mut HashSet<World>, begin: World) {
     known.insert(begin.clone());
     let mut open = vec![begin];

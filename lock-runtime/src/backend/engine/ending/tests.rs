@@ -1,4 +1,4 @@
-//! Explores every answer at every time. The server keeps the effects of the commands.
+//! Explores every answer to every command, at every time. The server keeps the effects of the commands.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::lease::fencing_token::FencingToken;
 
-/// Every owner's ttl. No command is under way for longer.
+/// The ttl of every owner. No command is in flight for longer.
 const TTL: u64 = 10_000;
 
 /// How long the caller of a release waits.
@@ -15,10 +15,10 @@ const PATIENCE: u64 = 1_000;
 /// The longest wait for a command.
 const COMMAND_TIMEOUT: u64 = 2_000;
 
-/// A pause ends at a multiple of this, later than it should, so that states coincide and stay few. It divides the ttl.
+/// Pauses are rounded up to a multiple of this, so that states coincide and stay few. It divides the ttl.
 const TICK: u64 = 2_500;
 
-/// An end, and the server's state. Times are in milliseconds since the first command was due.
+/// An end, and the server's state. Times are in milliseconds from the time when the first command was due.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     ending: Ending,
@@ -27,7 +27,7 @@ struct World {
     /// Successive connections. The last one is open.
     connection: u64,
     server: Server,
-    /// The connection of an acquire that is still under way.
+    /// The connection of an acquire that is still in flight.
     acquire: Option<u64>,
     next: Next,
     rests_until: Option<u64>,
@@ -35,8 +35,8 @@ struct World {
     debts: Debts,
 }
 
-/// A state, and of the owner's commands whether an end may have been carried out, and whether it is tainted. No acquire
-/// is sent any longer.
+/// A state without the owner's commands, and five facts about these. No acquire is sent any longer, so the future depends
+/// on nothing else.
 type Key = (World, [bool; 5]);
 
 const NO_DEBTS: Debts = Debts {
@@ -49,7 +49,7 @@ const NO_DEBTS: Debts = Debts {
 enum Server {
     Nothing,
     Queues,
-    /// Since before its end, or by an acquire that came after that.
+    /// Since before its end, or because of a late acquire.
     Holds {
         until: u64,
         is_late: bool,
@@ -73,7 +73,7 @@ enum SentCommand {
 /// The effects so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Done {
-    /// A command found the owner holding, and ended that.
+    /// A command found that the owner held the lock, and ended that.
     had_the_lock: bool,
     /// The lock is reserved.
     rests: bool,
@@ -81,7 +81,7 @@ struct Done {
     reported: u8,
     /// The last command was refused.
     is_refused: bool,
-    /// A command was answered: the owner had no lock after that.
+    /// A command was answered, and left the owner without the lock.
     is_answered: bool,
     /// The server has confirmed that the lock is reserved.
     rest_answered: bool,
@@ -90,14 +90,14 @@ struct Done {
 /// The fate of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// It is carried out and answered. A waiter queues or not.
+    /// The command is carried out and answered.
     Answered {
         is_contended: bool,
     },
     Refused,
     Unsent,
     Lost,
-    /// It is carried out, and the answer is lost.
+    /// The command is carried out, and the answer is lost.
     Unanswered {
         is_contended: bool,
     },
@@ -136,7 +136,7 @@ impl World {
         }
     }
 
-    /// The part of the state that the future depends on.
+    /// Returns the part of the state that decides the future.
     fn key(&self) -> Key {
         let mut state = World {
             owner: Outstanding::default(),
@@ -196,7 +196,7 @@ impl World {
         world
     }
 
-    /// The lease expires meanwhile.
+    /// Lets time pass. The lease may expire.
     fn pass(&mut self, now: u64) {
         self.now = now;
         if let Server::Holds { until, .. } = self.server
@@ -251,7 +251,7 @@ impl World {
     /// Carries a command out on the server, and returns its answer.
     fn carry_out(&mut self, command: SentCommand, is_contended: bool) -> EndReply {
         if self.acquire == Some(self.connection) {
-            // One connection keeps the order.
+            // One connection keeps its commands in order.
             self.acquire_arrives();
         }
         if command == SentCommand::Release && is_contended {
@@ -303,7 +303,7 @@ impl World {
         if matches!(reaction.then, Then::Pause(_) | Then::Over) {
             self.check_debts();
         }
-        // An end that is answered after all of its time is the last one.
+        // An answered end after `TTL` is the last one.
         if self.next != Next::Over && (self.done.is_answered || now < TTL) {
             let is_awaited = self.ending.is_awaited();
             assert_ne!(is_awaited, self.done.is_answered, "{self:?}");
@@ -341,7 +341,7 @@ impl World {
         }
     }
 
-    /// The first end is over: others no longer wait for it.
+    /// The first end is over, so nobody waits for anything any longer.
     fn check_debts(&self) {
         let Debts { head, report } = self.debts;
         assert_eq!(self.done.promoted, u8::from(head), "{self:?}");
@@ -353,14 +353,14 @@ impl World {
         let may_come = self.acquire.is_some() && self.now < TTL;
         let is_settled = match self.server {
             Server::Nothing => true,
-            // It expires soon.
+            // The place in the queue expires soon.
             Server::Queues => self.done.is_refused || self.now >= TTL,
             Server::Holds { .. } => false,
         };
         assert!(is_settled && !may_come, "left: {self:?}");
     }
 
-    /// The task is dropped here: the next caller is promoted, and the end continues.
+    /// If the task is dropped here, the next caller is promoted, and the end continues.
     fn check_dropped(&self) {
         let mut dropped = self.clone();
         dropped.now = dropped.now.max(PATIENCE);
@@ -389,7 +389,7 @@ fn at(ms: u64) -> Moment {
     Moment::FIRST + Duration::from_millis(ms)
 }
 
-/// Visits every state that can follow and is not known yet.
+/// Visits every state that can follow and was not visited before.
 fn explore(known: &mut HashSet<Key>, begin: World) {
     known.insert(begin.key());
     let mut open = vec![begin];
@@ -413,7 +413,7 @@ fn answered() -> Outstanding {
     owner
 }
 
-/// The same, after an acquire on an earlier connection that may still arrive.
+/// The same owner, after an acquire on an earlier connection that may still arrive.
 fn tainted() -> Outstanding {
     let mut owner = Outstanding::default();
     owner.sending(ConnectionId(1), Duration::from_millis(TTL), true);
@@ -423,7 +423,7 @@ fn tainted() -> Outstanding {
 }
 
 #[test]
-fn holder_is_ended_for_good_promotes_once_and_reports_what_was() {
+fn holder_is_ended_for_good_promotes_once_and_reports_the_outcome() {
     let mut known = HashSet::new();
     for is_contended in [false, true] {
         for heads_queue in [false, true] {

@@ -8,7 +8,7 @@ const TTL: Duration = Duration::from_secs(9);
 
 const TURNS: u32 = 3;
 
-/// The longest time for which it is retained.
+/// How long the lease may be retained.
 const RETAIN: Duration = Duration::from_secs(2);
 
 /// Nothing changes in between.
@@ -19,10 +19,10 @@ const TICK: Duration = Duration::from_millis(500);
 struct World {
     holding: Holding,
     stage: Stage,
-    /// The number of ticks since the grant, and the tick of its deadline.
+    /// The number of ticks since the grant, and the tick of the deadline.
     now: u32,
     deadline: u32,
-    /// Renewals that are under way, and how many of them are confirmations.
+    /// Renewals in flight, and how many of them are confirmations.
     renewals: u8,
     confirming: u8,
     /// The last confirmation was on a connection from before the break.
@@ -104,7 +104,7 @@ impl World {
         world
     }
 
-    /// What may be true of the lease now, beyond what this world knows.
+    /// Returns the facts that may be true of the lease in this world.
     fn facts(&self) -> Vec<Facts> {
         let facts = |flags: u32| Facts {
             now: at(self.now),
@@ -112,7 +112,7 @@ impl World {
             ttl: TTL,
             is_named: flags & 1 != 0,
             rests: flags & 2 != 0,
-            // Or it is lost for another reason.
+            // The lease may also be lost for another reason.
             is_over: self.now >= self.deadline || flags & 8 != 0,
             is_sure: flags & 4 != 0,
             turns: TURNS,
@@ -120,7 +120,7 @@ impl World {
         (0..16).map(facts).collect()
     }
 
-    /// A caller that takes the lease as it is could have been granted it.
+    /// A caller may take the lease only if the server could have granted it the same one.
     fn check_taken(&self, ttl: Duration, facts: &Facts) {
         assert_eq!(ttl, TTL, "another ttl: {self:?}");
         assert!((self.deadline - self.now) * TICK >= TTL * 2 / 3, "{self:?}");
@@ -196,7 +196,7 @@ impl World {
         if self.holding.is_in_doubt() {
             self.holding.doubted();
         }
-        // The next holder has it confirmed.
+        // The lease is confirmed for its next holder.
         assert_eq!(self.holding.is_unconfirmed(), self.in_doubt, "{self:?}");
     }
 
@@ -254,7 +254,7 @@ fn at(ticks: u32) -> Moment {
 }
 
 #[test]
-fn lease_goes_to_those_who_could_be_granted_it_and_is_confirmed_or_ends() {
+fn lease_goes_to_callers_that_could_be_granted_it_and_is_confirmed_or_ends() {
     let mut known = HashSet::new();
     for is_contended in [false, true] {
         for heads_queue in [false, true] {

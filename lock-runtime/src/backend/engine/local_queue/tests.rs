@@ -39,7 +39,7 @@ fn waiter_that_may_not_be_the_head_stays() {
 }
 
 #[test]
-fn waiter_that_leaves_is_skipped_and_learns_if_it_was_the_head_before() {
+fn waiter_that_leaves_is_skipped_and_knows_whether_it_was_the_head() {
     let mut queue = queue(3);
     assert_eq!(queue.leave(WaiterId(2)), Some(2));
     assert_eq!(queue.leave(WaiterId(2)), None);

@@ -1,4 +1,4 @@
-//! A store's answer, with the effects that its caller must carry out.
+//! A decision of the store: an answer, and the effects that the caller must carry out.
 
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ impl<T> Decision<T> {
 /// A decision's effects on holders and waiters that did not ask for it.
 #[derive(Debug)]
 pub(crate) struct Effects {
-    /// Holders whose lease has expired. They must be notified, since their own timers may not have fired.
+    /// Holders whose leases have expired. They must be notified, since their own timers may not have fired.
     pub(crate) expired: SmallVec<[LeaseWatch; 1]>,
     /// Holders that released their lock.
     pub(crate) released: SmallVec<[LeaseWatch; 1]>,
-    /// Waiters that must make their next attempt: a waiter that was granted the lock, and the first in the queue if the
-    /// time at which it can be granted has moved.
+    /// Waiters that must make their next attempt: each waiter that was granted the lock, and the first waiter if the
+    /// time of its grant has moved.
     pub(crate) wake: SmallVec<[Arc<Notify>; 2]>,
 }
 

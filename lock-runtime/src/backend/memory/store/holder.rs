@@ -1,4 +1,4 @@
-//! The holder of one lock: tracks its deadline, and the events that move it.
+//! The holder of one lock, with its deadline and the events that move it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) struct Grant {
     pub(crate) owner: OwnerId,
     pub(crate) token: FencingToken,
     pub(crate) at: Moment,
-    /// Until when the holder may rely on it. `NEVER` for a lease that only its holder ends.
+    /// Until when the holder may rely on the lock. `NEVER` for a lease that only its holder ends.
     pub(crate) deadline: Moment,
 }
 
@@ -32,7 +32,7 @@ impl Grant {
     }
 }
 
-/// The duration of a lease that is not extended by hand; `None` is for ever.
+/// Returns the duration of a lease that nobody extends by hand; `None` means for ever.
 fn span_of(terms: &LeaseTerms) -> Option<Duration> {
     if terms.renew {
         terms.max_hold
@@ -41,36 +41,36 @@ fn span_of(terms: &LeaseTerms) -> Option<Duration> {
     }
 }
 
-/// A caller that has a lock, or a waiter that was granted it.
+/// A caller that has a lock, or a waiter that was granted one.
 #[derive(Debug)]
 pub(crate) struct Holder {
     pub(crate) owner: OwnerId,
     pub(crate) token: FencingToken,
     pub(crate) label: Arc<str>,
-    /// When it was granted the lock.
+    /// When the lock was granted.
     pub(crate) at: Moment,
     /// When the store takes the lock away.
     pub(crate) expires_at: Moment,
-    /// How long its lease lasts without a renewal.
+    /// How long the lease lasts without a renewal.
     pub(crate) ttl: Duration,
     pub(crate) watch: Option<LeaseWatch>,
     state: State,
-    /// Its caller is done, and the lock stays reserved.
+    /// Whether the caller is done, while the lock stays reserved.
     pub(crate) is_reserved: bool,
 }
 
 #[derive(Debug)]
 enum State {
-    /// Granted to a waiter that has not polled since.
+    /// Granted to a waiter that has not confirmed it yet.
     Claimed(LeaseTerms),
-    /// Renewed by never expiring: store and holder live and die together, so no renewal can be missed.
+    /// Renewed, so it never expires: store and holder end together, and no renewal can fail.
     Renewed,
     /// Extended only by hand.
     Scheduled(RenewalSchedule),
 }
 
 impl Holder {
-    /// A caller that is granted a lock by its own attempt, and its lease.
+    /// Creates a holder that acquired the lock by its own attempt, with its lease.
     pub(crate) fn new(
         owner: OwnerId,
         token: FencingToken,
@@ -83,7 +83,7 @@ impl Holder {
         (holder, grant)
     }
 
-    /// A waiter that is granted a lock. It has one ttl to confirm, since it may never be polled again.
+    /// Creates a waiter that is granted the lock. It has one ttl to confirm, since it may never be polled again.
     pub(crate) fn claimant(
         owner: OwnerId,
         token: FencingToken,
@@ -104,12 +104,12 @@ impl Holder {
         }
     }
 
-    /// Whether it has not confirmed its grant.
+    /// Returns whether the grant is not confirmed yet.
     pub(crate) fn is_claimant(&self) -> bool {
         matches!(self.state, State::Claimed(_))
     }
 
-    /// Confirms the grant of a claimant. Its lease counts from the grant.
+    /// Confirms a claimant's grant. The lease counts from the grant.
     pub(crate) fn confirm(&mut self) -> Option<Grant> {
         match self.state {
             State::Claimed(terms) => Some(self.begin(&terms)),
@@ -117,7 +117,7 @@ impl Holder {
         }
     }
 
-    /// Begins a lease at `now`, on these terms, with the token that it has for all its locks.
+    /// Begins a lease at `now`, with these terms and the token that all its locks share.
     pub(crate) fn begin_at(
         &mut self,
         terms: LeaseTerms,
@@ -140,8 +140,8 @@ impl Holder {
         Grant::new(self, terms)
     }
 
-    /// Reserves the lock for a time from now although its caller is done, under an id that no caller has. Returns its
-    /// watch.
+    /// Keeps the lock reserved for a time although its caller is done, under an id that no caller has. Returns the
+    /// caller's watch.
     pub(crate) fn rest(
         &mut self,
         owner: OwnerId,
@@ -151,13 +151,13 @@ impl Holder {
         self.owner = owner;
         self.expires_at = now + time;
         self.ttl = time;
-        self.label = format!("{}, reserved", self.label).into();
+        self.label = format!("{} (reserved)", self.label).into();
         self.state = State::Renewed;
         self.is_reserved = true;
         self.watch.take()
     }
 
-    /// Extends the lease, and returns its new deadline. `None` if it is renewed anyway.
+    /// Extends the lease, and returns the new deadline. Returns `None` for a lease that never expires.
     pub(crate) fn extend(&mut self, now: Moment) -> Option<Moment> {
         let State::Scheduled(schedule) = &mut self.state else {
             return None;

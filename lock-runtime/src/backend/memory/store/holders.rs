@@ -11,7 +11,7 @@ use crate::lease::{Share, record};
 /// The holders of one lock, by their owner ids.
 #[derive(Debug, Default)]
 pub(crate) enum Holders {
-    /// The lock is free, as between two holders.
+    /// The lock is free, between two holders.
     #[default]
     None,
     Exclusive(Holder),
@@ -19,7 +19,7 @@ pub(crate) enum Holders {
 }
 
 impl Holders {
-    /// Whether there is room for a share, or with `None` for an exclusive caller.
+    /// Returns whether there is room for a share, or, with `None`, for an exclusive caller.
     pub(crate) fn has_room_for(&self, share: Option<Share>) -> bool {
         match (self, share) {
             (Holders::None, _) => true,
@@ -28,7 +28,7 @@ impl Holders {
         }
     }
 
-    /// Adds a holder for which there is room.
+    /// Adds a holder. There must be room for it.
     pub(crate) fn admit(&mut self, holder: Holder, share: Option<Share>, now: Moment) {
         debug_assert!(self.has_room_for(share), "{share:?} does not fit");
         match (&mut *self, share) {
@@ -55,7 +55,7 @@ impl Holders {
         }
     }
 
-    /// Makes an exclusive holder a reader, in a phase that begins with it.
+    /// Turns an exclusive holder into a reader, which begins a phase.
     pub(crate) fn downgrade(&mut self, token: FencingToken, now: Moment) {
         *self = match std::mem::take(self) {
             Holders::Exclusive(mut holder) => {
@@ -66,7 +66,7 @@ impl Holders {
         };
     }
 
-    /// Changes a holder, which may move the end of its lease.
+    /// Changes a holder, and with it perhaps the end of its lease.
     pub(crate) fn change<T>(
         &mut self,
         owner: OwnerId,
@@ -83,7 +83,7 @@ impl Holders {
         matches!(self, Holders::None)
     }
 
-    /// The token of the holders that share the lock.
+    /// Returns the token of the holders that share the lock.
     pub(crate) fn shared_token(&self) -> Option<FencingToken> {
         match self {
             Holders::Shared(phase) => Some(phase.token),
@@ -99,7 +99,7 @@ impl Holders {
         }
     }
 
-    /// The watch of a holder, or its empty place.
+    /// Returns the watch of a holder, or the empty place for it.
     pub(crate) fn watch_mut(&mut self, owner: OwnerId) -> Option<&mut Option<LeaseWatch>> {
         match self {
             Holders::Exclusive(holder) if holder.owner == owner => Some(&mut holder.watch),
@@ -118,7 +118,7 @@ impl Holders {
         holders.filter_map(|holder| holder.watch.as_ref())
     }
 
-    /// The holders, each with its number of permits.
+    /// Iterates over the holders, each with its number of permits.
     pub(crate) fn each(&self) -> impl Iterator<Item = (u32, &Holder)> {
         let (alone, together) = match self {
             Holders::None => (None, None),
@@ -132,7 +132,7 @@ impl Holders {
         matches!(self, Holders::Shared(_))
     }
 
-    /// A holder whose lease has expired.
+    /// Returns a holder whose lease has expired.
     pub(crate) fn lapsed(&self, now: Moment) -> Option<OwnerId> {
         let (expires_at, owner) = match self {
             Holders::None => return None,
@@ -142,8 +142,8 @@ impl Holders {
         (now >= expires_at).then_some(owner)
     }
 
-    /// The holder whose lease end may make room for a waiter, unless a holder leaves or is extended. A share with a
-    /// limit may fit as soon as one share has lapsed, any other waiter when all have.
+    /// Returns the holder whose expiry may make room for a waiter, if no holder leaves or is extended before. A share
+    /// with a limit may fit as soon as the first share has expired, any other waiter only when all have.
     pub(crate) fn in_the_way(&self, share: Option<Share>) -> Option<&Holder> {
         let (phase, limit) = match self {
             Holders::None => return None,
@@ -157,7 +157,7 @@ impl Holders {
         phase.get(owner)
     }
 
-    /// The holders as a waiter for this share sees them.
+    /// Describes the holders to a waiter for this share.
     pub(crate) fn seen_by(&self, share: Option<Share>, now: Moment) -> record::Holder {
         match self {
             Holders::None => unreachable!("a free lock is granted at once"),

@@ -8,13 +8,13 @@ use crate::key::LockKey;
 use crate::lease::fencing_token::FencingToken;
 use crate::state::{self, HolderKind, HolderRef, Waiter};
 
-/// How many holders, and how many waiters, are shown.
+/// The maximum number of holders, and of waiters, that are shown.
 const MOST: usize = 128;
 
 /// The outcome of a revocation.
 #[derive(Debug)]
 pub(crate) enum Taken {
-    /// The lock was taken from holders with these watches.
+    /// The lock was taken from the holders with these watches.
     From {
         watches: Vec<LeaseWatch>,
         handed_off: bool,
@@ -24,12 +24,12 @@ pub(crate) enum Taken {
 }
 
 impl Store {
-    /// The keys of all locks that are or were held, in no order.
+    /// Returns the keys of all locks that are or were held, in no order.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         self.locks.keys().map(String::as_str)
     }
 
-    /// The state of a lock at `now`.
+    /// Returns the state of a lock at `now`.
     pub(crate) fn look(&mut self, key: &LockKey, now: Moment) -> Decision<state::LockState> {
         let effects = self.expire(key.as_str(), now);
         let mut state = state::LockState::free(key.clone());
@@ -39,7 +39,7 @@ impl Store {
         effects.with(state)
     }
 
-    /// The watches of all holders, since when they hold, and how many wait behind them.
+    /// Iterates over the holders' watches, with the time since when each holds and the number of waiters behind it.
     pub(crate) fn watches_since(&self) -> impl Iterator<Item = (&LeaseWatch, Moment, usize)> {
         let locks = self.locks.values();
         locks.flat_map(|lock| {
@@ -50,7 +50,7 @@ impl Store {
         })
     }
 
-    /// Takes a lock from its holder, or from all that share it, if they have the token that an operator saw.
+    /// Takes a lock from its holder, or from all holders that share it, if they have the token that the operator saw.
     pub(crate) fn revoke(&mut self, key: &str, seen: FencingToken, now: Moment) -> Decision<Taken> {
         let mut effects = self.expire(key, now);
         let Some(lock) = self.locks.get_mut(key) else {

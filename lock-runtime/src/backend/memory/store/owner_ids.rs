@@ -2,14 +2,14 @@
 
 use crate::lease::owner_id::OwnerId;
 
-/// Numbers the owners of one store. Owner ids compare like their numbers, so they rise along a queue.
+/// Numbers the owners of one store. Owner ids compare like their numbers, so they rise along each queue.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerIds {
     last: u64,
 }
 
 impl OwnerIds {
-    /// An owner id above all before.
+    /// Returns an owner id that is greater than all before.
     pub(crate) fn next(&mut self) -> OwnerId {
         self.last += 1;
         let (mut digits, mut rest) = ([b'0'; OwnerId::LEN], self.last);

@@ -1,4 +1,4 @@
-//! The shares of one lock, from the first to the last.
+//! The holders of one shared lock, from the first share to the last.
 
 #[cfg(test)]
 mod tests;
@@ -14,17 +14,17 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::record::{Counted, Shared};
 
-/// The time in which a lock is shared without a break, and its holders. All of them have one token.
+/// The time from the first share of a lock to the last, and the holders. All of them have one token.
 #[derive(Debug)]
 pub(crate) struct Phase {
     pub(crate) token: FencingToken,
-    /// The label of the holder that began it, which may have left.
+    /// The label of the holder that began the phase, and may have left.
     label: Arc<str>,
     since: Moment,
     /// The number of permits of all holders together.
     taken: u64,
     shares: BTreeMap<OwnerId, HeldShare>,
-    /// The shares in the order in which they lapse: with many holders, each attempt asks for the first.
+    /// The shares by expiry: with many holders, each attempt asks for the first one.
     lapses: BTreeSet<(Moment, OwnerId)>,
 }
 
@@ -35,7 +35,6 @@ struct HeldShare {
 }
 
 impl Phase {
-    /// The phase that begins with this holder.
     pub(crate) fn begin(holder: Holder, share: Share, now: Moment) -> Phase {
         let mut phase = Phase {
             token: holder.token,
@@ -63,7 +62,7 @@ impl Phase {
         Some(holder)
     }
 
-    /// Changes a holder, which may move the end of its lease.
+    /// Changes a holder, and with it perhaps the end of its lease.
     pub(crate) fn change<T>(
         &mut self,
         owner: OwnerId,
@@ -80,7 +79,6 @@ impl Phase {
         self.shares.is_empty()
     }
 
-    /// Whether the share fits in with the present ones.
     pub(crate) fn has_room_for(&self, share: Share) -> bool {
         share.fits(self.taken)
     }
@@ -89,7 +87,7 @@ impl Phase {
         self.shares.get(&owner).map(|share| &share.holder)
     }
 
-    /// The watch of a holder, or its empty place.
+    /// Returns the watch of a holder, or the empty place for it.
     pub(crate) fn watch_mut(&mut self, owner: OwnerId) -> Option<&mut Option<LeaseWatch>> {
         let share = self.shares.get_mut(&owner)?;
         Some(&mut share.holder.watch)
@@ -99,24 +97,24 @@ impl Phase {
         self.shares.values().map(|share| &share.holder)
     }
 
-    /// The holders, each with its number of permits.
+    /// Iterates over the holders, each with its number of permits.
     pub(crate) fn shares(&self) -> impl Iterator<Item = (u32, &Holder)> {
         self.shares
             .values()
             .map(|share| (share.take, &share.holder))
     }
 
-    /// The first share to lapse.
+    /// Returns the first share to expire.
     pub(crate) fn first_lapse(&self) -> Option<(Moment, OwnerId)> {
         self.lapses.first().copied()
     }
 
-    /// The last share to lapse.
+    /// Returns the last share to expire.
     pub(crate) fn last_lapse(&self) -> Option<(Moment, OwnerId)> {
         self.lapses.last().copied()
     }
 
-    /// The shares as a waiter with this limit sees them.
+    /// Describes the shares to a waiter with this limit.
     pub(crate) fn seen_by(&self, limit: Option<u32>, now: Moment) -> Shared {
         Shared {
             label: self.label.as_ref().to_owned(),

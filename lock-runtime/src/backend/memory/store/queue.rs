@@ -18,11 +18,11 @@ pub(crate) struct QueuedWaiter {
     /// `None` for an exclusive waiter.
     pub(crate) share: Option<Share>,
     pub(crate) terms: LeaseTerms,
-    /// When it began to wait.
+    /// When the waiter began to wait.
     pub(crate) since: Moment,
-    /// When its wait is over.
+    /// When the waiter's time is over.
     pub(crate) until: Moment,
-    /// Wakes it.
+    /// Wakes the waiter.
     pub(crate) notify: Arc<Notify>,
 }
 
@@ -45,7 +45,7 @@ impl Queue {
         is_over.then(|| self.pop()).flatten()
     }
 
-    /// When the wait of the first waiter is over.
+    /// Returns when the wait of the first waiter is over.
     pub(crate) fn first_leaves_at(&self) -> Option<Moment> {
         self.first().map(|first| first.until)
     }

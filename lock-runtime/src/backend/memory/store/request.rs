@@ -16,25 +16,26 @@ use crate::lease::{Share, record};
 pub(crate) struct Ask<'a> {
     pub(crate) key: &'a str,
     pub(crate) label: &'a Arc<str>,
-    /// The caller's share; `None` if it is exclusive.
+    /// The caller's share; `None` for an exclusive caller.
     pub(crate) share: Option<Share>,
     pub(crate) terms: LeaseTerms,
-    /// The owner in the answer to the previous attempt, for a queued caller.
+    /// For a queued caller, the owner that the previous attempt returned.
     pub(crate) owner: Option<OwnerId>,
-    /// Wakes the caller in the queue, with the time when its wait is over; `None` for a caller that does not wait.
+    /// The notification that wakes the caller in the queue, and the end of its wait; `None` for a caller that does not
+    /// wait.
     pub(crate) queue_with: Option<(&'a Arc<Notify>, Moment)>,
 }
 
-/// The answer to an attempt at a lock that other callers hold, or queue for.
+/// The answer to an attempt when other callers hold the lock or queue for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Busy {
-    /// Who is in the way, as the caller sees it.
+    /// The holder in the way, as the caller sees it.
     pub(crate) holder: record::Holder,
-    /// When the leases in the way end, unless they are extended.
+    /// When the lease in the way ends, unless it is extended.
     pub(crate) expires_at: Moment,
-    /// The ttl of that lease. A renewed lease has no end here, and lasts at most this long on a server.
+    /// The ttl of that lease. A renewed lease never ends here, but on a server it would last no longer than this.
     pub(crate) ttl: Duration,
-    /// When the wait of the first in the queue is over, which may never be polled again.
+    /// When the wait of the first waiter is over. Its caller may never be polled again.
     pub(crate) first_leaves_at: Moment,
     /// The caller's owner in the queue.
     pub(crate) owner: Option<OwnerId>,
@@ -52,7 +53,7 @@ pub(crate) struct LockOwner<'a> {
 pub(crate) enum RenewOutcome<'a> {
     /// The lock is free, or another caller holds it.
     NotHeld,
-    /// The lease is renewed without a request.
+    /// The lease never expires, so there is nothing to extend.
     Unchanged,
     /// The lease has a new deadline.
     Extended {

@@ -1,6 +1,6 @@
-//! Tests the decisions of the store that no caller can cause at will: who is woken, and what lapses unseen.
-//! `conformance` has cases for the others. Times are milliseconds, a letter is a holder's lease, and a number is a
-//! waiter.
+//! Tests decisions of the store that callers cannot cause at will: which callers are woken, and what expires unnoticed.
+//! `conformance` has cases for the others. Times are in milliseconds, a letter stands for a holder's lease, and a
+//! number for a waiter.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(super) fn at(number: u64) -> Moment {
     Moment::from_nanos(0) + ms(number)
 }
 
-/// A lease that ends a ttl after its grant or its last renewal.
+/// A lease that ends one ttl after its grant or its last renewal.
 pub(super) const FIXED: LeaseTerms = LeaseTerms {
     ttl: Duration::from_millis(TTL),
     renew: false,
@@ -72,7 +72,7 @@ impl Scene {
         decision.answer
     }
 
-    /// The watch of the lease with this letter, which has no deadline of its own.
+    /// Creates the watch of the lease with this letter, which has no deadline of its own.
     pub(super) fn watch(&mut self, letter: char) -> LeaseWatch {
         LeaseWatch::start(self.leases.entry(letter).or_insert_with(lease))
     }
@@ -94,7 +94,7 @@ impl Scene {
         *number
     }
 
-    /// The leases of the holders of [`KEY`].
+    /// Returns the leases of the holders of [`KEY`].
     pub(super) fn holders(&mut self, now: u64) -> Vec<char> {
         let watches = self.store.watches_of(KEY, at(now));
         let leases = watches.map(|watches| watches.filter_map(LeaseWatch::lease).collect());
@@ -103,7 +103,7 @@ impl Scene {
         watches.map(|watch| self.letter(&watch)).collect()
     }
 
-    /// One attempt without a place in the queue.
+    /// Makes one attempt, which does not queue.
     pub(super) fn attempt(&mut self, terms: LeaseTerms, now: u64) -> Result<Grant, Busy> {
         self.attempt_share(None, terms, now)
     }
@@ -131,7 +131,7 @@ impl Scene {
         self.hold_share(letter, None, terms, now)
     }
 
-    /// Registers a lease. `false` if the lock is no longer held.
+    /// Registers a lease. Returns `false` if the lock is no longer held.
     pub(super) fn register(&mut self, grant: Grant, letter: char) -> bool {
         let watch = self.watch(letter);
         self.store.register(owner(grant), watch).is_none()
@@ -150,7 +150,7 @@ impl Scene {
         grant
     }
 
-    /// The first attempt of a waiter, or its next one.
+    /// Makes the first attempt of a waiter, or its next one.
     pub(super) fn wait(&mut self, waiter: u8, now: u64) -> Result<Grant, Busy> {
         self.wait_for(waiter, None, now)
     }
@@ -180,7 +180,7 @@ impl Scene {
     }
 
     pub(super) fn end(&mut self, waiter: u8, now: u64) {
-        let id = self.ids.remove(&waiter).expect("it waits");
+        let id = self.ids.remove(&waiter).expect("the waiter waits");
         let decision = self.store.end(LockOwner { key: KEY, id }, at(now));
         self.note(decision);
     }
@@ -195,7 +195,7 @@ impl Scene {
         self.note(decision)
     }
 
-    /// The deadline after a renewal; `Ok(None)` for a lease that is renewed anyway.
+    /// Renews a lease, and returns its deadline; `Ok(None)` for a lease that never expires.
     pub(super) fn renew(&mut self, grant: Grant, now: u64) -> Result<Option<Moment>, ()> {
         let decision = self.store.renew(owner(grant), at(now));
         let decision = decision.map(|renewal| match renewal {
@@ -386,7 +386,7 @@ fn shutdown_finds_every_holder_and_ends_every_waiter() {
         scene.wait(waiter, 1).unwrap_err();
     }
     assert_eq!(scene.store.watches().count(), 1);
-    // A holder may release while the waiters end.
+    // A holder may release between the ends of the waiters.
     scene.end(2, 2);
     scene.release(grant, 3);
     scene.end(1, 4);

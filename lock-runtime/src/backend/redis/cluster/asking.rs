@@ -1,4 +1,4 @@
-//! Sends queries to a lock's node, and follows redirections.
+//! Queries the node of a lock, and follows redirections.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,8 +18,8 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::ServerReply;
 
 impl Cluster {
-    /// Queries the node of a slot, with commands that it carries out as one. While the slot moves, its keys are on two
-    /// nodes: then each command is carried out separately, where its key is.
+    /// Queries the node of a slot, with commands that it runs as one transaction. While the slot moves, its keys are on
+    /// two nodes. Then each command runs on its own, on the node that has its key.
     pub(in crate::backend::redis) async fn ask_together(
         &self,
         slot: u16,
@@ -76,8 +76,8 @@ impl Cluster {
         }
     }
 
-    /// Queries the node that has a slot, and then the importing node for anything that the first no longer has. A key
-    /// that moves meanwhile is found: it has arrived on the second node when that is queried.
+    /// Queries the node that owns a slot, and then the importing node for the keys that the first one no longer has. A
+    /// key that moves between the two queries is found: by the second one it has arrived.
     async fn ask_both(
         &self,
         node: &Arc<ClusterNode>,
@@ -108,7 +108,7 @@ impl Cluster {
             .nodes
             .named(redirect, node)
             .map_err(NodeError::Final)?;
-        // ASKING permits one command.
+        // Each ASKING permits one command.
         let permitted = moved
             .iter()
             .flat_map(|&number| [vec![Argument::Text("ASKING")], commands[number].clone()]);
@@ -119,7 +119,7 @@ impl Cluster {
             let (Some(asking), Some(value)) = (of_commands.next(), of_commands.next()) else {
                 break;
             };
-            // Without ASKING, the command is only redirected back.
+            // If ASKING was refused, the command is only redirected back, so the refusal is the error.
             if let Some(error) = to.error_in(&answers.connection, &asking) {
                 return Err(error);
             }

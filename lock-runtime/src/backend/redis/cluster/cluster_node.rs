@@ -11,13 +11,12 @@ use crate::backend::wire::NodeId;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::sync::Mutex;
 
-/// A node of a cluster.
 pub(super) struct ClusterNode {
     pub(super) id: NodeId,
     pub(super) name: NodeName,
     node: Node,
     pub(super) replication: Option<Arc<Replication>>,
-    /// When a command for a lock was last sent to it.
+    /// When a command for a lock was last sent to the node.
     last_used: Mutex<Option<Instant>>,
 }
 
@@ -45,7 +44,7 @@ impl ClusterNode {
         }
     }
 
-    /// Closes the connection on which a server answered that it is not this node.
+    /// Closes the connection to a server that is not this node, according to its answer.
     pub(super) fn reject(&self, on: ConnectionId) {
         const REASON: &str = "its server redirects to itself";
         self.node.reject(on, REASON);
@@ -58,7 +57,7 @@ impl ClusterNode {
         *self.last_used.lock() = Some(Instant::now());
     }
 
-    /// When a command for a lock was last sent to it; `None` if it was only asked about slots.
+    /// Returns when a command for a lock was last sent to the node; `None` if it was only asked for the slot map.
     pub(super) fn last_used(&self) -> Option<Instant> {
         *self.last_used.lock()
     }

@@ -1,9 +1,9 @@
 //! Lists the locks of a cluster, one primary after the other.
 //!
-//! A key that moves during a listing may be shown twice. It would be missed if it moved from an unread node to one
-//! already read. So all nodes are read again if there are signs that keys move; the second pass shows what is new. A
-//! lock whose slot moves twice during one listing may be missing. A resumed listing does not know what it has shown
-//! before, so it has no second pass.
+//! A key that moves during a listing may be shown twice. It would be missed if it moved from an unread node to a node
+//! that was read before. So if there are signs that keys move, all nodes are read again, and the second pass shows only
+//! new locks. A lock whose slot moves twice during one listing may be missing. A resumed listing does not know what was
+//! shown before, so it has no second pass.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,10 +21,10 @@ use crate::backend::wire::inspection::{Cursor, Listing, Position};
 use crate::key::slot_of;
 use crate::state::LockState;
 
-/// The second pass finds the keys that moved during the first.
+/// The second pass finds the keys that moved during the first one.
 const MAX_PASSES: u32 = 2;
 
-/// The locks of a page, and where the listing continues.
+/// The locks of a page, and the position where the listing continues.
 struct Page {
     states: Vec<LockState>,
     after: Option<Position>,
@@ -32,7 +32,7 @@ struct Page {
 }
 
 impl Cluster {
-    /// The next locks. The cursor moves once they are known.
+    /// Returns the next locks. The cursor moves only once they are known.
     pub(in crate::backend::redis) async fn page(
         &self,
         listing: &Listing,
@@ -59,7 +59,7 @@ impl Cluster {
             .into_iter()
             .find(|node| node.name.to_string() == *name)
         else {
-            // Its slots have moved away.
+            // The slots of this node have moved away.
             nodes.pop();
             cursor.has_moved = true;
             cursor.position = Position::default();
@@ -84,7 +84,7 @@ impl Cluster {
         Ok(states)
     }
 
-    /// The names of the nodes to read.
+    /// Refreshes the map, and returns the names of the nodes to read.
     async fn begin_pass(&self, until: Instant) -> Result<Vec<String>, WireError> {
         self.router.refresh(until).await?;
         let primaries = self.router.nodes.primaries()?;
@@ -106,7 +106,7 @@ impl Cluster {
             has_moved: false,
         };
         for (Found { key, names }, look) in found.into_iter().zip(looks) {
-            // Keys that are moving to this node, or were left behind, belong to another one.
+            // Keys that are moving to this node, or were left behind on it, belong to another node.
             page.has_moved |= !self.router.nodes.has(node, slot_of(&names.lock));
             match look {
                 Look::Here(record, counts) => page.states.extend(scan::state(key, &record, counts)),
@@ -126,7 +126,7 @@ impl Cluster {
         Ok(page)
     }
 
-    /// Whether keys have moved since `moves` was read, or are about to.
+    /// Returns whether keys have moved since `moves` was read, or are about to.
     async fn have_keys_moved(&self, moves: u64, until: Instant) -> Result<bool, WireError> {
         self.router.refresh(until).await?;
         if self.router.nodes.moves() != moves {
@@ -136,7 +136,7 @@ impl Cluster {
         for node in self.router.nodes.primaries()? {
             match node.ask(&question, until).await {
                 Ok(answer) if !has_open_slots(&answer) => {}
-                // Also if the user may not ask.
+                // A user who may not ask counts as a yes, too.
                 _ => return Ok(true),
             }
         }
@@ -144,7 +144,7 @@ impl Cluster {
     }
 }
 
-/// Whether a node has a half-moved slot, according to its answer to CLUSTER NODES: its own line ends with such slots.
+/// Returns whether a node has a half-moved slot. In the answer to CLUSTER NODES, its own line ends with such slots.
 fn has_open_slots(answer: &Value) -> bool {
     let lines = match answer {
         Value::BulkString(text) => String::from_utf8_lossy(text).into_owned(),
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_moved_slots_are_seen_on_the_nodes_own_line() {
+    fn half_moved_slots_are_read_from_the_nodes_own_line() {
         let own = "07c3 127.0.0.1:30004@31004 myself,master - 0 0 1 connected 0-5460";
         let other = "67ed 127.0.0.1:30002@31002 master - 0 1 2 connected 5461-10922";
         let answer = |lines: &[&str]| Value::BulkString(lines.join("\n").into_bytes());

@@ -1,4 +1,4 @@
-//! The nodes of a cluster: the slots of each, and the nodes that are or were connected.
+//! The nodes of a cluster: their slots, and their connections.
 
 use std::collections::HashMap;
 use std::mem;
@@ -29,23 +29,23 @@ use crate::key::{LockName, slot_of};
 use crate::lease::owner_id::OwnerId;
 use crate::telemetry;
 
-/// A connection to a node without slots is closed when no command was sent on it for this long.
+/// A connection to a node without slots is closed after this time without a command.
 const UNUSED: Duration = Duration::from_secs(60);
 
-/// How long moved slots are collected for one event: they often move one after the other.
+/// How long slot moves are collected for one event, since slots often move one after the other.
 const COLLECTED: Duration = Duration::from_secs(1);
 
 /// The nodes of one cluster.
 pub(super) struct Nodes {
     settings: Settings,
     events: Arc<dyn WireEvents>,
-    /// The nodes that the URL names.
+    /// The nodes in the URL.
     seeds: Vec<Arc<Address>>,
     known: Mutex<Known>,
-    /// How often slots were seen to have moved.
+    /// The count of slot moves that were noticed.
     moves: AtomicU64,
     told: Mutex<Told>,
-    /// For the reports of connections, which must not keep the nodes alive.
+    /// For the events of connections, which must not keep the nodes alive.
     this: Weak<Nodes>,
 }
 
@@ -83,36 +83,36 @@ impl Nodes {
         })
     }
 
-    /// The node that has a slot, as far as is known.
+    /// Returns the node that has a slot, as far as is known.
     pub(super) fn owner(&self, slot: u16) -> Result<Option<Arc<ClusterNode>>, WireError> {
         let name = self.known.lock().map.owner(slot).cloned();
         name.map(|name| self.get(name)).transpose()
     }
 
-    /// The node that has a slot, if a command was ever sent to it.
+    /// Returns the node that has a slot, if a command was ever sent to it.
     pub(super) fn known_owner(&self, slot: u16) -> Option<Arc<ClusterNode>> {
         let known = self.known.lock();
         known.by_name.get(known.map.owner(slot)?).cloned()
     }
 
-    /// Whether a node has a slot, as far as is known.
+    /// Returns whether a node has this slot, as far as is known.
     pub(super) fn has(&self, node: &ClusterNode, slot: u16) -> bool {
         self.known.lock().map.owner(slot) == Some(&node.name)
     }
 
-    /// Whether a node has any slot, as far as is known.
+    /// Returns whether a node has any slot, as far as is known.
     pub(super) fn has_any(&self, node: &ClusterNode) -> bool {
         let known = self.known.lock();
         let mut primaries = known.map.primaries();
         primaries.any(|name| *name == node.name)
     }
 
-    /// Whether any node is known to have slots.
+    /// Returns whether any node is known to have slots.
     pub(super) fn is_mapped(&self) -> bool {
         !self.known.lock().map.is_empty()
     }
 
-    /// The node that an answer of `by` names, for a command that is about to be sent.
+    /// Returns the node that an answer of `by` names. A command is about to be sent to it.
     pub(super) fn named(
         &self,
         redirect: &Redirect,
@@ -123,14 +123,14 @@ impl Nodes {
         Ok(node)
     }
 
-    /// Whether an answer of `by` names that node itself.
+    /// Returns whether an answer of `by` names `by` itself.
     pub(super) fn leads_back(&self, redirect: &Redirect, by: &ClusterNode) -> bool {
         self.name_in(redirect, by) == by.name
     }
 
     fn name_in(&self, redirect: &Redirect, by: &ClusterNode) -> NodeName {
         let name = match redirect.host.as_str() {
-            // A hostname is preferred but not set. The address is known already.
+            // The cluster prefers hostnames, and this node has none. Its address is already known.
             "?" => self.known.lock().at_port(redirect.port).cloned(),
             "" => None,
             host => Some(NodeName::new(host, redirect.port)),
@@ -138,13 +138,14 @@ impl Nodes {
         name.unwrap_or_else(|| NodeName::new(&by.name.host, redirect.port))
     }
 
-    /// The nodes that have slots.
+    /// Returns the nodes that have slots.
     pub(super) fn primaries(&self) -> Result<Vec<Arc<ClusterNode>>, WireError> {
         let names: Vec<NodeName> = self.known.lock().map.primaries().cloned().collect();
         names.into_iter().map(|name| self.get(name)).collect()
     }
 
-    /// The nodes that may know the slot map: those of the last map, those in use, and those that the URL names.
+    /// Returns the nodes that may know the slot map: the nodes of the last map, the nodes in use, and the nodes in the
+    /// URL.
     pub(super) fn all(&self) -> Vec<Arc<ClusterNode>> {
         let names: Vec<NodeName> = self.known.lock().names().cloned().collect();
         let known = names.into_iter().filter_map(|name| self.get(name).ok());
@@ -161,13 +162,12 @@ impl Nodes {
         nodes
     }
 
-    /// The connections to all nodes.
     pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
         let nodes: Vec<_> = self.known.lock().by_name.values().cloned().collect();
         nodes.iter().filter_map(|node| node.connected()).collect()
     }
 
-    /// The node with this name. A new one is connected when a command is sent to it.
+    /// Returns the node with this name. A new node is connected when a command is sent to it.
     fn get(&self, name: NodeName) -> Result<Arc<ClusterNode>, WireError> {
         let (host, port) = (name.host.clone(), name.port);
         self.get_at(name, || {
@@ -176,7 +176,7 @@ impl Nodes {
         })
     }
 
-    /// `address` may run foreign code, so the mutex is free meanwhile.
+    /// Returns the node with this name. The mutex is free while `address` runs, since that may be foreign code.
     fn get_at(
         &self,
         name: NodeName,
@@ -195,7 +195,7 @@ impl Nodes {
     }
 
     fn make(&self, id: NodeId, name: &NodeName, locator: Locator) -> ClusterNode {
-        // It has no id of its own: the client is not notified of its events.
+        // It has no node id of its own, so the client is not notified of its events.
         let replication = Replication::new(id, locator.clone(), &self.settings, &self.events);
         let nodes = self.this.clone();
         let on_push = move |id: NodeId, event: PushEvent<'_>| {
@@ -213,7 +213,7 @@ impl Nodes {
         ClusterNode::new(id, name.clone(), node, replication)
     }
 
-    /// A refresh begins: redirections from now on outweigh its answer.
+    /// Notes that a refresh begins: its answer does not override redirections from now on.
     pub(super) fn begin_refresh(&self) {
         self.known.lock().map.begin_refresh();
     }
@@ -227,7 +227,7 @@ impl Nodes {
             told.placement.get_or_insert_with(|| known.map.placement());
             (moved, known.take_unused())
         };
-        // Outside the mutex, since their callers are woken.
+        // Outside the mutex, since closing wakes the callers that wait on their connections.
         for node in unused {
             node.close("the node has no slots");
         }
@@ -236,7 +236,7 @@ impl Nodes {
         }
     }
 
-    /// A node has reported that another one has a slot. Returns whether that is news.
+    /// Notes that a node has named another one for a slot. Returns whether that is news.
     pub(super) fn note_moved(&self, slot: u16, to: &ClusterNode) -> bool {
         let moved = self.known.lock().map.note_moved(slot, to.name.clone());
         if let Some(moved) = &moved {
@@ -245,7 +245,7 @@ impl Nodes {
         moved.is_some()
     }
 
-    /// How often slots were seen to have moved.
+    /// Returns the count of slot moves that were noticed.
     pub(super) fn moves(&self) -> u64 {
         self.moves.load(Ordering::SeqCst)
     }
@@ -266,7 +266,7 @@ impl Nodes {
         });
     }
 
-    /// Reports the slots that have moved since the last report. In the background, since a subscriber may block.
+    /// Reports the slots that have moved since the last report. Runs in the background, since a subscriber may block.
     fn tell_of_moves(&self) {
         let now = self.known.lock().map.placement();
         let moved = {
@@ -280,7 +280,7 @@ impl Nodes {
         }
     }
 
-    /// An event of a node's connection.
+    /// Handles an event of a node's connection.
     fn pushed(&self, id: NodeId, event: PushEvent<'_>) {
         match event {
             PushEvent::Connected(connection) => self.events.connected(id, connection),
@@ -298,11 +298,12 @@ impl Nodes {
         }
     }
 
-    /// Whether to deliver a message. A client is subscribed on each node and gets as many copies; the first comes from
-    /// the node that has the lock. A late copy would find its owner ended, and have it ended again.
+    /// Returns whether to deliver a message. The client is subscribed on each node and gets one copy from each; the
+    /// copy from the node with the lock counts. A late copy would name an owner that has ended, and make the client end
+    /// it again.
     fn is_first_copy(&self, from: NodeId, payload: &[u8]) -> bool {
         if is_notice(payload) {
-            // A holder is told once, however many copies come.
+            // A holder is notified once, however many copies arrive.
             return true;
         }
         let lock = payload.get(OwnerId::LEN..).unwrap_or_default();
@@ -324,17 +325,17 @@ impl Known {
         self.by_name.get(owner).map(|node| node.id)
     }
 
-    /// The nodes of the last map, and those in use. A node that lacks slots for a moment is one of the latter.
+    /// Iterates over the nodes of the last map and the nodes in use. The latter include nodes that lack slots for a
+    /// moment.
     fn names(&self) -> impl Iterator<Item = &NodeName> {
         self.map.nodes().chain(self.by_name.keys())
     }
 
-    /// A node at this port.
     fn at_port(&self, port: u16) -> Option<&NodeName> {
         self.names().find(|name| name.port == port)
     }
 
-    /// Removes the nodes that have no slots and are no longer used.
+    /// Removes the nodes without slots that are no longer used.
     fn take_unused(&mut self) -> Vec<Arc<ClusterNode>> {
         let primaries: Vec<NodeName> = self.map.primaries().cloned().collect();
         let is_used =

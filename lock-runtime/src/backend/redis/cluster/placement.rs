@@ -1,22 +1,22 @@
-//! Compares the placement of the slots with the last one, to report changes.
+//! Compares the placement of the slots with the last one, to report moves.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::node_name::NodeName;
 
-/// No node has the slot.
+/// The index that means that no node has the slot.
 pub(super) const NONE: u16 = u16::MAX;
 
 /// The primary of each slot.
 #[derive(Clone, Debug)]
 pub(super) struct Placement {
-    /// For each slot the index of its primary.
+    /// The index of each slot's primary.
     pub(super) owners: Arc<[u16]>,
     pub(super) primaries: Vec<NodeName>,
 }
 
-/// This many slots went from one primary to another.
+/// This many slots moved from one primary to another.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SlotsMoved {
     pub(super) from: NodeName,
@@ -25,7 +25,7 @@ pub(super) struct SlotsMoved {
 }
 
 impl Placement {
-    /// Becomes `now`. Returns what has moved. A slot without a primary counts as unmoved until it has one.
+    /// Replaces the placement, and returns what has moved. A slot without a primary has not moved until it has one.
     pub(super) fn become_now(&mut self, now: Placement) -> Vec<SlotsMoved> {
         let before = std::mem::replace(self, now);
         let mut counts: BTreeMap<(u16, u16), usize> = BTreeMap::new();
@@ -71,7 +71,7 @@ mod tests {
         NodeName::new("10.0.0.1", port)
     }
 
-    /// The primaries of four slots, by their ports; 0 for none.
+    /// Creates the placement of four slots by the ports of their primaries. Port 0 means none.
     fn placement(ports: [u16; 4]) -> Placement {
         let mut placement = Placement {
             owners: Arc::new([NONE; 4]),

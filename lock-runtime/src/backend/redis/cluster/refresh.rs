@@ -16,13 +16,13 @@ use crate::backend::redis::node::NodeError;
 use crate::backend::wire::error::WireError;
 use crate::background::sync::Mutex;
 
-/// The shortest time between two refreshes. Many callers see the same sign.
+/// The shortest time between two refreshes, since many callers see the same sign.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long one node may take before the next one is asked as well.
+/// How long one node may take before the next one is asked in parallel.
 const SHARE: Duration = Duration::from_millis(250);
 
-/// At most one refresh at a time, for all callers.
+/// Runs at most one refresh at a time, for all callers.
 pub(super) struct Refresher {
     nodes: Arc<Nodes>,
     settings: Settings,
@@ -37,7 +37,7 @@ struct State {
     last: Option<Instant>,
 }
 
-/// A refresh that is under way. It ends however its task does.
+/// A refresh in flight. Dropping it ends the refresh, however its task ended.
 struct Running<'a> {
     refresher: &'a Refresher,
     outcome: Result<(), WireError>,
@@ -66,7 +66,8 @@ impl Refresher {
         })
     }
 
-    /// Refreshes the map, unless a refresh is under way. `first` is asked first, and `suspect` last.
+    /// Refreshes the map, unless a refresh is in flight. The first node to ask is `first`, and the last one is
+    /// `suspect`.
     pub(super) fn begin(
         self: &Arc<Refresher>,
         first: Option<Arc<ClusterNode>>,
@@ -91,7 +92,7 @@ impl Refresher {
         state.is_running = self.settings.background.spawn(refresh).is_some();
     }
 
-    /// Waits for the end of the next refresh, and begins one if none is under way. There is no outcome after `until`.
+    /// Waits for the end of the next refresh, and begins one if none is in flight. Fails after `until`.
     pub(super) async fn run(
         self: &Arc<Refresher>,
         suspect: Option<&Arc<ClusterNode>>,
@@ -115,8 +116,7 @@ impl Refresher {
         }
     }
 
-    /// Asks the nodes in turn, and learns the first complete answer, or the first answers that together place all
-    /// slots.
+    /// Asks the nodes in turn. Learns the first complete answer, or the first answers that together place all slots.
     async fn refresh(
         &self,
         first: Option<Arc<ClusterNode>>,
@@ -126,7 +126,7 @@ impl Refresher {
         let mut candidates = self.candidates(first, suspect).into_iter();
         let mut asked = JoinSet::new();
         let mut failure = WireError::unavailable("no node of the cluster is known");
-        // Answers that leave slots without a primary.
+        // The answers so far, which leave slots without a primary.
         let mut partial = Vec::new();
         loop {
             if let Some(node) = candidates.next() {
@@ -156,7 +156,7 @@ impl Refresher {
         }
     }
 
-    /// The nodes to ask: connected ones answer soonest.
+    /// Returns the nodes to ask. Connected nodes come first, since they answer soonest.
     fn candidates(
         &self,
         first: Option<Arc<ClusterNode>>,
@@ -172,7 +172,8 @@ impl Refresher {
     }
 }
 
-/// A refusal is more informative than an unreachable node: the URL names something else, or a permission is missing.
+/// Returns the more informative error. A refusal explains more than an unreachable node: the URL is wrong, or a
+/// permission is missing.
 fn worse(before: WireError, error: WireError) -> WireError {
     match (&before, &error) {
         (WireError::Refused(_), WireError::Unavailable(_)) => before,

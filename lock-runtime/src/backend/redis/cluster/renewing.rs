@@ -17,13 +17,13 @@ use crate::backend::wire::reply::Answered;
 use crate::key::slot_of;
 use crate::lease::record::Grant;
 
-/// Rounds in which renewals are sent: to the nodes that had the locks, and to those that these named.
+/// The number of rounds. The first sends to the nodes that had the locks, the others to the nodes that these named.
 const ROUNDS: u32 = 4;
 
 type Renewed = Result<Answered<Option<Grant>>, WireError>;
 
 /// Extends leases with one pipeline for each node, in parallel. Renewals that were redirected, or that a node could not
-/// carry out for the moment, are sent again.
+/// carry out right now, are sent again.
 pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed> {
     let until = router.until();
     let mut results = vec![Err(WireError::unavailable("it was not sent")); renewals.len()];
@@ -68,7 +68,7 @@ pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed>
                 results[index] = match next {
                     Ok(answered) => Ok(answered),
                     Err(Next::Fail(error)) => Err(error),
-                    // Two nodes that have given the slot away, each to another.
+                    // Two nodes have given the slot away, each to another node.
                     Err(Next::Ask(redirect, pause)) => {
                         again.push(index);
                         longest = longest.max(pause);
@@ -102,7 +102,7 @@ pub(super) async fn renew(router: &Router, renewals: &[Renewal]) -> Vec<Renewed>
     results
 }
 
-/// Extends one lease of a moving slot, on the node that has the lock already.
+/// Extends a lease whose slot is moving, on the node that already has the lock.
 async fn renew_asking(
     router: &Router,
     renewal: &Renewal,
@@ -118,7 +118,7 @@ async fn renew_asking(
         arguments: &arguments,
         shortcut: None,
     };
-    let Answered { at, answer } = node.run_asking(&call, until, |_| ()).await?;
+    let Answered { at, answer } = node.run_asking(&call, until, &mut |_| {}).await?;
     let answer = scripts::parse_renew_reply(&answer).map_err(NodeError::Final)?;
     Ok(Answered { at, answer })
 }

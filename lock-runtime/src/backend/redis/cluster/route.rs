@@ -1,4 +1,4 @@
-//! Decides how to proceed with a command that a node did not carry out.
+//! Decides how to continue after a node did not carry out a command.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use crate::backend::redis::node::NodeError;
 use crate::backend::redis::redirect::Redirect;
 use crate::backend::wire::error::WireError;
 
-/// The redirections of one command that are followed at once: to the slot's node, to the node that imports the slot,
-/// and the same again if both were stale. After that, nodes that contradict each other get time to agree.
+/// The number of redirections that one command follows without a pause: to the slot's node, to the node that imports
+/// the slot, and once more if both were stale. After that, nodes that contradict each other get time to agree.
 const AT_ONCE: u32 = 4;
 
-/// The pauses before a command is sent again. With the redirections before, they limit one command to some thirty
-/// sendings a second, whatever the answers are.
+/// The pauses before a command is sent again. Together with the redirections before, they limit one command to some
+/// thirty attempts a second, whatever the answers are.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// The route of one command.
+/// The history of one command's routing.
 #[derive(Debug, Default)]
 pub(super) struct Route {
     /// How often a node answered MOVED.
@@ -25,7 +25,7 @@ pub(super) struct Route {
     pauses: u32,
 }
 
-/// The next step.
+/// The next step for a command.
 #[derive(Debug)]
 pub(super) enum Next {
     /// The named node has the slot: note that, pause, and send the command there.
@@ -40,7 +40,7 @@ pub(super) enum Next {
 }
 
 impl Route {
-    /// The next step after an error. `jitter` is from 0 to 1.
+    /// Returns the next step after an error. `jitter` is between 0 and 1.
     pub(super) fn after(&mut self, error: NodeError, jitter: f64) -> Next {
         match error {
             NodeError::Redirected(redirect, _) if redirect.is_moved => {
@@ -59,7 +59,7 @@ impl Route {
         }
     }
 
-    /// The pause before the last redirection is followed.
+    /// Returns the pause before the last redirection is followed.
     fn redirected(&mut self, jitter: f64) -> Duration {
         if self.moves + self.asks <= AT_ONCE {
             Duration::ZERO
@@ -68,7 +68,7 @@ impl Route {
         }
     }
 
-    /// The next pause. Pauses grow, and callers that were refused together come back one by one.
+    /// Returns the next pause. Pauses grow, and jitter separates callers that were refused together.
     fn pause(&mut self, jitter: f64) -> Duration {
         let pause = SHORTEST_PAUSE * 2_u32.saturating_pow(self.pauses);
         self.pauses += 1;
@@ -76,7 +76,7 @@ impl Route {
     }
 }
 
-/// The error of a command that was redirected until its time was up.
+/// Returns the error of a command that was redirected until its time was up.
 pub(super) fn unsettled(slot: u16) -> WireError {
     WireError::unavailable(format!("the nodes do not agree on who has slot {slot}"))
 }

@@ -17,7 +17,7 @@ use crate::backend::wire::error::WireError;
 use crate::background::random;
 use crate::background::timers::Timers;
 
-/// Finds the nodes of locks, and tracks where they move.
+/// Finds the nodes of locks, and notices when locks move.
 pub(super) struct Router {
     pub(super) nodes: Arc<Nodes>,
     refresher: Arc<Refresher>,
@@ -38,12 +38,12 @@ impl Router {
         }
     }
 
-    /// The deadline of a command that begins now.
+    /// Returns the deadline of a command that begins now.
     pub(super) fn until(&self) -> Instant {
         Instant::now() + self.settings.command_timeout
     }
 
-    /// The node that has a slot, as far as is known. Waits for the map if there is none yet.
+    /// Returns the node that has a slot, as far as is known. Waits for the first map if there is none yet.
     pub(super) async fn node_of(
         &self,
         slot: u16,
@@ -63,7 +63,7 @@ impl Router {
         }
     }
 
-    /// The primaries, as far as is known. Waits for the map if there is none yet.
+    /// Returns the primaries, as far as is known. Waits for the first map if there is none yet.
     pub(super) async fn primaries(
         &self,
         until: Instant,
@@ -79,7 +79,7 @@ impl Router {
         self.refresher.run(None, until).await
     }
 
-    /// A node has reported that another one has a slot.
+    /// Notes that a node has named another one for a slot.
     pub(super) fn note_moved(
         &self,
         redirect: &Redirect,
@@ -87,18 +87,18 @@ impl Router {
     ) -> Result<(), WireError> {
         let to = self.nodes.named(redirect, by)?;
         if self.nodes.note_moved(redirect.slot, &to) {
-            // Slots rarely move alone.
+            // A slot rarely moves alone.
             self.refresher.begin(Some(to), None);
         }
         Ok(())
     }
 
-    /// The next step of a command after a node's error.
+    /// Returns the next step of a command after a node's error.
     ///
-    /// A node that redirects to itself is not the node that the client takes it for: through a proxy or a virtual
-    /// address, a connection may lead to a former primary. A new connection follows the address to its current target.
-    /// Nodes that name each other may both be healthy, as while a slot moves: their connections serve the other slots,
-    /// and stay.
+    /// A node that redirects to itself is not the node that the client expects: through a proxy or a virtual address, a
+    /// connection may lead to a former primary. A new connection leads to the address's current target. Two nodes that
+    /// name each other may both be healthy, for example while a slot moves. Their connections serve other slots, too,
+    /// and stay open.
     pub(super) fn after(
         &self,
         route: &mut Route,
@@ -115,13 +115,13 @@ impl Router {
         route.after(error, random::jitter())
     }
 
-    /// A node could not carry out a command: another one may have its slots.
+    /// Notes that a node could not carry out a command, so another one may have its slots.
     pub(super) fn note_failed(&self, node: &Arc<ClusterNode>) {
         self.refresher.begin(None, Some(node));
     }
 
-    /// Runs commands on a node. `None` if it is silent and another node has the slot by now: a primary that was stopped
-    /// or cut off would use up the time of all commands. Its connection is closed once all of its slots are elsewhere.
+    /// Runs commands on a node. Returns `None` if it is silent and another node has the slot by now: a primary that was
+    /// stopped or cut off would use up the time of every command. Its connection is closed once it has no slots left.
     pub(super) async fn unless_moved<T>(
         &self,
         slot: u16,
@@ -155,7 +155,7 @@ impl Router {
         }
     }
 
-    /// Pauses. `false` if the time runs out first.
+    /// Pauses. Returns `false` if `until` comes first.
     pub(super) async fn pause(&self, pause: Duration, until: Instant) -> bool {
         let end = Instant::now() + pause;
         if end >= until {
@@ -172,7 +172,7 @@ impl Router {
     }
 }
 
-/// The error of a command to a node that was abandoned.
+/// Returns the error of a command to a node that was given up.
 pub(super) fn left(node: &ClusterNode) -> NodeError {
     let text = format!("{} is silent, and another node has its slots", node.name);
     NodeError::Gone(WireError::unavailable(text))

@@ -10,16 +10,16 @@ use crate::key::SLOTS;
 /// The primary of each slot.
 #[derive(Debug)]
 pub(super) struct SlotMap {
-    /// For each slot the index of its primary.
+    /// The index of each slot's primary.
     owners: Arc<[u16]>,
-    /// The primaries of the last answer, and those that nodes have named since.
+    /// The primaries of the last answer, and the nodes that redirections have named since.
     primaries: Vec<NodeName>,
     replicas: Vec<NodeName>,
-    /// Slots that nodes reported as moved since the pending answer was requested.
+    /// The slots that nodes have reported as moved since the answer in flight was requested.
     moved: Vec<(u16, NodeName)>,
 }
 
-/// Slots that have a new primary.
+/// The slots that have a new primary.
 #[derive(Debug)]
 pub(super) struct MovedSlots {
     before: Arc<[u16]>,
@@ -50,18 +50,18 @@ impl Default for SlotMap {
 }
 
 impl SlotMap {
-    /// The primary of a slot.
+    /// Returns the primary of a slot.
     pub(super) fn owner(&self, slot: u16) -> Option<&NodeName> {
         let owner = self.owners[usize::from(slot)];
         self.primaries.get(usize::from(owner))
     }
 
-    /// Whether no answer was learnt yet.
+    /// Returns whether no answer was learnt yet.
     pub(super) fn is_empty(&self) -> bool {
         self.primaries.is_empty()
     }
 
-    /// The placement of all slots.
+    /// Returns the placement of all slots.
     pub(super) fn placement(&self) -> Placement {
         Placement {
             owners: self.owners.clone(),
@@ -69,7 +69,7 @@ impl SlotMap {
         }
     }
 
-    /// The primaries that have slots.
+    /// Iterates over the primaries that have slots.
     pub(super) fn primaries(&self) -> impl Iterator<Item = &NodeName> {
         let indices = 0..self.primaries.len();
         let has_slots =
@@ -79,13 +79,13 @@ impl SlotMap {
             .map(|index| &self.primaries[index])
     }
 
-    /// All nodes that can report the slot map.
+    /// Iterates over all nodes that can report the slot map.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeName> {
         self.primaries.iter().chain(&self.replicas)
     }
 
-    /// A node has reported that another one has a slot. `None` if that was known, or if nodes contradict each other:
-    /// between two CLUSTER SLOTS answers, a slot is reported as moved at most once.
+    /// Notes that a node has named another one for a slot. Returns `None` if that was known, or if nodes contradict
+    /// each other: between two answers to CLUSTER SLOTS, a slot is reported as moved at most once.
     pub(super) fn note_moved(&mut self, slot: u16, to: NodeName) -> Option<MovedSlots> {
         if self.owner(slot) == Some(&to) {
             return None;
@@ -99,23 +99,23 @@ impl SlotMap {
         before.map(|before| MovedSlots { before, after })
     }
 
-    /// A refresh begins: redirections from now on outweigh its answer.
+    /// Notes that a refresh begins: its answer does not override redirections from now on.
     pub(super) fn begin_refresh(&mut self) {
         self.moved.clear();
     }
 
-    /// Learns the nodes' answers; the first takes precedence. A slot that none of them could place stays where it was.
-    /// `None` if no slot has moved.
+    /// Learns the nodes' answers. The first one takes precedence. A slot that none of them places stays where it was.
+    /// Returns `None` if no slot has moved.
     pub(super) fn learn(&mut self, replies: Vec<SlotsReply>) -> Option<MovedSlots> {
         let (before, is_first) = (self.owners.clone(), self.is_empty());
-        // An index means the same node before and after.
+        // An index stands for the same node before and after.
         let mut owners = vec![NONE; SLOTS];
         self.replicas.clear();
         for range in replies.iter().flat_map(|reply| &reply.unnamed) {
             let slots = usize::from(*range.start())..=usize::from(*range.end());
             owners[slots.clone()].copy_from_slice(&before[slots]);
         }
-        // The first answer is written last.
+        // The first answer is written last, to take precedence.
         for range in replies.into_iter().rev().flat_map(|reply| reply.ranges) {
             let index = self.index(&range.primary);
             for slot in range.slots {
@@ -131,7 +131,7 @@ impl SlotMap {
         let after = self.owners.clone();
         self.forget_without_slots();
         let moved = MovedSlots { before, after };
-        // At first, nothing was known that could have moved.
+        // The first map reports no moves, since nothing was known before.
         (!is_first && !moved.is_empty()).then_some(moved)
     }
 
@@ -141,7 +141,7 @@ impl SlotMap {
     }
 
     /// Removes the primaries without slots, so that the list never exceeds one answer plus later redirections. The
-    /// others get new indices.
+    /// remaining ones get new indices.
     fn forget_without_slots(&mut self) {
         let mut indices = vec![NONE; self.primaries.len()];
         let mut primaries = Vec::new();
@@ -157,7 +157,7 @@ impl SlotMap {
         self.primaries = primaries;
     }
 
-    /// The index of a primary, which is added if it is new.
+    /// Returns the index of a primary, which is added if it is new.
     fn index(&mut self, primary: &NodeName) -> u16 {
         let known = self.primaries.iter().position(|other| other == primary);
         let index = known.unwrap_or_else(|| {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn slot_that_a_node_says_has_moved_is_moved_at_once() {
+    fn slot_that_a_node_reports_as_moved_moves_at_once() {
         let mut map = halves();
         let moved = map.note_moved(5, node(3)).unwrap();
         assert_eq!(map.owner(5), Some(&node(3)));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_node_says_outweighs_an_answer_that_was_asked_for_before() {
+    fn report_of_a_node_outweighs_an_answer_to_an_earlier_question() {
         let mut map = halves();
         map.note_moved(5, node(3));
         map.begin_refresh();

@@ -20,25 +20,25 @@ pub(super) struct SlotRange {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SlotsReply {
     pub(super) ranges: Vec<SlotRange>,
-    /// The slots of primaries whose port the answering node does not know: the TLS port of a node that it has not heard
-    /// from.
+    /// The slots of primaries whose port the answering node does not know. It has not heard from such a node yet, and
+    /// so lacks its TLS port.
     pub(super) unnamed: Vec<RangeInclusive<u16>>,
 }
 
 impl SlotsReply {
-    /// Whether the answer names the primary of a slot.
+    /// Returns whether the answer names the primary of a slot.
     fn names(&self, slot: u16) -> bool {
         self.ranges.iter().any(|range| range.slots.contains(&slot))
     }
 }
 
-/// Whether each slot that one node cannot place is placed by another.
+/// Returns whether each slot that one node cannot place is placed by another.
 pub(super) fn are_complete(replies: &[SlotsReply]) -> bool {
     let mut unnamed = replies.iter().flat_map(|reply| &reply.unnamed);
     unnamed.all(|slots| replies.iter().any(|reply| reply.names(*slots.start())))
 }
 
-/// Parses the answer of a node that was reached at `asked`. `None` if it is malformed.
+/// Parses the answer of a node that was reached at `asked`. Returns `None` if it is malformed.
 pub(super) fn parse(answer: &Value, asked: &str) -> Option<SlotsReply> {
     let mut reply = SlotsReply::default();
     for range in list(answer)? {
@@ -46,7 +46,7 @@ pub(super) fn parse(answer: &Value, asked: &str) -> Option<SlotsReply> {
             return None;
         };
         let slots = slot(first)?..=slot(last)?;
-        // A replica without an address cannot be asked.
+        // A replica without a port cannot be asked.
         let replicas = replicas.iter().filter_map(|node| name(node, asked)?);
         match name(primary, asked)? {
             Some(primary) => reply.ranges.push(SlotRange {
@@ -60,10 +60,10 @@ pub(super) fn parse(answer: &Value, asked: &str) -> Option<SlotsReply> {
     Some(reply)
 }
 
-/// A node: `[host, port, id, metadata]`. `None` inside if it has no port.
+/// Parses a node: `[host, port, id, metadata]`. Returns `Some(None)` if it has no port.
 ///
-/// A missing host is the one that was asked. `?` stands for a preferred hostname that is not set: the address is in the
-/// metadata then.
+/// A missing host stands for the node that was asked. `?` stands for a hostname that is preferred but not set; then the
+/// address is in the metadata.
 fn name(node: &Value, asked: &str) -> Option<Option<NodeName>> {
     let [host, port, rest @ ..] = list(node)? else {
         return None;
@@ -78,7 +78,7 @@ fn name(node: &Value, asked: &str) -> Option<Option<NodeName>> {
     Some((port != 0).then(|| NodeName::new(host, port)))
 }
 
-/// The address in a node's metadata, which is a map or a list of names and values.
+/// Finds the address in a node's metadata, which is a map, or a list of names and values.
 fn address(metadata: &Value) -> Option<&str> {
     if let Value::Map(fields) = metadata {
         let mut fields = fields.iter();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn host_that_is_missing_is_the_one_that_was_asked() {
+    fn missing_host_is_the_host_that_was_asked() {
         let host = |node: Value| {
             let answer = Value::Array(vec![range(0, 1, vec![node])]);
             let mut reply = parse(&answer, "seed").unwrap();

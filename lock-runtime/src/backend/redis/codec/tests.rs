@@ -1,11 +1,11 @@
-//! Compares the decoder with the client library's parser, which takes complete values only.
+//! Compares the decoder with the client library's parser, which takes only complete values.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 
-/// The encoding of a value of any kind, with values inside.
+/// Generates the encodings of values of all kinds, with nested values.
 fn value() -> impl Strategy<Value = Vec<u8>> {
     let line = "[ -~äß\r]{0,12}".prop_map(|text| text.replace("\r\n", ""));
     let number = || any::<i64>().prop_map(|number| number.to_string());
@@ -74,12 +74,12 @@ fn value() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// The decoded value and its length.
+/// Decodes a value, and returns its length, too.
 fn decoded(bytes: &[u8]) -> Option<(Value, usize)> {
     decode(bytes).expect("valid RESP3")
 }
 
-/// The text to compare, since NaN is not equal to itself.
+/// Returns the text to compare, since NaN is not equal to itself.
 fn shown(value: &Value) -> String {
     format!("{value:?}")
 }
@@ -101,7 +101,7 @@ proptest! {
         }
     }
 
-    /// The pieces may have any length, and the values may be pushes.
+    /// The pieces have any length, and the values include pushes.
     #[test]
     fn stream_in_pieces_is_decoded_in_order(
         texts in vec(value(), 1..8),
@@ -127,7 +127,7 @@ proptest! {
         prop_assert_eq!(values, expected);
     }
 
-    /// Malformed bytes must not make the decoder panic either.
+    /// Malformed bytes must not make the decoder panic, either.
     #[test]
     fn damaged_value_is_refused_or_decoded_as_the_client_library_parses_it(
         mut text in value(),
@@ -143,7 +143,7 @@ proptest! {
 }
 
 #[test]
-fn nesting_limit_is_that_of_the_client_library() {
+fn nesting_limit_is_the_client_librarys() {
     for depth in [98, 99, 100, 101] {
         let text = [b"*1\r\n".repeat(depth), b":1\r\n".to_vec()].concat();
         let is_decoded = decode(&text).is_ok();
@@ -171,7 +171,7 @@ fn impossible_length_is_refused() {
     ] {
         assert!(decode(text.as_bytes()).is_err(), "{text:?}");
     }
-    // No memory is reserved for values that have not arrived.
+    // The decoder reserves no memory for values that have not arrived.
     assert!(decoded(b"*9223372036854775807\r\n").is_none());
     assert!(
         decode(&[b'+'; MAX_LENGTH]).is_err(),

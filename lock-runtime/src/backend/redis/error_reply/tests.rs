@@ -1,6 +1,6 @@
 use super::*;
 
-/// An error, decoded from its line.
+/// Decodes an error from its line.
 fn error(line: &str) -> RedisError {
     let value = redis::parse_redis_value(format!("-{line}\r\n").as_bytes()).unwrap();
     value.extract_error().unwrap_err()
@@ -48,7 +48,7 @@ fn text_becomes_a_part_of_a_sentence() {
     );
 }
 
-/// The error of a command in a script, as Redis 6.2 reports it.
+/// Returns the error of a command in a script, as Redis 6.2 reports it.
 fn wrapped(text: &str) -> String {
     format!("ERR Error running script (call to f_{SHA}): @user_script:40: {text}")
 }
@@ -99,7 +99,7 @@ fn error_of_a_command_in_a_script_is_unwrapped() {
 const OWNER: &str = "YUjQMhVbRDckXk5WZC0tRp";
 const SHA: &str = "223c1f8f4cfba6f3375f8c4ec02b9de4361a5dea";
 
-/// Errors of Redis 5 to 8, Valkey 8 and 9, and of proxies in front of them. `{arguments}` stands for the arguments that
+/// Errors of Redis 5 to 8, Valkey 8 and 9, and proxies in front of them. `{arguments}` stands for the arguments that
 /// the server repeats.
 const ERRORS: &[&str] = &[
     "ERR unknown command `EVALSHA`, with args beginning with: {arguments}",
@@ -273,7 +273,7 @@ fn wrong_password_is_refused() {
     ));
 }
 
-/// The text of a setup error, which must be a refusal.
+/// Returns the text of a setup error, which must be a refusal.
 fn refusal(error: &RedisError, password: Option<&str>) -> String {
     match describe_setup(error, password) {
         WireError::Refused(detail) => detail.to_string(),
@@ -302,7 +302,7 @@ fn missing_password_is_named() {
     assert!(refusal(&error, Some("x")).starts_with("NOAUTH"));
 }
 
-/// The text of Redis 7.0, to a program on another machine.
+/// The text of Redis 7.0 for a program on another machine.
 const DENIED: &str = "DENIED Redis is running in protected mode because protected mode is enabled and no password is set \
                       for the default user. In this mode connections are only accepted from the loopback interface. If \
                       you want to connect from external computers to Redis you may adopt one of the following \

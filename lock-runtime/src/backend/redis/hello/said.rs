@@ -1,4 +1,4 @@
-//! The properties that a server reports in its answer to HELLO.
+//! Parses the properties that a server reports in its answer to HELLO.
 
 use redis::Value;
 
@@ -6,7 +6,7 @@ use crate::backend::redis::address::Address;
 use crate::backend::redis::answer::text;
 use crate::backend::wire::error::WireError;
 
-/// A server's properties. Each word is one that Redis, Valkey or a compatible service uses, in any case.
+/// A property of a server. Its words are those of Redis, Valkey and compatible services, in upper or lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Standalone,
@@ -14,8 +14,8 @@ pub(super) enum Mode {
     Sentinel,
 }
 
-/// If two servers take writes from each other, both would grant a lock. So a role is not accepted because it sounds
-/// like a primary's.
+/// Servers that take each other's writes would both grant a lock. So an unknown role is not accepted just because it
+/// sounds like a primary's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Primary,
@@ -43,7 +43,7 @@ impl Role {
     }
 }
 
-/// The value of a field in the answer; `None` if the server omits it. An unknown word is refused.
+/// Returns a property from the answer; `None` if the server omits it. Refuses an unknown word.
 fn said<T>(
     server: &Address,
     answer: &Value,
@@ -63,7 +63,7 @@ fn said<T>(
     })
 }
 
-/// At most 64 plain characters of a server's text.
+/// Returns up to 64 plain characters of a server's text.
 pub(super) fn plain(text: &str) -> String {
     let plain = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
     plain.take(64).collect()
@@ -123,7 +123,7 @@ mod tests {
         ] {
             assert_eq!(of(Role::of, "role", word(said)), Ok(Some(role)), "{said}");
         }
-        // The first two are KeyDB's: servers that take writes from each other.
+        // The first two words are KeyDB's: its servers take each other's writes.
         for said in [
             "active-replica",
             "multi-master",
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_no_reason_to_refuse_a_server() {
+    fn missing_answer_does_not_refuse_a_server() {
         assert_eq!(of(Role::of, "version", word("7")), Ok(None));
         let server = Address::Unix("/run/redis.sock".into());
         let none = Value::SimpleString("OK".to_owned());

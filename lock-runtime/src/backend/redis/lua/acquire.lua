@@ -1,5 +1,5 @@
 -- Follows take.lua, grant.lua, choose.lua and queue.lua: another owner holds K, or a waiter queues.
--- Also the poll of a waiter. Sent twice, it has the effect of one. A writer names R as KEYS[4].
+-- Also the poll of a waiter. Idempotent. A writer names R as KEYS[4].
 -- Answers flag+token if the caller holds K, otherwise like `waiting`.
 
 -- Read even if K is held, so that a waiter that could never be granted the lock fails now.
@@ -7,7 +7,7 @@ local fence, failure = read_fence()
 if not fence then
   return failure
 end
--- Heartbeats included. An empty queue is not read further.
+-- Includes the heartbeats. An empty queue is not read further.
 local members = call('ZCARD', Q)
 local ticket = members > 0 and call('ZSCORE', Q, entry)
 
@@ -24,14 +24,14 @@ if not value then
   end
 end
 
--- A ttl without a sign asks to queue.
+-- A positive ttl asks to queue.
 local queues = ttl == ARGV[2]
 local is_refused = queues and not ticket and is_full(members)
 if queues and not is_refused then
   ticket = join_queue(entry, ticket, members, value)
 end
 if granted then
-  -- Once the caller has queued, so that Q is not empty in between.
+  -- Only after the caller has queued, so that Q is never empty in between.
   local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(removed))
   value = grant(granted, CLAIM_MS, token, remaining)
 end

@@ -12,14 +12,14 @@ local function accepts(owner, alive)
   return (alive > LIVE_US - RECENT_US or is_subscribed(owner)) and notify(owner)
 end
 
--- Only the head.
+-- Reads only the head.
 local function read_head()
   return read_queue('0', '1')
 end
 
--- Checks these waiters from the first on. Returns the entry to grant the lock to, or nil, and the members of waiters
--- that are dead, and of the owner `ended`, after those that are in `removed`. The owner `sender`, whose process has sent
--- this script, needs no message. Writes nothing.
+-- Checks these waiters in order. Returns the entry that is granted the lock, or nil, and `removed`, with the members of
+-- dead waiters and of the owner `ended` added. The owner `sender` needs no message, since its process has sent this
+-- script. Writes nothing.
 local function choose(waiters, sender, ended, removed)
   removed = removed or {}
   for _, entry in ipairs(waiters) do
@@ -37,8 +37,8 @@ local function choose(waiters, sender, ended, removed)
   return nil, removed
 end
 
--- The same for the whole queue, whose `head` was read. Usually the head is chosen and no others are read: reading a
--- hundred took a quarter of the script's time. At most MAX_CHECKED are.
+-- Like `choose`, for the whole queue, after its `head` was read. The head is usually chosen, and then no others are
+-- read: reading a hundred took a quarter of the script's time. Checks at most MAX_CHECKED waiters.
 local function choose_from(head, sender, ended)
   local entry, removed = choose(head, sender, ended)
   if entry or #head == 0 then

@@ -11,7 +11,7 @@ if not value
 then
   local removed = call('ZREM', Q, entry, owner)
   if successor and value and owner_of(value) == successor_owner then
-    -- Sent twice: the first command made the successor the holder.
+    -- The command was sent twice, and the first one made the successor the holder.
     if call('PTTL', K) < tonumber(ttl) then
       call('PEXPIRE', K, ttl)
     end
@@ -20,7 +20,7 @@ then
   return removed > 0 and 3 or value and -1 or 0
 end
 
--- Without a fence or a queue the lock cannot be granted, but K must not stay.
+-- If the fence or the queue cannot be read, the lock cannot be granted, but K must not stay.
 local fence, first = read_fence(), read_head()
 if not fence or first.err then
   call('DEL', K)

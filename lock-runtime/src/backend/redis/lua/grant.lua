@@ -1,4 +1,4 @@
--- Part of acquire and end, also of a share: the records, and the grant of a lock to a waiter.
+-- Part of acquire and end, for shares, too: the records, and how a waiter is granted a lock.
 --
 -- K, the lock:  owner(22) flag(1) token(16) label. The flag is '+' while a waiter queues, else ' '. A holder that asked for
 --   no token has its own time in ms instead; only such a time begins with a zero.
@@ -14,7 +14,7 @@ local LIVE_US = 6000000     -- how long a waiter counts as alive after its last 
 local QUEUE_MS = '7000'     -- Q expires a little after its last heartbeat
 local FENCE_MS = 86400000   -- F expires a day after its token's time
 local TURNS = 16            -- tokens that belong to one grant, for local turns
-local FIRST_TOKEN = 1e15    -- the clock of September 2001; what is less stands for no token
+local FIRST_TOKEN = 1e15    -- the clock of September 2001; a smaller number stands for no token
 local MAX_CHECKED = '128'   -- waiters; bounds the work of one script
 local call = redis.call
 
@@ -25,8 +25,8 @@ local function owner_of(text)
   return text:sub(1, 22)
 end
 
--- The last token, or nil and the error to answer. Beyond the bound a double cannot represent every integer, so
--- that two grants could get one token.
+-- Returns the last token, or nil and the error to answer with. Beyond the bound a double cannot represent every
+-- integer, so two grants could get the same token.
 local function read_fence()
   local text = redis.pcall('GET', F)
   if type(text) == 'table' then
@@ -85,7 +85,7 @@ local function grant(entry, px, token, remaining)
   return value
 end
 
--- The ticket of an owner that queues now, behind all waiters.
+-- Returns the ticket for an owner that queues behind all waiters.
 local function next_ticket()
   local last = call('ZREVRANGE', Q, '0', '0', 'WITHSCORES')[2] or 0
   return math.max(now, last + 1)

@@ -1,15 +1,16 @@
 -- Follows grant.lua, choose.lua and queue.lua. KEYS K F Q of each lock, in the order of the locks' names. ARGV
 -- owner+label, ttl in ms (negative: all at once or nothing, and do not queue).
--- Takes or confirms the locks in their order, up to the first that the owner cannot have, and queues for that one. All
+-- Takes or confirms the locks in order, up to the first lock that the owner cannot have, and queues for that lock. All
 -- callers take them in this order, so no two wait for each other.
--- Also the poll of a waiter, which extends the leases of the locks that it has. Sent twice, it has the effect of one.
--- Answers flag+token if the owner holds all; the flag is '+' if waiters queue for one of them. They have one token,
--- above all earlier ones of each. Else { number of the lock in the way, remaining ms, position, the first bytes of its
--- K's value }. The number is negative if the owner has a lock behind it: an earlier answer was lost, and then a lock.
+-- Also the poll of a waiter, which extends the leases of the locks that it has. Idempotent.
+-- Answers flag+token if the owner holds all; the flag is '+' if waiters queue for one of them. All locks get the same
+-- token, above each lock's earlier tokens. Otherwise { number of the lock in the way, remaining ms, position, the first
+-- bytes of its K's value }. The number is negative if the owner also has a later lock: an earlier answer was lost, and
+-- then a lock.
 local entry = ARGV[1]
 local owner = owner_of(entry)
 local ttl = ARGV[2]:match('%d+')
--- A ttl without a sign asks to queue.
+-- A positive ttl asks to queue.
 local queues = ttl == ARGV[2]
 
 local function turn_to(lock)
@@ -57,7 +58,7 @@ end
 
 local flag = ' '
 if queues or not in_the_way then
-  -- New ones first: a server out of memory refuses them before anything is written.
+  -- New locks first: a server out of memory refuses them before anything is written.
   for _, lock in ipairs(locks) do
     if lock.fence then
       turn_to(lock)
@@ -90,7 +91,7 @@ if queues and not is_refused then
   ticket = join_queue(entry, ticket, members, value)
 end
 if not value then
-  -- Once the caller has queued, so that Q is not empty in between.
+  -- Only after the caller has queued, so that Q is never empty in between.
   add_members(in_the_way.removed, in_the_way.head)
   local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(in_the_way.removed))
   value = grant(in_the_way.head, CLAIM_MS, new_token(in_the_way.fence), remaining)

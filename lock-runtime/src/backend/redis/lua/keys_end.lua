@@ -12,7 +12,7 @@ local function end_one()
     local left = redis.pcall('ZREM', Q, entry, owner)
     return type(left) == 'number' and left > 0 and 3 or 0
   end
-  -- Without a fence or a queue the lock cannot be granted, but K must not stay.
+  -- If the fence or the queue cannot be read, the lock cannot be granted, but K must not stay.
   local fence, first = read_fence(), read_head()
   if not fence or first.err then
     call('DEL', K)

@@ -1,5 +1,5 @@
--- Follows grant.lua. KEYS K F Q, ARGV owner. Gives the holder of K a token, if it took K without one. Sent twice, or late, it
--- has the effect of one: a holder has one token.
+-- Follows grant.lua. KEYS K F Q, ARGV owner. Gives the holder of K a token, if it took K without one. Idempotent, even
+-- if it is late: a holder has one token.
 -- Answers flag+token, or nil if K is not the owner's.
 local value = call('GET', K)
 if not value

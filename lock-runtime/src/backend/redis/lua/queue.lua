@@ -20,16 +20,17 @@ local function join_queue(entry, ticket, members, value)
   if value and value:match(UNFLAGGED) then
     call('SETRANGE', K, '22', '+')
     if not value:match(SHARED) then
-      -- Without this message the holder learns of the waiter only by its release, and must send another command.
+      -- Without this message the holder would learn of the waiter only from its release, and would have to send another
+      -- command.
       notify(owner_of(value))
     end
   end
   return ticket
 end
 
--- The answer to the caller: { remaining ms, position, the first bytes of K's value }. The position is 1 at the head
--- and 0 outside the queue. If K is shared, and the caller names R, the number of owners follows, the permits that they
--- take together, and for how long K has been shared (ms).
+-- The answer to the caller: { remaining ms, position, the first bytes of K's value }. The position is 1 at the head and
+-- 0 outside the queue. If K is shared and the caller names R, three numbers follow: the owners, their permits in total,
+-- and how long K has been shared (ms).
 local function waiting(ticket, members, value, R)
   local position = 0
   if ticket then

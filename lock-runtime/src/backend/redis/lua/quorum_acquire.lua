@@ -1,6 +1,6 @@
 -- Follows quorum_take.lua, grant.lua, choose.lua, queue.lua, quorum_node.lua and quorum_queue.lua: K is taken, a waiter
--- queues, or the node may have lost data. Also the poll of a waiter, and of an owner whose token must rise.
--- Sent twice, it has the effect of one. p is the token that the client proposes, see `proposed_token`.
+-- queues, or the node may have lost data. Also the poll of a waiter, and of an owner whose token must rise. Idempotent.
+-- p is the token that the client proposes, see `proposed_token`.
 -- Answers `held` if the caller has K, `early` if the node has no vote, otherwise `waits`.
 local marker = read_marker(M, boot, delay)
 if marker.err then
@@ -20,7 +20,7 @@ end
 local fence
 local value = call('GET', K)
 if value and owner_of(value) == owner then
-  -- Reads neither F nor Q, unless the token rises: otherwise a vote can be confirmed in any state of these.
+  -- Reads F only if the token rises: otherwise a vote can be confirmed in any state of F and Q.
   local rises = proposed > tonumber(value:sub(24, 39))
   if rises then
     fence, failure = read_fence()
@@ -42,7 +42,7 @@ fence, failure = read_fence()
 if not fence then
   return failure
 end
--- Heartbeats included. An empty queue is not read further.
+-- Includes the heartbeats. An empty queue is not read further.
 local members = call('ZCARD', Q)
 -- An entry keeps its stamp while it is alive. Otherwise a stamp that is far off is replaced by the current time.
 local ticket = members > 0 and alive_for(owner) > 0 and call('ZSCORE', Q, entry)
@@ -64,12 +64,12 @@ if not value then
   end
 end
 
--- A ttl without a sign asks to queue.
+-- A positive ttl asks to queue.
 local queues = ttl == ARGV[2]
 local is_refused = queues and not ticket and is_full(members)
 if queues and not is_refused then
-  -- `join_queue` notifies K's owner of the first waiter. It is also notified of a new head, since it may have this node
-  -- alone, and then yields it to an earlier stamp.
+  -- `join_queue` notifies K's owner of the first waiter. The owner must also learn of a new head: without a majority it
+  -- yields this node to an earlier stamp.
   local is_new_head = not ticket and value and value:match(FLAGGED) and is_first(entry, stamp)
   ticket = join_queue(entry, stamp, members, value)
   if is_new_head then
@@ -77,7 +77,7 @@ if queues and not is_refused then
   end
 end
 if granted then
-  -- Once the caller has queued, so that Q is not empty in between.
+  -- Only after the caller has queued, so that Q is never empty in between.
   local remaining = call('ZCARD', Q) - call('ZREM', Q, unpack(removed))
   value = grant(granted, CLAIM_MS, token, remaining)
 end

@@ -12,7 +12,7 @@ if not value or owner_of(value) ~= owner then
   return removed > 0 and 3 or value and -1 or 0
 end
 
--- Without a vote, a fence or a queue the lock cannot be granted, but K must not stay.
+-- If the node has no vote, or if its fence or queue cannot be read, the lock cannot be granted, but K must not stay.
 local marker, fence, first = read_marker(KEYS[4], ARGV[3], ARGV[4]), read_fence(), read_head()
 if marker.left ~= 0 or not fence or first.err then
   call('DEL', K)

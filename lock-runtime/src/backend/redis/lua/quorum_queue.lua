@@ -18,7 +18,7 @@ local function is_before(waiter, ticket, entry, stamp)
   return (waiter:byte(place) or 0) < (entry:byte(place) or 0)
 end
 
--- The entries of other owners before this one, the head first.
+-- Returns the entries of other owners before this one, the head first.
 local function waiters_before(entry, stamp)
   local members = call('ZRANGEBYSCORE', Q, '0', stamp, 'WITHSCORES', 'LIMIT', '0', MAX_CHECKED)
   local waiters = {}
@@ -31,7 +31,8 @@ local function waiters_before(entry, stamp)
   return waiters
 end
 
--- Whether no live waiter is before an owner that does not queue yet. Usually the first is alive, and settles it.
+-- Returns whether no live waiter is before an owner that does not queue yet. The first waiter is usually alive, and
+-- decides.
 local function is_first(entry, stamp)
   for skipped = 0, MAX_CHECKED - 1 do
     local waiter, ticket = unpack(call('ZRANGEBYSCORE', Q, '0', stamp, 'WITHSCORES', 'LIMIT', skipped, '1'))
@@ -49,7 +50,7 @@ end
 local function waits(entry, is_queued, value)
   local answer = waiting(nil, 0, value)
   if is_queued then
-    -- Not by the ticket, which other waiters may have too. The first members are the heartbeats.
+    -- Not by the ticket, since another waiter may have the same one. The first members are the heartbeats.
     answer[2] = call('ZRANK', Q, entry) - call('ZCOUNT', Q, '-inf', '(0') + 1
   end
   answer[4] = now

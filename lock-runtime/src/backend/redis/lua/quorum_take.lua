@@ -25,7 +25,7 @@ if (is_free or value and value:sub(1, 22) == owner) and call('GET', M) == boot .
     local now = tonumber(token)
     if is_free then
       local ahead, fence = proposed - now, call('GET', F)
-      -- Not a proposal that is far ahead, nor the cases that take.lua leaves to the rest of acquire.
+      -- The rest of acquire handles a proposal that is far ahead, and the cases that take.lua leaves to it.
       if ahead <= 0 or #proposed == 16 and ahead <= 1000000 and (delay == '0' or ahead <= delay * 250) then
         if ahead > 0 then
           token = proposed
@@ -38,7 +38,7 @@ if (is_free or value and value:sub(1, 22) == owner) and call('GET', M) == boot .
           return { granted, now }
         end
       end
-    -- Texts of sixteen digits are in the order of their numbers.
+    -- Sixteen digits compare as text like their numbers.
     elseif #proposed == 16 and proposed <= value:sub(24, 39) then
       -- The token does not rise, so F stays as it is. The expiry is never lowered: see quorum_node.lua.
       local left = call('PTTL', K)

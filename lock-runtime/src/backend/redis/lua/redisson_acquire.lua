@@ -7,13 +7,13 @@ if kind == 'none' then
   redis.call('HSET', K, field, '1')
   redis.call('PEXPIRE', K, ttl)
 elseif kind == 'hash' and redis.call('HEXISTS', K, field) == 1 then
-  -- Sent twice. Redisson's own script would count to 2 here, and one release would leave the lock held.
+  -- The command was sent twice. Redisson's own script would count to 2 here, and one release would leave the lock held.
   if redis.call('PTTL', K) < tonumber(ttl) then
     redis.call('PEXPIRE', K, ttl)
   end
 elseif kind == 'hash' then
   local holder = ''
-  -- A lock of several holders has more fields, and one that marks it.
+  -- A lock with several holders has more fields, and a field that marks it.
   if redis.call('HLEN', K) <= 8 then
     for _, name in ipairs(redis.call('HKEYS', K)) do
       holder = name ~= 'mode' and name or holder

@@ -13,7 +13,8 @@ redis.call('DEL', K)
 -- A message that cannot be sent must not undo the release: waiters poll.
 local channel = 'redisson_lock__channel' .. Q:sub(#'redisson_lock_queue' + 1)
 redis.pcall('PUBLISH', channel, '0')
--- The first waiter of a fair lock listens to its own channel, and would wait out its lease.
+-- The first waiter of a fair lock listens to a channel of its own. Without this message it would wait until the lease
+-- ends.
 local first = redis.pcall('LINDEX', Q, 0)
 if type(first) == 'string' then
   redis.pcall('PUBLISH', channel .. ':' .. first, '0')

@@ -1,5 +1,5 @@
--- KEYS lock, ARGV field, ttl in ms. Extends a lease in Redisson's record. Never shortens it, and never makes a lock that
--- is gone. Answers like `redisson_acquire`, or nil if the lock is not the owner's.
+-- KEYS lock, ARGV field, ttl in ms. Extends a lease in Redisson's record. Never shortens it, and never creates a lock
+-- that is gone. Answers like `redisson_acquire`, or nil if the lock is not the owner's.
 local K, field, ttl = KEYS[1], ARGV[1], ARGV[2]
 if redis.call('TYPE', K).ok ~= 'hash'
   or redis.call('HEXISTS', K, field) == 0 -- control: redisson_owner_compare_on_renewal

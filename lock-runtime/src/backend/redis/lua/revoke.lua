@@ -1,8 +1,8 @@
 -- Follows grant.lua and share.lua. KEYS K F Q R, ARGV the token that an operator saw (0 if there was none),
 -- the first bytes of the record of another program and its length (for an owner without a token its id and -2, for a
 -- token -1), and a notice for the holder.
--- Takes K from its holder, or from all that share it, in favour of the queue. The operator saw the holder a while ago: K
--- must have its token, or one of its turns. The record of another program is compared whole.
+-- Takes K from its holder, or from all that share it, and hands it off to the queue. K must have the token that the
+-- operator saw, or the token of one of its turns. Another program's record is compared as a whole.
 -- Answers 1 freed, 2 granted to waiters. Otherwise nothing is written: 0 K is absent, -1 another owner has K.
 local TOKEN = '%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d'
 local OWNER = '^[%w_-]+$'
@@ -29,7 +29,7 @@ local fence, failure = read_fence()
 if not fence then
   return failure
 end
--- Of another type: it fails before anything is written.
+-- If Q or R has another type, this fails before anything is written.
 local members = call('ZCARD', Q)
 call('ZCARD', R)
 -- The next token is above the holder's, even if F was lost.
@@ -64,8 +64,8 @@ else
   end
   call('DEL', K, R)
 end
--- `!` is no character of an owner, so that clients without revocations ignore the message. They learn at their next
--- renewal, like holders that it does not reach.
+-- No owner contains `!`, so clients that know no revocations ignore the message. They learn of the loss at their next
+-- renewal, like holders that the message does not reach.
 for _, member in ipairs(told) do
   redis.pcall('PUBLISH', 'lock:' .. member:sub(1, 8), '!' .. owner_of(member) .. notice .. K)
 end

@@ -1,5 +1,5 @@
--- KEYS K F of each lock, ARGV owner, ttl in ms. Writes the expiry of each K, whether or not it changes, and never shortens
--- one. WAIT, which follows, covers what its own connection has written.
+-- KEYS K F of each lock, ARGV owner, ttl in ms. Writes the expiry of each K, whether or not it changes, and never
+-- shortens one. WAIT follows, and covers only the writes of its own connection.
 -- Answers flag+token, or nil if one of the locks is not the owner's: then it leaves the locks alone, and writes the expiry
 -- of a fence as it is.
 local values = {}

@@ -5,14 +5,14 @@
 -- expires with the last share.
 -- R, the shares: the member `owner`, or `owner*take` if it takes more than 1, is scored with its expiry (µs). The
 --   member `=` is scored with minus the sum of all permits taken. R means nothing unless K is shared. It expires with K.
--- The entry of a share in Q has a tag before its label: 0x1F take/limit 0x1F. The limit 0 is none.
+-- The entry of a share in Q has a tag before its label: 0x1F take/limit 0x1F. The limit 0 means that there is none.
 local R = KEYS[4]
 local CLAIM_US = 1500000
--- Shares that are granted and not confirmed. More could not all be confirmed within their claim. At first this many are
+-- The maximum number of unconfirmed grants: more could not all be confirmed within their claim. At first this many are
 -- granted, and then one with each confirmation.
 local MAX_UNCONFIRMED = 32
 
--- The permits of an entry, and its limit; nil for an entry that asks for the lock exclusively.
+-- Returns the permits of an entry, and its limit; nil for an entry that asks for the lock exclusively.
 local function share_of(entry)
   local take, limit = entry:match('^\31(%d+)/(%d+)\31', 24)
   return tonumber(take), tonumber(limit)
@@ -22,14 +22,14 @@ local function member_of(owner, take)
   return take > 1 and owner .. '*' .. take or owner
 end
 
--- Whether a share may join those that take `taken`. The limit is that of the share; none is stored. A share alone is
--- not compared: an entry that can never fit must not block the queue of a free lock.
+-- Returns whether a share may join others that take `taken`. Each share brings its own limit, and K stores none. A
+-- single share always fits: an entry with an impossible limit must not block the queue of a free lock.
 local function fits(taken, take, limit)
   if taken > 0 and limit > 0 and taken + take > limit then return false end -- control: share_limit_compared
   return true
 end
 
--- The ms at which a key expires with a share: not before it.
+-- Returns the expiry (ms) of a key that must not expire before a share.
 local function expiry(ends)
   return string.format('%.0f', math.ceil(ends / 1000))
 end
@@ -37,8 +37,8 @@ end
 local value = call('GET', K)
 -- The token of the phase.
 local phase = value and value:match('^shared(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)[ +]')
--- The permits of all shares, without those that have lapsed. Nil if K is not shared, or if R was lost, for example
--- evicted: then no share can join, and K lasts until its expiry.
+-- The permits of all shares except lapsed ones. Nil if K is not shared, or if R was lost, for example evicted: then no
+-- share can join, and K lasts until its expiry.
 local taken
 local lapsed, lapsed_take = {}, 0
 if phase then
@@ -53,14 +53,14 @@ if phase then
   end
 end
 
--- The expiry of a share in R, or nil; and whether `taken` has it. It has a share that has lapsed if that is not among
--- those that this script takes off.
+-- Returns the expiry of a share in R, or nil; and whether `taken` includes the share. A lapsed share is included if
+-- this script does not remove it.
 local function find_share(member)
   local ends = taken and tonumber(call('ZSCORE', R, member) or nil)
   return ends, ends and not lapsed[member]
 end
 
--- A choice without a share yet. `beside` is the permits of the shares that stay; nil if there are none.
+-- Creates a choice without shares. `beside` is the number of permits of the shares that stay; nil if there are none.
 local function new_choice(beside)
   return { beside = beside, taken = beside or 0, shares = {}, removed = {} }
 end
@@ -77,17 +77,17 @@ local function add_share(choice, entry, take)
   end
 end
 
--- Whether a waiter is there to go in, now or as soon as it fits: it has polled within the time of a claim, and its process
--- is subscribed. Waiters poll every 0.6 s.
+-- Returns whether a waiter would confirm a grant: it has polled within the time of a claim, and its process is
+-- subscribed. Waiters poll every 0.6 s.
 local function is_there(owner, alive)
   return alive > LIVE_US - CLAIM_US and is_subscribed(owner)
 end
 
--- Checks the waiters from the head on, and adds those that go in now to the choice: shares, or as `head` the one that
--- is granted the lock alone. At most `most` shares, except that `sender` may always be one more. It needs no message. If it
--- stands at `place`, it leaves shares that are MAX_UNCONFIRMED places before it to the waiters in between. Stops at the
--- first waiter that is there and cannot go in: none is overtaken. `is_blocked`: a waiter that stays comes before
--- newcomers. Waiters that are dead, and the owner `ended`, must be removed from the queue. Writes nothing.
+-- Checks the waiters from the head on, and adds the admitted ones to the choice: shares, or as `head` a waiter that is
+-- granted the lock exclusively. Admits at most `most` shares, but always the `sender`, which needs no message. If the
+-- sender is at `place`, waiters that are MAX_UNCONFIRMED places before it are left to the waiters in between. Stops at
+-- the first live waiter that cannot be admitted, so that none is overtaken. Sets `is_blocked` if a waiter stays that
+-- comes before newcomers. Collects dead waiters, and the owner `ended`, for removal from the queue. Writes nothing.
 local function choose_shares(choice, most, sender, ended, place)
   local checked = 0
   -- Usually the first two decide. Together MAX_CHECKED.
@@ -130,15 +130,15 @@ local function choose_shares(choice, most, sender, ended, place)
   choice.is_blocked = true
 end
 
--- Removes members of waiters. Returns how many are left. Q is asked before: a script names no key that it may have
--- removed.
+-- Removes members of waiters. Returns how many are left. Q is counted before, since a script names no key that it may
+-- have removed.
 local function remove_waiters(removed)
   local members = call('ZCARD', Q)
   return #removed > 0 and members - call('ZREM', Q, unpack(removed)) or members
 end
 
--- Writes the shares of a choice to R, and their sum: that of `sender` until `ends`, all others for a claim. Returns
--- when the last share lapses.
+-- Writes the shares of a choice to R, and their sum. The share of `sender` lasts until `ends`, every other one for a
+-- claim. Returns when the last share lapses.
 local function write_shares(choice, sender, ends)
   local scores = { -choice.taken, '=' }
   for _, entry in ipairs(choice.shares) do
@@ -153,7 +153,8 @@ end
 -- Begins a phase of the chosen shares, with the label of the first. `remaining` is the number of members left in Q. A Q
 -- of another type counts as one with waiters. Returns K's value.
 local function begin_phase(choice, token, remaining, sender, ends)
-  -- Shares of an earlier phase, if K was deleted. `=` stays, so that R is not empty in between.
+  -- Removes the shares of an earlier phase, which are left if K was deleted. `=` stays, so that R is never empty in
+  -- between.
   call('ZADD', R, '+inf', '=')
   call('ZREMRANGEBYSCORE', R, '-inf', '(+inf')
   local expires = expiry(write_shares(choice, sender, ends))
@@ -165,7 +166,7 @@ local function begin_phase(choice, token, remaining, sender, ends)
   return value
 end
 
--- Continues the phase: the chosen shares go in, lapsed ones are taken off. Returns K's value.
+-- Continues the phase: adds the chosen shares, and removes lapsed ones. Returns K's value.
 local function continue_phase(choice, remaining, sender, ends)
   if #lapsed > 0 then
     call('ZREM', R, unpack(lapsed))
@@ -176,7 +177,8 @@ local function continue_phase(choice, remaining, sender, ends)
     call('SETRANGE', K, '22', flag)
     value = value:sub(1, 22) .. flag .. value:sub(24)
   end
-  -- Also lower, so that a share that is gone keeps no waiter out. Not in the past, since that would delete K.
+  -- May lower the expiry, so that a share that is gone keeps no waiter out. Never sets it in the past, since that would
+  -- delete K.
   local expires = expiry(math.max(last, now + 1))
   call('PEXPIREAT', K, expires) -- control: share_raises_the_lock
   call('PEXPIREAT', R, expires)

@@ -1,14 +1,14 @@
 -- Follows share_take.lua, grant.lua, queue.lua and share.lua: an owner confirms its share, or must look at the queue,
 -- at shares that have lapsed, or at a lock that is held exclusively.
--- Also the poll of a waiter, and the downgrade of a holder. Sent twice, it has the effect of one.
--- Answers flag+token if the caller shares K, otherwise like `waiting`. If the share has a limit, the remaining time is
--- until the first share lapses. A downgrade answers nil instead if the lock was lost, even if K is free by now.
+-- Also the poll of a waiter, and the downgrade of a holder. Idempotent.
+-- Answers flag+token if the caller shares K, otherwise like `waiting`. For a share with a limit, the remaining time
+-- ends when the first share lapses. A downgrade answers nil instead if the lock was lost, even if K is free by now.
 local ends = now + ttl * 1000
 
 if phase then
   local own_ends = find_share(member)
   if own_ends and own_ends > now then
-    -- The first write is one that a server out of memory allows. Neither this share nor K is ever shortened.
+    -- A server out of memory allows the first write. Neither this share nor K is ever shortened.
     local last = math.max(ends, tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2]))
     call('PEXPIREAT', K, expiry(last)) -- control: share_raises_the_lock
     call('PEXPIREAT', R, expiry(last))
@@ -17,7 +17,7 @@ if phase then
     end
     local members = taken and value:sub(23, 23) == '+' and redis.pcall('ZCARD', Q)
     if type(members) == 'number' then
-      -- Continues where the script stopped that granted this share.
+      -- Continues where the script that granted this share stopped.
       local choice = new_choice(taken)
       choose_shares(choice, 1 + lapsed_take)
       if #choice.removed > 0 or #lapsed > 0 or members == 0 then
@@ -29,8 +29,8 @@ if phase then
 elseif value
   and owner_of(value) == owner -- control: share_owner_compared
 then
-  -- Granted by a script that grants a lock to one owner, or to be shared from now on. The turns of a lock that was held
-  -- have used tokens, so it gets another one.
+  -- Either a script for exclusive locks has granted K, or the holder downgrades. The turns of a held lock have used
+  -- tokens, so a downgrade gets another one.
   local is_granted = value:sub(41, 41) == '\31'
   local fence, failure = read_fence()
   if not fence and not is_granted then
@@ -39,18 +39,18 @@ then
   local choice = new_choice()
   add_share(choice, entry, take)
   local members = redis.pcall('ZCARD', Q)
-  -- Of another type: it fails before anything is written.
+  -- If R has another type, this fails before anything is written.
   call('ZCARD', R)
   if type(members) == 'number' and members > 0 then
     choose_shares(choice, 1 + MAX_UNCONFIRMED, nil, owner)
   end
-  -- The first write is one that a server out of memory allows.
+  -- A server out of memory allows the first write.
   call('PEXPIRE', K, ttl)
   local token = is_granted and value:sub(24, 39) or new_token(fence)
   local remaining = type(members) == 'number' and remove_waiters(choice.removed) or 1
   return begin_phase(choice, token, remaining, owner, ends):sub(23, 39)
 end
--- Another writer may have come and gone since.
+-- Another writer may have held K since.
 if is_downgrade then return nil end
 
 local fence, failure = read_fence()
@@ -60,7 +60,7 @@ end
 local members = call('ZCARD', Q)
 local ticket = members > 0 and call('ZSCORE', Q, entry)
 if not phase then
-  -- Of another type: it fails before anything is written.
+  -- If R has another type, this fails before anything is written.
   call('ZCARD', R)
 end
 
@@ -78,7 +78,7 @@ if is_free or taken then
   end
 end
 
--- Each of these first writes is one that a server out of memory refuses.
+-- A server out of memory refuses each of these first writes.
 local token
 local is_changed = choice and #choice.shares + #choice.removed + #lapsed > 0
 if is_free and (choice.head or #choice.shares > 0) then
@@ -87,17 +87,17 @@ elseif is_changed and not is_free then
   call('ZADD', R, -choice.taken, '=')
 end
 
--- A ttl without a sign asks to queue.
+-- A positive ttl asks to queue.
 local queues = ttl == ARGV[2] and not (choice and choice.has_sender)
 local is_refused = queues and not ticket and is_full(members)
 if queues and not is_refused then
   ticket = join_queue(entry, ticket, members, not is_free and value)
 end
 if is_changed then
-  -- Once the caller has queued, so that Q is not empty in between.
+  -- Only after the caller has queued, so that Q is never empty in between.
   local remaining = remove_waiters(choice.removed)
   if choice.head then
-    -- Left by an earlier phase.
+    -- R may be left from an earlier phase.
     call('DEL', R)
     value = grant(choice.head, CLAIM_MS, token, remaining)
   elseif token then
@@ -113,7 +113,7 @@ if is_refused then
   return redis.error_reply('LOCKQUEUEFULL too many waiters')
 end
 
--- K is free, and so many waiters were removed that the next poll must continue.
+-- If K is free here, so many dead waiters were removed that the next poll must continue.
 local answer = waiting(ticket, members, value or '', R)
 if limit > 0 and answer[4] then
   local first = call('ZRANGEBYSCORE', R, string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', '0', '1')[2]

@@ -1,5 +1,5 @@
 -- Follows grant.lua and share.lua. KEYS K F Q R, ARGV owner+label, with a tag if it asked for a share.
--- Afterwards the owner neither holds, alone or with others, nor queues. Waiters that fit go in.
+-- Afterwards the owner neither holds, alone or with others, nor queues. Waiters that fit are admitted.
 -- Answers, if it held: 1 given back, 2 and granted to waiters. Otherwise: 3 left the queue, 0 K is absent, -1 K is not
 -- the owner's.
 local entry = ARGV[1]
@@ -22,7 +22,7 @@ if ends then
   taken = taken - (is_counted and take or 0)
 elseif not is_holder then
   left = call('ZREM', Q, entry, owner)
-  -- Those behind it may go in, unless another owner holds the lock alone.
+  -- The waiters behind it may be admitted, unless another owner holds the lock alone.
   if left == 0 or not is_readable or value and not taken then
     return left > 0 and 3 or value and -1 or 0
   end
@@ -35,7 +35,7 @@ local remaining = has_queue and members or 1
 -- Without members Q is gone: a script names no key that it may have removed.
 if has_queue and members > 0 then
   if is_readable then
-    -- While others share the lock, no more than was given back: confirmations grant the rest.
+    -- While others share the lock, admits no more than was given back: confirmations admit the others.
     choose_shares(choice, is_free and MAX_UNCONFIRMED or math.min(MAX_UNCONFIRMED, take + lapsed_take), nil, owner)
   end
   add_members(choice.removed, entry)

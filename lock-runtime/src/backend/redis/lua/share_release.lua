@@ -1,6 +1,6 @@
--- KEYS K R, ARGV member of R. Takes the share off unless a waiter queues, and with the last share frees K.
--- Answers 1 taken off, 2 a waiter queues, or the owner holds K alone (nothing done: send `share_end`), 0 K is absent,
--- -1 there is no such share.
+-- KEYS K R, ARGV member of R. Removes the share unless a waiter queues. The last share frees K.
+-- Answers 1 removed, 2 a waiter queues, or the owner holds K alone (nothing done: send `share_end`), 0 K is absent, -1
+-- there is no such share.
 local K, R, member = KEYS[1], KEYS[2], ARGV[1]
 local call = redis.call
 local value = call('GET', K)
@@ -50,7 +50,7 @@ call('ZREM', R, unpack(removed))
 call('ZADD', R, sum, '=')
 local last = tonumber(call('ZREVRANGE', R, '0', '0', 'WITHSCORES')[2])
 if last < tonumber(ends) then
-  -- A share that is gone keeps no waiter out.
+  -- A share that is gone must not keep waiters out.
   local expires = string.format('%.0f', math.ceil(last / 1000))
   call('PEXPIREAT', K, expires)
   call('PEXPIREAT', R, expires)

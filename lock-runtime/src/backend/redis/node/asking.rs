@@ -10,27 +10,27 @@ use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::connection::{Connection, SendError};
 use crate::backend::redis::error_reply::sanitize;
 use crate::backend::redis::node::NodeError;
+use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::ServerReply;
 use crate::state::Answer;
 
-/// A command with its arguments.
 pub(in crate::backend::redis) type Command<'a> = Vec<Argument<'a>>;
 
-/// The answers to commands that were sent together, as the server gave them: each may be an error.
+/// The answers to commands that were sent together. Each of them may be an error.
 pub(in crate::backend::redis) struct Answers {
     pub(in crate::backend::redis) connection: Arc<Connection>,
     pub(in crate::backend::redis) values: Vec<Value>,
 }
 
-/// Whether an answer is an error because the key holds another type than the command expects.
+/// Returns whether an answer is the error for a key with another type than the command expects.
 pub(in crate::backend::redis) fn is_of_another_type(answer: &Value) -> bool {
     matches!(answer, Value::ServerError(error) if error.code() == "WRONGTYPE")
 }
 
 /// Runs read-only commands as one transaction.
 pub(in crate::backend::redis) trait Ask: Sync {
-    /// The answers may be errors that concern the record, such as its type.
+    /// Sends the commands. The answers may be errors about the record, such as its type.
     fn ask(
         &self,
         record: &str,
@@ -46,7 +46,7 @@ impl Ask for Node {
 }
 
 impl Node {
-    /// Sends commands, all at once. No other command of this client comes in between.
+    /// Sends commands together, so that no other command of this client comes in between.
     pub(in crate::backend::redis) async fn ask_all(
         &self,
         commands: &[Command<'_>],
@@ -57,20 +57,20 @@ impl Node {
                 command::write(output, words);
             }
         };
-        self.ask_written(commands.len(), write, until).await
+        self.ask_written(commands.len(), &write, until).await
     }
 
-    /// Like `ask_all`, for `count` commands that `write` appends.
+    /// Like `ask_all`, but for `count` commands that `write` appends.
     pub(in crate::backend::redis) async fn ask_written(
         &self,
         count: usize,
-        write: impl Fn(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         until: Instant,
     ) -> Result<Answers, NodeError> {
         let mut connection = self.connect(until).await?;
         let mut unsent = 0;
         loop {
-            let sent = self.connection.send_all(&connection, count, &write, until);
+            let sent = self.connection.send_all(&connection, count, write, until);
             match sent.await {
                 Ok(values) if values.len() == count => {
                     return Ok(Answers { connection, values });
@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// Sends commands of any kind, whose answers a person reads.
+    /// Sends commands of any kind, for people to read the answers.
     pub(in crate::backend::redis) async fn ask_words(
         &self,
         commands: &[Vec<String>],
@@ -100,7 +100,7 @@ impl Node {
         Ok(values.into_iter().map(answer).collect())
     }
 
-    /// The same, but does not wait for a server that is down: the other servers' answers are about this moment.
+    /// Like `ask_words`, but does not wait for a server that is down: the other servers' answers are about this moment.
     pub(in crate::backend::redis) async fn ask_words_now(
         &self,
         commands: &[Vec<String>],
@@ -112,7 +112,7 @@ impl Node {
         }
     }
 
-    /// Sends commands that the server carries out as one. The answers may be errors that concern a record, such as its
+    /// Sends commands that the server runs as one transaction. The answers may be errors about a record, such as its
     /// type.
     pub(in crate::backend::redis) async fn ask_together(
         &self,
@@ -123,7 +123,7 @@ impl Node {
         all.extend_from_slice(commands);
         all.push(vec![Argument::Text("EXEC")]);
         let Answers { connection, values } = self.ask_all(&all, until).await?;
-        // The first error causes those after it.
+        // The first error is the cause of the others.
         let failed = values
             .iter()
             .find_map(|value| self.error_in(&connection, value));
@@ -136,7 +136,7 @@ impl Node {
         }
     }
 
-    /// Returns the error, if an answer is one.
+    /// Classifies an answer that is an error.
     pub(in crate::backend::redis) fn error_in(
         &self,
         connection: &Connection,

@@ -16,13 +16,12 @@ use crate::backend::wire::reply::Answered;
 use crate::control::is_removed;
 
 impl Node {
-    /// Extends leases in one pipeline, which `write` appends, with or without the scripts. If the server lacks a
-    /// script, a second pipeline carries it. With `wait`, a lease counts as extended only if that many replicas have
-    /// it.
+    /// Extends leases in one pipeline, which `write` appends, with or without the scripts' sources. If the server lacks
+    /// a script, a second pipeline carries it. With `wait`, a lease counts as extended only if enough replicas have it.
     pub(in crate::backend::redis) async fn renew(
         &self,
         renewals: &[&Renewal],
-        write: impl Fn(&mut Vec<u8>, &[&Renewal], bool),
+        write: impl Fn(&mut Vec<u8>, &[&Renewal], bool) + Sync,
         wait: Option<WaitReplicas>,
         until: Instant,
     ) -> Vec<Renewed> {
@@ -64,7 +63,7 @@ impl Node {
         &self,
         connection: &mut Arc<Connection>,
         renewals: &[&Renewal],
-        write: impl Fn(&mut Vec<u8>, &[&Renewal]),
+        write: impl Fn(&mut Vec<u8>, &[&Renewal]) + Sync,
         wait: Option<WaitReplicas>,
         until: Instant,
     ) -> Vec<Option<Renewed>> {
@@ -76,7 +75,7 @@ impl Node {
         let mut unsent = 0;
         let (at, answered) = loop {
             let at = CLOCK.now();
-            let answers = self.connection.send_all(connection, count, write, until);
+            let answers = self.connection.send_all(connection, count, &write, until);
             match answers.await {
                 Err(SendError::Unsent) => match self.reconnect(&mut unsent, until).await {
                     Ok(another) => *connection = another,
@@ -112,7 +111,7 @@ impl Node {
         renewals.iter().map(|_| Some(Err(error.clone()))).collect()
     }
 
-    /// Whether enough replicas have everything written before, according to the answer to WAIT.
+    /// Checks, from the answer to WAIT, that enough replicas have all writes before it.
     fn check_replicas(
         &self,
         connection: &Connection,

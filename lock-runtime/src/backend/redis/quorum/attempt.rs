@@ -22,9 +22,9 @@ use crate::backend::wire::reply::{AcquireReply, Answered};
 use crate::background::moment::Moment;
 use crate::lease::fencing_token::FencingToken;
 
-/// Asks the nodes until a majority has voted, or another owner has the lock.
+/// Asks the nodes until a majority has voted for the owner, or another owner has the lock.
 ///
-/// Dropped at any time, it leaves the commands under way to the background, which notes their answers.
+/// Dropped at any time, it leaves the commands in flight to the background, which notes their answers.
 pub(super) async fn acquire(
     nodes: &Arc<Nodes>,
     candidate: &Arc<Candidate>,
@@ -45,7 +45,7 @@ pub(super) async fn acquire(
     }
 }
 
-/// Waits until more commands may be sent, and only then decides which.
+/// Waits until more commands may be sent. Only then does the attempt decide which.
 async fn keep_pace(nodes: &Nodes, candidate: &Candidate, until: Instant) {
     let now = Instant::now();
     let pause = candidate.pace.lock().pause(now);
@@ -58,13 +58,13 @@ async fn keep_pace(nodes: &Nodes, candidate: &Candidate, until: Instant) {
 /// The next step of an attempt.
 enum Next {
     Done(Result<Answered<AcquireReply>, WireError>),
-    /// It sends these commands, possibly none, and waits.
+    /// Send these commands, if any, and wait.
     Ask(Vec<(usize, Command)>),
 }
 
 fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
     let now = CLOCK.now();
-    // A clock that was right when its node voted may be known to be off by now.
+    // A clock that was right when its node voted may be off by now.
     let judgements = nodes.clocks.lock().judge_all(now);
     let mut ballot = candidate.ballot.lock();
     for (node, judgement) in judgements.into_iter().enumerate() {
@@ -82,8 +82,8 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
         return Next::Done(Ok(Answered { at, answer }));
     }
     if !is_over {
-        // A caller that only tries finds the lock busy if another caller has it. While votes are split it queues, so
-        // that one caller wins.
+        // `try_acquire` is busy only if another caller has the lock. While votes are split it queues, so that one
+        // caller wins.
         *queue |= matches!(progress, Progress::Open) && ballot.is_split(now);
         let commands = ballot.due(*queue, now);
         if !commands.is_empty() {
@@ -100,7 +100,7 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
     }
 }
 
-/// An attempt that is under way.
+/// An attempt in progress.
 struct Attempt<'a> {
     nodes: &'a Arc<Nodes>,
     candidate: &'a Arc<Candidate>,
@@ -141,7 +141,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Waits until a node has answered, a message has come, or a timer is due. `true` if the attempt is over.
+    /// Waits until a node has answered, a message has come, or a timer is due. Returns `true` if the attempt is over.
     async fn wait(&mut self, until: Instant) -> bool {
         let now = CLOCK.now();
         let next = self.candidate.ballot.lock().next_time(now);
@@ -160,7 +160,7 @@ impl<'a> Attempt<'a> {
             }
         };
         let timers = self.nodes.background.timers();
-        // Whether something came or not.
+        // The loop checks again, whichever it was.
         let _ = timers.timeout_at(next, something).await;
         Instant::now() >= until
     }
@@ -171,7 +171,7 @@ impl Drop for Attempt<'_> {
         if self.nodes.background.check_process().is_err() {
             return;
         }
-        // Unsent commands are never sent now, so they cannot follow an end.
+        // Commands that were not sent are dropped, so that none can follow an end.
         let is_sent = |node: usize| {
             let mut ballot = self.candidate.ballot.lock();
             ballot.place_mut(node).forget_unwritten()
@@ -190,7 +190,7 @@ impl Drop for Attempt<'_> {
                 nodes.late.leave(&nodes.background, owner_id, in_flight);
                 nodes.confirm_late(self.candidate);
             }
-            // A late vote may be decisive.
+            // A late vote may decide the election.
             Phase::Acquires | Phase::Ended => in_flight.leave(&nodes.background),
         }
         if has_message {
@@ -199,7 +199,7 @@ impl Drop for Attempt<'_> {
     }
 }
 
-/// The command to one node, until its answer is noted.
+/// Returns the command to one node, which ends when its answer is noted.
 fn task(
     nodes: Arc<Nodes>,
     candidate: Arc<Candidate>,
@@ -215,7 +215,7 @@ fn task(
             nodes.health(node).failed(error);
         }
         let replied = replied.and_then(|(at, reply, node_now)| {
-            // Whatever the node's clock is: clients measure the time.
+            // Even if the node's clock is off, since clients measure the time.
             if matches!(reply, NodeReply::Early(_)) {
                 marking::count(&nodes, node);
             }
@@ -236,7 +236,7 @@ fn task(
         match phase {
             Phase::Ended if is_revived => ends::end_again(&nodes, &candidate, node),
             Phase::Acquires if wakes => nodes.wake(&candidate),
-            // A message that came meanwhile.
+            // A message may have come meanwhile.
             Phase::Holds(_) => nodes.confirm_late(&candidate),
             _ => {}
         }
@@ -299,10 +299,10 @@ async fn send(
         shortcut: None,
     };
     let queues = queue || matches!(command, Command::Cede { .. });
-    let note = |event: SendEvent| note(candidate, node, ttl, queues, event);
+    let mut note = |event: SendEvent| note(candidate, node, ttl, queues, event);
     let answered = nodes
         .node(node)
-        .run(Purpose::Acquire, &call, until, note)
+        .run(Purpose::Acquire, &call, until, &mut note)
         .await;
     let Answered { at, answer } = answered.map_err(NodeError::into_wire)?;
     let (reply, node_now) = parse_reply(answer, name)?;

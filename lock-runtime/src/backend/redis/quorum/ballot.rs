@@ -1,10 +1,10 @@
-//! Decides for one owner that asks a quorum: answers, messages and time go in, commands and a verdict come out.
+//! Decides for one owner of a quorum: answers, messages and time go in, commands and a verdict come out.
 //!
-//! An owner has the lock if a majority of the nodes voted for it, all with one fencing token. The waiters of all nodes
-//! have one order, by their stamps: an owner without a majority yields its nodes to an owner with an earlier stamp, as
-//! in Maekawa's algorithm with Sanders' correction. `tests/model` explores the same decisions, and
-//! `docs/decisions/quorum.md` has its rules, its sources, and what breaks without each rule. `place` draws an owner at
-//! one node.
+//! An owner has the lock if a majority of the nodes has voted for it, all with the same fencing token. Waiters have one
+//! order on all nodes, by their stamps: an owner without a majority yields its nodes to an owner with an earlier stamp,
+//! as in Maekawa's algorithm with Sanders' correction. `tests/model` explores these decisions.
+//! `docs/decisions/quorum.md` has the rules, their sources, and what breaks without each of them. [`place`] shows an
+//! owner's states at one node.
 //!
 //! ```text
 //!  ACQUIRES ── a majority of votes with one token ──► HOLDS ── end ──► ENDED
@@ -32,17 +32,17 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::lease::schedule::is_fresh;
 
-/// How far a guessed token is ahead of its expected arrival time (µs). A command that arrives later than its guess gets
-/// another token, and the nodes must be asked again.
+/// How far a guessed token is ahead of its expected arrival time (µs). If a command arrives later than its guess, the
+/// node mints another token, and the nodes must be asked again.
 pub(crate) const GUESS_AHEAD: u64 = 20_000;
 
 /// The phase of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Acquires,
-    /// It has had a majority with this token.
+    /// The owner has had a majority with this token.
     Holds(FencingToken),
-    /// It has been ended, and sends only ends.
+    /// The owner was ended, and sends only ends.
     Ended,
 }
 
@@ -51,34 +51,34 @@ pub(crate) enum Phase {
 pub(crate) enum Verdict {
     /// The owner has no majority.
     Open,
-    /// The votes suffice, but their tokens differ: the largest must be written back.
+    /// There are enough votes, but their tokens differ, so the largest must be written back.
     Unequal(FencingToken),
-    /// The owner has the lock. The lease counts from `at`, when the last vote that it needs was requested.
+    /// The owner has the lock. The lease counts from `at`, when the latest of the votes that it needs was requested.
     Has { grant: Grant, at: Moment },
 }
 
-/// What an owner knows of each node.
+/// An owner's knowledge about each node.
 #[derive(Clone, Debug)]
 pub(crate) struct Ballot {
     pub(in crate::backend::redis::quorum) places: Box<[Place]>,
-    /// The owner's place in the order of all waiters, and its first proposal of a token (µs).
+    /// The owner's place in the order of all waiters, and the base of its first proposal of a token (µs).
     pub(in crate::backend::redis::quorum) stamp: u64,
     pub(in crate::backend::redis::quorum) ttl: Duration,
     pub(in crate::backend::redis::quorum) patience: Patience,
-    /// The largest token of any node.
+    /// The largest token that any node has reported.
     pub(in crate::backend::redis::quorum) largest: u64,
     pub(in crate::backend::redis::quorum) phase: Phase,
-    /// When to look at the other owners' nodes again; `None` unless votes are split.
+    /// When to ask the other owners' nodes again; `None` unless votes are split.
     pub(in crate::backend::redis::quorum) next_look: Option<Moment>,
     pub(in crate::backend::redis::quorum) looks: u32,
     pub(in crate::backend::redis::quorum) most_looks: u32,
-    /// The attempt has had a node.
+    /// Whether this attempt has had a node.
     pub(in crate::backend::redis::quorum) had_a_node: bool,
     /// Since when another owner seems to have a majority.
     pub(in crate::backend::redis::quorum) lost_since: Option<Moment>,
-    /// When a node last kept this owner although it offered to yield: no earlier waiter queued there.
+    /// When a node last kept this owner although the owner offered to yield, since no earlier waiter queued there.
     pub(in crate::backend::redis::quorum) kept_at: Option<Moment>,
-    /// An attempt is under way, and handles messages itself.
+    /// Whether an attempt is in progress, which handles messages itself.
     pub(crate) is_driven: bool,
 }
 
@@ -101,7 +101,7 @@ impl Ballot {
         }
     }
 
-    /// The ballot of an owner that ended before, and may have left anything on any node.
+    /// Creates the ballot of an owner that ended earlier, and may have left anything on any node.
     pub(crate) fn of_ended(nodes: usize) -> Ballot {
         let patience = Patience {
             with_silence: Duration::ZERO,
@@ -142,15 +142,14 @@ impl Ballot {
         half + 1
     }
 
-    /// The owner has the lock: it yields no more nodes.
+    /// Notes that the owner has the lock, so it no longer yields nodes.
     pub(crate) fn hold(&mut self, token: FencingToken) {
         self.phase = Phase::Holds(token);
     }
 
-    /// An acquisition begins an attempt. The last one may have used up its looks at the nodes, or was granted the lock
-    /// too late.
+    /// Begins an attempt. The last one may have used up its looks at the nodes, or was granted the lock too late.
     ///
-    /// A caller that only tries looks while no caller has the lock: otherwise all callers could find it busy.
+    /// A caller that only tries keeps looking as long as nobody has the lock. Otherwise all callers could find it busy.
     pub(crate) fn begin_attempt(&mut self, patience: Patience, only_tries: bool) {
         self.patience = patience;
         self.most_looks = if only_tries { u32::MAX } else { LOOKS };
@@ -161,13 +160,13 @@ impl Ballot {
         }
     }
 
-    /// The first commands of an attempt: one to each node, or those that messages ask for. The first message also
-    /// triggers a command to each node that another owner has.
+    /// Returns the first commands of an attempt: one to each node, or only those that answer messages. The first
+    /// message also makes the owner ask each node that another owner has.
     pub(crate) fn ask(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
         if self.has_message(now) {
             if !self.has_a_node(now) {
-                // The first node usually comes from a holder's release, which is reaching the other nodes too. Ask them
-                // now, without waiting for their messages.
+                // The first node usually comes from a holder's release, which is reaching the other nodes, too. Ask
+                // them now, without waiting for their messages.
                 self.places.iter_mut().for_each(Place::expect_end);
             }
             return self.due(queue, now);
@@ -179,7 +178,7 @@ impl Ballot {
             .collect()
     }
 
-    /// Whether a message has come that needs a command in answer.
+    /// Returns whether a message has come that needs a command in answer.
     pub(crate) fn has_message(&self, now: Moment) -> bool {
         let is_split = self.is_split(now);
         self.phase == Phase::Acquires
@@ -193,7 +192,6 @@ impl Ballot {
             })
     }
 
-    /// The commands that became due since the last ones.
     pub(crate) fn due(&mut self, queue: bool, now: Moment) -> Vec<(usize, Command)> {
         if self.phase != Phase::Acquires {
             return Vec::new();
@@ -246,13 +244,13 @@ impl Ballot {
         Command::Acquire { queue, proposal }
     }
 
-    /// `command` is on its way to `node`.
+    /// Notes that `command` is on its way to `node`.
     pub(crate) fn sent(&mut self, node: usize, command: Command, now: Moment) {
         let looks = self.has_a_node(now);
         self.places[node].send(command, looks, now);
     }
 
-    /// The answer of `node` to the command under way, which was sent at `at`.
+    /// Notes the answer of `node` to the command in flight, which was sent at `at`.
     pub(crate) fn answered(&mut self, node: usize, at: Moment, reply: NodeReply, now: Moment) {
         let place = &mut self.places[node];
         let Some(sent) = place.sent.take() else {
@@ -265,13 +263,13 @@ impl Ballot {
         place.expect_nothing();
         self.patience.note(now.since(at));
         let is_cede = matches!(sent.command, Command::Cede { .. });
-        // A `cede` that is kept does not extend the expiry.
+        // A `cede` does not extend the expiry of a node that is kept.
         let at = match place.standing {
             Standing::Held { at, .. } if is_cede => at,
             _ => at,
         };
         place.standing = match reply {
-            // The node that an unanswered `cede` named may still go.
+            // The unanswered `cede` that named this grant may still give the node away.
             NodeReply::Held(grant)
                 if grant.token.get() <= place.void && !is_removed!(token_of_a_lost_cede) =>
             {
@@ -299,7 +297,7 @@ impl Ballot {
         if is_cede {
             let is_kept = matches!(self.places[node].standing, Standing::Held { .. });
             self.kept_at = is_kept.then_some(now).or(self.kept_at);
-            // The next decision to yield needs a new look at the other owners' nodes.
+            // To yield again, the owner must first look at the other owners' nodes again.
             for place in &mut self.places {
                 if let Standing::Waiting { is_fresh, .. } = &mut place.standing {
                     *is_fresh = false;
@@ -308,7 +306,7 @@ impl Ballot {
         }
     }
 
-    /// The command under way is not answered, and may yet be carried out.
+    /// Notes that the command in flight is not answered, and may yet be carried out.
     pub(crate) fn unanswered(&mut self, node: usize, error: &WireError) {
         let place = &mut self.places[node];
         place.failure = Some(Reason::of(error));
@@ -324,7 +322,7 @@ impl Ballot {
             Command::Acquire { .. } if matches!(place.standing, Standing::Held { .. }) => {}
             Command::Acquire { .. } => {
                 if matches!(error, WireError::Refused(_)) {
-                    // It was answered: what the node refused, it has not stored.
+                    // The refusal is an answer: the node has stored nothing.
                     place.outstanding.note_not_held();
                 }
                 place.standing = Standing::Unknown;
@@ -332,19 +330,19 @@ impl Ballot {
         }
     }
 
-    /// A message of `node` names this owner.
+    /// Notes a message of `node` that names this owner.
     pub(crate) fn notified(&mut self, node: usize) {
         self.places[node].note_message();
     }
 
-    /// A vote that was given no longer counts.
+    /// Notes that a vote no longer counts.
     pub(crate) fn drop_vote(&mut self, node: usize, error: &WireError) {
         let place = &mut self.places[node];
         place.failure = Some(Reason::of(error));
         place.standing = Standing::Unknown;
     }
 
-    /// A renewal has written the record of a holder again.
+    /// Notes that a renewal has rewritten a holder's record.
     pub(crate) fn restored(&mut self, node: usize, grant: Grant, at: Moment) {
         self.places[node].standing = Standing::Held { grant, at };
     }
@@ -374,7 +372,7 @@ impl Ballot {
         }
     }
 
-    /// The votes that count, and when each was requested.
+    /// Iterates over the votes that count, with the time when each was requested.
     fn votes(&self, now: Moment) -> impl Iterator<Item = (Grant, Moment)> {
         self.places.iter().filter_map(move |place| {
             let (grant, at) = place.held()?;
@@ -384,13 +382,14 @@ impl Ballot {
         })
     }
 
-    /// Whether a waiter is known to queue on some node.
+    /// Returns whether a waiter is known to queue on any node.
     pub(crate) fn is_contended(&self) -> bool {
         self.places.iter().any(Place::is_contended)
     }
 
-    /// The nodes whose message to this holder no command has answered, and those that a command should have asked and
-    /// did not, each once. They have most likely been granted to it: those that it has confirmed report a waiter.
+    /// Returns the nodes that were probably granted to this holder late, each only once: nodes whose message no command
+    /// has answered, and nodes that should have been asked again. Nodes that the holder has confirmed are not among
+    /// them; their messages report a waiter.
     pub(crate) fn take_late_claims(&mut self) -> Vec<usize> {
         if !matches!(self.phase, Phase::Holds(_)) {
             return Vec::new();
@@ -408,7 +407,7 @@ impl Ballot {
             .collect()
     }
 
-    /// A node that `take_late_claims` returned must be confirmed now, for this time; `None` if the owner has ended.
+    /// Confirms a node that `take_late_claims` returned. Returns the ttl, or `None` if the owner has ended.
     pub(crate) fn confirms_claim(&mut self, node: usize) -> Option<Duration> {
         let place = &mut self.places[node];
         if place.late == Late::Claim {

@@ -1,4 +1,4 @@
-//! Tracks which run of each server is connected.
+//! Tracks the boot of each node: one run of its server process.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::telemetry;
 /// Stands for the boot of a server that does not report it.
 const UNKNOWN: &str = "-";
 
-/// The bytes of a boot that are stored on the node.
+/// The number of bytes of a boot that the node stores.
 const LENGTH: usize = 16;
 
-/// The boots of the nodes of one quorum, by address.
+/// The boots of a quorum's nodes, by address.
 #[derive(Debug)]
 pub(in crate::backend::redis) struct Boots {
-    /// Whether a restart may lose data, so that each run must be known.
+    /// Whether a restart may lose data, so that each boot must be known.
     are_needed: bool,
     known: Mutex<Known>,
 }
@@ -26,7 +26,7 @@ pub(in crate::backend::redis) struct Boots {
 #[derive(Debug, Default)]
 struct Known {
     by_address: BTreeMap<String, String>,
-    /// Why the second of two nodes was refused that are one server.
+    /// The error of the second node, if two nodes were found to be the same server.
     same: Option<WireError>,
 }
 
@@ -38,13 +38,13 @@ impl Boots {
         }
     }
 
-    /// Fails if two nodes were found to be one server.
+    /// Fails if two nodes were found to be the same server.
     pub(super) fn check_all(&self) -> Result<(), WireError> {
         self.known.lock().same.clone().map_or(Ok(()), Err)
     }
 
-    /// The boot of the server at `address`, from its answer to `INFO server`; the same for all runs if they need not be
-    /// told apart. Two nodes with one boot are one server, and the second is refused.
+    /// Returns the boot of the server at `address`, from its answer to `INFO server`. If boots do not matter, all
+    /// servers have the same one. Two nodes with one boot are the same server, so the second is refused.
     pub(in crate::backend::redis) fn check(
         &self,
         address: &Address,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn server_that_does_not_tell_its_run_is_refused_if_it_may_lose_data() {
+    fn server_without_a_run_id_is_refused_if_it_may_lose_data() {
         for answer in [Value::Nil, info(""), info("a b c d e f g h i")] {
             let error = Boots::new(true).check(&address(1), answer.clone());
             let error = error.unwrap_err();

@@ -1,4 +1,4 @@
-//! An owner as the nodes of a quorum know it.
+//! An owner, as the nodes of a quorum see it.
 
 use tokio::sync::Notify;
 
@@ -10,15 +10,15 @@ use crate::key::{OneOrMore, RecordNames};
 
 /// An owner that asks for the votes of several nodes.
 ///
-/// Shared, since its commands outlive the attempt that sent them: a slow node may answer after a majority has.
+/// Shared, because its commands outlive the attempt that sent them: a slow node may answer after the majority.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub(crate) entry: QueueEntry,
     pub(crate) names: OneOrMore<RecordNames>,
     pub(crate) ballot: Mutex<Ballot>,
-    /// How often its acquisition asks the nodes, in one attempt or in many.
+    /// Limits how often the acquisition asks the nodes, over all of its attempts.
     pub(crate) pace: Mutex<Pace>,
-    /// A message came, or an unattended command was answered.
+    /// Notified when a message comes, or when an unattended command is answered.
     pub(crate) changed: Notify,
 }
 

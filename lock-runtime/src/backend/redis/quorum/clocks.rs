@@ -1,4 +1,4 @@
-//! Derives time from the nodes' answers: this client's stamps, clocks that are off, and how long answers take.
+//! Derives from the nodes' answers: this client's stamps, which clocks are off, and how long answers take.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,57 +8,57 @@ use super::ballot::patience::{LEAST_LOOK, Patience};
 use super::spread::{Reading, Spread};
 use crate::background::moment::Moment;
 
-/// How far a node's clock may be from the median of all before its votes no longer count.
+/// How far a node's clock may be off the median of all nodes before its votes no longer count.
 const FARTHEST: Duration = Duration::from_millis(500);
 
-/// An answer that took longer than this many times the usual is poor evidence about the clock: either direction may
-/// have been the slow one.
+/// An answer that took longer than this many times the usual is poor evidence about the clock, since either direction
+/// may have been slow.
 const USUAL: u32 = 2;
 
-/// After this long without a usual answer, any is accepted.
+/// After this long without a usual answer, any answer is accepted.
 const LONGEST_WITHOUT: Duration = Duration::from_secs(5);
 
-/// If a node's clock has moved by this much against ours, one of the two was set, or stood still. Earlier observations
-/// of the other nodes are no evidence about it.
+/// If a node's clock has moved by this much relative to ours, one of the two was set or stood still. Earlier
+/// observations of the other nodes are then no evidence.
 const JUMP: Duration = Duration::from_millis(250);
 
-/// How long after a jump the other nodes are expected to report their time.
+/// How soon after a jump the other nodes are expected to report their time.
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// One value for each node. There are at most nine.
 pub(super) type PerNode<T> = SmallVec<[T; 9]>;
 
-/// The judgement of a node's clock.
+/// Whether a node's clock is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Judgement {
     Right,
-    /// It is off by this much: too far for its votes to count.
+    /// The clock is off by this much, which is too far for the node's votes to count.
     Off(Duration),
     /// Too few nodes have reported their time since a clock jumped. Votes do not count yet.
     Unknown,
 }
 
-/// The clocks of the nodes, as this client sees them. Node times are in µs since 1970, our times since the zero of our
-/// clock.
+/// The clocks of the nodes, as this client sees them. A node's time is in µs since 1970, ours in µs since the zero of
+/// our clock.
 #[derive(Debug)]
 pub(super) struct Clocks {
     nodes: Box<[Option<NodeClock>]>,
-    /// How often a clock has jumped, and when it last did.
+    /// The number of jumps, and the time of the last one.
     jumps: u64,
     jumped_at: Option<Moment>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct NodeClock {
-    /// By how much the node's clock is ahead of ours (µs).
+    /// How far the node's clock is ahead of ours (µs).
     offset: f64,
     /// How long its answers take.
     round_trip: Duration,
-    /// When the answer arrived that these values come from.
+    /// When the answer with these values arrived.
     at: Moment,
-    /// How long that answer took: the offset may be wrong by half of it.
+    /// How long that answer took. The offset may be wrong by half of it.
     took: Duration,
-    /// The number of jumps before it.
+    /// The number of jumps before that answer.
     jump: u64,
 }
 
@@ -71,7 +71,7 @@ impl Clocks {
         }
     }
 
-    /// A node answered at `now` to a command sent at `sent`, and reported its time.
+    /// Notes that a node answered at `now` to a command sent at `sent`, and reported its time.
     pub(super) fn note(&mut self, node: usize, sent: Moment, now: Moment, node_now: u64) {
         let round_trip = now.since(sent);
         let offset = node_now as f64 - micros(sent) - round_trip.as_secs_f64() * 5e5;
@@ -79,7 +79,7 @@ impl Clocks {
         let round_trip = match self.nodes[node] {
             Some(before) => {
                 let is_usual = round_trip <= before.round_trip * USUAL + LEAST_LOOK;
-                // A clock that was set is noticed however late the answer is.
+                // A clock that was set is noticed even if the answer is late.
                 let (least, most) = (
                     node_now as f64 - micros(now),
                     node_now as f64 - micros(sent),
@@ -94,7 +94,7 @@ impl Clocks {
                     return;
                 }
                 let moved = Duration::from_secs_f64((offset - before.offset).abs() / 1e6);
-                // If our own clock jumped, the others follow.
+                // Counts as a jump even if it was our own clock that jumped: then the others follow.
                 let doubt = (before.took + took) / 2;
                 if before.jump == self.jumps && moved > JUMP + doubt {
                     self.jumps += 1;
@@ -114,14 +114,15 @@ impl Clocks {
         });
     }
 
-    /// Whether enough nodes have reported that stamps are good, and that it is known which clocks are off.
+    /// Returns whether enough nodes have reported their time: stamps are then good, and it is known which clocks are
+    /// off.
     pub(super) fn is_heard(&self) -> bool {
         self.heard().count() > self.nodes.len() / 2
     }
 
-    /// The stamp of a caller that begins to ask now: its place in the order of all waiters, and its proposed token. It
-    /// is the time on the foremost node whose clock is not off when the caller's request arrives there. Before any node
-    /// has reported, it is this machine's time.
+    /// Returns the stamp of a caller that begins to ask now: its place in the order of all waiters, and the base of its
+    /// token. It is the time when the caller's request will arrive, on the node whose clock is farthest ahead without
+    /// being off. Before any node has reported, it is this machine's time.
     pub(super) fn stamp(&self, now: Moment) -> u64 {
         let judged = self.nodes.iter().zip(self.judge_all(now));
         let clocks = judged.filter_map(|(clock, judgement)| match judgement {
@@ -133,7 +134,7 @@ impl Clocks {
             .map(|clock| clock.offset + clock.round_trip.as_secs_f64() * 5e5)
             .max_by(f64::total_cmp);
         let Some(lead) = lead else {
-            // No lease is counted from this.
+            // No lease is counted from this time.
             #[allow(clippy::disallowed_methods)]
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             return now.map_or(0, |now| u64::try_from(now.as_micros()).unwrap_or(0));
@@ -142,16 +143,16 @@ impl Clocks {
         (micros(now) + lead + room).max(0.0) as u64
     }
 
-    /// Whether a node's clock is so far off the others that its votes do not count: off the median, or off the other
-    /// one if two have reported, since either may be wrong.
+    /// Judges whether a node's clock is so far off that its votes do not count. The reference is the median; if only
+    /// two nodes have reported, it is the other one, since either may be wrong.
     ///
-    /// Offsets from before a jump are never compared with later ones: if our own clock stood still, each node would
-    /// seem off by that time at its first report.
+    /// Offsets from before a jump are never compared with later ones. Otherwise, if our own clock stood still, each
+    /// node would seem to be off at its first report afterwards.
     pub(super) fn judge(&self, node: usize, now: Moment) -> Judgement {
         self.judge_by(&self.offsets(), node, now)
     }
 
-    /// The same for all nodes, in their order.
+    /// Judges all nodes, in order.
     pub(super) fn judge_all(&self, now: Moment) -> PerNode<Judgement> {
         let offsets = self.offsets();
         let nodes = 0..self.nodes.len();
@@ -160,7 +161,7 @@ impl Clocks {
             .collect()
     }
 
-    /// `offsets` are the known ones, the smallest first.
+    /// Judges by the known `offsets`, which are sorted.
     fn judge_by(&self, offsets: &[f64], node: usize, now: Moment) -> Judgement {
         let own = self.nodes[node].filter(|clock| clock.jump == self.jumps);
         let Some(own) = own.filter(|_| offsets.len() > self.nodes.len() / 2) else {
@@ -170,27 +171,27 @@ impl Clocks {
             [first, second] => second - first,
             _ => (own.offset - offsets[offsets.len() / 2]).abs(),
         };
-        // A Duration is only built to be shown: each call judges several times.
+        // Compared as numbers, since each call judges several times: a `Duration` is only built to be shown.
         if off <= (FARTHEST + own.round_trip).as_secs_f64() * 1e6 {
             return Judgement::Right;
         }
         let settles =
             offsets.len() == 2 && self.jumped_at.is_some_and(|jumped| now < jumped + SETTLED);
         match settles {
-            // A third node, which is about to report, settles which of them it is.
+            // A third node is about to report, and will decide which of the two is off.
             true => Judgement::Unknown,
             false => Judgement::Off(Duration::from_secs_f64(off / 1e6)),
         }
     }
 
-    /// How far ahead the known clocks are, the smallest first.
+    /// Returns the offsets of the known clocks, sorted.
     fn offsets(&self) -> PerNode<f64> {
         let mut offsets: PerNode<f64> = self.heard().map(|clock| clock.offset).collect();
         offsets.sort_unstable_by(f64::total_cmp);
         offsets
     }
 
-    /// The nodes whose clocks are too far apart to be left alone.
+    /// Returns the two nodes whose clocks are farthest apart, if that needs a warning.
     pub(super) fn spread(&self) -> Option<Spread> {
         let clocks = self.nodes.iter().enumerate();
         let heard = clocks.filter_map(|(node, clock)| Some((node, clock.as_ref()?)));
@@ -203,12 +204,12 @@ impl Clocks {
         Spread::of(heard.map(reading).collect())
     }
 
-    /// How long to wait for nodes.
+    /// Returns how long to wait for nodes.
     pub(super) fn patience(&self) -> Patience {
         Patience::of(self.round_trip())
     }
 
-    /// The median of how long the nodes' answers take.
+    /// Returns the median of the nodes' answer times.
     fn round_trip(&self) -> Duration {
         let clocks = self.nodes.iter().flatten();
         let mut round_trips: PerNode<Duration> = clocks.map(|clock| clock.round_trip).collect();
@@ -217,7 +218,7 @@ impl Clocks {
         middle.copied().unwrap_or_default()
     }
 
-    /// The clocks that were reported since the last jump.
+    /// Iterates over the clocks that were reported since the last jump.
     fn heard(&self) -> impl Iterator<Item = &NodeClock> {
         let clocks = self.nodes.iter().flatten();
         clocks.filter(|clock| clock.jump == self.jumps)
@@ -238,13 +239,14 @@ mod tests {
         Moment::from_nanos(micros * 1_000)
     }
 
-    /// A node whose clock is ahead of ours by `UNIX` and `ahead`, and which answers in 1 ms.
+    /// Notes the answer of a node whose clock is ahead of ours by `UNIX` and `ahead`, and which answers in 1 ms.
     fn hear(clocks: &mut Clocks, node: usize, sent: u64, ahead: i64) {
         let node_now = (UNIX + sent + 500).checked_add_signed(ahead).unwrap();
         clocks.note(node, at(sent), at(sent + 1_000), node_now);
     }
 
-    /// The time on a node without an offset when a command sent at `now` arrives, plus an eighth of a round trip.
+    /// Returns the time on a node without an offset when a command sent at `now` arrives, plus an eighth of a round
+    /// trip.
     fn arrival(now: u64) -> u64 {
         UNIX + now + 500 + 125
     }
@@ -286,7 +288,7 @@ mod tests {
         for node in 0..3 {
             hear(&mut clocks, node, 0, 0);
         }
-        // The node was stopped for 3 s, and reports when it continued.
+        // The node was stopped for 3 s, and reports its time when it continues.
         clocks.note(0, at(10_000), at(3_010_000), UNIX + 3_009_900);
         assert_eq!(clocks.judge(0, at(3_010_000)), Judgement::Right);
         let stamp = clocks.stamp(at(3_010_000));
@@ -299,7 +301,7 @@ mod tests {
         hear(&mut clocks, 2, now, 0);
         let off = |node| matches!(clocks.judge(node, at(now)), Judgement::Off(_));
         assert_eq!([0, 1, 2].map(off), [false, true, false]);
-        // The way there has become longer.
+        // The network path has become longer.
         clocks.note(0, at(9_000_000), at(9_080_000), UNIX + 9_040_000);
         assert!(clocks.nodes[0].unwrap().round_trip > Duration::from_millis(10));
     }
@@ -321,12 +323,12 @@ mod tests {
         hear(&mut clocks, 2, 0, 100_000);
         assert!([0, 2].map(|node| judge(&clocks, node)) == [Judgement::Right; 2]);
         let Judgement::Off(off) = judge(&clocks, 1) else {
-            panic!("it is off by a minute");
+            panic!("the clock is off by a minute");
         };
         assert_eq!(off.as_secs(), 59);
     }
 
-    /// All nodes seem to be ahead of their last reports.
+    /// After the pause, all nodes seem to be ahead of their last reports.
     #[test]
     fn own_clock_that_stood_still_has_no_node_off() {
         let mut clocks = Clocks::new(3);
@@ -347,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_of_a_node_that_was_set_is_off_once_the_others_were_heard() {
+    fn clock_of_a_node_that_was_set_is_off_once_the_others_answer() {
         let mut clocks = Clocks::new(3);
         (0..3).for_each(|node| hear(&mut clocks, node, 0, 0));
         hear(&mut clocks, 0, 10_000, 60_000_000);
@@ -362,9 +364,9 @@ mod tests {
         assert_eq!(judge(&clocks, 1, 12_000), Judgement::Right);
     }
 
-    /// A busy machine: one direction may take all of the time.
+    /// On a busy machine, one direction may take all of the time.
     #[test]
-    fn answers_that_take_long_are_no_jump() {
+    fn slow_answers_are_not_a_jump() {
         let mut clocks = Clocks::new(3);
         (0..3).for_each(|node| clocks.note(node, at(0), at(1_000_000), UNIX + 999_000));
         hear(&mut clocks, 0, 2_000_000, 0);

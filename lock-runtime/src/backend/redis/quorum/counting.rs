@@ -1,8 +1,8 @@
 //! Tracks the restart delay of nodes that may have lost data.
 //!
-//! No server's clock is known to run evenly, so clients measure that time by their own clocks. Each reports how long
-//! the node has waited for certain, and the node's marker keeps the longest. So the count continues when one client
-//! ends and another takes its place.
+//! No server's clock is known to run evenly, so clients measure the delay by their own clocks. Each client reports how
+//! long the node has certainly waited, and the node's marker keeps the maximum. So the count continues when one client
+//! ends and another takes over.
 
 use std::mem;
 use std::time::Duration;
@@ -12,24 +12,24 @@ use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::background::random;
 
-/// A client's knowledge of one node's count.
+/// A client's knowledge about one node's count.
 #[derive(Debug, Default)]
 pub(super) struct Counting {
     count: Option<Count>,
-    /// The background counts.
+    /// Whether the background is counting.
     is_running: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Count {
     name: String,
-    /// The node had waited for this long at `at`.
+    /// At the time `at`, the node had waited for this long.
     waited: Duration,
     at: Moment,
 }
 
 impl Counting {
-    /// The name of the known count, and for how long it has run for certain.
+    /// Returns the name of the known count, and the time that it has certainly run.
     pub(super) fn claim(&self, now: Moment) -> Option<(&str, Duration)> {
         let count = self.count.as_ref()?;
         Some((&count.name, count.waited_by(now)))
@@ -40,18 +40,19 @@ impl Counting {
         !mem::replace(&mut self.is_running, true)
     }
 
-    /// The background no longer counts.
+    /// Notes that the background no longer counts.
     pub(super) fn stops(&mut self) {
         self.is_running = false;
     }
 
-    /// The node's answer, read at `now`.
+    /// Notes the node's answer, which was read at `now`.
     pub(super) fn note(&mut self, marked: &Marked, now: Moment) {
         let Some((name, waited)) = &marked.count else {
             self.count = None;
             return;
         };
-        // A count that this client has measured itself does not start again, so that clock readings do not add up.
+        // A count that this client has measured itself does not start again: otherwise the imprecision of each reading
+        // would add up.
         let is_ahead = |own: &Count| own.name == *name && own.waited_by(now) >= *waited;
         if !self.count.as_ref().is_some_and(is_ahead) {
             self.count = Some(Count {
@@ -69,7 +70,7 @@ impl Count {
     }
 }
 
-/// A unique name for a new count: measurements of another count prove nothing about it.
+/// Creates a unique name for a new count, since measurements of another count prove nothing about it.
 pub(super) fn new_name() -> Result<String, WireError> {
     let bytes: [u8; 8] =
         random::bytes().map_err(|error| WireError::unavailable(error.to_string()))?;
@@ -103,13 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn count_goes_on_by_the_clients_clock_from_what_the_node_said() {
+    fn count_goes_on_by_the_clients_clock_from_the_nodes_answer() {
         let mut counting = Counting::default();
         assert_eq!(claim(&counting, 5), None);
         counting.note(&counts("a", 300), at(1_000));
         assert_eq!(claim(&counting, 1_000), known("a", 300));
         assert_eq!(claim(&counting, 1_700), known("a", 1_000));
-        // Less than it has measured itself.
+        // The node reports less than this client has measured.
         counting.note(&counts("a", 900), at(2_000));
         assert_eq!(claim(&counting, 2_000), known("a", 1_300));
         // Another client has measured more.
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn count_of_another_name_begins_where_the_node_says() {
+    fn count_of_another_name_begins_at_the_nodes_answer() {
         let mut counting = Counting::default();
         counting.note(&counts("a", 50_000), at(1_000));
         counting.note(&counts("b", 0), at(2_000));

@@ -1,4 +1,4 @@
-//! Finds the owner that most nodes have, by their records. Decides without I/O.
+//! Finds the owner with most nodes, from its records. Decides without I/O.
 
 use std::time::Duration;
 
@@ -6,26 +6,26 @@ use crate::backend::redis::records::lock_record::{Held, LockRecord};
 use crate::lease::fencing_token::FencingToken;
 use crate::state::Holder;
 
-/// The owner that most nodes have.
+/// The owner with most nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Elected {
-    /// Its id, or the beginning of a foreign value.
+    /// The owner's id, or the beginning of another program's value.
     pub(super) owner: Vec<u8>,
     pub(super) votes: usize,
-    /// The token of most of its records. A node that granted it late may have a higher one, which its owner does not
-    /// know.
+    /// The token in most of its records. A node that granted the lock late may have a higher one, which the owner does
+    /// not know.
     pub(super) token: Option<FencingToken>,
-    /// The tokens of all its records.
+    /// The tokens in all its records.
     tokens: Vec<FencingToken>,
-    /// The length of a foreign value.
+    /// The length of another program's value.
     pub(super) length: u64,
-    /// A record with that token.
+    /// A record with the token above.
     pub(super) record: LockRecord,
-    /// The remaining time of each of its records (ms), the longest first.
+    /// The remaining times of its records (ms), the longest first.
     left: Vec<i64>,
 }
 
-/// The owner that most of these nodes have; `None` if no node has any.
+/// Returns the owner with most nodes; `None` if no node has an owner.
 pub(super) fn elect(records: &[&LockRecord]) -> Option<Elected> {
     let mut owners: Vec<Vec<&LockRecord>> = Vec::new();
     for &record in records.iter().filter(|record| record.owner().is_some()) {
@@ -45,7 +45,7 @@ pub(super) fn elect(records: &[&LockRecord]) -> Option<Elected> {
         .copied()
         .max_by_key(|&token| (count(token), token));
     let record = records.iter().find(|record| record.token() == token)?;
-    // −1 stands for a record that does not expire.
+    // −1 stands for a record that never expires.
     let left = |record: &&LockRecord| {
         if record.left < 0 {
             i64::MAX
@@ -66,19 +66,19 @@ pub(super) fn elect(records: &[&LockRecord]) -> Option<Elected> {
     })
 }
 
-/// Whether two records have the same owner.
+/// Returns whether two records have the same owner.
 fn is_of_one(one: &LockRecord, other: &LockRecord) -> bool {
     let is_ours = one.token().is_some();
     one.owner() == other.owner() && (is_ours || one.length == other.length)
 }
 
 impl Elected {
-    /// Whether this many silent nodes could complete a majority for it.
+    /// Returns whether this many silent nodes could complete a majority for it.
     pub(super) fn may_have(&self, majority: usize, silent: usize) -> bool {
         self.votes + silent >= majority
     }
 
-    /// The holder, whose lease lasts as long as this many nodes have it.
+    /// Returns the holder. Its lease lasts as long as a majority of the nodes has its record.
     pub(super) fn holder(&self, majority: usize) -> Option<Holder> {
         let Held::Alone(holder) = self.record.held() else {
             return None;
@@ -105,7 +105,7 @@ mod tests {
     const FIRST: &str = "aaaaaaaaABCDEFGH012345";
     const OTHER: &str = "bbbbbbbbABCDEFGH012345";
 
-    /// A time of a server.
+    /// A server's time.
     const BASE: u64 = 1_600_000_000_000_000;
 
     fn record(value: &str, left: i64) -> LockRecord {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn owner_of_most_nodes_is_found_whatever_their_tokens() {
+    fn owner_of_most_nodes_is_found_with_any_tokens() {
         let records = [
             of(FIRST, 5, 900),
             of(OTHER, 99, 900),
@@ -137,9 +137,9 @@ mod tests {
         assert_eq!(elected.token, Some(FencingToken::new(BASE + 21)));
     }
 
-    /// The third node granted it after the owner had a majority.
+    /// The third node granted the lock after the owner had a majority.
     #[test]
-    fn token_of_a_holder_is_that_of_a_majority() {
+    fn token_of_a_holder_is_a_majoritys() {
         let records = [of(FIRST, 5, 900), of(FIRST, 21, 900), of(FIRST, 5, 900)];
         let holder = elected(&records).unwrap().holder(2).unwrap();
         assert_eq!(holder.token, Some(FencingToken::new(BASE + 5)));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_values_of_one_beginning_are_two() {
+    fn foreign_values_with_the_same_beginning_differ() {
         let mut long = record("x", 5);
         long.length = 600;
         let elected = elected(&[record("x", 5), long]).unwrap();

@@ -20,9 +20,9 @@ use crate::background::random;
 use crate::lease::Mode;
 use crate::lease::record::Grant;
 
-/// Ends an owner on all nodes, and waits until the outcome is known. `contended`: a waiter is known.
+/// Ends an owner on all nodes, and waits until the outcome is known. `contended` means that a waiter is known.
 ///
-/// The background finishes anything left after that, or when this is dropped. Called again, it waits for the unknown
+/// The background finishes what is left after that, or when this is dropped. A second call waits for the unknown
 /// outcomes.
 pub(super) async fn end(
     nodes: &Arc<Nodes>,
@@ -74,7 +74,7 @@ pub(super) fn abandon(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>) {
     }
 }
 
-/// Ends an owner on one node again: one of its commands came after its end.
+/// Once more ends an owner on one node, because one of its commands came after its end.
 pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: usize) {
     let end = NodeEnd {
         node,
@@ -86,10 +86,10 @@ pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: us
         .spawn(settle(nodes.clone(), candidate.clone(), end));
 }
 
-/// The end of an owner on each node that may have something of it; `None` if it was ended before.
+/// Begins the end of an owner on each node that may have something of it. Returns `None` if the owner was ended before.
 fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Option<NodeTasks> {
     let endings = candidate.ballot.lock().end()?;
-    // The same on all nodes, so that the next owner has one token everywhere.
+    // The same on all nodes, so that the next owner gets one token everywhere.
     let proposal = nodes.guess();
     let mut begun = NodeTasks::default();
     for (node, first) in endings {
@@ -107,7 +107,7 @@ fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Opt
     Some(begun)
 }
 
-/// The ends that are under way.
+/// The ends in flight.
 struct Ends<'a> {
     nodes: &'a Arc<Nodes>,
     in_flight: NodeTasks,
@@ -122,15 +122,15 @@ impl Drop for Ends<'_> {
 /// The end of an owner on one node.
 struct NodeEnd {
     node: usize,
-    /// Its vote there, if no waiter is known.
+    /// The owner's vote there, if no waiter is known.
     held: Option<Grant>,
-    /// A token for the next owner.
+    /// The token that is proposed for the next owner.
     proposal: u64,
 }
 
 /// Ends an owner on one node, repeatedly if necessary.
 fn settle(nodes: Arc<Nodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTask {
-    // Counted here, not in the task: a shutdown may look before the task runs.
+    // Counted here, not in the task, since a shutdown may check the count before the task runs.
     let mut counted = Some(nodes.unsettled.one());
     Box::pin(async move {
         let mut ending = Ending::of_node(end.held.is_none());
@@ -169,14 +169,14 @@ fn note_end(
     let then = ending
         .on(event, owner, || SETTLING.now(), random::jitter)
         .then;
-    // Otherwise a waiter queues, and the node will hand the lock off.
+    // Otherwise a waiter queues, and the next command hands the lock off.
     if !matches!(then, Then::Send(_)) {
         ballot.note_end(node, ended);
     }
     then
 }
 
-/// Whether enough nodes have answered.
+/// Returns whether enough nodes have answered.
 fn is_decided(candidate: &Candidate) -> bool {
     let ended = candidate.ballot.lock().ended();
     ended.is_some_and(|ended| ended.is_ok())
@@ -188,7 +188,7 @@ async fn end_at(
     end: &NodeEnd,
     command: Command,
 ) -> Result<EndReply, WireError> {
-    let note = |event: SendEvent| {
+    let mut note = |event: SendEvent| {
         let mut ballot = candidate.ballot.lock();
         ballot.place_mut(end.node).outstanding.note_end(event);
     };
@@ -205,7 +205,7 @@ async fn end_at(
                     number: grant.token,
                 }),
             };
-            let answered = node.run(Purpose::End, &call, until, note).await;
+            let answered = node.run(Purpose::End, &call, until, &mut note).await;
             parse_release_reply(&answered.map_err(NodeError::into_wire)?.answer)
         }
         _ => {
@@ -221,7 +221,7 @@ async fn end_at(
                 ],
                 shortcut: None,
             };
-            let answered = node.run(Purpose::End, &call, until, note).await;
+            let answered = node.run(Purpose::End, &call, until, &mut note).await;
             parse_end_reply(&answered.map_err(NodeError::into_wire)?.answer)
         }
     }

@@ -1,4 +1,4 @@
-//! Reports the health of the nodes to operators, each change once.
+//! Reports changes in the nodes' health to operators, each of them once.
 
 use std::mem;
 use std::time::Duration;
@@ -14,13 +14,12 @@ use crate::telemetry;
 pub(super) enum Health {
     Up,
     Away,
-    /// It answers, but cannot be used: it is out of memory, or does not know the user.
+    /// The node answers, but is unusable: it is out of memory, or does not know the user.
     Refuses,
-    /// Its clock is so far off the others that its votes do not count.
+    /// The node's clock is so far off that its votes do not count.
     ClockOff,
 }
 
-/// The health of one node.
 #[derive(Debug)]
 pub(super) struct NodeHealth {
     pub(super) name: String,
@@ -45,13 +44,14 @@ impl NodeHealth {
         }
     }
 
-    /// The node carried out an acquire that was sent at `sent`: it is usable. A command sent before a failure is no
-    /// evidence, though its answer may be noted after it.
+    /// Notes that the node is usable, since it carried out an acquire that was sent at `sent`. Commands that were sent
+    /// before the last failure do not count, since their answers may be noted after it.
     pub(super) fn answered(&self, sent: Moment) {
         self.is_up_if(|last| last.failed.is_none_or(|failed| sent >= failed));
     }
 
-    /// The node answered. It may still refuse other commands: without memory, it renews and ends leases.
+    /// Notes that the node answered. It may still refuse other commands: without memory it renews and ends leases, but
+    /// grants none.
     pub(super) fn is_reached(&self) {
         self.is_up_if(|last| last.health == Health::Away);
     }
@@ -69,7 +69,7 @@ impl NodeHealth {
         }
     }
 
-    /// The node answered some of these commands, or none.
+    /// Notes the node's answers to these commands. All of them may have failed.
     pub(super) fn note<T>(&self, answers: &[Result<T, WireError>]) {
         match answers.iter().find_map(|answer| answer.as_ref().err()) {
             Some(error) if answers.iter().all(Result::is_err) => self.failed(error),
@@ -77,7 +77,7 @@ impl NodeHealth {
         }
     }
 
-    /// A command to the node failed.
+    /// Notes that a command to the node failed.
     pub(super) fn failed(&self, error: &WireError) {
         let health = match error {
             WireError::Unavailable(_) => Health::Away,
@@ -90,15 +90,15 @@ impl NodeHealth {
         }
     }
 
-    /// The node answered, and its clock is off.
+    /// Notes that the node answered, and that its clock is off.
     pub(super) fn clock_is_off(&self, by: Duration) {
         if self.change(Health::ClockOff).is_some() {
             telemetry::node_clock(&self.name, by);
         }
     }
 
-    /// Returns the health before, if it changes. The event follows when the mutex is free, since a subscriber may
-    /// block.
+    /// Returns the previous health, if this changes it. The caller sends the event after the mutex is free, since a
+    /// subscriber may block.
     fn change(&self, to: Health) -> Option<Health> {
         let mut last = self.last.lock();
         let before = mem::replace(&mut last.health, to);
@@ -106,7 +106,7 @@ impl NodeHealth {
     }
 }
 
-/// Whether a refusal is about the records of one lock: its queue is full, or they are of another kind.
+/// Returns whether a refusal is about the records of one lock: its queue is full, or a record has another type.
 fn is_of_a_lock(text: &str) -> bool {
     let code = text.split(' ').next().unwrap_or_default();
     code == "WRONGTYPE" || code.starts_with("LOCK") && code != "LOCKDELAY"
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_change_is_seen_once() {
+    fn each_change_is_reported_once() {
         let health = NodeHealth::new("a:6379".to_owned());
         assert_eq!(health.change(Health::Up), None, "a node is up at first");
         assert_eq!(health.change(Health::Away), Some(Health::Up));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn node_that_refuses_is_no_better_for_a_renewal() {
+    fn node_that_refuses_stays_unhealthy_after_a_renewal() {
         let health = NodeHealth::new("a:6379".to_owned());
         let last = || health.last.lock().health;
         health.failed(&WireError::refused("LOCKQUEUEFULL too many waiters"));
@@ -143,11 +143,11 @@ mod tests {
     }
 
     #[test]
-    fn late_answer_from_before_a_refusal_is_no_sign_of_health() {
+    fn late_answer_from_before_a_refusal_does_not_make_a_node_healthy() {
         let health = NodeHealth::new("a:6379".to_owned());
         let last = || health.last.lock().health;
         let sent = CLOCK.now();
-        // The clock may be as coarse as this.
+        // The clock may have a coarse resolution.
         while CLOCK.now() == sent {
             std::hint::spin_loop();
         }

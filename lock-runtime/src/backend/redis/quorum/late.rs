@@ -10,20 +10,20 @@ use crate::background::Background;
 use crate::background::sync::Mutex;
 use crate::lease::owner_id::OwnerId;
 
-/// How long answers may wait before the background looks at them.
+/// How long answers may wait before the background polls for them.
 const DELAY: Duration = Duration::from_millis(5);
 
-/// Commands to all nodes, whose caller has continued with a majority.
+/// Commands to nodes whose caller has continued with a majority.
 ///
-/// The other answers come a moment later. Waking the background for each would cost a caller more than a command. So it
-/// collects the answers of a few milliseconds, unless their owner is ended before.
+/// The other answers arrive a moment later. Waking the background for each of them would cost a caller more than a
+/// command. So the background collects the answers of a few milliseconds, unless their owner is ended before.
 #[derive(Default)]
 pub(super) struct LateAnswers(Mutex<Late>);
 
 #[derive(Default)]
 struct Late {
     tasks: Vec<(OwnerId, usize, NodeTask)>,
-    /// The background is scheduled to look.
+    /// Whether the background is scheduled to poll.
     is_scheduled: bool,
 }
 
@@ -55,7 +55,7 @@ impl LateAnswers {
         }
     }
 
-    /// Notes the answers to an owner's commands that have come by now.
+    /// Notes the answers to an owner's commands that have arrived by now.
     pub(super) fn look_at(self: &Arc<Self>, background: &Background, owner_id: OwnerId) {
         let mut own = NodeTasks::default();
         {
@@ -67,7 +67,7 @@ impl LateAnswers {
                 }
             }
         }
-        // The background polls the remaining ones with its own waker.
+        // The background polls the others with its own waker.
         let _ = own.poll_any(&mut Context::from_waker(Waker::noop()));
         self.leave(background, owner_id, &mut own);
     }

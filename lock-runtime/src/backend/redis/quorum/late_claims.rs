@@ -1,8 +1,9 @@
-//! Confirms nodes that were granted to a holder after it had won.
+//! Confirms nodes that a holder was granted after it had won.
 //!
-//! A waiter wins with the first majority that is granted to it. Any further grant is a claim, which lapses unless it is
-//! confirmed: then another waiter has that node, and the holder is lost if one more node fails. Most holders are done
-//! before that. So only holders that still have the lock after a while confirm their claims, all together.
+//! A waiter wins with the first majority of grants. Any further grant is a claim, which expires unless it is confirmed.
+//! Then another waiter has that node, and the holder loses the lock if one more node fails. Most holders are done
+//! before that. So a holder confirms its claims only if it still has the lock after a while, and confirms all of them
+//! together.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -18,20 +19,20 @@ use crate::lease::schedule::Extension;
 /// How long a holder has before its claims are confirmed: a third of a claim's time.
 pub(super) const DELAY: Duration = Duration::from_millis(500);
 
-/// The claims of holders that await confirmation.
+/// The claims that wait for their confirmation.
 #[derive(Default)]
 pub(super) struct LateClaims(Mutex<Claims>);
 
 #[derive(Default)]
 struct Claims {
-    /// In the order of their times.
+    /// In the order of their due times.
     due: VecDeque<(Instant, Weak<Candidate>, usize)>,
-    /// The background is scheduled to look.
+    /// Whether the background is scheduled to check.
     is_scheduled: bool,
 }
 
 impl LateClaims {
-    /// Notes a holder's claims. Returns whether the background must look from `DELAY` on.
+    /// Notes a holder's claims. Returns whether the background must be scheduled to check after `DELAY`.
     pub(super) fn note(&self, candidate: &Arc<Candidate>) -> bool {
         let claims = candidate.ballot.lock().take_late_claims();
         if claims.is_empty() {
@@ -45,7 +46,7 @@ impl LateClaims {
         !mem::replace(&mut late.is_scheduled, true)
     }
 
-    /// The claims that are due, by node, and when more are.
+    /// Returns the claims that are due, by node, and when more are due.
     pub(super) fn take_due(&self) -> (BTreeMap<usize, Vec<Renewal>>, Option<Instant>) {
         let now = Instant::now();
         let (due, next) = {
@@ -63,7 +64,7 @@ impl LateClaims {
             let Some(candidate) = candidate.upgrade() else {
                 continue;
             };
-            // Claims of owners that have ended since need no confirmation.
+            // An owner that has ended needs no confirmation.
             let Some(ttl) = candidate.ballot.lock().confirms_claim(node) else {
                 continue;
             };

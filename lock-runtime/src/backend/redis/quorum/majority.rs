@@ -1,4 +1,4 @@
-//! Collects the answers of a majority, and of the nodes that answer soon after it.
+//! Collects the answers of a majority, and of the nodes that answer soon after.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -9,12 +9,12 @@ use super::ballot::place::Reason;
 use super::nodes::Nodes;
 use crate::backend::wire::error::WireError;
 
-/// How long to wait for the last nodes once a majority has answered.
+/// How long to wait for the remaining nodes after a majority has answered.
 pub(super) const LAST: Duration = Duration::from_millis(50);
 
 impl Nodes {
-    /// Returns the answers of a majority at least, each with the number of its node. `asking` has a future for each
-    /// node; a silent node delays the others only for a moment.
+    /// Returns the answers of at least a majority, each with the number of its node. `asking` has a future for each
+    /// node. A silent node delays the others only for a moment.
     pub(super) async fn heard<T>(
         &self,
         asking: impl Iterator<Item = impl Future<Output = Result<T, WireError>>>,
@@ -22,7 +22,7 @@ impl Nodes {
         self.heard_within(Some(LAST), asking).await
     }
 
-    /// Like `heard`, but waits this long for the last nodes, or as long as `asking` does.
+    /// Like `heard`, but waits this long for the remaining nodes, or with `None` as long as `asking` does.
     pub(super) async fn heard_within<T>(
         &self,
         last: Option<Duration>,

@@ -1,4 +1,4 @@
-//! The first command to each node: marks it, and reads its clock.
+//! The first command to each node, which marks the node and reads its clock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::backend::redis::command::{self, Argument, millis};
 use crate::backend::redis::node::NodeError;
 use crate::backend::wire::error::WireError;
 
-/// The interval of a client's reports to a node: the part of the count that is lost if the client ends.
+/// The interval of a client's reports to a node. If the client ends, the count loses at most this much.
 const STEP: Duration = Duration::from_secs(1);
 
-/// The shortest interval, whatever the node answers.
+/// The minimum interval, whatever the node answers.
 const SHORTEST_STEP: Duration = Duration::from_millis(50);
 
-/// Marks a node: from then on a loss of its data is noticed. A node that does not vote yet counts until it does.
+/// Marks a node, so that a loss of its data will be noticed. If the node does not vote yet, it counts until it does.
 /// Returns how long that takes.
 pub(super) async fn mark(
     nodes: &Arc<Nodes>,
@@ -60,18 +60,18 @@ async fn try_mark(nodes: &Arc<Nodes>, node: usize, until: Instant) -> Result<Dur
         Argument::Number(waited),
     ];
     let write = |output: &mut Vec<u8>| command::write(output, &command);
-    let answer = nodes.node(node).send_on(&connection, write, until).await;
+    let answer = nodes.node(node).send_on(&connection, &write, until).await;
     let marked = parse_mark(&answer.map_err(NodeError::into_wire)?)?;
     let now = CLOCK.now();
     nodes.counts[node].lock().note(&marked, now);
-    // Whether a clock is off is judged once others have reported.
+    // Clocks are judged once other nodes have reported, too.
     if nodes.check_clock(node, sent, now, marked.now).is_ok() {
         nodes.health(node).is_reached();
     }
     Ok(marked.left)
 }
 
-/// Like [`mark`], and the background makes the node vote as soon as it may.
+/// Like [`mark`], but also makes the background count until the node votes.
 pub(super) async fn mark_and_count(
     nodes: &Arc<Nodes>,
     node: usize,
@@ -84,7 +84,7 @@ pub(super) async fn mark_and_count(
     Ok(())
 }
 
-/// Keeps a node counting until it votes, unless the background does that already.
+/// Makes the background count until a node votes, unless it does so already.
 pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
     if !nodes.counts[node].lock().starts() {
         return;
@@ -98,7 +98,7 @@ pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
                     break;
                 }
                 Ok(left) => left.clamp(SHORTEST_STEP, STEP),
-                // It may have restarted once more, and continues to count when it is back.
+                // The node may be restarting. It continues to count when it is back.
                 Err(_) => STEP,
             };
             drop(nodes);
@@ -107,10 +107,10 @@ pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
     });
 }
 
-/// Marks all nodes, and waits until a majority has reported its time, if one does. A caller then has a place in the
-/// order of waiters that all nodes accept, and a clock that is off is known before its node votes.
+/// Marks all nodes, and waits until a majority has reported its time, or the time is up. A caller then has a place in
+/// the order of waiters that all nodes accept, and a clock that is off is known before its node votes.
 ///
-/// Takes at most half of the time until `until`, so that the caller's own commands have the remainder.
+/// Takes at most half of the time until `until`, which leaves the other half for the caller's own commands.
 pub(super) async fn hear(nodes: &Arc<Nodes>, until: Instant) {
     let now = Instant::now();
     let until = now + until.saturating_duration_since(now) / 2;

@@ -6,10 +6,11 @@ use std::task::{Context, Poll};
 
 use crate::background::Background;
 
-/// A command to one node, which notes its answer itself.
+/// A command to one node. It notes its answer itself.
 pub(super) type NodeTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Commands to several nodes, polled by the task that waits for them. For a few: each is polled whenever one is woken.
+/// Commands to several nodes, which the waiting task polls. Meant for a few, since each is polled whenever one is
+/// woken.
 #[derive(Default)]
 pub(super) struct NodeTasks {
     tasks: Vec<(usize, NodeTask)>,
@@ -39,7 +40,7 @@ impl NodeTasks {
         }
     }
 
-    /// All commands that have not ended, with their nodes.
+    /// Takes all commands that have not ended, with their nodes.
     pub(super) fn take(&mut self) -> impl Iterator<Item = (usize, NodeTask)> {
         self.tasks.drain(..)
     }

@@ -41,7 +41,7 @@ use crate::key::{CommonRecord, LockName};
 use crate::lease::owner_id::OwnerId;
 use crate::telemetry;
 
-/// How long after one node a majority must report a lock revoked, before its owner asks.
+/// When one node reports a lock revoked, a majority should report it within this time. Otherwise the owner asks.
 const FEW_SAY: Duration = Duration::from_millis(500);
 
 /// The nodes of a quorum.
@@ -52,12 +52,12 @@ pub(super) struct Nodes {
     pub(super) scripts: &'static QuorumScripts,
     /// The name of a node's marker.
     pub(super) marker: String,
-    /// How long a node that may have lost data has no vote.
+    /// How long a node that may have lost data does not vote.
     pub(super) restart_delay: Duration,
-    /// How long nodes without a vote have waited, as far as is known.
+    /// How long the nodes that do not vote have waited, as far as is known.
     pub(super) counts: Box<[Mutex<Counting>]>,
     pub(super) clocks: Mutex<Clocks>,
-    /// Whether the operator was told that clocks are apart.
+    /// Whether the operator was warned that clocks are apart.
     is_spread_told: AtomicBool,
     candidates: Arc<Candidates>,
     events: Arc<dyn WireEvents>,
@@ -67,19 +67,19 @@ pub(super) struct Nodes {
     pub(super) unsettled: InFlight,
 }
 
-/// The owners of a client that a message may name.
+/// The owners of a client that messages may name.
 struct Candidates {
     by_owner: Mutex<HashMap<OwnerId, Weak<Candidate>>>,
-    /// Their nodes, set once those are made.
+    /// Set after the nodes are created.
     nodes: OnceLock<Weak<Nodes>>,
-    /// A lock is revoked once a majority reports it.
+    /// A lock counts as revoked when a majority reports it.
     revocations: Mutex<Revocations>,
 }
 
 impl Candidates {
     fn insert(&self, candidate: &Arc<Candidate>) {
         let mut candidates = self.by_owner.lock();
-        // Dead ones are removed when the map would grow, and it grows if few are dead.
+        // Dead candidates are removed when the map would grow. It grows only if most candidates are alive.
         let capacity = candidates.capacity();
         if candidates.len() == capacity {
             candidates.retain(|_, candidate| candidate.strong_count() > 0);
@@ -95,13 +95,13 @@ impl Candidates {
         self.by_owner.lock().get(&owner_id).and_then(Weak::upgrade)
     }
 
-    /// The owner whose lock is revoked, according to a notice.
+    /// Returns the owner whose lock is revoked, according to a notice.
     fn named_by(&self, notice: &[u8]) -> Option<Arc<Candidate>> {
         let notice = Notice::parse(notice)?;
         self.get(notice.owner_id)
     }
 
-    /// Handles a message of a node. Returns whether an attempt under way takes care of it.
+    /// Handles a message of a node. Returns whether an attempt in progress takes care of it.
     fn notified(&self, node: usize, payload: &[u8]) -> bool {
         let Some(candidate) =
             OwnerId::parse_prefix(payload).and_then(|owner_id| self.get(owner_id))
@@ -186,7 +186,8 @@ impl Nodes {
         &self.nodes[node].1
     }
 
-    /// A node reported its time, in answer to a command sent at `sent`. Its votes do not count if that is too far off.
+    /// Notes a node's time, from the answer to a command sent at `sent`. Fails if the clock is so far off that the
+    /// node's votes do not count.
     pub(super) fn check_clock(
         &self,
         node: usize,
@@ -208,7 +209,7 @@ impl Nodes {
         }
     }
 
-    /// Warns an operator once if clocks are apart. Most nodes have just reported their time.
+    /// Warns the operator once if clocks are apart. Called when most nodes have just reported their time.
     pub(super) fn compare_clocks(&self) {
         let spread = self.clocks.lock().spread();
         if let Some(Spread { node, other, apart }) = spread
@@ -227,7 +228,7 @@ impl Nodes {
         self.each().filter_map(Node::connected)
     }
 
-    /// The deadline of a command that begins now.
+    /// Returns the deadline of a command that begins now.
     pub(super) fn until(&self) -> Instant {
         self.node(0).until()
     }
@@ -236,12 +237,12 @@ impl Nodes {
         i64::try_from(self.restart_delay.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// The token that an end proposes for the next owner.
+    /// Returns the token that an end proposes for the next owner.
     pub(super) fn guess(&self) -> u64 {
         self.clocks.lock().stamp(CLOCK.now()) + GUESS_AHEAD
     }
 
-    /// The ballot of an owner, which begins to ask now unless it has before.
+    /// Returns the ballot of an owner, and creates it for an owner that begins to ask now.
     pub(super) fn candidate(&self, owner: &mut Owner, ttl: Duration) -> Arc<Candidate> {
         let make = || {
             let clocks = self.clocks.lock();
@@ -255,7 +256,7 @@ impl Nodes {
         self.candidate_with(owner, make)
     }
 
-    /// The ballot of an owner that must be ended.
+    /// Returns the ballot of an owner that must be ended.
     pub(super) fn candidate_to_end(&self, owner: &mut Owner) -> Arc<Candidate> {
         self.candidate_with(owner, || Ballot::of_ended(self.len()))
     }
@@ -273,18 +274,18 @@ impl Nodes {
         })
     }
 
-    /// The ballot of an owner by its id, while it has one.
+    /// Returns the ballot of an owner, as long as it has one.
     pub(super) fn candidate_of(&self, owner_id: OwnerId) -> Option<Arc<Candidate>> {
         self.candidates.get(owner_id)
     }
 
-    /// Wakes the acquisition of an owner to make an attempt: something came that it does not know about.
+    /// Wakes the acquisition of an owner for another attempt, since something came that the last one did not see.
     pub(super) fn wake(&self, candidate: &Candidate) {
         self.events.released(candidate.entry.owner_id);
     }
 
-    /// Confirms, after a while, the lease of an owner whose lock few nodes report revoked. A majority is about to
-    /// report it, and who did it: a renewal that came first would end the lease without a reason.
+    /// After a while, confirms the lease of an owner whose lock few nodes report revoked. Until then a majority will
+    /// probably report it, with the operator's name. An earlier renewal would end the lease without a reason.
     fn doubt_soon(&self, candidate: Arc<Candidate>) {
         let (events, background) = (self.events.clone(), self.background.clone());
         self.background.spawn(async move {
@@ -294,7 +295,7 @@ impl Nodes {
         });
     }
 
-    /// Confirms the nodes that were granted to a holder after it had won, if it still has the lock after a while.
+    /// After a while, confirms the nodes that a holder was granted after it had won, if it still has the lock.
     pub(super) fn confirm_late(self: &Arc<Self>, candidate: &Arc<Candidate>) {
         if self.background.check_process().is_err() || !self.late_claims.note(candidate) {
             return;
@@ -316,8 +317,8 @@ impl Nodes {
         });
     }
 
-    /// Renews on one node what holders were granted there. A renewal creates no record, so a late one does no harm. Its
-    /// answer counts for nothing: the next round of renewals asks all nodes.
+    /// Renews on one node what holders were granted there. A renewal creates no record, so it is harmless if it comes
+    /// late. The answer is ignored: the next round of renewals asks all nodes.
     async fn confirm(&self, node: usize, renewals: &[Renewal]) {
         let all: Vec<&Renewal> = renewals.iter().collect();
         let until = self.until();
@@ -327,7 +328,7 @@ impl Nodes {
             .await;
     }
 
-    /// The error of a call without a majority, built from the nodes that did not answer it as they should.
+    /// Returns the error of a call without a majority, from the reasons of the nodes whose votes are missing.
     pub(super) fn too_few(&self, reasons: &[(usize, Reason)]) -> WireError {
         let too_few = TooFew {
             nodes: self.len(),
@@ -342,7 +343,7 @@ pub(super) fn clock_is_off(by: Duration) -> WireError {
     WireError::unavailable(format!("its clock is {by:.1?} off those of the others"))
 }
 
-/// Makes a node whose messages go to the owners that they name.
+/// Creates a node that forwards messages to the owners that they name.
 fn node(
     number: usize,
     locator: Locator,
@@ -361,7 +362,7 @@ fn node(
                 let said = candidates.revocations.lock().note(number, payload);
                 match said {
                     Said::ByMajority => events.message(channel, payload),
-                    // The other nodes that had it may have lost it before, and report nothing.
+                    // The other nodes may have lost the lock before, and then report nothing.
                     Said::ByFew => {
                         let nodes = candidates.nodes.get().and_then(Weak::upgrade);
                         if let Some((nodes, candidate)) = nodes.zip(candidates.named_by(payload)) {

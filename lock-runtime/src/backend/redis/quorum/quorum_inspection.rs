@@ -1,4 +1,4 @@
-//! Implements the operators' interface for a quorum: asks all nodes. A lock is held if a majority has one owner.
+//! Operators' commands for a quorum. They ask all nodes. A lock is held if a majority has the same owner.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,9 +24,9 @@ use crate::lease::fencing_token::FencingToken;
 use crate::state::{AuditOutcome, LockState, Votes, Waiter};
 
 impl Nodes {
-    /// The records of a lock, and the owner that most nodes have, if a majority has it.
+    /// Reads the records of a lock, and elects the owner with most nodes. Its `votes` show whether it has a majority.
     ///
-    /// Waits for nodes slower than a majority if the result depends on them. If they do not answer, it is unknown
+    /// Waits for slow nodes if the result depends on them. If they do not answer, this fails, since it is unknown
     /// whether the lock is held.
     async fn elected(
         &self,
@@ -63,7 +63,7 @@ impl Nodes {
         self.heard_within(last, asking).await
     }
 
-    /// The waiters on any of these nodes, in their order. A waiter queues on all nodes with one stamp.
+    /// Returns the waiters on these nodes, in order. A waiter queues on all nodes with the same stamp.
     async fn waiters(&self, names: &RecordNames, snapshots: &[(usize, Snapshot)]) -> Vec<Waiter> {
         let until = self.until();
         let asked = snapshots.iter().map(async |(node, snapshot)| {
@@ -88,7 +88,7 @@ impl Nodes {
         waiters
     }
 
-    /// Asks the nodes for the records of locks that one of them has found.
+    /// Asks all nodes for the records of locks that one of them has found.
     async fn look(&self, found: &[Found]) -> Result<Vec<(usize, Vec<Look>)>, WireError> {
         let until = self.until();
         let looking = self.each().map(async |node| {
@@ -98,11 +98,11 @@ impl Nodes {
         self.heard(looking).await
     }
 
-    /// The node to read now; `None` after the last. Nodes are read in order.
+    /// Returns the node to read now; `None` after the last one. Nodes are read in order.
     fn next_to_read(&self, cursor: &mut Cursor) -> Option<usize> {
         if cursor.nodes.is_none() {
             cursor.begin((0..self.len()).map(|node| format!("{node:03}")).collect());
-            // A stranger may have written a resumed listing, and the number of these nodes counts.
+            // The position of a resumed listing is untrusted input, and the number of these nodes counts.
             cursor.away.retain(|&node| node < self.len());
         }
         let next = cursor.nodes.as_ref().and_then(|nodes| nodes.last());
@@ -110,7 +110,7 @@ impl Nodes {
         next?.parse().ok()
     }
 
-    /// The current node has no more.
+    /// Continues with the next node.
     fn is_read(cursor: &mut Cursor) {
         cursor.nodes.iter_mut().for_each(|nodes| drop(nodes.pop()));
         cursor.position = Position::default();
@@ -126,14 +126,14 @@ impl Nodes {
         notice: &str,
     ) -> Result<RevokeReply, WireError> {
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        // Records of one owner may differ in their tokens, and a foreign one is compared whole.
+        // The records of one owner may have different tokens. Another program's record is compared as a whole.
         let length = if elected.token.is_some() {
             -1
         } else {
             number(elected.length)
         };
         let least = above.get().saturating_add(u64::from(FencingToken::STEP));
-        // As in an end: slightly after the nodes' clocks, so that all of them accept it.
+        // Like the proposal of an end, slightly ahead of the nodes' clocks, so that all of them accept it.
         let proposed = least.max(self.guess());
         let call = ScriptCall {
             script: &self.scripts.revoke,
@@ -151,15 +151,15 @@ impl Nodes {
         };
         let answered = self
             .node(node)
-            .run(Purpose::End, &call, self.until(), |_| {})
+            .run(Purpose::End, &call, self.until(), &mut |_| {})
             .await;
         revoking::parse(&answered.map_err(NodeError::into_wire)?.answer)
     }
 }
 
 impl QuorumWire {
-    /// The names of the locks that the next node has, and where the listing continues. Nodes that do not answer are
-    /// left out as long as the others are a majority: they have every lock that a majority has.
+    /// Returns the locks on the next node, and where the listing continues. A node that does not answer is skipped, as
+    /// long as the others are a majority: they have every lock that a majority has.
     async fn found(
         &self,
         listing: &Listing,
@@ -197,7 +197,7 @@ impl QuorumWire {
 }
 
 impl QuorumWire {
-    /// Writes nothing, so it also serves users with read-only rights.
+    /// Writes nothing, so that read-only users can call it.
     pub(crate) async fn probe(&self) -> Result<(), WireError> {
         let until = self.nodes.until();
         let pings = self.nodes.each().map(async |node| {
@@ -260,13 +260,13 @@ impl QuorumWire {
                     waiters = waiters.max(counts.waiters);
                 }
             }
-            // An earlier part of the listing has shown it, as a lock of that node.
+            // An earlier part of the listing has shown the lock, on that other node.
             if cursor.is_resumed && is_known {
                 continue;
             }
             let elected = election::elect(&records);
             let votes = votes(nodes, &records, elected.as_ref());
-            // A lock that the silent nodes could complete is shown: missing a holder is worse.
+            // A lock is shown if the silent nodes could complete its majority: missing a holder would be worse.
             let (majority, silent) = (nodes.majority(), nodes.len() - records.len());
             let elected = elected.filter(|elected| elected.may_have(majority, silent));
             let holder = elected.and_then(|elected| elected.holder(majority.min(elected.votes)));
@@ -302,7 +302,7 @@ impl QuorumWire {
         if !is_seen {
             return Ok(RevokeReply::Changed);
         }
-        // The next owner has one token on all nodes, above every token that any of them knows.
+        // The next owner gets one token on all nodes, higher than any token that they know.
         let tokens = snapshots
             .iter()
             .flat_map(|(_, snapshot)| [snapshot.fence, snapshot.record.token()]);
@@ -317,8 +317,8 @@ impl QuorumWire {
         let handed_off = revoked
             .iter()
             .any(|(_, reply)| matches!(reply, RevokeReply::HandedOn(_)));
-        // No node that has answered still has this owner, so at most a minority has. The nodes that had it notify the
-        // owner: if they are few, it asks all of them.
+        // None of the nodes that answered still has this owner, so it has at most a minority. The nodes that had it
+        // notify the owner. If these are few, the owner asks all nodes.
         Ok(match (count, handed_off) {
             (0, _) => RevokeReply::Changed,
             (_, true) => RevokeReply::HandedOn(Some(count)),
@@ -353,7 +353,7 @@ impl QuorumWire {
         self.nodes.heard(appending).await.map(drop)
     }
 
-    /// Each node has its own lines: lines already read on another node are left out.
+    /// Each node has its own lines. Lines that were already read on another node are omitted.
     pub(crate) async fn lines(
         &self,
         stream: &str,
@@ -388,7 +388,7 @@ impl QuorumWire {
     }
 }
 
-/// How many nodes have the lock, and how many were asked.
+/// Returns how many nodes have the lock, and how many were asked.
 fn votes(nodes: &Nodes, records: &[&LockRecord], elected: Option<&Elected>) -> Votes {
     Votes {
         nodes: nodes.len(),

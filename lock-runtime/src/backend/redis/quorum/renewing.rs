@@ -1,4 +1,4 @@
-//! Renews leases on all nodes. A node that has lost the record of a holder gets it again.
+//! Renews leases on all nodes. A node that has lost a holder's record gets it again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,8 +25,8 @@ use crate::lease::schedule::is_fresh;
 /// How long after the last possible answer a round is given up.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Extends leases on all nodes, with one pipeline for each. Reports each outcome as soon as it is known: a lease that
-/// depends on a slow node waits for that node, and delays no lease that a majority has confirmed.
+/// Extends leases on all nodes, with one pipeline for each node. Reports each outcome as soon as it is known: a lease
+/// that depends on a slow node waits for that node, but a lease that a majority has confirmed does not.
 pub(super) async fn renew(
     nodes: &Arc<Nodes>,
     renewals: &[Renewal],
@@ -51,7 +51,7 @@ pub(super) async fn renew(
             report(number, outcome);
         }
         if !unknown.is_empty() {
-            // Each command ends by then.
+            // Every command ends by then.
             let changed = timers.timeout_at(until + GRACE, round.changed.notified());
             is_over = changed.await.is_err();
         }
@@ -66,8 +66,8 @@ struct Round {
 }
 
 impl Round {
-    /// Removes from `unknown` the renewals whose outcome is known by now, all of them if `is_over`, and returns the
-    /// outcomes.
+    /// Removes the renewals with a known outcome from `unknown`, and returns the outcomes. If `is_over`, all outcomes
+    /// are known.
     fn take_known(
         &self,
         nodes: &Nodes,
@@ -136,7 +136,7 @@ async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: In
     for (number, node, at) in absent {
         let (nodes, round) = (nodes.clone(), round.clone());
         let background = nodes.background.clone();
-        // Counted here, not in the task: a shutdown may look before the task runs.
+        // Counted here, not in the task, since a shutdown may check the count before the task runs.
         let counted = nodes.unsettled.one();
         background.spawn(async move {
             restore(&nodes, &round.renewals[number], node, at).await;
@@ -145,15 +145,15 @@ async fn renew_at(nodes: &Arc<Nodes>, round: &Arc<Round>, node: usize, until: In
     }
 }
 
-/// Writes the record of a holder on a node that lost it. A majority has confirmed the lease in answer to commands sent
-/// at `at`: an owner that is not known to hold the lock never writes it.
+/// Rewrites a holder's record on a node that lost it. A majority has confirmed the lease, in answer to commands sent at
+/// `at`: an owner that is not known to hold the lock never rewrites its record.
 async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment) {
     let ttl = renewal.extension.ttl;
     let Some(candidate) = nodes.candidate_of(renewal.owner_id) else {
         return;
     };
     let until = nodes.until();
-    // First, since it may take as long as a lease.
+    // Connects first, since this may take as long as the lease lasts.
     if nodes.node(node).connect(until).await.is_err() {
         return;
     }
@@ -163,7 +163,7 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
     if !is_fresh(CLOCK.now(), at, ttl) {
         return;
     }
-    // It may have lost more than this.
+    // The node may have lost more than this record.
     marking::count(nodes, node);
     let token = format!("{:0digits$}", token.get(), digits = FencingToken::DIGITS);
     let call = ScriptCall {
@@ -179,10 +179,10 @@ async fn restore(nodes: &Arc<Nodes>, renewal: &Renewal, node: usize, at: Moment)
         ],
         shortcut: None,
     };
-    let note = |event| note(&candidate, node, ttl, false, event);
+    let mut note = |event| note(&candidate, node, ttl, false, event);
     let answered = nodes
         .node(node)
-        .run(Purpose::Acquire, &call, until, note)
+        .run(Purpose::Acquire, &call, until, &mut note)
         .await;
     let mut ballot = candidate.ballot.lock();
     if let Ok(answered) = answered

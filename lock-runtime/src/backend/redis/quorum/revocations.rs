@@ -1,26 +1,26 @@
-//! Counts the nodes that report a lock revoked. Decides without I/O.
+//! Counts how many nodes report a revocation. Decides without I/O.
 
 use std::collections::VecDeque;
 
-/// How many revocations are counted at a time. Each takes moments.
+/// How many revocations are counted at the same time. Each takes only moments.
 const MOST: usize = 64;
 
-/// The length kept of a message: its beginning names owner and operation.
+/// How many bytes of a message are kept. They include the owner and the operation.
 const KEPT: usize = 128;
 
 /// The effect of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// It completes a majority.
+    /// The message completes a majority.
     ByMajority,
-    /// One more node has sent it, without a majority.
+    /// One more node has sent the message, still without a majority.
     ByFew,
-    /// None: this node, or a majority, has sent it before.
+    /// No effect: this node, or a majority, has sent the message before.
     Before,
 }
 
-/// The messages about revocations, by content. A single node may have been restored from a copy, or have lost the lock
-/// in another way, while its owner still has the majority.
+/// The messages about revocations, by content. A single node may have been restored from a copy, or may have lost the
+/// lock in another way, while the lock's owner still has a majority.
 #[derive(Debug)]
 pub(super) struct Revocations {
     nodes: usize,
@@ -28,7 +28,7 @@ pub(super) struct Revocations {
 }
 
 impl Revocations {
-    /// For a quorum of this many nodes.
+    /// Creates the state for a quorum of this many nodes.
     pub(super) fn of(nodes: usize) -> Revocations {
         Revocations {
             nodes,

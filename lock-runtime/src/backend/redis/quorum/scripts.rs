@@ -1,4 +1,4 @@
-//! The scripts of a quorum's node, and the meaning of their answers.
+//! The scripts for a quorum's nodes, and parsers for their answers.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::lease::Mode;
 use crate::lease::owner_id::OwnerId;
 use crate::lease::record::{Grant, Holder};
 
-/// The scripts of a quorum's node. Renewals and releases use the scripts of a single server.
+/// The scripts for a quorum's nodes. Renewals and releases use the scripts for a single server.
 pub(super) struct QuorumScripts {
     pub(super) acquire: Script,
     pub(super) cede: Script,
@@ -26,7 +26,7 @@ pub(super) struct QuorumScripts {
 }
 
 impl QuorumScripts {
-    /// The scripts of clients with this fence retention.
+    /// Returns the scripts of clients with this fence retention.
     pub(super) fn with(memory: FenceRetention) -> &'static QuorumScripts {
         static ALL: PerMemory<QuorumScripts> = PerMemory::new();
         ALL.get(memory, QuorumScripts::new)
@@ -63,10 +63,10 @@ impl QuorumScripts {
     }
 }
 
-/// The script that marks a node, and makes it count the time until it votes.
+/// The script that marks a node, and counts the time until it votes.
 pub(super) const MARK: &str = lua!("grant", "quorum_node", "quorum_mark");
 
-/// The answer of a node, and its time (µs).
+/// Parses the answer of a node, and the node's time (µs).
 pub(super) fn parse_reply(value: Value, script: &str) -> Result<(NodeReply, u64), WireError> {
     let reply = match &value {
         Value::Array(parts) => match &parts[..] {
@@ -88,7 +88,7 @@ pub(super) fn parse_reply(value: Value, script: &str) -> Result<(NodeReply, u64)
     reply.ok_or_else(|| unknown_answer(script))
 }
 
-/// The answer to a `hold`; `None` if another owner has the node.
+/// Parses the answer to a `hold`; `None` if another owner has the node.
 pub(super) fn parse_hold(value: &Value) -> Result<Option<Grant>, WireError> {
     match value {
         Value::Nil => Ok(None),
@@ -103,11 +103,11 @@ pub(super) fn parse_hold(value: &Value) -> Result<Option<Grant>, WireError> {
 /// The answer of a marked node.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marked {
-    /// How long it will not vote yet.
+    /// How long the node will not vote yet.
     pub(super) left: Duration,
-    /// Its time (µs).
+    /// The node's time (µs).
     pub(super) now: u64,
-    /// The name of its count, and how long that has run; `None` if it votes.
+    /// The name of the node's count, and how long it has run; `None` if the node votes.
     pub(super) count: Option<(String, Duration)>,
 }
 
@@ -151,7 +151,7 @@ fn parse_position(parts: &[Value]) -> Option<NodeReply> {
     Some(NodeReply::Waiting { holder, waiting })
 }
 
-/// One owner has different records on different nodes, since their tokens may differ.
+/// One owner's records may differ between nodes, because their tokens may.
 fn holder_id(value: &[u8], holder: &Holder) -> HolderId {
     let of_owner = match holder {
         Holder::Foreign(_) => value,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn vote_has_a_token_and_a_node_without_one_says_how_long() {
+    fn vote_has_a_token_and_a_node_without_a_vote_has_its_delay() {
         let value = Value::Array(vec![bulk("+0001234567890123"), Value::Int(99)]);
         let (reply, now) = parse_reply(value, "acquire").unwrap();
         let NodeReply::Held(grant) = reply else {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn mark_says_how_long_the_count_has_gone_on() {
+    fn mark_has_the_length_of_the_count() {
         let counts = [
             Value::Int(7),
             Value::Int(99),

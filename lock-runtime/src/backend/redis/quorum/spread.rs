@@ -3,30 +3,30 @@
 use std::cmp::Ordering;
 use std::time::Duration;
 
-/// Operators are told from here on: at twice that, the votes of a node do not count.
+/// Operators are warned from this distance on. At twice the distance, the votes of a node do not count.
 const WIDE: Duration = Duration::from_millis(250);
 
 /// A node's answer about its clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     pub(super) node: usize,
-    /// By how much its clock is ahead of ours (µs).
+    /// How far the clock is ahead of ours (µs).
     pub(super) offset: f64,
-    /// By how much that may be wrong.
+    /// How far that may be wrong.
     pub(super) doubt: Duration,
 }
 
 /// Two clocks that are too far apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spread {
-    /// The node that is off, as far as can be told: the one farther from the median.
+    /// The node whose clock is off, as far as can be known: the one farther from the median.
     pub(super) node: usize,
     pub(super) other: usize,
     pub(super) apart: Duration,
 }
 
 impl Spread {
-    /// The two nodes whose clocks are farthest apart, if that is far and a delayed answer does not explain it.
+    /// Returns the two nodes whose clocks are farthest apart, if the distance is large and no late answer explains it.
     pub(super) fn of(mut readings: Vec<Reading>) -> Option<Spread> {
         readings.sort_unstable_by(|one, other| one.offset.total_cmp(&other.offset));
         let median = readings.get(readings.len() / 2)?.offset;
@@ -57,7 +57,7 @@ fn distance(behind: &Reading, ahead: &Reading) -> Duration {
 mod tests {
     use super::*;
 
-    /// Clocks that are ahead by this many ms, each known to within 1 ms.
+    /// Returns the spread of clocks that are this many ms ahead, each known to within 1 ms.
     fn spread(ahead: &[f64]) -> Option<(usize, usize, u128)> {
         let reading = |(node, ahead): (usize, &f64)| Reading {
             node,
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_are_close_are_no_matter() {
+    fn clocks_that_are_close_are_not_reported() {
         for ahead in [&[][..], &[900.0], &[0.0, 0.0], &[7.0, 240.0, -11.0]] {
             assert_eq!(spread(ahead), None, "{ahead:?}");
         }
@@ -81,13 +81,13 @@ mod tests {
     fn node_that_is_off_is_named_before_the_other() {
         assert_eq!(spread(&[0.0, 300.0, 10.0]), Some((1, 0, 300)));
         assert_eq!(spread(&[0.0, 10.0, -300.0]), Some((2, 1, 310)));
-        // Each is less than that from the median.
+        // Each clock is closer to the median than that.
         assert_eq!(spread(&[0.0, 160.0, -150.0]), Some((1, 2, 310)));
         let five = [0.0, 60_000.0, 3.0, -1.0, 400.0];
         assert_eq!(spread(&five), Some((1, 3, 60_001)));
     }
 
-    /// Its clock may be right.
+    /// The late node's clock may be right.
     #[test]
     fn answer_that_was_late_hides_no_other_node() {
         let reading = |node, ahead, doubt| Reading {

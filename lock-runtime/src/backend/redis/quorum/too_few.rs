@@ -1,4 +1,4 @@
-//! The error of a call that finds no majority. Decides without I/O.
+//! The error of a call without a majority. Decides without I/O.
 
 use std::time::Duration;
 
@@ -9,12 +9,13 @@ use crate::backend::wire::error::WireError;
 pub(super) struct TooFew<'a> {
     pub(super) nodes: usize,
     pub(super) restart_delay: Duration,
-    /// The nodes whose vote does not count, by number, and why. The others have voted, for this caller or another.
+    /// The nodes whose vote does not count, with the reasons. The others have voted, for this caller or for another.
     pub(super) reasons: &'a [(usize, Reason)],
 }
 
 impl TooFew<'_> {
-    /// The error, with nodes named by `name`. It is final if so many nodes refuse that no majority is left.
+    /// Returns the error. `name` returns the nodes' names. The error is final if so many nodes refuse that no majority
+    /// is left.
     pub(super) fn error<'n>(&self, name: impl Fn(usize) -> &'n str) -> WireError {
         let Self { nodes, reasons, .. } = *self;
         let majority = nodes / 2 + 1;

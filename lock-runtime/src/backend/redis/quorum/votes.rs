@@ -24,7 +24,7 @@ pub(crate) enum Vote {
     Yes(Answered<Grant>),
     /// The owner does not have the node.
     No,
-    /// Like `No`, and the node was asked to take the owner again.
+    /// Like `No`, and the holder's record is being rewritten on the node.
     Restoring,
     Failed(WireError),
 }
@@ -49,7 +49,7 @@ impl Votes {
         self.nodes[node] = Some(vote);
     }
 
-    /// The outcome; `None` while it depends on nodes that have not answered.
+    /// Returns the outcome; `None` while nodes that have not answered may change it.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let majority = self.nodes.len() / 2 + 1;
         let yes = self.nodes.iter().filter_map(|vote| match vote {
@@ -62,7 +62,7 @@ impl Votes {
             let token = yes.iter().map(|answered| answered.answer.token).max();
             let grant = Grant {
                 contended: yes.iter().any(|answered| answered.answer.contended),
-                token: token.expect("a majority is one vote at least"),
+                token: token.expect("a majority has at least one vote"),
             };
             let at = yes[yes.len() - majority].at;
             return Some(Outcome::Confirmed(Answered { at, answer: grant }));
@@ -73,13 +73,13 @@ impl Votes {
         if no >= enough_no {
             return Some(Outcome::Lost);
         }
-        // However slow a node is, its answer is awaited while it may be decisive.
+        // A slow node is awaited as long as its answer may decide the outcome.
         let silent = self.nodes.iter().filter(|vote| vote.is_none()).count();
         let is_open = yes.len() + silent >= majority || no + silent >= enough_no;
         (!is_open).then_some(Outcome::TooFew)
     }
 
-    /// The nodes that do not have the owner although a majority has confirmed its lease.
+    /// Returns the nodes that lack the owner, although a majority has confirmed its lease.
     pub(crate) fn take_absent(&mut self) -> Vec<usize> {
         if !matches!(self.outcome(), Some(Outcome::Confirmed(_))) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The record of a lock, as a client sees it that does not hold the lock.
+//! The record of a lock, as seen by a client that does not hold the lock.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use crate::lease::owner_id::OwnerId;
 use crate::lease::record::{self, is_rested};
 use crate::state::{Holder, HolderKind, HolderRef, RecordHash};
 
-/// How far a token may normally be ahead of the clock (µs): clients of a quorum guess slightly ahead, and nodes accept
-/// no guess beyond this.
+/// How far a token may normally be ahead of the clock (µs): clients of a quorum propose tokens slightly ahead of it,
+/// and nodes accept nothing beyond this.
 const AHEAD: u64 = 1_000_000;
 
-/// The part of a record that is read. A foreign value may have megabytes.
+/// How many bytes of a record are read, since another program's value may have megabytes.
 pub(in crate::backend::redis) const SHOWN: i64 = 512;
 
 /// The value under a lock's key, and its metadata.
@@ -21,7 +21,7 @@ pub(in crate::backend::redis) const SHOWN: i64 = 512;
 pub(in crate::backend::redis) struct LockRecord {
     /// `None` if the key holds another type.
     pub(in crate::backend::redis) value: Option<Vec<u8>>,
-    /// The length of the whole value.
+    /// The length of the whole value in bytes.
     pub(in crate::backend::redis) length: u64,
     /// The answer to PTTL: −2 without a key, −1 without an expiry.
     pub(in crate::backend::redis) left: i64,
@@ -33,14 +33,14 @@ pub(in crate::backend::redis) struct LockRecord {
 #[derive(Debug)]
 pub(in crate::backend::redis) enum Held {
     Free,
-    /// By one holder, or by something that excludes callers.
+    /// By one holder, or by anything else that excludes callers.
     Alone(Holder),
-    /// By several in the record of shares; this stands for each of them.
+    /// By several owners in the record of shares. This holder stands for each of them.
     Together(Holder),
 }
 
 impl LockRecord {
-    /// Parses the answers to GETRANGE of [`SHOWN`] bytes and to PTTL. For a record of another type, the first is an
+    /// Parses the answers to GETRANGE of [`SHOWN`] bytes and to PTTL. If the record has another type, the first is an
     /// error.
     pub(in crate::backend::redis) fn new(value: Value, left: &Value, now: u64) -> LockRecord {
         let value = match value {
@@ -67,18 +67,18 @@ impl LockRecord {
         }
     }
 
-    /// Whether the value may be longer than the part that was read.
+    /// Returns whether the value may be longer than the part that was read.
     pub(in crate::backend::redis) fn may_be_longer(&self) -> bool {
         self.length >= SHOWN as u64
     }
 
-    /// Whether callers may queue for the lock. A record of this crate shows whether any do.
+    /// Returns whether callers may queue for the lock. A record of this crate shows whether any do.
     pub(in crate::backend::redis) fn may_have_waiters(&self) -> bool {
         let grant = self.value.as_deref().and_then(record::grant_of);
         !self.is_absent() && grant.is_none_or(|grant| grant.contended)
     }
 
-    /// Whether several owners share the lock.
+    /// Returns whether several owners share the lock.
     pub(in crate::backend::redis) fn is_shared(&self) -> bool {
         let value = self.value.as_deref().unwrap_or_default();
         record::is_shared(value) && record::grant_of(value).is_some()
@@ -114,18 +114,18 @@ impl LockRecord {
         }
     }
 
-    /// Names the record without showing it.
+    /// Returns a hash that identifies the record without showing it.
     pub(in crate::backend::redis) fn hash(&self) -> RecordHash {
         let value = self.value.as_deref().unwrap_or_default();
         RecordHash::of([value, &self.length.to_le_bytes()])
     }
 
-    /// The token of a record of this crate.
+    /// Returns the token in a record of this crate.
     pub(in crate::backend::redis) fn token(&self) -> Option<FencingToken> {
         token_of(self.value.as_deref()?)
     }
 
-    /// What distinguishes the owners of a record: the owner's id, or all of a foreign value.
+    /// Returns the part that identifies the owner: its id, or the whole value of another program.
     pub(in crate::backend::redis) fn owner(&self) -> Option<&[u8]> {
         let value = self.value.as_deref().filter(|_| !self.is_absent())?;
         match record::grant_of(value) {
@@ -167,7 +167,7 @@ fn token_of(value: &[u8]) -> Option<FencingToken> {
     token.filter(|token| token.is_minted())
 }
 
-/// The server's time (µs), from the answer to TIME.
+/// Parses the server's time (µs) from the answer to TIME.
 pub(in crate::backend::redis) fn micros(time: &Value) -> Option<u64> {
     let Value::Array(parts) = time else {
         return None;
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_at_rest_and_a_shared_one_are_told_apart() {
+    fn reserved_and_shared_locks_are_distinguished() {
         let rested = alone(&record("rested1699999999000000 1699999999000000 api-7", 5));
         assert_eq!(rested.kind, HolderKind::Reserved);
         let shared = record("shared1699999999000000 1699999999000000 shared: api-7", 5);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn record_says_whether_there_is_more_to_ask() {
+    fn record_shows_whether_more_must_be_read() {
         let asks = |value: &str, left| {
             let record = record(value, left);
             (record.may_have_waiters(), record.is_shared())

@@ -15,7 +15,7 @@ use crate::backend::wire::inspection::{Listing, Position};
 use crate::key::{LockKey, RecordKind, RecordNames};
 use crate::state::LockState;
 
-/// How often a page starts over because the connection has been replaced.
+/// How often a page may start over because the connection was replaced.
 const MAX_RESTARTS: u32 = 16;
 
 /// A lock that a node may have.
@@ -29,21 +29,21 @@ pub(in crate::backend::redis) struct Found {
 #[derive(Clone, Debug)]
 pub(in crate::backend::redis) enum Look {
     Here(LockRecord, Counts),
-    /// Another node has it by now.
+    /// Another node has the lock by now.
     Elsewhere,
 }
 
-/// How many there are in addition to the record.
+/// The numbers of waiters and shares, which are not in the record itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::backend::redis) struct Counts {
     pub(in crate::backend::redis) waiters: usize,
     pub(in crate::backend::redis) shares: usize,
 }
 
-/// The names of the next locks of a node, and the cursor after them; `None` in its place at the end.
+/// Returns the names of the next locks of a node, and the cursor after them, which is `None` at the end.
 ///
-/// A cursor is valid only for its server, and the next connection may lead to another one: then the node is read from
-/// the start, and locks are shown twice rather than not at all.
+/// A cursor is valid only for its server, and the next connection may lead to another one. Then the node is read again
+/// from the start: it is better to show locks twice than not at all.
 pub(in crate::backend::redis) async fn next(
     node: &Node,
     listing: &Listing,
@@ -83,7 +83,7 @@ pub(in crate::backend::redis) async fn next(
             .filter_map(|name| lock_of(name, &listing.prefix))
             .collect();
         found.sort_by(|one, other| one.key.as_str().cmp(other.key.as_str()));
-        // A server may name a key twice in one answer.
+        // A server may repeat a key in one answer.
         found.dedup_by(|one, other| one.key == other.key);
         let is_over = cursor == "0";
         let after = Position {
@@ -95,7 +95,7 @@ pub(in crate::backend::redis) async fn next(
     }
 }
 
-/// The records of locks on one node.
+/// Returns the records of locks on one node.
 pub(in crate::backend::redis) async fn look(
     node: &Node,
     found: &[Found],
@@ -113,7 +113,7 @@ pub(in crate::backend::redis) async fn look(
             command::write(output, &[text("PTTL"), lock]);
         }
     };
-    let asked = node.ask_written(1 + 2 * found.len(), write, until);
+    let asked = node.ask_written(1 + 2 * found.len(), &write, until);
     let Answers { connection, values } = asked.await?;
     let mut values = values.into_iter();
     let time = values.next().ok_or_else(unknown)?;
@@ -134,7 +134,7 @@ pub(in crate::backend::redis) async fn look(
     Ok(looks)
 }
 
-/// What to ask about a lock whose record is incomplete.
+/// The query about a lock whose record does not show everything.
 #[derive(Clone, Copy)]
 enum Beside {
     Length,
@@ -142,7 +142,8 @@ enum Beside {
     Shares,
 }
 
-/// Queries what the records omit. Most records are complete, which saves half of the commands.
+/// Asks for the waiters and shares that the records do not show. Most records show everything, which saves half of the
+/// commands.
 async fn look_beside(
     node: &Node,
     found: &[Found],
@@ -185,16 +186,17 @@ async fn look_beside(
         let size = |members: u64| usize::try_from(members).unwrap_or(usize::MAX);
         match beside {
             Beside::Length => record.set_length(&value),
-            // A waiter is two members.
+            // The queue has two members for each waiter.
             Beside::Waiters => counts.waiters = size(count(&value) / 2),
-            // The sum is a member, too.
+            // One of the members is the sum.
             Beside::Shares => counts.shares = size(count(&value).saturating_sub(1)),
         }
     }
     Ok(())
 }
 
-/// Whether another node has a lock by now, according to one of the answers. A record of another type is no such error.
+/// Returns whether another node has a lock by now, according to one of the answers. A record of another type is not
+/// such an error.
 fn is_elsewhere(
     node: &Node,
     connection: &Connection,
@@ -211,7 +213,7 @@ fn is_elsewhere(
     Ok(false)
 }
 
-/// The state of a found lock; `None` if it is free by now.
+/// Returns the state of a lock that was found; `None` if it is free by now.
 pub(in crate::backend::redis) fn state(
     key: LockKey,
     record: &LockRecord,
@@ -230,7 +232,8 @@ pub(in crate::backend::redis) fn state(
     Some(state)
 }
 
-/// The lock with this name. Names of secondary records, and names that no lock of this crate can have, are `None`.
+/// Returns the lock with this record name. Returns `None` for secondary records, and for names that no lock of this
+/// crate can have.
 pub(in crate::backend::redis) fn lock_of(name: Vec<u8>, prefix: &str) -> Option<Found> {
     let name = String::from_utf8(name).ok()?;
     let key = LockKey::from(name.strip_prefix(prefix)?);
@@ -239,7 +242,7 @@ pub(in crate::backend::redis) fn lock_of(name: Vec<u8>, prefix: &str) -> Option<
     Some(Found { key, names })
 }
 
-/// The next cursor, and the names that a node has found.
+/// Parses the next cursor, and the names that a node has found.
 fn parse(answer: Value) -> Option<(String, Vec<Vec<u8>>)> {
     let Value::Array(parts) = answer else {
         return None;
@@ -267,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_beside_locks_are_no_locks() {
+    fn other_records_are_not_locks() {
         let is_lock = |name: &str, prefix| lock_of(name.into(), prefix).is_some();
         assert!(is_lock("lock:order:42", "lock:"));
         assert!(

@@ -1,4 +1,4 @@
-//! All records of one lock at one moment.
+//! All records of one lock at the same moment.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::lease::owner_id::OwnerId;
 use crate::lease::record::without_tag;
 use crate::state::{Holder, LockState, Waiter};
 
-/// How many waiters, and how many holders, are shown. `MAX_CHECKED` of `grant.lua`.
+/// How many waiters, and how many holders, are shown: `MAX_CHECKED` of `grant.lua`.
 const MOST: usize = 128;
 
-/// How long a waiter counts as alive after its last poll: `LIVE_US` of `grant.lua`.
+/// How long a waiter is considered alive after its last poll: `LIVE_US` of `grant.lua`.
 const LIVE_US: f64 = 6_000_000.0;
 
 /// The longest label that is shown, in bytes.
@@ -30,15 +30,15 @@ pub(in crate::backend::redis) struct Snapshot {
     pub(in crate::backend::redis) fence: Option<FencingToken>,
     /// The first entries of the queue, with their tickets.
     entries: Vec<(Vec<u8>, f64)>,
-    /// All members of the queue, heartbeats included.
+    /// The number of members of the queue, heartbeats included.
     members: u64,
     /// The first shares, with their expiries (µs).
     shares: Vec<(Vec<u8>, f64)>,
-    /// All shares, and their sum.
+    /// The number of members in the record of shares. One of them is the sum.
     share_members: u64,
 }
 
-/// A waiter's distinguishing properties.
+/// The properties that distinguish a waiter.
 #[derive(Clone, Debug)]
 pub(in crate::backend::redis) struct Waiting {
     pub(in crate::backend::redis) entry: Vec<u8>,
@@ -46,7 +46,7 @@ pub(in crate::backend::redis) struct Waiting {
 }
 
 impl Snapshot {
-    /// The commands, which must be carried out as one.
+    /// Returns the commands, which must run as one transaction.
     pub(in crate::backend::redis) fn commands(names: &RecordNames) -> Vec<Command<'_>> {
         let of = |record| Argument::Name(names.of(record));
         let [lock, fence, queue, shares] = [
@@ -75,7 +75,7 @@ impl Snapshot {
         ]
     }
 
-    /// Parses the answers to the commands. A record of another type stays unknown.
+    /// Parses the answers to the commands. A record of another type counts as unknown.
     pub(in crate::backend::redis) fn parse(answers: &[Value]) -> Result<Snapshot, WireError> {
         let [
             value,
@@ -91,8 +91,8 @@ impl Snapshot {
         else {
             return Err(unknown());
         };
-        // A command may have been refused for another reason, such as a permission that was revoked meanwhile: that
-        // must not be taken for a free lock.
+        // A command may also fail for another reason, such as a permission that was just revoked. That does not mean
+        // that the lock is free.
         let mut errors = answers.iter().filter(|answer| !is_of_another_type(answer));
         let refused = errors.find_map(|answer| match answer {
             Value::ServerError(error) => Some(error.code().to_owned()),
@@ -116,8 +116,8 @@ impl Snapshot {
         })
     }
 
-    /// The query for the shares that have not lapsed, if lapsed ones leave no room for all of them in the snapshot. The
-    /// lapsed ones come first, and stay until a caller asks for the lock.
+    /// Returns the query for the live shares, if expired ones leave no room for all of them in the snapshot. Expired
+    /// shares come first, and stay until a caller asks for the lock.
     pub(in crate::backend::redis) fn live_shares<'a>(
         &self,
         names: &'a RecordNames,
@@ -125,7 +125,7 @@ impl Snapshot {
         if self.shares.len() < MOST || self.lapsed() == 0 {
             return None;
         }
-        // A share that lapses in this microsecond is included, but is no longer a holder.
+        // The query includes a share that expires in this microsecond, although it no longer holds.
         let now = i64::try_from(self.record.now).unwrap_or(i64::MAX);
         let shares = Argument::Name(names.of(RecordKind::Shares));
         Some(first_from(shares, Argument::Number(now)))
@@ -135,21 +135,21 @@ impl Snapshot {
     pub(in crate::backend::redis) fn set_live_shares(&mut self, answer: &Value) {
         let lapsed = u64::try_from(self.lapsed()).unwrap_or(0);
         self.shares = scored(answer);
-        // The number of lapsed shares beyond those that were read is known only if all others were read now.
+        // The number of expired shares that were not read is known only if all live ones have now been read.
         self.share_members = match self.shares.len() < MOST {
             true => 0,
             false => self.share_members.saturating_sub(lapsed),
         };
     }
 
-    /// How many of the shares that were read have lapsed.
+    /// Returns how many of the shares that were read have expired.
     fn lapsed(&self) -> usize {
         let now = self.record.now as f64;
         let lapsed = self.shares.iter().filter(|(_, expiry)| *expiry <= now);
         lapsed.count()
     }
 
-    /// The query for the waiters' last signs of life; `None` without waiters.
+    /// Returns the query for the waiters' last signs of life; `None` without waiters.
     pub(in crate::backend::redis) fn heartbeats<'a>(
         &'a self,
         names: &'a RecordNames,
@@ -165,7 +165,8 @@ impl Snapshot {
             .filter_map(|(entry, _)| entry.get(..OwnerId::LEN))
     }
 
-    /// The waiters, from the answer to [`heartbeats`](Snapshot::heartbeats). Waiters that have left since are omitted.
+    /// Returns the waiters, given the answer to [`heartbeats`](Snapshot::heartbeats). Omits waiters that have left
+    /// since.
     pub(in crate::backend::redis) fn waiting(&self, heartbeats: &Value) -> Vec<Waiting> {
         let Value::Array(heartbeats) = heartbeats else {
             return Vec::new();
@@ -195,17 +196,16 @@ impl Snapshot {
         waiting.collect()
     }
 
-    /// The number of waiters beyond those that were queried.
+    /// Returns the number of waiters in addition to the queried ones.
     pub(in crate::backend::redis) fn more_waiters(&self) -> usize {
         self.waiters().saturating_sub(self.entries.len())
     }
 
-    /// The number of waiters.
     pub(in crate::backend::redis) fn waiters(&self) -> usize {
         usize::try_from(self.members / 2).unwrap_or(usize::MAX)
     }
 
-    /// The state of the lock with this key and these waiters.
+    /// Returns the state of the lock with this key and these waiters.
     pub(in crate::backend::redis) fn state(&self, key: LockKey, waiters: Vec<Waiter>) -> LockState {
         let mut state = LockState::free(key);
         match self.record.held() {
@@ -213,12 +213,12 @@ impl Snapshot {
             Held::Alone(holder) => state.holders.push(holder),
             Held::Together(holder) => {
                 state.holders = self.sharers(&holder);
-                // The sum is a member, too.
+                // One of the members is the sum.
                 let all =
                     usize::try_from(self.share_members.saturating_sub(1)).unwrap_or(usize::MAX);
                 state.more_holders = all.saturating_sub(self.shares.len());
                 if state.holders.is_empty() {
-                    // The record of shares was lost, and the lock lasts until its expiry.
+                    // The record of shares was lost, and the lock lasts until it expires.
                     state.holders.push(holder);
                 }
             }
@@ -229,7 +229,7 @@ impl Snapshot {
         state
     }
 
-    /// The holders that share the lock and have not lapsed.
+    /// Returns the holders that share the lock and have not expired.
     fn sharers(&self, of_phase: &Holder) -> Vec<Holder> {
         let now = self.record.now as f64;
         let live = self.shares.iter().filter(|(_, expiry)| *expiry > now);
@@ -247,7 +247,7 @@ impl Snapshot {
     }
 }
 
-/// The first members of a set from this score on, with their scores.
+/// Returns the command for the first members of a set from this score on, with their scores.
 fn first_from<'a>(set: Argument<'a>, score: Argument<'a>) -> Command<'a> {
     let text = Argument::Text;
     let mut command = vec![text("ZRANGEBYSCORE"), set, score];
@@ -260,7 +260,7 @@ fn unknown() -> WireError {
     WireError::refused("the server's answer about a lock is one that this version does not know")
 }
 
-/// A number of members; 0 for a record of another type.
+/// Parses a number of members; 0 for a record of another type.
 pub(in crate::backend::redis) fn count(value: &Value) -> u64 {
     match value {
         Value::Int(count) => u64::try_from(*count).unwrap_or(0),
@@ -288,7 +288,7 @@ fn token(value: &Value) -> Option<FencingToken> {
     }
 }
 
-/// Members with their scores, which RESP3 has in pairs.
+/// Parses members with their scores, which RESP3 sends in pairs.
 fn scored(value: &Value) -> Vec<(Vec<u8>, f64)> {
     let Value::Array(members) = value else {
         return Vec::new();

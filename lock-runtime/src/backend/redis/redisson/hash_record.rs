@@ -1,4 +1,4 @@
-//! Redisson's record, as operators inspect and revoke it.
+//! Operators' commands for locks in Redisson's record.
 
 use std::time::{Duration, Instant};
 
@@ -18,16 +18,16 @@ use crate::key::{LockKey, OneOrMore, RecordKind, RecordNames};
 use crate::lease::record;
 use crate::state::{Holder, HolderKind, HolderRef, LockState, RecordHash};
 
-/// A record with more fields is counted, not read. A lock's record has one field, or one for each reader.
+/// If a record has more fields, they are counted but not read. A lock's record has one field, or one for each reader.
 const MOST_FIELDS: i64 = 128;
 
-/// The field in which Redisson records how a lock is shared.
+/// Redisson's field that describes how a lock is shared.
 const MODE: &[u8] = b"mode";
 
 /// The fields of a record, with their values.
 type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// A record of Redisson's.
+/// A Redisson record.
 struct HashRecord {
     /// The answer to TYPE.
     kind: String,
@@ -39,7 +39,7 @@ struct HashRecord {
 }
 
 impl HashRecord {
-    /// The state of the lock; `None` if it is free.
+    /// Returns the state of the lock; `None` if it is free.
     fn state(&self, key: LockKey) -> Option<LockState> {
         let remaining = u64::try_from(self.left).ok().map(Duration::from_millis);
         let holder = |label: String, kind, seen| Holder {
@@ -63,7 +63,7 @@ impl HashRecord {
                 let holders = labels.map(|label| holder(label, HolderKind::Redisson, seen));
                 state.holders.extend(holders);
                 if state.holders.is_empty() {
-                    // They were not read: there are too many of them.
+                    // The fields were not read, since there are too many.
                     let all = usize::try_from(self.length).unwrap_or(0);
                     let kind = HolderKind::Redisson;
                     state.holders.push(holder(String::new(), kind, None));
@@ -77,7 +77,7 @@ impl HashRecord {
         Some(state)
     }
 
-    /// Names the record without showing it.
+    /// Returns a hash that identifies the record without showing it.
     fn hash(&self) -> RecordHash {
         let parts = self
             .fields
@@ -88,7 +88,7 @@ impl HashRecord {
 }
 
 impl Redisson {
-    /// Sends commands, each carried out separately. An answer may be that a key has another type.
+    /// Sends commands that run independently. An answer may be the error for a key of another type.
     async fn ask_all(
         &self,
         commands: &[Command<'_>],
@@ -137,7 +137,7 @@ impl Redisson {
         for (record, answer) in wanted.zip(&answers) {
             record.fields = fields(answer);
             if record.fields.is_empty() {
-                // It was released in between.
+                // The lock was released in between.
                 "none".clone_into(&mut record.kind);
             }
         }
@@ -145,7 +145,7 @@ impl Redisson {
     }
 }
 
-/// What is known about a record before its fields are read.
+/// Parses the part of a record that is read before the fields.
 fn first_look(answers: &[Value]) -> HashRecord {
     let number = |value: &Value| match value {
         Value::Int(number) => *number,
@@ -162,7 +162,7 @@ fn first_look(answers: &[Value]) -> HashRecord {
     }
 }
 
-/// The fields in the order of their names.
+/// Returns the fields in the order of their names.
 fn fields(answer: &Value) -> Fields {
     let text = |value: &Value| match value {
         Value::BulkString(text) => Some(text.clone()),
@@ -184,7 +184,7 @@ fn fields(answer: &Value) -> Fields {
 }
 
 impl Redisson {
-    /// Waiters are unknown: they listen to a channel, and leave no record.
+    /// The waiters are unknown, since they only listen to a channel.
     pub(in crate::backend::redis) async fn inspect(
         &self,
         key: &LockKey,
@@ -246,7 +246,9 @@ impl Redisson {
             shortcut: None,
         };
         let node = &self.channels.node;
-        let answered = node.run(Purpose::End, &call, node.until(), |_| {}).await;
+        let answered = node
+            .run(Purpose::End, &call, node.until(), &mut |_| {})
+            .await;
         revoking::parse(&answered.map_err(NodeError::into_wire)?.answer)
     }
 }

@@ -1,7 +1,7 @@
-//! The locks whose releases a client listens for.
+//! Tracks the locks for whose releases a client listens.
 //!
-//! Redisson's record has no queue. Each release is announced on a channel of the lock, to which a client is subscribed
-//! while a caller waits for that lock.
+//! Redisson's record has no queue. Each release is announced on a channel of the lock. A client is subscribed to that
+//! channel while a caller waits for the lock.
 
 use std::collections::HashMap;
 use std::process;
@@ -17,7 +17,7 @@ use crate::lease::owner_id::{ClientId, OwnerId};
 
 /// The listeners of a client, by the channel of their lock.
 ///
-/// The mutex may be taken under a connection's mutex, and never the other way round.
+/// The mutex may be taken while a connection's mutex is held, but never the other way round.
 pub(in crate::backend::redis) struct Listeners {
     by_channel: Mutex<HashMap<String, Listener>>,
     process: u32,
@@ -25,22 +25,22 @@ pub(in crate::backend::redis) struct Listeners {
 
 #[derive(Debug, Default)]
 struct Listener {
-    /// The number of callers that wait for the lock.
+    /// The number of callers that are waiting for the lock.
     callers: usize,
-    /// The owner that asks for the lock, from the caller at the head of the local queue.
+    /// The owner of the caller at the head of the local queue, which asks for the lock.
     owner: Option<OwnerId>,
-    /// The connection to which the last subscribe command was sent.
+    /// The connection of the last subscribe command.
     sent: Option<ConnectionId>,
     /// Whether that command was answered.
     is_confirmed: bool,
 }
 
-/// What an owner that begins to listen has missed.
+/// The releases that an owner may have missed before it began to listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missed {
     /// Nothing: it listened before.
     Nothing,
-    /// Perhaps a release, which another owner was notified of.
+    /// Perhaps a release that another owner was notified of.
     MaybeRelease,
     /// The connection is not subscribed.
     All,
@@ -54,7 +54,7 @@ impl Listeners {
         }
     }
 
-    /// Counts a waiting caller.
+    /// Counts one more waiting caller.
     pub(super) fn enter(&self, channel: &str) {
         let mut listeners = self.by_channel.lock();
         match listeners.get_mut(channel) {
@@ -69,7 +69,8 @@ impl Listeners {
         }
     }
 
-    /// Uncounts a caller. After the last one, returns the connection to unsubscribe, if one may be subscribed.
+    /// Counts one waiting caller less. After the last one, returns the connection to unsubscribe, if one may be
+    /// subscribed.
     pub(super) fn leave(&self, channel: &str) -> Option<ConnectionId> {
         // In a forked child, another thread of the parent may have held the mutex during the fork.
         let mut listeners = self.by_channel.lock_unless_forked(self.process)?;
@@ -85,7 +86,7 @@ impl Listeners {
         listener.sent
     }
 
-    /// Notifies `owner` of releases from now on, instead of the owner before.
+    /// Notifies `owner` of releases from now on, instead of the previous owner.
     pub(super) fn listen(&self, channel: &str, owner: OwnerId, on: ConnectionId) -> Missed {
         let mut listeners = self.by_channel.lock();
         let Some(listener) = listeners.get_mut(channel) else {
@@ -101,10 +102,10 @@ impl Listeners {
         }
     }
 
-    /// Appends the command that makes the subscription of a connection match what the callers need now.
+    /// Appends the command that makes a connection's subscription match the current need of the callers.
     ///
-    /// Runs while the connection accepts the command. So the last accepted command is right, in whatever order callers
-    /// come and go.
+    /// Runs while the connection accepts the command. So the last accepted command is the right one, even if callers
+    /// arrive and leave at the same time.
     pub(super) fn write_subscription(&self, output: &mut Vec<u8>, channel: &str, on: ConnectionId) {
         let mut listeners = self.by_channel.lock();
         let listener = listeners.get_mut(channel);
@@ -121,7 +122,7 @@ impl Listeners {
         command::write(output, &[Argument::Text(command), Argument::Text(channel)]);
     }
 
-    /// The command was answered: the connection is subscribed, or was refused.
+    /// Notes that the command was answered: the connection is subscribed, or was refused.
     pub(super) fn answered(&self, channel: &str, on: ConnectionId, is_subscribed: bool) {
         let mut listeners = self.by_channel.lock();
         if let Some(listener) = listeners.get_mut(channel)
@@ -131,7 +132,7 @@ impl Listeners {
         }
     }
 
-    /// Forgets a lock that no caller waits for, since its connection is gone.
+    /// Forgets a lock without waiting callers, since the connection is gone.
     pub(super) fn forget(&self, channel: &str) {
         let mut listeners = self.by_channel.lock();
         if listeners
@@ -142,21 +143,21 @@ impl Listeners {
         }
     }
 
-    /// The owner to notify of a message on this channel.
+    /// Returns the owner to notify of a message on this channel.
     pub(super) fn owner(&self, channel: &[u8]) -> Option<OwnerId> {
         let channel = str::from_utf8(channel).ok()?;
         self.by_channel.lock().get(channel)?.owner
     }
 }
 
-/// Forwards events, with the owner that a message is for.
+/// Forwards events. For a message it finds the owner.
 pub(in crate::backend::redis) struct RedissonEvents {
     pub(in crate::backend::redis) listeners: Arc<Listeners>,
     pub(in crate::backend::redis) events: Arc<dyn WireEvents>,
 }
 
 impl WireEvents for RedissonEvents {
-    /// None: no client announces a grant.
+    /// Returns none, since no client announces a grant.
     fn client_ids(&self, _: NodeId) -> Result<Vec<ClientId>, LockError> {
         Ok(Vec::new())
     }
@@ -186,7 +187,7 @@ impl WireEvents for RedissonEvents {
         self.events.doubted(concerns);
     }
 
-    /// Whatever the message contains, asking for the lock does no harm.
+    /// Whatever the message contains, asking for the lock once more is harmless.
     fn message(&self, channel: &[u8], _payload: &[u8]) {
         if let Some(owner) = self.listeners.owner(channel) {
             self.events.released(owner);
@@ -209,7 +210,7 @@ mod tests {
         OwnerId::parse_prefix(letter.repeat(22).as_bytes()).unwrap()
     }
 
-    /// The name of the command that is written for the channel `c`.
+    /// Returns the name of the command that is written for the channel `c`.
     fn written(listeners: &Listeners, on: ConnectionId) -> String {
         let mut output = Vec::new();
         listeners.write_subscription(&mut output, "c", on);
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn first_caller_subscribes_and_the_last_one_unsubscribes() {
+    fn first_caller_subscribes_and_last_caller_unsubscribes() {
         let listeners = Listeners::new();
         listeners.enter("c");
         assert_eq!(listeners.listen("c", owner("a"), FIRST), Missed::All);

@@ -1,8 +1,8 @@
-//! Keeps locks in the record of Redisson's `RLock`, so that they exclude Java services and are excluded by them.
+//! Keeps locks in the record of Redisson's `RLock`, so that they and the locks of Java services exclude each other.
 //!
-//! The record is a hash at the lock's own name, with one field for its owner and the number 1. There is no queue: a
-//! waiter listens to the lock's channel and competes. Only the hash and the channels are Redisson's; the scripts are
-//! not.
+//! The record is a hash under the lock's own name. Its one field stands for the owner, and has the value 1. There is no
+//! queue: a waiter listens to the lock's channel and competes. Only the hash and the channels are Redisson's, not the
+//! scripts.
 
 mod hash_record;
 mod listeners;
@@ -27,10 +27,10 @@ use crate::error::LockError;
 use crate::key::LockName;
 use crate::lease::owner_id::OwnerId;
 
-/// A client among Redisson's.
+/// A client that shares its locks with Redisson's clients.
 pub(super) struct Redisson {
     channels: Arc<Channels>,
-    /// The name of this client: a UUID, in its usual form.
+    /// The name of this client: a UUID in its usual form.
     client: String,
 }
 
@@ -43,7 +43,7 @@ impl Redisson {
         })
     }
 
-    /// The field that stands for an owner.
+    /// Returns the field that stands for an owner.
     pub(super) fn field<'a>(&'a self, owner_id: &'a OwnerId) -> Argument<'a> {
         Argument::Field(&self.client, owner_id)
     }

@@ -1,4 +1,4 @@
-//! The scripts for Redisson's record, and the meaning of their answers.
+//! The scripts for Redisson's record, and parsers for their answers.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::backend::wire::reply::{AcquireReply, Waiting};
 use crate::key::RecordKind;
 use crate::lease::record::Holder;
 
-/// The scripts for Redisson's record. An owner is in no queue there, so its end is its release.
+/// The scripts for Redisson's record. An owner never queues there, so a release is the whole end.
 pub(in crate::backend::redis) struct Scripts {
     pub(in crate::backend::redis) acquire: Script,
     pub(in crate::backend::redis) renew: Script,
@@ -66,7 +66,7 @@ fn parse_held(parts: &[Value]) -> Option<Waiting> {
         _ => Holder::parse(holder),
     };
     Some(Waiting {
-        // −1 stands for a key that does not expire.
+        // −1 stands for a key that never expires.
         remaining: u64::try_from(*remaining).ok().map(Duration::from_millis),
         position: 0,
         holder,

@@ -8,7 +8,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;
 use crate::key::LockName;
 
-/// The server of a client, and the locks whose releases it listens for.
+/// A client's server, and the locks for whose releases it listens.
 pub(super) struct Channels {
     pub(super) node: Arc<Node>,
     pub(super) listeners: Arc<Listeners>,
@@ -39,7 +39,7 @@ impl Drop for Subscription {
         };
         let connection = node.connected();
         if let Some(connection) = connection.filter(|connection| connection.id == id) {
-            let answer = connection.transport.send(|output| {
+            let answer = connection.transport.send(&|output| {
                 listeners.write_subscription(output, &self.channel, id);
             });
             drop(answer);
@@ -49,7 +49,7 @@ impl Drop for Subscription {
 }
 
 impl Channels {
-    /// Notifies an owner of releases of its lock. `true` if one may have been missed before.
+    /// Notifies an owner of releases of its lock. Returns `true` if it may have missed one before.
     pub(super) async fn listen(&self, owner: &Owner) -> Result<bool, WireError> {
         let lock = &owner.names.first().lock;
         let channel = channel(lock);
@@ -66,16 +66,16 @@ impl Channels {
             Missed::All => {}
         }
         let write = |output: &mut Vec<u8>| self.listeners.write_subscription(output, &channel, id);
-        let subscribed = self.node.send_on(&connection, write, until).await;
+        let subscribed = self.node.send_on(&connection, &write, until).await;
         self.listeners.answered(&channel, id, subscribed.is_ok());
         subscribed.map(|_| true).map_err(NodeError::into_wire)
     }
 }
 
-/// The channel on which Redisson announces releases of a lock. It adds no braces to a name that has one.
+/// Returns Redisson's channel for the releases of a lock. If the name already has braces, none are added.
 ///
-/// In a cluster, Redisson from 3.22.0 on publishes by SPUBLISH, and its clients listen by SSUBSCRIBE. There, both
-/// commands must be used here and in `redisson_release.lua`.
+/// In a cluster, Redisson publishes with SPUBLISH from 3.22.0 on, and its clients listen with SSUBSCRIBE. To support
+/// that, this file and `redisson_release.lua` would need both commands.
 fn channel(lock: &str) -> String {
     match lock.contains('{') {
         true => format!("redisson_lock__channel:{lock}"),

@@ -10,7 +10,7 @@ fn text(text: &str) -> Value {
     Value::BulkString(text.into())
 }
 
-/// The scripts and the client count tokens alike.
+/// The scripts and the client must count tokens in the same way.
 #[test]
 fn scripts_have_the_numbers_of_tokens() {
     let constants = lua!("grant");
@@ -43,7 +43,7 @@ fn acquire_reply_is_a_grant_or_a_position() {
 }
 
 #[test]
-fn acquire_reply_counts_the_shares_beside_the_limit_of_the_caller() {
+fn acquire_reply_counts_the_shares_and_the_limit_of_the_caller() {
     const SHARED: &str = "shared0001234567890123 0001234567890123 shared: api-7 ship";
     let counted = |value: &str, mode| {
         let counted = [3, 4, 2_500].map(Value::Int);
@@ -109,7 +109,7 @@ fn scripts_of_another_memory_differ_where_they_write_fences() {
     );
 }
 
-/// One more would be a number that a client with another retention changes, too.
+/// A further line would be a number that a client with another retention must not change.
 #[test]
 fn day_is_in_the_sources_that_write_fences() {
     let hour = FenceRetention::of(Duration::from_secs(3600));

@@ -15,15 +15,15 @@ use crate::backend::redis::transport::TransportEvent;
 use crate::backend::wire::error::WireError;
 use crate::background::Background;
 
-/// How long the other sentinels may take once one has answered. A dead sentinel must not delay each connection, and a
-/// late answer is heard by the next query.
+/// How long the other sentinels may take after one has answered. A dead sentinel must not delay every connection, and
+/// the next query picks up a late answer.
 const SHARE: Duration = Duration::from_millis(250);
 
-/// Asks the sentinels, repeatedly if one connection to the primary needs it, on one connection to each.
+/// Asks the sentinels for the primary, on one connection to each, as often as an attempt to connect needs it.
 pub(in crate::backend::redis) struct Finder {
     sentinels: Arc<Sentinels>,
     background: Background,
-    /// Bounds one query.
+    /// The timeout of one query.
     patience: Duration,
     connections: Vec<Option<SentinelConnection>>,
 }
@@ -44,14 +44,14 @@ impl Finder {
         }
     }
 
-    /// The primary, and the number of a sentinel that named it.
+    /// Returns the primary, and the number of a sentinel that named it.
     pub(in crate::backend::redis) async fn find(&mut self) -> Result<(Primary, usize), WireError> {
         let answers = self.ask_all().await?;
-        let Named { primary, by, .. } = choose(&answers).expect("one has answered");
+        let Named { primary, by, .. } = choose(&answers).expect("one sentinel has answered");
         Ok((primary.clone(), *by))
     }
 
-    /// Whether the sentinels name another primary than `current`.
+    /// Returns whether the sentinels name another primary than `current`.
     pub(super) async fn is_elsewhere(&mut self, current: &Primary) -> bool {
         match self.ask_all().await {
             Ok(answers) => {
@@ -62,7 +62,7 @@ impl Finder {
         }
     }
 
-    /// The answers of at least one sentinel. A refusal is more informative than an unreachable sentinel.
+    /// Returns the answers, at least one. If all sentinels fail, a refusal explains more than an unreachable sentinel.
     async fn ask_all(&mut self) -> Result<Vec<Named>, WireError> {
         let mut asking = JoinSet::new();
         for (number, connection) in self.connections.iter_mut().enumerate() {
@@ -112,8 +112,8 @@ impl Finder {
         }
     }
 
-    /// The answers, unless they are older than the last ones. If all sentinels are behind, they were set up again, and
-    /// count from zero.
+    /// Returns the answers, unless they are older than the last ones. If all sentinels are behind, they were set up
+    /// again, and their epochs started from zero.
     fn compare(&self, epoch: u64, answers: Vec<Named>) -> Result<Vec<Named>, WireError> {
         let seen = &self.sentinels.epoch;
         let is_stale = epoch < seen.load(Ordering::Relaxed);

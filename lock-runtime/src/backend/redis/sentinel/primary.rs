@@ -1,4 +1,4 @@
-//! The sentinels' answers about the primary.
+//! Parses and compares the sentinels' answers about the primary.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use redis::{Value, from_redis_value, from_redis_value_ref};
 
 use crate::control::is_removed;
 
-/// A primary, as a sentinel names it.
+/// The address of a primary, according to a sentinel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::backend::redis) struct Primary {
     pub(super) host: String,
@@ -17,14 +17,14 @@ pub(in crate::backend::redis) struct Primary {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) primary: Primary,
-    /// Rises with each failover. A sentinel that missed one has a lower number.
+    /// Rises with each failover. A sentinel that missed a failover has a lower one.
     pub(super) epoch: u64,
     /// The number of the sentinel.
     pub(super) by: usize,
 }
 
 impl Primary {
-    /// Parses the answer to `SENTINEL GET-MASTER-ADDR-BY-NAME`. `None` if the sentinel does not know the name.
+    /// Parses the answer to `SENTINEL GET-MASTER-ADDR-BY-NAME`. Returns `None` if the sentinel does not know the name.
     pub(super) fn parse(answer: &Value) -> Option<Primary> {
         let [host, port] = from_redis_value_ref::<[String; 2]>(answer).ok()?;
         let port = port.parse().ok()?;
@@ -34,13 +34,13 @@ impl Primary {
 
 /// Parses the epoch from the answer to `SENTINEL MASTER`.
 pub(super) fn parse_epoch(answer: Value) -> Option<u64> {
-    // Pairs in either protocol.
+    // The fields are in pairs, in RESP2 and RESP3.
     let fields: HashMap<String, String> = from_redis_value(answer).ok()?;
     fields.get("config-epoch")?.parse().ok()
 }
 
-/// The answers with the highest epoch: sentinels that missed a failover do not count, however many they are. The
-/// primary that they name may still claim the role.
+/// Returns the answers with the highest epoch. Sentinels that missed a failover do not count, however many they are:
+/// the primary that they name may still consider itself one.
 pub(super) fn newest(answers: &[Named]) -> Vec<&Named> {
     let highest = answers.iter().map(|named| named.epoch).max();
     let is_newest = |named: &&Named| Some(named.epoch) == highest;
@@ -49,8 +49,8 @@ pub(super) fn newest(answers: &[Named]) -> Vec<&Named> {
     newest.collect()
 }
 
-/// The newest answer. If several primaries have the same epoch, which happens before their sentinels have met, the one
-/// that most sentinels name, then the one named first.
+/// Returns the newest answer. If several primaries have the same epoch, which happens before their sentinels have met,
+/// most sentinels decide, and then the order.
 pub(super) fn choose(answers: &[Named]) -> Option<&Named> {
     let newest = newest(answers);
     let votes = |named: &Named| {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn highest_epoch_is_chosen_however_many_sentinels_are_stale() {
+    fn highest_epoch_is_chosen_even_if_most_sentinels_are_stale() {
         assert_eq!(chosen(&[]), None);
         assert_eq!(chosen(&[("a", 0)]).as_deref(), Some("a"));
         assert_eq!(

@@ -19,7 +19,7 @@ use crate::backend::redis::transport::{OnTransportEvent, Transport};
 use crate::backend::wire::error::WireError;
 use crate::background::Background;
 
-/// A connection to one sentinel, used by the background alone. Its callers bound the time.
+/// A connection to one sentinel, which only the background uses. Its callers limit the time.
 pub(super) struct SentinelConnection {
     sentinels: Arc<Sentinels>,
     number: usize,
@@ -48,7 +48,7 @@ impl SentinelConnection {
         };
         let greeting = connection
             .transport
-            .send(|output| hello::write(output, &sentinels.login));
+            .send(&|output| hello::write(output, &sentinels.login));
         let greeting = unless_forked(greeting.await).map_err(|lost| connection.broken(&lost))?;
         let greeting = connection.accepted(greeting)?;
         hello::check(address, ServerMode::Sentinel, &greeting)?;
@@ -57,23 +57,23 @@ impl SentinelConnection {
 
     /// Subscribes to the sentinel's reports of failovers.
     pub(super) async fn subscribe(&self) -> Result<(), WireError> {
-        // A user that may not subscribe learns of failovers by asking.
+        // A user who may not subscribe still learns of failovers by asking.
         self.ask(&[&["SUBSCRIBE", "+switch-master"]]).await?;
         self.transport.keep_reading_messages();
         Ok(())
     }
 
-    /// The address of the primary; `None` if the sentinel does not know the name.
+    /// Returns the address of the primary; `None` if the sentinel does not know the name.
     pub(super) async fn primary(&self) -> Result<Option<Primary>, WireError> {
         let answers = self.ask(&[&self.question()]).await?;
         let [answer] = self.checked(answers)?;
         Ok(Primary::parse(&answer))
     }
 
-    /// The primary and the epoch of its election.
+    /// Returns the primary, and the epoch of its election.
     ///
     /// `SENTINEL MASTER` has the epoch, but for seconds at the end of a failover it still has the old primary's
-    /// address.
+    /// address. So the address comes from another command.
     pub(super) async fn named(&self) -> Result<Named, WireError> {
         let name = &self.sentinels.name;
         let questions = [&["SENTINEL", "MASTER", name][..], &self.question()];
@@ -107,7 +107,7 @@ impl SentinelConnection {
     }
 
     async fn ask(&self, commands: &[&[&str]]) -> Result<Vec<Value>, WireError> {
-        let answers = self.transport.send_all(commands.len(), |output| {
+        let answers = self.transport.send_all(commands.len(), &|output| {
             for words in commands {
                 let words: Vec<_> = words.iter().copied().map(Argument::Text).collect();
                 command::write(output, &words);
@@ -116,7 +116,7 @@ impl SentinelConnection {
         unless_forked(answers.await).map_err(|lost| self.broken(&lost))
     }
 
-    /// The answers, unless one is an error.
+    /// Returns the answers, unless one of them is an error.
     fn checked<const N: usize>(&self, answers: Vec<Value>) -> Result<[Value; N], WireError> {
         let accepted = answers.into_iter().map(|answer| self.accepted(answer));
         let accepted: Vec<Value> = accepted.collect::<Result<_, _>>()?;

@@ -15,21 +15,21 @@ use super::sentinels::Sentinels;
 use crate::backend::redis::transport::TransportEvent;
 use crate::background::Background;
 
-/// The time between two queries. An answer may reveal a failover a second before the event does, and the loss of a
-/// subscription is silent.
+/// The pause between two queries. A query may reveal a failover a second before the event, and a lost subscription is
+/// not reported.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a sentinel may take to answer before the next one is asked.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A task on the background that ends when this is dropped.
+/// A background task, which ends when this is dropped.
 pub(in crate::backend::redis) struct Watch {
     task: JoinHandle<()>,
     background: Background,
 }
 
 impl Watch {
-    /// `None` in a forked child.
+    /// Begins a watch; `None` in a forked child.
     pub(in crate::backend::redis) fn begin(
         background: &Background,
         task: impl Future<Output = ()> + Send + 'static,
@@ -49,8 +49,8 @@ impl Drop for Watch {
     }
 }
 
-/// Completes when the sentinels name a primary other than `current`. Asks one sentinel, `number` at first, and the next
-/// one if it does not answer or was wrong.
+/// Completes when the sentinels name another primary than `current`. Asks one sentinel, at first the one with this
+/// `number`, and the next one if it does not answer or was wrong.
 pub(in crate::backend::redis) async fn until_elsewhere(
     sentinels: Arc<Sentinels>,
     current: Primary,
@@ -69,7 +69,8 @@ pub(in crate::backend::redis) async fn until_elsewhere(
     }
 }
 
-/// Asks one sentinel until it names a primary other than `current`: `true`; or does not answer, or knows none: `false`.
+/// Asks one sentinel again and again. Returns `true` once it names another primary than `current`, `false` if it does
+/// not answer or knows no primary.
 async fn ask_until_elsewhere(
     sentinels: &Arc<Sentinels>,
     current: &Primary,
@@ -79,7 +80,7 @@ async fn ask_until_elsewhere(
     let switched = Arc::new(Notify::new());
     let on_event = {
         let switched = switched.clone();
-        // A broken connection is noticed by the next query.
+        // The next query notices a broken connection.
         Box::new(move |_: TransportEvent<'_>| switched.notify_one())
     };
     let opening = async {
@@ -99,7 +100,7 @@ async fn ask_until_elsewhere(
             Ok(Ok(Some(_))) => return true,
             Ok(Ok(None) | Err(_)) | Err(_) => return false,
         }
-        // An event triggers a query, since it may be older than the connection to the primary.
+        // The event only triggers a query, since it may be older than the connection to the primary.
         let _ = timeout(PAUSE, switched.notified()).await;
     }
 }

@@ -19,7 +19,7 @@ use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::random;
 
 impl Shared {
-    /// Makes one attempt. Its outcome becomes the state before the waiting callers get it.
+    /// Makes one attempt. The outcome is stored as the state before the waiting callers get it.
     pub(super) async fn connect(
         self: Arc<Shared>,
         not_before: Option<Instant>,
@@ -57,7 +57,7 @@ impl Shared {
         {
             let mut current = self.state.lock();
             if self.is_closed.load(Ordering::Relaxed) {
-                // Closed meanwhile: dropped with its outcome, and never reported.
+                // Closed meanwhile: the connection is dropped with the outcome, and never reported.
                 drop(current);
                 outcome.send_replace(Some(Err(WireError::unavailable(
                     "the connection is not needed any more",
@@ -79,8 +79,8 @@ impl Shared {
         }
     }
 
-    /// Subscribes to the ids that came into use while the connection was made, through connections to other nodes made
-    /// at the same time.
+    /// Subscribes to the ids that came into use while the connection was being made, because connections to other nodes
+    /// were made at the same time.
     fn subscribe_to_missing(&self, connection: &Connection) {
         if !self.settings.is_subscribed {
             return;
@@ -88,11 +88,11 @@ impl Shared {
         for id in self.events.missing_ids(&connection.subscribed) {
             let channel = channel_of(id);
             let command = ["SUBSCRIBE", &channel].map(Argument::Text);
-            // Commands that follow on this connection come after it. If it fails, so does the connection.
+            // Later commands on this connection follow it. If it fails, so does the connection.
             drop(
                 connection
                     .transport
-                    .send(|output| command::write(output, &command)),
+                    .send(&|output| command::write(output, &command)),
             );
         }
     }
@@ -103,14 +103,14 @@ impl Shared {
         progress: &AttemptProgress,
     ) -> Result<Connection, SetupError> {
         let connecting = async {
-            // Called once the socket is open, so that the ids of owners that come meanwhile are included.
+            // Called once the socket is open, to include the ids of owners that arrive until then.
             let client_ids = || {
                 let ids = self.events.client_ids(self.node);
                 ids.map_err(|error| WireError::unavailable(error.to_string()))
             };
             let on_event = |id| self.on_event(id);
             self.settings
-                .connect(&self.locator, began, progress, client_ids, on_event)
+                .connect(&self.locator, began, progress, &client_ids, &on_event)
                 .await
         };
         let connected = timeout(self.settings.command_timeout, connecting).await;
@@ -118,9 +118,9 @@ impl Shared {
     }
 
     fn on_event(self: &Arc<Self>, id: ConnectionId) -> OnTransportEvent {
-        // Messages are handled without the shared state, which may be dropped already.
+        // Messages are handled without the shared state, which may already be dropped.
         let (node, on_push) = (self.node, self.on_push.clone());
-        // Weak, since a connection must not keep the state that owns it alive.
+        // Weak, since the state owns the connection, which must not keep it alive.
         let shared = Arc::downgrade(self);
         Box::new(move |event| match event {
             TransportEvent::Message { channel, payload } => {

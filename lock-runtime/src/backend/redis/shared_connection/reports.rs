@@ -1,7 +1,7 @@
 //! Reports a connection's events, from the background.
 //!
-//! A subscriber may block, and callers that see a connection end wait for the next one. So the background makes the
-//! reports, in the order in which connections begin and end.
+//! A subscriber may block, and callers that notice the end of a connection wait for the next one. So the background
+//! makes the reports, in the order of these events.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::backend::redis::connection::Connection;
 use crate::telemetry;
 
 impl Shared {
-    /// A connection was made. Runs in the background.
+    /// Reports a new connection. Runs in the background.
     pub(super) fn report_connected(&self, connection: &Connection) {
         let connected = self.outage.lock().end(Instant::now());
         telemetry::connections(&connection.server, 1.0);
@@ -25,7 +25,7 @@ impl Shared {
         );
     }
 
-    /// An attempt to connect failed. Runs in the background.
+    /// Reports a failed attempt to connect. Runs in the background.
     pub(super) fn report_failed(&self, progress: &AttemptProgress, error: &SetupError) {
         let server = progress
             .server()
@@ -42,7 +42,7 @@ impl Shared {
         }
     }
 
-    /// A connection ended that was not closed on purpose.
+    /// Reports the end of a connection that was not closed on purpose.
     pub(super) fn report_lost(self: &Arc<Shared>, connection: &Connection, reason: String) {
         let (shared, server, now) = (self.clone(), connection.server.clone(), Instant::now());
         self.settings.background.spawn(async move {
@@ -54,7 +54,7 @@ impl Shared {
         });
     }
 
-    /// A connection was closed because it is no longer needed.
+    /// Reports that a connection was closed because it is no longer needed.
     pub(super) fn report_closed(&self, connection: &Connection) {
         let server = connection.server.clone();
         let report = async move { telemetry::connections(&server, -1.0) };

@@ -8,7 +8,7 @@ use crate::backend::wire::error::WireError;
 use crate::config::Options;
 use crate::error::LockError;
 
-/// Never made.
+/// Never created.
 pub(in crate::backend::redis) enum Tls {}
 
 impl Tls {
@@ -30,7 +30,7 @@ impl Tls {
     }
 }
 
-/// Never made.
+/// Never created.
 pub(in crate::backend::redis) enum Session {}
 
 impl Session {

@@ -17,13 +17,13 @@ use crate::config::certificates::Certificates;
 use crate::error::LockError;
 use crate::telemetry;
 
-/// Makes sessions with one server.
+/// Creates sessions with one server.
 pub(in crate::backend::redis) struct Tls {
-    /// The name that the server's certificate must be for.
+    /// The name that the server's certificate must contain.
     name: ServerName<'static>,
     origin: Origin,
     certificates: Arc<Certificates>,
-    /// Built from the certificates as last read.
+    /// The settings, from the certificates that were last read.
     config: Mutex<Arc<ClientConfig>>,
 }
 
@@ -43,7 +43,7 @@ impl Tls {
         })
     }
 
-    /// Makes sessions with another server, which others announce, with the same certificates.
+    /// Creates the same for a server that other servers announce, with the same certificates.
     pub(in crate::backend::redis) fn for_host(&self, host: &str) -> Result<Tls, WireError> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| WireError::unavailable(format!("{host} is no DNS name or IP address")))?;
@@ -67,8 +67,8 @@ impl Tls {
         Ok((stream, Session::new(session)))
     }
 
-    /// The settings, rebuilt if the certificates are in files, since certificates are renewed more often than services
-    /// restart. Files that are unusable now, for instance because they are being written, change nothing.
+    /// Returns the settings. Certificates in files are read again, since they are renewed more often than services
+    /// restart. Files that are unusable right now, for example half written, change nothing.
     async fn current_config(&self) -> Arc<ClientConfig> {
         if self.certificates.has_files() {
             let certificates = self.certificates.clone();
@@ -84,7 +84,7 @@ impl Tls {
     }
 }
 
-/// Refuses certificates for a URL without TLS: a client with certificates does not intend to send its password
+/// Refuses certificates for a URL without TLS: a user who configures certificates does not intend to send the password
 /// unencrypted.
 pub(in crate::backend::redis) fn refuse_unused(options: &Options) -> Result<(), LockError> {
     if options.certificates.is_empty() {

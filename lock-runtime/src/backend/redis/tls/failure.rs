@@ -1,7 +1,7 @@
-//! Classifies TLS errors, and words them.
+//! Classifies TLS errors, and describes them.
 //!
-//! Errors that a retry cannot fix are refused, like a wrong password: a certificate that one of the two sides rejects,
-//! or no TLS version in common. Everything else is an outage, such as a connection that breaks during the handshake.
+//! Errors that no retry can fix are refused, like a wrong password: a certificate that either side rejects, or no
+//! common TLS version. Everything else is an outage, such as a connection that breaks during the handshake.
 
 use std::io;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use tokio_rustls::rustls::{AlertDescription, CertificateError, Error};
 
 use crate::backend::wire::error::{Detail, WireError};
 
-/// Where the name of a server comes from.
+/// The origin of a server's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     Url,
-    /// A cluster or sentinels announce it, or a map replaces what they announce.
+    /// A cluster or sentinels announced it, perhaps replaced through a map.
     Announced,
 }
 
@@ -26,8 +26,8 @@ pub(super) fn classify_handshake(error: &io::Error, origin: Origin) -> WireError
     }
 }
 
-/// The error of TLS after the handshake; `None` if it is another error. With TLS 1.3 a server verifies the client's
-/// certificate only after the client has completed the handshake.
+/// Classifies an error after the handshake; `None` if it is not a TLS error. With TLS 1.3 a server verifies the
+/// client's certificate only after the client has completed the handshake.
 pub(in crate::backend::redis) fn classify(error: &io::Error) -> Option<WireError> {
     tls_error(error).map(|error| wire_error(error, Origin::Url))
 }
@@ -59,7 +59,7 @@ const NOTHING_IN_COMMON: &str = "the server has no TLS version or cipher that th
 fn describe_certificate(problem: &CertificateError, origin: Origin) -> String {
     use CertificateError as Problem;
     let reason = match problem {
-        // A bad signature, since a CA may have a trusted CA's name but another key.
+        // A bad signature belongs here: a CA may have the name of a trusted CA but another key.
         Problem::UnknownIssuer | Problem::BadSignature => "was issued by an unknown CA",
         Problem::NotValidForNameContext { presented, .. } if presented.is_empty() => {
             "has no subjectAltName, where the host must be: its common name does not count"
@@ -97,7 +97,7 @@ fn describe_certificate(problem: &CertificateError, origin: Origin) -> String {
 
 const CRITICAL_EXTENSION: &str = "has a critical extension that this client does not know";
 
-/// A problem that the TLS library can only name in its verifier's terms.
+/// Describes a problem that the TLS library reports only in its verifier's terms.
 fn describe_other(name: &str) -> Option<&'static str> {
     Some(match name {
         "UnsupportedCertVersion" => "is of X.509 version 1 or 2, and must be of version 3",
@@ -112,7 +112,7 @@ fn describe_other(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether the alert is permanent, and its text.
+/// Returns whether the alert is permanent, and its text.
 fn classify_alert(alert: AlertDescription) -> (bool, String) {
     use AlertDescription as Alert;
     match alert {
@@ -176,7 +176,7 @@ mod tests {
         assert!(text.contains("the client's certificate"), "{text}");
     }
 
-    /// The name may have been announced, or come from an `address_map`.
+    /// The name may also come from an `address_map`.
     #[test]
     fn name_that_is_not_the_urls_is_shown_with_all_that_may_have_given_it() {
         let expected = ServerName::try_from("10.0.0.5").expect("it is an address");

@@ -1,7 +1,7 @@
 //! Encrypts connections.
 //!
-//! The client library's own TLS is not used: it takes the crypto provider that the process has installed, and panics
-//! without one. Here the provider is always ring, and the process's default is neither read nor set.
+//! The client library's own TLS is not used: it takes the crypto provider that the process has installed, and panics if
+//! there is none. Here the provider is always ring, and the process's default is neither read nor set.
 
 #[cfg(not(feature = "tls"))]
 mod disabled;

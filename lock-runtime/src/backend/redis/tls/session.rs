@@ -12,12 +12,12 @@ impl Session {
         Session(Box::new(session))
     }
 
-    /// Encrypts some of `plain` and returns how much; zero while too many encrypted bytes are unwritten.
+    /// Encrypts some of `plain`, and returns the number of bytes; zero while too many encrypted bytes are unwritten.
     pub(in crate::backend::redis) fn write(&mut self, plain: &[u8]) -> io::Result<usize> {
         self.0.writer().write(plain)
     }
 
-    /// Whether encrypted bytes must be written to the socket.
+    /// Returns whether encrypted bytes must be written to the socket.
     pub(in crate::backend::redis) fn has_output(&self) -> bool {
         self.0.wants_write()
     }

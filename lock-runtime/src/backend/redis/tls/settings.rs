@@ -1,6 +1,6 @@
 //! Builds the TLS library's settings from certificates.
 //!
-//! Errors are parts of sentences. They quote nothing from a file, which may contain a key.
+//! Errors are parts of sentences. They quote nothing from a file, which may contain a private key.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) fn read(certificates: &Certificates) -> Result<ClientConfig, String> 
             })?
         }
     };
-    // A connection lasts for days, so resuming sessions would save little, and it would skip the verification.
+    // A connection lasts for days, so resuming sessions would save little, and would skip the verification.
     config.resumption = Resumption::disabled();
     Ok(config)
 }
@@ -39,7 +39,7 @@ pub(super) fn read(certificates: &Certificates) -> Result<ClientConfig, String> 
 fn roots(authorities: &[Pem]) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     if authorities.is_empty() {
-        // Certificates of the system that cannot be parsed are skipped.
+        // Certificates of the system are skipped if they cannot be parsed.
         let system = rustls_native_certs::load_native_certs();
         roots.add_parsable_certificates(system.certs);
         if roots.is_empty() {
@@ -71,7 +71,7 @@ fn identity(
     Ok((chain, key))
 }
 
-/// The certificates in `pem`; at least one.
+/// Parses the certificates in `pem`, at least one.
 fn certificate_chain(pem: &Pem, what: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text(pem, what)?).collect();
     match chain {

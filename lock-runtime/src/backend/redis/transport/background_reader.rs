@@ -1,8 +1,8 @@
 //! Reads a connection from the background.
 //!
-//! The background reads while commands come from senders without a reader of their own, and when no reader has sent for
-//! a while. It also reads when a command has been pending for a while, since a blocked runtime does not poll its reader
-//! task.
+//! The background reads while commands come from senders without a reader of their own, and after readers have sent
+//! nothing for a while. It also reads when a command has been pending for some time, since a blocked runtime does not
+//! poll its reader task.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) async fn run(transport: Arc<Transport>) {
 async fn read(transport: &Transport) {
     let socket = transport.lock().try_clone_socket();
     let Ok(socket) = socket.and_then(RegisteredSocket::new) else {
-        // No file descriptor is left.
+        // There was no file descriptor for the socket.
         transport.receive(ReadBy::Background);
         return sleep(TAKEOVER_DELAY).await;
     };
@@ -45,14 +45,14 @@ async fn read(transport: &Transport) {
     }
 }
 
-/// Writes as much as the socket takes. Returns whether that was all.
+/// Writes as much as the socket takes. Returns whether that was everything.
 fn flush_all(transport: &Transport) -> bool {
     transport.flush(ReadBy::Background);
     let interest = transport.background_interest();
     !interest.is_some_and(Interest::is_writable)
 }
 
-/// Leaves reading to the readers while they send and are not late.
+/// Leaves reading to the other readers as long as they send commands and are not late.
 async fn watch_readers(transport: &Transport) {
     let sent_before = transport.lock().sent_by_readers();
     tokio::select! {

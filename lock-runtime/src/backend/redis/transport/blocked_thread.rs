@@ -1,9 +1,9 @@
-//! Threads that block until their answer, and read it themselves.
+//! Threads that block until their answer arrives, and read it themselves.
 //!
-//! A thread in [`block_on`] reads from the connection that it last sent on, for all, unless another thread does. So a
-//! command and its answer cross no threads, as with a client that blocks on its socket. The first thread reads for
-//! those that follow, as in libxcb's `_xcb_conn_wait`. If several threads send at a time, the background reads for all
-//! of them: passing the reading from thread to thread would cost what it saves.
+//! A thread in [`block_on`] reads for all from the connection that it last sent on, unless another thread does. So a
+//! command and its answer do not change threads, as with a client that blocks on its socket. The first thread reads for
+//! the threads that follow, as in libxcb's `_xcb_conn_wait`. If several threads send at the same time, the background
+//! reads for all of them: passing the reading from thread to thread would cost what it saves.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -23,14 +23,13 @@ thread_local! {
     static IS_BLOCKED: Cell<bool> = const { Cell::new(false) };
     /// The connection that this thread last sent on inside [`block_on`].
     static LAST_SENT_ON: RefCell<Option<Arc<Transport>>> = const { RefCell::new(None) };
-    /// Kept from one call to the next.
+    /// Reused from one call to the next.
     static WAKER: Cell<Option<Arc<ThreadWaker>>> = const { Cell::new(None) };
 }
 
-/// Waits for `future` on this thread, inside or outside a runtime, and reads the answers that the future awaits.
+/// Waits for `future` on this thread, inside or outside a runtime, and reads the answers that the future waits for.
 ///
-/// The future is polled outside the coop budget of the task that this thread may be running. A spent budget is not
-/// renewed while the thread blocks.
+/// Ignores tokio's coop budget: this thread may be running a task, and a spent budget is not renewed while it blocks.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(unconstrained(future));
     let thread = BlockedThread::begin();
@@ -44,12 +43,12 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Notes that this thread sends on a connection. Returns whether the thread is blocked on it from now on.
+/// Notes that this thread sends on a connection. Returns whether the thread now blocks on it.
 pub(super) fn note_sender(transport: &Arc<Transport>) -> bool {
     if !IS_BLOCKED.get() {
         return false;
     }
-    // A thread that is ending no longer has thread-locals.
+    // A thread that is exiting no longer has thread-locals.
     let noted = LAST_SENT_ON.try_with(|last| {
         let is_same = |last: &Arc<Transport>| Arc::ptr_eq(last, transport);
         if !last.borrow().as_ref().is_some_and(is_same) {
@@ -108,11 +107,11 @@ impl Drop for BlockedThread {
     }
 }
 
-/// The one blocked thread that reads from a connection, until this is dropped.
+/// The only blocked thread that reads from a connection, until this is dropped.
 struct ActiveReader {
     transport: Arc<Transport>,
     wake_pipe: Arc<WakePipe>,
-    /// Whether the system lets the thread wait for the socket.
+    /// Whether the system allows the thread to wait for the socket.
     is_able: bool,
 }
 

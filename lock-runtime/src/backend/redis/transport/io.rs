@@ -1,7 +1,7 @@
-//! The state of a connection, under one mutex.
+//! The state of a connection, in one mutex.
 //!
-//! The sender writes its command if no command is pending, or if the sender blocks its thread. Otherwise the next
-//! reader writes it, together with everything submitted meanwhile.
+//! The sender writes its command if no other is pending, or if the sender blocks its thread. Otherwise the next reader
+//! writes it, together with everything that was submitted meanwhile.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -21,26 +21,26 @@ use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
 use crate::backend::redis::pipe::Pipe;
 use crate::backend::redis::socket::Socket;
 use crate::backend::redis::tls::Session;
+use crate::backend::redis::transport::WriteCommands;
 
-/// A connection that was inactive for this long is read before it is written. If the server has closed it, the command
-/// is then known to be unsent. Much longer than a call on one machine takes, which would otherwise read twice for each
-/// command.
+/// After this time without activity, a connection is read before it is written. If the server has closed it, the
+/// command is then known to be unsent. The time is much longer than a call on one machine takes; otherwise each command
+/// would read twice.
 pub(super) const IDLE: Duration = Duration::from_micros(200);
 
 /// The state of a connection.
 pub(super) struct Io {
     pipe: Pipe,
-    /// Commands that were appended to the pipe and are not answered.
+    /// Commands that were appended to the pipe, and not answered yet.
     pending: PendingCommands,
     pub(super) runtime_readers: RuntimeReaders,
     pub(super) thread_readers: ThreadReaders,
-    /// Whether the background reads.
     pub(super) background_reads: bool,
     /// How many commands were sent from runtimes and threads that read the answers themselves.
     sent_by_readers: u64,
     /// The time of the last command or answer.
     last_active: Instant,
-    /// The time of the last answer, at first of the connection.
+    /// The time of the last answer; before the first one, of the connect.
     last_answer: Instant,
     /// Why the connection is closed, if it is.
     closed: Option<Arc<io::Error>>,
@@ -66,7 +66,7 @@ impl Io {
         self.closed.is_some()
     }
 
-    /// Whether no command is pending and none was sent or answered for a while.
+    /// Returns whether no command is pending, and none was sent or answered for a while.
     pub(super) fn is_idle(&self, now: Instant) -> bool {
         self.pending.is_empty() && now.saturating_duration_since(self.last_active) >= IDLE
     }
@@ -75,17 +75,17 @@ impl Io {
         self.last_answer
     }
 
-    /// Notes that a command is sent now, or that the connection is read now.
+    /// Notes that a command is being sent, or that the connection is being read.
     pub(super) fn note_active(&mut self, now: Instant) {
         self.last_active = now;
     }
 
-    /// Another descriptor of the socket.
+    /// Duplicates the descriptor of the socket.
     pub(super) fn try_clone_socket(&self) -> io::Result<Socket> {
         self.pipe.socket().try_clone()
     }
 
-    /// Whether unwritten bytes wait for room in the socket.
+    /// Returns whether unwritten bytes wait for room in the socket.
     pub(super) fn is_full(&self) -> bool {
         self.pipe.is_full()
     }
@@ -100,7 +100,7 @@ impl Io {
         sender: Sender,
         now: Instant,
         answer: AnswerSender,
-        write: impl FnOnce(&mut Vec<u8>),
+        write: WriteCommands<'_>,
         notifications: &mut Notifications,
     ) {
         let is_alone = self.pending.is_empty();
@@ -133,7 +133,7 @@ impl Io {
         notifications.background |= self.assign_answer(sender, now);
     }
 
-    /// Leaves an answer to the sender's own reader if there is one, otherwise to the background. Returns whether the
+    /// Assigns an answer to the sender's own reader if there is one, otherwise to the background. Returns whether the
     /// background must be notified.
     fn assign_answer(&mut self, sender: Sender, now: Instant) -> bool {
         let by_sender = match sender {
@@ -142,13 +142,13 @@ impl Io {
             Sender::Background | Sender::Elsewhere => false,
         };
         self.sent_by_readers += u64::from(by_sender);
-        // Only the background waits for room.
+        // Only the background waits for room in the socket.
         let by_background = !by_sender || self.is_full();
         let before = mem::replace(&mut self.background_reads, by_background);
         before != by_background || self.is_full()
     }
 
-    /// The events of the socket that the background waits for; `None` if it does not read.
+    /// Returns the events of the socket that the background waits for; `None` if it does not read.
     pub(super) fn background_interest(&self) -> Option<Interest> {
         let reads = self.background_reads && !self.is_closed();
         reads.then(|| match self.is_full() {
@@ -158,21 +158,21 @@ impl Io {
     }
 
     /// Makes the background read if no reader has sent since `sent_by_readers` was `sent_before`, or if a command has
-    /// been pending for too long. Otherwise, returns whether the background must read once: messages may be awaited on
-    /// another runtime than the one that sends.
+    /// been pending for too long. Otherwise returns whether the background must read once, because messages may be
+    /// awaited on a runtime that sends nothing.
     pub(super) fn take_over(&mut self, sent_before: u64) -> bool {
         let age = self.pending.oldest_age();
         self.background_reads |= self.sent_by_readers == sent_before || age >= Some(TAKEOVER_DELAY);
         !self.background_reads && age.is_none()
     }
 
-    /// Whether messages are read although no command is sent.
+    /// Returns whether somebody reads messages while no command is sent.
     pub(super) fn has_reader(&self) -> bool {
         self.background_reads || self.runtime_readers.has_task()
     }
 
-    /// Removes a blocked thread. Returns whether the background must read for the remaining threads, or read answers
-    /// that the thread does not wait for.
+    /// Removes a blocked thread. Returns whether the background must read, for the remaining threads or for answers
+    /// that this thread no longer waits for.
     pub(super) fn remove_thread(&mut self) -> bool {
         self.thread_readers.remove() || self.pending.has_unassigned()
     }
@@ -187,7 +187,7 @@ impl Io {
         thread_readers.start_reading(|| WakePipe::new(pipe.socket()))
     }
 
-    /// Notes which reader is at work.
+    /// Notes which reader is active.
     pub(super) fn note_reader(&mut self, read_by: ReadBy<'_>) {
         if let ReadBy::Runtime(id, waker) = read_by {
             self.runtime_readers.store_waker(id, waker);
@@ -200,7 +200,7 @@ impl Io {
             return;
         }
         if let Err(error) = self.pipe.flush() {
-            // The bytes that arrived before may be answers, or explain why the server closed the connection.
+            // Bytes that arrived before may be answers, or explain why the server closed the connection.
             let _ = self.pipe.fill();
             let _ = self.decode(notifications);
             self.close(error, notifications);
@@ -235,7 +235,7 @@ impl Io {
         }
     }
 
-    /// Assigns the values that have arrived to commands and messages.
+    /// Matches the values that have arrived with commands and messages.
     fn decode(&mut self, notifications: &mut Notifications) -> io::Result<()> {
         while let Some(value) = self.pipe.next_value()? {
             match value {
@@ -243,7 +243,7 @@ impl Io {
                     kind: PushKind::Message,
                     data,
                 } => notifications.messages.push(data),
-                // A SUBSCRIBE or an UNSUBSCRIBE of one channel is answered by a push.
+                // A SUBSCRIBE or UNSUBSCRIBE with one channel is answered by one push.
                 Value::Push { kind, .. }
                     if kind != PushKind::Subscribe && kind != PushKind::Unsubscribe => {}
                 value => {
@@ -256,7 +256,7 @@ impl Io {
         Ok(())
     }
 
-    /// Suspends the reader tasks that had time to read these answers and left them to the background.
+    /// Suspends the reader tasks that had time to read these answers, but left them to the background.
     fn suspend_late_readers(&mut self, answered: &[(PendingCommand, Value)]) {
         for (command, _) in answered {
             if let Some(runtime) = command.runtime
@@ -291,7 +291,7 @@ impl Io {
     }
 }
 
-/// The origin of a command. It decides which reader reads the answer.
+/// The origin of a command, which decides who reads the answer.
 #[derive(Clone, Copy)]
 pub(super) enum Sender {
     /// A runtime whose reader task reads the answer.
@@ -304,7 +304,7 @@ pub(super) enum Sender {
 }
 
 impl Sender {
-    /// The runtime whose reader task reads the answer.
+    /// Returns the runtime whose reader task reads the answer.
     pub(super) fn runtime(self) -> Option<Id> {
         match self {
             Sender::Runtime(id) => Some(id),
@@ -313,7 +313,7 @@ impl Sender {
     }
 }
 
-/// The reader at work, which also writes what senders have left.
+/// The active reader, which also writes what senders have left.
 #[derive(Clone, Copy)]
 pub(super) enum ReadBy<'a> {
     /// The reader task of a runtime, with its waker.

@@ -1,4 +1,4 @@
-//! Notifications of a state change, sent once the mutex is free.
+//! Collects the notifications of a state change, to send them when the mutex is free.
 
 use std::io;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use super::pending_commands::PendingCommand;
 use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
 use crate::background::panics::{catch_panics, wake_all};
 
-/// Collected under the mutex and delivered without it: wakers and event handlers may block or use the connection.
+/// Collected under the mutex and delivered after it is free: wakers and event handlers may block or use the connection.
 #[derive(Default)]
 pub(super) struct Notifications {
     /// Why the connection broke, if it did.
     pub(super) broken: Option<Arc<io::Error>>,
-    /// Whether the duties of the background have changed.
+    /// Whether the background's duties have changed.
     pub(super) background: bool,
-    /// Usually one, which needs no allocation.
+    /// Usually one answer, which needs no allocation.
     pub(super) answered: SmallVec<[(PendingCommand, Value); 1]>,
     pub(super) failed: Vec<(AnswerSender, ConnectionLost)>,
     pub(super) messages: Vec<Vec<Value>>,
@@ -49,14 +49,14 @@ impl Notifications {
     }
 }
 
-/// An event of a connection that is not the answer to a command.
+/// An event of a connection, other than the answer to a command.
 pub(in crate::backend::redis) enum TransportEvent<'a> {
-    /// A message was published on a channel that the connection is subscribed to.
+    /// A message was published on a subscribed channel.
     Message {
         channel: &'a [u8],
         payload: &'a [u8],
     },
-    /// The connection broke for this reason. Not reported if it was closed here.
+    /// The connection broke for this reason. Not reported for a connection that the client closed itself.
     Broken(&'a io::Error),
 }
 

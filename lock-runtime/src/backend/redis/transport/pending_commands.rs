@@ -1,4 +1,4 @@
-//! The commands of a connection that await answers, in order.
+//! The commands of a connection that wait for answers, in order.
 
 use std::collections::VecDeque;
 use std::io;
@@ -32,17 +32,17 @@ impl PendingCommands {
         self.0.push_back(command);
     }
 
-    /// Whether a command's answer is assigned to no reader task.
+    /// Returns whether any command's answer is assigned to no reader task.
     pub(super) fn has_unassigned(&self) -> bool {
         self.0.iter().any(|command| command.runtime.is_none())
     }
 
-    /// How long the oldest command has been pending.
+    /// Returns how long the oldest command has been pending.
     pub(super) fn oldest_age(&self) -> Option<Duration> {
         self.0.front().map(|command| command.sent_at.elapsed())
     }
 
-    /// Assigns an answer to the oldest command, and returns the command with it once no more answers are missing.
+    /// Assigns an answer to the oldest command. Returns the command with its answer once that is complete.
     pub(super) fn complete(&mut self, value: Value) -> io::Result<Option<(PendingCommand, Value)>> {
         let Some(oldest) = self.0.front_mut() else {
             let surplus = "an answer came without a command";
@@ -60,7 +60,7 @@ impl PendingCommands {
         Ok(self.0.pop_front().map(|command| (command, value)))
     }
 
-    /// Removes all commands, none of which will be answered.
+    /// Removes all commands. None of them will be answered.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = PendingCommand> {
         self.0.drain(..)
     }

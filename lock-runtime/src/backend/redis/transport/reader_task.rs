@@ -1,4 +1,4 @@
-//! Reads a connection in a runtime's own task, so that its commands and answers cross no threads.
+//! Reads a connection in a task of each runtime, so that commands and answers do not change threads.
 
 use std::future::Future;
 use std::mem;
@@ -14,8 +14,8 @@ use super::registered_socket::RegisteredSocket;
 use crate::backend::redis::socket::Socket;
 use crate::background::panics::catch_panics;
 
-/// Spawns a reader task on `runtime`; must be called inside it. `false` if the runtime has no I/O, which tokio reports
-/// only by a panic.
+/// Spawns a reader task on `runtime`. Must be called inside it. Returns `false` if the runtime has no I/O, which tokio
+/// reports only by a panic.
 pub(super) fn spawn(transport: &Arc<Transport>, runtime: &Handle, socket: Socket) -> bool {
     let Some(Ok(socket)) = catch_panics(|| RegisteredSocket::new(socket)) else {
         return false;
@@ -29,7 +29,7 @@ pub(super) fn spawn(transport: &Arc<Transport>, runtime: &Handle, socket: Socket
     true
 }
 
-/// Reads for all, and writes what was submitted meanwhile. Ends with its runtime or with the connection.
+/// Reads for all, and writes what was submitted meanwhile. Ends with the runtime or the connection.
 struct ReaderTask {
     transport: Weak<Transport>,
     runtime: Id,
@@ -43,7 +43,7 @@ impl Future for ReaderTask {
         let (Some(transport), Some(socket)) = (self.transport.upgrade(), &self.socket) else {
             return Poll::Ready(());
         };
-        // A forked child that continues its parent's runtime shares the parent's socket.
+        // A forked child that continues its parent's runtime also shares the parent's socket.
         if transport.background.check_process().is_err() {
             return Poll::Pending;
         }
@@ -57,7 +57,7 @@ impl Future for ReaderTask {
                 // The runtime is shutting down.
                 Poll::Ready(Err(_)) => return Poll::Ready(()),
                 Poll::Pending if has_read => return Poll::Pending,
-                // Woken by a sender: writes what it left, unless the connection is closed.
+                // A sender has woken the task to write the remaining bytes. It ends if the connection is closed.
                 Poll::Pending if transport.flush(read_by) => return Poll::Pending,
                 Poll::Pending => break,
             }
@@ -72,7 +72,7 @@ impl Drop for ReaderTask {
             return;
         };
         if transport.background.check_process().is_err() {
-            // Dropped in the child, the socket would be deregistered from the parent's reactor.
+            // Dropping the socket in the child would deregister it from the parent's reactor.
             mem::forget(self.socket.take());
             return;
         }

@@ -1,4 +1,4 @@
-//! A socket registered with a runtime, whose tasks can wait for it.
+//! A socket that is registered with a runtime, so that tasks of that runtime can wait for it.
 
 use std::io;
 use std::task::{Context, Poll, ready};
@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 
 use crate::backend::redis::socket::Socket;
 
-/// A socket that is registered with the runtime in which it was made.
+/// A socket that is registered with its runtime.
 pub(super) enum RegisteredSocket {
     Tcp(TcpStream),
     #[cfg(unix)]
@@ -27,7 +27,7 @@ impl RegisteredSocket {
         }
     }
 
-    /// Calls `read` once the socket is readable. `read` must read everything that has arrived.
+    /// Calls `read` when the socket is readable. `read` must read everything that has arrived.
     pub(super) fn poll_read(
         &self,
         cx: &mut Context<'_>,
@@ -40,7 +40,7 @@ impl RegisteredSocket {
         })
     }
 
-    /// Calls `write` once the socket has room. `write` returns whether there is still room.
+    /// Calls `write` when the socket has room. `write` returns whether room is left.
     pub(super) fn poll_write(
         &self,
         cx: &mut Context<'_>,
@@ -67,7 +67,7 @@ impl RegisteredSocket {
                 $stream.try_io(interest, act)
             }};
         }
-        // `act` reports by `WouldBlock` that the socket is no longer ready, which is not an error.
+        // With `WouldBlock`, `act` reports that the socket is no longer ready, which is not an error.
         let _ = match self {
             RegisteredSocket::Tcp(stream) => poll!(stream),
             #[cfg(unix)]

@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Id;
 
-/// The background reads once no reader has sent for this long, or once a command has been pending for this long. Short
-/// compared with the usual command timeout, a second; long compared with a round trip within a data centre.
+/// The background reads when no reader has sent for this long, or when a command has been pending for this long. The
+/// time is short compared with the usual command timeout of a second, and long compared with a round trip in a data
+/// centre.
 pub(super) const TAKEOVER_DELAY: Duration = Duration::from_millis(20);
 
-/// A reader task whose answers the background had to read is not relied on for this long.
+/// How long a reader task is not relied on after the background had to read its answers.
 ///
-/// A runtime may always be blocked, for instance if its only thread waits in another executor. Without the suspension
-/// each of its commands would wait for the takeover.
+/// A runtime may be blocked permanently, for example if its only thread waits in another executor. Without the
+/// suspension each of its commands would wait for the takeover.
 const SUSPENSION: Duration = Duration::from_secs(1);
 
 /// The runtimes that have sent on a connection.
@@ -23,13 +24,13 @@ struct RuntimeEntry {
     runtime: Id,
     /// Whether the runtime has a reader task.
     has_task: bool,
-    /// The waker of that task, until it wakes the task.
+    /// The waker of the task; `None` while the task has been woken and not polled.
     waker: Option<Waker>,
     suspended_until: Option<Instant>,
 }
 
 impl RuntimeReaders {
-    /// Adds a runtime. `false` if it was added before.
+    /// Adds a runtime. Returns `false` if it was added before.
     pub(super) fn add(&mut self, runtime: Id) -> bool {
         let is_new = self.entry(runtime).is_none();
         if is_new {
@@ -43,19 +44,19 @@ impl RuntimeReaders {
         is_new
     }
 
-    /// Notes that no reader task can run on the runtime.
+    /// Notes that the runtime cannot run a reader task.
     pub(super) fn note_without_task(&mut self, runtime: Id) {
         if let Some(entry) = self.entry(runtime) {
             entry.has_task = false;
         }
     }
 
-    /// Whether any runtime has a reader task.
+    /// Returns whether any runtime has a reader task.
     pub(super) fn has_task(&self) -> bool {
         self.0.iter().any(|entry| entry.has_task)
     }
 
-    /// Whether the runtime's reader task reads the answer to a command that the runtime sends now.
+    /// Returns whether the runtime's reader task will read the answer to a command that the runtime sends now.
     pub(super) fn is_active(&mut self, runtime: Id, now: Instant) -> bool {
         let Some(entry) = self.entry(runtime) else {
             return false;
@@ -64,14 +65,14 @@ impl RuntimeReaders {
         entry.has_task && entry.suspended_until.is_none()
     }
 
-    /// Suspends the reader task of a runtime, since the background has read an answer that the task should have.
+    /// Suspends the reader task of a runtime, since the background has read an answer in its place.
     pub(super) fn suspend(&mut self, runtime: Id, now: Instant) {
         if let Some(entry) = self.entry(runtime) {
             entry.suspended_until = Some(now + SUSPENSION);
         }
     }
 
-    /// Stores the waker of a reader task that was polled.
+    /// Stores the waker of a reader task after its poll.
     pub(super) fn store_waker(&mut self, runtime: Id, waker: &Waker) {
         if let Some(entry) = self.entry(runtime) {
             match &mut entry.waker {
@@ -81,13 +82,13 @@ impl RuntimeReaders {
         }
     }
 
-    /// The waker of a runtime's reader task, to be called with no mutex held. `None` if the task was woken and not
-    /// polled since.
+    /// Returns the waker of a runtime's reader task, to be called with no mutex held; `None` if the task was woken and
+    /// not polled since.
     pub(super) fn take_waker(&mut self, runtime: Id) -> Option<Waker> {
         self.entry(runtime)?.waker.take()
     }
 
-    /// The wakers of all reader tasks.
+    /// Returns the wakers of all reader tasks.
     pub(super) fn take_wakers(&mut self) -> impl Iterator<Item = Waker> {
         self.0.iter_mut().filter_map(|entry| entry.waker.take())
     }

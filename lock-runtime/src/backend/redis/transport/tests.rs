@@ -17,7 +17,7 @@ use super::*;
 
 const MESSAGE: &[u8] = b">3\r\n+message\r\n$1\r\nc\r\n$4\r\ntext\r\n";
 
-/// A transport and its peer.
+/// Creates a transport and its peer.
 fn connected(on_event: OnTransportEvent) -> (Arc<Transport>, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -31,7 +31,7 @@ fn ignore_events() -> OnTransportEvent {
     Box::new(|_| {})
 }
 
-/// Sends the id of the thread that handles each message.
+/// Creates a handler of messages that sends the id of its thread for each.
 fn report_messages() -> (OnTransportEvent, mpsc::Receiver<thread::ThreadId>) {
     let (sender, handled_by) = mpsc::channel();
     let on_event = move |event: TransportEvent<'_>| {
@@ -61,11 +61,11 @@ fn current_thread_runtime() -> tokio::runtime::Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-fn ping(text: &str) -> impl FnOnce(&mut Vec<u8>) {
+fn ping(text: &str) -> impl Fn(&mut Vec<u8>) + Sync {
     move |output| command::write(output, &[Argument::Text("PING"), Argument::Text(text)])
 }
 
-/// Far more than the buffers of two sockets hold.
+/// Writes far more than fits into the buffers of two sockets.
 fn large_ping(output: &mut Vec<u8>) {
     ping(&"x".repeat(16 << 20))(output);
 }
@@ -97,7 +97,7 @@ fn echo(mut peer: TcpStream) -> JoinHandle<()> {
     })
 }
 
-/// Sends 200 numbers, one at a time, and after each of them two commands at once.
+/// Sends 200 numbers, one at a time. After each number it sends two commands together.
 async fn send_numbers(transport: Arc<Transport>, first: u64) {
     for number in first..first + 200 {
         let text = number.to_string();
@@ -105,8 +105,8 @@ async fn send_numbers(transport: Arc<Transport>, first: u64) {
             ping("a")(output);
             ping("b")(output);
         };
-        let one = transport.send(ping(&text));
-        let two = transport.send_all(2, two_pings);
+        let one = transport.send(&ping(&text));
+        let two = transport.send_all(2, &two_pings);
         let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
         assert_eq!(one.await.unwrap().unwrap(), bulk(&text));
         assert_eq!(two.await.unwrap().unwrap(), [bulk("a"), bulk("b")]);
@@ -152,10 +152,10 @@ fn each_sender_gets_its_answers_on_any_thread_or_runtime() {
 fn command_larger_than_the_buffers_is_written_once_there_is_room() {
     for is_in_runtime in [false, true] {
         let (transport, peer) = connected(ignore_events());
-        // The runtime is never polled.
+        // This runtime is never polled.
         let runtime = current_thread_runtime();
         let entered = is_in_runtime.then(|| runtime.enter());
-        let (large, small) = (transport.send(large_ping), transport.send(ping("x")));
+        let (large, small) = (transport.send(&large_ping), transport.send(&ping("x")));
         drop(entered);
         assert!(transport.lock().is_full());
         let peer = answer_both(peer);
@@ -185,11 +185,11 @@ fn answer_both(mut peer: TcpStream) -> JoinHandle<()> {
 #[test]
 fn command_of_which_no_byte_was_written_is_unsent() {
     let (transport, peer) = connected(ignore_events());
-    let (large, small) = (transport.send(large_ping), transport.send(ping("x")));
+    let (large, small) = (transport.send(&large_ping), transport.send(&ping("x")));
     drop(peer);
     assert!(!block_on(large).unwrap().unwrap_err().unsent);
     assert!(block_on(small).unwrap().unwrap_err().unsent);
-    let late = transport.send(ping("x"));
+    let late = transport.send(&ping("x"));
     assert!(block_on(late).unwrap().unwrap_err().unsent);
 }
 
@@ -203,7 +203,7 @@ fn idle_connection_that_the_server_has_closed_is_not_written() {
     while started.elapsed() < 10 * IDLE {
         thread::yield_now();
     }
-    let answer = transport.send(ping("x"));
+    let answer = transport.send(&ping("x"));
     drop(unblock);
     assert!(block_on(answer).unwrap().unwrap_err().unsent);
 }
@@ -238,10 +238,10 @@ fn panicking_event_handler_loses_no_answer() {
     peer.join().unwrap();
 }
 
-/// Sends a command from this thread, which blocks until it is answered.
+/// Sends a command from this thread, and blocks until it is answered.
 fn send_blocking(transport: &Arc<Transport>) {
     block_on(async {
-        let answer = transport.send(ping("x")).await.unwrap().unwrap();
+        let answer = transport.send(&ping("x")).await.unwrap().unwrap();
         assert_eq!(answer, Value::BulkString(b"x".to_vec()));
     });
 }
@@ -292,7 +292,7 @@ fn blocked_thread_handles_messages() {
         peer
     });
     block_on(async {
-        transport.send(ping("x")).await.unwrap().unwrap();
+        transport.send(&ping("x")).await.unwrap().unwrap();
         waits.send(()).unwrap();
         is_handled.await.unwrap();
     });
@@ -302,14 +302,14 @@ fn blocked_thread_handles_messages() {
     drop(peer.join().unwrap());
 }
 
-/// A thread that blocks on the connection, and reads, until the sender of `end` is used.
+/// Starts a thread that blocks on the connection and reads, until the sender of `end` is used.
 fn reading_thread(transport: &Arc<Transport>, end: oneshot::Receiver<()>) -> JoinHandle<()> {
     let (waits, is_waiting) = mpsc::channel();
     let reader = {
         let transport = transport.clone();
         spawn(move || {
             block_on(async {
-                transport.send(ping("x")).await.unwrap().unwrap();
+                transport.send(&ping("x")).await.unwrap().unwrap();
                 waits.send(()).unwrap();
                 end.await.unwrap();
             });
@@ -344,11 +344,11 @@ fn background_reads_for_the_threads_that_are_left() {
     let peer = echo(peer);
     let (end, is_ended) = oneshot::channel();
     let reader = reading_thread(&transport, is_ended);
-    // The background reads for both threads, since the first one reads while this one sends.
+    // The background reads for both threads, since the first one was reading when this one sent.
     send_blocking(&transport);
     assert!(transport.background_interest().is_some());
     transport.lock().background_reads = false;
-    // This thread leaves while the first one still blocks.
+    // This thread leaves while the first one is still blocked.
     block_on(async {
         assert!(blocked_thread::note_sender(&transport));
     });
@@ -365,7 +365,7 @@ fn reading_thread_is_woken_when_the_connection_is_closed() {
     let reader = {
         let transport = transport.clone();
         spawn(move || {
-            let answer = block_on(async { transport.send(ping("x")).await });
+            let answer = block_on(async { transport.send(&ping("x")).await });
             answer.unwrap().unwrap_err()
         })
     };
@@ -380,7 +380,7 @@ fn reading_thread_is_woken_when_the_connection_is_closed() {
 #[test]
 fn background_reads_an_answer_that_its_thread_does_not_await() {
     let (transport, peer) = connected(ignore_events());
-    block_on(async { drop(transport.send(ping("x"))) });
+    block_on(async { drop(transport.send(&ping("x"))) });
     assert!(transport.background_interest().is_some());
     transport.close("the test has ended");
     drop(peer);
@@ -421,14 +421,14 @@ fn thread_reads_messages_that_arrived_while_no_reader_was_at_work() {
 fn background_keeps_reading_messages_unless_a_runtime_reads() {
     let (transport, peer) = connected(ignore_events());
     let peer = echo(peer);
-    // Keeps the background from taking over if this thread is slow.
+    // Keeps the background from taking over, in case this thread is slow.
     let unblock = block_background(&transport);
     send_blocking(&transport);
     assert!(transport.background_interest().is_none());
     transport.keep_reading_messages();
     assert!(transport.background_interest().is_some());
     let runtime = current_thread_runtime();
-    let answer = runtime.block_on(async { transport.send(ping("x")).await });
+    let answer = runtime.block_on(async { transport.send(&ping("x")).await });
     assert!(answer.unwrap().is_ok());
     transport.lock().background_reads = false;
     transport.keep_reading_messages();
@@ -443,9 +443,9 @@ fn background_waits_for_room_for_the_readers() {
     let (transport, peer) = connected(ignore_events());
     let runtime = current_thread_runtime();
     let entered = runtime.enter();
-    let _answers = (transport.send(ping("x")), transport.send(large_ping));
+    let _answers = (transport.send(&ping("x")), transport.send(&large_ping));
     drop(entered);
-    // The background may have taken over already if this thread was slow.
+    // The background may already have taken over, if this thread was slow.
     transport.lock().background_reads = false;
     transport.flush(ReadBy::BlockedThread);
     let interest = transport.background_interest();

@@ -1,4 +1,4 @@
-//! The threads that block on a connection. At most one reads.
+//! The threads that block on a connection. At most one of them reads.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,9 +12,9 @@ pub(super) struct ThreadReaders {
     count: usize,
     /// Whether one of them reads.
     has_reader: bool,
-    /// Whether a thread was unable to wait for the socket, so that none tries again.
+    /// Whether a thread failed to wait for the socket, so that no other tries.
     is_unable: bool,
-    /// Several threads have sent at a time, so the background reads until then.
+    /// Until when the background reads, because several threads have sent at the same time.
     crowded_until: Option<Instant>,
     wake_pipe: Option<Arc<WakePipe>>,
 }
@@ -24,13 +24,13 @@ impl ThreadReaders {
         self.count += 1;
     }
 
-    /// Removes a thread. Returns whether any thread is left.
+    /// Removes a thread. Returns whether any are left.
     pub(super) fn remove(&mut self) -> bool {
         self.count -= 1;
         self.count > 0
     }
 
-    /// Notes that a thread sends a command. Returns whether a thread reads the answer.
+    /// Notes that a thread sends a command. Returns whether a thread will read the answer.
     pub(super) fn note_sent(&mut self, now: Instant) -> bool {
         if self.has_reader {
             self.crowded_until = Some(now + TAKEOVER_DELAY);
@@ -39,8 +39,8 @@ impl ThreadReaders {
         self.crowded_until.is_none() && !self.is_unable
     }
 
-    /// Makes the calling thread the reader, with a pipe that wakes it. `None` if another thread or the background must
-    /// read.
+    /// Makes the calling thread the reader, and returns a pipe that wakes it. Returns `None` if another thread or the
+    /// background must read.
     pub(super) fn start_reading(
         &mut self,
         make_pipe: impl FnOnce() -> Option<WakePipe>,
@@ -65,7 +65,7 @@ impl ThreadReaders {
         self.is_unable |= !was_able;
     }
 
-    /// Drops the pipe, and with it a descriptor of the socket.
+    /// Drops the pipe, which has a descriptor of the socket.
     pub(super) fn close(&mut self) {
         self.wake_pipe = None;
     }

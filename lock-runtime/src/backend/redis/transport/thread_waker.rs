@@ -1,4 +1,4 @@
-//! Wakes a thread, whether it is parked or waits for its socket.
+//! Wakes a thread that is parked or waits for its socket.
 
 use std::io;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use std::thread::{self, Thread};
 use super::wake_pipe::WakePipe;
 use crate::background::sync::Mutex;
 
-/// Wakes the thread that made it.
+/// Wakes the thread that created it.
 pub(super) struct ThreadWaker {
     state: AtomicU8,
     thread: Thread,
-    /// Wakes the thread while it waits for its socket.
+    /// Wakes the thread while that waits for its socket.
     wake_pipe: Mutex<Option<Arc<WakePipe>>>,
 }
 
@@ -31,7 +31,7 @@ impl ThreadWaker {
         })
     }
 
-    /// Whether the thread was woken since the last call or the end of a wait.
+    /// Returns whether the thread was woken since the last call or the end of the last wait.
     pub(super) fn take_wake(&self) -> bool {
         self.state.swap(RUNNING, Ordering::AcqRel) == WOKEN
     }
@@ -58,12 +58,12 @@ impl ThreadWaker {
             false => Ok(false),
         };
         self.take_wake();
-        // If it were kept, the pipe would keep the socket open for as long as the thread lives.
+        // Otherwise the pipe would keep the socket open as long as the thread lives.
         *self.wake_pipe.lock() = None;
         waited
     }
 
-    /// Notes how the thread waits from now on. `false` if it was woken already.
+    /// Notes how the thread will wait. Returns `false` if it was already woken.
     fn begin_wait(&self, state: u8) -> bool {
         let begun =
             self.state

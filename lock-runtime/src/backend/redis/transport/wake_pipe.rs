@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use crate::backend::redis::socket::Socket;
 
-/// Lets a thread wait for a socket until it is readable or another thread wakes it.
+/// Lets a thread wait until a socket is readable or another thread wakes it.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(super) struct WakePipe {
@@ -22,7 +22,7 @@ pub(super) struct WakePipe {
 
 #[cfg(unix)]
 impl WakePipe {
-    /// `None` if no file descriptor is left.
+    /// Creates a pipe; `None` if no file descriptor is left.
     pub(super) fn new(socket: &Socket) -> Option<WakePipe> {
         let (writer, reader) = UnixStream::pair().ok()?;
         writer.set_nonblocking(true).ok()?;
@@ -37,7 +37,7 @@ impl WakePipe {
 
     /// Ends the current wait, or the next one.
     pub(super) fn wake(&self) {
-        // If the pipe is full, an earlier call ends the wait.
+        // If the pipe is full, an earlier call already ends the wait.
         let _ = (&self.writer).write(&[0]);
     }
 
@@ -45,7 +45,7 @@ impl WakePipe {
     ///
     /// # Errors
     ///
-    /// The system does not let the thread wait for a socket, or has no memory for that.
+    /// The system does not let the thread wait for a socket, or has no memory for it.
     pub(super) fn wait(&self) -> io::Result<bool> {
         let mut awaited = [
             PollFd::new(&self.socket, PollFlags::IN),

@@ -9,10 +9,11 @@ use crate::backend::redis::tls::{self, Tls};
 use crate::config::Options;
 use crate::error::LockError;
 
-/// The port of a server.
+/// The default port of a server.
 pub(super) const PORT: u16 = 6379;
 
-/// Refuses a URL without TLS if the client requires it, or has certificates. Nothing leaves the machine over a socket.
+/// Refuses a URL without TLS if the client requires it, or has certificates. A unix socket is allowed: nothing leaves
+/// the machine.
 pub(super) fn check_tls(url: &Parts, options: &Options) -> Result<(), LockError> {
     if url.is_encrypted || url.form == Form::Socket {
         return Ok(());
@@ -30,7 +31,7 @@ pub(super) fn check_tls(url: &Parts, options: &Options) -> Result<(), LockError>
     tls::refuse_unused(options)
 }
 
-/// The hosts of a URL, with `port` where the URL names none.
+/// Returns the addresses of a URL's hosts. `port` is for hosts without one.
 pub(super) fn addresses(
     url: &Parts,
     port: u16,
@@ -56,13 +57,13 @@ pub(super) fn address(
     })
 }
 
-/// The login before the first host, which applies to all of them.
+/// Returns the login before the first host, which applies to all hosts.
 pub(super) fn login_of_first(url: &Parts) -> Result<RedisConnectionInfo, LockError> {
     let login = url.hosts.first().and_then(|host| host.login.as_ref());
     Ok(connection_login(login, database(url, &url.path)?))
 }
 
-/// The database that a part of the URL names; 0 if the part is empty.
+/// Parses the database in a part of the URL; 0 if the part is empty.
 pub(super) fn database(url: &Parts, text: &str) -> Result<i64, LockError> {
     match text {
         "" => Ok(0),
@@ -70,9 +71,8 @@ pub(super) fn database(url: &Parts, text: &str) -> Result<i64, LockError> {
     }
 }
 
-/// The login of a connection.
 pub(super) fn connection_login(login: Option<&Login>, database: i64) -> RedisConnectionInfo {
-    // Pushes need RESP3. CLIENT SETINFO is skipped, since minimal permissions do not allow it.
+    // Pushes need RESP3. CLIENT SETINFO is skipped, since users with minimal permissions may not run it.
     let mut info = RedisConnectionInfo::default()
         .set_db(database)
         .set_protocol(ProtocolVersion::RESP3)
@@ -81,8 +81,7 @@ pub(super) fn connection_login(login: Option<&Login>, database: i64) -> RedisCon
         return info;
     };
     if let Some(user) = user {
-        // Without a password HELLO would not name the user, and the server would log the connection in as its default
-        // user.
+        // Without a password HELLO would omit the user, and the server would log the connection in as its default user.
         info = info.set_username(user).set_password("");
     }
     if let Some(password) = password {

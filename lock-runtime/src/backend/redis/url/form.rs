@@ -3,7 +3,7 @@
 /// The parameter that names a primary.
 pub(super) const PRIMARY: &str = "sentinelMasterId";
 
-/// What a URL names, by its scheme.
+/// The topology that a URL's scheme selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Server,
@@ -14,7 +14,8 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form of a URL with this scheme, and whether its servers are reached over TLS. `None` if no URL has it.
+    /// Returns the form of URLs with this scheme, and whether their servers are reached over TLS; `None` for an unknown
+    /// scheme.
     pub(super) fn of_scheme(scheme: &str) -> Option<(Form, bool)> {
         let scheme = scheme.to_ascii_lowercase();
         let (servers, kind) = match scheme.split_once('-') {
@@ -41,7 +42,7 @@ impl Form {
         Some((form, is_encrypted))
     }
 
-    /// The pattern of such a URL.
+    /// Returns the pattern of such a URL.
     pub(super) fn pattern(self) -> &'static str {
         match self {
             Form::Server => "redis://[user:password@]host[:port][/database]",
@@ -58,7 +59,7 @@ impl Form {
         }
     }
 
-    /// The parameters that such a URL takes.
+    /// Returns the parameters that such a URL may have.
     pub(super) fn parameters(self) -> &'static [&'static str] {
         match self {
             Form::Server | Form::Cluster => &["wait_replicas", "replica_timeout"],

@@ -1,8 +1,8 @@
-//! Splits a URL into its parts, by rules that all forms share.
+//! Splits a URL into its parts, by rules that hold for all forms.
 //!
 //! A character that separates parts is refused in a user or a password unless it is percent-encoded. So no part of a
-//! password is ever taken for a host, a port or a name, which would be looked up, logged and shown. Errors contain no
-//! user and no password.
+//! password is ever taken for a host, a port or a name, which would be looked up, logged and shown. Errors contain
+//! neither user nor password.
 
 use super::form::{Form, PRIMARY};
 use super::percent::decode;
@@ -21,35 +21,35 @@ const ENCODING: &str = "in a user or password, `@` is written %40, `:` %3A, `/` 
 /// The parts of a URL of servers, decoded. No `Debug`, since some are passwords.
 pub(crate) struct Parts {
     pub(super) form: Form,
-    /// In lower case, up to the colon.
+    /// The text before the colon, in lower case.
     pub(super) scheme: String,
     pub(super) is_encrypted: bool,
-    /// At least one, except for a socket, which has none.
+    /// At least one, except that a socket's URL has none.
     pub(super) hosts: Vec<Host>,
     /// The path of a socket, or the database of a host.
     pub(super) path: String,
-    /// Each has a different name, one of [`Form::parameters`].
+    /// The names are among [`Form::parameters`], and no name is repeated.
     parameters: Vec<(&'static str, String)>,
-    /// The name of the primary that the URL ends with.
+    /// The name of the primary, at the end of the URL.
     pub(super) name: Option<String>,
 }
 
-/// A host of a URL, and the login that stands before it.
+/// A host of a URL, and the login before it.
 pub(super) struct Host {
     pub(super) login: Option<Login>,
     pub(super) name: String,
     pub(super) port: Option<u16>,
 }
 
-/// A user and a password, as far as the URL has them.
+/// A user and a password, if the URL has them.
 #[derive(Clone)]
 pub(super) struct Login {
     pub(super) user: Option<String>,
     pub(super) password: Option<String>,
 }
 
-/// The URL without surrounding white space, such as the line feed at the end of a file. The path of a socket may have
-/// spaces: nothing in it is a password.
+/// Removes white space around a URL, such as the line feed at the end of a file. Spaces inside are only allowed in the
+/// path of a socket, which contains no password.
 pub(crate) fn trim(url: &str) -> Result<&str, LockError> {
     let url = url.trim();
     let end_of_path = url.find(['?', '#']).unwrap_or(url.len());
@@ -82,7 +82,7 @@ impl Parts {
             _ => split_before(rest, &['/']),
         };
         let name = name(form, fragment)?;
-        // It would be the end of a login.
+        // An `@` here would be the end of a login.
         let has_at = path.contains('@') || parameters.contains('@');
         if form != Form::Socket && has_at {
             return Err(malformed(form));
@@ -101,13 +101,13 @@ impl Parts {
         })
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         let mut parameters = self.parameters.iter();
         parameters.find_map(|(known, value)| (*known == name).then_some(&**value))
     }
 
-    /// The error of a URL that does not match its form.
+    /// Returns the error of a URL that does not match its form.
     pub(super) fn malformed(&self) -> LockError {
         malformed(self.form)
     }
@@ -123,7 +123,7 @@ fn split_before<'a>(text: &'a str, marks: &[char]) -> (&'a str, &'a str) {
     text.split_at(text.find(marks).unwrap_or(text.len()))
 }
 
-/// The text after `#`. A primary's name allows few characters, so that no remainder of a password is taken for one.
+/// Parses the text after `#`. A primary's name may have few characters, so that no end of a password is taken for it.
 fn name(form: Form, fragment: &str) -> Result<Option<String>, LockError> {
     let Some(name) = fragment.strip_prefix('#') else {
         return Ok(None);
@@ -136,7 +136,7 @@ fn name(form: Form, fragment: &str) -> Result<Option<String>, LockError> {
     primary(name).map(Some)
 }
 
-/// The name of a primary, which is percent-encoded.
+/// Decodes the percent-encoded name of a primary.
 fn primary(name: &str) -> Result<String, LockError> {
     const OTHER: &str = "the name of a primary has letters, digits, `.`, `-` and `_`, and any other character \
                          percent-encoded; a `#` in a password is written %23";
@@ -148,7 +148,7 @@ fn primary(name: &str) -> Result<String, LockError> {
     Ok(decoded)
 }
 
-/// The database in a path, which may end with a slash.
+/// Returns the database in a path, which may end with a slash.
 fn database(path: &str) -> &str {
     let path = path.strip_prefix('/').unwrap_or_default();
     match path.strip_suffix('/') {
@@ -169,10 +169,10 @@ fn hosts(form: Form, scheme: &str, authority: &str) -> Result<Vec<Host>, LockErr
     let all = authority.split(',');
     let is_clear = match logins {
         0 => true,
-        // A `,` in the only login may also separate two nodes.
+        // With a single login, a `,` in it could also separate two nodes.
         1 => all.clone().next().is_some_and(|first| first.contains('@')),
-        // Each node of a quorum may have its own. If some had none, a password with `@` and `,` could be cut into
-        // nodes.
+        // Each node of a quorum may have its own login. If some had none, a password with `@` and `,` could be split
+        // into nodes.
         _ => {
             form == Form::Quorum
                 && all
@@ -243,7 +243,7 @@ fn login(text: &str) -> Result<Login, LockError> {
     })
 }
 
-/// The path of a socket, whose parameters are behind a `?`.
+/// Returns the path of a socket, whose parameters follow a `?`.
 fn socket(path: &str) -> Result<String, LockError> {
     let is_clear = path.starts_with('/') && !path.contains('&');
     let path = decode(path)?;
@@ -279,7 +279,7 @@ fn parameters(form: Form, text: &str) -> Result<Vec<(&'static str, String)>, Loc
     Ok(parameters)
 }
 
-/// A number without a sign, which `parse` would accept.
+/// Parses a number without a sign, which `parse` alone would accept.
 pub(super) fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)

@@ -2,7 +2,7 @@
 
 use crate::error::LockError;
 
-/// Decodes percent-encoded text. A plus stands for itself.
+/// Decodes percent-encoded text. A plus sign stands for itself.
 pub(super) fn decode(text: &str) -> Result<String, LockError> {
     const MALFORMED: &str =
         "the URL has a `%` that encodes no text; a `%` in a user or password is written %25";

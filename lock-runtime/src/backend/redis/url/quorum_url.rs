@@ -16,7 +16,7 @@ use crate::error::LockError;
 const RESTART_DELAY: &str =
     "restart_delay in a URL is a whole number with ms or s, such as restart_delay=60s";
 
-/// The nodes of a quorum, each with a login, and the URL's options for them.
+/// The nodes of a quorum, each with a login, and the options in the URL.
 pub(crate) struct QuorumTarget {
     pub(in crate::backend::redis) nodes: Vec<(Address, RedisConnectionInfo)>,
     pub(in crate::backend::redis) restart_delay: Duration,
@@ -31,9 +31,9 @@ impl QuorumTarget {
 }
 
 impl QuorumTarget {
-    /// The target of `redlock://[user[:password]@]host[:port],host[:port],host[:port]…[/database][?restart_delay=60s]`
-    /// or `redlocks://…`, the same over TLS. `None` if the URL names no quorum. The first login is for all nodes, or
-    /// each has its own.
+    /// Parses `redlock://[user[:password]@]host[:port],host[:port],host[:port]…[/database][?restart_delay=60s]`, or
+    /// `redlocks://…`, which is the same over TLS. Returns `None` for another scheme. The first login is for all nodes,
+    /// or each node has its own.
     pub(crate) fn of(url: &Parts, options: &Options) -> Result<Option<QuorumTarget>, LockError> {
         if url.form != Form::Quorum {
             return Ok(None);
@@ -86,7 +86,7 @@ fn restart_delay(url: &Parts) -> Result<Duration, LockError> {
     }
 }
 
-/// The restart delay in a parameter of a URL.
+/// Parses the restart delay in a parameter of a URL.
 pub(crate) fn restart_delay_of(value: &str) -> Result<Duration, LockError> {
     duration_of(value).ok_or_else(|| LockError::invalid_options(RESTART_DELAY))
 }

@@ -1,4 +1,4 @@
-//! The parameters for replicas that must have a lock, shared by all URLs of a primary.
+//! The parameters for replicas that must have a lock. All URLs of a primary have them.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const WAIT_REPLICAS: &str = "wait_replicas";
 const REPLICA_TIMEOUT: &str = "replica_timeout";
 
 impl Parts {
-    /// The options combined with those of the URL.
+    /// Combines the options with the options in the URL.
     ///
     /// Fails if the builder and the URL set an option differently, since neither takes precedence.
     pub(crate) fn apply_to(&self, options: &Options) -> Result<Options, LockError> {
@@ -54,7 +54,7 @@ fn duration(value: &str) -> Result<Duration, LockError> {
     })
 }
 
-/// A whole number of milliseconds or seconds, such as `100ms` or `60s`.
+/// Parses a whole number of milliseconds or seconds, such as `100ms` or `60s`.
 pub(super) fn duration_of(value: &str) -> Option<Duration> {
     let milliseconds = value.strip_suffix("ms").and_then(digits::<u32>);
     let seconds = || value.strip_suffix('s').and_then(digits::<u32>);

@@ -1,4 +1,4 @@
-//! The parts that only a sentinel URL has.
+//! The parts that only URLs of sentinels have.
 
 use redis::RedisConnectionInfo;
 
@@ -11,9 +11,9 @@ use crate::error::LockError;
 pub(super) struct SentinelUrl {
     /// The name of the primary.
     pub(super) name: String,
-    /// The login at the sentinels.
+    /// The login for the sentinels.
     pub(super) login: RedisConnectionInfo,
-    /// Whether the sentinels are reached without TLS while the primary is reached with it.
+    /// Whether the sentinels are reached without TLS, although the primary is reached with it.
     pub(super) without_tls: bool,
 }
 

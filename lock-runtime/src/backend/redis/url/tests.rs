@@ -40,7 +40,7 @@ fn url_names_host_port_user_and_database() {
     );
 }
 
-/// What other clients write, and nobody misreads.
+/// Other clients write URLs like these, and nobody misreads them.
 #[test]
 fn harmless_forms_of_a_url_are_accepted() {
     for (url, address, database) in [
@@ -126,7 +126,7 @@ fn sentinel_url_names_sentinels_and_the_primary() {
 
 #[cfg(feature = "tls")]
 #[test]
-fn sentinels_are_reached_over_tls_unless_the_url_says_otherwise() {
+fn sentinels_are_reached_over_tls_unless_the_url_disables_it() {
     let uses_tls = |address: &Address| matches!(address, Address::Tcp { tls: Some(_), .. });
     for (parameters, expected) in [("", true), ("?sentinel_tls=false", false)] {
         let (found, _) = sentinels(&format!("rediss-sentinel://a,b{parameters}#m"));
@@ -172,7 +172,7 @@ fn user_and_password_are_decoded() {
 }
 
 #[test]
-fn white_space_around_a_url_is_left_out_and_refused_within() {
+fn white_space_around_a_url_is_ignored_and_refused_within() {
     for url in [
         "redis://h/2",
         "VALKEY://h",
@@ -190,7 +190,7 @@ fn white_space_around_a_url_is_left_out_and_refused_within() {
         }
         for blank in [" ", "\n", "\0", "\u{1b}", "\u{200b}", "\u{feff}"] {
             let inside = url.replacen("://", &format!("://{blank}"), 1);
-            let text = parse(&inside).err().expect("it is refused").to_string();
+            let text = parse(&inside).err().expect("a refusal").to_string();
             assert!(text.contains("written %20"), "{text}");
             assert!(!text.contains(char::is_control), "{text:?}");
         }
@@ -198,7 +198,7 @@ fn white_space_around_a_url_is_left_out_and_refused_within() {
     assert_eq!(sentinels("redis-sentinel://a#name\n").0.name, "name");
 }
 
-/// The only password of a URL, or the first.
+/// Returns the only password of a URL, or the first one.
 fn password_of(url: &Parts) -> String {
     let of_login = url.hosts.first().and_then(|host| host.login.clone());
     let parameters = ["pass", "sentinel_password"];
@@ -206,13 +206,13 @@ fn password_of(url: &Parts) -> String {
     let of_login = of_login.and_then(|login| login.password);
     of_login
         .or_else(|| of_parameters.next().map(str::to_owned))
-        .expect("it has one")
+        .expect("the URL has a password")
 }
 
-/// The characters that separate parts of URLs, and others.
+/// The characters that separate parts of URLs, and some others.
 const CHARACTERS: &str = ":/?#[]@!$&'()*+,;=%\"a1";
 
-/// Whatever a password contains: if the URL is accepted, its servers and its password are the intended ones.
+/// Whatever a password contains: if the URL is accepted, its servers and its password are as intended.
 #[test]
 fn no_part_of_a_password_is_taken_for_something_else() {
     let pairs = CHARACTERS

@@ -41,7 +41,7 @@ impl Acquisitions for Context {
 }
 
 impl Acquisition {
-    /// Takes over the last head's progress, and what it knew.
+    /// Takes over the last head's progress and knowledge.
     fn take_over(&mut self, handoff: Handoff, last_known: Option<LastKnown>) -> Command {
         let handoff = if self.competing.fits(&handoff) {
             handoff

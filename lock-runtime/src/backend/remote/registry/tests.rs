@@ -20,7 +20,7 @@ const EXTENSION: Extension = Extension {
     extends: true,
 };
 
-/// More than there are.
+/// More than there are of anything.
 const MANY: usize = usize::MAX;
 
 fn owner_id(number: u16) -> OwnerId {
@@ -32,7 +32,7 @@ fn owner_id(number: u16) -> OwnerId {
 /// The token of every grant.
 const TOKEN: u64 = 1_700_000_000_000_016;
 
-/// A lease of an hour, granted at `at`.
+/// Creates a lease of an hour, granted at `at`.
 fn leased(number: u16, at: Moment) -> LeaseEntry {
     let key = LockKey::from(format!("key-{number}"));
     let names = RecordNames::new("lock:", &key).unwrap_or_else(|problem| panic!("{problem}"));
@@ -78,7 +78,7 @@ fn confirmation(at: Moment, contended: bool) -> Answered<Grant> {
     }
 }
 
-/// The request of the next caller.
+/// Creates the request of the next caller.
 fn request(terms: LeaseTerms) -> Request {
     let LeaseEntry { lease, owner, .. } = leased(1, Moment::from_nanos(0));
     Request {
@@ -214,10 +214,7 @@ fn renewal_without_an_answer_is_handed_out_again_and_reported() {
     let next = registry.next().unwrap();
     assert!(next > first + TTL / 12 && next <= first + TTL / 3);
     let entry = remove(&mut registry, 1).unwrap();
-    assert!(
-        entry.holding.is_contended(),
-        "the answer said that a waiter queues"
-    );
+    assert!(entry.holding.is_contended(), "the answer reported a waiter");
     assert_eq!(entry.lease.deadline(), entry.schedule.deadline());
 }
 
@@ -250,7 +247,7 @@ fn renewal_out_of_turn_counts_until_it_is_answered() {
 }
 
 #[test]
-fn renewal_whose_hold_was_given_back_is_dropped() {
+fn renewal_whose_hold_was_released_is_dropped() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -262,7 +259,7 @@ fn renewal_whose_hold_was_given_back_is_dropped() {
 }
 
 #[test]
-fn lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
+fn lost_hold_promotes_once_and_is_not_renewed_again() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -279,14 +276,14 @@ fn lost_hold_passes_its_turn_once_and_is_not_renewed_again() {
     assert_eq!(registry.next(), None);
     assert!(
         remove(&mut registry, 1).is_some(),
-        "it still has to be given back"
+        "it still has to be released"
     );
 }
 
-/// The registry has not declared it lost yet, but its holder may have looked at the clock.
+/// The registry has not declared the lease lost yet, but its holder may have checked the clock.
 #[test]
 fn confirmation_after_the_deadline_does_not_move_it() {
-    // A lease granted in the first 20 ms of the clock.
+    // The lease is granted in the first 20 ms of the clock.
     let long_ago = Moment::from_nanos(0);
     let brief = terms(MIN_TTL);
     let mut entry = leased(1, long_ago);
@@ -338,7 +335,7 @@ fn lease_confirmed_on_a_closed_connection_is_confirmed_again_once() {
         assert!(!agenda.renewals.is_empty());
         assert!(agenda.renewals.iter().all(|it| it.extension == EXTENSION));
         found.extend(owner_ids(&agenda));
-        // A connection exists now, and the request under way is not repeated.
+        // A connection exists now, and the request in flight is not repeated.
         registry.connected();
     }
     found.sort();
@@ -356,7 +353,7 @@ fn lease_confirmed_on_a_closed_connection_is_confirmed_again_once() {
     );
     registry.connected();
     assert_eq!(owner_ids(&registry.due(now, MANY)), [owner_id(4)]);
-    // Also without a new connection; the delay is reported once a regular renewal would have been due.
+    // The same without a new connection. The delay is reported once a regular renewal would have been due.
     assert!(registry.unanswered(owner_id(4), now, 0.5).is_none());
     let soon = registry.due(now, MANY).next.unwrap();
     assert!(soon > now && soon < now + TTL / 20);
@@ -373,19 +370,19 @@ fn answer_from_a_closed_connection_confirms_no_lease() {
     registry.insert(leased(1, start));
     registry.doubt(broke, &|_| true);
     assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(1)]);
-    // The answer to a renewal, read before the connection broke.
+    // This answer to a renewal was read before the connection broke.
     registry.confirmed(owner_id(1), EXTENSION, confirmation(sent, false));
     assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(1)]);
     registry.confirmed(owner_id(1), EXTENSION, confirmation(broke, false));
     assert!(owner_ids(&registry.due(broke, MANY)).is_empty());
-    // A grant that was answered before, but is registered only now.
+    // This grant was answered before, but is registered only now.
     registry.insert(leased(2, sent));
     registry.insert(leased(3, broke));
     assert_eq!(owner_ids(&registry.due(broke, MANY)), [owner_id(2)]);
 }
 
 #[test]
-fn only_so_many_confirmations_are_under_way() {
+fn number_of_confirmations_in_flight_is_bounded() {
     const HOLDS: u16 = MAX_CONFIRMATIONS as u16 + 100;
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
@@ -398,7 +395,7 @@ fn only_so_many_confirmations_are_under_way() {
     assert_eq!(first.renewals.len(), MAX_CONFIRMATIONS);
     assert!(first.next.unwrap() > now && !registry.may_confirm());
     let [one, two, three, ..] = owner_ids(&first)[..] else {
-        panic!("there are more")
+        panic!("more are due")
     };
     registry.confirmed(one, EXTENSION, confirmation(now, false));
     registry.unanswered(two, now, 0.5);
@@ -424,11 +421,11 @@ fn lease_without_renewal_is_confirmed_for_its_remaining_time() {
     registry.doubt(now, &|_| true);
     let agenda = registry.due(now, MANY);
     let [renewal] = &agenda.renewals[..] else {
-        panic!("one")
+        panic!("one is due")
     };
     let Extension { ttl, extends } = renewal.extension;
     assert!(!extends);
-    // Like any lease, it ends later at the server, by the margin of the remaining time.
+    // Like any lease, it ends later on the server, by the margin of the remaining time.
     let counted = now + ttl.saturating_sub(margin(ttl));
     assert!(counted >= deadline && counted < deadline + Duration::from_millis(2));
     assert!(registry.unanswered(owner_id(1), now, 0.5).is_none());
@@ -464,7 +461,7 @@ fn undelivered_lease_is_not_renewed_but_confirmed_at_its_delivery() {
 }
 
 #[test]
-fn turn_in_doubt_is_confirmed_by_the_next_one() {
+fn turn_in_doubt_is_confirmed_by_the_next_turn() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -473,7 +470,7 @@ fn turn_in_doubt_is_confirmed_by_the_next_one() {
     registry.doubt(now, &|_| true);
     assert_eq!(owner_ids(&registry.due(now, MANY)), [owner_id(1)]);
     let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, now);
-    let next = next.expect("it may be had");
+    let next = next.expect("the caller may have it");
     assert!(next.is_doubted());
     next.delivered();
     registry.confirm_soon(&next);
@@ -491,7 +488,7 @@ fn undelivered_lease_is_lost_when_it_ends() {
     registry.insert(entry);
     let mut agenda = DueWork::default();
     while agenda.lost.is_empty() {
-        let next = registry.next().expect("it is watched");
+        let next = registry.next().expect("the lease has due work");
         agenda = registry.due(next, MANY);
         assert!(agenda.renewals.is_empty());
     }
@@ -509,7 +506,7 @@ fn released_lease_is_not_due() {
 }
 
 #[test]
-fn lease_passes_as_it_is_with_a_token_of_its_own() {
+fn lease_is_handed_over_unchanged_with_a_token_of_its_own() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -518,7 +515,7 @@ fn lease_passes_as_it_is_with_a_token_of_its_own() {
     let first = lease.clone();
     for handoff in 1..TURNS {
         let next = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);
-        let next = next.expect("it may be had");
+        let next = next.expect("the caller may have it");
         assert_eq!(next.owner_id, first.owner_id);
         assert_eq!(
             next.known_token().map(FencingToken::get),
@@ -530,13 +527,13 @@ fn lease_passes_as_it_is_with_a_token_of_its_own() {
         lease = next;
     }
     let beyond = registry.hand_over(&lease, &request(terms(TTL)), TURNS, start);
-    assert!(beyond.is_none(), "the grant has no more tokens");
+    assert!(beyond.is_none(), "the grant has no tokens left");
     assert_eq!(registry.next(), due);
     assert!(registry.remove(&lease).is_some());
 }
 
 #[test]
-fn turns_of_a_grant_without_a_token_have_those_that_are_minted_later() {
+fn turns_of_a_grant_without_a_token_get_tokens_that_are_minted_later() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(1, start);
@@ -553,7 +550,7 @@ fn turns_of_a_grant_without_a_token_have_those_that_are_minted_later() {
     assert_eq!((first.known_token(), second.known_token()), (None, None));
     let minted = FencingToken::new(TOKEN);
     assert_eq!(registry.minted(&first, minted), None, "its turn is over");
-    // Every caller that asks gets the same token, so each turn adds its place.
+    // Every caller that asks gets the same token, so each turn adds its number.
     let token = registry.minted(&second, minted);
     assert_eq!(token.map(FencingToken::get), Some(TOKEN + 1));
     let next = registry.hand_over(&second, &request(terms(TTL)), TURNS, start);
@@ -562,7 +559,7 @@ fn turns_of_a_grant_without_a_token_have_those_that_are_minted_later() {
 }
 
 #[test]
-fn renewal_of_one_turn_carries_the_next_one_on() {
+fn renewal_of_one_turn_extends_the_next_turn() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
     registry.insert(leased(1, start));
@@ -575,12 +572,12 @@ fn renewal_of_one_turn_carries_the_next_one_on() {
     let renewed = registry.confirmed(owner_id(1), EXTENSION, confirmation(sent, false));
     assert!(Arc::ptr_eq(&renewed.unwrap(), &next));
     assert!(next.deadline() > lease.deadline());
-    // The server names the holder by the token of the grant, which does not depend on the turn.
+    // The server identifies the holder by the token of the grant, whatever the turn.
     assert_eq!(next.known_token().map(FencingToken::get), Some(TOKEN + 1));
 }
 
 #[test]
-fn lease_passes_only_to_a_caller_that_could_be_granted_it() {
+fn lease_is_handed_over_only_to_a_caller_that_could_be_granted_it() {
     let start = Clock::Boot.now();
     let passes = |change: fn(&mut LeaseEntry), terms: LeaseTerms, after: Duration| {
         let mut registry = LeaseRegistry::default();
@@ -613,7 +610,7 @@ fn lease_passes_only_to_a_caller_that_could_be_granted_it() {
     assert!(!passes(lost, terms(TTL), soon), "it is lost");
 }
 
-/// A lease whose body has ended, and which is retained for `RETAIN`.
+/// Creates a lease whose body has ended, and which is retained for `RETAIN`.
 fn retaining(number: u16, at: Moment) -> (LeaseRegistry, Arc<Lease>) {
     let mut registry = LeaseRegistry::default();
     let mut entry = leased(number, at);
@@ -659,7 +656,10 @@ fn retained_lease_is_the_next_callers_until_its_time_is_over() {
                 .resume(&request(terms), turns, start + at)
                 .is_none()
         );
-        assert!(registry.remove(&lease).is_none(), "it is the next one's");
+        assert!(
+            registry.remove(&lease).is_none(),
+            "it belongs to the next caller"
+        );
         registry.remove(&next)
     };
     let last = RETAIN - Duration::from_nanos(1);
@@ -681,7 +681,7 @@ fn contended_or_doubtful_lease_is_not_retained() {
     let start = Clock::Boot.now();
     let retains = |change: fn(&mut LeaseEntry), at: Duration| {
         let (mut registry, lease) = retaining(1, start);
-        change(registry.entry(&lease).expect("it is held"));
+        change(registry.entry(&lease).expect("the lease is held"));
         registry.retain(&lease, TURNS, start + at)
     };
     let as_it_is: fn(&mut LeaseEntry) = |_| {};
@@ -717,7 +717,7 @@ fn notified_holder_does_not_retain_its_lease() {
     let start = Clock::Boot.now();
     let notifier = GrantNotifier::default();
     let (mut registry, lease) = retaining(1, start);
-    let owner = &mut registry.entry(&lease).expect("it is held").owner;
+    let owner = &mut registry.entry(&lease).expect("the lease is held").owner;
     *owner = RegisteredOwner::ended_before(
         owner_id(1),
         owner.names.first().clone(),
@@ -728,7 +728,7 @@ fn notified_holder_does_not_retain_its_lease() {
     assert!(!registry.retain(&lease, TURNS, start));
 }
 
-/// The next caller must have two thirds of the ttl.
+/// The next caller needs two thirds of the ttl.
 #[test]
 fn lease_is_retained_while_a_caller_could_use_it() {
     let start = Clock::Boot.now();
@@ -739,7 +739,7 @@ fn lease_is_retained_while_a_caller_could_use_it() {
 }
 
 #[test]
-fn each_retained_lease_is_given_back_once() {
+fn each_retained_lease_is_released_once() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
     assert!(registry.retain(&lease, TURNS, start));
@@ -768,24 +768,24 @@ fn retained_lease_ends_with_its_connection() {
     assert_eq!(registry.retained.remove_expired(start).len(), 1);
 }
 
-/// Nor after the renewal has failed: the server may no longer have the lease.
+/// The same after the renewal has failed: the server may no longer have the lease.
 #[test]
 fn lease_whose_renewal_is_not_answered_is_not_retained() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
-    let due = registry.next().expect("it is renewed");
+    let due = registry.next().expect("a renewal is due");
     let [renewal] = &registry.due(due, MANY).renewals[..] else {
-        panic!("it is due");
+        panic!("a renewal is due");
     };
     let extension = renewal.extension;
-    assert!(!registry.retain(&lease, TURNS, due), "it is under way");
+    assert!(!registry.retain(&lease, TURNS, due), "it is in flight");
     assert!(registry.unanswered(owner_id(1), due, 0.5).is_some());
     assert!(!registry.retain(&lease, TURNS, due), "it was not answered");
     registry.confirmed(owner_id(1), extension, confirmation(due, false));
     assert!(registry.retain(&lease, TURNS, due));
 }
 
-/// Until the next connection has confirmed it, the lease is not known to be held.
+/// Until the next connection has confirmed the lease, it is unknown whether it is held.
 #[test]
 fn lease_in_doubt_is_retained_once_it_is_confirmed() {
     let start = Clock::Boot.now();
@@ -794,36 +794,36 @@ fn lease_in_doubt_is_retained_once_it_is_confirmed() {
     registry.doubt(broke, &|_| true);
     assert!(
         !registry.retain(&lease, TURNS, broke),
-        "it is to be confirmed"
+        "it must be confirmed"
     );
     let [renewal] = &registry.due(broke, MANY).renewals[..] else {
-        panic!("it is asked for");
+        panic!("a confirmation is due");
     };
     let extension = renewal.extension;
     assert!(!registry.retain(&lease, TURNS, broke), "that is asked for");
     registry.confirmed(owner_id(1), extension, confirmation(start, false));
     assert!(
         !registry.retain(&lease, TURNS, broke),
-        "the last server said so"
+        "the last server reported it"
     );
     registry.confirmed(owner_id(1), extension, confirmation(broke, false));
     assert!(registry.retain(&lease, TURNS, broke));
-    // The lease was confirmed since, so the next caller need not confirm it.
+    // The lease was confirmed meanwhile, so the next caller need not confirm it.
     let next = registry.resume(&request(terms(TTL)), TURNS, broke);
-    assert!(!next.expect("it may have it").is_doubted());
+    assert!(!next.expect("the caller may have it").is_doubted());
 }
 
 #[test]
 fn lease_granted_before_the_connection_broke_is_not_retained() {
     let start = Clock::Boot.now();
     let (mut registry, lease) = retaining(1, start);
-    let entry = registry.remove(&lease).expect("it is held");
+    let entry = registry.remove(&lease).expect("the lease is held");
     registry.doubt(start + TTL / 100, &|_| true);
     registry.insert(*entry);
     assert!(!registry.retain(&lease, TURNS, start + TTL / 100));
 }
 
-/// A late answer to a renewal of the last caller, which has ended.
+/// The answer is for a renewal of the last caller, which has ended.
 #[test]
 fn retained_lease_that_is_not_ours_is_ended() {
     let start = Clock::Boot.now();
@@ -846,7 +846,7 @@ fn watchdog_that_wakes_in_time_is_not_woken() {
     assert!(!registry.is_due_earlier());
     registry.insert(leased(1, start));
     assert!(registry.is_due_earlier());
-    assert!(!registry.is_due_earlier(), "it was said");
+    assert!(!registry.is_due_earlier(), "it was reported");
     registry.insert(leased(2, start + TTL));
     assert!(!registry.is_due_earlier());
     registry.plan(Some(start + TTL / 3 + TTL));

@@ -21,7 +21,7 @@ enum Fate {
 #[test]
 fn release_that_is_dropped_or_panics_promotes_the_next_caller_and_ends_the_owner() {
     for fate in [Fate::NeverPolled, Fate::Dropped, Fate::Panics] {
-        // The end of a writer names no successor.
+        // A writer's end names no successor.
         for mode in [Mode::Exclusive, Mode::Write] {
             check(fate, mode);
         }
@@ -62,7 +62,7 @@ fn check(fate: Fate, mode: Mode) {
         }
     }
     let waits = || client.queues().peek(&lock).is_some();
-    // A task that panics is dropped too, but not by this.
+    // A task that panics is dropped by the panic, not here.
     if !matches!(fate, Fate::Panics) {
         assert!(waits(), "{fate:?}: the holder is the head");
     }

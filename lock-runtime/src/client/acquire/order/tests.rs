@@ -15,7 +15,7 @@ use crate::client::{Acquire, LockClient, LockGuard, OnBusy};
 use crate::error::LockErrorKind;
 use crate::key::LockKey;
 
-/// For some pairs of them, values decide which lock comes first by its name.
+/// For some pairs, the values decide which name sorts first.
 const CLASSES: [&str; 5] = ["<>:a", "c:<>", "c:<>:d", "e:<>", "f:<>"];
 
 /// A lock, ordered by its name.
@@ -26,7 +26,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// Its value is before the text of all classes, or after it.
+    /// The value sorts before the text of all classes, or after it.
     fn name(self) -> String {
         let value = match self.number {
             0 => "0".to_owned(),
@@ -86,12 +86,13 @@ enum Body {
     Here,
     /// In a task that carries the call tree.
     Carried,
-    /// There is none: the guard is kept while the next calls of the parent run, which are not inside it.
+    /// No body: the guard is kept while the parent's next calls run, which are not inside it.
     Kept,
 }
 
 impl Node {
-    /// A call for several locks is exclusive, and a guard that is kept is in no other call's way: its key is its own.
+    /// A call for several locks is exclusive. A guard that is kept blocks no other call, since no other call has its
+    /// key.
     fn new(
         locks: BTreeSet<Lock>,
         access: Access,
@@ -144,8 +145,8 @@ impl Node {
     }
 }
 
-/// Removes the calls inside calls for several locks. Such a call may enter several leases that its tree holds, in no
-/// particular order, which decides which of its edges closes a ring first.
+/// Removes the calls inside calls for several locks. Such a call may enter several leases of its tree in any order, and
+/// that order decides which of its edges closes a ring first.
 fn with_bodies_of_one_lock(mut node: Node) -> Node {
     if node.locks.len() > 1 {
         node.calls.clear();
@@ -408,7 +409,7 @@ impl Oracle {
     }
 }
 
-/// Returns whether at least one of the edges is of nested calls.
+/// Returns whether nested calls cause at least one of the edges.
 fn are_nested(edges: &[Edge]) -> bool {
     edges.iter().any(|edge| edge.source == Source::Calls)
 }
@@ -443,7 +444,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn rings_are_those_of_a_search_that_tries_everything(trees in vec(node(3), 1..7)) {
+    fn rings_are_the_same_as_an_exhaustive_search_finds(trees in vec(node(3), 1..7)) {
         runtime().block_on(async {
             let (client, mut oracle) = (LockClient::memory(), Oracle::default());
             for tree in trees {

@@ -13,7 +13,7 @@ use harness::{LONG, wait_until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A size of a window, in pixels.
+/// The size of a window, in pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) name: &'static str,
@@ -61,13 +61,13 @@ impl Browser {
         let profile = TempDir::new().expect("a folder can be made");
         let mut browser = Browser {
             driver,
-            port: port.expect("it says its port"),
+            port: port.expect("it prints its port"),
             session: String::new(),
             _profile: profile,
         };
         let mut arguments = vec![
             "--headless".to_owned(),
-            // It is root in containers, and sees pages of this test alone.
+            // In containers the browser runs as root, and it only loads pages of this test.
             "--no-sandbox".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
             format!("--user-data-dir={}", browser._profile.path().display()),
@@ -76,7 +76,7 @@ impl Browser {
         if is_dark {
             arguments.push("--blink-settings=preferredColorScheme=0".to_owned());
         }
-        // The window of a browser has a least width, the screen of a device has not.
+        // A browser's window has a minimum width; an emulated device has none.
         let metrics = json!({ "width": size.width, "height": size.height, "pixelRatio": 1 });
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "browserName": "chrome",
@@ -94,7 +94,7 @@ impl Browser {
         self.command("url", json!({ "url": address }));
     }
 
-    /// What a script returns that this test, and not the page, runs.
+    /// Runs a script of the test in the page, and returns its result.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.command("execute/sync", json!({ "script": script, "args": [] }))
     }
@@ -105,7 +105,8 @@ impl Browser {
         text.as_str().expect("a page has a body").to_owned()
     }
 
-    /// Waits until a page with this text is loaded: a click returns before what it leads to. Returns the page's text.
+    /// Waits until a page with this text is loaded, since a click returns before its page is loaded. Returns the page's
+    /// text.
     #[track_caller]
     pub(crate) fn loaded(&self, text: &str) -> String {
         const SHOWN: &str = "return document.readyState == 'complete' && document.body.innerText";
@@ -113,7 +114,7 @@ impl Browser {
         let mut shown = String::new();
         wait_until(text, LONG, || {
             let script = json!({ "script": SHOWN, "args": [] });
-            // The page that was there may go meanwhile.
+            // The old page may be unloaded meanwhile.
             let answer = self.exchange("POST", &path, Some(script));
             let (_, value) = answer.expect("the driver answers");
             shown = value.as_str().unwrap_or_default().to_owned();
@@ -132,7 +133,7 @@ impl Browser {
         self.command(&format!("element/{element}/value"), json!({ "text": text }));
     }
 
-    /// Keeps a picture of the page where `LOCK_SCREENSHOTS` names a folder.
+    /// Saves a screenshot if `LOCK_SCREENSHOTS` names a folder.
     pub(crate) fn keep_picture(&self, name: &str) {
         if let Some(folder) = env::var_os("LOCK_SCREENSHOTS") {
             let picture = self.ask(

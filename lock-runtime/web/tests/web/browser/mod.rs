@@ -18,7 +18,7 @@ use driver::{Browser, DESKTOP, PHONE, Size};
 /// Longer than a busy machine takes to show all pages.
 const ALL_PAGES: Duration = Duration::from_secs(3600);
 
-/// Serves it, and returns its address.
+/// Serves a router, and returns its address.
 async fn serve(service: Router) -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -32,7 +32,7 @@ fn with_operator(client: LockClient) -> Router {
     service(locks.into_router())
 }
 
-/// Locks of all kinds on a server, as long as this is not dropped.
+/// Locks of all kinds on a server, held until this is dropped.
 struct Scene {
     server: RedisServer,
     client: LockClient,
@@ -80,7 +80,7 @@ impl Scene {
     }
 }
 
-/// Nothing of the page is beyond its right edge, where a reader would have to push it to and fro.
+/// Asserts that nothing on the page is beyond its right edge, so that a reader need not scroll sideways.
 #[track_caller]
 fn fits(browser: &Browser, size: Size, page: &str) {
     let beyond = browser.run(
@@ -97,7 +97,7 @@ fn fits(browser: &Browser, size: Size, page: &str) {
         "{page} on a {}",
         size.name
     );
-    // The style is not forbidden.
+    // The page's policy allows its style sheet.
     let style = browser.run("return getComputedStyle(document.body).marginTop");
     assert_eq!(style, "0px", "{page}");
 }
@@ -219,7 +219,7 @@ async fn operator_finds_a_lock_and_revokes_it() {
     assert!(text.contains("stuck") && text.contains("freed"), "{text}");
 }
 
-/// A page of another site has a form like that of an operator's page, and the operator is logged in.
+/// Another site's page has a copy of the operator's form, and the operator is logged in.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn form_of_another_site_revokes_nothing() {
     let server = RedisServer::start();
@@ -236,7 +236,7 @@ async fn form_of_another_site_revokes_nothing() {
     let page = async move || axum::response::Html(form);
     let other = serve(Router::new().route("/", axum::routing::get(page))).await;
     let browser = Browser::start(DESKTOP, false);
-    // Another port of this machine, and another name of it: of the same site, and of another one.
+    // Another port of this machine is the same site, and another name of it is another site.
     for other in [other.clone(), other.replace("127.0.0.1", "localhost")] {
         browser.open(&other);
         browser.click("button");

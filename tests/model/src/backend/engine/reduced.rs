@@ -1,4 +1,4 @@
-//! The time of a search, and what makes machines equal that differ only in what the model does not ask.
+//! The time of a search. Makes machines equal if they differ only in fields that the model does not use.
 
 use std::time::Duration;
 

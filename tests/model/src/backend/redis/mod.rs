@@ -1,3 +1,3 @@
-//! What the runtime's `backend::redis` decides without I/O.
+//! The decisions of the runtime's `backend::redis`.
 
 pub(crate) mod quorum;

@@ -1,4 +1,4 @@
-//! Why a command failed, in the words of the runtime's `backend::wire::error`.
+//! The reason that a command failed, as in the runtime's `backend::wire::error`.
 
 /// Why a command failed.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Makes states of the runtime's types equal that differ only in what no decision of the model reads.
+//! Makes states of the runtime's types equal if they differ only in fields that no decision of the model reads.
 
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
 use crate::backend::wire::settling::Settling;

@@ -75,13 +75,13 @@ revoke; revoke A";
 const OWNERS: &str = "ABCD";
 
 #[test]
-fn damaged_plain_lock_is_refused_or_answered_as_the_model_says() {
+fn damaged_plain_lock_is_refused_or_answered_like_the_model() {
     let tally = damage(false, STATES);
     assert_damages_were_met(&tally, Branch::ALL);
 }
 
 #[test]
-fn damaged_shared_lock_is_refused_or_answered_as_the_model_says() {
+fn damaged_shared_lock_is_refused_or_answered_like_the_model() {
     let tally = damage(true, STATES_OF_SHARES);
     assert_damages_were_met(&tally, Branch::OF_SHARES);
 }
@@ -105,8 +105,7 @@ fn damage(has_shares: bool, states: &str) -> Tally {
         DAMAGES,
         &commands(stage.deletes),
         |[state, damage, command]| {
-            let (mut lock, mut model) =
-                stage.scene_on(connection.take().expect("it is given back"));
+            let (mut lock, mut model) = stage.scene_on(connection.take().expect("it is released"));
             stage.prepare(steps(state), &mut lock, &mut model)?;
             for step in steps(damage).chain(steps(command)) {
                 stage.step(step, &mut lock, &mut model, &mut tally)?;

@@ -67,7 +67,7 @@ pub(super) fn play(has_shares: bool, states: &str) {
     let mut connection = Some(stage.server.connection());
     let mut refused = 0;
     for_each_cell(states, MOVES, &commands(false), |[state, lost, command]| {
-        let (mut lock, mut model) = stage.scene_on(connection.take().expect("it is given back"));
+        let (mut lock, mut model) = stage.scene_on(connection.take().expect("it is released"));
         stage.prepare(steps(state).chain(steps(lost)), &mut lock, &mut model)?;
         let before = model.clone();
         let records = keys_of(command, &lock, &model);

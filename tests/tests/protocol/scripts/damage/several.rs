@@ -30,7 +30,7 @@ A all acquire; A all try; A all renew 120s; A all release; A all rest; A all end
 B all acquire; B all end";
 
 #[test]
-fn damaged_locks_are_refused_or_answered_as_the_model_says() {
+fn damaged_locks_are_refused_or_answered_like_the_model() {
     let mut stage = Stage::on(pooled());
     let mut tally = Tally::default();
     let mut cells = 0;

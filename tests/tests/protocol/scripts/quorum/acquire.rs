@@ -3,11 +3,6 @@
 use super::transcripts;
 
 transcripts! { Node;
-free_lock_is_taken_by_a_vote_that_counts = "
-    for acquire in acquire, try
-    A $acquire 0        | held now          | A now, fence now, 60s, queue -, remembered
-    A acquire 0         | held a            | A a, fence a"
-
 own_lease_is_raised_and_never_lowered = "
     A acquire 0         | held a
     A acquire 0 180s    | held a            | 180s
@@ -20,18 +15,6 @@ own_lease_is_raised_and_never_lowered = "
     A hold a+99         | held a            | 120s
     persist K
     A hold a            | held a            | 60s"
-
-taken_lock_answers_its_rest_its_value_and_the_time = "
-    A acquire 0         | held a
-    C try 5             | waits 0 A 60s     | same
-    B acquire 7         | waits 1 A 60s     | A+ a, queue B, stamp B 7, lives B now+6s, expiry Q 7s
-    A acquire 0         | held+ a
-    B try 5             | waits 1 A         | same
-    pass 2s
-    B acquire 7         | waits 1           | lives B now+6s, stamp B 7
-    # A poll sets a flag that is missing.
-    unflag
-    B acquire 7         | waits 1           | A+ a"
 
 foreign_value_is_never_modified = "
     # The last four are one character off: the flag, a digit, the space before the label, the length.
@@ -55,12 +38,6 @@ full_queue_takes_no_owner_in = "
     D listen
     D enters 0
     C acquire 0         | fails LOCKQUEUEFULL | D+ d, told D"
-
-waiters_queue_by_stamp_and_not_by_arrival = "
-    A acquire 0
-    B acquire 30        | waits 1
-    C acquire 10        | waits 1
-    D acquire 20        | waits 2           | queue CDB"
 
 waiters_with_one_stamp_queue_by_their_entries = "
     A acquire 0

@@ -3,39 +3,6 @@
 use super::transcripts;
 
 transcripts! { Node;
-lock_goes_to_a_better_stamp_and_the_caller_queues = "
-    C acquire 30        | held c
-    AC listen
-    B acquire 40
-    A acquire 10
-    C cede c 30         | waits 1 A claim   | A+ a, fence a, queue CB, stamp C 30, told A
-    # A late copy of it does nothing.
-    C cede c 30         | waits 1 A         | same
-    B end
-    A end               | handed
-    # The caller has the node again, with another token.
-    C acquire 30        | held d
-    A acquire 10
-    C cede c 30         | held+ d           | C+ d"
-
-lock_with_another_token_is_kept_as_it_is = "
-    for token in c-1, c+1, 0
-    A listen
-    C acquire 30        | held c
-    A acquire 10
-    pass 1s
-    C cede $token 30    | held+ c           | same"
-
-lock_without_a_better_stamp_is_kept_as_it_is = "
-    BD listen
-    C acquire 30        | held c
-    C cede c 30         | held c            | same
-    D acquire 30
-    B acquire 31
-    pass 1s
-    # Not even an expiry is written.
-    C cede c 30         | held+ c           | same"
-
 lock_goes_to_the_same_stamp_by_the_entry = "
     B listen
     C acquire 30        | held c

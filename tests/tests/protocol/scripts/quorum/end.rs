@@ -4,20 +4,6 @@
 use super::transcripts;
 
 transcripts! { Node;
-lock_without_waiters_is_freed = "
-    A acquire 0
-    A end               | freed             | free
-    A end               | absent            | same"
-
-waiter_with_the_best_stamp_gets_a_claim_with_the_proposed_token = "
-    BC listen
-    A acquire 0
-    C acquire 20
-    B acquire 10
-    A end p=zero+500000 | handed            | B+ zero+500000, fence zero+500000, claim, queue C, told B
-    A end p=zero+500000 | another           | same
-    B end               | handed            | C c, queue -"
-
 /// The last two are ahead of the clock, and of that of a client whose delay is short.
 proposal_of_no_use_does_not_keep_the_lock = "
     for proposal in '0', 'x', '', '=9999999999999999', '9999999999999999'
@@ -50,16 +36,6 @@ lock_with_unreachable_waiters_is_freed_for_their_polls = "
     B dies
     A end               | freed             | free, queue C"
 
-waiter_leaves_the_queue = "
-    A acquire 0         | held a
-    B acquire 10
-    C acquire 20
-    B end               | left              | A+ a, queue C
-    B end               | another           | same
-    expire
-    C end               | left              | free, queue -
-    C end               | absent            | same"
-
 /// As after a restart with old records.
 holder_that_also_queues_leaves_and_is_not_served_again = "
     AB listen
@@ -69,28 +45,6 @@ holder_that_also_queues_leaves_and_is_not_served_again = "
     set K 'A{22}+1{16}~host-A'
     # C is deaf.
     A end               | freed             | queue C"
-
-hold_writes_an_absent_lock_with_the_token_of_the_holder = "
-    for fence after in 1 500000, zero+400000 500000, zero+600000 600000
-    set F $fence
-    A hold zero+500000  | held zero+500000  | A zero+500000, 60s, fence zero+$after, remembered"
-
-token_after_that_of_a_hold_is_higher = "
-    A hold zero+9s      | held zero+9s      | fence zero+9s, remembered
-    A end
-    B acquire 0         | held zero+9000016"
-
-hold_leaves_the_lock_of_another_owner_alone = "
-    A acquire 0         | held a
-    B acquire 1
-    BC hold a+99        | nil               | same"
-
-hold_leaves_the_queue_and_flags_the_lock_for_waiters = "
-    for others flag queue in BC + C, B _ -
-    X acquire 0
-    $others acquire 1
-    expire
-    B hold zero+9s      | held$flag zero+9s | B$flag zero+9s, queue $queue"
 
 revoked_lock_without_waiters_is_freed_and_its_owner_told = "
     A listen

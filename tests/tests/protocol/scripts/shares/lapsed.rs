@@ -3,48 +3,6 @@
 use super::transcripts;
 
 transcripts! { Lock;
-crashed_holder_frees_its_own_share_alone = "
-    A acquire 2/3 10s
-    B acquire 1/3
-    pass 10001ms
-    C acquire 2/3       | held              | inside BC, sum 3"
-
-lapsed_shares_are_taken_off_by_each_script_that_writes = "
-    for script in release, end
-    A acquire 3/9 10s
-    BC acquire r
-    pass 10001ms
-    B $script r         | freed             | inside C, sum 1
-    C release r         | freed             | free"
-
-lapsed_shares_are_taken_off_by_a_poll_behind_a_writer = "
-    A acquire 3/9 10s
-    BC acquire r
-    pass 10001ms
-    W acquire w
-    B acquire r         | held+             | inside BC, sum 2
-    W end w             | left              | inside BC"
-
-last_share_frees_the_lock_after_others_have_lapsed = "
-    for script in release, end
-    X acquire r 10s
-    A acquire r
-    pass 10001ms
-    A $script r         | freed             | only F"
-
-lapsed_share_comes_again_and_counts_once = "
-    A acquire 2/9 10s   | held a
-    B acquire r         | held a
-    pass 10001ms
-    A acquire 2/9 10s   | held a            | inside AB, sum 3"
-
-lapsed_share_that_ends_is_taken_off_once = "
-    A acquire 2/9 10s
-    B acquire 3/9
-    pass 10001ms
-    A end 2/9           | freed             | inside B, sum 3
-    A end 2/9           | another           | same"
-
 waiters_go_in_when_a_share_lapses = "
     CDE listen
     A acquire 2/3 10s

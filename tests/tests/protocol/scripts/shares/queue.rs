@@ -3,64 +3,12 @@
 use super::transcripts;
 
 transcripts! { Lock;
-writer_that_waits_keeps_later_readers_out = "
-    W listen
-    A acquire r
-    W acquire w         | waits 1
-    B try r             | waits 0           | same
-    BB acquire r        | waits 2           | inside A, queue WB"
-
-writer_goes_in_after_those_inside_and_before_those_that_came_later = "
-    WB listen
-    AC acquire r        | held a
-    W acquire w
-    B acquire r
-    A end r             | freed             | inside C, untold W
-    C end r             | handed            | W+ w, claim, told W
-    W acquire w         | held+ w           | 60s
-    W end w             | handed            | inside B, told B"
-
-small_share_does_not_overtake_a_large_one = "
-    B listen
-    A acquire 2/4
-    B acquire 3/4       | waits 1
-    C acquire 1/4       | waits 2
-    D acquire r         | waits 3
-    C acquire 1/4       | waits 2           | inside A"
-
-readers_up_to_the_next_writer_go_in_together_and_are_told = "
-    BCDE listen
-    A acquire w
-    BC acquire r
-    D acquire w
-    E acquire r
-    # The label is that of the first.
-    A end w             | handed            | shared+ b, inside BC, claim, queue DE, tells BC, label host-B"
-
 poll_after_the_end_of_a_phase_begins_the_next_with_all_that_fit = "
     BCD listen
     A acquire
     BCD acquire 1/2
     expire
     C acquire 1/2       | held+             | inside BC, queue D, 60s"
-
-newcomer_serves_the_waiters_of_a_free_lock_first = "
-    WB listen
-    A acquire
-    W acquire w
-    B acquire r
-    expire
-    C acquire r         | waits 2 W claim   | W+ w, claim
-    expire
-    # C does not listen, and comes later.
-    D try 1/1           | waits 0           | inside B, queue C"
-
-newcomer_goes_in_with_the_waiters_that_it_serves = "
-    B listen
-    A acquire
-    B acquire r
-    expire
-    C acquire r         | held              | inside BC, told B"
 
 dead_waiters_are_dropped_and_silent_ones_skipped = "
     BD listen
@@ -76,12 +24,6 @@ reader_does_not_overtake_a_writer_whose_flag_was_lost = "
     W acquire w
     unflag
     B acquire r         | waits 2           | inside A"
-
-dead_writer_keeps_no_reader_out = "
-    A acquire r         | held a
-    W acquire w
-    W dies
-    B acquire r         | held a            | inside AB, queue -"
 
 writer_whose_process_is_gone_keeps_its_entry_and_no_reader_out = "
     A acquire r
@@ -169,4 +111,21 @@ one_script_drops_at_most_128_waiters_and_leaves_the_rest_to_the_next = "
     W dies
     CC try r            | waits 0
     C try r             | held              | inside BC, queue -"
+
+writer_that_also_queues_is_not_served_again = "
+    for ticket in 1, now+1d
+    AB listen
+    A acquire w
+    B acquire r
+    A enters $ticket
+    A end w             | handed            | inside B, queue -"
+
+/// No client asks for it. It must not block the queue of a free lock.
+more_than_the_limit_is_had_alone = "
+    B listen
+    A acquire
+    B acquire 5/3
+    C acquire 1/3
+    A end w             | handed            | inside B
+    C acquire 1/3       | waits 1"
 }

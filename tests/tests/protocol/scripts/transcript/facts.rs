@@ -8,7 +8,7 @@
 //! | `same` | the step has written nothing |
 //! | `queue BC` | these queue, in this order, each with its heartbeat; `queue -`: Q is empty |
 //! | `ticket B T` | when B began to queue |
-//! | `entries BC`, `members 4`, `first 'text'`, `entry B 2/3` | how many members Q has, its first one, and one as that share has it; heartbeats or not |
+//! | `entries BC`, `members 4`, `first 'text'` | who queues, how many members Q has, and its first one; heartbeats or not |
 //! | `fence T`, `remembered` | F, and that it outlives its token by a day |
 //! | `inside BC`, `sum 3`, `shares B5s` | these share the lock, and the sum, the expiries and the flag fit them; the rest of a share |
 //! | `told B`, `notified A`, `untold B` | the one message to B since the last look: a grant, a revocation; or none |
@@ -73,15 +73,6 @@ impl World {
                 self.lock().queue_members()[0].0.clone(),
                 in_full(text),
             ),
-            ["entry", who, share] => {
-                let entry = super::verbs::entry_of(letter(who), share);
-                let members = self.lock().queue_members();
-                expect(
-                    members.iter().any(|(member, _)| *member == entry),
-                    fact,
-                    members,
-                )
-            }
             ["ticket", who, at] => {
                 let q = self.key("Q");
                 let ticket: i64 = self.lock().command(&["ZSCORE", &q, &entry(letter(who))]);

@@ -21,7 +21,6 @@ const OF_OWNERS: &[&str] = &[
     "release",
     "rest",
     "end",
-    "delete",
     "cede",
     "hold",
     "revoked",
@@ -111,12 +110,6 @@ impl World {
                 }
                 _ => lock.end(who).into(),
             },
-            ("delete", _) => {
-                let is_deleted = lock.delete(who, words.others.is_empty());
-                is_deleted
-                    .map(|is_deleted| if is_deleted { 1 } else { -1 })
-                    .into()
-            }
             (other, _) => panic!("no step of a lock: {other}"),
         }
     }
@@ -195,11 +188,6 @@ impl Mode {
             _ => harness::entry(who),
         }
     }
-}
-
-/// The entry of an owner that asks for the lock in this mode.
-pub(crate) fn entry_of(who: char, mode: &str) -> String {
-    sort(&[mode]).mode.entry(who)
 }
 
 fn sort<'a>(words: &[&'a str]) -> Words<'a> {

@@ -73,13 +73,13 @@ impl std::ops::Deref for Pooled {
     type Target = RedisServer;
 
     fn deref(&self) -> &RedisServer {
-        self.server.as_ref().expect("it is given back at the end")
+        self.server.as_ref().expect("it is released at the end")
     }
 }
 
 impl Drop for Pooled {
     fn drop(&mut self) {
-        let server = self.server.take().expect("it is given back once");
+        let server = self.server.take().expect("it is released once");
         if self.is_spent.get() || std::thread::panicking() {
             return;
         }

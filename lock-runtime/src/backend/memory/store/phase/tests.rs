@@ -1,4 +1,4 @@
-//! Tests the decisions about shares that no caller can cause at will. `conformance` has cases for the others.
+//! Tests decisions about shares that callers cannot cause at will. `conformance` has cases for the others.
 
 use crate::backend::memory::store::tests::{FIXED, KEY, RENEWED, Scene, TTL, at, ms};
 use crate::background::moment::Moment;
@@ -8,12 +8,12 @@ use crate::lease::schedule::LeaseTerms;
 
 const READ: Share = Share::READ;
 
-/// `take` of five permits.
+/// Returns a share that takes this many of five permits.
 fn permits(take: u32) -> Share {
     Share::permits(5, take).unwrap()
 }
 
-/// The holders that a caller finds in its way.
+/// Counts the holders that a caller finds in its way.
 fn counted(scene: &mut Scene, share: Option<Share>, now: u64) -> Counted {
     match scene.attempt_share(share, FIXED, now).unwrap_err().holder {
         Holder::Shared(shared) => shared.counted.unwrap(),
@@ -196,7 +196,7 @@ fn waiter_sees_how_much_is_taken_of_its_own_limit_and_since_when() {
 }
 
 #[test]
-fn waiting_shares_are_no_holders() {
+fn waiting_shares_are_not_holders() {
     let mut scene = Scene::default();
     scene.hold_share('a', permits(5), FIXED, 0);
     scene.wait_for(1, permits(1), 1).unwrap_err();

@@ -9,7 +9,7 @@ use crate::config::Options;
 use crate::error::LockError;
 use crate::lease::owner_id::ClientId;
 
-/// Events of nodes that are never connected.
+/// Handles the events of nodes that are never connected.
 struct NoEvents;
 
 impl WireEvents for NoEvents {
@@ -34,12 +34,12 @@ impl WireEvents for NoEvents {
     fn released(&self, _: OwnerId) {}
 }
 
-/// A node, whose port is also in its address.
+/// Returns the name of a node. Its address contains the port, too.
 fn name(port: u16) -> NodeName {
     NodeName::new(&format!("10.0.0.{port}"), port)
 }
 
-/// A cluster whose URL names the node at port 9, and whose slots are shared by the nodes at ports 1 and 2.
+/// Creates a cluster with the node at port 9 in its URL. The nodes at ports 1 and 2 share its slots.
 fn halves() -> Arc<Nodes> {
     let settings = Settings::new(
         RedisConnectionInfo::default(),
@@ -72,7 +72,7 @@ fn range(first: u16, last: u16, port: u16) -> SlotRange {
     }
 }
 
-/// The ports of the nodes that are asked for a map.
+/// Returns the ports of the nodes that are asked for a map.
 fn asked(nodes: &Nodes) -> Vec<u16> {
     let mut ports: Vec<_> = nodes.all().iter().map(|node| node.name.port).collect();
     ports.sort_unstable();

@@ -9,14 +9,14 @@ use crate::lease::record::Grant;
 /// How an owner is ended on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FirstEnd {
-    /// It holds the node with this grant, and no waiter is known.
+    /// The owner holds the node with this grant, and no waiter is known.
     Release(Grant),
     End,
 }
 
 impl Ballot {
-    /// Ends the owner: no acquire, cede or hold follows. Returns the nodes that may have something of it, and how it is
-    /// ended there; `None` if it was ended before.
+    /// Ends the owner: no acquire, cede or hold follows. Returns the nodes that may have something of it, and how to
+    /// end it there; `None` if it was ended before.
     pub(crate) fn end(&mut self) -> Option<Vec<(usize, FirstEnd)>> {
         if self.phase == Phase::Ended {
             return None;
@@ -46,10 +46,10 @@ impl Ballot {
         Some(endings.collect())
     }
 
-    /// The answer of `node` to an end.
+    /// Notes the answer of `node` to an end.
     pub(crate) fn note_end(&mut self, node: usize, ended: Result<EndReply, WireError>) {
         let place = &mut self.places[node];
-        // A later end finds nothing on a node that an earlier one has freed.
+        // On a node that an earlier end has freed, a later end finds nothing.
         if matches!(place.ended, Ended::Answered(Ok(_)) | Ended::Doubtful) {
             return;
         }
@@ -61,7 +61,7 @@ impl Ballot {
         };
     }
 
-    /// Waits again for the answers of nodes that failed.
+    /// Forgets failed answers, so that the outcome waits for those nodes again.
     pub(crate) fn await_ends_again(&mut self) {
         for place in &mut self.places {
             if let Ended::Answered(Err(_)) = place.ended {
@@ -70,13 +70,13 @@ impl Ballot {
         }
     }
 
-    /// Whether a node may have freed the lock by an unanswered end.
+    /// Returns whether an unanswered end may have freed the lock on any node.
     pub(crate) fn is_end_doubtful(&self) -> bool {
         let mut places = self.places.iter();
         places.any(|place| matches!(place.ended, Ended::Doubtful))
     }
 
-    /// The outcome of the end; `None` while it depends on nodes that have not answered.
+    /// Returns the outcome of the end; `None` while nodes that have not answered may change it.
     pub(crate) fn ended(&self) -> Option<Result<EndReply, WireError>> {
         let count = |is: &dyn Fn(&Result<EndReply, WireError>) -> bool| {
             let places = self.places.iter();

@@ -8,7 +8,8 @@ use crate::background::moment::Moment;
 use crate::lease::schedule::is_fresh;
 
 impl Ballot {
-    /// Whether the owner has this node. An expired vote does not count, whether or not the node reports it.
+    /// Returns whether the owner has this node. An expired vote does not count, even if the node has not reported the
+    /// expiry.
     pub(super) fn is_held(&self, place: &Place, now: Moment) -> bool {
         place
             .held()
@@ -19,16 +20,17 @@ impl Ballot {
         self.places.iter().any(|place| self.is_held(place, now))
     }
 
-    /// The owner has a node, and another owner has one, too.
+    /// Returns whether votes are split: the owner has a node, and so has another owner.
     pub(crate) fn is_split(&self, now: Moment) -> bool {
         let mut places = self.places.iter();
         self.has_a_node(now) && places.any(|place| place.holder().is_some())
     }
 
-    /// Each node that is not silent has answered since this owner had its first node, and no owner has a majority.
+    /// Returns whether the owner must offer its nodes: each node that is not silent has answered since the owner had
+    /// its first node, and no owner has a majority.
     ///
-    /// After a node was kept, the silent ones are waited for once more: otherwise the owner would offer the node again
-    /// and again while they are silent.
+    /// After a node was kept, the silent nodes get their time once more. Otherwise the owner would keep offering the
+    /// node as long as they are silent.
     pub(super) fn must_give_way(&self, now: Moment) -> bool {
         let silence = self.patience.with_silence;
         let may_be_silent = self.kept_at.is_none_or(|kept| now > kept + silence);
@@ -52,7 +54,8 @@ impl Ballot {
             && self.most_of_another(now) < self.majority()
     }
 
-    /// The most nodes that any other owner has. A node that is being asked again may have changed hands.
+    /// Returns the largest number of nodes of any other owner. A node that is being asked may have changed hands, and
+    /// does not count.
     pub(super) fn most_of_another(&self, now: Moment) -> usize {
         let silence = self.patience.with_silence;
         let is_known = |place: &&Place| place.sent.is_none() || place.is_silent(now, silence);
@@ -60,7 +63,7 @@ impl Ballot {
         most(known.filter_map(Place::holder))
     }
 
-    /// Notes since when another owner seems to have a majority. A node that is being asked again is no news yet.
+    /// Notes since when another owner seems to have a majority. A node that is being asked changes nothing yet.
     pub(super) fn note_majority_of_another(&mut self, now: Moment) {
         let seemed_lost = || most(self.places.iter().filter_map(Place::holder)) >= self.majority();
         self.lost_since = match self.lost_since {
@@ -69,18 +72,19 @@ impl Ballot {
         };
     }
 
-    /// Until when a caller that only tries doubts that another owner has a majority; `None` if it believes it.
+    /// Returns until when a caller that only tries doubts that another owner has a majority; `None` if it believes
+    /// that.
     ///
     /// The answers are from different times, and an owner that has not won may yet yield nodes. Otherwise two owners
-    /// could each conclude that the other won, and both give up. An owner that never had a node came later, so it may
-    /// believe it.
+    /// could each conclude that the other won, and both give up. An owner that never had a node came later, so it need
+    /// not doubt.
     pub(super) fn doubts_until(&self, now: Moment) -> Option<Moment> {
         let only_tries = self.most_looks > LOOKS;
         let until = self.lost_since.unwrap_or(now) + self.patience.with_silence;
         (only_tries && self.had_a_node && now < until).then_some(until)
     }
 
-    /// Whether to look at the other owners' nodes again now.
+    /// Returns whether to ask the other owners' nodes again now.
     pub(super) fn look_is_due(&mut self, now: Moment) -> bool {
         if !self.is_split(now) && self.doubts_until(now).is_none() {
             self.next_look = None;
@@ -97,7 +101,7 @@ impl Ballot {
     }
 }
 
-/// The most nodes that any holder has.
+/// Returns the largest number of nodes of any holder.
 fn most(holders: impl Iterator<Item = HolderId> + Clone) -> usize {
     let of = |holder| holders.clone().filter(|other| *other == holder).count();
     holders.clone().map(of).max().unwrap_or(0)

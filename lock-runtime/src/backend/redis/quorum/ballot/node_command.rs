@@ -18,7 +18,7 @@ pub(crate) enum Command {
 /// The token that an owner proposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Proposal {
-    /// From the clock. A node whose clock is far behind it ignores it.
+    /// A token from the clock. A node whose clock is far behind it ignores it.
     Guess(u64),
     /// The token of another node.
     Known(u64),
@@ -31,12 +31,12 @@ pub(crate) enum NodeReply {
     Held(Grant),
     /// The node may have lost data, and grants nothing for this long.
     Early(Duration),
-    /// No owner has it.
+    /// No owner has the node.
     Absent,
-    /// Another owner has it.
+    /// Another owner has the node.
     Waiting { holder: HolderId, waiting: Waiting },
 }
 
-/// Tells the holders of nodes apart.
+/// Distinguishes the holders of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HolderId(pub(crate) u64);

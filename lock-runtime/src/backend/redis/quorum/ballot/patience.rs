@@ -2,29 +2,29 @@
 
 use std::time::Duration;
 
-/// How often an owner looks at the other owners' nodes before it waits for messages alone.
+/// How often an owner asks the other owners' nodes again before it only waits for messages.
 pub(in crate::backend::redis::quorum) const LOOKS: u32 = 3;
 
-/// The shortest wait for a node that does not answer.
+/// The minimum wait for a node that does not answer.
 const LEAST_SILENCE: Duration = Duration::from_millis(20);
 
-/// The shortest time before another look at the other owners' nodes, in addition to two round trips.
+/// The minimum time before the other owners' nodes are asked again, in addition to two round trips.
 pub(crate) const LEAST_LOOK: Duration = Duration::from_micros(500);
 
-/// One answer slower than this does not extend the wait for a node.
+/// A slower answer counts as this slow, so that one answer cannot extend the wait for nodes further.
 const SLOWEST: Duration = Duration::from_millis(50);
 
 /// How long an owner waits for nodes, derived from their answer times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patience {
-    /// The wait for a silent node before the owner yields.
+    /// How long the owner waits for a silent node before it yields.
     pub(crate) with_silence: Duration,
-    /// The first interval after which an owner that has some nodes looks at the others again.
+    /// The first interval after which an owner with some nodes asks the others again.
     pub(crate) before_look: Duration,
 }
 
 impl Patience {
-    /// The patience for nodes whose answers usually take `round_trip`.
+    /// Returns the patience for nodes whose answers usually take `round_trip`.
     pub(crate) fn of(round_trip: Duration) -> Patience {
         Patience {
             with_silence: LEAST_SILENCE.max(round_trip * 4),
@@ -32,8 +32,8 @@ impl Patience {
         }
     }
 
-    /// A node that had counted as silent answered after all: all nodes may have become slow at once, as on another
-    /// network route.
+    /// Notes how long an answer took. If its node had counted as silent, all nodes may have become slow at once, for
+    /// example because of another network route.
     pub(super) fn note(&mut self, took: Duration) {
         if took > self.with_silence {
             let slow = Patience::of(took.min(SLOWEST));

@@ -28,33 +28,33 @@ use crate::lease::record::Grant;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     pub(in crate::backend::redis::quorum) standing: Standing,
-    /// The command that is not answered yet.
+    /// The command in flight.
     pub(in crate::backend::redis::quorum) sent: Option<Sent>,
     pub(in crate::backend::redis::quorum) message: Message,
-    /// A message came at some time: a waiter queues, or did.
+    /// Whether any message has come: a waiter queues, or did.
     pub(in crate::backend::redis::quorum) was_notified: bool,
-    /// Tokens up to this one do not count: an unanswered `cede` named it.
+    /// Tokens up to this one do not count, because an unanswered `cede` named it.
     pub(in crate::backend::redis::quorum) void: u64,
-    /// Why the last command gained nothing, if no other owner has the node.
+    /// Why the last command failed, unless another owner has the node.
     pub(in crate::backend::redis::quorum) failure: Option<Reason>,
-    /// The acquires and ends here.
+    /// The owner's acquires and ends on this node.
     pub(crate) outstanding: Outstanding,
-    /// It is unknown whether the node's clock is off: its vote does not count yet.
+    /// Whether it is unknown if the node's clock is off. Until that is known, its vote does not count.
     pub(crate) is_clock_unknown: bool,
     pub(in crate::backend::redis::quorum) late: Late,
     pub(in crate::backend::redis::quorum) ended: Ended,
 }
 
-/// The node's message since the last command to it.
+/// The state of the node's message since the last command to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::backend::redis::quorum) enum Message {
     #[default]
     None,
-    /// The command under way, or the next one, anticipates a message that is still to come.
+    /// The command in flight, or the next one, anticipates a message that has not come yet.
     Expected,
-    /// That message has come, and no other. If the owner then has the node, the message announced it.
+    /// That message has come, and no other. If the command gets the node, the message announced that.
     AsExpected,
-    /// A message came that needs a command in answer.
+    /// A message has come that needs a command in answer.
     News,
 }
 
@@ -67,39 +67,39 @@ impl Message {
     }
 }
 
-/// An event at a node after the owner had got the lock or had ended.
+/// Something that happened at a node after the owner got the lock or ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::backend::redis::quorum) enum Late {
     #[default]
     Nothing,
-    /// The owner has the lock, and will confirm this node, which was granted to it afterwards.
+    /// The owner has the lock, and will confirm this node, which it was granted later.
     Claim,
-    /// The owner was ended, and an acquire was sent after that.
+    /// The owner was ended, and an acquire was sent after the end.
     Revived,
 }
 
-/// What is known about the owner's end at a node.
+/// The knowledge about the owner's end at a node.
 #[derive(Clone, Debug, Default)]
 pub(in crate::backend::redis::quorum) enum Ended {
     #[default]
     Unknown,
-    /// The answer to the last end.
+    /// The last end was answered like this.
     Answered(Result<EndReply, WireError>),
-    /// It found nothing, perhaps because of an earlier end whose own answer was lost.
+    /// The end found nothing, perhaps because an earlier end was carried out and its answer lost.
     Doubtful,
 }
 
-/// The node's last answer.
+/// The last answer of the node.
 #[derive(Clone, Debug, Default)]
 pub(in crate::backend::redis::quorum) enum Standing {
-    /// Nothing, or nothing that still counts.
+    /// No answer, or none that still counts.
     #[default]
     Unknown,
-    /// Like `Unknown`, and the node is asked once more: it was free or is about to be, or its answer does not count.
+    /// Like `Unknown`, and the node must be asked again: it was free, will be free soon, or its answer did not count.
     AskAgain,
     /// The owner has the node. The vote was requested at `at`.
     Held { grant: Grant, at: Moment },
-    /// Another owner has the node. `is_fresh`: the request was sent while this owner had one.
+    /// Another owner has the node. `is_fresh` means that the request was sent while this owner had a node.
     Waiting {
         holder: HolderId,
         waiting: Arc<Waiting>,
@@ -107,14 +107,14 @@ pub(in crate::backend::redis::quorum) enum Standing {
     },
 }
 
-/// A command under way.
+/// A command in flight.
 #[derive(Clone, Debug)]
 pub(in crate::backend::redis::quorum) struct Sent {
     pub(in crate::backend::redis::quorum) command: Command,
     pub(in crate::backend::redis::quorum) at: Moment,
-    /// The owner had a node when this was sent.
+    /// Whether the owner had a node when this was sent.
     pub(in crate::backend::redis::quorum) looks: bool,
-    /// It was handed to a connection.
+    /// Whether the command was handed to a connection.
     pub(in crate::backend::redis::quorum) is_written: bool,
 }
 
@@ -123,7 +123,7 @@ impl Place {
         if self.is_notified() {
             self.message = Message::None;
             if self.holder().is_some() {
-                // By now the node has another holder, most likely this owner.
+                // By now the node has another holder, probably this owner.
                 self.standing = Standing::Unknown;
             }
         }
@@ -138,28 +138,28 @@ impl Place {
         });
     }
 
-    /// The node's owner seems to be ending, according to another node's message: a command sent now usually arrives
-    /// after its end. If it arrives before, its answer is that the owner waits, and the message triggers another
-    /// command.
+    /// Prepares for the end of the node's owner, which another node's message suggests. A command that is sent now
+    /// usually arrives after that end. If it arrives before, the answer is that the owner waits, and the node's own
+    /// message triggers another command.
     pub(super) fn expect_end(&mut self) {
-        // If the node's message has already arrived, the next one is a different event.
+        // If this node's message has already arrived, the next one reports another event.
         if !self.is_notified() && self.holder().is_some() && self.may_repeat() {
             self.standing = Standing::AskAgain;
             self.message = Message::Expected;
         }
     }
 
-    /// A message came since the last command.
+    /// Returns whether a message came since the last command.
     pub(super) fn is_notified(&self) -> bool {
         matches!(self.message, Message::AsExpected | Message::News)
     }
 
-    /// The owner was ended, and a command is about to be sent that may make it hold the node or queue there.
+    /// Notes that the owner was ended, but a command is about to be sent that may make it hold the node or queue there.
     pub(crate) fn revive(&mut self) {
         self.late = Late::Revived;
     }
 
-    /// Whether the owner must be ended here once more. The caller does that.
+    /// Returns whether the owner must be ended here once more, and leaves that to the caller.
     pub(crate) fn take_revived(&mut self) -> bool {
         let is_revived = self.late == Late::Revived;
         if is_revived {
@@ -168,14 +168,14 @@ impl Place {
         is_revived
     }
 
-    /// The answer to the command under way gives the owner the node.
+    /// Notes that the answer to the command in flight gives the owner the node.
     pub(super) fn note_held(&mut self) {
         if self.message == Message::AsExpected {
             self.message = Message::None;
         }
     }
 
-    /// No answer is pending any longer, so the next message is news.
+    /// Notes that no answer is pending any longer, so that the next message is news.
     pub(super) fn expect_nothing(&mut self) {
         self.message = match self.message {
             Message::None | Message::Expected => Message::None,
@@ -183,7 +183,7 @@ impl Place {
         };
     }
 
-    /// The progress of the command under way. Once it is handed to a connection, it may be carried out.
+    /// Notes the progress of the command in flight. Once a connection has it, it may be carried out.
     pub(crate) fn note(&mut self, event: SendEvent, ttl: Duration, queue: bool) {
         self.outstanding.note_acquire(event, ttl, queue);
         let is_written = match event {
@@ -196,7 +196,7 @@ impl Place {
         }
     }
 
-    /// Forgets the command under way if it was never written. Returns whether it did.
+    /// Forgets the command in flight if no connection has it. Returns whether a connection has it.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
         let forgotten = self.sent.take_if(|sent| !sent.is_written);
         if forgotten.is_none() {
@@ -204,13 +204,13 @@ impl Place {
         }
         self.expect_nothing();
         if let Standing::Unknown = self.standing {
-            // A message of this or another node had asked for it, and nothing else will.
+            // A message of this or another node asked for the command, and will not come again.
             self.standing = Standing::AskAgain;
         }
         false
     }
 
-    /// The grant of this node, and when it was asked for.
+    /// Returns the grant of this node, and when it was requested.
     pub(crate) fn held(&self) -> Option<(Grant, Moment)> {
         match self.standing {
             Standing::Held { grant, at } => Some((grant, at)),
@@ -218,7 +218,7 @@ impl Place {
         }
     }
 
-    /// The other owner that has the node.
+    /// Returns the other owner that has the node.
     pub(super) fn holder(&self) -> Option<HolderId> {
         match self.standing {
             Standing::Waiting { holder, .. } => Some(holder),
@@ -226,7 +226,7 @@ impl Place {
         }
     }
 
-    /// Whether the last answer named another owner, and no command has been sent since.
+    /// Returns whether the last answer named another owner, and no command has been sent since.
     pub(super) fn is_of_another(&self) -> bool {
         self.holder().is_some() && self.sent.is_none()
     }
@@ -243,19 +243,19 @@ impl Place {
         matches!(command, Some(Command::Cede { .. }))
     }
 
-    /// Whether a command may be sent now. One that failed, or came early, is repeated with the next attempt, after a
-    /// pause.
+    /// Returns whether a command may be sent now. After a failure, or while the node does not vote, the next attempt
+    /// repeats it, after a pause.
     pub(super) fn may_repeat(&self) -> bool {
         self.sent.is_none() && self.failure.is_none()
     }
 
-    /// The node has not answered a command for longer than `patience`.
+    /// Returns whether the node has not answered a command for longer than `patience`.
     pub(super) fn is_silent(&self, now: Moment, patience: Duration) -> bool {
         let sent = self.sent.as_ref();
         sent.is_some_and(|sent| now > sent.at + patience)
     }
 
-    /// When the node counts as silent, if it does not answer.
+    /// Returns when the node counts as silent if it does not answer.
     pub(super) fn silent_at(&self, patience: Duration) -> Option<Moment> {
         self.sent.as_ref().map(|sent| sent.at + patience)
     }
@@ -265,22 +265,22 @@ impl Place {
             || matches!(self.standing, Standing::Held { grant, .. } if grant.contended)
     }
 
-    /// A message of the node names the owner.
+    /// Notes a message of the node that names the owner.
     pub(super) fn note_message(&mut self) {
         self.message = self.message.come();
         self.was_notified = true;
     }
 }
 
-/// Why a node's vote does not count.
+/// The reason that a node's vote does not count.
 #[derive(Clone, Debug)]
 pub(crate) enum Reason {
-    /// It may have lost data, and votes after this time.
+    /// The node may have lost data, and votes after this time.
     Early(Duration),
-    /// It has answered, but too few others have to judge its clock.
+    /// The node has answered, but too few others have done so to judge its clock.
     ClockUnknown,
     Failed(String),
-    /// It would refuse the command again.
+    /// The node would refuse the command again.
     Refused(String),
 }
 

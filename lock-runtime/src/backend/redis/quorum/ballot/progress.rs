@@ -13,20 +13,20 @@ use crate::lease::record::Grant;
 pub(crate) enum Progress {
     /// The owner has the lock.
     Granted { grant: Grant, at: Moment },
-    /// The answers are not conclusive yet, or votes are split.
+    /// There are not enough answers yet, or votes are split.
     Open,
-    /// Another owner has the lock, or several have some of its nodes.
+    /// Another owner has the lock, or several owners have some of its nodes.
     Waits(Waiting),
-    /// So many votes do not count that no majority is left.
+    /// So many votes do not count that no majority is possible.
     TooFew,
 }
 
 impl Ballot {
-    /// Evaluates the attempt. `is_over`: it waits for nothing more.
+    /// Evaluates the attempt. If `is_over`, it waits for nothing more.
     pub(crate) fn progress(&self, now: Moment, is_over: bool) -> Progress {
         match self.verdict(now) {
             Verdict::Has { grant, at } => return Progress::Granted { grant, at },
-            // Commands that write the largest token back are due or under way.
+            // Commands that write the largest token back are due or in flight.
             Verdict::Unequal(_) if !is_over => return Progress::Open,
             Verdict::Unequal(_) | Verdict::Open => {}
         }
@@ -56,15 +56,15 @@ impl Ballot {
         }
         let is_kept = |place: &&Place| self.is_held(place, now) && !place.is_ceding();
         let kept = self.places.iter().filter(is_kept).count();
-        // They are not known to count: too few clocks are known.
+        // These votes may not count: too few clocks are known.
         if answered < majority || kept >= majority {
             return Progress::TooFew;
         }
         self.waits(now)
     }
 
-    /// The position of an owner that does not have the lock. The holder is the owner of most nodes, and the time is how
-    /// long until enough nodes are free.
+    /// Describes the position of an owner that does not have the lock. The holder is the owner with most nodes, and the
+    /// time is how long until enough nodes are free.
     fn waits(&self, now: Moment) -> Progress {
         let others = || {
             self.places
@@ -97,7 +97,7 @@ impl Ballot {
         })
     }
 
-    /// When there may be something to do even if no node answers.
+    /// Returns when there may be something to do even if no node answers.
     pub(crate) fn next_time(&self, now: Moment) -> Option<Moment> {
         let silence = self.patience.with_silence;
         let places = self.places.iter();
@@ -113,7 +113,7 @@ impl Ballot {
             .min()
     }
 
-    /// The nodes whose vote does not count, by number, and why.
+    /// Returns the nodes whose vote does not count, with the reasons.
     pub(crate) fn reasons(&self) -> Vec<(usize, Reason)> {
         let reason = |place: &Place| {
             if place.held().is_some() && place.is_clock_unknown {

@@ -47,7 +47,7 @@ fn of_another(holder: u64) -> NodeReply {
     }
 }
 
-/// An owner that has asked all of this many nodes at 0 ms.
+/// Creates an owner that has asked this many nodes at 0 ms.
 fn asked(nodes: usize) -> Ballot {
     let patience = Patience {
         with_silence: ms(20),
@@ -69,7 +69,7 @@ fn send(ballot: &mut Ballot, node: usize, command: Command, now: u64) {
         .note(SendEvent::Sending(ON), TTL, true);
 }
 
-/// The answers of the first nodes, all at 1 ms to commands sent at 0 ms.
+/// Creates an owner that the first nodes have answered at 1 ms, after commands at 0 ms.
 fn answered(nodes: usize, replies: impl IntoIterator<Item = NodeReply>) -> Ballot {
     let mut ballot = asked(nodes);
     for (node, reply) in replies.into_iter().enumerate() {
@@ -131,7 +131,7 @@ fn first_proposal_is_a_guess_and_later_ones_are_tokens_of_nodes() {
 }
 
 #[test]
-fn expired_vote_is_none() {
+fn expired_vote_does_not_count() {
     let ballot = answered(3, [vote(TOKEN), vote(TOKEN)]);
     assert!(matches!(ballot.verdict(at(9_800)), Verdict::Has { .. }));
     assert_eq!(
@@ -142,7 +142,7 @@ fn expired_vote_is_none() {
 }
 
 #[test]
-fn early_node_gives_nothing_and_is_asked_again_by_the_next_attempt() {
+fn early_node_does_not_vote_and_is_asked_again_by_the_next_attempt() {
     let mut ballot = answered(3, [vote(TOKEN), early(900), early(950)]);
     assert_eq!(ballot.verdict(at(1)), Verdict::Open);
     assert!(matches!(ballot.progress(at(1), false), Progress::TooFew));
@@ -154,7 +154,7 @@ fn early_node_gives_nothing_and_is_asked_again_by_the_next_attempt() {
     assert_eq!(ballot.ask(true, at(600)).len(), 3);
 }
 
-/// The third node may not have a vote for a minute.
+/// The third node has no vote for a minute.
 #[test]
 fn owner_gives_way_although_a_node_is_early() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), early(60_000)]);
@@ -179,7 +179,7 @@ fn node_that_turns_out_to_be_early_has_no_vote() {
 }
 
 #[test]
-fn node_is_ceded_to_a_better_waiter_that_a_message_tells_of() {
+fn node_is_yielded_to_an_earlier_waiter_that_a_message_announces() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
     assert!(ballot.due(true, at(1)).is_empty());
     ballot.notified(0);
@@ -191,14 +191,14 @@ fn node_is_ceded_to_a_better_waiter_that_a_message_tells_of() {
 }
 
 #[test]
-fn node_is_not_ceded_where_no_other_owner_has_one() {
+fn node_is_not_yielded_if_no_other_owner_has_a_node() {
     let mut ballot = answered(3, [vote(TOKEN)]);
     ballot.notified(0);
     assert!(ballot.due(true, at(1)).is_empty());
 }
 
 #[test]
-fn vote_does_not_count_while_it_is_ceded() {
+fn vote_does_not_count_while_it_is_yielded() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
     let cede = Command::Cede {
         token: FencingToken::new(TOKEN),
@@ -211,11 +211,11 @@ fn vote_does_not_count_while_it_is_ceded() {
         grant: grant(TOKEN),
         at: at(0),
     };
-    assert_eq!(ballot.verdict(at(3)), kept, "a kept cede raises no expiry");
+    assert_eq!(ballot.verdict(at(3)), kept, "a kept yield raises no expiry");
 }
 
 #[test]
-fn token_of_an_unanswered_cede_counts_no_more() {
+fn token_of_an_unanswered_yield_no_longer_counts() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), vote(TOKEN)]);
     let cede = Command::Cede {
         token: FencingToken::new(TOKEN),
@@ -230,7 +230,7 @@ fn token_of_an_unanswered_cede_counts_no_more() {
     assert_eq!(
         ballot.verdict(at(4)),
         Verdict::Open,
-        "the late cede would take it"
+        "the late yield would take it"
     );
     send(&mut ballot, 0, above, 5);
     ballot.answered(0, at(5), vote(TOKEN + 1), at(6));
@@ -241,11 +241,11 @@ fn token_of_an_unanswered_cede_counts_no_more() {
 }
 
 #[test]
-fn split_nodes_are_looked_at_again_before_the_owner_gives_way() {
+fn split_nodes_are_checked_again_before_the_owner_yields() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(2)]);
     assert!(
         ballot.due(true, at(1)).is_empty(),
-        "the first look is planned"
+        "the first check is planned"
     );
     assert_eq!(ballot.next_time(at(1)), Some(at(3)));
     let looks = ballot.due(true, at(3));
@@ -287,7 +287,7 @@ fn owner_keeps_its_nodes_while_another_has_a_majority() {
     let is_cede = |(_, command): &(usize, Command)| matches!(command, Command::Cede { .. });
     assert!(!commands.iter().any(is_cede), "{commands:?}");
     let Progress::Waits(waiting) = ballot.progress(at(4), false) else {
-        panic!("another owner has the lock");
+        panic!("not waiting for another owner");
     };
     assert_eq!(waiting.holder, Holder::Ours("holder 1".to_owned()));
     assert_eq!(waiting.remaining, Some(ms(100)), "one more node is enough");
@@ -343,12 +343,12 @@ fn busy_lock_is_unknown_once_a_majority_is_silent() {
 }
 
 #[test]
-fn nodes_that_refuse_are_told_from_those_that_do_not_answer() {
+fn refusing_nodes_are_distinguished_from_silent_nodes() {
     let mut ballot = asked(3);
     ballot.place_mut(0).outstanding.refused(ON);
     ballot.unanswered(0, &WireError::refused("no right"));
     ballot.unanswered(1, &unavailable());
-    // A command that the node refused need not be ended there again and again.
+    // A command that the node refused does not need repeated ends there.
     let may_hold = [0, 1].map(|node| ballot.place_mut(node).outstanding.may_hold());
     assert_eq!(may_hold, [false, true]);
     let reasons = ballot.reasons();
@@ -366,11 +366,11 @@ fn nodes_that_refuse_are_told_from_those_that_do_not_answer() {
 }
 
 #[test]
-fn ended_owner_asks_no_more_and_is_ended_where_it_may_be() {
+fn ended_owner_asks_no_longer_and_is_ended_where_it_may_be() {
     let mut ballot = answered(5, [vote(TOKEN), of_another(1), vote(TOKEN)]);
     ballot.notified(2);
     ballot.unanswered(3, &unavailable());
-    let ends = ballot.end().expect("it is the first end");
+    let ends = ballot.end().expect("the owner was not ended before");
     let release = FirstEnd::Release(grant(TOKEN));
     let end = FirstEnd::End;
     assert_eq!(ends, [(0, release), (1, end), (2, end), (3, end), (4, end)]);
@@ -388,7 +388,7 @@ fn node_that_was_never_asked_needs_no_end() {
 }
 
 #[test]
-fn lock_is_freed_when_a_majority_says_so() {
+fn lock_is_freed_when_a_majority_reports_it() {
     let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), vote(TOKEN)]);
     ballot.end();
     ballot.note_end(0, Ok(EndReply::Freed));
@@ -430,7 +430,7 @@ fn message_that_no_command_answers_does_not_keep_an_attempt_from_asking() {
     let mut ballot = answered(3, [vote(TOKEN)]);
     ballot.unanswered(1, &unavailable());
     ballot.unanswered(2, &unavailable());
-    // A waiter queues at the node that the owner has, and a late command has queued the owner at another one.
+    // A waiter queues at the owner's node, and a late command has queued the owner at another node.
     ballot.notified(0);
     ballot.notified(1);
     assert!(!ballot.has_message(at(2)));
@@ -447,7 +447,7 @@ fn message_of_a_node_is_answered_by_a_command_to_it() {
     let asked = ballot.due(true, at(2));
     assert_eq!(asked, [(2, acquire(Proposal::Guess(STAMP + GUESS_AHEAD)))]);
     send(&mut ballot, 2, asked[0].1, 2);
-    assert!(!ballot.has_message(at(2)), "it is under way");
+    assert!(!ballot.has_message(at(2)), "it is in flight");
     ballot.notified(2);
     assert!(!ballot.has_message(at(2)));
     ballot.answered(2, at(2), of_another(1), at(3));
@@ -475,7 +475,7 @@ fn attempt_that_begins_with_a_message_asks_all_nodes_unless_the_owner_has_one() 
     assert_eq!(asked, [2]);
 }
 
-/// An owner that the first node notified, and that has asked all nodes for that at 2 ms.
+/// Creates an owner that the first node has notified, and that has then asked all nodes at 2 ms.
 fn told() -> Ballot {
     let mut ballot = answered(3, [of_another(1), of_another(1), of_another(1)]);
     ballot.notified(0);
@@ -486,7 +486,7 @@ fn told() -> Ballot {
 }
 
 #[test]
-fn message_that_was_expected_is_not_taken_for_one_that_asks_to_give_way() {
+fn expected_message_does_not_make_the_owner_yield() {
     let mut ballot = told();
     ballot.notified(2);
     ballot.answered(1, at(2), of_another(1), at(3));
@@ -525,9 +525,9 @@ fn only_the_first_message_during_the_first_command_was_expected() {
     assert!(ballot.place_mut(2).is_notified(), "during another command");
 }
 
-/// A message is noted when it is read, and an answer when its task is polled.
+/// A message is noted when it is read, an answer only when its task is polled.
 #[test]
-fn message_that_is_noted_before_an_earlier_answer_has_the_node_asked_again() {
+fn message_before_an_earlier_answer_makes_the_owner_ask_the_node_again() {
     let mut ballot = told();
     ballot.answered(0, at(2), vote(TOKEN), at(3));
     ballot.notified(1);
@@ -537,7 +537,7 @@ fn message_that_is_noted_before_an_earlier_answer_has_the_node_asked_again() {
 }
 
 #[test]
-fn second_message_of_a_node_asks_to_give_way_although_the_first_began_the_attempt() {
+fn second_message_of_a_node_asks_to_yield_although_the_first_began_the_attempt() {
     let mut ballot = told();
     ballot.notified(0);
     ballot.answered(0, at(2), vote(TOKEN), at(3));
@@ -632,7 +632,7 @@ fn end_that_finds_nothing_after_a_lost_answer_denies_nothing() {
 }
 
 #[test]
-fn silent_cede_is_no_majority_of_votes() {
+fn unanswered_yield_makes_no_majority_of_votes() {
     let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), of_another(1)]);
     let token = FencingToken::new(TOKEN);
     send(&mut ballot, 1, Command::Cede { token }, 1);
@@ -641,7 +641,8 @@ fn silent_cede_is_no_majority_of_votes() {
     assert!(matches!(progress, Progress::Waits(_)), "{progress:?}");
 }
 
-/// Each of two owners may have seen the other where it no longer is: if both gave up, neither would have the lock.
+/// Two owners may each have seen the other on nodes that it no longer has. If both gave up, neither would have the
+/// lock.
 #[test]
 fn caller_that_tries_and_has_a_node_doubts_the_majority_of_another() {
     let answers = || [vote(TOKEN), of_another(1), of_another(1)];
@@ -673,9 +674,9 @@ fn caller_that_tries_and_has_a_node_doubts_the_majority_of_another() {
     assert!(!is_open(&ballot, 1), "it never had a node");
 }
 
-/// Its nodes answer more slowly than before, so it looks again before it has doubted for long.
+/// The nodes answer more slowly than before, so the owner looks again before its doubt ends.
 #[test]
-fn caller_that_tries_believes_a_majority_although_it_is_looking() {
+fn caller_that_tries_accepts_a_majority_during_its_check() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(1)]);
     ballot.begin_attempt(asked(3).patience, true);
     ballot.had_a_node = true;
@@ -723,7 +724,7 @@ fn node_that_is_kept_is_not_offered_again_at_once() {
     assert!(offered(&mut ballot, 21), "the last node is silent");
     send(&mut ballot, 0, cede, 21);
     ballot.answered(0, at(21), vote(TOKEN), at(22));
-    // It looks at the other node in between.
+    // The owner looks at the other node in between.
     for now in [23, 30, 31, 40] {
         for (node, command) in ballot.due(true, at(now)) {
             assert_ne!(command, cede, "at {now}");
@@ -732,7 +733,7 @@ fn node_that_is_kept_is_not_offered_again_at_once() {
         }
     }
     assert!(ballot.next_time(at(41)) <= Some(at(42)));
-    assert!(offered(&mut ballot, 43), "it is silent still");
+    assert!(offered(&mut ballot, 43), "it is still silent");
 }
 
 #[test]
@@ -755,7 +756,7 @@ fn command_that_a_message_asked_for_is_due_again_if_it_was_not_written() {
     assert_eq!(ballot.due(true, at(2)), [(1, again)]);
     ballot.sent(1, again, at(2));
     assert!(!ballot.place_mut(1).forget_unwritten());
-    // A message of another node.
+    // Another node sends a message.
     ballot.notified(2);
     assert_eq!(ballot.due(true, at(3)), [(1, again), (2, again)]);
 }
@@ -769,7 +770,7 @@ fn node_that_comes_to_a_holder_is_confirmed_once() {
     ballot.notified(0);
     assert_eq!(ballot.take_late_claims(), [2], "it has the first already");
     ballot.notified(2);
-    assert!(ballot.take_late_claims().is_empty(), "it is under way");
+    assert!(ballot.take_late_claims().is_empty(), "it is in flight");
     assert_eq!(ballot.confirms_claim(2), Some(TTL));
     assert_eq!(ballot.take_late_claims(), [2]);
     ballot.end();

@@ -65,7 +65,7 @@ fn refused_command_is_not_taken_for_a_free_lock() {
 }
 
 #[test]
-fn lapsed_shares_are_no_holders() {
+fn lapsed_shares_are_not_holders() {
     let shares = set(&[
         ("aaaaaaaaABCDEFGH012345", NOW - 1.0),
         ("bbbbbbbbABCDEFGH012345*3", NOW + 2e6),

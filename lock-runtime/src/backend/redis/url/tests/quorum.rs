@@ -6,7 +6,7 @@ use super::*;
 
 fn quorum(url: &str, options: &Options) -> Result<QuorumTarget, LockError> {
     let target = QuorumTarget::of(&Parts::of(trim(url)?)?, options)?;
-    Ok(target.expect("it names a quorum"))
+    Ok(target.expect("the URL of a quorum"))
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn quorum_url_names_three_five_seven_or_nine_nodes() {
 }
 
 #[test]
-fn nodes_of_a_quorum_url_have_one_login_or_each_its_own() {
+fn nodes_of_a_quorum_url_share_a_login_or_each_has_its_own() {
     let node = |(address, login): &(Address, RedisConnectionInfo)| {
         let login = [login.username(), login.password()];
         (

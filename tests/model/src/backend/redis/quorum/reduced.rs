@@ -1,4 +1,4 @@
-//! Makes ballots equal that differ only in what no decision of the model reads.
+//! Makes ballots equal if they differ only in fields that no decision of the model reads.
 
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
