@@ -8,14 +8,35 @@
 //! All of them work with every kind of store, also in memory. Inspection writes nothing and runs no script, so [few
 //! permissions](crate::docs::security#viewers-and-operators) are enough.
 //!
-//! Labels, keys and reasons come from other programs. Escape them wherever they are shown; [`is_plain`] detects the
-//! characters that a terminal would obey.
+//! Labels, keys and reasons come from other programs, and may contain characters that a terminal would obey: [`escape`]
+//! them wherever they are shown.
+//!
+//! # As JSON
+//!
+//! With the feature `serde`, these types implement `Serialize`, and none implements `Deserialize`. `lockctl --json` and
+//! `lock-web` write the same JSON. Its fields are stable, and a later version may add some.
+//!
+//! | type | fields |
+//! |---|---|
+//! | [`ListedLock`] | `key`, the fields of its holder, `holders`, `waiters` |
+//! | [`LockState`] | `key`, `held`, `holders`, `more_holders`, `waiters`, `more_waiters`, `last_token`; `votes` on a quorum |
+//! | [`Holder`] | `holder`: its label; `kind`, `token`, `reference`, `record`: the hash in the reference; `age_ms`, `remaining_ms`, `permits` |
+//! | [`Waiter`] | `waiter`: its label; `waiting_ms`, `last_seen_ms` |
+//! | [`Votes`] | `nodes`, `answered`, `held` |
+//! | [`LocalHold`] | `keys`, `function`, `token`, `age_ms`, `remaining_ms`, `callers` |
+//! | [`AuditEntry`] | `at`, `operation`, `by`, `user`, `action`, `key`, `token`, `holder`: the label; `reason`, `outcome`; `error` if it failed |
+//! | [`Revoked`] | `outcome`: `freed` or `handed_off`, with the fields of its receipt; `changed`, with the `lock`; or `not_held` |
+//! | [`Receipt`] | `key`, `operation`, `former_holder`: the label; `outcome`, `audited`; `nodes` on a quorum |
+//!
+//! A duration is a number of whole milliseconds, a time is RFC 3339 in UTC, a token is a number. Kinds, actions and
+//! outcomes are their words, keys and labels are not escaped, and all other types are the text that they display. What
+//! is unknown is `null`.
 
 pub use crate::client::{Audit, Locks};
 #[doc(hidden)]
 pub use crate::state::{Answer, ServerAnswers};
 pub use crate::state::{
-    AuditEntry, Holder, HolderKind, HolderRef, ListingPosition, LocalHold, LockState,
-    ParseHolderRefError, ParseListingPositionError, Receipt, RecordHash, Revocation, Revoked,
-    Votes, Waiter, is_plain,
+    AuditAction, AuditEntry, AuditOutcome, Escaped, Holder, HolderKind, HolderRef, ListedLock,
+    ListingPosition, LocalHold, LockState, ParseHolderRefError, ParseListingPositionError, Receipt,
+    RecordHash, Revocation, Revoked, Votes, Waiter, escape, is_printable,
 };

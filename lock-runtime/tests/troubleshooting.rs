@@ -80,10 +80,21 @@ const NO_MESSAGES: &[&str] = &[
     "… paths between two locks",
     "… rings of locks",
     "… templates and names of locks",
-    // Outcomes of revocations, for people.
-    "handed to a waiter",
+    // Receipts, and lines of the audit, for people.
+    " (user …)",
+    " of a holder without a label",
+    " on … nodes",
+    ", by …",
+    "a holder without a label",
+    "a waiter has it now",
+    "handed off to a waiter",
+    "it is free",
     "not done, another holder had it",
     "not done, it was free",
+    "the lock has another holder by now, and nothing was done",
+    "the lock is free, and nothing was done",
+    "took lock `…` from ",
+    "… of … nodes have this owner; … answered",
     // The other parts of an error, and a server's text.
     "lock `…` …",
     "waited …",

@@ -55,10 +55,11 @@ pub use raw::{
 };
 pub use refusal::code_of;
 pub use scene::{
-    FENCE, KEY, LOCK, LONG, QUEUE, SHARES, SLACK, ask, behind_a_proxy, bring_scripts, client,
-    client_without_turns, cycle, exists, failed, figure, hold, hold_fenced, in_line, is_awaited,
-    is_free, keys_of, ms, nothing_is_left, owner_on, patient, revocation, revoke, sees_waiters,
-    served, server_and_client, server_and_connection, server_and_proxy, soon, token_of,
+    FENCE, KEY, LOCK, LONG, OPERATION, QUEUE, SHARES, SLACK, all_entries, all_locks, ask,
+    behind_a_proxy, bring_scripts, client, client_without_turns, cycle, exists, failed, figure,
+    hold, hold_fenced, in_line, is_awaited, is_free, keys_of, ms, nothing_is_left, owner_on,
+    patient, revocation, revoke, sees_waiters, served, server_and_client, server_and_connection,
+    server_and_proxy, soon, token_of,
 };
 pub use scripted::{Says, ScriptedServer, bulk};
 pub use seed::seed;

@@ -7,7 +7,9 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use lock_runtime::inspect::{HolderRef, Locks, Receipt, Revocation, Revoked};
+use lock_runtime::inspect::{
+    Audit, AuditEntry, HolderRef, ListedLock, Locks, Receipt, Revocation, Revoked,
+};
 use lock_runtime::{
     FencingToken, LockClient, LockClientBuilder, LockError, LockErrorKind, LockGuard,
 };
@@ -25,6 +27,9 @@ pub const LOCK: &str = "lock:order:42";
 pub const FENCE: &str = "{lock:order:42}:f";
 pub const QUEUE: &str = "{lock:order:42}:w";
 pub const SHARES: &str = "{lock:order:42}:r";
+
+/// The id of an operation, as another client may have it.
+pub const OPERATION: &str = "019b0000-0000-7000-8000-000000000001";
 
 /// A wait that only a failing test exhausts.
 pub const LONG: Duration = PATIENCE;
@@ -162,7 +167,7 @@ pub fn figure(connection: &mut Connection, name: &str) -> u64 {
 /// Waits until so many callers of this client wait for the lock that another one of them has.
 pub async fn in_line(client: &LockClient, callers: usize) {
     eventually("callers in line", LONG, async || {
-        client.held()[0].waiting == callers
+        client.held()[0].callers == callers
     })
     .await;
 }
@@ -171,7 +176,7 @@ pub async fn in_line(client: &LockClient, callers: usize) {
 pub async fn sees_waiters(operator: &LockClient, key: &str, waiters: usize) {
     eventually("waiters", LONG, async || {
         let state = operator.inspect(key).await;
-        state.expect("it can be seen").waiting() == waiters
+        state.expect("it can be seen").waiter_count() == waiters
     })
     .await;
 }
@@ -196,13 +201,33 @@ pub fn owner_on(server: &RedisServer) -> Option<String> {
     value.map(|value| value[..22].to_owned())
 }
 
-/// The keys of the locks that are left of a listing.
-pub async fn keys_of(mut locks: Locks) -> BTreeSet<String> {
-    let mut keys = BTreeSet::new();
-    while let Some(page) = locks.next().await.expect("it can be read") {
-        keys.extend(page.into_iter().map(|state| state.key.as_str().to_owned()));
+/// The locks that are left of a listing.
+///
+/// # Errors
+///
+/// Those of a page.
+pub async fn all_locks(mut locks: Locks) -> Result<Vec<ListedLock>, LockError> {
+    let mut all = Vec::new();
+    while let Some(page) = locks.next_page().await? {
+        all.extend(page);
     }
-    keys
+    Ok(all)
+}
+
+/// The keys of the locks that are left of a listing.
+pub async fn keys_of(locks: Locks) -> BTreeSet<String> {
+    let all = all_locks(locks).await.expect("it can be read");
+    let keys = all.iter().map(|lock| lock.key.as_str().to_owned());
+    keys.collect()
+}
+
+/// The entries that are left of an audit.
+pub async fn all_entries(mut audit: Audit) -> Vec<AuditEntry> {
+    let mut all = Vec::new();
+    while let Some(page) = audit.next_page().await.expect("it can be read") {
+        all.extend(page);
+    }
+    all
 }
 
 /// Waits until a caller queues for the lock.

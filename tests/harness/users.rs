@@ -10,7 +10,7 @@ use crate::acl::{
     NAME, OPERATOR_RIGHTS, PASSWORD, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS,
     REDISSON_VIEWER_RIGHTS, RIGHTS, VIEWER_RIGHTS,
 };
-use crate::scene::{KEY, LONG, ask, hold, served, soon};
+use crate::scene::{KEY, LONG, all_entries, all_locks, ask, hold, served, soon};
 use crate::server::RedisServer;
 use crate::wait::eventually;
 
@@ -146,7 +146,7 @@ impl<'a> Users<'a> {
             }
             _ => {
                 let state = admin.inspect(KEY).await;
-                state.is_ok_and(|state| state.waiting() == 1)
+                state.is_ok_and(|state| state.waiter_count() == 1)
             }
         })
         .await;
@@ -186,10 +186,8 @@ impl<'a> Users<'a> {
         let operator = self.operator(None);
         self.revoke_all(&operator).await.expect("it may revoke");
         assert_eq!(self.refused("operator"), BTreeSet::new());
-        let mut audit = operator.audit();
-        while let Some(lines) = audit.next().await.expect("it may read the audit") {
-            assert!(lines.iter().all(|line| line.user == "operator"));
-        }
+        let entries = all_entries(operator.audit()).await;
+        assert!(entries.iter().all(|entry| entry.user == "operator"));
         let mut unused = Vec::new();
         for right in commands_of(&self.rights.operator) {
             let operator = self.operator(Some(right));
@@ -259,17 +257,16 @@ impl<'a> Users<'a> {
 async fn look(viewer: &LockClient) -> Result<(), LockError> {
     viewer.ping().await?;
     viewer.inspect(KEY).await?;
-    let mut locks = viewer.locks();
-    while locks.next().await?.is_some() {}
+    all_locks(viewer.locks()).await?;
     let mut audit = viewer.audit();
-    while audit.next().await?.is_some() {}
+    while audit.next_page().await?.is_some() {}
     Ok(())
 }
 
 /// Sees the holder, and takes the lock from it.
 async fn revoke(operator: &LockClient) -> Result<(), LockError> {
     let state = operator.inspect(KEY).await?;
-    let seen = state.holders[0].seen.expect("it can be revoked");
+    let seen = state.holders[0].reference.expect("it can be revoked");
     let revocation = Revocation::new("ann", "stuck");
     let revoked = operator.revoke(KEY, seen, revocation).await?;
     assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
@@ -283,7 +280,7 @@ async fn cannot_change(viewer: &LockClient, guard: &LockGuard) {
     let error = viewer.lock(KEY).wait(LONG).acquire().await.unwrap_err();
     assert!(error.is_rejected(), "{error}");
     let state = viewer.inspect(KEY).await.expect("the viewer may inspect");
-    let seen = state.holders[0].seen.expect("it could be revoked");
+    let seen = state.holders[0].reference.expect("it could be revoked");
     for revocation in [
         Revocation::new("eve", "mine"),
         Revocation::new("eve", "mine").without_audit(),

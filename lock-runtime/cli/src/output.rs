@@ -4,7 +4,9 @@ use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use lock_runtime::inspect::is_plain;
+use lock_runtime::inspect::is_printable;
+
+pub(crate) use lock_runtime::inspect::escape;
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -42,23 +44,7 @@ pub(crate) fn complain(what: &impl fmt::Display) {
     let text = what.to_string();
     if !text.is_empty() {
         // There is nowhere else to report it.
-        let _ = writeln!(io::stderr(), "lockctl: {}", Plain(&text));
-    }
-}
-
-/// Text from other programs, such as a key or the label of a holder. Escapes characters that a terminal would obey.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plain<'a>(pub(crate) &'a str);
-
-impl fmt::Display for Plain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            match is_plain(character) {
-                true => f.write_char(character)?,
-                false => write!(f, "{}", character.escape_unicode())?,
-            }
-        }
-        Ok(())
+        let _ = writeln!(io::stderr(), "lockctl: {}", escape(&text));
     }
 }
 
@@ -70,19 +56,19 @@ impl fmt::Display for Whom<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             "" => f.write_str("a holder without a label"),
-            label => write!(f, "{}", Plain(label)),
+            label => write!(f, "{}", escape(label)),
         }
     }
 }
 
-/// JSON that a terminal shows and does not obey, with the same meaning: a character that is not [`Plain`] can only be inside
-/// a string, and is escaped there.
+/// JSON that a terminal shows and does not obey, with the same meaning: a character that is not printable can only be
+/// inside a string, and is escaped there.
 struct PlainJson<'a>(&'a str);
 
 impl fmt::Display for PlainJson<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
-            if is_plain(character) {
+            if is_printable(character) {
                 f.write_char(character)?;
                 continue;
             }
@@ -98,6 +84,12 @@ impl fmt::Display for PlainJson<'_> {
 /// A duration in a few characters, or `-`: `350ms`, `4.2s`, `12m5s`, `3h12m`, `4d7h`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Brief(pub(crate) Option<u64>);
+
+impl Brief {
+    pub(crate) fn of(duration: Option<Duration>) -> Brief {
+        Brief(duration.map(millis))
+    }
+}
 
 impl fmt::Display for Brief {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -138,15 +130,6 @@ mod tests {
             ]
         );
         assert_eq!(Brief(None).to_string(), "-");
-    }
-
-    #[test]
-    fn text_that_a_terminal_would_obey_is_escaped() {
-        let text = "order:42 \u{1b}[31mred\u{7}\r\n\u{202e}txt.exe ü 漢";
-        assert_eq!(
-            Plain(text).to_string(),
-            "order:42 \\u{1b}[31mred\\u{7}\\u{d}\\u{a}\\u{202e}txt.exe ü 漢"
-        );
     }
 
     #[test]

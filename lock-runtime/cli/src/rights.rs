@@ -4,7 +4,7 @@ pub(crate) mod commands;
 
 use std::fmt::Write as _;
 
-use lock_runtime::inspect::is_plain;
+use lock_runtime::inspect::is_printable;
 
 use self::commands::{
     ON_A_CLUSTER, OPERATOR, OPERATOR_IN_REDISSON, OTHERS_ON_A_QUORUM, SERVICE, SERVICE_IN_REDISSON,
@@ -136,7 +136,7 @@ fn joined(patterns: &[&str]) -> String {
 /// A word of a command, as `redis-cli`, an ACL file and the server itself read it. Quotes it only if they, or a terminal, would
 /// misread it.
 fn quoted(word: &str) -> String {
-    let is_odd = |character| matches!(character, '"' | '\'') || !is_plain(character);
+    let is_odd = |character| matches!(character, '"' | '\'') || !is_printable(character);
     if !word.contains(is_odd) {
         return word.to_owned();
     }
@@ -144,7 +144,7 @@ fn quoted(word: &str) -> String {
     for character in word.chars() {
         match character {
             '"' | '\\' => quoted.extend(['\\', character]),
-            _ if is_plain(character) => quoted.push(character),
+            _ if is_printable(character) => quoted.push(character),
             _ => {
                 for byte in character.encode_utf8(&mut [0; 4]).bytes() {
                     // Writing to a string does not fail.

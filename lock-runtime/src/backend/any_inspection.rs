@@ -88,7 +88,7 @@ impl AnyBackend {
         each!(self,
             Memory(memory) => Ok(memory.revoke_seen(key, seen, by)),
             Remote(remote) => {
-                let notice = notice(&by.operation, &by.by, &by.reason);
+                let notice = notice(by.operation, &by.by, &by.reason);
                 let order = RevokeOrder { seen, notice };
                 remote.wire.revoke(names, &order).await.map_err(WireError::into_error)
             }

@@ -12,12 +12,12 @@ use crate::state::AuditEntry;
 
 /// Reads what operators did to locks, oldest first; created by [`LockClient::audit`](crate::LockClient::audit).
 ///
-/// The servers keep about the last 10 000 lines, two per operation, in the stream `{lock:}:audit`, where `lock:` is the
-/// client's prefix. A quorum's lines come node by node. A memory client keeps its lines in this process.
-#[must_use = "nothing is asked before `next`"]
+/// The servers keep about the last 10 000 entries, two per operation, in the stream `{lock:}:audit`, where `lock:` is
+/// the client's prefix. A quorum's entries come node by node. A memory client keeps its entries in this process.
+#[must_use = "nothing is read before `next_page`"]
 pub struct Audit {
     core: Arc<Core>,
-    since: Option<Duration>,
+    max_age: Option<Duration>,
     key: Option<LockKey>,
     cursor: Cursor,
 }
@@ -26,25 +26,28 @@ impl Audit {
     pub(super) fn new(core: Arc<Core>) -> Audit {
         Audit {
             core,
-            since: None,
+            max_age: None,
             key: None,
             cursor: Cursor::default(),
         }
     }
 
-    /// Reads only lines that are no older than this, by the server's clock.
-    pub fn since(mut self, age: Duration) -> Audit {
-        self.since = Some(age);
+    /// Reads only entries that are no older than this, by the server's clock.
+    pub fn max_age(mut self, age: Duration) -> Audit {
+        self.max_age = Some(age);
         self
     }
 
-    /// Reads only lines about this lock.
+    /// Reads only entries about this lock.
     pub fn key(mut self, key: impl Into<LockKey>) -> Audit {
         self.key = Some(key.into());
         self
     }
 
-    /// Returns the next lines, at least one; `None` after the last.
+    /// Reads the next page; returns `None` after the last one.
+    ///
+    /// A page may be empty before the last one: the server reads 250 entries for each, whatever [`key`](Audit::key)
+    /// selects.
     ///
     /// # Errors
     ///
@@ -52,43 +55,49 @@ impl Audit {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses nothing: the next call returns these lines.
+    /// Dropping the future loses nothing: the next call returns this page.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use lock_runtime::{LockClient, LockError, inspect::Revocation};
+    /// # use lock_runtime::{LockClient, LockError};
+    /// use lock_runtime::inspect::{AuditOutcome, Revocation};
+    ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LockError> {
     /// let client = LockClient::memory();
     /// let guard = client.lock("import").acquire().await?;
     /// let revocation = Revocation::new("ann@ops-1", "stuck import");
     /// client.revoke("import", guard.fencing_token().await?, revocation).await?;
     ///
-    /// let lines = client.audit().key("import").next().await?.unwrap_or_default();
-    /// let outcomes: Vec<&str> = lines.iter().map(|line| line.outcome.as_str()).collect();
-    /// assert_eq!(outcomes, ["intended", "freed"]);
+    /// let mut audit = client.audit().key("import");
+    /// let mut outcomes = Vec::new();
+    /// while let Some(page) = audit.next_page().await? {
+    ///     outcomes.extend(page.into_iter().map(|entry| entry.outcome));
+    /// }
+    /// assert_eq!(outcomes, [AuditOutcome::Intended, AuditOutcome::Freed]);
     /// # Ok(()) }
     /// ```
-    pub async fn next(&mut self) -> Result<Option<Vec<AuditEntry>>, LockError> {
-        let stream = self.core.audit_stream();
-        while !self.cursor.is_over {
-            let backend = &self.core.backend;
-            let mut lines = backend.lines(&stream, self.since, &mut self.cursor).await?;
-            if let Some(key) = &self.key {
-                lines.retain(|line| line.key == *key);
-            }
-            if !lines.is_empty() {
-                return Ok(Some(lines));
-            }
+    pub async fn next_page(&mut self) -> Result<Option<Vec<AuditEntry>>, LockError> {
+        if self.cursor.is_over {
+            return Ok(None);
         }
-        Ok(None)
+        let stream = self.core.audit_stream();
+        let backend = &self.core.backend;
+        let mut page = backend
+            .lines(&stream, self.max_age, &mut self.cursor)
+            .await?;
+        if let Some(key) = &self.key {
+            page.retain(|entry| entry.key == *key);
+        }
+        let is_end = page.is_empty() && self.cursor.is_over;
+        Ok((!is_end).then_some(page))
     }
 }
 
 impl fmt::Debug for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Audit")
-            .field("since", &self.since)
+            .field("max_age", &self.max_age)
             .field("key", &self.key)
             .finish_non_exhaustive()
     }

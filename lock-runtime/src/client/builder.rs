@@ -68,7 +68,7 @@ impl LockClient {
     /// # Cancel safety
     ///
     /// Dropping the future abandons the connection.
-    pub async fn connect(url: &str) -> Result<LockClient, LockError> {
+    pub async fn connect(url: impl Into<String>) -> Result<LockClient, LockError> {
         LockClient::builder().url(url).connect().await
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::wire::inspection::{Cursor, Listing};
 use crate::client::core::Core;
 use crate::error::LockError;
-use crate::state::{ListingPosition, LockState};
+use crate::state::{ListedLock, ListingPosition};
 
 /// How many keys a server scans for each page by default.
 const PAGE: u32 = 250;
@@ -16,14 +16,11 @@ const MAX_PAGE: u32 = 1_000;
 
 /// Lists held locks, page by page; created by [`LockClient::locks`](crate::LockClient::locks).
 ///
-/// A lock that anyone holds from the first call of [`next`](Locks::next) to the last is shown at least once. A lock
-/// that is acquired or released meanwhile may be shown. A lock may be shown twice if its server rehashes its keys, if
-/// the connection is replaced, or in a cluster if its slot moves. If one slot moves twice during the listing, a lock
-/// may be missing. On a quorum, locks that only a minority has are not held, and are left out.
-///
-/// A listing's states have one holder, even of a shared lock, and the numbers of the other holders and of waiters.
-/// [`inspect`](crate::LockClient::inspect) returns a lock's full state.
-#[must_use = "nothing is asked before `next`"]
+/// A lock that anyone holds from the first call of [`next_page`](Locks::next_page) to the last is listed at least once.
+/// A lock that is acquired or released meanwhile may be listed. A lock may be listed twice if its server rehashes its
+/// keys, if the connection is replaced, or in a cluster if its slot moves. If one slot moves twice during the listing,
+/// a lock may be missing. On a quorum, locks that only a minority has are not held, and are left out.
+#[must_use = "nothing is read before `next_page`"]
 pub struct Locks {
     core: Arc<Core>,
     keys: String,
@@ -53,15 +50,15 @@ impl Locks {
 
     /// Sets how many keys a server scans for each page, 1 to 1000. Default: 250, which takes it about 0.2 ms. A page
     /// has about as many locks, or fewer if the server has other keys.
-    pub fn page(mut self, keys: u32) -> Locks {
+    pub fn page_size(mut self, keys: u32) -> Locks {
         self.page = keys.clamp(1, MAX_PAGE);
         self
     }
 
     /// Continues a listing of the same keys, from this process or another one.
     ///
-    /// The position does not include the locks already shown, so the guarantee is weaker than for one listing: locks
-    /// may be shown twice or be missing if a server is restarted or replaced in between, if a cluster's slot moves, or
+    /// The position does not include the locks already listed, so the guarantee is weaker than for one listing: locks
+    /// may be listed twice or be missing if a server is restarted or replaced in between, if a cluster's slot moves, or
     /// if a quorum node gets back its record of a lock.
     ///
     /// # Examples
@@ -75,15 +72,15 @@ impl Locks {
     /// let _first = client.lock("order:1").acquire().await?;
     /// let _second = client.lock("order:2").acquire().await?;
     ///
-    /// let mut locks = client.locks().page(1);
-    /// let page = locks.next().await?.unwrap_or_default();
+    /// let mut locks = client.locks().page_size(1);
+    /// let page = locks.next_page().await?.unwrap_or_default();
     /// assert_eq!(page[0].key.as_str(), "order:1");
     /// let link = locks.position().expect("there is more").to_string();
     ///
     /// // Later, with nothing but the text:
     /// let position: ListingPosition = link.parse().expect("it was not changed");
-    /// let mut locks = client.locks().page(1).resume(position);
-    /// let page = locks.next().await?.unwrap_or_default();
+    /// let mut locks = client.locks().page_size(1).resume(position);
+    /// let page = locks.next_page().await?.unwrap_or_default();
     /// assert_eq!(page[0].key.as_str(), "order:2");
     /// assert_eq!(locks.position(), None);
     /// # Ok(()) }
@@ -93,7 +90,10 @@ impl Locks {
         self
     }
 
-    /// Returns the next locks, at least one; `None` after the last.
+    /// Reads the next page; returns `None` after the last one.
+    ///
+    /// A page may be empty before the last one: the servers scan [`page_size`](Locks::page_size) keys, which may all be
+    /// other keys than locks.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Locks {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses nothing: the next call returns these locks.
+    /// Dropping the future loses nothing: the next call returns this page.
     ///
     /// # Examples
     ///
@@ -112,32 +112,13 @@ impl Locks {
     /// let _held = client.lock("order:42").acquire().await?;
     /// let mut locks = client.locks().matching("order:*");
     /// let mut keys = Vec::new();
-    /// while let Some(page) = locks.next().await? {
-    ///     keys.extend(page.into_iter().map(|state| state.key));
+    /// while let Some(page) = locks.next_page().await? {
+    ///     keys.extend(page.into_iter().map(|lock| lock.key));
     /// }
     /// assert_eq!(keys, ["order:42".into()]);
     /// # Ok(()) }
     /// ```
-    pub async fn next(&mut self) -> Result<Option<Vec<LockState>>, LockError> {
-        while let Some(states) = self.next_page().await? {
-            if !states.is_empty() {
-                return Ok(Some(states));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Like [`next`](Locks::next), but asks for one page, which may have no locks. This bounds the work of servers with
-    /// many other keys.
-    ///
-    /// # Errors
-    ///
-    /// The same as `next`.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future loses nothing: the next call returns this page.
-    pub async fn next_page(&mut self) -> Result<Option<Vec<LockState>>, LockError> {
+    pub async fn next_page(&mut self) -> Result<Option<Vec<ListedLock>>, LockError> {
         if self.cursor.is_over {
             return Ok(None);
         }
@@ -148,14 +129,13 @@ impl Locks {
             keys: self.keys.clone(),
             count: self.page,
         };
-        self.core
-            .backend
-            .page(&listing, &mut self.cursor)
-            .await
-            .map(Some)
+        let states = self.core.backend.page(&listing, &mut self.cursor).await?;
+        let page: Vec<_> = states.into_iter().filter_map(ListedLock::of).collect();
+        let is_end = page.is_empty() && self.cursor.is_over;
+        Ok((!is_end).then_some(page))
     }
 
-    /// Returns how far the listing has come; `None` once it has shown all locks.
+    /// Returns how far the listing has come; `None` after the last page.
     pub fn position(&self) -> Option<ListingPosition> {
         self.cursor.at()
     }

@@ -96,10 +96,9 @@ impl LockClient {
 
     /// Takes a lock from its holder, and hands it off to the next waiter, if there is one.
     ///
-    /// `seen` identifies the holder as [`inspect`](LockClient::inspect) shows it: by its token, or by a
-    /// [hash](crate::inspect::RecordHash) if it has no token, because it asked for none or is another program. If the
-    /// lock has another holder by then, this does nothing. The next holder's [fencing token](crate::FencingToken) is
-    /// above the former holder's.
+    /// `holder` identifies the holder that an operator saw: a [`reference`](crate::inspect::Holder::reference), or a
+    /// token. If the lock has another holder by now, this does nothing. The next holder's [fencing
+    /// token](crate::FencingToken) is above the former holder's.
     ///
     /// **The former holder may write until it notices.** A holder that uses this crate is notified and stops at once:
     /// its call fails with `Lost`, and the error names the operator and the reason. If the message does not arrive, or
@@ -135,9 +134,9 @@ impl LockClient {
     /// let guard = client.lock("import").acquire().await?;
     ///
     /// let state = client.inspect("import").await?;
-    /// let seen = state.holders[0].seen.expect("a lock of this crate can be revoked");
+    /// let holder = state.holders[0].reference.expect("a lock of this crate can be revoked");
     /// let revocation = Revocation::new("ann@ops-1", "stuck import");
-    /// let Revoked::Done(receipt) = client.revoke("import", seen, revocation).await? else {
+    /// let Revoked::Done(receipt) = client.revoke("import", holder, revocation).await? else {
     ///     panic!("it has another holder");
     /// };
     /// assert!(!receipt.handed_off);
@@ -149,11 +148,11 @@ impl LockClient {
     pub async fn revoke(
         &self,
         key: impl Into<LockKey>,
-        seen: impl Into<HolderRef>,
+        holder: impl Into<HolderRef>,
         revocation: Revocation,
     ) -> Result<Revoked, LockError> {
-        let (core, key, seen) = (self.core.clone(), key.into(), seen.into());
-        let revoking = revoking::revoke(core, key.clone(), seen, revocation);
+        let (core, key, holder) = (self.core.clone(), key.into(), holder.into());
+        let revoking = revoking::revoke(core, key.clone(), holder, revocation);
         let revoked = self.core.backend.run_to_end(revoking).await;
         revoked.map_err(|error| error.with_key(&key))
     }

@@ -1,9 +1,9 @@
-//! Revokes a lock: writes an audit line, sends the command, and writes another line.
+//! Revokes a lock: writes an audit entry, sends the command, and writes another entry.
 
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use uuid::Builder;
+use uuid::{Builder, Uuid};
 
 use crate::backend::wire::inspection::RevokeReply;
 use crate::background::random;
@@ -13,7 +13,8 @@ use crate::error::LockError;
 use crate::key::{CommonRecord, LockKey};
 use crate::lease::RevokedBy;
 use crate::state::{
-    AuditEntry, Holder, HolderRef, INTENDED, LockState, Receipt, Revocation, Revoked, bounded,
+    AuditAction, AuditEntry, AuditOutcome, Holder, HolderRef, LockState, Receipt, Revocation,
+    Revoked, bounded,
 };
 
 /// The longest text in the audit, in bytes. Keys may be as long, and labels may come from other programs.
@@ -43,37 +44,37 @@ pub(super) async fn revoke(
     };
     let operation = operation(now)?;
     let by = RevokedBy {
-        operation: operation.clone(),
+        operation,
         by: revocation.by().to_owned(),
         reason: revocation.reason().to_owned(),
     };
-    let mut line = AuditEntry {
-        operation: operation.clone(),
+    let mut entry = AuditEntry {
         // The server sets it.
         at: UNIX_EPOCH,
+        operation: Some(operation),
         by: by.by.clone(),
         user: bounded(core.backend.user(), LONGEST),
-        action: "revoke".to_owned(),
+        action: AuditAction::Revoke,
         key: key.clone(),
         token: holder.token,
         label: bounded(&holder.label, LONGEST),
         reason: by.reason.clone(),
-        outcome: INTENDED.to_owned(),
+        outcome: AuditOutcome::Intended,
     };
     let stream = core.audit_stream();
     if revocation.is_audited() {
-        let written = core.backend.append(&stream, &line).await;
+        let written = core.backend.append(&stream, &entry).await;
         written.map_err(|error| error.with_detail_before("nothing was done"))?;
     }
     let reply = core.backend.revoke(&key, &names, seen, by).await;
-    line.outcome = match &reply {
-        Ok(RevokeReply::Freed(_)) => "freed".to_owned(),
-        Ok(RevokeReply::HandedOn(_)) => "handed_off".to_owned(),
-        Ok(RevokeReply::Changed) => "changed".to_owned(),
-        Ok(RevokeReply::NotHeld) => "not_held".to_owned(),
-        Err(error) => bounded(&format!("failed: {error}"), LONGEST),
+    entry.outcome = match &reply {
+        Ok(RevokeReply::Freed(_)) => AuditOutcome::Freed,
+        Ok(RevokeReply::HandedOn(_)) => AuditOutcome::HandedOff,
+        Ok(RevokeReply::Changed) => AuditOutcome::Changed,
+        Ok(RevokeReply::NotHeld) => AuditOutcome::NotHeld,
+        Err(error) => AuditOutcome::Failed(bounded(&error.to_string(), LONGEST)),
     };
-    let is_audited = revocation.is_audited() && core.backend.append(&stream, &line).await.is_ok();
+    let audited = revocation.is_audited() && core.backend.append(&stream, &entry).await.is_ok();
     let (handed_off, nodes) = match reply? {
         RevokeReply::Freed(nodes) => (false, nodes),
         RevokeReply::HandedOn(nodes) => (true, nodes),
@@ -84,11 +85,12 @@ pub(super) async fn revoke(
         }
     };
     Ok(Revoked::Done(Receipt {
+        key,
         operation,
         label: holder.label,
         handed_off,
         nodes,
-        is_audited,
+        audited,
     }))
 }
 
@@ -106,9 +108,8 @@ fn not_done(state: LockState) -> Revoked {
 
 /// Returns the id of an operation at this time (µs): a version 7 UUID, so that ids sort by time. The time is the
 /// server's, as in the audit.
-fn operation(now: u64) -> Result<String, LockError> {
-    let uuid = Builder::from_unix_timestamp_millis(now / 1_000, &random::bytes()?).into_uuid();
-    Ok(uuid.hyphenated().to_string())
+fn operation(now: u64) -> Result<Uuid, LockError> {
+    Ok(Builder::from_unix_timestamp_millis(now / 1_000, &random::bytes()?).into_uuid())
 }
 
 #[cfg(test)]
@@ -117,11 +118,10 @@ mod tests {
 
     #[test]
     fn operations_are_in_the_order_of_their_times() {
-        let ids: Vec<String> = (1..100)
+        let ids: Vec<Uuid> = (1..100)
             .map(|second| operation(second * 1_000_000).unwrap())
             .collect();
         assert!(ids.is_sorted());
-        assert_eq!(&ids[0][14..15], "7", "{}", ids[0]);
-        assert_eq!(ids[0].len(), 36);
+        assert_eq!(ids[0].get_version_num(), 7, "{}", ids[0]);
     }
 }

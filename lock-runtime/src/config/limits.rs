@@ -60,7 +60,7 @@ impl Limits {
 /// Selects the kind of servers whose limits [`LockClient::memory_like`](crate::LockClient::memory_like) applies.
 ///
 /// A table shows [which options work where](crate::docs::topologies#which-options-work-where).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Topology {
     /// One server, or a primary with replicas, with or without Sentinel: all options.

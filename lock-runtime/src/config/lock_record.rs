@@ -4,7 +4,7 @@ use crate::error::LockError;
 
 /// Selects the record in which a client keeps its locks on a server, for
 /// [`LockClientBuilder::record`](crate::LockClientBuilder::record).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LockRecord {
     /// This crate's own record: a string, as `SET NX PX` sets it, and a separate queue of waiters.

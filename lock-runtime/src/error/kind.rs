@@ -1,5 +1,7 @@
 //! The kinds of failure, each of which needs a different response.
 
+use std::fmt;
+
 /// The kind of a `LockError`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -36,6 +38,24 @@ pub enum LockErrorKind {
 }
 
 impl LockErrorKind {
+    /// Returns the kind as one word, as in spans and metrics: `busy`, `out_of_order`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LockErrorKind::Busy => "busy",
+            LockErrorKind::Lost => "lost",
+            LockErrorKind::Unavailable => "unavailable",
+            LockErrorKind::Rejected => "rejected",
+            LockErrorKind::Reentered => "reentered",
+            LockErrorKind::OutOfOrder => "out_of_order",
+            LockErrorKind::InvalidKey => "invalid_key",
+            LockErrorKind::InvalidOptions => "invalid_options",
+            LockErrorKind::NotInstalled => "not_installed",
+            LockErrorKind::AlreadyInstalled => "already_installed",
+            LockErrorKind::Shutdown => "shutdown",
+        }
+    }
+
     /// Returns the predicate of a sentence whose subject is the lock.
     pub(crate) fn of_a_lock(self) -> &'static str {
         match self {
@@ -70,5 +90,12 @@ impl LockErrorKind {
             LockErrorKind::AlreadyInstalled => "a lock client is installed already",
             LockErrorKind::Shutdown => "the lock client is shut down",
         }
+    }
+}
+
+/// Writes the kind as one word.
+impl fmt::Display for LockErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
     }
 }

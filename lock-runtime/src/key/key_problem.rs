@@ -6,7 +6,7 @@ use std::fmt;
 pub(crate) const MAX_KEY_LEN: usize = 512;
 
 /// Why a key cannot be locked.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum KeyProblem {
     Empty,
     /// The call names no key.

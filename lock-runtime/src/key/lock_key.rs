@@ -1,5 +1,6 @@
 //! The name of a lock.
 
+use std::cmp::Ordering;
 use std::fmt::{self, Write};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -112,6 +113,20 @@ impl PartialEq for LockKey {
 }
 
 impl Eq for LockKey {}
+
+/// Compares the texts byte by byte.
+impl Ord for LockKey {
+    fn cmp(&self, other: &LockKey) -> Ordering {
+        let texts = self.text.cmp(&other.text);
+        texts.then_with(|| self.problem.cmp(&other.problem))
+    }
+}
+
+impl PartialOrd for LockKey {
+    fn partial_cmp(&self, other: &LockKey) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Hash for LockKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -231,6 +246,14 @@ mod tests {
 
         let fitting = LockKey::from("x".repeat(SHOWN));
         assert_eq!(fitting.to_string(), "x".repeat(SHOWN));
+    }
+
+    #[test]
+    fn keys_are_in_the_order_of_their_bytes() {
+        let mut keys = ["b", "a\u{e9}", "a", "B", "ab"].map(LockKey::from);
+        keys.sort();
+        let texts = keys.each_ref().map(LockKey::as_str);
+        assert_eq!(texts, ["B", "a", "ab", "a\u{e9}", "b"]);
     }
 
     /// The holder's key may come from a template, and the next caller's key from an expression.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 
+use uuid::Uuid;
+
 use crate::background::sync::Mutex;
 
 /// Why a lease ended before its holder ended it.
@@ -51,7 +53,7 @@ const REMEMBERED: usize = 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RevokedBy {
     /// The id of the operation.
-    pub(crate) operation: String,
+    pub(crate) operation: Uuid,
     pub(crate) by: String,
     pub(crate) reason: String,
 }
@@ -59,8 +61,8 @@ pub(crate) struct RevokedBy {
 /// Writes one line: `revoked by ann@ops-1: stuck import (operation 0192…)`.
 impl fmt::Display for RevokedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [by, reason, operation] =
-            [&self.by, &self.reason, &self.operation].map(|text| text.escape_debug());
+        let [by, reason] = [&self.by, &self.reason].map(|text| text.escape_debug());
+        let operation = self.operation;
         write!(f, "revoked by {by}: {reason} (operation {operation})")
     }
 }
@@ -114,7 +116,7 @@ mod tests {
 
     fn by(reason: &str) -> RevokedBy {
         RevokedBy {
-            operation: "0192".to_owned(),
+            operation: Uuid::from_u128(7),
             by: "ann\n".to_owned(),
             reason: reason.to_owned(),
         }
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn revocation_is_described_on_one_line_until_many_others_follow() {
         let number = RevocationNumber::of(by("stuck"));
-        let text = "revoked by ann\\n: stuck (operation 0192)";
+        let text = "revoked by ann\\n: stuck (operation 00000000-0000-0000-0000-000000000007)";
         assert_eq!(number.describe(), text);
         let later = RevocationNumber::of(by("again"));
         assert_eq!(number.describe(), text);

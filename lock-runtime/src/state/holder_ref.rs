@@ -59,8 +59,8 @@ impl FromStr for HolderRef {
         if let Some(hash) = text.strip_prefix(RECORD) {
             return hash.parse().map(HolderRef::Record);
         }
-        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text.parse().ok().filter(|_| is_plain);
+        let is_unsigned = text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|_| is_unsigned);
         let token = number.map(FencingToken::new).map(HolderRef::Token);
         token.ok_or(ParseHolderRefError)
     }
@@ -124,8 +124,10 @@ impl FromStr for RecordHash {
     type Err = ParseHolderRefError;
 
     fn from_str(text: &str) -> Result<RecordHash, ParseHolderRefError> {
-        let is_plain = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let number = u64::from_str_radix(text, 16).ok().filter(|_| is_plain);
+        let is_hexadecimal = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = u64::from_str_radix(text, 16)
+            .ok()
+            .filter(|_| is_hexadecimal);
         number.map(RecordHash).ok_or(ParseHolderRefError)
     }
 }

@@ -45,13 +45,13 @@ impl FromStr for ListingPosition {
         else {
             return Err(ParseListingPositionError);
         };
-        let is_cursor = cursor.is_empty() || (is_plain(cursor) && cursor.parse::<u64>().is_ok());
+        let is_cursor = cursor.is_empty() || (is_unsigned(cursor) && cursor.parse::<u64>().is_ok());
         let away = match away {
             "" => Some(Vec::new()),
             away => away
                 .split('-')
                 .take(MOST_AWAY + 1)
-                .map(|node| node.parse().ok().filter(|_| is_plain(node)))
+                .map(|node| node.parse().ok().filter(|_| is_unsigned(node)))
                 .collect(),
         };
         match (away.and_then(bounded), is_cursor) {
@@ -75,8 +75,8 @@ fn bounded(mut away: Vec<usize>) -> Option<Vec<usize>> {
     Some(away)
 }
 
-/// Returns whether the number has no sign, which `parse` would accept.
-fn is_plain(number: &str) -> bool {
+/// Returns whether a number has no sign: `parse` would accept a `+`.
+fn is_unsigned(number: &str) -> bool {
     number.bytes().all(|byte| byte.is_ascii_digit())
 }
 

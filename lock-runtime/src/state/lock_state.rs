@@ -1,5 +1,6 @@
 //! The observed state of a lock: its holders, its waiters, and the votes of a quorum's nodes.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::holder_ref::{HolderRef, RecordHash};
@@ -20,7 +21,7 @@ use crate::key::LockKey;
 /// assert_eq!(state.holders[0].token, Some(guard.fencing_token().await?));
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockState {
     /// The key, without the client's prefix. [`as_str`](LockKey::as_str) may contain control characters.
@@ -30,12 +31,11 @@ pub struct LockState {
     /// How many holders there are in addition to `holders`.
     pub more_holders: usize,
     /// The first 128 waiters, in queue order. Each is a client that waits, under the label of its first caller; its
-    /// other callers wait behind that caller. A [listing](crate::inspect::Locks) leaves this empty, and only counts
-    /// waiters in `more_waiters`.
+    /// other callers wait behind that caller.
     pub waiters: Vec<Waiter>,
     /// How many waiters there are in addition to `waiters`.
     pub more_waiters: usize,
-    /// The last token that was minted for this lock. `None` if its servers remember none, and in a listing.
+    /// The last token that was minted for this lock; `None` if its servers remember none.
     pub last_token: Option<FencingToken>,
     /// The votes of a quorum's nodes; `None` if a single server has the lock.
     pub votes: Option<Votes>,
@@ -45,15 +45,30 @@ pub struct LockState {
 ///
 /// The lock is held if a majority of all nodes has the same owner. A record on a minority of nodes does not hold the
 /// lock: its caller is still collecting votes, or has lost them, and the record expires with its ttl.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Votes {
-    /// The nodes of the quorum.
+    /// How many nodes the quorum has.
     pub nodes: usize,
-    /// The nodes that answered.
+    /// How many nodes answered.
     pub answered: usize,
-    /// The nodes that have the most common owner; 0 if no node has an owner.
+    /// How many nodes have the most common owner; 0 if no node has an owner.
     pub held: usize,
+}
+
+impl fmt::Display for Votes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Votes {
+            nodes,
+            answered,
+            held,
+        } = self;
+        write!(
+            f,
+            "{held} of {nodes} nodes have this owner; {answered} answered"
+        )
+    }
 }
 
 impl LockState {
@@ -72,24 +87,30 @@ impl LockState {
 
     /// Returns whether the lock is held, or blocked by another program's record.
     pub fn is_held(&self) -> bool {
-        !self.holders.is_empty() || self.more_holders > 0
+        self.holder_count() > 0
     }
 
-    /// Returns how many clients wait for the lock.
-    pub fn waiting(&self) -> usize {
+    /// Returns how many holders the lock has, in `holders` and in addition to them.
+    pub fn holder_count(&self) -> usize {
+        self.holders.len() + self.more_holders
+    }
+
+    /// Returns how many clients wait for the lock, in `waiters` and in addition to them.
+    pub fn waiter_count(&self) -> usize {
         self.waiters.len() + self.more_waiters
     }
 }
 
 /// A holder of a lock, as far as its record shows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
     /// The label of the caller that acquired the lock from its server, such as `checkout@host-7 (pid 4121) ship`.
     /// Records of readers and permits have only the label of the first of them, which may have left. Empty for another
     /// program.
     ///
-    /// Other clients write it, so it may contain any character: escape it wherever it is shown.
+    /// Other clients write it, so it may contain any character: [`escape`](crate::inspect::escape) it wherever it is
+    /// shown.
     pub label: String,
     /// The fencing token of the grant. A holder that took the lease over inside its client has one of the 15 tokens
     /// above it. `None` if the holder has not asked for one, and for another program's record. On a quorum, this is the
@@ -106,10 +127,10 @@ pub struct Holder {
     /// The kind of the record.
     pub kind: HolderKind,
     /// How many permits the holder has; 1 without permits.
-    pub takes: u32,
+    pub permits: u32,
     /// The reference that identifies this holder in a [revocation](crate::LockClient::revoke). `None` for a record that
     /// cannot be revoked.
-    pub seen: Option<HolderRef>,
+    pub reference: Option<HolderRef>,
     /// The tokens of this holder on other nodes of a quorum, which it may not know.
     pub(crate) other_tokens: Vec<FencingToken>,
     /// The hash that identified it before it had a token, if it uses this crate and holds the lock alone.
@@ -124,7 +145,7 @@ impl Holder {
                 let tokens = self.token.iter().chain(&self.other_tokens);
                 tokens.into_iter().any(|&token| seen.is_turn_of(token))
             }
-            HolderRef::Record(hash) => self.seen == Some(seen) || self.hash == Some(hash),
+            HolderRef::Record(hash) => self.reference == Some(seen) || self.hash == Some(hash),
         }
     }
 }
@@ -134,11 +155,11 @@ impl Holder {
 #[non_exhaustive]
 pub enum HolderKind {
     /// A holder that uses this crate and has the lock alone.
-    Ours,
+    Exclusive,
     /// A reader, or a caller with permits, which shares the lock with others.
     Share,
     /// A lock of this crate that is reserved until its minimum hold is over, although its holder is done.
-    Resting,
+    Reserved,
     /// An owner in [Redisson's record](crate::LockRecord::Redisson).
     Redisson,
     /// Another program that locks with `SET NX PX`.
@@ -148,13 +169,13 @@ pub enum HolderKind {
 }
 
 impl HolderKind {
-    /// Returns the kind as one word: `lock`, `share`, `resting`, `redisson`, `foreign` or `other-type`.
+    /// Returns the kind as one word: `exclusive`, `share`, `reserved`, `redisson`, `foreign` or `other-type`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            HolderKind::Ours => "lock",
+            HolderKind::Exclusive => "exclusive",
             HolderKind::Share => "share",
-            HolderKind::Resting => "resting",
+            HolderKind::Reserved => "reserved",
             HolderKind::Redisson => "redisson",
             HolderKind::Foreign => "foreign",
             HolderKind::OtherType => "other-type",
@@ -162,14 +183,31 @@ impl HolderKind {
     }
 }
 
+/// Writes the kind as one word.
+impl fmt::Display for HolderKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
 /// A client that waits for a lock in the queue of its server.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Waiter {
     /// The label of its first waiting caller. Escape it, like [`Holder::label`](crate::inspect::Holder::label).
+    #[cfg_attr(feature = "serde", serde(rename = "waiter"))]
     pub label: String,
     /// How long the client has waited.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "waiting_ms", serialize_with = "super::json::millis")
+    )]
     pub waiting: Duration,
     /// How long ago the server last heard from the client. After six seconds it counts as gone and is skipped.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "last_seen_ms", serialize_with = "super::json::millis")
+    )]
     pub last_seen: Duration,
 }

@@ -1,6 +1,12 @@
 //! A revocation: the operator, the reason, and the outcome.
 
+use std::fmt;
+
+use uuid::Uuid;
+
 use super::lock_state::LockState;
+use super::printable::escape;
+use crate::key::LockKey;
 
 /// The longest name of an operator, in bytes.
 const LONGEST_BY: usize = 128;
@@ -73,7 +79,8 @@ pub(crate) fn bounded(text: &str, most: usize) -> String {
 }
 
 /// The outcome of a revocation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "nothing was done if the lock had another holder"]
 #[non_exhaustive]
 pub enum Revoked {
     /// The holder no longer has the lock.
@@ -84,21 +91,65 @@ pub enum Revoked {
     NotHeld,
 }
 
+/// Writes what was done. The lock is named if it was taken, as in a [`Receipt`].
+impl fmt::Display for Revoked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Revoked::Done(receipt) => receipt.fmt(f),
+            Revoked::Changed(_) => {
+                f.write_str("the lock has another holder by now, and nothing was done")
+            }
+            Revoked::NotHeld => f.write_str("the lock is free, and nothing was done"),
+        }
+    }
+}
+
 /// What a revocation did.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Receipt {
-    /// The id of the operation, a UUID, as in the audit and in the former holder's event.
-    pub operation: String,
-    /// The label of the former holder. Escape it, as all labels.
+    /// The key of the lock.
+    pub key: LockKey,
+    /// The id of the operation, as in the audit and in the former holder's event.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::json::text"))]
+    pub operation: Uuid,
+    /// The label of the former holder. [`escape`](crate::inspect::escape) it, like all labels.
+    #[cfg_attr(feature = "serde", serde(rename = "former_holder"))]
     pub label: String,
     /// Whether a waiter has the lock now. Otherwise it is free.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "outcome", serialize_with = "super::json::outcome")
+    )]
     pub handed_off: bool,
     /// On how many quorum nodes the lock was taken from its holder; `None` if a single server has it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub nodes: Option<usize>,
     /// Whether the outcome is in the audit. The intention always is, unless the revocation was [without
     /// audit](crate::inspect::Revocation::without_audit).
-    pub is_audited: bool,
+    pub audited: bool,
+}
+
+/// Writes one line, escaped: ``took lock `import` from api-7: it is free (operation 0193…)``.
+impl fmt::Display for Receipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "took lock `{}` from ", escape(self.key.as_str()))?;
+        match self.label.as_str() {
+            "" => f.write_str("a holder without a label")?,
+            label => escape(label).fmt(f)?,
+        }
+        let now = if self.handed_off {
+            "a waiter has it now"
+        } else {
+            "it is free"
+        };
+        write!(f, ": {now}")?;
+        if let Some(nodes) = self.nodes {
+            write!(f, " on {nodes} nodes")?;
+        }
+        write!(f, " (operation {})", self.operation)
+    }
 }
 
 #[cfg(test)]
@@ -111,5 +162,29 @@ mod tests {
         assert_eq!(revocation.by(), "é".repeat(64));
         assert_eq!(revocation.reason(), "a b c");
         assert_eq!(bounded("xé", 2), "x");
+    }
+
+    #[test]
+    fn receipt_is_one_line_without_control_characters() {
+        let mut receipt = Receipt {
+            key: LockKey::from("import\n"),
+            operation: Uuid::from_u128(7),
+            label: "api-7\u{1b}".to_owned(),
+            handed_off: true,
+            nodes: Some(2),
+            audited: true,
+        };
+        assert_eq!(
+            Revoked::Done(receipt.clone()).to_string(),
+            "took lock `import\\u{a}` from api-7\\u{1b}: a waiter has it now on 2 nodes \
+             (operation 00000000-0000-0000-0000-000000000007)"
+        );
+        receipt.label.clear();
+        (receipt.handed_off, receipt.nodes) = (false, None);
+        assert_eq!(
+            receipt.to_string(),
+            "took lock `import\\u{a}` from a holder without a label: it is free \
+             (operation 00000000-0000-0000-0000-000000000007)"
+        );
     }
 }

@@ -12,7 +12,7 @@ use super::lease_trace::LeaseTrace;
 use super::metrics;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
-use crate::error::{LockError, LockErrorKind};
+use crate::error::LockError;
 
 /// A call that acquires a lock. It has exactly one outcome: `dropped` if the call is dropped before any other.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Acquiring {
 
     /// Reports that the lock was not acquired.
     pub(crate) fn refused(mut self, error: &LockError, waited: Duration) {
-        self.report(outcome(error.kind()), waited, |labels| {
+        self.report(error.kind().as_str(), waited, |labels| {
             tracing::debug!(
                 target: "lock_runtime",
                 template = labels.template,
@@ -123,20 +123,3 @@ impl Drop for Acquiring {
 /// The outcomes that are not errors in a trace: contention is what a lock is for, and a shutdown or a departed caller
 /// is intended.
 const NO_ERRORS: [&str; 4] = ["acquired", "busy", "dropped", "shutdown"];
-
-/// Returns the outcome of a call that failed. These words are public.
-fn outcome(kind: LockErrorKind) -> &'static str {
-    match kind {
-        LockErrorKind::Busy => "busy",
-        LockErrorKind::Lost => "lost",
-        LockErrorKind::Unavailable => "unavailable",
-        LockErrorKind::Rejected => "rejected",
-        LockErrorKind::Reentered => "reentered",
-        LockErrorKind::OutOfOrder => "out_of_order",
-        LockErrorKind::InvalidKey => "invalid_key",
-        LockErrorKind::InvalidOptions => "invalid_options",
-        LockErrorKind::NotInstalled => "not_installed",
-        LockErrorKind::AlreadyInstalled => "already_installed",
-        LockErrorKind::Shutdown => "shutdown",
-    }
-}

@@ -26,6 +26,11 @@ pub(crate) struct CallLabels {
 }
 
 impl CallLabels {
+    /// Returns the function; `None` if the lock is taken without the attribute.
+    pub(crate) fn function(&self) -> Option<&'static str> {
+        Some(self.function).filter(|name| !name.is_empty())
+    }
+
     /// Returns the labels of a call at the caller's place, whose key is not logged.
     #[track_caller]
     pub(crate) fn new(function: &'static str, template: &'static str) -> CallLabels {

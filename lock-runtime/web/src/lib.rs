@@ -37,14 +37,14 @@
 //! | `/lock` | `/api/lock` | `key` |
 //! | `/process` | `/api/process` | |
 //! | `/audit` | `/api/audit` | `key` |
-//! | `/revoke` (POST) | | `key`, `seen`; a form with `reason` and `confirm` |
+//! | `/revoke` (POST) | | `key`, `reference`; a form with `reason` and `confirm` |
 //!
 //! An unknown field or an invalid value is refused (400).
 //!
 //! A key is passed in the query, so it may contain slashes. Links are relative, so the nesting path does not matter. If a proxy
 //! changes the last segment of that path, begin with `/list`.
 //!
-//! The JSON has the field names of `lockctl --json`, with times in milliseconds. Fields are stable, and new ones may be added.
+//! The JSON has the [fields](lock_runtime::inspect#as-json) of `lockctl --json`. They are stable, and new ones may be added.
 //! Errors are `{"error": …}`.
 
 mod base;
@@ -56,7 +56,6 @@ mod lock_web;
 mod operator;
 mod pages;
 mod plain;
-mod report;
 mod responses;
 mod routes;
 mod site;

@@ -1,9 +1,7 @@
 //! Lists a page of the held locks, with bounded work.
 
-use lock_runtime::inspect::{ListingPosition, LockState};
+use lock_runtime::inspect::{ListedLock, ListingPosition};
 use lock_runtime::{LockClient, LockError};
-
-use crate::report::LockLine;
 
 /// How many keys a server scans at once. Its other clients wait for less than a millisecond meanwhile.
 const KEYS: u32 = 200;
@@ -29,12 +27,9 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    fn has(&self, lock: &LockState) -> bool {
-        let is_by = |text: &String| {
-            let mut holders = lock.holders.iter();
-            holders.any(|holder| holder.label.contains(text))
-        };
-        self.holder.as_ref().is_none_or(is_by) && (!self.is_awaited || lock.waiting() > 0)
+    fn has(&self, lock: &ListedLock) -> bool {
+        let is_by = |text: &String| lock.holder.label.contains(text);
+        self.holder.as_ref().is_none_or(is_by) && (!self.is_awaited || lock.waiters > 0)
     }
 
     /// Returns whether the filters select all locks.
@@ -47,7 +42,7 @@ impl Wanted {
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// In the order of their keys.
-    pub(crate) lines: Vec<LockLine>,
+    pub(crate) locks: Vec<ListedLock>,
     /// The position of the next page; `None` after the last.
     pub(crate) next: Option<ListingPosition>,
 }
@@ -58,30 +53,29 @@ pub(crate) async fn read(
     wanted: &Wanted,
     from: Option<ListingPosition>,
 ) -> Result<Part, LockError> {
-    let mut locks = client.locks().page(KEYS);
+    let mut locks = client.locks().page_size(KEYS);
     if let Some(pattern) = &wanted.pattern {
         locks = locks.matching(pattern);
     }
     if let Some(from) = from {
         locks = locks.resume(from);
     }
-    let (mut lines, mut seen) = (Vec::new(), 0);
+    let (mut found, mut seen) = (Vec::new(), 0);
     for _ in 0..LOOKS {
         let Some(page) = locks.next_page().await? else {
             break;
         };
         seen += page.len();
-        let shown = page.iter().filter(|lock| wanted.has(lock));
-        lines.extend(shown.filter_map(LockLine::of));
-        if lines.len() >= LINES || seen >= LOCKS {
+        found.extend(page.into_iter().filter(|lock| wanted.has(lock)));
+        if found.len() >= LINES || seen >= LOCKS {
             break;
         }
     }
-    lines.sort_by(|one, other| one.key.cmp(&other.key));
+    found.sort_by(|one, other| one.key.cmp(&other.key));
     // A server that rehashes its keys may return a key twice.
-    lines.dedup_by(|one, other| one.key == other.key);
+    found.dedup_by(|one, other| one.key == other.key);
     Ok(Part {
-        lines,
+        locks: found,
         next: locks.position(),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use lock_runtime::inspect::is_plain;
+use lock_runtime::inspect::{escape, is_printable};
 use maud::{Escaper, Render};
 
 /// Text from other programs. As markup, escapes and marks characters that a page cannot show, or that reorder or hide the text
@@ -18,20 +18,20 @@ impl Render for Plain<'_> {
         for (at, letter) in self
             .0
             .char_indices()
-            .filter(|&(_, letter)| !is_plain(letter))
+            .filter(|&(_, letter)| !is_printable(letter))
         {
-            escape(&self.0[begin..at], markup);
+            write_text(&self.0[begin..at], markup);
             markup.push_str("<i class=\"escape\">");
             markup.extend(letter.escape_unicode());
             markup.push_str("</i>");
             begin = at + letter.len_utf8();
         }
-        escape(&self.0[begin..], markup);
+        write_text(&self.0[begin..], markup);
         markup.push_str("</bdi>");
     }
 }
 
-fn escape(text: &str, markup: &mut String) {
+fn write_text(text: &str, markup: &mut String) {
     // Writing to a string does not fail.
     let _ = Escaper::new(markup).write_str(text);
 }
@@ -39,13 +39,7 @@ fn escape(text: &str, markup: &mut String) {
 /// As text, such as a title.
 impl fmt::Display for Plain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for letter in self.0.chars() {
-            match is_plain(letter) {
-                true => f.write_char(letter)?,
-                false => write!(f, "{}", letter.escape_unicode())?,
-            }
-        }
-        Ok(())
+        escape(self.0).fmt(f)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::args::{Connection, Hold};
 use crate::exit::{Exit, Failure};
 use crate::operator;
-use crate::output::{Form, Plain, complain, print};
+use crate::output::{Form, complain, escape, print};
 use crate::signals::Signals;
 
 /// Printed once the lock is held.
@@ -23,7 +23,7 @@ struct Held<'a> {
 impl fmt::Display for Held<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = humantime::format_duration(Duration::from_millis(self.hold_ms));
-        let (key, token) = (Plain(self.key), self.token);
+        let (key, token) = (escape(self.key), self.token);
         write!(f, "holding `{key}` for {time} with token {token}")
     }
 }

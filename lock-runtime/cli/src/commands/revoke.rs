@@ -6,62 +6,47 @@ use std::fmt;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use lock_runtime::LockClient;
-use lock_runtime::inspect::{HolderKind, HolderRef, LockState, Receipt, Revocation, Revoked};
+use lock_runtime::inspect::{
+    Holder, HolderKind, HolderRef, LockState, Receipt, Revocation, Revoked,
+};
 use serde::Serialize;
 
 use super::inspect::Report;
 use crate::args::{Connection, Revoke};
 use crate::exit::{Exit, Failure};
-use crate::output::{Form, Plain, Whom, print};
+use crate::output::{Form, escape, print};
 
 const WARNING: &str = "\
 The old holder may write until it notices. Only a resource that checks tokens is safe from these writes.";
 
 /// A revocation that was done.
 #[derive(Debug, Serialize)]
-struct Done<'a> {
-    key: &'a str,
-    outcome: &'static str,
-    operation: &'a str,
-    former_holder: &'a str,
-    audited: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<usize>,
-}
-
-impl<'a> Done<'a> {
-    fn of(key: &'a str, receipt: &'a Receipt) -> Done<'a> {
-        Done {
-            key,
-            outcome: if receipt.handed_off {
-                "handed_off"
-            } else {
-                "freed"
-            },
-            operation: &receipt.operation,
-            former_holder: &receipt.label,
-            audited: receipt.is_audited,
-            nodes: receipt.nodes,
-        }
-    }
-}
+#[serde(transparent)]
+struct Done<'a>(&'a Receipt);
 
 impl fmt::Display for Done<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (key, former) = (Plain(self.key), Whom(self.former_holder));
-        write!(f, "took lock `{key}` from {former}: ")?;
-        f.write_str(match self.outcome {
-            "handed_off" => "a waiter has it now",
-            _ => "it is free",
-        })?;
-        if let Some(nodes) = self.nodes {
-            write!(f, " ({nodes} nodes)")?;
-        }
-        write!(f, "\noperation {}", self.operation)?;
-        if !self.audited {
+        let receipt = self.0;
+        receipt.fmt(f)?;
+        if !receipt.audited {
             f.write_str(", and its outcome is missing from the audit")?;
         }
         Ok(())
+    }
+}
+
+/// A revocation that did nothing, since the lock has another holder.
+#[derive(Debug, Serialize)]
+struct Changed<'a> {
+    #[serde(flatten)]
+    revoked: &'a Revoked,
+    #[serde(skip)]
+    lock: &'a LockState,
+}
+
+impl fmt::Display for Changed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Report(self.lock).fmt(f)
     }
 }
 
@@ -108,11 +93,11 @@ async fn one(
 fn tell(key: &str, revoked: &Revoked, form: Form) -> Result<Exit, Failure> {
     match revoked {
         Revoked::Done(receipt) => {
-            print(form, &Done::of(key, receipt))?;
+            print(form, &Done(receipt))?;
             Ok(Exit::DONE)
         }
         Revoked::Changed(lock) => {
-            print(form, &Report::of(lock))?;
+            print(form, &Changed { revoked, lock })?;
             let message = format!("lock `{key}` has another holder by now, and nothing was done");
             Err(Failure::new(Exit::CHANGED, message))
         }
@@ -140,10 +125,10 @@ fn choose(
     }
     let key = lock.key.as_str();
     let mut out = io::stderr();
-    writeln!(out, "{}\n", Report::of(lock))?;
+    writeln!(out, "{}\n", Report(lock))?;
     let holder = match seen {
         Some(seen) => seen,
-        None => match lock.holders.first().and_then(|holder| holder.seen) {
+        None => match lock.holders.first().and_then(|holder| holder.reference) {
             Some(seen) => seen,
             None if lock.is_held() => {
                 let message = format!("the record of lock `{key}` cannot be revoked");
@@ -155,7 +140,7 @@ fn choose(
             }
         },
     };
-    if is_shared(lock) {
+    if (lock.holders.first()).is_some_and(|first| is_shared(first, lock.holder_count())) {
         writeln!(out, "All holders of this lock lose it.")?;
     }
     let question = "Type the key to take the lock from its holder: ";
@@ -169,7 +154,7 @@ fn is_typed(text: &str, question: &str) -> Result<bool, Failure> {
     out.flush()?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed)?;
-    let is_same = typed.trim_end_matches(['\n', '\r']) == Plain(text).to_string();
+    let is_same = typed.trim_end_matches(['\n', '\r']) == escape(text).to_string();
     if !is_same {
         writeln!(out, "Nothing was done.")?;
     }
@@ -177,10 +162,8 @@ fn is_typed(text: &str, question: &str) -> Result<bool, Failure> {
 }
 
 /// Returns whether others may hold the lock by the same record.
-fn is_shared(lock: &LockState) -> bool {
-    let first = lock.holders.first();
-    let is_share = first.is_some_and(|holder| holder.kind == HolderKind::Share);
-    is_share || lock.holders.len() + lock.more_holders > 1
+fn is_shared(holder: &Holder, holders: usize) -> bool {
+    holder.kind == HolderKind::Share || holders > 1
 }
 
 impl Revoke {

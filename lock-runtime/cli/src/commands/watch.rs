@@ -17,7 +17,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::inspect::Report;
 use crate::args::{Connection, Watch};
 use crate::exit::{Exit, Failure};
-use crate::output::{Form, Plain, Whom, complain, print};
+use crate::output::{Form, Whom, complain, escape, print};
 use crate::signals::Signals;
 use crate::watch::draw::{draw, rows_on};
 use crate::watch::inspected::Inspected;
@@ -100,7 +100,7 @@ impl<'a> Told<'a> {
 
 impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (key, holder) = (Plain(self.key), Plain(self.holder));
+        let (key, holder) = (escape(self.key), escape(self.holder));
         match self.change {
             "freed" => write!(f, "freed  {key} (was {holder})"),
             change => write!(f, "{change:<6} {key} by {holder}"),
@@ -129,7 +129,7 @@ async fn shown(
     unanswered: &mut Option<String>,
 ) -> Result<Exit, Failure> {
     let title = watch.pattern.as_deref().unwrap_or("*");
-    let title = Plain(title).to_string();
+    let title = escape(title).to_string();
     let mut signals = Signals::listen()?;
     let (mut view, mut presses) = (View::new(), presses());
     let mut ticks = ticks(*watch.interval);
@@ -212,8 +212,8 @@ async fn finished<F: Future + Unpin>(going_on: &mut Option<F>) -> F::Output {
 async fn inspected(client: &LockClient, key: String) -> Outcome {
     match client.inspect(key.as_str()).await {
         Ok(lock) => Outcome::Inspected(Inspected {
-            text: Report::of(&lock).to_string(),
-            row: Row::of(lock),
+            text: Report(&lock).to_string(),
+            row: Row::of_state(lock),
         }),
         Err(error) => Outcome::Said(error.to_string()),
     }
@@ -226,7 +226,7 @@ async fn revoked(client: &LockClient, operator: String, order: Order) -> Outcome
     let revocation = Revocation::new(operator, reason);
     Outcome::Said(match client.revoke(key.as_str(), seen, revocation).await {
         Ok(Revoked::Done(done)) => {
-            let (holder, operation) = (Whom(&done.label), &done.operation);
+            let (holder, operation) = (Whom(&done.label), done.operation);
             format!("took `{key}` from {holder} (operation {operation})")
         }
         Ok(Revoked::Changed(_)) => {

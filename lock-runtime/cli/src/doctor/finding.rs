@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::output::Plain;
+use crate::output::escape;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -102,7 +102,7 @@ impl Finding {
     pub(super) fn write_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for text in [&self.reason, &self.change] {
             if !text.is_empty() {
-                write!(f, "\n       {}", Plain(text))?;
+                write!(f, "\n       {}", escape(text))?;
             }
         }
         Ok(())
@@ -112,9 +112,9 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_head(f)?;
-        write!(f, "{}", Plain(&self.value))?;
+        write!(f, "{}", escape(&self.value))?;
         if !self.server.is_empty() {
-            write!(f, "  ({})", Plain(&self.server))?;
+            write!(f, "  ({})", escape(&self.server))?;
         }
         self.write_rest(f)
     }

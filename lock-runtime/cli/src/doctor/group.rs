@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::finding::{Finding, Verdict};
-use crate::output::Plain;
+use crate::output::escape;
 
 /// How many different values of healthy servers are shown.
 const VALUES: usize = 3;
@@ -82,7 +82,7 @@ impl fmt::Display for Group<'_> {
             texts.collect::<Vec<_>>().join(", ")
         };
         first.write_head(f)?;
-        write!(f, "{}", Plain(&shown))?;
+        write!(f, "{}", escape(&shown))?;
         first.write_rest(f)
     }
 }

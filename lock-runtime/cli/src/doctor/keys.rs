@@ -38,7 +38,7 @@ pub(super) async fn sample(
     connection: &Connection,
     doctor: &Doctor,
 ) -> Result<Found, LockError> {
-    let (mut sample, mut locks) = (Sample::default(), client.locks().page(PAGE));
+    let (mut sample, mut locks) = (Sample::default(), client.locks().page_size(PAGE));
     for _ in 0..pages(doctor) {
         match locks.next_page().await {
             Ok(Some(page)) if sample.locks < doctor.sample => {

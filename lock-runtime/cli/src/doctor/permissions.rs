@@ -124,7 +124,7 @@ async fn taken(client: &LockClient) -> Result<(), LockError> {
 async fn looked(client: &LockClient) -> Result<(), LockError> {
     client.inspect(KEY).await?;
     client.locks().next_page().await?;
-    client.audit().next().await.map(drop)
+    client.audit().next_page().await.map(drop)
 }
 
 /// Tries an operator's commands. Returns a server's refusal, or `None` if it refuses nothing.

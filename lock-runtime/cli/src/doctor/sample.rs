@@ -1,6 +1,6 @@
 //! Examines some of the locks on a server.
 
-use lock_runtime::inspect::{HolderKind, LockState};
+use lock_runtime::inspect::{HolderKind, ListedLock};
 
 use super::finding::Finding;
 
@@ -23,20 +23,18 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    pub(crate) fn add(&mut self, lock: &LockState) {
-        let key = || lock.key.as_str().to_owned();
+    pub(crate) fn add(&mut self, lock: &ListedLock) {
+        let (key, holder) = (|| lock.key.as_str().to_owned(), &lock.holder);
         self.locks += 1;
-        for holder in &lock.holders {
-            match holder.kind {
-                HolderKind::OtherType => self.other_type.push(key()),
-                HolderKind::Foreign => self.foreign.push(key()),
-                _ => {}
-            }
-            if holder.remaining.is_none() && holder.kind != HolderKind::OtherType {
-                self.eternal.push(key());
-            }
-            self.newest = self.newest.max(holder.token.map(i64::from));
+        match holder.kind {
+            HolderKind::OtherType => self.other_type.push(key()),
+            HolderKind::Foreign => self.foreign.push(key()),
+            _ => {}
         }
+        if holder.remaining.is_none() && holder.kind != HolderKind::OtherType {
+            self.eternal.push(key());
+        }
+        self.newest = self.newest.max(holder.token.map(i64::from));
     }
 
     /// Moves Redisson's locks out of the keys of another type.

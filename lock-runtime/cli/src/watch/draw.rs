@@ -11,14 +11,14 @@ use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row as TableRow, Table};
 use super::row::Row;
 use super::text::{cut, folded};
 use super::view::{Mode, Order, View};
-use crate::output::{Brief, Plain};
+use crate::output::{Brief, escape};
 
 const KEYS: &str = "↑↓ choose  enter inspect  r revoke  s sort  / filter  q quit";
 
 /// Draws the view. Formats only rows that fit.
 pub(crate) fn draw(frame: &mut Frame<'_>, view: &View, title: &str, now: Instant) {
     let (width, height) = (frame.area().width.into(), frame.area().height.into());
-    let message = last_lines(&Plain(view.message()).to_string(), width, height);
+    let message = last_lines(&escape(view.message()).to_string(), width, height);
     let prompt = last_lines(&prompt(view), width, height);
     let lines = |lines: &[Line<'_>]| Constraint::Length(lines.len().try_into().unwrap_or(1));
     let areas = Layout::vertical([
@@ -87,11 +87,11 @@ fn prompt(view: &View) -> String {
     match view.mode() {
         Mode::List | Mode::Inspected(_) => match view.filter() {
             "" => KEYS.to_owned(),
-            filter => format!("filter: {}   {KEYS}", Plain(filter)),
+            filter => format!("filter: {}   {KEYS}", escape(filter)),
         },
-        Mode::Filter => format!("filter: {}▏", Plain(view.filter())),
+        Mode::Filter => format!("filter: {}▏", escape(view.filter())),
         Mode::Reason(Order { key, reason, .. }) => {
-            format!("revoke `{}`, reason: {}▏", Plain(key), Plain(reason))
+            format!("revoke `{}`, reason: {}▏", escape(key), escape(reason))
         }
         Mode::Confirm { order, typed } => {
             let who = if order.is_shared {
@@ -99,7 +99,7 @@ fn prompt(view: &View) -> String {
             } else {
                 "the holder may write until it notices"
             };
-            let (key, typed) = (Plain(&order.key), Plain(typed));
+            let (key, typed) = (escape(&order.key), escape(typed));
             format!("{who}; type `{key}` to revoke: {typed}▏")
         }
     }
@@ -134,11 +134,11 @@ fn list(frame: &mut Frame<'_>, area: Rect, view: &View) {
 /// A row with these widths for its key and its holder.
 fn cells(row: &Row, key: usize, holder: usize) -> TableRow<'static> {
     TableRow::new([
-        Cell::new(cut(&Plain(&row.key).to_string(), key)),
+        Cell::new(cut(&escape(&row.key).to_string(), key)),
         Cell::new(Brief(row.age_ms).to_string()),
         Cell::new(Brief(row.remaining_ms).to_string()),
         Cell::new(row.waiters.to_string()),
-        Cell::new(cut(&Plain(&row.holder).to_string(), holder)),
+        Cell::new(cut(&escape(&row.holder).to_string(), holder)),
     ])
 }
 
@@ -275,7 +275,7 @@ mod tests {
     fn revocation_of_a_shared_lock_warns_that_all_lose_it() {
         for (kind, words) in [
             (
-                HolderKind::Ours,
+                HolderKind::Exclusive,
                 "the holder may write until it notices; type `a`",
             ),
             (

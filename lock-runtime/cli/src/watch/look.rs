@@ -14,13 +14,13 @@ use crate::exit::Failure;
 
 /// Reads all locks of the pattern.
 pub(crate) async fn all(client: &LockClient, watch: &Watch) -> Result<Vec<Row>, Failure> {
-    let mut locks = client.locks().page(PAGE);
+    let mut locks = client.locks().page_size(PAGE);
     if let Some(pattern) = &watch.pattern {
         locks = locks.matching(pattern);
     }
     let mut rows = Vec::new();
-    while let Some(page) = locks.next().await? {
-        rows.extend(page.into_iter().filter_map(Row::of));
+    while let Some(page) = locks.next_page().await? {
+        rows.extend(page.into_iter().map(Row::of));
     }
     Ok(in_order(rows))
 }
@@ -32,7 +32,7 @@ pub(crate) async fn some(client: &LockClient, keys: Vec<String>) -> Update {
         let client = client.clone();
         looks.spawn(async move {
             let lock = client.inspect(key.as_str()).await;
-            lock.map(|lock| (key, Row::of(lock)))
+            lock.map(|lock| (key, Row::of_state(lock)))
         });
     }
     let (mut locks, mut failure) = (Vec::with_capacity(looks.len()), None);

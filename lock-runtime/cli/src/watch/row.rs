@@ -1,6 +1,7 @@
 //! A lock as the live view shows it.
 
-use lock_runtime::inspect::{HolderKind, HolderRef, LockState};
+use lock_runtime::LockKey;
+use lock_runtime::inspect::{Holder, HolderKind, HolderRef, ListedLock, LockState};
 
 use crate::output::millis;
 
@@ -20,18 +21,25 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    pub(crate) fn of(lock: ListedLock) -> Row {
+        Row::with(&lock.key, lock.holder, lock.holders, lock.waiters)
+    }
+
     /// The row of a lock; `None` if it is free.
-    pub(crate) fn of(mut lock: LockState) -> Option<Row> {
-        let waiters = lock.waiting();
-        let holders = lock.holders.len() + lock.more_holders;
+    pub(crate) fn of_state(mut lock: LockState) -> Option<Row> {
+        let (holders, waiters) = (lock.holder_count(), lock.waiter_count());
         let first = lock.holders.drain(..).next()?;
+        Some(Row::with(&lock.key, first, holders, waiters))
+    }
+
+    fn with(key: &LockKey, first: Holder, holders: usize, waiters: usize) -> Row {
         let holder = match (first.label, holders) {
             (label, ..=1) if label.is_empty() => format!("({})", first.kind.as_str()),
             (label, ..=1) => label,
             (label, holders) => format!("{label} and {} more", holders - 1),
         };
-        Some(Row {
-            key: lock.key.as_str().to_owned(),
+        Row {
+            key: key.as_str().to_owned(),
             holder,
             token: first.token.map(|token| token.get()),
             age_ms: first.age.map(millis),
@@ -39,8 +47,8 @@ impl Row {
             waiters,
             kind: first.kind,
             holders,
-            seen: first.seen,
-        })
+            seen: first.reference,
+        }
     }
 
     /// Returns whether others may hold the lock by the same record, and lose it with this holder.
@@ -66,7 +74,7 @@ impl Row {
             // Redisson's record changes when its owner takes the lock again.
             (None, None) if is_same_kind => self.holder == before.holder,
             // The lock is reserved.
-            (None, None) => self.kind == HolderKind::Resting && self.holder == before.holder,
+            (None, None) => self.kind == HolderKind::Reserved && self.holder == before.holder,
             // The holder has asked for its token.
             (Some(_), None) => is_same_kind && self.holder == before.holder,
             (token, of_other) => token == of_other,
@@ -129,7 +137,7 @@ pub(super) fn row(key: &str, holder: &str, token: u64) -> Row {
         age_ms: Some(token),
         remaining_ms: Some(1_000),
         waiters: 0,
-        kind: HolderKind::Ours,
+        kind: HolderKind::Exclusive,
         holders: 1,
         seen: None,
     }
@@ -179,12 +187,12 @@ mod tests {
         assert!(passed(&ours, &of(HolderKind::Foreign, "(foreign)", 1)));
         let foreign = |seen| of(HolderKind::Foreign, "(foreign)", seen);
         assert!(passed(&foreign(1), &foreign(2)) && !passed(&foreign(1), &foreign(1)));
-        let without = |holder, seen| of(HolderKind::Ours, holder, seen);
+        let without = |holder, seen| of(HolderKind::Exclusive, holder, seen);
         assert!(passed(&without("x", 1), &without("x", 2)));
         assert!(!passed(&without("x", 1), &without("x", 1)));
         // The holder asks for a token, or the lock is reserved.
         assert!(!passed(&without("x", 1), &ours));
-        assert!(!passed(&without("x", 1), &of(HolderKind::Resting, "x", 2)));
+        assert!(!passed(&without("x", 1), &of(HolderKind::Reserved, "x", 2)));
         assert!(passed(&without("y", 1), &ours) && passed(&ours, &without("x", 1)));
         let redisson = |holder, seen| of(HolderKind::Redisson, holder, seen);
         assert!(passed(&redisson("x", 1), &redisson("y", 2)));

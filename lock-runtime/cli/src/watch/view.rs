@@ -8,7 +8,7 @@ use super::column::Column;
 use super::inspected::Inspected;
 use super::row::Row;
 use super::update::Update;
-use crate::output::Plain;
+use crate::output::escape;
 
 /// A key that the view handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) struct Order {
 impl Order {
     /// Returns whether this is its key, verbatim or as a terminal shows it.
     fn is_named(&self, typed: &str) -> bool {
-        typed == self.key || typed == Plain(&self.key).to_string()
+        typed == self.key || typed == escape(&self.key).to_string()
     }
 }
 

@@ -41,7 +41,7 @@ async fn list_shows_a_line_for_each_selected_lock() {
         async move { lock.acquire().await }
     });
     harness::eventually("waiter", LONG, async || {
-        other.inspect("order:42").await.unwrap().waiting() == 1
+        other.inspect("order:42").await.unwrap().waiter_count() == 1
     })
     .await;
 
@@ -72,7 +72,7 @@ async fn list_shows_a_line_for_each_selected_lock() {
     assert_eq!(line["token"], order.fencing_token().await.unwrap().get());
     assert_eq!(
         (&line["waiters"], &line["kind"]),
-        (&1.into(), &"lock".into())
+        (&1.into(), &"exclusive".into())
     );
     assert!(line["remaining_ms"].as_u64().unwrap() > 0);
 
@@ -121,6 +121,14 @@ async fn inspect_explains_a_record() {
     );
 }
 
+/// The id at the end of the line about a lock that was taken.
+fn operation_in(line: &str) -> &str {
+    let (_, operation) = line
+        .split_once(": it is free (operation ")
+        .expect("it is freed");
+    operation.strip_suffix(')').expect("the end of the line")
+}
+
 #[tokio::test]
 async fn revoke_takes_the_lock_from_the_inspected_holder_and_writes_the_audit() {
     let server = RedisServer::start();
@@ -131,10 +139,14 @@ async fn revoke_takes_the_lock_from_the_inspected_holder_and_writes_the_audit() 
     // Without a terminal, the program asks nothing.
     said(&server, &[&revoke[..], &[&token]].concat(), 2);
     // The lock has another holder than the operator saw.
-    said(
-        &server,
-        &[&revoke[..], &["1600000000000000", "--yes"]].concat(),
-        5,
+    let other = [&revoke[..], &["1600000000000000", "--yes"]].concat();
+    let lines = said(&server, &other, 5);
+    assert_eq!(lines[0], "lock `import` is held");
+    let lines = said(&server, &[&other[..], &["--json"]].concat(), 5);
+    let json: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
+    assert_eq!(
+        (&json["outcome"], &json["lock"]["key"]),
+        (&"changed".into(), &"import".into())
     );
     assert!(guard.is_valid());
 
@@ -143,8 +155,7 @@ async fn revoke_takes_the_lock_from_the_inspected_holder_and_writes_the_audit() 
         lines[0].starts_with("took lock `import` from api-7"),
         "{lines:?}"
     );
-    assert!(lines[0].ends_with("it is free"), "{lines:?}");
-    let operation = lines[1].strip_prefix("operation ").expect("an id");
+    let operation = operation_in(&lines[0]);
     tokio::time::timeout(LONG, guard.lost()).await.unwrap();
     let lost = guard.release().await.unwrap_err().to_string();
     assert!(
@@ -192,7 +203,7 @@ async fn holder_that_asked_for_no_token_is_shown_without_one_and_revoked_by_its_
     let revoke = ["revoke", "import", "--reason", "stuck", "--yes", "--hash"];
     said(&server, &[&revoke[..], &["0123456789abcdef"]].concat(), 5);
     let lines = said(&server, &[&revoke[..], &[record]].concat(), 0);
-    let operation = lines[1].strip_prefix("operation ").expect("an id");
+    let operation = operation_in(&lines[0]);
     tokio::time::timeout(LONG, guard.lost()).await.unwrap();
     let lost = guard.fencing_token().await.unwrap_err().to_string();
     assert!(lost.contains(operation), "{lost}");

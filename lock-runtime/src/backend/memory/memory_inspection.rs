@@ -93,11 +93,11 @@ impl Memory {
             }
             held.push(LocalHold {
                 keys: lease.keys.iter().cloned().collect(),
-                function: lease.trace.labels.function,
+                function: lease.trace.labels.function(),
                 token: lease.known_token(),
                 age: lease.now().since(since),
                 remaining: lease.remaining(),
-                waiting,
+                callers: waiting,
             });
             // A lease that holds several locks is listed once for each of them.
             if !lease.keys.is_one() {

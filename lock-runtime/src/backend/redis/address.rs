@@ -21,8 +21,8 @@ pub(super) enum Address {
 impl Address {
     /// Returns the address of a server that others announce under this host. It is reached in the same way as this one.
     pub(super) fn beside(&self, host: &str, port: u16) -> Result<Address, WireError> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_:%".contains(c);
-        if !host.chars().all(is_plain) {
+        let is_host_character = |c: char| c.is_ascii_alphanumeric() || ".-_:%".contains(c);
+        if !host.chars().all(is_host_character) {
             return Err(WireError::unavailable(
                 "a server is announced by something other than a DNS name or an IP address",
             ));

@@ -11,6 +11,7 @@ use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Line};
 use crate::key::LockKey;
 use crate::lease::fencing_token::FencingToken;
+use crate::state::{AuditAction, AuditOutcome};
 
 /// About how many lines are kept.
 const KEPT: &str = "10000";
@@ -88,16 +89,17 @@ pub(super) async fn lines(
 /// Returns the texts of a line's fields, in the order of the names.
 fn texts(line: &Line) -> [String; 9] {
     let token = line.token.map(|token| token.get().to_string());
+    let operation = line.operation.map(|operation| operation.to_string());
     [
-        line.operation.clone(),
+        operation.unwrap_or_default(),
         line.by.clone(),
         line.user.clone(),
-        line.action.clone(),
+        line.action.as_str().to_owned(),
         line.key.as_str().to_owned(),
         token.unwrap_or_default(),
         line.label.clone(),
         line.reason.clone(),
-        line.outcome.clone(),
+        line.outcome.text(),
     ]
 }
 
@@ -151,21 +153,23 @@ fn line(id: &str, fields: &[Value]) -> Option<Line> {
         }
     };
     Some(Line {
-        operation: text("operation"),
         at: UNIX_EPOCH.checked_add(Duration::from_millis(millis))?,
+        operation: text("operation").parse().ok(),
         by: text("by"),
         user: text("user"),
-        action: text("action"),
+        action: AuditAction::parse(text("action")),
         key: LockKey::from(text("key")),
         token: text("token").parse().ok().map(FencingToken::new),
         label: text("label"),
         reason: text("reason"),
-        outcome: text("outcome"),
+        outcome: AuditOutcome::parse(text("outcome")),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     fn text(text: &str) -> Value {
@@ -175,16 +179,16 @@ mod tests {
     #[test]
     fn line_is_read_as_it_was_written() {
         let line = Line {
-            operation: "0192".to_owned(),
             at: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
+            operation: Some(Uuid::from_u128(7)),
             by: "ann@ops-1".to_owned(),
             user: "operator".to_owned(),
-            action: "revoke".to_owned(),
+            action: AuditAction::Revoke,
             key: LockKey::from("order:42"),
             token: Some(FencingToken::new(17)),
             label: "api-7\nship".to_owned(),
             reason: "stuck".to_owned(),
-            outcome: "freed".to_owned(),
+            outcome: AuditOutcome::Freed,
         };
         let texts = texts(&line);
         let fields = FIELDS
@@ -202,10 +206,19 @@ mod tests {
 
     #[test]
     fn lines_of_others_are_read_as_far_as_they_go() {
-        let entry = Value::Array(vec![text("5-0"), Value::Array(vec![text("x")])]);
-        let (lines, next) = parse(&Value::Array(vec![entry, Value::Nil])).unwrap();
-        assert_eq!((lines.len(), lines[0].outcome.as_str()), (1, ""));
-        assert_eq!(next.as_deref(), Some("(5-0"));
+        let entry = |id: &str, fields: &[&str]| {
+            let fields = fields.iter().map(|field| text(field)).collect();
+            Value::Array(vec![text(id), Value::Array(fields)])
+        };
+        let later = ["action", "extend", "outcome", "extended", "operation", "7"];
+        let answer = [entry("5-0", &["x"]), Value::Nil, entry("6-0", &later)];
+        let (lines, next) = parse(&Value::Array(answer.to_vec())).unwrap();
+        assert_eq!(next.as_deref(), Some("(6-0"));
+        let words = lines
+            .iter()
+            .map(|line| [line.action.as_str(), line.outcome.as_str()]);
+        assert!(words.eq([["", ""], ["extend", "extended"]]), "{lines:?}");
+        assert!(lines.iter().all(|line| line.operation.is_none()));
         assert!(parse(&Value::Nil).is_err());
     }
 

@@ -7,7 +7,7 @@ use redis::RedisError;
 use super::redirect::Redirect;
 use crate::backend::wire::error::WireError;
 use crate::lease::owner_id::OwnerId;
-use crate::state::is_plain;
+use crate::state::is_printable;
 
 /// How to continue after a command was answered with an error.
 pub(super) enum ErrorClass {
@@ -144,7 +144,7 @@ pub(super) fn sanitize(text: &str) -> String {
     let text = text.split(ARGUMENTS).next().unwrap_or_default();
     let text = text.split(" script: ").next().unwrap_or_default();
     let text = without_position(text);
-    let words = text.split(|c: char| c.is_whitespace() || !is_plain(c));
+    let words = text.split(|c: char| c.is_whitespace() || !is_printable(c));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let text = without_secrets(&words.join(" "));
     match text.char_indices().nth(LONGEST) {

@@ -25,11 +25,11 @@ impl Remote {
                 queues.push((entry.owner.names.first().lock.clone(), entry.owner.mode));
                 held.push(LocalHold {
                     keys: lease.keys.iter().cloned().collect(),
-                    function: lease.trace.labels.function,
+                    function: lease.trace.labels.function(),
                     token: lease.known_token(),
                     age: now.since(entry.holding.granted_at()),
                     remaining: lease.remaining(),
-                    waiting: 0,
+                    callers: 0,
                 });
             }
         }
@@ -37,7 +37,7 @@ impl Remote {
         let local = self.queues();
         for (held, (lock, mode)) in held.iter_mut().zip(queues) {
             if mode.share().is_none() {
-                held.waiting = local.waiting(&lock);
+                held.callers = local.waiting(&lock);
             }
         }
         held

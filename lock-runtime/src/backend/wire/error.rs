@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{LockError, LockErrorKind};
-use crate::state::is_plain;
+use crate::state::is_printable;
 
 /// Why a command failed.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl Detail {
 impl<T: Into<String>> From<T> for Detail {
     fn from(text: T) -> Detail {
         // Text from a callback, a file name or a server may contain control characters, which terminals obey.
-        let text = text.into().replace(|c| !is_plain(c), " ");
+        let text = text.into().replace(|c| !is_printable(c), " ");
         Detail { text, cause: None }
     }
 }

@@ -1,5 +1,7 @@
 //! The message to a holder that has lost its lock to an operator.
 
+use uuid::Uuid;
+
 use crate::lease::RevokedBy;
 use crate::lease::owner_id::OwnerId;
 
@@ -20,8 +22,8 @@ pub(crate) struct Notice {
 }
 
 /// Returns the text that the script appends to the owner: operation, operator and reason.
-pub(crate) fn notice(operation: &str, by: &str, reason: &str) -> String {
-    debug_assert!(![operation, by, reason].concat().contains(SEPARATOR));
+pub(crate) fn notice(operation: Uuid, by: &str, reason: &str) -> String {
+    debug_assert!(![by, reason].concat().contains(SEPARATOR));
     format!("{SEPARATOR}{operation}{SEPARATOR}{by}{SEPARATOR}{reason}{SEPARATOR}")
 }
 
@@ -45,7 +47,7 @@ impl Notice {
             Some(String::from_utf8_lossy(&part[..part.len().min(LONGEST)]).into_owned())
         };
         let by = RevokedBy {
-            operation: part()?,
+            operation: part()?.parse().ok()?,
             by: part()?,
             reason: part()?,
         };
@@ -59,21 +61,24 @@ mod tests {
 
     const OWNER: &str = "abcdefghABCDEFGH012345";
 
+    const OPERATION: Uuid = Uuid::from_u128(7);
+
     #[test]
     fn notice_is_parsed_with_any_lock_name() {
-        let text = notice("0192", "ann@ops-1", "stuck import");
+        let text = notice(OPERATION, "ann@ops-1", "stuck import");
         for lock in ["lock:order:42", "", "\u{1f}a\0b\n"] {
             let payload = format!("!{OWNER}{text}{lock}");
             let Notice { owner_id, by } = Notice::parse(payload.as_bytes()).unwrap();
             assert_eq!(owner_id.as_str(), OWNER);
-            let parts = [&by.operation, &by.by, &by.reason].map(String::as_str);
-            assert_eq!(parts, ["0192", "ann@ops-1", "stuck import"], "{lock:?}");
+            assert_eq!(by.operation, OPERATION, "{lock:?}");
+            let parts = [&by.by, &by.reason].map(String::as_str);
+            assert_eq!(parts, ["ann@ops-1", "stuck import"], "{lock:?}");
         }
     }
 
     #[test]
     fn other_messages_are_not_notices() {
-        let text = notice("0192", "ann", "x");
+        let text = notice(OPERATION, "ann", "x");
         for other in [
             String::new(),
             "!".to_owned(),
@@ -82,6 +87,7 @@ mod tests {
             format!("!{OWNER}lock:k{text}"),
             format!("!!{OWNER}{text}"),
             format!("!{}{text}", &OWNER[1..]),
+            format!("!{OWNER}{}", text.replacen('7', "x", 1)),
         ] {
             assert!(Notice::parse(other.as_bytes()).is_none(), "{other:?}");
         }
@@ -91,7 +97,7 @@ mod tests {
 
     #[test]
     fn forged_reason_is_kept_in_part() {
-        let forged = format!("!{OWNER}{}", notice("0", "b", &"x".repeat(1 << 20)));
+        let forged = format!("!{OWNER}{}", notice(OPERATION, "b", &"x".repeat(1 << 20)));
         let kept = Notice::parse(forged.as_bytes()).unwrap();
         assert_eq!(kept.by.reason.len(), LONGEST);
     }

@@ -1,6 +1,7 @@
 //! The page of one lock.
 
 use axum::response::Html;
+use lock_runtime::inspect::{Holder, HolderKind, HolderRef, LockState, Votes, Waiter};
 use maud::{Markup, html};
 
 use super::{badge, count, meaning, remaining};
@@ -8,7 +9,6 @@ use crate::base::Base;
 use crate::brief::Brief;
 use crate::link::{self, Link};
 use crate::plain::Plain;
-use crate::report::{HolderReport, LockReport, VotesReport, WaiterReport};
 
 /// Why a revocation did nothing, shown on the lock's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,18 +38,18 @@ impl Notice {
 
 pub(crate) fn page(
     base: &Base,
-    lock: &LockReport,
+    lock: &LockState,
     operator: Option<&str>,
     notice: Option<Notice>,
 ) -> Html<String> {
-    let json = Link::new(base, "api/lock").with("key", &lock.key);
-    let audit = Link::new(base, "audit").with("key", &lock.key);
+    let json = Link::new(base, "api/lock").with("key", lock.key.as_str());
+    let audit = Link::new(base, "audit").with("key", lock.key.as_str());
     let content = html! {
-        h1 { "Lock " span.key { (Plain(&lock.key)) } }
+        h1 { "Lock " span.key { (Plain(lock.key.as_str())) } }
         @if let Some(notice) = notice { p.notice role="alert" { (notice.text()) } }
         p {
-            @if lock.held { span.state.held { "held" } } @else { span.state.free { "free" } }
-            @if let Some(votes) = lock.votes { " " (vote(votes, lock.held)) }
+            @if lock.is_held() { span.state.held { "held" } } @else { span.state.free { "free" } }
+            @if let Some(votes) = lock.votes { " " (vote(votes, lock.is_held())) }
         }
         @if is_unknown(lock) {
             p.empty {
@@ -62,62 +62,56 @@ pub(crate) fn page(
         (waiters(lock))
         @if let Some(token) = lock.last_token { p.note { "The last token was " (token) "." } }
         p.links {
-            a href=(link::to_lock(base, &lock.key)) { "Refresh" }
+            a href=(link::to_lock(base, lock.key.as_str())) { "Refresh" }
             a href=(audit) { "Audit of this lock" }
             a href=(json) { "JSON" }
         }
         @if let Some(operator) = operator { (revocations(base, lock, operator)) }
     };
-    super::page(base, None, &Plain(&lock.key).to_string(), &content)
+    super::page(base, None, &Plain(lock.key.as_str()).to_string(), &content)
 }
 
 /// Returns whether the server has no trace of the lock. It remembers tokens only for a while, and none for Redisson's record.
-fn is_unknown(lock: &LockReport) -> bool {
-    let waiting = lock.waiters.len() + lock.more_waiters;
-    !lock.held && waiting == 0 && lock.last_token.is_none()
+fn is_unknown(lock: &LockState) -> bool {
+    !lock.is_held() && lock.waiter_count() == 0 && lock.last_token.is_none()
 }
 
-fn vote(votes: VotesReport, is_held: bool) -> Markup {
-    let VotesReport {
-        nodes,
-        answered,
-        held,
-    } = votes;
+fn vote(votes: Votes, is_held: bool) -> Markup {
     html! {
-        (held) " of " (nodes) " nodes have this owner; " (answered) " answered"
-        @if held > 0 && !is_held { ", and no caller has the lock without a majority" }
+        (votes)
+        @if votes.held > 0 && !is_held { ", and no caller has the lock without a majority" }
         "."
     }
 }
 
-fn one(holder: &HolderReport) -> Markup {
+fn one(holder: &Holder) -> Markup {
     html! {
         section.holder {
             h2 {
-                @if holder.kind == "foreign" && holder.holder.is_empty() { "Another program" }
-                @else if holder.holder.is_empty() { "A holder without a label" } @else { (Plain(&holder.holder)) }
+                @if holder.kind == HolderKind::Foreign && holder.label.is_empty() { "Another program" }
+                @else if holder.label.is_empty() { "A holder without a label" } @else { (Plain(&holder.label)) }
                 " " (badge(holder.kind, 1))
             }
             dl {
-                @if let Some(age) = holder.age_ms { div { dt { "Held for" } dd { (Brief(age)) } } }
-                div { dt { "Lease left" } dd { (remaining(holder.remaining_ms)) } }
-                @if holder.takes != 1 { div { dt { "Permits" } dd { (holder.takes) } } }
+                @if let Some(age) = holder.age { div { dt { "Held for" } dd { (Brief(age)) } } }
+                div { dt { "Lease left" } dd { (remaining(holder.remaining)) } }
+                @if holder.permits != 1 { div { dt { "Permits" } dd { (holder.permits) } } }
                 @if let Some(token) = holder.token { div { dt { "Token" } dd { (token) } } }
-                @else if holder.kind == "lock" { div { dt { "Token" } dd { "none" } } }
-                @if let (None, Some(seen)) = (holder.token, &holder.seen) {
-                    div { dt { "Reference" } dd { (seen) } }
+                @else if holder.kind == HolderKind::Exclusive { div { dt { "Token" } dd { "none" } } }
+                @if let (None, Some(reference)) = (holder.token, holder.reference) {
+                    div { dt { "Reference" } dd { (reference) } }
                 }
             }
             @if let Some(meaning) = meaning(holder.kind) { p.note { (meaning) } }
-            @if holder.remaining_ms.is_none() && holder.kind != "other-type" {
+            @if holder.remaining.is_none() && holder.kind != HolderKind::OtherType {
                 p.note { "Its record never expires: a holder that died keeps it until it is deleted." }
             }
         }
     }
 }
 
-fn waiters(lock: &LockReport) -> Markup {
-    let waiting = lock.waiters.len() + lock.more_waiters;
+fn waiters(lock: &LockState) -> Markup {
+    let waiting = lock.waiter_count();
     html! {
         @if waiting > 0 {
             h2 { (count(waiting, "client waits", "clients wait")) }
@@ -134,30 +128,30 @@ fn waiters(lock: &LockReport) -> Markup {
     }
 }
 
-fn row(place: usize, waiter: &WaiterReport) -> Markup {
+fn row(place: usize, waiter: &Waiter) -> Markup {
     html! {
         tr {
             td.number data-name="Place" { (place) }
-            td.label data-name="Waiter" { span { (Plain(&waiter.waiter)) } }
-            td.number data-name="Waits for" { (Brief(waiter.waiting_ms)) }
-            td.number data-name="Last heard" { (Brief(waiter.last_seen_ms)) " ago" }
+            td.label data-name="Waiter" { span { (Plain(&waiter.label)) } }
+            td.number data-name="Waits for" { (Brief(waiter.waiting)) }
+            td.number data-name="Last heard" { (Brief(waiter.last_seen)) " ago" }
         }
     }
 }
 
 /// A form for each holder that can be revoked. Holders of a shared lock have one token, and lose it together.
-fn revocations(base: &Base, lock: &LockReport, operator: &str) -> Markup {
-    let mut seen: Vec<(&str, &HolderReport)> = Vec::new();
+fn revocations(base: &Base, lock: &LockState, operator: &str) -> Markup {
+    let mut references: Vec<(HolderRef, &Holder)> = Vec::new();
     for holder in &lock.holders {
-        if let Some(name) = &holder.seen
-            && seen.iter().all(|(known, _)| known != name)
+        if let Some(reference) = holder.reference
+            && references.iter().all(|(known, _)| *known != reference)
         {
-            seen.push((name, holder));
+            references.push((reference, holder));
         }
     }
     html! {
-        @for (seen, holder) in seen {
-            @let action = Link::new(base, "revoke").with("key", &lock.key).with("seen", seen);
+        @for (reference, holder) in references {
+            @let action = Link::new(base, "revoke").with("key", lock.key.as_str()).with("reference", &reference.to_string());
             details.revoke {
                 summary { "Take this lock from " (whom(lock, holder)) }
                 p.warning {
@@ -166,7 +160,7 @@ fn revocations(base: &Base, lock: &LockReport, operator: &str) -> Markup {
                 form method="post" action=(action) {
                     label { "Reason, for the holder and the audit"
                         input type="text" name="reason" required maxlength="256" autocomplete="off"; }
-                    label { span { "Type the key to confirm: " code { (Plain(&lock.key)) } }
+                    label { span { "Type the key to confirm: " code { (Plain(lock.key.as_str())) } }
                         input type="text" name="confirm" required autocomplete="off" autocapitalize="none" spellcheck="false"; }
                     button.danger { "Revoke" }
                     " as " (Plain(operator))
@@ -176,11 +170,11 @@ fn revocations(base: &Base, lock: &LockReport, operator: &str) -> Markup {
     }
 }
 
-fn whom(lock: &LockReport, holder: &HolderReport) -> Markup {
-    let sharing = lock.holders.len() + lock.more_holders;
+fn whom(lock: &LockState, holder: &Holder) -> Markup {
+    let sharing = lock.holder_count();
     html! {
         @if sharing > 1 { "all " (sharing) " holders" }
-        @else if holder.holder.is_empty() { "its holder" }
-        @else { (Plain(&holder.holder)) }
+        @else if holder.label.is_empty() { "its holder" }
+        @else { (Plain(&holder.label)) }
     }
 }

@@ -1,6 +1,7 @@
 //! The page of the held locks.
 
 use axum::response::Html;
+use lock_runtime::inspect::ListedLock;
 use maud::{Markup, html};
 
 use super::{Section, badge, brief, count, remaining};
@@ -8,7 +9,6 @@ use crate::base::Base;
 use crate::link::{self, Link};
 use crate::listing::{Part, Wanted};
 use crate::plain::Plain;
-use crate::report::LockLine;
 
 pub(crate) fn page(base: &Base, wanted: &Wanted, is_first: bool, part: &Part) -> Html<String> {
     let next = part.next.as_ref().map(|next| {
@@ -18,13 +18,13 @@ pub(crate) fn page(base: &Base, wanted: &Wanted, is_first: bool, part: &Part) ->
     let content = html! {
         h1 { "Locks" }
         (search(base, wanted))
-        @if part.lines.is_empty() {
+        @if part.locks.is_empty() {
             p.empty { (nothing(wanted, is_first, next.is_some())) }
             @if let Some(key) = &wanted.pattern && is_one_key(key) && next.is_none() { (one_key(base, key)) }
         } @else {
-            (table(base, &part.lines))
+            (table(base, &part.locks))
         }
-        (pager(&of(base, wanted), is_first, next.as_ref(), part.lines.len()))
+        (pager(&of(base, wanted), is_first, next.as_ref(), part.locks.len()))
     };
     super::page(base, Some(Section::Locks), "Locks", &content)
 }
@@ -76,7 +76,7 @@ fn nothing(wanted: &Wanted, is_first: bool, has_more: bool) -> &'static str {
     }
 }
 
-fn table(base: &Base, lines: &[LockLine]) -> Markup {
+fn table(base: &Base, locks: &[ListedLock]) -> Markup {
     html! {
         table.cards {
             thead {
@@ -86,17 +86,17 @@ fn table(base: &Base, lines: &[LockLine]) -> Markup {
                 }
             }
             tbody {
-                @for line in lines {
+                @for lock in locks {
                     tr {
-                        td.key { a href=(link::to_lock(base, &line.key)) { (Plain(&line.key)) } }
-                        td.label data-name="Holder" { (holder(line)) }
-                        td.number.quiet[line.age_ms.is_none()] data-name="Age" { (brief(line.age_ms)) }
-                        td.number data-name="Left" { (remaining(line.remaining_ms)) }
-                        td.number.quiet[line.waiters == 0] data-name="Waiters" {
-                            @if line.waiters > 0 { strong { (line.waiters) } } @else { span.none { "0" } }
+                        td.key { a href=(link::to_lock(base, lock.key.as_str())) { (Plain(lock.key.as_str())) } }
+                        td.label data-name="Holder" { (holder(lock)) }
+                        td.number.quiet[lock.holder.age.is_none()] data-name="Age" { (brief(lock.holder.age)) }
+                        td.number data-name="Left" { (remaining(lock.holder.remaining)) }
+                        td.number.quiet[lock.waiters == 0] data-name="Waiters" {
+                            @if lock.waiters > 0 { strong { (lock.waiters) } } @else { span.none { "0" } }
                         }
-                        td.number.quiet[line.token.is_none()] data-name="Token" {
-                            @if let Some(token) = line.token { (token) } @else { span.none { "–" } }
+                        td.number.quiet[lock.holder.token.is_none()] data-name="Token" {
+                            @if let Some(token) = lock.holder.token { (token) } @else { span.none { "–" } }
                         }
                     }
                 }
@@ -105,11 +105,11 @@ fn table(base: &Base, lines: &[LockLine]) -> Markup {
     }
 }
 
-fn holder(line: &LockLine) -> Markup {
+fn holder(lock: &ListedLock) -> Markup {
     html! {
         span {
-            (badge(line.kind, line.holders)) " "
-            @if line.holder.is_empty() { span.none { "no label" } } @else { (Plain(&line.holder)) }
+            (badge(lock.holder.kind, lock.holders)) " "
+            @if lock.holder.label.is_empty() { span.none { "no label" } } @else { (Plain(&lock.holder.label)) }
         }
     }
 }

@@ -7,7 +7,10 @@ pub(crate) mod locks;
 pub(crate) mod process;
 pub(crate) mod revoked;
 
+use std::time::Duration;
+
 use axum::response::Html;
+use lock_runtime::inspect::HolderKind;
 use maud::{DOCTYPE, Markup, Render, html};
 
 use crate::base::Base;
@@ -71,9 +74,9 @@ impl Render for Link {
 }
 
 /// A duration, or a dash.
-fn brief(ms: Option<u64>) -> Markup {
-    match ms {
-        Some(ms) => Brief(ms).render(),
+fn brief(duration: Option<Duration>) -> Markup {
+    match duration {
+        Some(duration) => Brief(duration).render(),
         None => html! { span.none { "–" } },
     }
 }
@@ -87,22 +90,22 @@ fn count(number: usize, one: &str, many: &str) -> String {
 }
 
 /// The remaining time of a lease.
-fn remaining(ms: Option<u64>) -> Markup {
-    match ms {
-        Some(ms) => Brief(ms).render(),
+fn remaining(duration: Option<Duration>) -> Markup {
+    match duration {
+        Some(duration) => Brief(duration).render(),
         None => html! { span.bad { "never expires" } },
     }
 }
 
 /// A badge for an unusual kind of holder.
-fn badge(kind: &str, holders: usize) -> Markup {
+fn badge(kind: HolderKind, holders: usize) -> Markup {
     let class = match kind {
-        "foreign" | "other-type" => "badge odd",
+        HolderKind::Foreign | HolderKind::OtherType => "badge odd",
         _ => "badge",
     };
     html! {
         @match (kind, holders) {
-            ("lock", _) => {},
+            (HolderKind::Exclusive, _) => {},
             (_, 0 | 1) => span class=(class) { (kind) },
             (_, holders) => span class=(class) { (kind) " × " (holders) },
         }
@@ -110,15 +113,17 @@ fn badge(kind: &str, holders: usize) -> Markup {
 }
 
 /// Explains a kind of holder, unless its record does.
-fn meaning(kind: &str) -> Option<&'static str> {
+fn meaning(kind: HolderKind) -> Option<&'static str> {
     match kind {
-        "share" => Some("It shares the lock with other readers, or has permits."),
-        "resting" => Some("Its holder is done, and the lock is reserved for its minimum hold."),
-        "redisson" => Some("Redisson's record, which has no token."),
-        "foreign" => Some(
+        HolderKind::Share => Some("It shares the lock with other readers, or has permits."),
+        HolderKind::Reserved => {
+            Some("Its holder is done, and the lock is reserved for its minimum hold.")
+        }
+        HolderKind::Redisson => Some("Redisson's record, which has no token."),
+        HolderKind::Foreign => Some(
             "A record of another program, by SET NX PX for instance: it has no token, and callers wait until it is gone.",
         ),
-        "other-type" => Some(
+        HolderKind::OtherType => Some(
             "The key has a type that no lock has: every call is refused until the key is deleted or renamed.",
         ),
         _ => None,

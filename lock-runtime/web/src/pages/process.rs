@@ -32,14 +32,14 @@ pub(crate) fn page(base: &Base, report: &ProcessReport) -> Html<String> {
                             td.key {
                                 @for (place, key) in held.keys.iter().enumerate() {
                                     @if place > 0 { ", " }
-                                    a href=(link::to_lock(base, key)) { (Plain(key)) }
+                                    a href=(link::to_lock(base, key.as_str())) { (Plain(key.as_str())) }
                                 }
                             }
                             td.label data-name="Function" {
-                                @if held.function.is_empty() { span.none { "none" } } @else { code { (held.function) } }
+                                @if let Some(function) = held.function { code { (function) } } @else { span.none { "none" } }
                             }
-                            td.number data-name="Held for" { (Brief(held.age_ms)) }
-                            td.number data-name="Left" { (Brief(held.remaining_ms)) }
+                            td.number data-name="Held for" { (Brief(held.age)) }
+                            td.number data-name="Left" { (Brief(held.remaining)) }
                             td.number data-name="Callers in line" { (held.callers) }
                             td.number.quiet[held.token.is_none()] data-name="Token" {
                                 @if let Some(token) = held.token { (token) } @else { span.none { "–" } }

@@ -8,7 +8,8 @@ use crate::base::Base;
 use crate::link::{self, Link};
 use crate::plain::Plain;
 
-pub(crate) fn page(base: &Base, key: &str, receipt: &Receipt) -> Html<String> {
+pub(crate) fn page(base: &Base, receipt: &Receipt) -> Html<String> {
+    let key = receipt.key.as_str();
     let audit = Link::new(base, "audit").with("key", key);
     let content = html! {
         h1 { "Revoked " span.key { (Plain(key)) } }
@@ -19,7 +20,7 @@ pub(crate) fn page(base: &Base, key: &str, receipt: &Receipt) -> Html<String> {
             @if let Some(nodes) = receipt.nodes { " That was done on " (nodes) " nodes." }
         }
         p.warning { "The old holder may write until it notices." }
-        @if !receipt.is_audited {
+        @if !receipt.audited {
             p.notice role="alert" { "The audit has the intention, but the outcome could not be written to it." }
         }
         p.note { "Operation " code { (receipt.operation) } }

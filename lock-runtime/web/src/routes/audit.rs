@@ -16,7 +16,6 @@ use super::{query, some};
 use crate::base::Base;
 use crate::failure::Failure;
 use crate::pages;
-use crate::report::AuditLine;
 use crate::site::Site;
 
 /// How many of the newest lines are shown. An operation has two.
@@ -25,7 +24,7 @@ const SHOWN: usize = 200;
 /// The audit, the newest line first.
 #[derive(Debug, Serialize)]
 pub(crate) struct AuditReport {
-    pub(crate) lines: Vec<AuditLine>,
+    pub(crate) lines: Vec<AuditEntry>,
     /// Whether older lines are left out.
     pub(crate) more: bool,
 }
@@ -45,7 +44,7 @@ async fn read(client: &LockClient, key: Option<&str>) -> Result<AuditReport, Loc
     // By time, since each node of a quorum has lines of its own. The number orders lines with the same time.
     let mut newest: BTreeMap<(SystemTime, usize), AuditEntry> = BTreeMap::new();
     let mut read = 0;
-    while let Some(lines) = audit.next().await? {
+    while let Some(lines) = audit.next_page().await? {
         for line in lines {
             newest.insert((line.at, read), line);
             read += 1;
@@ -55,7 +54,7 @@ async fn read(client: &LockClient, key: Option<&str>) -> Result<AuditReport, Loc
         }
     }
     Ok(AuditReport {
-        lines: newest.into_values().rev().map(AuditLine::of).collect(),
+        lines: newest.into_values().rev().collect(),
         more: read > SHOWN,
     })
 }

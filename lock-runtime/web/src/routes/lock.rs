@@ -12,7 +12,6 @@ use super::{OfKey, query};
 use crate::base::Base;
 use crate::failure::Failure;
 use crate::pages;
-use crate::report::LockReport;
 use crate::site::Site;
 
 pub(crate) async fn page(
@@ -21,7 +20,7 @@ pub(crate) async fn page(
     request: Parts,
 ) -> Result<impl IntoResponse, Failure> {
     let OfKey { key } = query(&request.uri)?;
-    let lock = LockReport::of(&site.client.inspect(key).await?);
+    let lock = site.client.inspect(key).await?;
     let operator = site.operator(&request);
     Ok(pages::lock::page(&base, &lock, operator.as_deref(), None))
 }
@@ -31,6 +30,5 @@ pub(crate) async fn json(
     uri: Uri,
 ) -> Result<impl IntoResponse, Failure> {
     let OfKey { key } = query(&uri)?;
-    let lock = site.client.inspect(key).await?;
-    Ok(Json(LockReport::of(&lock)))
+    Ok(Json(site.client.inspect(key).await?))
 }

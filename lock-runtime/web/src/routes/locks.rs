@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::IntoResponse;
-use lock_runtime::inspect::ListingPosition;
+use lock_runtime::inspect::{ListedLock, ListingPosition};
 use serde::{Deserialize, Serialize};
 
 use super::{query, some};
@@ -14,7 +14,6 @@ use crate::base::Base;
 use crate::failure::Failure;
 use crate::listing::{self, Part, Wanted};
 use crate::pages;
-use crate::report::LockLine;
 use crate::site::Site;
 
 /// The longest pattern, in bytes. A key has at most 512, and names are shorter.
@@ -93,9 +92,9 @@ pub(crate) async fn page(
 /// A page of a listing.
 #[derive(Debug, Serialize)]
 struct LocksReport {
-    locks: Vec<LockLine>,
+    locks: Vec<ListedLock>,
     /// The value of `from` for the next page.
-    next: Option<String>,
+    next: Option<ListingPosition>,
 }
 
 pub(crate) async fn json(
@@ -103,9 +102,6 @@ pub(crate) async fn json(
     uri: Uri,
 ) -> Result<impl IntoResponse, Failure> {
     let (wanted, from) = asked(&uri)?;
-    let Part { lines, next } = listing::read(&site.client, &wanted, from).await?;
-    Ok(Json(LocksReport {
-        locks: lines,
-        next: next.map(|next| next.to_string()),
-    }))
+    let Part { locks, next } = listing::read(&site.client, &wanted, from).await?;
+    Ok(Json(LocksReport { locks, next }))
 }

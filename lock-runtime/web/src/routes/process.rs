@@ -7,13 +7,13 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::response::IntoResponse;
 use lock_runtime::LockClient;
+use lock_runtime::inspect::LocalHold;
 use serde::Serialize;
 
 use super::{Nothing, query};
 use crate::base::Base;
 use crate::failure::Failure;
 use crate::pages;
-use crate::report::HeldReport;
 use crate::site::Site;
 
 /// How many locks are shown, those held longest first.
@@ -22,7 +22,7 @@ const SHOWN: usize = 200;
 /// The locks that this process holds, the oldest first.
 #[derive(Debug, Serialize)]
 pub(crate) struct ProcessReport {
-    pub(crate) held: Vec<HeldReport>,
+    pub(crate) held: Vec<LocalHold>,
     /// The number of further locks.
     pub(crate) more: usize,
 }
@@ -31,10 +31,9 @@ impl ProcessReport {
     fn of(client: &LockClient) -> ProcessReport {
         let mut held = client.held();
         held.sort_by_key(|held| std::cmp::Reverse(held.age));
-        ProcessReport {
-            held: held.iter().take(SHOWN).map(HeldReport::of).collect(),
-            more: held.len().saturating_sub(SHOWN),
-        }
+        let more = held.len().saturating_sub(SHOWN);
+        held.truncate(SHOWN);
+        ProcessReport { held, more }
     }
 }
 

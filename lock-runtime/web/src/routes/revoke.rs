@@ -16,7 +16,6 @@ use crate::operator::is_same_site;
 use crate::pages;
 use crate::pages::lock::Notice;
 use crate::plain::Plain;
-use crate::report::LockReport;
 use crate::site::Site;
 
 /// The query of the form's address. Here browsers do not change line ends in a key.
@@ -24,7 +23,7 @@ use crate::site::Site;
 #[serde(deny_unknown_fields)]
 struct Meant {
     key: String,
-    seen: String,
+    reference: String,
 }
 
 /// The operator's input.
@@ -48,9 +47,9 @@ pub(crate) async fn page(
         return Err(Failure::forbidden("Only operators may revoke a lock."));
     };
     let base = Base::of(&parts);
-    let Meant { key, seen } = query(&parts.uri)?;
+    let Meant { key, reference } = query(&parts.uri)?;
     let request = Request::from_parts(parts, body);
-    let revoked = revoke(&site, &base, &operator, &key, &seen, request).await;
+    let revoked = revoke(&site, &base, &operator, &key, &reference, request).await;
     revoked.map_err(|failure| failure.about(key))
 }
 
@@ -60,10 +59,10 @@ async fn revoke(
     base: &Base,
     operator: &str,
     key: &str,
-    seen: &str,
+    reference: &str,
     request: Request,
 ) -> Result<Response, Failure> {
-    let seen: HolderRef = seen
+    let holder: HolderRef = reference
         .parse()
         .map_err(|error: ParseHolderRefError| Failure::bad_request(error.to_string()))?;
     let typed = Form::from_request(request, &()).await;
@@ -80,10 +79,10 @@ async fn revoke(
         ));
     }
     let revocation = Revocation::new(operator, reason.trim());
-    let revoked = site.client.revoke(key, seen, revocation).await;
+    let revoked = site.client.revoke(key, holder, revocation).await;
     let lock = match revoked.map_err(Failure::of_revocation)? {
         Revoked::Done(receipt) => {
-            return Ok(pages::revoked::page(base, key, &receipt).into_response());
+            return Ok(pages::revoked::page(base, &receipt).into_response());
         }
         Revoked::Changed(lock) => *lock,
         _ => match site.client.inspect(key).await {
@@ -92,9 +91,8 @@ async fn revoke(
             Err(_) => return Err(not_held()),
         },
     };
-    let lock = LockReport::of(&lock);
     // Another caller may have taken it since. The page shows the present state.
-    let notice = Notice::of(lock.held);
+    let notice = Notice::of(lock.is_held());
     let page = pages::lock::page(base, &lock, Some(operator), Some(notice));
     Ok((StatusCode::CONFLICT, page).into_response())
 }

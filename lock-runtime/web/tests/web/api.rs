@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use harness::{LONG, RedisServer, ask, client};
-use lock_runtime::inspect::Revocation;
+use lock_runtime::inspect::{Revocation, Revoked};
 
 use crate::{get, holder, queued, service};
 
@@ -30,7 +30,7 @@ async fn json_has_what_the_pages_show() {
     );
     assert_eq!(
         (&line["kind"], &line["holders"]),
-        (&"lock".into(), &1.into())
+        (&"exclusive".into(), &1.into())
     );
     assert!(line["remaining_ms"].as_u64().unwrap() > 0, "{line}");
     assert!(line["age_ms"].is_u64(), "{line}");
@@ -40,7 +40,7 @@ async fn json_has_what_the_pages_show() {
         (&json["held"], &json["last_token"]),
         (&true.into(), &token.into())
     );
-    assert_eq!(json["holders"][0]["seen"], token.to_string());
+    assert_eq!(json["holders"][0]["reference"], token.to_string());
     assert!(json["waiters"][0]["waiting_ms"].is_u64(), "{json}");
     assert_eq!(json["holders"][0]["record"], serde_json::Value::Null);
     let json = get(&service, "/locks/api/lock?key=other").await.json();
@@ -50,7 +50,7 @@ async fn json_has_what_the_pages_show() {
     let json = get(&service, "/locks/api/lock?key=legacy").await.json();
     let holder = &json["holders"][0];
     let hash = holder["record"].as_str().expect("it has no token");
-    assert_eq!(holder["seen"], format!("record:{hash}"));
+    assert_eq!(holder["reference"], format!("record:{hash}"));
 
     let json = get(&service, "/locks/api/process").await.json();
     assert_eq!(json["held"][0]["keys"], serde_json::json!(["order:42"]));
@@ -71,7 +71,7 @@ async fn audit_is_shown_from_its_newest_line_on() {
         let revoked = operator
             .revoke(key, guard.fencing_token().await.unwrap(), revocation)
             .await;
-        revoked.unwrap();
+        assert!(matches!(revoked, Ok(Revoked::Done(_))), "{revoked:?}");
     }
     let service = service(lock_web::router(operator));
     let outcomes = |json: &serde_json::Value| -> Vec<(String, String)> {

@@ -99,7 +99,7 @@ async fn request_that_makes_no_sense_is_refused() {
         ("/locks?waiting=0".to_owned(), 400),
         ("/locks?pattern=order:*".to_owned(), 400),
         ("/locks/api/locks?key=order:42".to_owned(), 400),
-        ("/locks/lock?key=a&seen=1".to_owned(), 400),
+        ("/locks/lock?key=a&reference=1".to_owned(), 400),
         ("/locks/audit?since=1h".to_owned(), 400),
         ("/locks/api/audit?holder=a".to_owned(), 400),
         ("/locks/process?key=a".to_owned(), 400),

@@ -52,7 +52,7 @@ async fn only_reading_is_allowed_without_an_operator() {
     let naming = LockWeb::new(LockClient::memory()).operator(|_| None);
     let naming = service(naming.into_router());
     for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
-        for path in ["", "/lock?key=a", "/revoke?key=a&seen=1", "/nothing"] {
+        for path in ["", "/lock?key=a", "/revoke?key=a&reference=1", "/nothing"] {
             for (service, name) in [(&reading, "reading"), (&naming, "naming")] {
                 let request = Request::builder()
                     .method(&method)

@@ -79,6 +79,6 @@ async fn holder(server: &RedisServer, label: &str, key: &str) -> (LockClient, Lo
 
 /// Waits until `count` clients wait for a lock.
 async fn queued(client: &LockClient, key: &str, count: usize) {
-    let is_queued = async || client.inspect(key).await.unwrap().waiting() == count;
+    let is_queued = async || client.inspect(key).await.unwrap().waiter_count() == count;
     harness::eventually("waiters", LONG, is_queued).await;
 }

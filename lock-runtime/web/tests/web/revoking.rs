@@ -34,7 +34,7 @@ fn with_operators(client: LockClient) -> Router {
 /// The form of a lock's page, as a browser sends it.
 struct Form {
     key: &'static str,
-    seen: String,
+    reference: String,
     body: String,
     headers: Vec<(&'static str, &'static str)>,
 }
@@ -46,7 +46,7 @@ impl Form {
             .append_pair("confirm", key);
         Form {
             key,
-            seen: seen.to_string(),
+            reference: seen.to_string(),
             body: body.finish(),
             headers: vec![("session", "ann"), ("sec-fetch-site", "same-origin")],
         }
@@ -67,7 +67,11 @@ impl Form {
     }
 
     async fn send(self, service: &Router) -> Answer {
-        let address = format!("{}&seen={}", address("/revoke", "key", self.key), self.seen);
+        let address = format!(
+            "{}&reference={}",
+            address("/revoke", "key", self.key),
+            self.reference
+        );
         let mut request = Request::post(address)
             .header("content-type", "application/x-www-form-urlencoded")
             .header("host", "ops.example");
@@ -79,7 +83,12 @@ impl Form {
 }
 
 async fn audit(client: &LockClient) -> Vec<AuditEntry> {
-    client.audit().next().await.unwrap().unwrap_or_default()
+    client
+        .audit()
+        .next_page()
+        .await
+        .unwrap()
+        .unwrap_or_default()
 }
 
 async fn get_as_operator(service: &Router, address: &str) -> Answer {
@@ -96,7 +105,7 @@ async fn operator_takes_the_shown_lock_and_the_audit_names_them() {
     let page = get_as_operator(&service, "/locks/lock?key=import").await;
     let token = guard.fencing_token().await.unwrap();
     page.has(&format!(
-        "<form method=\"post\" action=\"./revoke?key=import&amp;seen={token}\">"
+        "<form method=\"post\" action=\"./revoke?key=import&amp;reference={token}\">"
     ));
     page.has("ann@example.com");
     get(&service, "/locks/lock?key=import")
@@ -115,7 +124,7 @@ async fn operator_takes_the_shown_lock_and_the_audit_names_them() {
     let lines = audit(&operator).await;
     let lines: Vec<_> = lines
         .iter()
-        .map(|line| (&*line.by, &*line.outcome))
+        .map(|line| (&*line.by, line.outcome.as_str()))
         .collect();
     assert_eq!(
         lines,
@@ -141,7 +150,7 @@ async fn lock_of_a_holder_without_a_token_is_shown_and_revoked() {
     page.has("<dt>Token</dt><dd>none</dd>");
     page.has_not("The last token");
     let state = operator.inspect("import").await.unwrap();
-    let seen = state.holders[0].seen.expect("it can be revoked");
+    let seen = state.holders[0].reference.expect("it can be revoked");
     page.has(&format!("<dt>Reference</dt><dd>{seen}</dd>"));
     let answer = Form::new("import", seen).send(&service).await;
     assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
@@ -170,7 +179,7 @@ async fn waiter_gets_the_lock_that_is_revoked() {
     // Pages have words, and JSON has names.
     let service = with_operators(client(server.url()));
     let page = get(&service, "/locks/audit").await;
-    page.has("handed to a waiter");
+    page.has("handed off to a waiter");
     page.has_not("handed_off");
     let json = get(&service, "/locks/api/audit").await.json();
     assert_eq!(json["lines"][0]["outcome"], "handed_off");
@@ -302,11 +311,11 @@ async fn foreign_record_is_revoked_by_the_shown_hash() {
     ask::<()>(connection, &["SET", "lock:import", "mine", "PX", "60000"]);
     let service = with_operators(client(server.url()));
     let json = get(&service, "/locks/api/lock?key=import").await.json();
-    let seen = json["holders"][0]["seen"].as_str().unwrap().to_owned();
+    let seen = json["holders"][0]["reference"].as_str().unwrap().to_owned();
     assert!(seen.starts_with("record:"), "{json}");
     get_as_operator(&service, "/locks/lock?key=import")
         .await
-        .has("action=\"./revoke?key=import&amp;seen=record%3A");
+        .has("action=\"./revoke?key=import&amp;reference=record%3A");
     let answer = Form::new("import", "record:0123456789abcdef")
         .send(&service)
         .await;

@@ -26,7 +26,7 @@ async fn revocation_is_told(locks: &LockClient, operator: &LockClient, number: u
     let mut revoking = None;
     let body = async || {
         let state = operator.inspect(key.as_str()).await.unwrap();
-        let seen = state.holders[0].seen.expect("it can be revoked");
+        let seen = state.holders[0].reference.expect("it can be revoked");
         let why = Revocation::new("ann@ops-1", "stuck import");
         // In a task of its own: the body is dropped as soon as the message comes.
         let (operator, key) = (operator.clone(), key.clone());
@@ -39,11 +39,11 @@ async fn revocation_is_told(locks: &LockClient, operator: &LockClient, number: u
     let done = revoking.expect("the body ran").await.unwrap().unwrap();
     assert!(matches!(done, Revoked::Done(_)), "{done:?}");
 
-    let audit = operator.audit().next().await.unwrap().unwrap();
-    let outcomes: Vec<_> = audit.iter().map(|line| line.outcome.as_str()).collect();
+    let audit = operator.audit().next_page().await.unwrap().unwrap();
+    let outcomes: Vec<_> = audit.iter().map(|entry| entry.outcome.as_str()).collect();
     assert_eq!(outcomes, ["intended", "freed"]);
-    let operation = &audit[0].operation;
-    assert_eq!(&audit[1].operation, operation);
+    let operation = audit[0].operation.expect("a UUID");
+    assert_eq!(audit[1].operation, Some(operation));
 
     let times = usize::from(number);
     let lost = told("lock_lost", "revoked:<id>");

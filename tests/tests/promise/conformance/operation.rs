@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use harness::{eventually, failed, in_line, revocation, revoke, sees_waiters, token_of};
-use lock_runtime::inspect::{Holder, HolderKind, HolderRef, LockState, Receipt, Revoked};
+use harness::{
+    all_entries, all_locks, eventually, failed, in_line, revocation, revoke, sees_waiters, token_of,
+};
+use lock_runtime::inspect::{
+    AuditAction, AuditOutcome, Holder, HolderKind, HolderRef, ListedLock, Receipt, Revoked,
+};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
 use tokio::time::timeout;
 
@@ -20,7 +24,7 @@ async fn holder(client: &LockClient, key: &str) -> Holder {
 /// How it is named.
 async fn seen(client: &LockClient, key: &str) -> HolderRef {
     let holder = holder(client, key).await;
-    holder.seen.expect("it can be revoked")
+    holder.reference.expect("it can be revoked")
 }
 
 /// Whether this holder is told of a revocation. Those in Redisson's record have no channel, and learn by a renewal.
@@ -29,16 +33,13 @@ fn is_told(holder: &Holder) -> bool {
 }
 
 /// All locks of a listing, in pages of about so many.
-async fn list(client: &LockClient, pattern: &str, page: u32) -> Vec<LockState> {
-    let mut locks = client.locks().matching(pattern).page(page);
-    let mut states = Vec::new();
-    while let Some(page) = locks.next().await.unwrap() {
-        assert!(!page.is_empty());
-        states.extend(page);
-    }
-    states.sort_by(|one, other| one.key.as_str().cmp(other.key.as_str()));
-    states.dedup_by(|one, other| one.key == other.key);
-    states
+async fn list(client: &LockClient, pattern: &str, page: u32) -> Vec<ListedLock> {
+    let mut locks = all_locks(client.locks().matching(pattern).page_size(page))
+        .await
+        .unwrap();
+    locks.sort_by(|one, other| one.key.cmp(&other.key));
+    locks.dedup_by(|one, other| one.key == other.key);
+    locks
 }
 
 async fn hold_key(client: &LockClient, key: &str) -> LockGuard {
@@ -85,7 +86,7 @@ pub(crate) async fn free_lock_is_shown_as_free(store: Store) {
     assert!(!operator.inspect(KEY).await.unwrap().is_held());
     hold(&client).await.release().await.unwrap();
     let state = operator.inspect(KEY).await.unwrap();
-    assert!(!state.is_held() && state.waiting() == 0, "{state:?}");
+    assert!(!state.is_held() && state.waiter_count() == 0, "{state:?}");
     assert!(list(&operator, "*", 250).await.is_empty());
 }
 
@@ -111,12 +112,12 @@ pub(crate) async fn locks_that_are_held_are_listed(store: Store) {
     }
     let listed = list(&operator, "*", 250).await;
     assert!(
-        listed.iter().map(|state| state.key.as_str()).eq(keys),
+        listed.iter().map(|lock| lock.key.as_str()).eq(keys),
         "{listed:?}"
     );
-    for state in &listed {
-        let shown = operator.inspect(&state.key).await.unwrap();
-        let (listed, shown) = (&state.holders[0], &shown.holders[0]);
+    for lock in &listed {
+        let shown = operator.inspect(&lock.key).await.unwrap();
+        let (listed, shown) = (&lock.holder, &shown.holders[0]);
         assert_eq!(
             (listed.token, &listed.label, listed.kind),
             (shown.token, &shown.label, shown.kind)
@@ -140,7 +141,7 @@ pub(crate) async fn listing_has_pages_and_goes_on_from_its_position(store: Store
     assert_eq!(list(&operator, "*", 3).await.len(), 40);
     let (mut link, mut keys) = (Some(String::new()), Vec::new());
     while let Some(text) = link {
-        let mut locks = operator.locks().page(3);
+        let mut locks = operator.locks().page_size(3);
         if !text.is_empty() {
             locks = locks.resume(text.parse().unwrap());
         }
@@ -191,7 +192,7 @@ pub(crate) async fn revoked_body_is_dropped_and_its_error_names_the_operator(sto
     eventually("body", LONG, is_held).await;
     eventually("delivery", LONG, async || !client.held().is_empty()).await;
     let holder = holder(&operator, KEY).await;
-    let receipt = revoke(&operator, KEY, holder.seen.unwrap()).await;
+    let receipt = revoke(&operator, KEY, holder.reference.unwrap()).await;
     assert!(!receipt.handed_off);
     assert!(receipt.label.contains(&store.holder()), "{receipt:?}");
     let lost = timeout(LONG, body).await.unwrap().unwrap().unwrap_err();
@@ -203,7 +204,7 @@ pub(crate) async fn revoked_body_is_dropped_and_its_error_names_the_operator(sto
             text.contains("revoked by ann@ops-1: stuck import"),
             "{text}"
         );
-        assert!(text.contains(&receipt.operation), "{text}");
+        assert!(text.contains(&receipt.operation.to_string()), "{text}");
     }
     assert!(!operator.inspect(KEY).await.unwrap().is_held());
 }
@@ -224,7 +225,7 @@ pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(sto
             let state = operator.inspect(KEY).await.unwrap();
             assert!(state.waiters[0].last_seen < LONG, "{state:?}");
         }
-        let receipt = revoke(&operator, KEY, holder.seen.unwrap()).await;
+        let receipt = revoke(&operator, KEY, holder.reference.unwrap()).await;
         let next = timeout(LONG, waiting).await.unwrap().unwrap().unwrap();
         if is_told(&holder) {
             assert!(receipt.handed_off, "{receipt:?}");
@@ -261,16 +262,8 @@ pub(crate) async fn lock_of_another_holder_or_of_none_is_not_revoked(store: Stor
     let refused = operator.revoke(KEY, before, revocation()).await;
     let refused = refused.unwrap();
     assert!(matches!(refused, Revoked::NotHeld), "{refused:?}");
-    let lines = operator.audit().next().await.unwrap();
-    assert!(lines.is_none(), "nothing was intended: {lines:?}");
-    let guard = hold(&client).await;
-    let refused = operator.revoke(KEY, before, revocation()).await.unwrap();
-    let Revoked::Changed(state) = refused else {
-        panic!("{refused:?}");
-    };
-    assert_eq!(state.holders.len(), 1);
-    guard.renew().await.unwrap();
-    guard.release().await.unwrap();
+    let entries = all_entries(operator.audit()).await;
+    assert!(entries.is_empty(), "nothing was intended: {entries:?}");
 }
 
 pub(crate) async fn operation_is_in_the_audit_before_and_after(store: Store) {
@@ -278,33 +271,35 @@ pub(crate) async fn operation_is_in_the_audit_before_and_after(store: Store) {
     let guard = hold(&client).await;
     let seen = seen(&operator, KEY).await;
     let receipt = revoke(&operator, KEY, seen).await;
-    assert!(receipt.is_audited);
+    assert!(receipt.audited);
     let _ = guard.release().await;
     let guard = hold(&client).await;
     let again = seen_without_audit(&operator).await;
-    assert!(!again.is_audited);
+    assert!(!again.audited);
     let _ = guard.release().await;
 
-    let mut audit = operator.audit().since(Duration::from_secs(3_600)).key(KEY);
-    let mut lines = Vec::new();
-    while let Some(page) = audit.next().await.unwrap() {
-        lines.extend(page);
-    }
-    let outcomes: Vec<_> = lines.iter().map(|line| line.outcome.as_str()).collect();
-    assert_eq!(outcomes, ["intended", "freed"], "{lines:?}");
-    for line in &lines {
+    let hour = Duration::from_secs(3_600);
+    let entries = all_entries(operator.audit().max_age(hour).key(KEY)).await;
+    let outcomes: Vec<_> = entries.iter().map(|entry| &entry.outcome).collect();
+    assert_eq!(
+        outcomes,
+        [&AuditOutcome::Intended, &AuditOutcome::Freed],
+        "{entries:?}"
+    );
+    for entry in &entries {
         assert_eq!(
-            (line.by.as_str(), line.reason.as_str()),
+            (entry.by.as_str(), entry.reason.as_str()),
             ("ann@ops-1", "stuck import")
         );
         assert_eq!(
-            (line.operation.as_str(), line.action.as_str()),
-            (receipt.operation.as_str(), "revoke")
+            (entry.operation, &entry.action),
+            (Some(receipt.operation), &AuditAction::Revoke)
         );
-        assert_eq!((line.key.as_str(), &line.label), (KEY, &receipt.label));
+        assert_eq!((&entry.key, &entry.label), (&receipt.key, &receipt.label));
     }
-    let other = operator.audit().key("another").next().await.unwrap();
-    assert!(other.is_none());
+    assert_eq!(receipt.key.as_str(), KEY);
+    let others = all_entries(operator.audit().key("another")).await;
+    assert!(others.is_empty());
 }
 
 async fn seen_without_audit(operator: &LockClient) -> Receipt {

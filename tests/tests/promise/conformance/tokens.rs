@@ -140,7 +140,7 @@ pub(crate) async fn holder_that_has_lost_its_lock_gets_no_token(store: Store) {
     // The server says so, and the holder has not heard of it yet.
     let guard = client.lock(KEY).ttl(STEADY).acquire().await.unwrap();
     let state = operator.inspect(KEY).await.unwrap();
-    revoke(&operator, KEY, state.holders[0].seen.unwrap()).await;
+    revoke(&operator, KEY, state.holders[0].reference.unwrap()).await;
     match guard.fencing_token().await {
         Ok(late) => assert!(!store.mints_when_asked() && late > token, "{late}"),
         Err(error) => assert!(error.is_lost(), "{error}"),

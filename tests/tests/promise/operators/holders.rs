@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use harness::{
-    KEY, LOCK, LONG, QUEUE, RedisServer, ask, hold, in_line, ms, server_and_connection, soon,
-    token_of,
+    KEY, LOCK, LONG, OPERATION, QUEUE, RedisServer, ask, hold, in_line, ms, server_and_connection,
+    soon, token_of,
 };
 
 use super::{assert_revoked, client, revoke};
@@ -94,7 +94,7 @@ async fn forged_messages_affect_no_holder() {
     let record: String = ask(&mut connection, &["GET", LOCK]);
     let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
     let other = format!("{}{}", &owner[..8], "x".repeat(14));
-    let notice = "\u{1f}0192\u{1f}eve\u{1f}\u{1f}";
+    let notice = format!("\u{1f}{OPERATION}\u{1f}eve\u{1f}\u{1f}");
     for forged in [
         "!".to_owned(),
         format!("!{owner}"),

@@ -19,7 +19,7 @@ fn client(server: &RedisServer) -> LockClient {
 /// Takes the lock from the holder that it has now.
 async fn revoke(operator: &LockClient) -> Receipt {
     let state = operator.inspect(KEY).await.unwrap();
-    let seen = state.holders[0].seen.expect("it can be revoked");
+    let seen = state.holders[0].reference.expect("it can be revoked");
     harness::revoke(operator, KEY, seen).await
 }
 

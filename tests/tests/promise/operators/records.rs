@@ -1,7 +1,7 @@
 //! Records of other programs, and of other types.
 
 use harness::{KEY, LOCK, LONG, ask, cycle, hold, sees_waiters, served, server_and_connection};
-use lock_runtime::inspect::{HolderKind, HolderRef, Revoked};
+use lock_runtime::inspect::{AuditOutcome, HolderKind, HolderRef, Revoked};
 
 use super::{client, is_rejected, revocation, revoke};
 
@@ -14,7 +14,7 @@ async fn record_of_another_program_is_revoked_by_its_hash() {
     let holder = &state.holders[0];
     assert_eq!((holder.kind, holder.remaining), (HolderKind::Foreign, None));
     assert!(!format!("{state:?}").contains("secret"), "{state:?}");
-    let seen = holder.seen.unwrap();
+    let seen = holder.reference.unwrap();
     // As an operator has it from another process.
     let seen: HolderRef = seen.to_string().parse().unwrap();
     let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-pz"]);
@@ -45,13 +45,14 @@ async fn lock_whose_other_record_has_another_type_is_not_revoked() {
     let guard = hold(&operator).await;
     let _: i64 = ask(&mut connection, &["LPUSH", harness::QUEUE, "x"]);
     let state = operator.inspect(KEY).await.unwrap();
-    assert_eq!((state.waiting(), state.holders.len()), (0, 1));
+    assert_eq!((state.waiter_count(), state.holders.len()), (0, 1));
     is_rejected(&operator, &guard).await;
     assert!(guard.is_valid());
     let _: i64 = ask(&mut connection, &["DEL", harness::QUEUE]);
     guard.release().await.unwrap();
     // The audit has what was tried.
-    let lines = operator.audit().next().await.unwrap().unwrap();
-    assert_eq!(lines[0].outcome, "intended");
-    assert!(lines[1].outcome.starts_with("failed: "), "{lines:?}");
+    let lines = operator.audit().next_page().await.unwrap().unwrap();
+    assert_eq!(lines[0].outcome, AuditOutcome::Intended);
+    let failed = matches!(&lines[1].outcome, AuditOutcome::Failed(error) if !error.is_empty());
+    assert!(failed, "{lines:?}");
 }

@@ -24,7 +24,7 @@ async fn release_and_hand_off_follow_the_records_of_a_half_moved_slot() {
     let guard = lock(0).fenced().acquire().await.unwrap();
     // With a second waiter, the queue's record is there for the first one's confirmation.
     let first = tokio::spawn(lock(1).acquire());
-    let queued = async |count| clients[0].inspect(KEY).await.unwrap().waiting() == count;
+    let queued = async |count| clients[0].inspect(KEY).await.unwrap().waiter_count() == count;
     eventually("the first waiter", LONG, async || queued(1).await).await;
     let second = tokio::spawn(lock(2).acquire());
     eventually("the second waiter", LONG, async || queued(2).await).await;

@@ -41,7 +41,7 @@ async fn lock_of_a_half_moved_slot_is_shown_from_both_nodes() {
         assert_eq!(state.holders[0].token, Some(token), "{record}");
         assert_eq!(state.last_token, before.last_token, "{record}");
         // A poll of the waiter may have moved its place.
-        assert!(state.waiting() <= 1, "{record}");
+        assert!(state.waiter_count() <= 1, "{record}");
     }
     cluster.close_slot(slot, source, target);
     let revocation = Revocation::new("ann", "slot");
@@ -99,9 +99,9 @@ async fn lock_whose_slot_moves_during_a_listing_is_shown() {
         for key in keys.iter().flatten() {
             guards.push(hold(&holder, key).await);
         }
-        let mut locks = operator.locks().page(1_000);
-        let first = locks.next().await.unwrap().unwrap();
-        let first: Vec<&str> = first.iter().map(|state| state.key.as_str()).collect();
+        let mut locks = operator.locks().page_size(1_000);
+        let first = locks.next_page().await.unwrap().unwrap();
+        let first: Vec<&str> = first.iter().map(|lock| lock.key.as_str()).collect();
         let read = keys
             .iter()
             .position(|keys| first.contains(&keys[0].as_str()));

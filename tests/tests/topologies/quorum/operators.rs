@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use harness::{
-    KEY, LOCK, LONG, Mode, RedisQuorum, RedisServer, ask, client_without_turns, eventually, exists,
-    failed, ms, patient, revocation, revoke, soon, token_of,
+    KEY, LOCK, LONG, Mode, OPERATION, RedisQuorum, RedisServer, all_entries, all_locks, ask,
+    client_without_turns, eventually, exists, failed, ms, patient, revocation, revoke, soon,
+    token_of,
 };
-use lock_runtime::inspect::{HolderKind, HolderRef, LockState};
+use lock_runtime::inspect::{AuditOutcome, HolderKind, HolderRef, ListedLock};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use redis::Connection;
 
@@ -35,12 +36,8 @@ async fn held_by(client: &LockClient, quorum: &RedisQuorum) -> LockGuard {
     guard
 }
 
-async fn list(client: &LockClient) -> Result<Vec<LockState>, LockError> {
-    let (mut locks, mut states) = (client.locks(), Vec::new());
-    while let Some(page) = locks.next().await? {
-        states.extend(page);
-    }
-    Ok(states)
+async fn list(client: &LockClient) -> Result<Vec<ListedLock>, LockError> {
+    all_locks(client.locks()).await
 }
 
 /// Each part of such a listing knows nothing of the locks that another one has shown.
@@ -65,12 +62,12 @@ async fn listing_in_parts_shows_a_lock_once_while_a_node_is_away() {
         // Numbers of no nodes, which are not counted as if they were away.
         let (mut keys, mut link) = (Vec::new(), Some(".7-8-9.000".to_owned()));
         loop {
-            let mut locks = operator.locks().page(3);
+            let mut locks = operator.locks().page_size(3);
             if let Some(link) = &link {
                 locks = locks.resume(link.parse().unwrap());
             }
             let page = locks.next_page().await.unwrap().unwrap_or_default();
-            keys.extend(page.iter().map(|state| state.key.to_string()));
+            keys.extend(page.iter().map(|lock| lock.key.to_string()));
             match locks.position() {
                 Some(position) => link = Some(position.to_string()),
                 None => break,
@@ -103,13 +100,25 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         let by = "revoked by ann@ops-1: stuck import";
         assert!(lost.contains(by), "{lost}");
         assert!(!operator.inspect(KEY).await.unwrap().is_held());
-        let mut audit = operator.audit();
-        let mut outcomes = Vec::new();
-        while let Some(lines) = audit.next().await.unwrap() {
-            outcomes.extend(lines.into_iter().map(|line| line.outcome));
-        }
-        assert_eq!(outcomes, ["intended", "freed"]);
+        let entries = all_entries(operator.audit()).await;
+        let outcomes: Vec<_> = entries.into_iter().map(|entry| entry.outcome).collect();
+        assert_eq!(outcomes, [AuditOutcome::Intended, AuditOutcome::Freed]);
     }
+}
+
+/// Each node has its own entries, and one operation has them on several nodes.
+#[tokio::test]
+async fn entries_without_an_id_are_all_shown() {
+    let quorum = RedisQuorum::start();
+    let operator = client_without_turns(quorum.url());
+    let mut nodes = connections(&quorum);
+    for (node, key) in [(0, "a"), (0, "b"), (1, "c")] {
+        let entry = ["XADD", "{lock:}:audit", "*", "key", key, "outcome", "freed"];
+        let _: String = ask(&mut nodes[node], &entry);
+    }
+    let entries = all_entries(operator.audit()).await;
+    let keys: Vec<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
+    assert_eq!(keys, ["a", "b", "c"]);
 }
 
 /// Two of three nodes have a lock, and the operator hears of one of them late, or not at all.
@@ -170,7 +179,7 @@ async fn foreign_lock_on_a_majority_is_held_and_revoked_by_its_hash() {
     assert!(is_short, "as long as a majority has it");
     let holder = &state.holders[0];
     assert_eq!(holder.kind, HolderKind::Foreign);
-    revoke(&operator, KEY, holder.seen.unwrap()).await;
+    revoke(&operator, KEY, holder.reference.unwrap()).await;
     let left = nodes.iter_mut().map(|node| ask(node, &["GET", LOCK]));
     let left: Vec<Option<String>> = left.collect();
     assert_eq!(left, [None, None, Some("another".to_owned())]);
@@ -204,7 +213,7 @@ async fn without_a_majority_nothing_is_known_or_done() {
 fn tell(node: &mut Connection) {
     let record: String = ask(node, &["GET", LOCK]);
     let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
-    let notice = format!("!{owner}\u{1f}0192\u{1f}ann\u{1f}x\u{1f}{LOCK}");
+    let notice = format!("!{owner}\u{1f}{OPERATION}\u{1f}ann\u{1f}x\u{1f}{LOCK}");
     let heard: i64 = ask(node, &["PUBLISH", &channel, &notice]);
     assert_eq!(heard, 1);
 }

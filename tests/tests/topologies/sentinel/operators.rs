@@ -24,16 +24,16 @@ async fn listing_goes_on_at_the_primary_that_takes_over() {
         guards.push(acquire.await.unwrap());
     }
     all.wait_for_replication();
-    let mut locks = operator.locks().page(10);
+    let mut locks = operator.locks().page_size(10);
     let mut keys = BTreeSet::new();
     for page in 0.. {
         if page == 3 {
             all.fail_over(0);
         }
-        match locks.next().await {
+        match locks.next_page().await {
             Ok(None) => break,
             Ok(Some(page)) => {
-                keys.extend(page.into_iter().map(|state| state.key.as_str().to_owned()))
+                keys.extend(page.into_iter().map(|lock| lock.key.as_str().to_owned()))
             }
             // The command was on a connection that broke, or there is no primary for a moment.
             Err(error) => assert!(error.is_unavailable(), "{error}"),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use lock_runtime::LockClient;
-use lock_runtime::inspect::{HolderRef, LockState, Revocation, Revoked};
+use lock_runtime::inspect::{ListedLock, Revocation, Revoked};
 use serde::Serialize;
 
 use super::{Done, is_attended, is_shared, is_typed};
@@ -12,7 +12,7 @@ use crate::args::{Revoke, SHARED};
 use crate::commands::list::Line;
 use crate::connection::PAGE;
 use crate::exit::{Exit, Failure};
-use crate::output::{Form, Plain, complain, print};
+use crate::output::{Form, complain, escape, print};
 
 /// A lock that was not taken, or is no longer the holder's.
 #[derive(Debug, Serialize)]
@@ -25,14 +25,14 @@ struct Left<'a> {
 
 impl fmt::Display for Left<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = Plain(self.key);
+        let key = escape(self.key);
         match self.outcome {
             "not_held" => write!(f, "lock `{key}` is free by now"),
             "changed" => write!(
                 f,
                 "lock `{key}` has another holder by now, and nothing was done"
             ),
-            _ => write!(f, "lock `{key}`: {}", Plain(&self.error)),
+            _ => write!(f, "lock `{key}`: {}", escape(&self.error)),
         }
     }
 }
@@ -51,8 +51,8 @@ pub(super) async fn all(
         return Err(Failure::new(Exit::NEGATIVE, message));
     }
     if revoke.dry_run {
-        for line in locks.iter().filter_map(|(lock, _)| Line::of(lock)) {
-            print(form, &line)?;
+        for lock in &locks {
+            print(form, &Line(lock))?;
         }
         return Ok(Exit::DONE);
     }
@@ -60,8 +60,8 @@ pub(super) async fn all(
         return Ok(Exit::NEGATIVE);
     }
     let (mut failed, mut exit) = (0, Exit::DONE);
-    for (lock, seen) in &locks {
-        let code = take(client, lock.key.as_str(), *seen, revocation, form).await?;
+    for lock in &locks {
+        let code = take(client, lock, revocation, form).await?;
         if code != Exit::DONE {
             failed += 1;
             exit = if exit == Exit::DONE { code } else { exit };
@@ -74,23 +74,17 @@ pub(super) async fn all(
     Ok(exit)
 }
 
-/// Returns the locks of a holder in the order of their keys, each with the reference that revokes its holder.
-async fn held_by(
-    client: &LockClient,
-    label: &str,
-) -> Result<Vec<(LockState, Option<HolderRef>)>, Failure> {
-    let (mut pages, mut found) = (client.locks().page(PAGE), Vec::new());
-    while let Some(page) = pages.next().await? {
-        found.extend(page.into_iter().filter_map(|lock| {
-            let mut holders = lock.holders.iter();
-            let seen = holders.find(|holder| is_of(&holder.label, label))?.seen;
-            Some((lock, seen))
-        }));
+/// Returns the locks of a holder in the order of their keys.
+async fn held_by(client: &LockClient, label: &str) -> Result<Vec<ListedLock>, Failure> {
+    let (mut pages, mut found) = (client.locks().page_size(PAGE), Vec::new());
+    while let Some(page) = pages.next_page().await? {
+        let locks = page.into_iter();
+        found.extend(locks.filter(|lock| is_of(&lock.holder.label, label)));
     }
-    found.sort_by(|(one, _), (other, _)| one.key.as_str().cmp(other.key.as_str()));
-    // A lock may be shown twice. The last state is the newest, and the sort keeps their order.
+    found.sort_by(|one, other| one.key.cmp(&other.key));
+    // A lock may be listed twice. The last one is the newest, and the sort keeps their order.
     found.reverse();
-    found.dedup_by(|(one, _), (other, _)| one.key == other.key);
+    found.dedup_by(|one, other| one.key == other.key);
     found.reverse();
     Ok(found)
 }
@@ -101,14 +95,14 @@ fn is_of(label: &str, asked: &str) -> bool {
         let rest = label.strip_prefix(asked.trim());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
-    let shown = Plain(label).to_string();
+    let shown = escape(label).to_string();
     let labels = [label, &shown].map(|label| [label, label.strip_prefix(SHARED).unwrap_or(label)]);
     labels.concat().into_iter().any(begins)
 }
 
 /// Shows the locks, and asks a person unless `--yes` was given.
 fn is_meant(
-    locks: &[(LockState, Option<HolderRef>)],
+    locks: &[ListedLock],
     revoke: &Revoke,
     label: &str,
     form: Form,
@@ -120,10 +114,13 @@ fn is_meant(
     }
     if form == Form::Text {
         let mut out = io::stderr();
-        for line in locks.iter().filter_map(|(lock, _)| Line::of(lock)) {
-            writeln!(out, "{line}")?;
+        for lock in locks {
+            writeln!(out, "{}", Line(lock))?;
         }
-        if locks.iter().any(|(lock, _)| is_shared(lock)) {
+        if locks
+            .iter()
+            .any(|lock| is_shared(&lock.holder, lock.holders))
+        {
             writeln!(out, "All holders of a shared lock lose it.")?;
         }
     }
@@ -140,24 +137,24 @@ fn is_meant(
 /// Takes one lock, and reports the outcome.
 async fn take(
     client: &LockClient,
-    key: &str,
-    seen: Option<HolderRef>,
+    lock: &ListedLock,
     revocation: &Revocation,
     form: Form,
 ) -> Result<Exit, Failure> {
+    let key = lock.key.as_str();
     let left = |outcome, error| Left {
         key,
         outcome,
         error,
     };
-    let Some(seen) = seen else {
+    let Some(seen) = lock.holder.reference else {
         let error = "its record cannot be revoked".to_owned();
         print(form, &left("failed", error))?;
         return Ok(Exit::NEGATIVE);
     };
     match client.revoke(key, seen, revocation.clone()).await {
         Ok(Revoked::Done(receipt)) => {
-            print(form, &Done::of(key, &receipt))?;
+            print(form, &Done(&receipt))?;
             Ok(Exit::DONE)
         }
         Ok(Revoked::Changed(_)) => {

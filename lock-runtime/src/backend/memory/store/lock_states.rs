@@ -90,15 +90,15 @@ impl Store {
 impl LockState {
     fn describe(&self, state: &mut state::LockState, now: Moment) {
         let is_shared = self.holders.is_shared();
-        for (takes, holder) in self.holders.each() {
+        for (permits, holder) in self.holders.each() {
             if state.holders.len() == MOST {
                 state.more_holders += 1;
                 continue;
             }
             let kind = match (is_shared, holder.is_reserved) {
                 (true, _) => HolderKind::Share,
-                (false, true) => HolderKind::Resting,
-                (false, false) => HolderKind::Ours,
+                (false, true) => HolderKind::Reserved,
+                (false, false) => HolderKind::Exclusive,
             };
             let is_endless = holder.expires_at == Moment::NEVER;
             state.holders.push(state::Holder {
@@ -107,8 +107,8 @@ impl LockState {
                 age: Some(now.since(holder.at)),
                 remaining: (!is_endless).then(|| holder.expires_at.since(now)),
                 kind,
-                takes,
-                seen: Some(HolderRef::Token(holder.token)),
+                permits,
+                reference: Some(HolderRef::Token(holder.token)),
                 other_tokens: Vec::new(),
                 hash: None,
             });

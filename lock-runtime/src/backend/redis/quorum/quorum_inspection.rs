@@ -21,7 +21,7 @@ use crate::backend::wire::inspection::{
 };
 use crate::key::{LockKey, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
-use crate::state::{INTENDED, LockState, Votes, Waiter};
+use crate::state::{AuditOutcome, LockState, Votes, Waiter};
 
 impl QuorumNodes {
     /// Reads the records of a lock, and elects the owner with most nodes. Its `votes` show whether it has a majority.
@@ -379,8 +379,10 @@ impl QuorumWire {
             None => QuorumNodes::is_read(cursor),
         }
         let new = lines.into_iter().filter(|line| {
-            let begins = line.outcome == INTENDED;
-            cursor.is_new(&format!("{} {begins}", line.operation))
+            let begins = line.outcome == AuditOutcome::Intended;
+            // An entry of another program without an id cannot be told from the others.
+            line.operation
+                .is_none_or(|operation| cursor.is_new(&format!("{operation} {begins}")))
         });
         Ok(new.collect())
     }

@@ -239,7 +239,7 @@ impl Snapshot {
                 .and_then(|take| std::str::from_utf8(take).ok());
             Holder {
                 remaining: Some(Duration::from_micros((expiry - now) as u64)),
-                takes: take.and_then(|take| take.parse().ok()).unwrap_or(1),
+                permits: take.and_then(|take| take.parse().ok()).unwrap_or(1),
                 ..of_phase.clone()
             }
         });

@@ -98,9 +98,9 @@ impl StringRecord {
         match record::Holder::parse(value) {
             record::Holder::Ours(label) => {
                 let kind = if is_reserved(value) {
-                    HolderKind::Resting
+                    HolderKind::Reserved
                 } else {
-                    HolderKind::Ours
+                    HolderKind::Exclusive
                 };
                 Held::Alone(self.of_grant(value, label, kind))
             }
@@ -154,8 +154,8 @@ impl StringRecord {
             age: None,
             remaining: u64::try_from(self.left).ok().map(Duration::from_millis),
             kind,
-            takes: 1,
-            seen,
+            permits: 1,
+            reference: seen,
             other_tokens: Vec::new(),
             hash: None,
         }
@@ -206,7 +206,7 @@ mod tests {
         ));
         assert_eq!(
             (holder.label.as_str(), holder.kind),
-            ("api-7 ship", HolderKind::Ours)
+            ("api-7 ship", HolderKind::Exclusive)
         );
         assert_eq!(holder.age, Some(Duration::from_secs(1)));
         assert_eq!(holder.remaining, Some(Duration::from_millis(700)));
@@ -223,7 +223,7 @@ mod tests {
         let holder = alone(&foreign);
         assert_eq!((holder.kind, holder.remaining), (HolderKind::Foreign, None));
         assert!(!format!("{holder:?}").contains("secret"));
-        assert_eq!(holder.seen, Some(HolderRef::Record(foreign.hash())));
+        assert_eq!(holder.reference, Some(HolderRef::Record(foreign.hash())));
         assert_ne!(foreign.hash(), record("secret-of-redis-pz", -1).hash());
     }
 
@@ -238,13 +238,16 @@ mod tests {
     fn record_of_another_type_keeps_callers_out() {
         let list = StringRecord::new(Value::Nil, &Value::Int(-1), NOW);
         let holder = alone(&list);
-        assert_eq!((holder.kind, holder.seen), (HolderKind::OtherType, None));
+        assert_eq!(
+            (holder.kind, holder.reference),
+            (HolderKind::OtherType, None)
+        );
     }
 
     #[test]
     fn reserved_and_shared_locks_are_distinguished() {
         let reserved = alone(&record("rested1699999999000000 1699999999000000 api-7", 5));
-        assert_eq!(reserved.kind, HolderKind::Resting);
+        assert_eq!(reserved.kind, HolderKind::Reserved);
         let shared = record("shared1699999999000000 1699999999000000 shared: api-7", 5);
         assert!(matches!(shared.held(), Held::Together(_)));
     }

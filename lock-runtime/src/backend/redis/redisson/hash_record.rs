@@ -48,8 +48,8 @@ impl HashRecord {
             age: None,
             remaining,
             kind,
-            takes: 1,
-            seen,
+            permits: 1,
+            reference: seen,
             other_tokens: Vec::new(),
             hash: None,
         };
@@ -271,11 +271,11 @@ mod tests {
     fn record_with_too_many_fields_is_held_by_so_many() {
         let state = record(&[], 300).state("k".into()).unwrap();
         assert_eq!((state.holders.len(), state.more_holders), (1, 299));
-        assert_eq!(state.holders[0].seen, None, "it cannot be compared");
+        assert_eq!(state.holders[0].reference, None, "it cannot be compared");
         let state = record(&["a:1", "b:2", "mode"], 3)
             .state("k".into())
             .unwrap();
         assert_eq!((state.holders.len(), state.more_holders), (2, 0));
-        assert!(state.holders[0].seen.is_some());
+        assert!(state.holders[0].reference.is_some());
     }
 }

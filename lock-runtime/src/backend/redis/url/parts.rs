@@ -7,7 +7,7 @@
 use super::form::{Form, PRIMARY};
 use super::percent::decode;
 use crate::error::LockError;
-use crate::state::is_plain;
+use crate::state::is_printable;
 
 const SCHEMES: &str = "the URL must begin with redis://, rediss://, redis-cluster://, redis-sentinel://, \
                        redlock://, redis+unix:// or memory://";
@@ -61,7 +61,7 @@ pub(crate) fn trim(url: &str) -> Result<&str, LockError> {
     };
     let is_wrong = |(at, c): (usize, char)| match c {
         ' ' => !path.contains(&at),
-        c => c.is_whitespace() || !is_plain(c),
+        c => c.is_whitespace() || !is_printable(c),
     };
     if url.char_indices().any(is_wrong) {
         return Err(LockError::invalid_options(BLANK));
@@ -142,7 +142,7 @@ fn primary(name: &str) -> Result<String, LockError> {
                          percent-encoded; a `#` in a password is written %23";
     let is_usual = |c: char| c.is_ascii_alphanumeric() || ".-_%".contains(c);
     let decoded = decode(name)?;
-    if !name.chars().all(is_usual) || !decoded.chars().all(is_plain) {
+    if !name.chars().all(is_usual) || !decoded.chars().all(is_printable) {
         return Err(LockError::invalid_options(OTHER));
     }
     Ok(decoded)
@@ -247,7 +247,7 @@ fn login(text: &str) -> Result<Login, LockError> {
 fn socket(path: &str) -> Result<String, LockError> {
     let is_clear = path.starts_with('/') && !path.contains('&');
     let path = decode(path)?;
-    if !is_clear || !path.chars().all(is_plain) {
+    if !is_clear || !path.chars().all(is_printable) {
         return Err(malformed(Form::Socket));
     }
     Ok(path)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use harness::{RedisServer, ask, client, soon};
-use lock_runtime::inspect::Revocation;
+use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockGuard};
 use lock_web::LockWeb;
 use tokio::net::TcpListener;
@@ -70,7 +70,8 @@ impl Scene {
         let revocation = Revocation::new("ann@example.com", "stuck since noon, see ticket 4711");
         let (_holder, guard) = holder(&server, "api-7", "import").await;
         let revoked = client.revoke("import", guard.fencing_token().await.unwrap(), revocation);
-        revoked.await.unwrap();
+        let revoked = revoked.await;
+        assert!(matches!(revoked, Ok(Revoked::Done(_))), "{revoked:?}");
         Scene {
             server,
             client,
@@ -225,7 +226,7 @@ async fn form_of_another_site_revokes_nothing() {
     let (client, guard) = holder(&server, "api-7", "import").await;
     let site = serve(with_operator(client)).await;
     let action = format!(
-        "{site}/locks/revoke?key=import&seen={}",
+        "{site}/locks/revoke?key=import&reference={}",
         guard.fencing_token().await.unwrap()
     );
     let form = format!(

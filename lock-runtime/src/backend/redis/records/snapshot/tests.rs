@@ -74,7 +74,7 @@ fn lapsed_shares_are_not_holders() {
     let state = snapshot(value, set(&[]), shares).state("k".into(), Vec::new());
     assert_eq!(state.holders.len(), 1);
     let holder = &state.holders[0];
-    assert_eq!((holder.takes, holder.kind), (3, HolderKind::Share));
+    assert_eq!((holder.permits, holder.kind), (3, HolderKind::Share));
     assert_eq!(holder.remaining, Some(Duration::from_secs(2)));
     assert_eq!(state.more_holders, 1, "of 3 shares, 2 were read");
 }
@@ -96,7 +96,7 @@ fn lapsed_shares_leave_room_for_the_others() {
     of_lapsed.set_live_shares(&set(&[("live8888ABCDEFGH012345*2", NOW + 2e6)]));
     let state = of_lapsed.state("k".into(), Vec::new());
     assert_eq!((state.holders.len(), state.more_holders), (1, 0));
-    assert_eq!(state.holders[0].takes, 2);
+    assert_eq!(state.holders[0].permits, 2);
 
     let mut of_some = snapshot(value, set(&[]), share(NOW - 1.0));
     of_some.share_members = 301;
@@ -123,5 +123,5 @@ fn last_token_is_the_fences() {
         state.last_token,
         Some(FencingToken::new(1_699_999_999_000_016))
     );
-    assert_eq!(state.waiting(), 2);
+    assert_eq!(state.waiter_count(), 2);
 }

@@ -1,0 +1,164 @@
+//! The JSON of what operators see, which [`inspect`](crate::inspect) describes.
+
+use std::fmt::Display;
+use std::time::{Duration, SystemTime};
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use super::rfc3339::Rfc3339;
+use super::{
+    AuditAction, AuditOutcome, Holder, HolderKind, HolderRef, ListingPosition, LockState,
+    RecordHash, Revoked,
+};
+use crate::FencingToken;
+use crate::key::LockKey;
+
+/// Writes values as their own text.
+macro_rules! as_text {
+    ($($type:ty),+) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    )+};
+}
+
+as_text!(HolderKind, HolderRef, ListingPosition, RecordHash);
+
+/// Writes the words of other programs as they are.
+macro_rules! as_str {
+    ($($type:ty),+) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    )+};
+}
+
+as_str!(AuditAction, LockKey);
+
+impl Serialize for FencingToken {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.get())
+    }
+}
+
+impl Serialize for LockState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = 7 + usize::from(self.votes.is_some());
+        let mut object = serializer.serialize_struct("LockState", fields)?;
+        object.serialize_field("key", &self.key)?;
+        object.serialize_field("held", &self.is_held())?;
+        object.serialize_field("holders", &self.holders)?;
+        object.serialize_field("more_holders", &self.more_holders)?;
+        object.serialize_field("waiters", &self.waiters)?;
+        object.serialize_field("more_waiters", &self.more_waiters)?;
+        object.serialize_field("last_token", &self.last_token)?;
+        match self.votes {
+            Some(votes) => object.serialize_field("votes", &votes)?,
+            None => object.skip_field("votes")?,
+        }
+        object.end()
+    }
+}
+
+impl Serialize for Holder {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let record = match self.reference {
+            Some(HolderRef::Record(hash)) => Some(hash),
+            _ => None,
+        };
+        let mut object = serializer.serialize_struct("Holder", 8)?;
+        object.serialize_field("holder", &self.label)?;
+        object.serialize_field("kind", &self.kind)?;
+        object.serialize_field("token", &self.token)?;
+        object.serialize_field("reference", &self.reference)?;
+        object.serialize_field("record", &record)?;
+        object.serialize_field("age_ms", &self.age.map(whole_millis))?;
+        object.serialize_field("remaining_ms", &self.remaining.map(whole_millis))?;
+        object.serialize_field("permits", &self.permits)?;
+        object.end()
+    }
+}
+
+/// `outcome`, and `error` if the action failed.
+impl Serialize for AuditOutcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let error = match self {
+            AuditOutcome::Failed(error) => Some(error),
+            _ => None,
+        };
+        let fields = 1 + usize::from(error.is_some());
+        let mut object = serializer.serialize_struct("AuditOutcome", fields)?;
+        object.serialize_field("outcome", self.as_str())?;
+        match error {
+            Some(error) => object.serialize_field("error", error)?,
+            None => object.skip_field("error")?,
+        }
+        object.end()
+    }
+}
+
+impl Serialize for Revoked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Revoked::Done(receipt) => receipt.serialize(serializer),
+            Revoked::Changed(lock) => {
+                let mut object = serializer.serialize_struct("Revoked", 2)?;
+                object.serialize_field("outcome", "changed")?;
+                object.serialize_field("lock", lock)?;
+                object.end()
+            }
+            Revoked::NotHeld => {
+                let mut object = serializer.serialize_struct("Revoked", 1)?;
+                object.serialize_field("outcome", "not_held")?;
+                object.end()
+            }
+        }
+    }
+}
+
+fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A duration in whole milliseconds.
+pub(super) fn millis<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(whole_millis(*duration))
+}
+
+/// A time as RFC 3339.
+pub(super) fn time<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&Rfc3339(*time))
+}
+
+/// Any value as its text.
+pub(super) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Any value as its text, or `null`.
+pub(super) fn optional_text<S: Serializer>(
+    value: &Option<impl Display>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serializer.collect_str(value),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// What a revocation did to the lock.
+pub(super) fn outcome<S: Serializer>(handed_off: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    let outcome = if *handed_off {
+        AuditOutcome::HandedOff
+    } else {
+        AuditOutcome::Freed
+    };
+    serializer.serialize_str(outcome.as_str())
+}
+
+#[cfg(test)]
+mod tests;
