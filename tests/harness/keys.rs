@@ -69,7 +69,7 @@ impl RawLocks {
         self.call(&KEYS_RELEASE, "k", &[&owner(who)])
     }
 
-    /// `rest` of all.
+    /// `reserve` of all.
     pub fn reserve(&mut self, who: char, ms: i64) -> RedisResult<i64> {
         self.call(&RESERVE, "k", &[&owner(who), &ms.to_string()])
     }

@@ -30,7 +30,7 @@ pub static ACQUIRE: LazyLock<Script> = LazyLock::new(|| Script::new(ACQUIRE_SOUR
 static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua")));
 /// `release`, as a client sends it.
 pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
-/// `rest`, of one lock or of several.
+/// `reserve`, of one lock or of several.
 pub(crate) static RESERVE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("reserve.lua")));
 const MINT_SOURCE: &str = lua!("grant.lua", "mint.lua");
 const END_SOURCE: &str = lua!("grant.lua", "choose.lua", "end.lua");

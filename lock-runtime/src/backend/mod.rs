@@ -2,7 +2,7 @@
 //!
 //! A [`Backend`] grants leases. [`memory`] keeps locks in this process. [`remote`] keeps them on servers: it queues,
 //! renews and settles with commands that [`redis`] sends, in the terms of [`wire`]. [`any`] chooses between the two,
-//! and an [`held_lease`] releases what one of them has granted.
+//! and a [`held_lease`] releases what one of them has granted.
 
 pub(crate) mod admission;
 pub(crate) mod any;

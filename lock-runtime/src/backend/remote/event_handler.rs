@@ -36,7 +36,7 @@ impl EventHandler {
     /// Delivers events to this remote from now on.
     pub(crate) fn deliver_to(&self, remote: Weak<Remote>) {
         let is_first = self.remote.set(remote).is_ok();
-        debug_assert!(is_first, "a wire has one remote");
+        debug_assert!(is_first, "events go to one client");
     }
 
     /// Returns `None` before the [`Remote`] is set, and after the client is gone.

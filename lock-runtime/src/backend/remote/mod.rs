@@ -70,7 +70,7 @@ use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::in_flight::InFlight;
 use crate::background::moment::Moment;
-use crate::background::offload::{InlineRunner, Reply};
+use crate::background::offload::{InlineRunner, Reply, Task};
 use crate::background::panics::catch_panics;
 use crate::background::sync::Mutex;
 use crate::background::timers::Timers;
@@ -195,7 +195,12 @@ impl Remote {
 
     /// Runs `task` on the background thread.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.background.spawn(task);
+        self.spawn_boxed(Box::pin(task));
+    }
+
+    /// Like [`spawn`](Remote::spawn), for a task that is already boxed.
+    pub(crate) fn spawn_boxed(&self, task: Task) {
+        self.background.spawn_boxed(task);
     }
 
     /// Runs `task` on the background thread to its end, even if the caller goes away.
@@ -398,8 +403,11 @@ impl Abandon for Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // The watchdog then finds no client, and ends.
-        self.watchdog.notify_one();
+        // In a forked child the watchdog is the parent's, and so is the descriptor that would wake its thread.
+        if self.check_process().is_ok() {
+            // The watchdog then finds no client, and ends.
+            self.watchdog.notify_one();
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) async fn release(remote: &Arc<Remote>, entry: Box<LeaseEntry>) -> Rel
     let (mut runner, reply) = remote.inline_runner();
     let task = release_task(remote, entry, Some(reply));
     if in_background {
-        remote.spawn(task);
+        remote.spawn_boxed(task);
     } else {
         runner.offloaded().assign(task);
     }
@@ -76,7 +76,7 @@ pub(crate) fn release_unawaited(
 fn begin_here(remote: &Remote, mut task: Task) {
     let mut noop = task::Context::from_waker(Waker::noop());
     if task.as_mut().poll(&mut noop).is_pending() {
-        remote.spawn(task);
+        remote.spawn_boxed(task);
     }
 }
 

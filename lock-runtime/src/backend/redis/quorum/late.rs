@@ -49,7 +49,7 @@ impl LateAnswers {
             background.spawn(async move {
                 own.sleep(DELAY).await;
                 for task in late.take_all() {
-                    own.spawn(task);
+                    own.spawn_boxed(task);
                 }
             });
         }

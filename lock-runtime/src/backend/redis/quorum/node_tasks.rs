@@ -53,7 +53,7 @@ impl NodeTasks {
     /// Leaves the commands to the background.
     pub(super) fn leave(&mut self, background: &Background) {
         for (_, task) in self.take() {
-            background.spawn(task);
+            background.spawn_boxed(task);
         }
     }
 }

@@ -1,4 +1,6 @@
 //! The acquisition of a caller that is promoted to head.
+//!
+//! It and [`promotion`] call each other: the end of each acquisition promotes the next caller.
 
 use std::sync::Arc;
 use std::time::Instant;

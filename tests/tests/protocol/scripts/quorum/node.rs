@@ -25,7 +25,7 @@ static ACQUIRE: LazyLock<Script> = lua!(
     "quorum_queue",
     "quorum_acquire"
 );
-static CEDE: LazyLock<Script> = lua!(
+static YIELD: LazyLock<Script> = lua!(
     "grant",
     "choose",
     "queue",
@@ -147,7 +147,7 @@ impl Node {
     pub(crate) fn yielding(&mut self, who: char, token: i64, stamp: i64) -> RedisResult<Reply> {
         let (token, stamp) = (format!("{token:016}"), (self.zero + stamp).to_string());
         let (boot, delay) = (self.boot.clone(), self.delay.to_string());
-        self.call(&CEDE, &[&entry(who), &token, &stamp, &boot, &delay])
+        self.call(&YIELD, &[&entry(who), &token, &stamp, &boot, &delay])
     }
 
     pub(crate) fn hold(&mut self, who: char, ttl: i64, token: i64) -> RedisResult<Reply> {

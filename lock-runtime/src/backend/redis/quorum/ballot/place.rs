@@ -77,7 +77,7 @@ pub(in crate::backend::redis::quorum) enum Waiters {
 /// What this client knows of a node's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ClockState {
-    /// It is right: the vote of a node whose clock is off was dropped.
+    /// No vote waits to be judged: the clock is right, or it is off and the vote was dropped.
     #[default]
     Judged,
     /// Too few other clocks are known to judge it: the node's vote does not count yet.
@@ -127,7 +127,8 @@ pub(in crate::backend::redis::quorum) enum Standing {
 /// How current the answer to a command is when the owner decides whether to yield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::backend::redis::quorum) enum View {
-    /// The command was sent while the owner had a node, and after the last answer to a yield.
+    /// The command was sent while the owner had a node. An answer to a yield makes earlier answers stale, but not that of
+    /// a command in flight.
     Fresh,
     Stale,
 }
@@ -228,7 +229,7 @@ impl Place {
         }
     }
 
-    /// Forgets the command in flight if no connection has it. Returns whether a connection has it.
+    /// Forgets the command in flight if no connection has it. Returns `false` if it did: then nothing of it can arrive.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
         let forgotten = self.sent.take_if(|sent| sent.stage == Stage::Unwritten);
         if forgotten.is_none() {
