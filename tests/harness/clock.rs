@@ -31,10 +31,6 @@ struct Setting {
 
 impl Clock {
     /// A clock that shows the true time.
-    ///
-    /// # Panics
-    ///
-    /// When there is no C compiler.
     pub fn new() -> Self {
         let folder = tempfile::Builder::new()
             .prefix("lock-tests-clock-")
@@ -61,12 +57,10 @@ impl Clock {
             .env("LOCK_TEST_CLOCK", self.folder.path().join("setting"));
     }
 
-    /// Steps the clock forward.
     pub fn forward(&self, by: Duration) {
         self.set(|setting| setting.micros += micros(by));
     }
 
-    /// Steps the clock back.
     pub fn back(&self, by: Duration) {
         self.set(|setting| setting.micros -= micros(by));
     }

@@ -88,10 +88,16 @@ impl RedisCluster {
 
     /// The slot of a key.
     pub fn slot(&self, key: &str) -> usize {
-        ask(
-            &mut self.nodes[0].connection(),
-            &["CLUSTER", "KEYSLOT", key],
-        )
+        let alive = self.nodes.iter().find_map(|node| {
+            let client = redis::Client::open(node.admin_url()).ok()?;
+            let mut connection = client.get_connection_with_timeout(PATIENCE).ok()?;
+            redis::cmd("CLUSTER")
+                .arg("KEYSLOT")
+                .arg(key)
+                .query(&mut connection)
+                .ok()
+        });
+        alive.expect("a node is alive")
     }
 
     /// The number of the primary that has the slot of a key now, as it says itself.
@@ -144,7 +150,7 @@ impl RedisCluster {
 
     /// The number of the node that has the slot of a key now, as `asked` says.
     pub fn owner_by(&self, asked: usize, key: &str) -> Option<usize> {
-        self.owner_of_slot(asked, self.slot_of(key))
+        self.owner_of_slot(asked, self.slot(key))
     }
 
     fn owner_of_slot(&self, asked: usize, slot: usize) -> Option<usize> {
@@ -158,19 +164,6 @@ impl RedisCluster {
             (first..=last).contains(&slot).then_some(port)
         })?;
         (0..self.nodes.len()).find(|&node| self.announced_port(node) == port)
-    }
-
-    fn slot_of(&self, key: &str) -> usize {
-        let alive = self.nodes.iter().find_map(|node| {
-            let client = redis::Client::open(node.admin_url()).ok()?;
-            let mut connection = client.get_connection_with_timeout(PATIENCE).ok()?;
-            redis::cmd("CLUSTER")
-                .arg("KEYSLOT")
-                .arg(key)
-                .query(&mut connection)
-                .ok()
-        });
-        alive.expect("a node is alive")
     }
 
     /// Moves a slot with its keys from one primary to another, step by step as a resharding does; `between` is called
@@ -265,7 +258,6 @@ impl RedisCluster {
         }
     }
 
-    /// The id of a node.
     pub fn id(&self, number: usize) -> String {
         self.ask(number, &["CLUSTER", "MYID"])
     }

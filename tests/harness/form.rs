@@ -15,10 +15,6 @@ pub enum Form {
 
 impl Form {
     /// The form that was asked for: `tests/run --long` sets `LOCK_TEST_LONG=1`.
-    ///
-    /// # Panics
-    ///
-    /// When the variable has another value.
     pub fn of_this_run() -> Self {
         match env::var("LOCK_TEST_LONG") {
             Err(env::VarError::NotPresent) => Self::Short,

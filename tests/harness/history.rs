@@ -37,17 +37,14 @@ return taken and 1 or 0";
 /// Instead of a share, in the line of a visit alone.
 const ALONE: &str = "alone";
 
-/// The register of one lock.
 #[derive(Debug, Clone)]
 pub struct History {
     entries: String,
     fence: String,
 }
 
-/// The entry of one visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Fencing token of the visit.
     pub token: u64,
     /// Length of the list when the visit began.
     pub seen: usize,
@@ -60,7 +57,6 @@ pub struct Entry {
 /// An entry, and whether a fenced resource took it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The entry.
     pub entry: Entry,
     /// False: the entry was refused, because a higher token had been shown before.
     pub taken: bool,
@@ -199,7 +195,6 @@ impl History {
 }
 
 impl Entry {
-    /// The visitor's process.
     pub fn process(&self) -> &str {
         let process = self.writer.split('.').next();
         process.expect("a split has a first part")

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use redis::{RedisResult, Script, Value};
 
-use crate::raw::{Answer, REST, RawLock, entry, lua, owner};
+use crate::raw::{Answer, RESERVE, RawLock, entry, lua, owner};
 use crate::server::RedisServer;
 
 static KEYS_ACQUIRE: LazyLock<Script> = LazyLock::new(|| {
@@ -44,9 +44,8 @@ impl RawLocks {
 
     /// `keys_acquire`, queueing for the first lock in the way.
     pub fn acquire(&mut self, who: char, ttl: i64) -> RedisResult<(usize, Answer)> {
-        let call = self.run_on_all(&KEYS_ACQUIRE, &[&entry(who), &ttl.to_string()]);
         // The number of the lock in the way comes before what `acquire` answers.
-        match call? {
+        match self.call(&KEYS_ACQUIRE, "kfq", &[&entry(who), &ttl.to_string()])? {
             Value::Array(mut parts) => {
                 let number: isize = redis::from_redis_value(parts.remove(0))?;
                 self.holds_later = number < 0;
@@ -63,44 +62,34 @@ impl RawLocks {
 
     /// `keys_renew`: flag and token, or none if one of the locks is not `who`'s.
     pub fn renew(&mut self, who: char, ttl: i64) -> RedisResult<Option<String>> {
-        let mut call = KEYS_RENEW.prepare_invoke();
-        for lock in &self.locks {
-            call.key(&lock.k);
-        }
-        call.arg(owner(who)).arg(ttl);
-        call.invoke(&mut self.locks[0].connection)
+        self.call(&KEYS_RENEW, "k", &[&owner(who), &ttl.to_string()])
     }
 
-    /// `keys_release`.
     pub fn release(&mut self, who: char) -> RedisResult<i64> {
-        let mut call = KEYS_RELEASE.prepare_invoke();
-        for lock in &self.locks {
-            call.key(&lock.k);
-        }
-        call.arg(owner(who));
-        call.invoke(&mut self.locks[0].connection)
+        self.call(&KEYS_RELEASE, "k", &[&owner(who)])
     }
 
     /// `rest` of all.
-    pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
-        let mut call = REST.prepare_invoke();
-        for lock in &self.locks {
-            call.key(&lock.k);
-        }
-        call.arg(owner(who)).arg(ms);
-        call.invoke(&mut self.locks[0].connection)
+    pub fn reserve(&mut self, who: char, ms: i64) -> RedisResult<i64> {
+        self.call(&RESERVE, "k", &[&owner(who), &ms.to_string()])
     }
 
-    /// `keys_end`.
     pub fn end(&mut self, who: char) -> RedisResult<i64> {
-        let answer = self.run_on_all(&KEYS_END, &[&entry(who)])?;
-        Ok(redis::from_redis_value(answer)?)
+        self.call(&KEYS_END, "kfq", &[&entry(who)])
     }
 
-    fn run_on_all(&mut self, script: &Script, args: &[&str]) -> RedisResult<Value> {
+    /// Runs a script on these records of each lock, in this order.
+    fn call<T: redis::FromRedisValue>(
+        &mut self,
+        script: &Script,
+        records: &str,
+        args: &[&str],
+    ) -> RedisResult<T> {
         let mut call = script.prepare_invoke();
         for lock in &self.locks {
-            call.key(&[&lock.k, &lock.f, &lock.q]);
+            for record in records.chars() {
+                call.key(lock.name(record));
+            }
         }
         call.arg(args).invoke(&mut self.locks[0].connection)
     }

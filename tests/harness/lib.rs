@@ -4,6 +4,11 @@
 //! harness blocks and needs no runtime, so a test may stall, pause or drop its own runtime. Parts that an async test
 //! must await are documented as such.
 
+#![allow(
+    missing_docs,
+    reason = "its items are for tests alone, and documented where their names do not say all"
+)]
+
 mod acl;
 mod clock;
 mod cluster;

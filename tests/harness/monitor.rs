@@ -19,7 +19,6 @@ pub struct Monitor {
     listener: TcpStream,
 }
 
-/// One recorded command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// Address of the client that sent it.

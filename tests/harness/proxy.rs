@@ -26,9 +26,12 @@ pub enum Mode {
     Hold,
 }
 
-/// A proxy on a loopback port of its own. All its connections end when it is dropped.
+/// A proxy on a loopback port of its own. All its connections end when its last handle is dropped.
+#[derive(Clone, Debug)]
+pub struct Proxy(Arc<Open>);
+
 #[derive(Debug)]
-pub struct Proxy {
+struct Open {
     gate: Arc<Gate>,
     address: SocketAddr,
 }
@@ -43,43 +46,44 @@ impl Proxy {
         let gate = Arc::new(Gate::new((Ipv4Addr::LOCALHOST, port).into()));
         let accepting = Arc::clone(&gate);
         thread::spawn(move || link::accept(&listener, &accepting));
-        Self { gate, address }
+        Self(Arc::new(Open { gate, address }))
     }
 
-    /// The address for clients.
     pub fn url(&self) -> String {
-        format!("redis://{}", self.address)
+        format!("redis://{}", self.0.address)
     }
 
     /// Sets the treatment of the bytes to the server.
     pub fn requests(&self, mode: Mode) {
-        self.gate.change(|state| state.requests = mode);
+        self.0.gate.change(|state| state.requests = mode);
     }
 
     /// Sets the treatment of the bytes from the server.
     pub fn replies(&self, mode: Mode) {
-        self.gate.change(|state| state.replies = mode);
+        self.0.gate.change(|state| state.replies = mode);
     }
 
     /// Holds both directions: the sockets stay open and nothing arrives.
     pub fn black_hole(&self) {
-        self.gate
+        self.0
+            .gate
             .change(|state| (state.requests, state.replies) = (Mode::Hold, Mode::Hold));
     }
 
     /// Holds both directions of the links that a node of a cluster has made to the bus behind this proxy.
     pub fn hold_node(&self, id: &str) {
-        self.gate.change(|state| state.held_node = Some(id.into()));
+        self.0
+            .gate
+            .change(|state| state.held_node = Some(id.into()));
     }
 
-    /// The port for clients.
     pub fn port(&self) -> u16 {
-        self.address.port()
+        self.0.address.port()
     }
 
     /// Ends every mode and the refusal of connections; bytes that were held back arrive now.
     pub fn heal(&self) {
-        self.gate.change(|state| {
+        self.0.gate.change(|state| {
             (state.requests, state.replies) = (Mode::Pass, Mode::Pass);
             state.held_node = None;
             state.refusing = false;
@@ -89,69 +93,73 @@ impl Proxy {
     /// Cuts the connection at the next request that contains `pattern`: the server never sees it.
     /// An empty pattern means the very next one.
     pub fn cut_next_request(&self, pattern: &str) {
-        self.gate
+        self.0
+            .gate
             .change(|state| state.cut_request = Some(pattern.into()));
     }
 
     /// Lets the next request that contains `pattern` pass to the server, and cuts the connection at its
     /// reply: the request is applied, and the client does not learn that.
     pub fn cut_next_reply(&self, pattern: &str) {
-        self.gate
+        self.0
+            .gate
             .change(|state| state.cut_reply = Some(pattern.into()));
     }
 
     /// Replaces `from` by `to` in replies, whenever `from` comes in one piece.
     pub fn replace_in_replies(&self, from: &str, to: &str) {
-        self.gate
+        self.0
+            .gate
             .change(|state| state.replace = Some((from.into(), to.into())));
     }
 
     /// The number of connections that the two methods above have cut.
     pub fn cuts(&self) -> usize {
-        self.gate.lock().cuts
+        self.0.gate.lock().cuts
     }
 
     /// Whether a request that contains `pattern` was held back.
     pub fn has_held(&self, pattern: &str) -> bool {
-        let state = self.gate.lock();
+        let state = self.0.gate.lock();
         let mut held = state.held.iter();
         held.any(|request| gate::has(request, pattern.as_bytes()))
     }
 
     /// Whether new connections are closed at once.
     pub fn refuse(&self, refusing: bool) {
-        self.gate.change(|state| state.refusing = refusing);
+        self.0.gate.change(|state| state.refusing = refusing);
     }
 
     /// Closes every connection, and drops the bytes that were held back.
     pub fn kill_connections(&self) {
-        self.gate.change(gate::State::kill_links);
+        self.0.gate.change(gate::State::kill_links);
     }
 
     /// Ends the server's side of every connection without telling the client: the socket stays open,
     /// and bytes sent on it are lost. New connections work.
     pub fn half_open(&self) {
-        self.gate.change(gate::State::halve_links);
+        self.0.gate.change(gate::State::halve_links);
     }
 
     /// Sends new connections to another server: a failover.
     pub fn redirect(&self, port: u16) {
-        self.gate
+        self.0
+            .gate
             .change(|state| state.target = (Ipv4Addr::LOCALHOST, port).into());
     }
 
     /// The number of connections that were closed at once.
     pub fn refused(&self) -> u64 {
-        self.gate.lock().refused
+        self.0.gate.lock().refused
     }
 
     /// The number of connections made through the proxy so far.
     pub fn accepted(&self) -> u64 {
-        self.gate.lock().accepted
+        self.0.gate.lock().accepted
     }
 }
 
-impl Drop for Proxy {
+impl Drop for Open {
     fn drop(&mut self) {
         self.gate.change(|state| {
             state.closed = true;

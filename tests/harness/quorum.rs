@@ -12,7 +12,6 @@ use crate::server::{Builder, RedisServer};
 /// Independent servers on loopback, the nodes of a quorum.
 #[derive(Debug)]
 pub struct RedisQuorum {
-    /// The servers.
     pub nodes: Vec<RedisServer>,
     delay: Duration,
 }
@@ -69,7 +68,6 @@ impl RedisQuorum {
         }
     }
 
-    /// The address for clients.
     pub fn url(&self) -> String {
         self.url_with(&self.parameters())
     }
@@ -78,12 +76,6 @@ impl RedisQuorum {
     pub fn url_through(&self, proxies: &[Proxy]) -> String {
         let hosts: Vec<String> = proxies.iter().map(|proxy| host_of(&proxy.url())).collect();
         quorum_url(&hosts, &self.parameters())
-    }
-
-    /// A proxy for each node.
-    pub fn proxies(&self) -> Vec<Proxy> {
-        let nodes = self.nodes.iter();
-        nodes.map(|node| Proxy::start(node.port())).collect()
     }
 
     fn parameters(&self) -> String {

@@ -31,7 +31,7 @@ static RENEW: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("renew.lua"))
 /// `release`, as a client sends it.
 pub static RELEASE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("release.lua")));
 /// `rest`, of one lock or of several.
-pub(crate) static REST: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("rest.lua")));
+pub(crate) static RESERVE: LazyLock<Script> = LazyLock::new(|| Script::new(lua!("reserve.lua")));
 const MINT_SOURCE: &str = lua!("grant.lua", "mint.lua");
 const END_SOURCE: &str = lua!("grant.lua", "choose.lua", "end.lua");
 
@@ -56,11 +56,8 @@ pub struct RawLock {
     pub connection: Connection,
     /// The lock's key.
     pub k: String,
-    /// Its fence.
     pub f: String,
-    /// Its queue.
     pub q: String,
-    /// Its shares.
     pub r: String,
     /// For how many ms an owner has fences remembered. A day for each, unless it is set.
     pub memory_of: fn(char) -> i32,
@@ -73,16 +70,13 @@ pub enum Answer {
     Held {
         /// Whether a waiter queues, as the script reports it.
         flag: char,
-        /// The 16 digits.
         token: String,
     },
-    /// Another owner holds it.
     Waiting {
         /// PTTL of the key in ms; −1 when it never expires.
         remaining: i64,
         /// Place in the queue, 1 at its head; 0 outside of it.
         position: i64,
-        /// The key's value.
         value: String,
         /// Those that share it, if the script was asked for them.
         counted: Option<Counted>,
@@ -94,9 +88,7 @@ pub enum Answer {
 /// The shares of a lock, as a waiter sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
-    /// How many owners share the lock.
     pub owners: i64,
-    /// What they take together.
     pub taken: i64,
     /// For how long the lock has been shared, in ms.
     pub age: i64,
@@ -154,8 +146,11 @@ impl RawLock {
 
     /// `acquire`, queueing if the lock is taken.
     pub fn acquire(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
-        let script = remembering(ACQUIRE_SOURCE, (self.memory_of)(who));
-        self.run(&script, &[&entry(who), &ttl.to_string()])
+        self.run(
+            (ACQUIRE_SOURCE, who),
+            "kfq",
+            &[&entry(who), &ttl.to_string()],
+        )
     }
 
     /// `acquire` without queueing.
@@ -178,35 +173,21 @@ impl RawLock {
 
     /// `mint`: flag and token, or none if the lock is not `who`'s.
     pub fn mint(&mut self, who: char) -> RedisResult<Option<String>> {
-        remembering(MINT_SOURCE, (self.memory_of)(who))
-            .key(&self.k)
-            .key(&self.f)
-            .key(&self.q)
-            .arg(owner(who))
-            .invoke(&mut self.connection)
+        let script = remembering(MINT_SOURCE, (self.memory_of)(who));
+        self.call(&script, "kfq", &[&owner(who)])
     }
 
     /// `renew`: flag and token, or none if the lock is not `who`'s.
     pub fn renew(&mut self, who: char, ttl: i64) -> RedisResult<Option<String>> {
-        RENEW
-            .key(&self.k)
-            .arg(owner(who))
-            .arg(ttl)
-            .invoke(&mut self.connection)
+        self.call(&RENEW, "k", &[&owner(who), &ttl.to_string()])
     }
 
-    /// `release`.
     pub fn release(&mut self, who: char) -> RedisResult<i64> {
-        RELEASE
-            .key(&self.k)
-            .arg(owner(who))
-            .invoke(&mut self.connection)
+        self.call(&RELEASE, "k", &[&owner(who)])
     }
 
-    /// `rest`.
-    pub fn rest(&mut self, who: char, ms: i64) -> RedisResult<i64> {
-        let mut call = REST.key(&self.k);
-        call.arg(owner(who)).arg(ms).invoke(&mut self.connection)
+    pub fn reserve(&mut self, who: char, ms: i64) -> RedisResult<i64> {
+        self.call(&RESERVE, "k", &[&owner(who), &ms.to_string()])
     }
 
     /// Whether the server has a command that compares and deletes.
@@ -233,14 +214,13 @@ impl RawLock {
 
     /// `end` without a next owner.
     pub fn end(&mut self, who: char) -> RedisResult<Answer> {
-        let script = remembering(END_SOURCE, (self.memory_of)(who));
-        self.run(&script, &[&entry(who)])
+        self.run((END_SOURCE, who), "kfq", &[&entry(who)])
     }
 
     /// `end` with the next owner of the same process.
     pub fn end_with_next(&mut self, who: char, next: char, ttl: i64) -> RedisResult<Answer> {
-        let script = remembering(END_SOURCE, (self.memory_of)(who));
-        self.run(&script, &[&entry(who), &entry(next), &ttl.to_string()])
+        let next = [&entry(who), &*entry(next), &ttl.to_string()];
+        self.run((END_SOURCE, who), "kfq", &next)
     }
 
     /// Runs a command that must succeed: `command(&["GET", "x"])`.
@@ -254,7 +234,6 @@ impl RawLock {
         }
     }
 
-    /// The key's value.
     pub fn value(&mut self) -> Option<String> {
         let k = self.k.clone();
         self.command(&["GET", &k])
@@ -314,14 +293,39 @@ impl RawLock {
         seconds * 1_000_000 + micros
     }
 
-    fn run(&mut self, script: &Script, args: &[&str]) -> RedisResult<Answer> {
-        script
-            .key(&self.k)
-            .key(&self.f)
-            .key(&self.q)
-            .arg(args)
-            .invoke(&mut self.connection)
-            .and_then(Answer::parse)
+    /// Runs a script on these records, in this order: `kfq`.
+    pub(crate) fn call<T: redis::FromRedisValue>(
+        &mut self,
+        script: &Script,
+        records: &str,
+        args: &[&str],
+    ) -> RedisResult<T> {
+        let mut call = script.prepare_invoke();
+        for record in records.chars() {
+            call.key(self.name(record));
+        }
+        call.arg(args).invoke(&mut self.connection)
+    }
+
+    /// Runs the script of an owner.
+    pub(crate) fn run(
+        &mut self,
+        (source, who): (&'static str, char),
+        records: &str,
+        args: &[&str],
+    ) -> RedisResult<Answer> {
+        let script = remembering(source, (self.memory_of)(who));
+        self.call(&script, records, args).and_then(Answer::parse)
+    }
+
+    pub(crate) fn name(&self, record: char) -> &str {
+        match record {
+            'k' => &self.k,
+            'f' => &self.f,
+            'q' => &self.q,
+            'r' => &self.r,
+            _ => panic!("no record {record}"),
+        }
     }
 }
 
@@ -336,10 +340,6 @@ impl Answer {
     }
 
     /// The flag and token that a script returns for a held lock.
-    ///
-    /// # Panics
-    ///
-    /// When there is nothing in `text`.
     pub fn held(text: &str) -> Self {
         let flag = text.chars().next().expect("flag and token");
         Self::Held {

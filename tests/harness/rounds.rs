@@ -20,7 +20,6 @@
 mod arena;
 mod base_line;
 mod control;
-mod outcome;
 mod places;
 mod plan;
 mod report;

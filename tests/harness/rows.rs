@@ -43,7 +43,7 @@ mod pause;
 mod quorum;
 mod redisson;
 mod refusals;
-mod rest;
+mod reserve;
 mod revocation;
 mod scripts;
 mod sentinels;
@@ -52,13 +52,18 @@ mod shares;
 mod silence;
 mod slots;
 
+// The vocabulary of all rows.
 use std::time::{Duration, Instant};
 
+use crate::cluster::RedisCluster;
+use crate::proxy::{Mode, Proxy};
+use crate::raw::RawLock;
 use crate::rounds::{Round, Row, Site};
+use crate::scene::SLACK;
+use crate::server::RedisServer;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 
-/// All rows.
 pub fn table() -> Vec<Row> {
     [
         crash::rows(),
@@ -73,7 +78,7 @@ pub fn table() -> Vec<Row> {
         forgetting::rows(),
         clocks::rows(),
         refusals::rows(),
-        rest::rows(),
+        reserve::rows(),
         several::rows(),
         revocation::rows(),
         shares::rows(),
@@ -99,6 +104,9 @@ const KEPT: Duration = Duration::from_secs(3);
 /// The ttl of a lease that does not expire. A lost command is undone for a ttl, and at least for 10 s:
 /// longer ttls would only delay the base line.
 const LONG: Duration = Duration::from_secs(8);
+
+/// The time to the next grant where a connection is made, or another attempt.
+const SOON: Duration = Duration::from_secs(1);
 
 /// The time in which a waiter has to confirm its grant.
 const CLAIM: Duration = Duration::from_millis(1500);
@@ -148,6 +156,16 @@ fn meet(inside: &mut Worker, holder: &mut Worker) {
     assert_eq!(inside.ask("write", PATIENCE), "written");
 }
 
+/// For so long, the worker is not granted the lock that another one holds.
+#[track_caller]
+fn stays_out(worker: &mut Worker, holder: &mut Worker, time: Duration, otherwise: &str) {
+    let granted = worker.line(time);
+    if granted.is_some() {
+        meet(worker, holder);
+    }
+    assert_eq!(granted, None, "{otherwise}");
+}
+
 /// A holder and a waiter find the lock at the primary that was promoted then: the holder goes on, and after it the waiter.
 fn goes_on<S: Site>(
     round: &mut Round<'_, S>,
@@ -159,5 +177,4 @@ fn goes_on<S: Site>(
     round.visit(&mut holder);
     round.release(&mut holder);
     served(round, waiter, promoted);
-    round.retire(holder);
 }

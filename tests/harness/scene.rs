@@ -24,11 +24,8 @@ use crate::wait::{PATIENCE, eventually};
 pub const KEY: &str = "order:42";
 /// Its lock in Redis.
 pub const LOCK: &str = "lock:order:42";
-/// Its fence.
 pub const FENCE: &str = "{lock:order:42}:f";
-/// Its queue.
 pub const QUEUE: &str = "{lock:order:42}:w";
-/// Its shares.
 pub const SHARES: &str = "{lock:order:42}:r";
 
 /// The id of an operation, as another client may have it.
@@ -40,16 +37,11 @@ pub const LONG: Duration = PATIENCE;
 /// What a busy machine may add to any time.
 pub const SLACK: Duration = Duration::from_secs(3);
 
-/// Milliseconds.
 pub const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
 /// A client with default settings, connected when it is first used.
-///
-/// # Panics
-///
-/// When the URL cannot be used.
 pub fn client(url: impl Into<String>) -> LockClient {
     let builder = LockClient::builder().url(url);
     builder.build().expect("the settings are valid")
@@ -62,10 +54,6 @@ pub fn patient(url: impl Into<String>) -> LockClientBuilder {
 }
 
 /// A client of that server whose callers pass no lease to each other: each asks the server.
-///
-/// # Panics
-///
-/// When the URL cannot be used.
 pub fn client_without_turns(url: impl Into<String>) -> LockClient {
     let builder = LockClient::builder().url(url).local_turns(1);
     builder.build().expect("the settings are valid")
@@ -93,10 +81,6 @@ pub fn server_and_proxy() -> (RedisServer, Proxy) {
 }
 
 /// The error of a call that fails in this way.
-///
-/// # Panics
-///
-/// When it succeeds, or fails in another way.
 #[track_caller]
 pub fn failed<T: Debug>(outcome: Result<T, LockError>, kind: LockErrorKind) -> LockError {
     let error = outcome.unwrap_err();
@@ -105,20 +89,12 @@ pub fn failed<T: Debug>(outcome: Result<T, LockError>, kind: LockErrorKind) -> L
 }
 
 /// Acquires the lock, however long it takes.
-///
-/// # Panics
-///
-/// When it cannot be had.
 pub async fn hold(client: &LockClient) -> LockGuard {
     let acquire = client.lock(KEY).wait(LONG).acquire();
     acquire.await.expect("the lock can be had")
 }
 
 /// Acquires the lock with its token, however long it takes.
-///
-/// # Panics
-///
-/// When it cannot be had.
 pub async fn hold_fenced(client: &LockClient) -> LockGuard {
     let acquire = client.lock(KEY).wait(LONG).fenced().acquire();
     acquire.await.expect("the lock can be had")
@@ -134,20 +110,11 @@ pub async fn token_of(guard: &LockGuard) -> FencingToken {
 }
 
 /// The guard of a task that waits for the lock.
-///
-/// # Panics
-///
-/// When it cannot be had, or takes longer than [`LONG`].
 pub async fn served(waiting: JoinHandle<Result<LockGuard, LockError>>) -> LockGuard {
     let acquired = soon(waiting).await.expect("the task does not panic");
     acquired.expect("the lock can be had")
 }
 
-/// Acquires the lock and releases it.
-///
-/// # Panics
-///
-/// When it cannot be had, or is lost.
 pub async fn cycle(client: &LockClient) {
     let guard = soon(hold(client)).await;
     guard.release().await.expect("it was held throughout");
@@ -155,10 +122,6 @@ pub async fn cycle(client: &LockClient) {
 
 /// A server, a proxy in front of it, and a client behind the proxy. The client is connected, and the
 /// server knows its scripts.
-///
-/// # Panics
-///
-/// When one of them does not start.
 pub async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
     let (server, proxy) = server_and_proxy();
     let client = client(proxy.url());
@@ -167,10 +130,6 @@ pub async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
 }
 
 /// Loads all scripts of this client into the server.
-///
-/// # Panics
-///
-/// When a lock cannot be had, or is lost.
 pub async fn bring_scripts(client: &LockClient) {
     let lock = |ttl| client.lock("warm").ttl(ttl).wait(LONG).fenced().acquire();
     for _ in 0..2 {
@@ -197,10 +156,6 @@ pub fn exists(connection: &mut Connection, key: &str) -> bool {
 }
 
 /// A number in what a server says of itself; 0 if it is not there.
-///
-/// # Panics
-///
-/// When it is no number.
 pub fn figure(connection: &mut Connection, name: &str) -> u64 {
     let info: String = ask(connection, &["INFO", "everything"]);
     let mut lines = info.lines();
@@ -218,10 +173,6 @@ pub async fn in_line(client: &LockClient, callers: usize) {
 }
 
 /// Waits until an operator sees so many waiters.
-///
-/// # Panics
-///
-/// When the lock cannot be inspected.
 pub async fn sees_waiters(operator: &LockClient, key: &str, waiters: usize) {
     eventually("waiters", LONG, async || {
         let state = operator.inspect(key).await;
@@ -236,10 +187,6 @@ pub fn revocation() -> Revocation {
 }
 
 /// Takes a lock from the holder that the operator has seen.
-///
-/// # Panics
-///
-/// When nothing is revoked.
 pub async fn revoke(operator: &LockClient, key: &str, seen: impl Into<HolderRef>) -> Receipt {
     let revoked = operator.revoke(key, seen, revocation()).await;
     match revoked.expect("it can be revoked") {
@@ -255,10 +202,6 @@ pub fn owner_on(server: &RedisServer) -> Option<String> {
 }
 
 /// The locks that are left of a listing.
-///
-/// # Errors
-///
-/// Those of a page.
 pub async fn all_locks(mut locks: Locks) -> Result<Vec<ListedLock>, LockError> {
     let mut all = Vec::new();
     while let Some(page) = locks.next_page().await? {
@@ -268,10 +211,6 @@ pub async fn all_locks(mut locks: Locks) -> Result<Vec<ListedLock>, LockError> {
 }
 
 /// The keys of the locks that are left of a listing.
-///
-/// # Panics
-///
-/// When it cannot be read.
 pub async fn keys_of(locks: Locks) -> BTreeSet<String> {
     let all = all_locks(locks).await.expect("it can be read");
     let keys = all.iter().map(|lock| lock.key.as_str().to_owned());
@@ -279,10 +218,6 @@ pub async fn keys_of(locks: Locks) -> BTreeSet<String> {
 }
 
 /// The entries that are left of an audit.
-///
-/// # Panics
-///
-/// When it cannot be read.
 pub async fn all_entries(mut audit: Audit) -> Vec<AuditEntry> {
     let mut all = Vec::new();
     while let Some(page) = audit.next_page().await.expect("it can be read") {
@@ -305,10 +240,6 @@ pub async fn is_free(connection: &mut Connection, limit: Duration) {
 }
 
 /// Waits until neither lock nor queue is left.
-///
-/// # Panics
-///
-/// When there is one after `limit`.
 pub async fn nothing_is_left(connection: &mut Connection, limit: Duration) {
     eventually("end of everything", limit, async || {
         ask::<i64>(connection, &["EXISTS", LOCK, QUEUE]) == 0
@@ -317,10 +248,6 @@ pub async fn nothing_is_left(connection: &mut Connection, limit: Duration) {
 }
 
 /// Runs a command that must succeed.
-///
-/// # Panics
-///
-/// When it does not.
 #[track_caller]
 pub fn ask<T: FromRedisValue>(connection: &mut Connection, words: &[&str]) -> T {
     let mut command = redis::cmd(words[0]);
@@ -332,10 +259,6 @@ pub fn ask<T: FromRedisValue>(connection: &mut Connection, words: &[&str]) -> T 
 }
 
 /// Bounds an operation that should be immediate.
-///
-/// # Panics
-///
-/// When it takes longer than [`LONG`].
 pub async fn soon<T>(work: impl Future<Output = T>) -> T {
     let outcome = tokio::time::timeout(LONG, work).await;
     outcome.expect("it ends")

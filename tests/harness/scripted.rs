@@ -15,9 +15,7 @@ use crate::port;
 /// What a server says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Says {
-    /// It has all locks.
     Standalone,
-    /// It is a node of a cluster.
     Cluster,
     /// It knows where the primary is.
     Sentinel,
@@ -72,7 +70,6 @@ impl ScriptedServer {
         Self { port, shared }
     }
 
-    /// The port for clients.
     pub fn port(&self) -> u16 {
         self.port
     }

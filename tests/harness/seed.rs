@@ -4,10 +4,6 @@ use std::env;
 use std::hash::{BuildHasher, RandomState};
 
 /// Another number in each run, or that of `LOCK_TEST_SEED`. It is printed, so that a failure can be repeated.
-///
-/// # Panics
-///
-/// When the variable is not a number.
 pub fn seed() -> u64 {
     let seed = env::var("LOCK_TEST_SEED").map_or_else(
         |_| RandomState::new().hash_one("a seed"),

@@ -60,7 +60,6 @@ impl RedisSentinels {
         all
     }
 
-    /// The address for clients.
     pub fn url(&self) -> String {
         let sentinels: Vec<&RedisServer> = self.sentinels.iter().collect();
         sentinel_url(&sentinels)

@@ -28,7 +28,6 @@ pub struct RedisServer {
     options: Builder,
 }
 
-/// Options of a [`RedisServer`].
 #[derive(Debug, Default)]
 pub struct Builder {
     args: Vec<String>,
@@ -67,10 +66,6 @@ impl Builder {
     }
 
     /// Gives the server a [clock](RedisServer::clock) that the test steps.
-    ///
-    /// # Panics
-    ///
-    /// When there is no C compiler to make it.
     pub fn own_clock(mut self) -> Self {
         self.clock = Some(Clock::new());
         self
@@ -98,20 +93,6 @@ impl Builder {
         self
     }
 
-    /// Starts the server on this port and waits until it answers.
-    pub(crate) fn start_on(self, port: u16) -> RedisServer {
-        let folder = self.folder();
-        let mut child = spawn(port, &folder, &self);
-        let is_up = answers(&mut child, port, Loading::IsNotReady);
-        assert!(is_up, "redis-server does not start: {}", log(&folder));
-        RedisServer {
-            child,
-            port,
-            folder,
-            options: self,
-        }
-    }
-
     fn folder(&self) -> TempDir {
         let folder = tempfile::Builder::new()
             .prefix("lock-tests-")
@@ -123,12 +104,20 @@ impl Builder {
         folder
     }
 
+    /// Starts the server on this port and waits until it answers.
+    pub(crate) fn start_on(self, port: u16) -> RedisServer {
+        self.start_on_one_of([port])
+    }
+
     /// Starts the server and waits until it answers.
     pub fn start(self) -> RedisServer {
-        let folder = self.folder();
         // Another process may bind the port first: then ask for another one.
-        for _ in 0..10 {
-            let port = port::free();
+        self.start_on_one_of((0..10).map(|_| port::free()))
+    }
+
+    fn start_on_one_of(self, ports: impl IntoIterator<Item = u16>) -> RedisServer {
+        let folder = self.folder();
+        for port in ports {
             let mut child = spawn(port, &folder, &self);
             if answers(&mut child, port, Loading::IsNotReady) {
                 return RedisServer {
@@ -149,12 +138,10 @@ impl RedisServer {
         Self::builder().start()
     }
 
-    /// A server with options.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// The TCP port.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -165,7 +152,6 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// The host and the port.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
@@ -240,10 +226,6 @@ impl RedisServer {
     }
 
     /// The clock that the server uses.
-    ///
-    /// # Panics
-    ///
-    /// When it was not started with one [of its own](Builder::own_clock).
     pub fn clock(&self) -> &Clock {
         let clock = self.options.clock.as_ref();
         clock.expect("the server was given a clock of its own")

@@ -49,10 +49,6 @@ impl Share {
     }
 
     /// A share as `take/limit`.
-    ///
-    /// # Panics
-    ///
-    /// When the text is not that.
     pub(crate) fn parse(text: &str) -> Self {
         let share = text.split_once('/').and_then(|(take, limit)| {
             let (take, limit) = (take.parse().ok()?, limit.parse().ok()?);
@@ -96,17 +92,13 @@ impl RawLock {
     }
 
     fn run_revoke(&mut self, args: &[&str]) -> RedisResult<i64> {
-        let mut call = REVOKE.prepare_invoke();
-        call.key(&[&self.k, &self.f, &self.q, &self.r]).arg(args);
-        call.invoke(&mut self.connection)
+        self.call(&REVOKE, "kfqr", args)
     }
 
     /// `share_acquire`, queueing if the share has to wait.
     pub fn share(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Answer> {
-        self.run_on_all(
-            (SHARE_ACQUIRE_SOURCE, who),
-            &[&share.entry(who), &ttl.to_string()],
-        )
+        let args = [&*share.entry(who), &ttl.to_string()];
+        self.run((SHARE_ACQUIRE_SOURCE, who), "kfqr", &args)
     }
 
     /// `share_acquire` without queueing.
@@ -117,13 +109,8 @@ impl RawLock {
     /// `share_acquire` of a holder that becomes a reader: flag and token, or none if it holds nothing.
     pub fn downgrade(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Option<String>> {
         let script = remembering(SHARE_ACQUIRE_SOURCE, (self.memory_of)(who));
-        let mut call = script.prepare_invoke();
-        call.key(&[&self.k, &self.f, &self.q, &self.r]).arg(&[
-            &share.entry(who),
-            &(-ttl).to_string(),
-            "held",
-        ]);
-        call.invoke(&mut self.connection)
+        let args = [&*share.entry(who), &(-ttl).to_string(), "held"];
+        self.call(&script, "kfqr", &args)
     }
 
     /// `share_renew`: flag and token, or none if there is no such share.
@@ -133,31 +120,30 @@ impl RawLock {
         share: Share,
         ttl: i64,
     ) -> RedisResult<Option<String>> {
-        let mut call = SHARE_RENEW.key(&self.k);
-        call.key(&self.r).arg(share.member(who)).arg(ttl);
-        call.invoke(&mut self.connection)
+        self.call(&SHARE_RENEW, "kr", &[&share.member(who), &ttl.to_string()])
     }
 
-    /// `share_release`.
     pub fn release_share(&mut self, who: char, share: Share) -> RedisResult<i64> {
-        let mut call = SHARE_RELEASE.key(&self.k);
-        call.key(&self.r).arg(share.member(who));
-        call.invoke(&mut self.connection)
+        self.call(&SHARE_RELEASE, "kr", &[&share.member(who)])
     }
 
     /// `share_end` of an owner that asked for a share.
     pub fn end_share(&mut self, who: char, share: Share) -> RedisResult<Answer> {
-        self.run_on_all((SHARE_END_SOURCE, who), &[&share.entry(who)])
+        self.run((SHARE_END_SOURCE, who), "kfqr", &[&share.entry(who)])
     }
 
     /// `acquire` of a writer, which names R as well.
     pub fn write(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
-        self.run_on_all((ACQUIRE_SOURCE, who), &[&entry(who), &ttl.to_string()])
+        self.run(
+            (ACQUIRE_SOURCE, who),
+            "kfqr",
+            &[&entry(who), &ttl.to_string()],
+        )
     }
 
     /// `share_end` of a writer.
     pub fn end_write(&mut self, who: char) -> RedisResult<Answer> {
-        self.run_on_all((SHARE_END_SOURCE, who), &[&entry(who)])
+        self.run((SHARE_END_SOURCE, who), "kfqr", &[&entry(who)])
     }
 
     /// Every member of R with its score, `=` included.
@@ -172,10 +158,6 @@ impl RawLock {
     }
 
     /// No share has lapsed before this moment.
-    ///
-    /// # Panics
-    ///
-    /// When there is none.
     pub fn first_lapse(&mut self) -> Instant {
         // Before the server's clock is read, so not too late.
         let (at, now) = (Instant::now(), self.now());
@@ -186,17 +168,5 @@ impl RawLock {
             .min()
             .expect("the lock is shared");
         at + Duration::from_micros(u64::try_from(first - now).unwrap_or(0))
-    }
-
-    /// Runs the script of this owner.
-    fn run_on_all(
-        &mut self,
-        (source, who): (&'static str, char),
-        args: &[&str],
-    ) -> RedisResult<Answer> {
-        let script = remembering(source, (self.memory_of)(who));
-        let mut call = script.prepare_invoke();
-        call.key(&[&self.k, &self.f, &self.q, &self.r]).arg(args);
-        call.invoke(&mut self.connection).and_then(Answer::parse)
     }
 }

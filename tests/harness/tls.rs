@@ -19,20 +19,15 @@ pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 /// A certificate and its key, both PEM.
 #[derive(Debug, Clone)]
 pub struct Identity {
-    /// The certificate.
     pub certificate: String,
-    /// Its private key.
     pub key: String,
 }
 
 /// When a certificate is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
-    /// Valid now.
     Now,
-    /// Expired.
     Past,
-    /// Not valid yet.
     Future,
 }
 
@@ -189,12 +184,10 @@ impl TlsServer {
         TlsServer { plain, port, files }
     }
 
-    /// The port for TLS.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The address for clients.
     pub fn url(&self) -> String {
         format!("rediss://127.0.0.1:{}", self.port)
     }
@@ -206,7 +199,7 @@ impl TlsServer {
 
     /// Shows another certificate from now on.
     pub fn present(&self, identity: &Identity) {
-        self.configure(identity, &[]);
+        configure(&self.plain, self.files.path(), identity, &[]);
     }
 
     /// Whether clients must have a certificate.
@@ -214,17 +207,9 @@ impl TlsServer {
         let value = if ask { "yes" } else { "no" };
         self.plain.config_set("tls-auth-clients", value);
     }
-
-    fn configure(&self, identity: &Identity, more: &[&str]) {
-        configure(&self.plain, self.files.path(), identity, more);
-    }
 }
 
 /// Has a server listen for TLS as well, with this certificate. Returns the port.
-///
-/// # Panics
-///
-/// When no port can be had.
 pub fn listen(
     server: &RedisServer,
     files: &Path,
@@ -264,10 +249,6 @@ fn file(folder: &Path, name: &str, text: &str) -> String {
 }
 
 /// Writes a file and returns its path.
-///
-/// # Panics
-///
-/// When it cannot be written.
 pub fn write_file(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     fs::write(&path, text).expect("the folder can be written to");

@@ -13,10 +13,6 @@ fn step(waited: Duration) -> Duration {
 }
 
 /// Blocks until `condition` holds.
-///
-/// # Panics
-///
-/// When it does not within `limit`; `what` names the event in the message.
 #[track_caller]
 pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -28,10 +24,6 @@ pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bo
 }
 
 /// Like [`wait_until`], for async tests. Counts real time, also on a runtime with paused time.
-///
-/// # Panics
-///
-/// When the condition does not hold within `limit`.
 pub async fn eventually(what: &str, limit: Duration, mut condition: impl AsyncFnMut() -> bool) {
     let start = Instant::now();
     while !condition().await {

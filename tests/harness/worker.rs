@@ -16,6 +16,7 @@ mod visit;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,9 +30,12 @@ use crate::wait::{PATIENCE, wait_until};
 
 /// A process that reads one command per line and answers each with one line.
 ///
-/// Its standard error goes to the test's. It is killed on drop.
+/// Its standard error goes to the test's. It is killed when its last handle is dropped.
 #[derive(Debug)]
-pub struct Worker {
+pub struct Worker(Arc<Mutex<Process>>);
+
+#[derive(Debug)]
+struct Process {
     child: Child,
     stdin: ChildStdin,
     // Each with the time at which it came.
@@ -70,21 +74,40 @@ impl Worker {
                 }
             }
         });
-        Self {
+        Self(Arc::new(Mutex::new(Process {
             child,
             stdin,
             lines,
-        }
+        })))
     }
 
-    /// The process id.
+    fn process(&self) -> MutexGuard<'_, Process> {
+        self.0.lock().expect("no panic leaves it half changed")
+    }
+
+    /// Another handle of the process.
+    pub(crate) fn handle(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    /// Whether this is a handle of the same process.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether the process has not ended, by itself or by a signal.
+    pub(crate) fn is_running(&self) -> bool {
+        let status = self.process().child.try_wait();
+        status.expect("the state of a child can be read").is_none()
+    }
+
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.process().child.id()
     }
 
     /// Sends a command without waiting for its answer.
     pub fn send(&mut self, command: &str) {
-        writeln!(self.stdin, "{command}").expect("the worker reads its commands");
+        writeln!(self.process().stdin, "{command}").expect("the worker reads its commands");
     }
 
     /// The next line that the worker prints; none if it is silent for `limit` or ends.
@@ -95,14 +118,10 @@ impl Worker {
 
     /// Like [`line`](Self::line), with the time at which it came: lines of several workers have it by one clock.
     pub fn line_at(&self, limit: Duration) -> Option<(Instant, String)> {
-        self.lines.recv_timeout(limit).ok()
+        self.process().lines.recv_timeout(limit).ok()
     }
 
     /// Sends a command and waits for its answer.
-    ///
-    /// # Panics
-    ///
-    /// When there is none within `limit`.
     #[track_caller]
     pub fn ask(&mut self, command: &str, limit: Duration) -> String {
         self.send(command);
@@ -119,15 +138,12 @@ impl Worker {
     }
 
     /// Waits until the process has ended by itself.
-    ///
-    /// # Panics
-    ///
-    /// When it has not within `limit`.
     #[track_caller]
     pub fn ended(&mut self, limit: Duration) -> ExitStatus {
         let mut status = None;
         wait_until("end of the worker", limit, || {
             status = self
+                .process()
                 .child
                 .try_wait()
                 .expect("the state of a child can be read");
@@ -138,26 +154,26 @@ impl Worker {
 
     /// Terminates the process (SIGTERM).
     pub fn terminate(&self) {
-        process::terminate(&self.child);
+        process::terminate(&self.process().child);
     }
 
     /// Kills the process (SIGKILL).
     pub fn kill9(&mut self) {
-        process::kill9(&mut self.child);
+        process::kill9(&mut self.process().child);
     }
 
     /// Freezes the process (SIGSTOP).
     pub fn stop(&self) {
-        process::stop(&self.child);
+        process::stop(&self.process().child);
     }
 
     /// Continues a frozen process (SIGCONT).
     pub fn cont(&self) {
-        process::cont(&self.child);
+        process::cont(&self.process().child);
     }
 }
 
-impl Drop for Worker {
+impl Drop for Process {
     fn drop(&mut self) {
         process::kill9(&mut self.child);
     }

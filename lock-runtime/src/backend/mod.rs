@@ -2,15 +2,15 @@
 //!
 //! A [`Backend`] grants leases. [`memory`] keeps locks in this process. [`remote`] keeps them on servers: it queues,
 //! renews and settles with commands that [`redis`] sends, in the terms of [`wire`]. [`any`] chooses between the two,
-//! and an [`owned_lease`] releases what one of them has granted.
+//! and an [`held_lease`] releases what one of them has granted.
 
 pub(crate) mod admission;
 pub(crate) mod any;
+pub(crate) mod any_inspection;
 pub(crate) mod caller;
 pub(crate) mod engine;
+pub(crate) mod held_lease;
 pub(crate) mod memory;
-pub(crate) mod operations;
-pub(crate) mod owned_lease;
 pub(crate) mod redis;
 pub(crate) mod remote;
 pub(crate) mod undelivered;
@@ -30,7 +30,7 @@ pub(crate) enum ReleaseOutcome {
     /// The server has confirmed it. The lock is free, or a waiter of the queue in Redis has it.
     Freed,
     /// The lock stays reserved until its minimum hold is over.
-    Rests,
+    Reserved,
     /// The lease was handed over to another caller of this client, without a command.
     HandedOver,
     /// The lease stays with this client for its next caller, without a command.

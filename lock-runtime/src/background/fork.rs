@@ -1,7 +1,6 @@
 //! Detects forked children, which have their parent's memory but only one of its threads.
 
 use std::cell::Cell;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 thread_local! {
     /// Whether this thread compared the process id before its current poll.
@@ -35,19 +34,6 @@ pub(crate) fn forget_comparison() {
     IS_COMPARED.set(false);
 }
 
-/// Locks `mutex`, which was created in `process`. Returns `None` in a forked child that finds it locked.
-///
-/// The thread that locked it may not exist in the child, and then the mutex stays locked for ever. The process id is
-/// only compared if the mutex is locked, since that costs a system call.
-pub(crate) fn lock_unless_forked<T>(mutex: &Mutex<T>, process: u32) -> Option<MutexGuard<'_, T>> {
-    match mutex.try_lock() {
-        Ok(guard) => Some(guard),
-        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
-        Err(TryLockError::WouldBlock) if is_forked_from(process) => None,
-        Err(TryLockError::WouldBlock) => Some(mutex.lock().unwrap_or_else(PoisonError::into_inner)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,20 +52,5 @@ mod tests {
         assert!(is_noticed());
         catch_panics(|| after_comparison(|| std::panic::resume_unwind(Box::new(()))));
         assert!(is_noticed());
-    }
-
-    #[test]
-    fn locked_mutex_is_waited_for_only_where_it_was_made() {
-        let mutex = Mutex::new(1);
-        let here = std::process::id();
-        let elsewhere = here ^ 1;
-        assert!(lock_unless_forked(&mutex, elsewhere).is_some());
-        let locked = mutex.lock().unwrap();
-        assert!(lock_unless_forked(&mutex, elsewhere).is_none());
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| *lock_unless_forked(&mutex, here).expect("it waits"));
-            drop(locked);
-            assert_eq!(waiting.join().unwrap(), 1);
-        });
     }
 }

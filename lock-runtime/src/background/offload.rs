@@ -42,7 +42,7 @@ pub(crate) struct Offloaded<T> {
 
 struct State<T> {
     slot: Slot,
-    answer: Answer<T>,
+    answer: AnswerState<T>,
     /// `None` while the caller polls.
     caller: Option<Waker>,
     /// Whether the caller no longer waits.
@@ -61,7 +61,7 @@ enum Slot {
     Closed,
 }
 
-enum Answer<T> {
+enum AnswerState<T> {
     Awaited,
     Sent(T),
     /// The answer was taken, or will never come, because the [`Reply`] was dropped.
@@ -75,7 +75,7 @@ impl<T: Send + 'static> Offloaded<T> {
             id: WatchId::new(),
             state: Mutex::new(State {
                 slot: Slot::Empty,
-                answer: Answer::Awaited,
+                answer: AnswerState::Awaited,
                 caller: None,
                 is_closed: false,
                 closing: None,
@@ -120,10 +120,10 @@ impl<T: Send + 'static> Offloaded<T> {
         drop(previous);
         let waker = cx.waker().clone();
         let mut state = self.state.lock();
-        match mem::replace(&mut state.answer, Answer::Over) {
-            Answer::Sent(answer) => return Poll::Ready(Some(answer)),
-            Answer::Over => return Poll::Ready(None),
-            Answer::Awaited => state.answer = Answer::Awaited,
+        match mem::replace(&mut state.answer, AnswerState::Over) {
+            AnswerState::Sent(answer) => return Poll::Ready(Some(answer)),
+            AnswerState::Over => return Poll::Ready(None),
+            AnswerState::Awaited => state.answer = AnswerState::Awaited,
         }
         if self.is_woken.load(Ordering::Relaxed) {
             drop(state);
@@ -153,7 +153,7 @@ impl<T: Send + 'static> Offloaded<T> {
         let mut state = self.state.lock();
         state.is_closed = true;
         let (caller, closing) = (state.caller.take(), state.closing.take());
-        let answer = mem::replace(&mut state.answer, Answer::Over);
+        let answer = mem::replace(&mut state.answer, AnswerState::Over);
         drop(state);
         wake_all(closing);
         catch_panics(|| drop(caller));
@@ -250,7 +250,7 @@ impl<T> Reply<T> {
         if state.is_closed {
             return Err(answer);
         }
-        state.answer = Answer::Sent(answer);
+        state.answer = AnswerState::Sent(answer);
         let caller = to.note_woken(&mut state);
         drop(state);
         wake_all(caller);
@@ -289,7 +289,7 @@ impl<T> Drop for Reply<T> {
         let Some(mut state) = to.state.lock_unless_forked(to.background.process()) else {
             return;
         };
-        state.answer = Answer::Over;
+        state.answer = AnswerState::Over;
         let caller = to.note_woken(&mut state);
         drop(state);
         wake_all(caller);

@@ -2,7 +2,7 @@
 
 use std::sync::{self, MutexGuard, PoisonError, TryLockError};
 
-use crate::background::fork;
+use crate::background::fork::is_forked_from;
 
 /// A mutex that ignores poisoning.
 ///
@@ -29,9 +29,15 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Locks a mutex that was made in `process`; see [`fork::lock_unless_forked`].
+    /// Locks a mutex that was created in `process`. Returns `None` in a forked child that finds it locked.
+    ///
+    /// The thread that locked it may not exist in the child, and then the mutex stays locked for ever. The process id is
+    /// only compared if the mutex is locked, since that costs a system call.
     pub(crate) fn lock_unless_forked(&self, process: u32) -> Option<MutexGuard<'_, T>> {
-        fork::lock_unless_forked(&self.0, process)
+        if let Some(guard) = self.try_lock() {
+            return Some(guard);
+        }
+        (!is_forked_from(process)).then(|| self.lock())
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut T {
@@ -66,5 +72,20 @@ mod tests {
         let mutex = Mutex::new(());
         let _locked = mutex.lock();
         assert!(mutex.try_lock().is_none());
+    }
+
+    #[test]
+    fn locked_mutex_is_waited_for_only_where_it_was_made() {
+        let mutex = Mutex::new(1);
+        let here = std::process::id();
+        let elsewhere = here ^ 1;
+        assert!(mutex.lock_unless_forked(elsewhere).is_some());
+        let locked = mutex.lock();
+        assert!(mutex.lock_unless_forked(elsewhere).is_none());
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| *mutex.lock_unless_forked(here).expect("it waits"));
+            drop(locked);
+            assert_eq!(waiting.join().unwrap(), 1);
+        });
     }
 }

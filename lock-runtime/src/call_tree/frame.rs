@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 
 use super::nesting;
-use crate::backend::owned_lease::OwnedLease;
+use crate::backend::held_lease::HeldLease;
 use crate::background::panics::catch_panics;
 use crate::lease::{LeaseRef, Mode};
 
@@ -36,12 +36,12 @@ pub(crate) struct Frame {
 #[derive(Debug)]
 enum Level {
     /// The frame that acquired the lock. The frames below keep it alive, and so share its duty to release the lock.
-    Outermost(OwnedLease),
+    Outermost(HeldLease),
     Nested(TakenRoom),
 }
 
 impl Frame {
-    pub(crate) fn outermost(lease: OwnedLease, mode: Mode) -> Arc<Frame> {
+    pub(crate) fn outermost(lease: HeldLease, mode: Mode) -> Arc<Frame> {
         Frame::new(Level::Outermost(lease), mode)
     }
 
@@ -57,7 +57,7 @@ impl Frame {
         self.mode
     }
 
-    pub(crate) fn lease(&self) -> &OwnedLease {
+    pub(crate) fn lease(&self) -> &HeldLease {
         self.outermost_frame().1
     }
 
@@ -66,7 +66,7 @@ impl Frame {
         self.outermost_frame().0.mode
     }
 
-    fn outermost_frame(&self) -> (&Frame, &OwnedLease) {
+    fn outermost_frame(&self) -> (&Frame, &HeldLease) {
         let mut frame = self;
         loop {
             match &frame.level {
@@ -120,7 +120,7 @@ impl Frame {
     }
 
     /// Returns the duty to release the lease, if this is the last frame that shares it.
-    pub(crate) fn into_last(self: Arc<Frame>) -> Option<OwnedLease> {
+    pub(crate) fn into_last(self: Arc<Frame>) -> Option<HeldLease> {
         match Arc::into_inner(self)?.level {
             Level::Outermost(lease) => Some(lease),
             Level::Nested(room) => {

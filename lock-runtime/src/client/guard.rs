@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::backend::caller::{Caller, on_this_thread};
-use crate::backend::owned_lease::OwnedLease;
+use crate::backend::held_lease::HeldLease;
 use crate::background::moment::Moment;
 use crate::call_tree::body::{self, BodyDriver};
 use crate::call_tree::{Frame, OnLost};
@@ -246,7 +246,7 @@ impl LockGuard {
         }
     }
 
-    fn reading(core: Arc<Core>, lease: OwnedLease) -> LockGuard {
+    fn reading(core: Arc<Core>, lease: HeldLease) -> LockGuard {
         LockGuard::new(core, Frame::outermost(lease, Mode::Share(Share::READ)))
     }
 
@@ -344,14 +344,14 @@ fn lost_error_at(frame: &Arc<Frame>, now: Moment) -> Option<LockError> {
 enum Downgradable {
     /// It is a reader's guard already.
     Reader(LockGuard),
-    Writer(OwnedLease),
+    Writer(HeldLease),
 }
 
 /// The work that remains when a guard ends.
 enum Ending {
     /// The lease to release, the time at which its holder was done, and whether the locks that the call tree held
     /// before are still held.
-    Last(OwnedLease, Moment, Result<(), LockError>),
+    Last(HeldLease, Moment, Result<(), LockError>),
     Shared(Result<(), LockError>),
 }
 

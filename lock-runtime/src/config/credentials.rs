@@ -69,12 +69,12 @@ impl fmt::Debug for Credentials {
 /// An error of the application's callback.
 pub(crate) type CallbackError = Box<dyn Error + Send + Sync>;
 
-type Answer = Pin<Box<dyn Future<Output = Result<Credentials, CallbackError>> + Send>>;
+type CredentialsFuture = Pin<Box<dyn Future<Output = Result<Credentials, CallbackError>> + Send>>;
 
 /// The source of a client's credentials, if it is not the URL.
 #[derive(Clone)]
 pub(crate) enum CredentialsSource {
-    Callback(Arc<dyn Fn() -> Answer + Send + Sync>),
+    Callback(Arc<dyn Fn() -> CredentialsFuture + Send + Sync>),
     File(PathBuf),
 }
 

@@ -1,8 +1,7 @@
-//! What the servers of a client cannot do.
+//! What the servers of a client cannot do, by their kind.
 
 use std::time::Duration;
 
-use super::topology::Topology;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{Lock, OneOrMore, slot_of};
 
@@ -56,6 +55,20 @@ impl Limits {
         }
         Ok(())
     }
+}
+
+/// Selects the kind of servers whose limits [`LockClient::memory_like`](crate::LockClient::memory_like) applies.
+///
+/// A table shows [which options work where](crate::docs::topologies#which-options-work-where).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Topology {
+    /// One server, or a primary with replicas, with or without Sentinel: all options.
+    Server,
+    /// A cluster: the keys of one call must share a hash tag.
+    Cluster,
+    /// A majority of independent servers with a restart delay of 60 s: no readers, permits, several keys or `min_hold`.
+    Quorum,
 }
 
 impl From<Topology> for Limits {

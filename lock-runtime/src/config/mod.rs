@@ -6,15 +6,14 @@ pub(crate) mod certificates;
 pub(crate) mod credentials;
 pub(crate) mod label;
 mod limits;
-mod record;
-mod topology;
+mod lock_record;
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+pub use self::limits::Topology;
 pub(crate) use self::limits::{DEFAULT_RESTART_DELAY, Limits};
-pub use self::record::LockRecord;
-pub use self::topology::Topology;
+pub use self::lock_record::LockRecord;
 use crate::config::address_map::AddressMap;
 use crate::config::credentials::CredentialsSource;
 use crate::error::LockError;

@@ -80,22 +80,22 @@ safety_lines! {
     share_raises_the_lock:
         "the expiry of the lock that follows its last share",
         [reader_killed], "double entry";
-    token_of_a_cede:
-        "the token check in the command that yields a node",
-        [quorum_cede_late], "double entry";
-    token_of_a_lost_cede:
+    token_of_a_lost_yield:
         "the comparison with the token of a command that yields a node and was not answered",
         model "quorum, a break and a poll", "no holder relies on the lock for longer than a majority keeps it";
     token_of_a_revocation:
         "the check, before a revocation, that the lock still has the holder that the operator saw",
         [revoked_twice], "unexpected: the new holder was affected";
+    token_of_a_yield:
+        "the token check in the command that yields a node",
+        [quorum_yield_late], "double entry";
     token_written_back:
         "the write of the largest token back to a majority: each node keeps its own",
         model "walk, quorum of five", "a holder has a higher token than all earlier holders";
     ttl_of_the_successor:
         "the check that a caller asks for the ttl of the successor that it takes over",
         model "walk, local queues", "no holder relies on the lock for longer than the server keeps it";
-    vote_under_a_cede:
+    vote_under_a_yield:
         "the rule that a node does not count while a command that yields it is in flight",
         model "walk, quorum", "no holder relies on the lock for longer than a majority keeps it";
 }

@@ -1,8 +1,13 @@
-//! Builds a key from text and values.
+//! Builds a key from text and values, and the values of std and `uuid` that can be part of a key.
 //!
 //! [`KeyWriter`] and [`KeyPart`] depend on each other, so both are here.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZero;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use super::key_problem::KeyProblem;
 use super::lock_key::LockKey;
@@ -210,6 +215,80 @@ const fn is_kept(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'-' | b'_' | b'.' | b'@' | b'+')
         || !byte.is_ascii()
+}
+
+// The values of std and `uuid` that can be part of a key.
+
+impl KeyPart for str {
+    fn write_to(&self, key: &mut KeyWriter) {
+        key.write_str(self);
+    }
+}
+
+impl KeyPart for String {
+    fn write_to(&self, key: &mut KeyWriter) {
+        key.write_str(self);
+    }
+}
+
+impl KeyPart for char {
+    fn write_to(&self, key: &mut KeyWriter) {
+        key.write_str(self.encode_utf8(&mut [0; 4]));
+    }
+}
+
+impl KeyPart for bool {
+    fn write_to(&self, key: &mut KeyWriter) {
+        key.write_str(if *self { "true" } else { "false" });
+    }
+}
+
+macro_rules! by_display {
+    ($($type:ty),* $(,)?) => {$(
+        impl KeyPart for $type {
+            fn write_to(&self, key: &mut KeyWriter) {
+                write!(key, "{self}");
+            }
+        }
+    )*};
+}
+
+// For these the standard library and RFC 9562 promise one canonical text, formatted on the stack.
+by_display!(
+    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize
+);
+by_display!(IpAddr, Ipv4Addr, Ipv6Addr, uuid::Uuid);
+
+macro_rules! non_zero {
+    ($($type:ty),* $(,)?) => {$(
+        impl KeyPart for NonZero<$type> {
+            fn write_to(&self, key: &mut KeyWriter) {
+                self.get().write_to(key);
+            }
+        }
+    )*};
+}
+
+non_zero!(
+    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize
+);
+
+macro_rules! by_target {
+    ($($pointer:ty),* $(,)?) => {$(
+        impl<T: KeyPart + ?Sized> KeyPart for $pointer {
+            fn write_to(&self, key: &mut KeyWriter) {
+                (**self).write_to(key);
+            }
+        }
+    )*};
+}
+
+by_target!(&T, &mut T, Box<T>, Rc<T>, Arc<T>);
+
+impl<T: KeyPart + ToOwned + ?Sized> KeyPart for Cow<'_, T> {
+    fn write_to(&self, key: &mut KeyWriter) {
+        (**self).write_to(key);
+    }
 }
 
 #[cfg(test)]

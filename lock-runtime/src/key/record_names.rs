@@ -4,11 +4,14 @@
 //!
 //! - No two locks share a record: names that would are refused.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
 
 use super::key_problem::{KeyProblem, MAX_KEY_LEN};
 use super::lock_key::LockKey;
-use super::lock_name::LockName;
 use super::stack_text::StackText;
 
 /// A kind of record. Every lock may have one of each.
@@ -72,6 +75,72 @@ impl CommonRecord {
 
 /// The start of the names of Redisson's queues of fair locks.
 const FAIR_QUEUE: &str = "redisson_lock_queue:";
+
+/// The name of a lock's record, with its hash, since a call looks it up six times.
+///
+/// The hash is std's, with keys of this process, since names may come from strangers.
+#[derive(Clone, Debug)]
+pub(crate) struct LockName {
+    text: Arc<str>,
+    hash: u64,
+}
+
+impl LockName {
+    fn new(text: &str) -> LockName {
+        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        LockName {
+            text: text.into(),
+            hash: KEYS.hash_one(text),
+        }
+    }
+
+    pub(crate) fn known_hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+impl Deref for LockName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl PartialEq for LockName {
+    fn eq(&self, other: &LockName) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for LockName {}
+
+impl Hash for LockName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// A map with lock names as keys, which does not hash them again.
+pub(crate) type ByLock<T> = HashMap<LockName, T, BuildHasherDefault<KnownHash>>;
+
+/// Returns the hash that a [`LockName`] contains.
+#[derive(Default)]
+pub(crate) struct KnownHash(u64);
+
+impl Hasher for KnownHash {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("a name brings its hash as a number")
+    }
+}
 
 /// The names of the records of one lock, all in the same cluster slot. A clone costs no memory.
 ///

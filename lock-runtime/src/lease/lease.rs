@@ -36,7 +36,7 @@ pub(crate) struct Lease {
     /// Where `max_hold` ends.
     end: Moment,
     /// Where `min_hold` ends: counted from after the grant, so that the lock is not free earlier.
-    rests_until: Moment,
+    reserved_until: Moment,
     loss: OnceLock<LossReason>,
     lost: Notify,
     /// Whether the caller has received the lease, which it may never do.
@@ -66,7 +66,7 @@ impl Lease {
             clock,
             deadline: AtomicU64::new(schedule.deadline().as_nanos()),
             end: schedule.end(),
-            rests_until: match request.terms.min_hold_ms {
+            reserved_until: match request.terms.min_hold_ms {
                 0 => Moment::FIRST,
                 ms => clock.now() + Duration::from_millis(ms.into()),
             },
@@ -100,7 +100,7 @@ impl Lease {
             deadline: AtomicU64::new(self.deadline().as_nanos()),
             end: self.end,
             // A reader has no minimum.
-            rests_until: Moment::FIRST,
+            reserved_until: Moment::FIRST,
             loss: OnceLock::new(),
             lost: Notify::new(),
             is_delivered: AtomicBool::new(self.is_delivered()),
@@ -155,17 +155,17 @@ impl Lease {
 
     /// Returns whether the lock may stay reserved after its holder is done; reads no clock.
     pub(crate) fn has_minimum(&self) -> bool {
-        self.rests_until != Moment::FIRST
+        self.reserved_until != Moment::FIRST
     }
 
     /// Returns how long the lock stays reserved if its holder is done at `now`. A lost lease is not reserved, nor is a
     /// lease that no caller had.
-    pub(crate) fn rest(&self, now: Moment) -> Duration {
+    pub(crate) fn reservation(&self, now: Moment) -> Duration {
         if !self.has_minimum() {
             return Duration::ZERO;
         }
         match self.is_delivered() && !self.is_known_lost() && now < self.deadline() {
-            true => self.rests_until.since(now),
+            true => self.reserved_until.since(now),
             false => Duration::ZERO,
         }
     }

@@ -42,8 +42,9 @@ const LONGEST_LABEL: usize = 512;
 /// The text before the first token in the record of a lock that several owners share.
 const SHARED: &[u8] = b"shared";
 
-/// The same text for a lock that is reserved: its holder is done, and its minimum hold is not over.
-const RESTED: &[u8] = b"rested";
+/// The same text for a lock that is reserved: its holder is done, and its minimum hold is not over. As long as `shared`:
+/// with a token it takes the place of an owner id.
+const RESERVED: &[u8] = b"rested";
 
 /// The holder of a lock, as far as its record shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ impl Holder {
             let counted = None;
             return Holder::Shared(Shared { label, counted });
         }
-        match is_rested(value) {
+        match is_reserved(value) {
             true => Holder::Ours(format!("{label} (reserved)")),
             false => Holder::Ours(label),
         }
@@ -140,8 +141,8 @@ pub(crate) fn is_shared(value: &[u8]) -> bool {
 }
 
 /// Returns whether a record of this crate shows that its holder is done and the lock is reserved.
-pub(crate) fn is_rested(value: &[u8]) -> bool {
-    value.starts_with(RESTED)
+pub(crate) fn is_reserved(value: &[u8]) -> bool {
+    value.starts_with(RESERVED)
 }
 
 /// Several owners that hold a lock together, as a waiter sees them.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::origin::Origin;
+use super::class::Origin;
 
 /// How much is remembered, and how far rings are searched. Locks whose keys stand for their classes take half of the
 /// room for classes and edges, which leaves some for the locks of the program.

@@ -85,8 +85,8 @@ impl<'a> Taken<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::bounds::Bounds;
+    use super::super::class::Origin;
     use super::super::class::{Class, Classes};
-    use super::super::origin::Origin;
     use super::*;
 
     /// The edges of a call for locks of these classes.

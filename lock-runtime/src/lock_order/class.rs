@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::bounds::{Bound, Bounds};
-use super::origin::Origin;
 use crate::key::LockKey;
 
 /// The class of a lock that is held or asked for.
@@ -11,6 +10,15 @@ use crate::key::LockKey;
 pub(crate) struct Class<'a> {
     pub(crate) text: &'a str,
     pub(crate) origin: Origin,
+}
+
+/// The origin of a class's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It is in the program: the text of a template around its values, or the name of a lock.
+    Code,
+    /// It is the lock's key, which logs show only on request.
+    Key,
 }
 
 /// A class that was seen.

@@ -7,7 +7,7 @@ use foldhash::HashMap;
 use super::access::Wait;
 use super::class::ClassId;
 use super::crossing::Crossing;
-use super::step::Step;
+use super::crossing::Step;
 
 /// The edges between classes, each with the calls that first took the two locks in this order, and with calls that hold
 /// or wait in a stronger way.

@@ -6,15 +6,15 @@ use smallvec::SmallVec;
 
 use super::bounds::{Bound, Bounds};
 use super::chain::{Chain, Taken};
+use super::class::Origin;
 use super::class::{Class, ClassId, Classes};
 use super::crossing::Crossing;
+use super::crossing::Step;
 use super::edges::Edges;
 use super::key_lists::KeyLists;
 use super::key_pairs::KeyPairs;
-use super::origin::Origin;
 use super::ring::{Edge, Ring};
 use super::search::{self, Extent};
-use super::step::Step;
 
 /// The locking order of one client's calls.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! Describes a ring of locks for people.
 
 use super::class::KnownClass;
+use super::class::Origin;
 use super::crossing::Crossing;
-use super::origin::Origin;
+use super::crossing::Step;
 use super::party::Party;
-use super::step::Step;
 
 /// Locks that calls take in a ring: each call holds one and waits for the next.
 #[derive(Clone, Debug)]

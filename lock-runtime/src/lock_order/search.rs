@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use super::bounds::Bounds;
 use super::class::ClassId;
 use super::crossing::Crossing;
+use super::crossing::Step;
 use super::edges::Edges;
-use super::step::Step;
 
 /// The edges of a ring, each with the class that it starts from. The first is the new edge.
 pub(super) type Path = Vec<(ClassId, Crossing)>;

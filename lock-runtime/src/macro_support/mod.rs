@@ -3,13 +3,11 @@
 //! An expansion names nothing but `__private::v1`. A change that breaks older expansions becomes `v2`; until then the
 //! two crates are tied to one version of each other.
 
-mod blocking;
 mod body_error;
-mod call;
-mod client_ref;
 mod failure;
 mod key_expr;
 mod key_list;
+mod locked_call;
 mod skip;
 mod spec;
 
@@ -20,17 +18,15 @@ pub mod inspect {
 
 /// Everything that an expansion names, and the traits behind it.
 pub mod v1 {
-    pub use super::blocking::{release_after_blocking, run_blocking};
     pub use super::body_error::{
         BodyResult, Failing, FutureResult, NoFuture, NotAFuture, NotAResult, Refused, Returned,
     };
-    pub use super::call::{Call, token};
-    pub use super::client_ref::ClientRef;
     pub use super::failure::{FromLockError, LockFailure, absent_guard, absent_token, or_else};
     pub use super::key_expr::{IntoKey, KeyText, NotText, key};
     pub use super::key_list::{IntoKeyList, KeyListText, NotTextList, key_list};
+    pub use super::locked_call::{Call, release_after_blocking, run_blocking, token};
     pub use super::skip::Skip;
-    pub use super::spec::{Spec, set};
+    pub use super::spec::{ClientRef, Spec, set};
     pub use crate::call_tree::OnLost;
     pub use crate::client::body_end::BodyEnd;
     pub use crate::client::{Access, Acquire, CallOptions, OnBusy};

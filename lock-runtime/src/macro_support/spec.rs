@@ -1,11 +1,12 @@
-//! The attribute's options for a call.
+//! The attribute's keys and options for a call, and its client.
 
 use std::iter;
 use std::mem;
 use std::panic::Location;
+use std::rc::Rc;
+use std::sync::Arc;
 
-use super::call::Call;
-use super::client_ref::ClientRef;
+use super::locked_call::Call;
 use crate::client::{Acquire, CallOptions, LockClient, LockGuard};
 use crate::error::LockError;
 use crate::key::{KeyPart, KeyWriter, LockKey};
@@ -170,3 +171,32 @@ fn outlined(key: LockKey, outline: Option<&'static &'static str>) -> LockKey {
         _ => key,
     }
 }
+
+/// A client, or a pointer to one. The client is only borrowed, so it may be `self.locks` or an argument.
+#[diagnostic::on_unimplemented(
+    message = "`client` must be a `lock_runtime::LockClient` or a reference to one",
+    label = "this is a `{Self}`"
+)]
+pub trait ClientRef {
+    /// Returns the client.
+    fn client(&self) -> &LockClient;
+}
+
+impl ClientRef for LockClient {
+    fn client(&self) -> &LockClient {
+        self
+    }
+}
+
+macro_rules! by_target {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: ClientRef + ?Sized> ClientRef for $pointer {
+            fn client(&self) -> &LockClient {
+                (**self).client()
+            }
+        }
+    )*};
+}
+
+by_target!(&T, &mut T, Box<T>, Rc<T>, Arc<T>);

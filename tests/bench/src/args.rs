@@ -15,7 +15,7 @@ parts: cycle attribute spread server instructions handoff crash transfers curve 
 --write      writes the figures of all parts between the marks `<!-- figures -->` of the page
              lock-runtime/src/docs/performance.md below ROOT, and the plot to pictures/transfers.svg there";
 
-/// The parts to measure, and where the files are that have the figures.
+/// The parts to measure, and where the page is that has the figures.
 #[derive(Debug, Default)]
 pub(crate) struct Args {
     pub(crate) parts: Vec<&'static Part>,
@@ -50,32 +50,6 @@ impl Args {
             Effort::QUICK
         } else {
             Effort::FULL
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parts(line: &str) -> Option<Vec<&str>> {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let args = Args::parse(&words)?;
-        Some(args.parts.iter().map(|part| part.name).collect())
-    }
-
-    #[test]
-    fn named_parts_or_all_parts_of_the_usage_are_measured() {
-        assert_eq!(parts("crash --quick cycle"), Some(vec!["crash", "cycle"]));
-        let (_, usage) = USAGE.split_once("parts: ").unwrap();
-        let (usage, _) = usage.split_once(';').unwrap();
-        assert_eq!(parts("--write ."), Some(usage.split_whitespace().collect()));
-    }
-
-    #[test]
-    fn invalid_arguments_are_refused() {
-        for line in ["cycles", "--slow", "--write", "cycle --write ."] {
-            assert_eq!(parts(line), None, "{line}");
         }
     }
 }

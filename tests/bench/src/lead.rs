@@ -8,7 +8,6 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use crate::args::Args;
-use crate::counting;
 use crate::findings::Findings;
 use crate::machine::{load, machine};
 use crate::number::Short;
@@ -19,8 +18,6 @@ use crate::table::table;
 
 /// Measures, prints the results, and writes them to the given files.
 pub(crate) fn lead(args: &Args, words: &[String]) -> ExitCode {
-    // On all cores, and once more on one of them, where there is nothing left to do.
-    counting::build();
     if cores() > 1 && !args.all_cores {
         keep_to_one_core(words);
     }

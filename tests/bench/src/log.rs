@@ -115,9 +115,6 @@ pub(crate) fn write(visits: &[Visit]) -> String {
     visits.iter().map(line).collect()
 }
 
-/// # Panics
-///
-/// When it is not the output of [`write()`].
 pub(crate) fn read(text: &str) -> Vec<Visit> {
     let visit = |line: &str| {
         let numbers = line.split(' ').map(|word| word.parse().expect("a number"));

@@ -1,8 +1,8 @@
 //! `cargo run --release -p lock-bench`: see `lock-bench --help`.
 //!
 //! Prints figures, each beside its goal and its floor: the least that the same work can cost on this
-//! machine, measured alternately in the same run. Times depend on the machine and are not asserted.
-//! Counts do not, and a wrong one fails the run.
+//! machine, measured alternately in the same run. They depend on the machine and are not asserted. What does not, such as
+//! commands, bytes and allocations, is asserted by the test `cost`.
 //!
 //! On a machine with several cores, waking a thread on another core costs more than a lock. So the
 //! figures are measured on one core, server included: this program starts itself anew with `taskset`.
@@ -10,7 +10,6 @@
 mod args;
 mod clock;
 mod contestants;
-mod counting;
 mod distance;
 mod effort;
 mod field;
@@ -27,7 +26,6 @@ mod ping_pong;
 mod plot;
 mod race;
 mod runtimes;
-mod shipping;
 mod stats;
 mod table;
 

@@ -26,16 +26,6 @@ impl Meter {
         Duration::from_micros(micros)
     }
 
-    /// The bytes that it has received, those of this query included.
-    pub(crate) fn received(&mut self) -> u64 {
-        let info = self.info("stats");
-        let bytes = field(&info, "total_net_input_bytes");
-        bytes
-            .expect("every server counts them")
-            .parse()
-            .expect("it is a number")
-    }
-
     /// The memory of a record, in bytes.
     pub(crate) fn memory(&mut self, record: &str) -> f64 {
         let mut usage = redis::cmd("MEMORY");

@@ -75,24 +75,3 @@ impl fmt::Display for Short {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_significant_digits() {
-        let shown = [0.0, 0.0162, 1.234, 25.26, 325.4, 8_514.0, 1_648_000.0];
-        let shown = shown.map(|value| Number(value).to_string());
-        let expected = ["0", "0.016", "1.23", "25.3", "325", "8 510", "1 648 000"];
-        assert_eq!(shown, expected);
-        assert_eq!(Count(1_234_567).to_string(), "1 234 567");
-    }
-
-    #[test]
-    fn times_have_the_unit_that_suits_them() {
-        let shown = [400, 21_300, 1_200_000, 54_000_000, 12_000_000_000];
-        let shown = shown.map(|nanos| Short(Duration::from_nanos(nanos)).to_string());
-        assert_eq!(shown, ["0.40 µs", "21 µs", "1200 µs", "54 ms", "12 s"]);
-    }
-}

@@ -36,10 +36,6 @@ impl Flavour {
 }
 
 /// Completes work that blocks its thread at every wait, on this thread and without a runtime.
-///
-/// # Panics
-///
-/// When the work waits for a waker.
 pub(crate) fn without_runtime<T>(work: impl Future<Output = T>) -> T {
     let mut context = Context::from_waker(Waker::noop());
     match pin!(work).poll(&mut context) {

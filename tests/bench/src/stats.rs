@@ -7,9 +7,6 @@ use std::time::Duration;
 pub(crate) struct Times(Vec<Duration>);
 
 impl Times {
-    /// # Panics
-    ///
-    /// When there are none.
     pub(crate) fn new(mut times: Vec<Duration>) -> Times {
         assert!(!times.is_empty(), "nothing was measured");
         times.sort_unstable();
@@ -32,10 +29,6 @@ impl Times {
 }
 
 /// The middle value; for an even number of values, the mean of the two in the middle.
-///
-/// # Panics
-///
-/// When there are none.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     assert!(!values.is_empty(), "nothing was measured");

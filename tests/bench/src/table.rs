@@ -24,23 +24,3 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     };
     [head, &rule].into_iter().chain(rows).map(line).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::table;
-
-    #[test]
-    fn columns_are_aligned_and_headings_are_above_their_rows() {
-        let rows = [&["figure", "ours"][..], &["**free?**"], &["cycle", "21 µs"]];
-        let rows: Vec<Vec<String>> = rows
-            .iter()
-            .map(|row| row.iter().map(ToString::to_string).collect())
-            .collect();
-        let expected = "\
-            | figure | ours  |\n\
-            | ------ | ----- |\n\
-            | **free?** |       |\n\
-            | cycle  | 21 µs |\n";
-        assert_eq!(table(&rows), expected);
-    }
-}

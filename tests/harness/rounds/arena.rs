@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::outcome::Outcome;
 use super::places::Places;
 use super::round::Round;
 use super::row::{Row, Run};
@@ -74,14 +73,15 @@ impl Arena {
             let played = panic::catch_unwind(AssertUnwindSafe(|| {
                 self.round(row, number, site.take().unwrap_or_else(start), run, turns)
             }));
-            let outcome = match played {
-                Ok((outcome, reused)) => {
+            let mut tally = match played {
+                Ok((tally, reused)) => {
                     site = reused;
-                    outcome
+                    tally
                 }
-                Err(panic) => Outcome::broken(message(&*panic)),
+                Err(panic) => Tally::broken(row, number, message(&*panic)),
             };
-            turns.add(number, outcome, begun.elapsed());
+            tally.took = begun.elapsed();
+            turns.add(tally);
         }
     }
 
@@ -93,17 +93,18 @@ impl Arena {
         site: S,
         run: Run<S>,
         turns: &Turns,
-    ) -> (Outcome, Option<S>) {
+    ) -> (Tally, Option<S>) {
         let key = format!("order:{}", self.begun.fetch_add(1, Ordering::Relaxed));
         let mut round = Round::new(self, site, turn, row, key);
         // The script's own failure must not hide what the checkers find.
         let script = panic::catch_unwind(AssertUnwindSafe(|| run(&mut round)));
-        let (outcome, site) = round.end(row.class, script.err().map(|panic| message(&*panic)));
-        let reused = match outcome.violations.is_empty() && turns.are_left() {
+        let failure = script.err().map(|panic| message(&*panic));
+        let (tally, site) = round.end(row, turn, failure);
+        let reused = match tally.violations.is_empty() && turns.are_left() {
             true => site.reused(),
             false => None,
         };
-        (outcome, reused)
+        (tally, reused)
     }
 
     /// A worker whose locks are at `locks`, maybe with a clock of its own.
@@ -159,14 +160,12 @@ impl Turns {
         self.next.load(Ordering::Relaxed) < self.rounds && self.started.elapsed() < self.budget
     }
 
-    fn add(&self, round: usize, outcome: Outcome, took: Duration) {
+    fn add(&self, round: Tally) {
         let mut tally = self.tally.lock().expect("adding does not panic");
-        tally.took = tally.took.max(took);
-        tally.add(round, outcome);
+        tally.add(round);
     }
 }
 
-/// The message of a panic.
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));

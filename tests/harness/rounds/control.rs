@@ -9,7 +9,6 @@ use std::thread;
 /// A lock that is known to be wrong.
 #[derive(Debug)]
 pub struct Control {
-    /// The name of the line that is removed.
     pub name: &'static str,
     /// What is missing without it.
     pub missing: &'static str,
@@ -37,7 +36,6 @@ macro_rules! safety_lines {
     ($(
         $name:ident: $missing:literal, $([$($row:ident),+])? $(model $configuration:literal)?, $violation:literal;
     )+) => {
-        /// Every control.
         pub const CONTROLS: &[Control] = &[
             Control {
                 name: PLAIN,

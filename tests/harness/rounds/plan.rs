@@ -13,18 +13,15 @@ use crate::worker::Kind;
 pub struct Plan {
     /// The rows, in the order of the table.
     pub rows: Vec<Row>,
-    /// Rounds of each row.
     pub rounds: usize,
     /// Rounds on one server side by side.
     pub at_once: usize,
     /// The time for all of them; each row has its share of what is left.
     pub budget: Duration,
-    /// The client of the workers.
     pub kind: Kind,
 }
 
 impl Plan {
-    /// Help about the arguments.
     pub const USAGE: &str = "\
 usage: lock-rounds [--rounds N] [--budget TIME] [--at-once N] [--client ours|plain] [ROW…]
        lock-rounds --list

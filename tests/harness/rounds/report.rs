@@ -11,7 +11,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a row.
     pub fn add(&mut self, tally: Tally) {
         self.tallies.push(tally);
     }

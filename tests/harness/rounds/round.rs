@@ -1,16 +1,19 @@
 //! One occurrence of a fault.
 
+use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 use super::arena::Arena;
 use super::base_line;
-use super::outcome::Outcome;
-use super::row::{Class, Row};
+use super::row::Row;
 use super::site::Site;
+use super::tally::Tally;
 use super::violation::{Kind, Violation};
 use crate::clock::Clock;
 use crate::history::History;
+use crate::proxy::Proxy;
+use crate::quorum::RedisQuorum;
 use crate::raw::RawLock;
 use crate::scene::{SLACK, figure};
 use crate::server::RedisServer;
@@ -37,6 +40,9 @@ pub struct Round<'a, S: Site = RedisServer> {
     pub server: S,
     /// The lock as its server has it.
     pub lock: RawLock,
+    // The processes that the round has to inspect, and what they need to reach their servers.
+    workers: RefCell<Vec<Worker>>,
+    proxies: RefCell<Vec<Proxy>>,
     pub(super) granted: Option<u64>,
     // When the answer with the last token came.
     granted_at: Instant,
@@ -55,6 +61,8 @@ impl<'a, S: Site> Round<'a, S> {
             key,
             server,
             lock,
+            workers: RefCell::default(),
+            proxies: RefCell::default(),
             granted: None,
             granted_at: Instant::now(),
             slowest: None,
@@ -68,9 +76,22 @@ impl<'a, S: Site> Round<'a, S> {
         self.worker_at(&self.server.url())
     }
 
-    /// A process that uses locks at `url`, maybe behind a proxy.
+    /// A process that uses locks at `url`.
     pub fn worker_at(&self, url: &str) -> Worker {
-        self.arena.worker(url, None)
+        self.inspected(self.arena.worker(url, None))
+    }
+
+    /// A proxy before one of the servers. It stays until all processes have ended.
+    pub fn proxy_to(&self, server: &RedisServer) -> Proxy {
+        let proxy = Proxy::start(server.port());
+        self.proxies.borrow_mut().push(proxy.clone());
+        proxy
+    }
+
+    /// The round ends with an inspection of this process, unless it has ended by then.
+    fn inspected(&self, worker: Worker) -> Worker {
+        self.workers.borrow_mut().push(worker.handle());
+        worker
     }
 
     /// A process with a client of this kind.
@@ -80,12 +101,12 @@ impl<'a, S: Site> Round<'a, S> {
 
     /// A process with a client of this kind that uses locks at `url`, maybe behind a proxy.
     pub fn worker_of_at(&self, kind: worker::Kind, url: &str) -> Worker {
-        self.arena.worker_of(kind, url, None)
+        self.inspected(self.arena.worker_of(kind, url, None))
     }
 
     /// A process that uses locks on the server, with this clock.
     pub fn worker_by(&self, clock: &Clock) -> Worker {
-        self.arena.worker(&self.server.url(), Some(clock))
+        self.inspected(self.arena.worker(&self.server.url(), Some(clock)))
     }
 
     /// A process that holds the lock.
@@ -155,10 +176,6 @@ impl<'a, S: Site> Round<'a, S> {
 
     /// Has a process of each mode, with two tasks, visit the resource as often as it can, while `fault`
     /// is called again and again. Every process gets in, and none fails.
-    ///
-    /// # Panics
-    ///
-    /// When a process fails.
     pub fn hammer(
         &mut self,
         modes: &[&str],
@@ -176,7 +193,7 @@ impl<'a, S: Site> Round<'a, S> {
             fault(self);
             pause(Duration::ZERO);
         }
-        for worker in workers {
+        for worker in &workers {
             self.end_hammer(worker);
         }
     }
@@ -188,23 +205,14 @@ impl<'a, S: Site> Round<'a, S> {
     }
 
     /// Waits for the end of a hammer: the process got in, and no visit failed.
-    ///
-    /// # Panics
-    ///
-    /// When one did.
     #[track_caller]
-    pub fn end_hammer(&mut self, worker: Worker) {
+    pub fn end_hammer(&mut self, worker: &Worker) {
         let tally = worker.line(PATIENCE * 2).expect("a tally");
         let visits = tally.strip_prefix("hammered ").map(str::parse::<u64>);
         assert!(matches!(visits, Some(Ok(1..))), "{tally}");
-        self.retire(worker);
     }
 
     /// The token that the worker is granted, without a limit on its time.
-    ///
-    /// # Panics
-    ///
-    /// When it is not granted.
     #[track_caller]
     pub fn granted(&mut self, worker: &Worker) -> u64 {
         let token = self.token(worker);
@@ -239,6 +247,13 @@ impl<'a, S: Site> Round<'a, S> {
         let token = self.granted(worker);
         self.time_of_grant(since, limit);
         token
+    }
+
+    /// Has the worker ask for the lock, and be granted it as of [`granted_next`](Self::granted_next).
+    #[track_caller]
+    pub fn comes(&mut self, worker: &mut Worker, ttl: Duration, since: Instant, limit: Duration) {
+        self.ask(worker, ttl, PATIENCE);
+        self.granted_next(worker, since, limit);
     }
 
     /// Notes the time of a grant that has just come.
@@ -280,6 +295,13 @@ impl<'a, S: Site> Round<'a, S> {
         written.iter().any(|entry| entry.process() == writer)
     }
 
+    /// Has the holder release its lock, and the worker be let in.
+    #[track_caller]
+    pub fn pass(&mut self, holder: &mut Worker, next: &mut Worker, limit: Duration) {
+        let released = self.release(holder);
+        self.let_in(next, released, limit);
+    }
+
     /// Has the worker release its lock, and checks that it held the lock to the end. Returns when it was told to.
     #[track_caller]
     pub fn release(&self, worker: &mut Worker) -> Instant {
@@ -296,26 +318,53 @@ impl<'a, S: Site> Round<'a, S> {
         self.release(worker);
     }
 
-    /// Has the holder visit the resource, release its lock, and end.
+    /// Has the holder visit the resource, and release its lock for the last time.
     #[track_caller]
     pub fn finish(&mut self, mut holder: Worker) {
         self.visit(&mut holder);
-        self.leave(holder);
-    }
-
-    /// Has the holder release its lock, and end.
-    #[track_caller]
-    pub fn leave(&mut self, mut holder: Worker) {
         self.release(&mut holder);
-        self.retire(holder);
     }
 
-    /// A former holder ends, and the one that has the lock now was not touched, and ends, too.
+    /// A former holder ends, and the one that has the lock now was not touched.
     #[track_caller]
-    pub fn replaced(&mut self, old: Worker, next: Worker) {
+    pub fn replaced(&mut self, old: Worker, mut next: Worker) {
         self.retire(old);
         assert!(self.lock.is_held_by(&next), "the new holder was affected");
-        self.leave(next);
+        self.release(&mut next);
+    }
+
+    /// Deletes the lock's record.
+    #[track_caller]
+    pub fn delete_lock(&mut self) {
+        let name = self.lock.k.clone();
+        assert_eq!(self.lock.command::<i64>(&["DEL", &name]), 1);
+    }
+
+    /// Waits until the lock is nobody's.
+    #[track_caller]
+    pub fn wait_until_free(&mut self) {
+        wait_until("end of the lease", PATIENCE, || self.lock.value().is_none());
+    }
+
+    /// Has the worker acquire the lock as in [`attempt`](Self::attempt), which fails in this way.
+    #[track_caller]
+    pub fn refused(
+        &mut self,
+        worker: &mut Worker,
+        (ttl, wait): (Duration, Duration),
+        kind: &str,
+    ) -> String {
+        let answer = self.attempt(worker, ttl, wait);
+        fails(&answer, kind);
+        answer
+    }
+
+    /// The call that is under way fails in this way.
+    #[track_caller]
+    pub fn call_fails(&self, worker: &Worker, kind: &str) -> String {
+        let answer = worker.line(PATIENCE).expect("the call fails");
+        fails(&answer, kind);
+        answer
     }
 
     /// Waits until a holder knows that its lock is lost, and checks that its release frees nothing.
@@ -401,42 +450,80 @@ impl<'a, S: Site> Round<'a, S> {
         self.lock = RawLock::new(server(&self.server), &self.key);
     }
 
-    /// Ends a worker that holds nothing, and checks that it used no more sockets or tasks.
+    /// Ends a worker that holds nothing, and checks that it used no more sockets or tasks. The end of the round does that with
+    /// all that are left.
     pub fn retire(&mut self, worker: Worker) {
+        self.workers.borrow_mut().retain(|one| !one.is(&worker));
         if let Err(what) = base_line::of_worker(worker) {
             self.violate(Kind::LeftBehind, what);
         }
     }
 
-    /// The same for several.
-    pub fn retire_all(&mut self, workers: impl IntoIterator<Item = Worker>) {
-        workers.into_iter().for_each(|worker| self.retire(worker));
-    }
-
-    /// Records a violation.
     pub fn violate(&mut self, kind: Kind, what: String) {
         self.violations.push(Violation { kind, what });
     }
 
     /// The outcome of the round, and what it had its locks on; `failure` is the panic of the script, if any.
-    pub(super) fn end(mut self, class: Class, failure: Option<String>) -> (Outcome, S) {
-        if let Some(failure) = failure {
-            self.violate(Kind::Unexpected, failure);
+    pub(super) fn end(mut self, row: &Row, turn: usize, failure: Option<String>) -> (Tally, S) {
+        let workers = self.workers.take();
+        match failure {
+            // What a script leaves in mid-course says nothing.
+            Some(failure) => self.violate(Kind::Unexpected, failure),
+            None => {
+                let running = workers.into_iter().filter(Worker::is_running);
+                running.for_each(|worker| self.retire(worker));
+            }
         }
         let mut register = self.arena.register();
         let written = History::of(&self.key).read_written(&mut register);
         let fenced = self.arena.kind() == worker::Kind::Ours;
-        let mut outcome = Outcome::of(&written, class, fenced);
+        let mut tally = Tally::of_round(row, turn, &written, fenced);
         let left = self.server.servers().into_iter();
         let left = left.filter_map(|server| base_line::of_server(server).err());
         for what in left.collect::<Vec<_>>() {
             self.violate(Kind::LeftBehind, what);
         }
-        outcome.slowest = self.slowest;
-        outcome.window = self.window;
-        outcome.violations.append(&mut self.violations);
-        (outcome, self.server)
+        tally.slowest = self.slowest;
+        tally.windows.extend(self.window);
+        for Violation { kind, what } in self.violations {
+            tally.violate(turn, kind, what);
+        }
+        (tally, self.server)
     }
+}
+
+impl Round<'_> {
+    /// A proxy before the server.
+    pub fn proxy(&self) -> Proxy {
+        self.proxy_to(&self.server)
+    }
+
+    /// A process behind a proxy of its own.
+    pub fn behind_a_proxy(&self) -> (Proxy, Worker) {
+        let proxy = self.proxy();
+        let worker = self.worker_at(&proxy.url());
+        (proxy, worker)
+    }
+}
+
+impl Round<'_, RedisQuorum> {
+    /// A proxy before each node.
+    pub fn proxies(&self) -> Vec<Proxy> {
+        let nodes = self.server.nodes.iter();
+        nodes.map(|node| self.proxy_to(node)).collect()
+    }
+
+    /// A process that uses the nodes behind these proxies.
+    pub fn worker_through(&self, proxies: &[Proxy]) -> Worker {
+        self.worker_at(&self.server.url_through(proxies))
+    }
+}
+
+#[track_caller]
+fn fails(answer: &str, kind: &str) {
+    let has_failed = answer.strip_prefix("failed ");
+    let words = has_failed.and_then(|failed| failed.split_once(' '));
+    assert_eq!(words.map(|(kind, _)| kind), Some(kind), "{answer}");
 }
 
 #[track_caller]

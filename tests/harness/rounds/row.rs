@@ -10,7 +10,6 @@ use super::site::Site;
 /// The guarantee of a lock under a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// Exclusion must hold.
     E,
     /// No lease can hold here; the fencing token protects the resource.
     F,
@@ -32,7 +31,6 @@ enum Repetition {
 pub struct Row {
     /// Its name, also that of its test.
     pub name: &'static str,
-    /// The guarantee that must hold.
     pub class: Class,
     repetition: Repetition,
     /// Rounds of the short form: the promises that differ, each of which has a round.

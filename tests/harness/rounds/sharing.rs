@@ -37,10 +37,6 @@ impl<S: Site> Round<'_, S> {
     }
 
     /// The token that the worker is granted for a share beside those of the last grant: the same one.
-    ///
-    /// # Panics
-    ///
-    /// When it is not granted.
     #[track_caller]
     pub fn joined(&mut self, worker: &Worker) -> u64 {
         let token = self.token(worker);

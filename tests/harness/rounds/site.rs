@@ -10,7 +10,6 @@ pub trait Site: Sized + 'static {
     /// How much of the machine it takes, in rounds on one server: its processes take CPU time also when they are idle.
     const PLACES: usize;
 
-    /// The address for clients.
     fn url(&self) -> String;
 
     /// The server that has a record, at the beginning of a round.

@@ -1,19 +1,16 @@
-//! The outcome of many rounds.
+//! The outcome of a round, or of many.
 
 use std::time::Duration;
 
-use super::outcome::Outcome;
 use super::row::{Class, Row};
-use super::violation::Violation;
+use super::violation::{Kind, Violation};
+use crate::history::{Entry, History, Written};
 
 /// The sum of a row's rounds.
 #[derive(Debug)]
 pub struct Tally {
-    /// The row's name.
     pub name: &'static str,
-    /// The row's class.
     pub class: Class,
-    /// Rounds that were played.
     pub rounds: usize,
     /// How long the longest round took.
     pub took: Duration,
@@ -47,16 +44,67 @@ impl Tally {
         }
     }
 
-    pub(super) fn add(&mut self, round: usize, outcome: Outcome) {
-        self.rounds += 1;
-        self.double += outcome.double;
-        self.stale += outcome.stale;
-        self.refused += outcome.refused;
-        self.slowest = self.slowest.max(outcome.slowest);
-        self.windows.extend(outcome.window);
-        let violations = outcome.violations.into_iter();
-        self.violations
-            .extend(violations.map(|violation| (round, violation)));
+    /// One round, as the register shows it; `fenced`: the visitors had tokens.
+    pub(super) fn of_round(row: &Row, round: usize, written: &[Written], fenced: bool) -> Self {
+        let mut tally = Self::new(row);
+        tally.rounds = 1;
+        let stale = History::stale_writes(written);
+        tally.stale = stale.len();
+        tally.refused = written.iter().filter(|written| !written.taken).count();
+        for stale in stale {
+            tally.violate(round, Kind::StaleWrite, stale.entry.to_string());
+        }
+
+        let entries: Vec<Entry> = written.iter().map(|one| one.entry.clone()).collect();
+        let double = History::double_entries(&entries);
+        let overfull = History::overfull_entries(&entries);
+        tally.double = double.len() + overfull.len();
+        if row.class == Class::F {
+            return tally;
+        }
+        for entry in double {
+            tally.violate(round, Kind::DoubleEntry, entry.to_string());
+        }
+        for (entry, taken, limit) in overfull {
+            let what = format!("{taken} of {limit} permits were taken at the end of {entry}");
+            tally.violate(round, Kind::DoubleEntry, what);
+        }
+        // Several visits may belong to one grant, and several shares have one token. Another client may have none.
+        let with_token: Vec<_> = entries.iter().filter(|entry| entry.token > 0).collect();
+        let fallen = with_token
+            .windows(2)
+            .find(|pair| pair[0].token > pair[1].token);
+        if let Some(pair) = fallen.filter(|_| fenced) {
+            tally.violate(
+                round,
+                Kind::TokenOrder,
+                format!("{} came before {}", pair[0], pair[1]),
+            );
+        }
+        tally
+    }
+
+    /// A round that could not be inspected.
+    pub(super) fn broken(row: &Row, round: usize, what: String) -> Self {
+        let mut tally = Self::of_round(row, round, &[], false);
+        tally.violate(round, Kind::Unexpected, what);
+        tally
+    }
+
+    pub(super) fn violate(&mut self, round: usize, kind: Kind, what: String) {
+        self.violations.push((round, Violation { kind, what }));
+    }
+
+    /// Adds other rounds.
+    pub(super) fn add(&mut self, other: Self) {
+        self.rounds += other.rounds;
+        self.took = self.took.max(other.took);
+        self.double += other.double;
+        self.stale += other.stale;
+        self.refused += other.refused;
+        self.slowest = self.slowest.max(other.slowest);
+        self.windows.extend(other.windows);
+        self.violations.extend(other.violations);
     }
 
     /// The median and the largest of the windows.

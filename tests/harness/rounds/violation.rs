@@ -2,16 +2,12 @@
 
 use std::fmt;
 
-/// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// The rule.
     pub kind: Kind,
-    /// How it was broken.
     pub what: String,
 }
 
-/// The rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Two were inside at once where exclusion must hold.

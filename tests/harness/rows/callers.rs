@@ -1,13 +1,6 @@
 //! Faults in the code that asks for the lock.
 
-use std::time::{Duration, Instant};
-
-use super::{CLAIM, KEPT, LONG, TTL, intrude, meet};
-use crate::proxy::{Mode, Proxy};
-use crate::rounds::Round;
-use crate::scene::SLACK;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E acquire_dropped;
@@ -42,7 +35,6 @@ fn acquire_dropped(round: &mut Round<'_>) {
     wait_until("end of all", second, || {
         round.lock.value().is_none() && round.lock.queue().is_empty()
     });
-    round.retire_all([holder, caller]);
 }
 
 /// A body panics: the lock is released at once.
@@ -55,7 +47,6 @@ fn body_panics(round: &mut Round<'_>) {
     let released = round.release(&mut holder);
     assert_eq!(panicking.line(PATIENCE).as_deref(), Some("panicked"));
     round.let_in(&mut next, released, Duration::ZERO);
-    round.retire_all([holder, panicking, next]);
 }
 
 /// A body blocks the only thread of its runtime: its lease is still renewed.
@@ -71,25 +62,20 @@ fn body_blocks(round: &mut Round<'_>) {
     next.send(&round.command("run", LONG, PATIENCE, ""));
     for worker in [blocking, next] {
         assert_eq!(worker.line(PATIENCE).as_deref(), Some("written"));
-        round.retire(worker);
     }
 }
 
 /// A body blocks in its first poll until its lock is lost, before its waker is registered for the loss.
 /// Then it awaits for ever.
 fn body_blocks_past_its_lease(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let blocking = round.worker_at(&proxy.url());
+    let (proxy, blocking) = round.behind_a_proxy();
     let mut blocking = round.hold(blocking, TTL);
     blocking.send(&format!("stall {}", (TTL * 5 / 2).as_millis()));
     // No renewal gets through.
     proxy.requests(Mode::Hold);
-    let answer = blocking.line(PATIENCE);
-    let answer = answer.expect("the body is dropped");
-    assert!(answer.starts_with("failed Lost "), "{answer}");
+    round.call_fails(&blocking, "Lost");
     proxy.heal();
     round.lost(&mut blocking);
-    round.retire(blocking);
 }
 
 /// A caller is not polled while it is granted the lock, until another caller has the lock. Its body
@@ -97,8 +83,7 @@ fn body_blocks_past_its_lease(round: &mut Round<'_>) {
 fn caller_polled_late(round: &mut Round<'_>) {
     // Twice the time after which the background takes over from an unpolled caller.
     const RELIEF: Duration = Duration::from_millis(400);
-    let proxy = Proxy::start(round.server.port());
-    let late = round.worker_at(&proxy.url());
+    let (proxy, late) = round.behind_a_proxy();
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
     // The worker has its connection, and the server knows the script.
@@ -115,8 +100,7 @@ fn caller_polled_late(round: &mut Round<'_>) {
     // No renewal gets through.
     proxy.requests(Mode::Hold);
     let end = round.lock.lease_end();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, end, Duration::ZERO);
+    round.comes(&mut next, LONG, end, Duration::ZERO);
     assert_eq!(next.ask("look", PATIENCE), "looked");
     late.send("finish");
     let answer = late.line(TTL);
@@ -136,7 +120,6 @@ fn caller_polled_late(round: &mut Round<'_>) {
             round.release(&mut late);
         }
     }
-    round.retire_all([late, next]);
 }
 
 /// A caller is never polled again after its first poll: neither its claim nor its lease keeps the lock
@@ -148,20 +131,16 @@ fn caller_never_polled(round: &mut Round<'_>) {
     assert_eq!(absent.ask(&begin, PATIENCE), "begun");
     round.wait_for_queue(1);
     let mut next = round.waiter(LONG);
-    let released = round.release(&mut holder);
-    round.let_in(&mut next, released, TTL + CLAIM);
+    round.pass(&mut holder, &mut next, TTL + CLAIM);
     absent.send("finish");
-    let answer = absent.line(PATIENCE).expect("an answer");
-    assert!(answer.starts_with("failed Lost "), "{answer}");
-    round.retire_all([holder, absent, next]);
+    round.call_fails(&absent, "Lost");
 }
 
 /// The holder's `end` names the head of the local queue, with the head's ttl, and the head is gone
 /// before the answer. The next local caller asked for a longer ttl, and is inside for longer than the
 /// granted lease lasts.
 fn first_in_line_gives_up(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let line = round.worker_at(&proxy.url());
+    let (proxy, line) = round.behind_a_proxy();
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
     let mut line = round.hold(line, LONG);
@@ -193,18 +172,17 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
     // No other process gets in when the lease of the head has expired.
     round.ask(&mut next, LONG, PATIENCE);
     let beyond = end + TTL / 2;
-    let early = next.line(beyond.saturating_duration_since(Instant::now()));
-    if early.is_some() {
-        meet(&mut next, &mut line);
-    }
-    assert_eq!(early, None, "two hold it");
+    stays_out(
+        &mut next,
+        &mut line,
+        beyond.saturating_duration_since(Instant::now()),
+        "two hold it",
+    );
 
     proxy.heal();
     assert_eq!(line.ask("finish-release", PATIENCE), "ok");
     round.visit(&mut line);
-    let released = round.release(&mut line);
-    round.let_in(&mut next, released, Duration::ZERO);
-    round.retire_all([line, next]);
+    round.pass(&mut line, &mut next, Duration::ZERO);
 }
 
 /// A runtime ends with a guard in one of its tasks: the lock is released without waiting for the end of
@@ -217,7 +195,6 @@ fn runtime_dropped(round: &mut Round<'_>) {
     let dropped = Instant::now();
     round.ask(&mut next, LONG, PATIENCE);
     round.let_in(&mut next, dropped, Duration::ZERO);
-    round.retire_all([holder, next]);
 }
 
 /// The same, and a crowd, on the memory backend: there is no server to fail.
@@ -241,5 +218,4 @@ fn in_memory(round: &mut Round<'_>) {
     told(&about("cycle", "1000"), "ok");
     told(&about("many", "10000"), "ok");
     told("release-many", "ok");
-    round.retire(worker);
 }

@@ -1,13 +1,7 @@
 //! Wall clocks that are set while a lock is held.
 
-use std::time::{Duration, Instant};
-
-use super::{KEPT, LONG};
+use super::*;
 use crate::clock::Clock;
-use crate::rounds::Round;
-use crate::server::RedisServer;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
 
 rows! {
     F server_clock_forward on own_clock, walked;
@@ -42,9 +36,7 @@ fn server_clock_back(round: &mut Round<'_>) {
     assert!(rest > LONG, "the clock was not set: {rest:?} are left");
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
     assert_eq!(holder.ask("write", PATIENCE), "written");
-    let released = round.release(&mut holder);
-    round.let_in(&mut next, released, Duration::ZERO);
-    round.retire_all([holder, next]);
+    round.pass(&mut holder, &mut next, Duration::ZERO);
 }
 
 /// The clients' clock jumps back and forth by an hour: the client does not use it. (The stepped clock
@@ -76,9 +68,7 @@ fn client_clock(round: &mut Round<'_>) {
         assert_eq!(next.line(Duration::ZERO), None, "it waits");
     }
     assert_eq!(holder.ask("write", PATIENCE), "written");
-    let released = round.release(&mut holder);
-    round.let_in(&mut next, released, Duration::ZERO);
-    round.retire_all([holder, next]);
+    round.pass(&mut holder, &mut next, Duration::ZERO);
 }
 
 fn own_clock() -> RedisServer {

@@ -1,12 +1,6 @@
 //! Connections that the server closes, and the messages that are lost with them.
 
-use std::time::{Duration, Instant};
-
-use super::{LONG, intrude, meet, renewed};
-use crate::proxy::{Mode, Proxy};
-use crate::rounds::Round;
-use crate::wait::PATIENCE;
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E clients_killed;
@@ -55,9 +49,7 @@ fn server_demoted(round: &mut Round<'_>) {
     assert!((1..=FEW).contains(&made), "{made} connections");
     round.lock.command::<()>(&["REPLICAOF", "NO", "ONE"]);
     renewed(&mut holder);
-    let released = round.release(&mut holder);
-    enters(round, &mut waiter, released);
-    round.retire_all([holder, waiter]);
+    round.pass(&mut holder, &mut waiter, SOON);
 }
 
 /// A waiter's connection breaks at the moment of the hand-off, on either side of it: the waiter learns
@@ -69,7 +61,7 @@ fn push_lost(round: &mut Round<'_>) {
 
 /// The server has granted the lock and sent the message, which is lost with the connection.
 fn lost_on_its_way(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
+    let proxy = round.proxy();
     let mut holder = round.holder(LONG);
     let mut waiter = round.worker_at(&proxy.url());
     round.ask(&mut waiter, LONG, PATIENCE);
@@ -80,7 +72,6 @@ fn lost_on_its_way(round: &mut Round<'_>) {
     proxy.kill_connections();
     proxy.heal();
     enters(round, &mut waiter, released);
-    round.retire_all([holder, waiter]);
 }
 
 /// All connections are gone when the server looks for a waiter to grant the lock to.
@@ -95,11 +86,10 @@ fn sent_without_a_receiver(round: &mut Round<'_>) {
     assert_eq!(round.lock.value(), None, "a client listened");
     waiter.cont();
     enters(round, &mut waiter, released);
-    round.retire_all([holder, waiter]);
 }
 
 fn enters(round: &mut Round<'_>, waiter: &mut Worker, released: Instant) {
-    round.let_in(waiter, released, Duration::from_secs(1));
+    round.let_in(waiter, released, SOON);
 }
 
 /// A waiter gets messages about its grant again and again, before and after the grant.
@@ -137,7 +127,6 @@ fn push_doubled(round: &mut Round<'_>) {
     push(round);
     round.visit(&mut waiter);
     round.release(&mut waiter);
-    round.retire_all([holder, waiter]);
 }
 
 /// A message names a client as the new holder of a lock that another owner holds. The client does not
@@ -155,21 +144,20 @@ fn message_forged(round: &mut Round<'_>) {
         let receivers: i64 = round.lock.command(&["PUBLISH", &channel, &message]);
         assert_eq!(receivers, 1);
     }
-    let early = waiter.line(Duration::from_millis(500));
-    if early.is_some() {
-        meet(&mut waiter, &mut holder);
-    }
-    assert_eq!(early, None, "the lock was ended");
+    stays_out(
+        &mut waiter,
+        &mut holder,
+        Duration::from_millis(500),
+        "the lock was ended",
+    );
     round.visit(&mut holder);
-    let released = round.release(&mut holder);
-    enters(round, &mut waiter, released);
-    round.retire_all([holder, waiter]);
+    round.pass(&mut holder, &mut waiter, SOON);
 }
 
 /// The message reaches a waiter that has given up: the waiter passes the lock on.
 fn push_late(round: &mut Round<'_>) {
     const WAIT: Duration = Duration::from_secs(1);
-    let proxy = Proxy::start(round.server.port());
+    let proxy = round.proxy();
     let mut holder = round.holder(LONG);
     let mut gone = round.worker_at(&proxy.url());
     let mut next = round.worker();
@@ -186,7 +174,6 @@ fn push_late(round: &mut Round<'_>) {
     proxy.heal();
     // The waiter had to confirm within a claim.
     round.let_in(&mut next, released, super::CLAIM);
-    round.retire_all([holder, gone, next]);
 }
 
 /// The type of connections to close.

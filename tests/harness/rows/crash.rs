@@ -1,11 +1,6 @@
 //! Processes that end without releasing their locks.
 
-use std::time::{Duration, Instant};
-
-use super::{CLAIM, LONG, TTL};
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E holder_killed;
@@ -58,10 +53,9 @@ fn succeeded_by_a_newcomer(round: &mut Round<'_>) {
     let killed = Instant::now();
     let lease = round.lock.lease_end();
     let mut next = round.worker();
-    round.ask(&mut next, TTL, PATIENCE);
-    round.granted_next(&next, killed, TTL);
+    round.comes(&mut next, TTL, killed, TTL);
     assert!(Instant::now() >= lease, "the lease was not respected");
-    round.leave(next);
+    round.release(&mut next);
 }
 
 /// A holder drops its guard and exits. Its release may have been sent or not; the ttl bounds both
@@ -86,8 +80,7 @@ fn killed_while_retained(round: &mut Round<'_>) {
     last.kill9();
     let ended = Instant::now();
     let mut next = round.worker();
-    round.ask(&mut next, TTL, PATIENCE);
-    round.granted_next(&next, ended, ttl);
+    round.comes(&mut next, TTL, ended, ttl);
     round.finish(next);
 }
 
@@ -107,7 +100,6 @@ fn served_waiter_killed(round: &mut Round<'_>) {
     let left = Duration::from_millis(u64::try_from(rest).unwrap_or(0));
     assert!(is_next || left <= SHORT, "{left:?} are left");
     round.let_in(&mut next, ended, SHORT);
-    round.retire_all([holder, next]);
 }
 
 /// kill -9 of a waiter.
@@ -139,7 +131,6 @@ fn waiters_killed(round: &mut Round<'_>, count: usize) {
     round.granted_next(&next, released, CLAIM);
     round.visit(&mut next);
     none_is_left(round, &mut next);
-    round.retire_all([holder, next]);
 }
 
 /// All waiters are dead: the lock is free, and none of their records is in the way.

@@ -1,13 +1,9 @@
 //! Many callers or locks, and no fault.
 
+use super::*;
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
 
-use super::LONG;
 use crate::monitor::Command;
-use crate::rounds::Round;
-use crate::scene::SLACK;
-use crate::wait::{PATIENCE, wait_until};
 
 rows! {
     E order;
@@ -38,9 +34,9 @@ fn order(round: &mut Round<'_>) {
         // No process releases without a command: served out of turn, one would block this one.
         round.granted_next(&waiter, released, Duration::ZERO);
         round.visit(&mut waiter);
-        round.retire(std::mem::replace(&mut holder, waiter));
+        holder = waiter;
     }
-    round.leave(holder);
+    round.release(&mut holder);
     assert_eq!((round.lock.value(), round.lock.queue().len()), (None, 0));
 }
 
@@ -58,7 +54,6 @@ fn free_when_released(round: &mut Round<'_>) {
         assert_eq!(worker.ask(&cycle, PATIENCE * 3), "ok");
         assert_eq!(round.lock.value(), None);
     }
-    round.retire(worker);
 }
 
 /// A thousand times, with a ttl so short that a renewal is due: no renewal outlives the release.
@@ -90,7 +85,6 @@ fn no_renewal_follows(round: &mut Round<'_>) {
     let late = after_their_release(&commands);
     assert!(late.is_empty(), "{} came late: {:?}", late.len(), late[0]);
     drop(monitor);
-    round.retire(worker);
 }
 
 /// The renewals of owners that were released before.
@@ -131,8 +125,6 @@ fn thousand_waiters(round: &mut Round<'_>) {
         let answer = crowd.line(PATIENCE * 4).expect("an answer");
         assert_eq!(answer, format!("crowded {EACH}"));
     }
-    round.retire(holder);
-    round.retire_all(crowds);
 }
 
 /// One process holds ten thousand locks: over one connection and one channel.
@@ -150,5 +142,4 @@ fn ten_thousand_keys(round: &mut Round<'_>) {
     assert_eq!(worker.ask("release-many", ttl), "ok");
     let keys: usize = round.lock.command(&["DBSIZE"]);
     assert_eq!(keys, KEYS, "locks are left");
-    round.retire(worker);
 }

@@ -1,14 +1,7 @@
 //! A connection that breaks in mid-command: the client does not know whether the command was carried
 //! out.
 
-use std::time::{Duration, Instant};
-
-use super::LONG;
-use crate::proxy::Proxy;
-use crate::rounds::Round;
-use crate::scene::SLACK;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E reply_cut, walked;
@@ -27,13 +20,13 @@ fn request_cut(round: &mut Round<'_>) {
 }
 
 fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
-    let proxy = Proxy::start(round.server.port());
+    let proxy = round.proxy();
     let mut worker = worker_with_scripts(round, &proxy);
     cut(&proxy, &round.lock.k);
     let asked = Instant::now();
     round.ask(&mut worker, LONG, PATIENCE);
     // Another holder would have to wait for the end of its own lease.
-    round.granted_next(&worker, asked, Duration::from_secs(1));
+    round.granted_next(&worker, asked, SOON);
     assert_eq!(proxy.cuts(), 1, "the fault happened");
     let fence = round.lock.fence().expect("a token was minted");
     let value = round.lock.value().expect("it is held");
@@ -43,7 +36,7 @@ fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
 
 /// The release never arrives, or its answer does not: the lock was held to the end in both cases.
 fn release_cut(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
+    let proxy = round.proxy();
     let mut worker = worker_with_scripts(round, &proxy);
     for (n, cut) in [Proxy::cut_next_request, Proxy::cut_next_reply]
         .iter()
@@ -59,7 +52,6 @@ fn release_cut(round: &mut Round<'_>) {
             round.lock.value().is_none()
         });
     }
-    round.retire(worker);
 }
 
 /// A worker behind `proxy` that has acquired and released the lock once. The server knows its scripts,

@@ -1,11 +1,6 @@
 //! Replicas of a cluster that take over.
 
-use std::time::{Duration, Instant};
-
-use super::{LONG, goes_on, meet, persist, served, usurped};
-use crate::cluster::RedisCluster;
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
+use super::*;
 
 rows! {
     E cluster_failover_ordered on RedisCluster::start;
@@ -88,9 +83,7 @@ fn renewal_not_replicated(round: &mut Round<'_, RedisCluster>) {
     }
     assert!(is_restored, "the lease was not restored");
     round.visit(&mut holder);
-    let released = round.release(&mut holder);
-    served(round, next, released);
-    round.retire(holder);
+    round.pass(&mut holder, &mut next, SOON);
     round.server.nodes[primary].restart();
 }
 
@@ -102,10 +95,11 @@ fn replica_awaited(round: &mut Round<'_, RedisCluster>) {
     round.release(&mut waiting);
     let (primary, replica) = pair(round);
     round.server.detach(replica);
-    let refused = round.attempt(&mut waiting, LONG, Duration::ZERO);
-    let reason = "0 of 1 replicas acknowledged";
-    assert!(refused.starts_with("failed Unavailable "), "{refused}");
-    assert!(refused.contains(reason), "{refused}");
+    let refused = round.refused(&mut waiting, (LONG, Duration::ZERO), "Unavailable");
+    assert!(
+        refused.contains("0 of 1 replicas acknowledged"),
+        "{refused}"
+    );
     round.server.nodes[primary].kill9();
     round.server.nodes[replica].resume();
     round.server.wait_until_promoted(replica);
@@ -113,7 +107,6 @@ fn replica_awaited(round: &mut Round<'_, RedisCluster>) {
     round.ask(&mut next, LONG, PATIENCE);
     served(round, next, promoted);
     round.server.nodes[primary].restart();
-    round.retire(waiting);
 }
 
 /// The primary is killed, and its replica lacks the lock: the next process is granted it at once, and its holder is told
@@ -128,8 +121,7 @@ fn cluster_replica_lacks_lock(round: &mut Round<'_, RedisCluster>) {
     round.server.wait_until_promoted(replica);
     let promoted = Instant::now();
     round.look_at(|cluster| &cluster.nodes[replica]);
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, promoted, Duration::from_secs(1));
+    round.comes(&mut next, LONG, promoted, SOON);
     usurped(round, old, next, AT_ONCE);
     round.server.nodes[primary].restart();
 }

@@ -1,12 +1,6 @@
 //! Servers that forget a lock, and a server that does not.
 
-use std::time::{Duration, Instant};
-
-use super::{LONG, renewed};
-use crate::rounds::Round;
-use crate::server::RedisServer;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E restart_with_aof on durable;
@@ -35,9 +29,7 @@ fn restart_with_aof(round: &mut Round<'_>) {
     assert_eq!(owner(round.lock.value()), owner(before), "the same owner");
     renewed(&mut holder);
     assert_eq!(holder.ask("write", PATIENCE), "written");
-    let released = round.release(&mut holder);
-    round.let_in(&mut next, released, Duration::from_secs(1));
-    round.retire_all([holder, next]);
+    round.pass(&mut holder, &mut next, SOON);
 }
 
 /// kill -9 of a server without persistence.
@@ -51,8 +43,7 @@ fn restart_without_persistence(round: &mut Round<'_>) {
 /// The lock's record is deleted.
 fn lock_deleted(round: &mut Round<'_>) {
     forgotten(round, |round| {
-        let key = round.lock.k.clone();
-        assert_eq!(round.lock.command::<i64>(&["DEL", &key]), 1);
+        round.delete_lock();
     });
     body_dropped(round);
 }
@@ -104,8 +95,7 @@ fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
 /// The next process gets the lock that was forgotten just now, whose holder had it until `end`.
 fn taken_over(round: &mut Round<'_>, mut holder: Worker, mut next: Worker, end: Instant) {
     let since = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, since, Duration::ZERO);
+    round.comes(&mut next, LONG, since, Duration::ZERO);
     round.visit(&mut next);
 
     assert_eq!(holder.ask("write", PATIENCE), "stale");
@@ -120,8 +110,6 @@ fn body_dropped(round: &mut Round<'_>) {
     holder.send(&round.command("run", LONG, PATIENCE, &sleep));
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
     let end = round.lock.lease_end();
-    let key = round.lock.k.clone();
-    assert_eq!(round.lock.command::<i64>(&["DEL", &key]), 1);
+    round.delete_lock();
     round.dropped(&holder, end);
-    round.retire(holder);
 }

@@ -1,12 +1,6 @@
 //! Locks that are taken without a token, by a plain command, and holders that ask for one later.
 
-use std::time::{Duration, Instant};
-
-use super::{CLAIM, LONG, TTL};
-use crate::proxy::{Mode, Proxy};
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E killed_before_its_token;
@@ -30,11 +24,9 @@ fn killed_before_its_token(round: &mut Round<'_>) {
     let killed = Instant::now();
     let lease = round.lock.lease_end();
     let mut next = round.worker();
-    round.ask(&mut next, TTL, PATIENCE);
-    round.granted_next(&next, killed, TTL);
+    round.comes(&mut next, TTL, killed, TTL);
     assert!(Instant::now() >= lease, "the lease was not respected");
     round.finish(next);
-    round.retire(first);
 }
 
 /// A holder is killed, and its waiter does not poll for a while: a caller that comes then has the lock first, and the waiter
@@ -46,9 +38,7 @@ fn taken_before_the_queue(round: &mut Round<'_>) {
     let mut waiter = round.waiter(LONG);
     waiter.stop();
     holder.kill9();
-    wait_until("end of the lease", PATIENCE, || {
-        round.lock.value().is_none()
-    });
+    round.wait_until_free();
     newcomer = taken(round, newcomer, LONG);
     waiter.cont();
     wait_until("flag", PATIENCE, || {
@@ -57,15 +47,12 @@ fn taken_before_the_queue(round: &mut Round<'_>) {
     });
     minted(round, &mut newcomer);
     round.visit(&mut newcomer);
-    let released = round.release(&mut newcomer);
-    round.let_in(&mut waiter, released, CLAIM);
-    round.retire_all([newcomer, waiter]);
+    round.pass(&mut newcomer, &mut waiter, CLAIM);
 }
 
 /// The command is carried out, and its answer lost: the script that follows finds the same holder.
 fn taken_and_cut(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let mut worker = round.worker_at(&proxy.url());
+    let (proxy, mut worker) = round.behind_a_proxy();
     worker.ask("idle", PATIENCE);
     proxy.cut_next_reply(&round.lock.k);
     let asked = Instant::now();
@@ -78,8 +65,7 @@ fn taken_and_cut(round: &mut Round<'_>) {
 
 /// The command arrives when its caller has given up.
 fn taken_late(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let late = round.worker_at(&proxy.url());
+    let (proxy, late) = round.behind_a_proxy();
     // It has its connection.
     let mut late = taken(round, late, LONG);
     round.release(&mut late);
@@ -92,8 +78,7 @@ fn taken_late(round: &mut Round<'_>) {
     let healed = Instant::now();
     let mut next = round.worker();
     round.ask(&mut next, LONG, PATIENCE);
-    round.let_in(&mut next, healed, Duration::from_secs(1));
-    round.retire_all([late, next]);
+    round.let_in(&mut next, healed, SOON);
 }
 
 /// The command arrives twice: while its owner has the lock, with a token or without, or the next one, the second time does
@@ -111,10 +96,9 @@ fn taken_twice(round: &mut Round<'_>) {
     does_nothing(round, &again);
     let next = round.waiter(LONG);
     let released = round.release(&mut holder);
-    round.granted_next(&next, released, Duration::from_secs(1));
+    round.granted_next(&next, released, SOON);
     does_nothing(round, &again);
     round.finish(next);
-    round.retire(holder);
 }
 
 fn does_nothing(round: &mut Round<'_>, command: &[&str]) {
@@ -125,8 +109,7 @@ fn does_nothing(round: &mut Round<'_>, command: &[&str]) {
 
 /// A waiter sets the flag, and the holder releases before it hears of that: the lock is handed on.
 fn queued_before_the_release(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let holder = round.worker_at(&proxy.url());
+    let (proxy, holder) = round.behind_a_proxy();
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
     // The server knows the script, so that the release is a single command.
@@ -146,16 +129,14 @@ fn queued_before_the_release(round: &mut Round<'_>) {
     proxy.heal();
     let released = Instant::now();
     assert_eq!(holder.line(PATIENCE).as_deref(), Some("ok"));
-    round.granted_next(&next, released, Duration::from_secs(1));
+    round.granted_next(&next, released, SOON);
     round.finish(next);
-    round.retire(holder);
 }
 
 /// A holder whose lock is gone asks for a token: it is told of the loss, and the next holder is not affected.
 fn token_after_a_loss(round: &mut Round<'_>) {
     let mut old = newcomer(round, LONG);
-    let key = round.lock.k.clone();
-    assert_eq!(round.lock.command::<i64>(&["DEL", &key]), 1);
+    round.delete_lock();
     let mut next = newcomer(round, LONG);
     let record = round.lock.value();
     let answer = old.ask("mint", PATIENCE);
@@ -166,13 +147,11 @@ fn token_after_a_loss(round: &mut Round<'_>) {
     round.visit(&mut next);
     round.lost(&mut old);
     round.finish(next);
-    round.retire(old);
 }
 
 /// The command that asks for a token is cut off, or its answer: it is sent again, and the holder has one token.
 fn token_cut(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let worker = round.worker_at(&proxy.url());
+    let (proxy, worker) = round.behind_a_proxy();
     let mut holder = taken(round, worker, LONG);
     // The server knows the script, so that its own answer is cut.
     minted(round, &mut holder);
@@ -189,8 +168,7 @@ fn token_cut(round: &mut Round<'_>) {
 
 /// The command that asks for a token arrives when its holder has lost the lock, and another one has it.
 fn token_late(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let worker = round.worker_at(&proxy.url());
+    let (proxy, worker) = round.behind_a_proxy();
     // The server knows the script, so that a single command is late.
     let mut old = taken(round, worker, LONG);
     minted(round, &mut old);
@@ -199,9 +177,7 @@ fn token_late(round: &mut Round<'_>) {
     proxy.requests(Mode::Hold);
     old.send("mint");
     wait_until("request", PATIENCE, || proxy.has_held(&round.lock.k));
-    wait_until("end of the lease", PATIENCE, || {
-        round.lock.value().is_none()
-    });
+    round.wait_until_free();
     let mut next = newcomer(round, LONG);
     let record = round.lock.value();
     proxy.heal();
@@ -211,7 +187,6 @@ fn token_late(round: &mut Round<'_>) {
     assert_eq!(round.lock.value(), record, "the new holder was affected");
     minted(round, &mut next);
     round.finish(next);
-    round.retire(old);
 }
 
 /// A process that takes the lock without a token.

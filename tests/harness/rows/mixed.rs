@@ -1,12 +1,7 @@
 //! Readers, writers, permits and plain callers at one lock.
 
-use std::time::{Duration, Instant};
-
 use super::connections::hammered_without_clients;
-use super::{LONG, TTL};
-use crate::proxy::Proxy;
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
+use super::*;
 
 rows! {
     E writer_among_readers;
@@ -32,9 +27,7 @@ fn one_overtakes_no_writer(round: &mut Round<'_>) {
     let released = round.release(&mut reader);
     round.granted_next(&writer, released, Duration::ZERO);
     round.visit(&mut writer);
-    let released = round.release(&mut writer);
-    round.let_in(&mut late, released, Duration::ZERO);
-    round.retire_all([reader, writer, late]);
+    round.pass(&mut writer, &mut late, Duration::ZERO);
 }
 
 fn many_starve_no_writer(round: &mut Round<'_>) {
@@ -44,7 +37,6 @@ fn many_starve_no_writer(round: &mut Round<'_>) {
         round.ask(&mut writer, LONG, PATIENCE);
         round.let_in(&mut writer, asked, Duration::ZERO);
     });
-    round.retire(writer);
 }
 
 /// The connection breaks while a writer becomes a reader, before the command or before its answer: the
@@ -54,8 +46,7 @@ fn downgraded_under_cuts(round: &mut Round<'_>) {
     let mut ways = Vec::new();
     let mut workers = Vec::new();
     for cut in [Proxy::cut_next_request, Proxy::cut_next_reply] {
-        let proxy = Proxy::start(round.server.port());
-        let mut worker = round.worker_at(&proxy.url());
+        let (proxy, mut worker) = round.behind_a_proxy();
         worker.ask_mode("read");
         // From now on the server knows the scripts: not the error about an unknown one is cut.
         let mut worker = round.hold(worker, LONG);
@@ -69,10 +60,10 @@ fn downgraded_under_cuts(round: &mut Round<'_>) {
         let asked = Instant::now();
         worker.send("downgrade");
         // A token of its own, above that of the writer.
-        round.granted_next(&worker, asked, Duration::from_secs(1));
+        round.granted_next(&worker, asked, SOON);
         assert_eq!(proxy.cuts(), 1, "the fault happened");
         assert_eq!(worker.ask("look", PATIENCE), "looked");
-        round.joined_next(&reader, asked, Duration::from_secs(1));
+        round.joined_next(&reader, asked, SOON);
         round.visit(&mut reader);
         assert_eq!(worker.ask("write", PATIENCE), "written");
         let released = Instant::now();
@@ -83,7 +74,6 @@ fn downgraded_under_cuts(round: &mut Round<'_>) {
         ways.push(proxy);
         workers.extend([worker, reader, last]);
     }
-    round.retire_all(workers);
 }
 
 /// Processes of all modes visit one resource, and all are disconnected again and again.
@@ -112,7 +102,7 @@ fn sharers_killed(round: &mut Round<'_>) {
         workers[victim] = round.worker_in(MODES[victim]);
         round.start_hammer(&mut workers[victim], ttl, time);
     }
-    for worker in workers {
+    for worker in &workers {
         round.end_hammer(worker);
     }
 }

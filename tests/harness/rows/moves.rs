@@ -1,14 +1,6 @@
 //! A name that leads to another server: a failover behind a DNS entry or a virtual address.
 
-use std::time::{Duration, Instant};
-
-use super::{intrude, meet, served};
-use crate::proxy::Proxy;
-use crate::raw::RawLock;
-use crate::rounds::Round;
-use crate::server::RedisServer;
-use crate::wait::PATIENCE;
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E name_moves;
@@ -22,8 +14,7 @@ const TTL: Duration = Duration::from_secs(120);
 /// The next server has missed a renewal: its lease is shorter than the holder's.
 fn name_moves(round: &mut Round<'_>) {
     const REST: Duration = Duration::from_secs(3);
-    let proxy = Proxy::start(round.server.port());
-    let holder = round.worker_at(&proxy.url());
+    let (proxy, holder) = round.behind_a_proxy();
     let mut holder = round.hold(holder, TTL);
     let record = round.lock.value().expect("it is held");
     let after = RedisServer::start();
@@ -35,14 +26,14 @@ fn name_moves(round: &mut Round<'_>) {
 
     let mut next = round.worker_at(&after.url());
     round.ask(&mut next, TTL, PATIENCE);
-    let early = next.line(REST + REST / 2);
-    if early.is_some() {
-        meet(&mut next, &mut holder);
-    }
-    assert_eq!(early, None, "the lease was not restored");
+    stays_out(
+        &mut next,
+        &mut holder,
+        REST + REST / 2,
+        "the lease was not restored",
+    );
     round.visit(&mut holder);
-    let released = round.release(&mut holder);
-    served(round, next, released);
+    round.pass(&mut holder, &mut next, SOON);
     // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
     round.retire(holder);
@@ -55,16 +46,14 @@ fn granted_by_another_server(round: &mut Round<'_>, proxy: &Proxy) -> (RedisServ
     proxy.redirect(after.port());
     proxy.kill_connections();
     let mut next = round.worker_at(&after.url());
-    round.ask(&mut next, TTL, PATIENCE);
-    round.granted_next(&next, moved, Duration::ZERO);
+    round.comes(&mut next, TTL, moved, Duration::ZERO);
     assert_eq!(next.ask("look", PATIENCE), "looked");
     (after, next)
 }
 
 /// The next server does not have the lock.
 fn name_moves_without_lock(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let holder = round.worker_at(&proxy.url());
+    let (proxy, holder) = round.behind_a_proxy();
     let mut holder = round.hold(holder, TTL);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     let renewal = Instant::now() + TTL / 12;
@@ -74,13 +63,13 @@ fn name_moves_without_lock(round: &mut Round<'_>) {
     round.told(&mut holder, renewal);
     round.release(&mut next);
     round.lock.command::<()>(&["FLUSHALL"]);
-    round.retire_all([holder, next]);
+    round.retire(holder);
+    round.retire(next);
 }
 
 /// The next server does not have a lock whose lease is retained: no body runs, so exclusion holds.
 fn name_moves_while_retained(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let mut last = round.worker_at(&proxy.url());
+    let (proxy, mut last) = round.behind_a_proxy();
     let retain = (TTL / 3).as_millis().to_string();
     let answer = last.ask(&round.command("retain", TTL, PATIENCE, &retain), PATIENCE);
     assert!(answer.starts_with("held "), "{answer}");

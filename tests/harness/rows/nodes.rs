@@ -1,11 +1,6 @@
 //! Nodes that join or leave a cluster, or that do not know each other.
 
-use std::time::Duration;
-
-use super::{LONG, served};
-use crate::cluster::RedisCluster;
-use crate::rounds::Round;
-use crate::wait::PATIENCE;
+use super::*;
 
 rows! {
     E nodes_come_and_go on RedisCluster::start, few;
@@ -37,7 +32,7 @@ fn nodes_come_and_go(round: &mut Round<'_, RedisCluster>) {
     cluster.move_slot(slot, new, source, || ());
     cluster.wait_until_whole();
     cluster.remove_node();
-    for worker in workers {
+    for worker in &workers {
         round.end_hammer(worker);
     }
 }
@@ -51,11 +46,9 @@ fn one_seed_left(round: &mut Round<'_, RedisCluster>) {
     let url = format!("redis-cluster://127.0.0.1:1,127.0.0.1:2,127.0.0.1:{seed}");
     let [holder, waiter] = [round.worker_at(&url), round.worker_at(&url)];
     let mut holder = round.hold(holder, LONG);
-    let waiter = round.queued(waiter, LONG, PATIENCE);
+    let mut waiter = round.queued(waiter, LONG, PATIENCE);
     round.visit(&mut holder);
-    let released = round.release(&mut holder);
-    served(round, waiter, released);
-    round.retire(holder);
+    round.pass(&mut holder, &mut waiter, SOON);
 }
 
 /// A client is subscribed on each node, and gets the copy of a message that one of them sends when it has released the
@@ -73,8 +66,7 @@ fn message_late(round: &mut Round<'_, RedisCluster>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.queued(waiter, LONG, PATIENCE);
     round.server.hold_replies(late);
-    let released = round.release(&mut holder);
-    round.let_in(&mut waiter, released, Duration::from_secs(1));
+    round.pass(&mut holder, &mut waiter, SOON);
     let mut next = round.hold(next, TTL);
     let mut monitor = round.server.nodes[owner].monitor();
     round.server.heal();
@@ -86,7 +78,6 @@ fn message_late(round: &mut Round<'_, RedisCluster>) {
     assert_eq!(scripts.count(), 0, "{sent:?}");
     round.visit(&mut next);
     round.release(&mut next);
-    round.retire_all([holder, waiter, next]);
 }
 
 /// The slot of a lock has moved, and the message about the release is lost with the bus: the waiter, which may still be
@@ -95,14 +86,12 @@ fn bus_cut(round: &mut Round<'_, RedisCluster>) {
     let direct = round.server.direct_url();
     let [holder, waiter] = [round.worker_at(&direct), round.worker_at(&direct)];
     let mut holder = round.hold(holder, LONG);
-    let waiter = round.queued(waiter, LONG, PATIENCE);
+    let mut waiter = round.queued(waiter, LONG, PATIENCE);
     let (cluster, lock) = (&round.server, &round.lock.k);
     let source = cluster.owner(lock);
     let target = cluster.other_primary(source);
     cluster.cut_bus();
     cluster.move_slot(cluster.slot(lock), source, target, || ());
-    let released = round.release(&mut holder);
-    served(round, waiter, released);
+    round.pass(&mut holder, &mut waiter, SOON);
     round.server.heal();
-    round.retire(holder);
 }

@@ -1,11 +1,7 @@
 //! Primaries of a cluster that still grant locks while their replicas take over.
 
-use std::time::{Duration, Instant};
-
-use super::{LONG, persist, usurped};
-use crate::cluster::{NODE_TIMEOUT, RedisCluster};
-use crate::rounds::Round;
-use crate::wait::PATIENCE;
+use super::*;
+use crate::cluster::NODE_TIMEOUT;
 
 rows! {
     F cluster_replica_takes_over on RedisCluster::behind_proxies, of 2;
@@ -25,8 +21,7 @@ fn cluster_replica_takes_over(round: &mut Round<'_, RedisCluster>) {
     let ordered = Instant::now();
     round.server.fail_over(primary, &[option]);
     round.look_at(|cluster| &cluster.nodes[replica]);
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, ordered, Duration::from_secs(1));
+    round.comes(&mut next, LONG, ordered, SOON);
     let rest = end.saturating_duration_since(Instant::now());
     usurped(round, old, next, rest);
     round.server.heal();
@@ -47,8 +42,7 @@ fn cluster_primary_cut_off(round: &mut Round<'_, RedisCluster>) {
     persist(round, &mut old, TTL);
     round.server.cut_off(primary);
     let cut = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, cut, PROMOTION);
+    round.comes(&mut next, LONG, cut, PROMOTION);
     round.look_at(|cluster| &cluster.nodes[replica]);
     // The primary takes no renewal once it notices, and the lease of its client ends.
     usurped(round, old, next, PATIENCE);

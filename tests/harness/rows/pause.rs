@@ -1,11 +1,6 @@
 //! SIGSTOP: a stopped process does not notice that time passes.
 
-use std::time::{Duration, Instant};
-
-use super::{CLAIM, LONG, TTL};
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     F holder_paused;
@@ -38,7 +33,7 @@ fn replaced(round: &mut Round<'_>) {
     let mut sleeper = round.holder(TTL);
     assert_eq!(sleeper.ask("look", PATIENCE), "looked");
     sleeper.stop();
-    lapses(round);
+    round.wait_until_free();
     let next = round.holder(LONG);
     wakes_up(round, sleeper, next);
 }
@@ -48,20 +43,13 @@ fn replaced(round: &mut Round<'_>) {
 fn alone(round: &mut Round<'_>) {
     let mut sleeper = round.holder(TTL);
     sleeper.stop();
-    lapses(round);
+    round.wait_until_free();
     sleeper.cont();
     is_lost(&mut sleeper);
     round.retire(sleeper);
     assert_eq!(round.lock.value(), None, "a renewal made the lock again");
-    let next = round.holder(LONG);
-    round.leave(next);
-}
-
-/// Waits for the end of the lease.
-fn lapses(round: &mut Round<'_>) {
-    wait_until("end of the lease", PATIENCE, || {
-        round.lock.value().is_none()
-    });
+    let mut next = round.holder(LONG);
+    round.release(&mut next);
 }
 
 fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
@@ -114,7 +102,6 @@ fn served_by_a_release(round: &mut Round<'_>) {
     round.granted(&sleeper);
     round.visit(&mut sleeper);
     round.release(&mut sleeper);
-    round.retire_all([holder, sleeper, next]);
 }
 
 /// The lock is free and its waiter is stopped, but not known to be dead: a newcomer does not overtake
@@ -124,15 +111,13 @@ fn served_by_a_newcomer(round: &mut Round<'_>) {
     let sleeper = round.waiter(LONG);
     sleeper.stop();
     holder.kill9();
-    lapses(round);
+    round.wait_until_free();
     let mut newcomer = round.worker();
-    let busy = round.attempt(&mut newcomer, LONG, Duration::ZERO);
-    assert!(busy.starts_with("failed Busy "), "{busy}");
+    round.refused(&mut newcomer, (LONG, Duration::ZERO), "Busy");
     assert!(round.lock.is_held_by(&sleeper), "it is first in the queue");
     sleeper.cont();
     round.granted(&sleeper);
     round.finish(sleeper);
-    round.retire(newcomer);
 }
 
 /// A waiter is granted the lock after its wait: it takes the lock or passes it on, and keeps it no
@@ -160,5 +145,4 @@ fn waiter_paused_past_its_wait(round: &mut Round<'_>) {
         assert!(answer.starts_with("failed Busy "), "{answer}");
     }
     round.let_in(&mut next, released, CLAIM);
-    round.retire_all([holder, sleeper, next]);
 }

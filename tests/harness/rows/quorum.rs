@@ -9,14 +9,9 @@ mod minorities;
 mod split;
 mod wipes;
 
-use std::time::{Duration, Instant};
-
-use super::{LONG, renewed};
+use super::*;
 use crate::quorum::RedisQuorum;
-use crate::raw::RawLock;
-use crate::rounds::{Round, Row};
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use crate::rounds::Row;
 
 pub(super) fn rows() -> Vec<Row> {
     [
@@ -68,25 +63,23 @@ fn go_on(round: &mut QuorumRound<'_>, workers: &mut [Worker; 3]) {
     let [holder, waiter, newcomer] = workers;
     renewed(holder);
     round.visit(holder);
-    let released = round.release(holder);
-    follow(round, waiter, released);
+    round.pass(holder, waiter, SOON);
     for worker in [newcomer, holder] {
-        let asked = Instant::now();
-        round.ask(worker, LONG, PATIENCE);
-        follow(round, worker, asked);
+        enters(round, worker);
     }
 }
 
-/// The worker is granted the lock that is free since then, and releases it.
-fn follow(round: &mut QuorumRound<'_>, worker: &mut Worker, free: Instant) {
-    round.let_in(worker, free, Duration::from_secs(1));
+/// The worker asks for the lock, which is free, and releases it.
+fn enters(round: &mut QuorumRound<'_>, worker: &mut Worker) {
+    let asked = Instant::now();
+    round.ask(worker, LONG, PATIENCE);
+    round.let_in(worker, asked, SOON);
 }
 
 /// The body of a holder ends as lost, and no other was inside while it ran.
 fn ends_before(round: &mut QuorumRound<'_>, old: &Worker, next: &mut Worker) {
     assert_eq!(next.ask("look", PATIENCE), "looked");
-    let answer = old.line(PATIENCE).expect("the call fails");
-    assert!(answer.starts_with("failed Lost "), "{answer}");
+    round.call_fails(old, "Lost");
     assert_eq!(next.ask("write", PATIENCE), "written");
     round.release(next);
 }

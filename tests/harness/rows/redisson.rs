@@ -1,13 +1,7 @@
 //! Locks in Redisson's record, which a stand-in for Redisson holds, too.
 
-use std::time::{Duration, Instant};
-
-use super::{LONG, TTL};
-use crate::proxy::Proxy;
-use crate::rounds::Round;
-use crate::server::RedisServer;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::{Kind, Version, Worker};
+use super::*;
+use crate::worker::{Kind, Version};
 
 rows! {
     E redisson_holder_killed on open;
@@ -55,12 +49,11 @@ fn redisson_message_lost(round: &mut Round<'_>) {
     let mut ours = listener(round, LONG);
     java.kill9();
     java.ended(PATIENCE);
-    let name = round.lock.k.clone();
-    assert_eq!(round.lock.command::<i64>(&["DEL", &name]), 1);
+    round.delete_lock();
     round.granted_next(&ours, Instant::now(), POLL);
     round.visit(&mut ours);
 
-    let proxy = Proxy::start(round.server.port());
+    let proxy = round.proxy();
     let mut next = round.worker_of_at(Kind::InRedissonsRecord, &proxy.url());
     round.ask(&mut next, LONG, PATIENCE);
     wait_for_listeners(round, 1);
@@ -70,8 +63,7 @@ fn redisson_message_lost(round: &mut Round<'_>) {
     round.release(&mut ours);
     let released = Instant::now();
     proxy.refuse(false);
-    round.let_in(&mut next, released, Duration::from_secs(1));
-    round.retire_all([ours, next]);
+    round.let_in(&mut next, released, SOON);
 }
 
 /// `forceUnlock` of an operator, while a holder is inside.
@@ -82,9 +74,8 @@ fn redisson_forced_unlock(round: &mut Round<'_>) {
     let mut next = listener(round, LONG);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     let end = round.lock.lease_end();
-    let name = round.lock.k.clone();
-    assert_eq!(round.lock.command::<i64>(&["DEL", &name]), 1);
-    let channel = format!("redisson_lock__channel:{{{name}}}");
+    round.delete_lock();
+    let channel = format!("redisson_lock__channel:{{{}}}", round.lock.k);
     round.lock.command::<i64>(&["PUBLISH", &channel, "0"]);
     round.granted_next(&next, Instant::now(), POLL);
     round.visit(&mut next);
@@ -94,7 +85,7 @@ fn redisson_forced_unlock(round: &mut Round<'_>) {
     round.told(&mut holder, end);
     round.retire(holder);
     assert!(fields(round) == owner, "the new holder was affected");
-    round.leave(next);
+    round.release(&mut next);
 }
 
 /// A process of this crate that waits for the lock, and listens.

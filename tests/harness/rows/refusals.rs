@@ -1,12 +1,7 @@
 //! A server that answers and refuses: the error is reported at once, and the command is not repeated.
 
-use std::time::{Duration, Instant};
-
-use super::LONG;
-use crate::rounds::Round;
-use crate::scene::SLACK;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::{Worker, comes_with_token};
+use super::*;
+use crate::worker::comes_with_token;
 
 rows! {
     E out_of_memory, walked;
@@ -32,7 +27,6 @@ fn out_of_memory(round: &mut Round<'_>) {
     round.let_in(&mut waiter, released, Duration::ZERO);
     assert_eq!(round.lock.value(), None, "it was not released");
     round.server.config_set("maxmemory", "0");
-    round.retire_all([holder, waiter, newcomer]);
 }
 
 /// Another program uses the record's names: its keys are left alone.
@@ -61,8 +55,8 @@ fn wrong_type(round: &mut Round<'_>) {
         });
         let _: i64 = round.lock.command(&["DEL", name]);
     }
-    let worker = round.hold(worker, LONG);
-    round.leave(worker);
+    let mut worker = round.hold(worker, LONG);
+    round.release(&mut worker);
 }
 
 /// A user who may not run scripts.
@@ -91,7 +85,6 @@ fn shut_out(round: &mut Round<'_>, login: &str, code: &str) {
     let refusals = round.figure(&format!("errorstat_{code}:count"));
     assert!(refusals <= 4, "a storm of {refusals} commands");
     assert_eq!(round.lock.command::<i64>(&["DBSIZE"]), 0, "it wrote");
-    round.retire(worker);
 }
 
 /// An attempt with a long wait ends at once, with the server's own error code.

@@ -1,18 +1,11 @@
 //! An operator takes a lock from its holder.
 
-use std::time::{Duration, Instant};
-
+use super::*;
 use lock_runtime::inspect::{HolderRef, Revocation, Revoked};
 use lock_runtime::{LockClient, LockError};
 use tokio::runtime;
 
 use super::pause::is_lost;
-use super::{LONG, TTL, persist, usurped};
-use crate::proxy::{Mode, Proxy};
-use crate::raw::RawLock;
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
 
 rows! {
     F revoked_while_renewing;
@@ -68,7 +61,6 @@ fn revoked_while_handed_off(round: &mut Round<'_>) {
         assert!(released == "ok" || is_told, "{released}");
         round.let_in(&mut next, asked, Duration::ZERO);
     }
-    round.retire_all([holder, next]);
 }
 
 /// The operator asks twice for the same holder.
@@ -92,7 +84,6 @@ fn revoked_twice(round: &mut Round<'_>) {
     round.visit(&mut next);
     round.release(&mut next);
     assert!(matches!(revoke(round, seen), Revoked::NotHeld));
-    round.retire(next);
 }
 
 /// The fence was evicted before.
@@ -117,7 +108,7 @@ fn revoked_without_fence(round: &mut Round<'_>) {
         assert_eq!(holder.ask("write", PATIENCE), "stale");
         is_told(&mut holder);
         round.retire(holder);
-        round.leave(next);
+        round.release(&mut next);
     }
 }
 
@@ -138,8 +129,7 @@ fn revoked_while_paused(round: &mut Round<'_>) {
 
 /// The message to the holder is lost with its connection: it learns of its loss by a renewal.
 fn revoked_unheard(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let holder = round.worker_at(&proxy.url());
+    let (proxy, holder) = round.behind_a_proxy();
     let mut holder = round.hold(holder, LONG);
     let mut next = round.waiter(LONG);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
@@ -154,7 +144,6 @@ fn revoked_unheard(round: &mut Round<'_>) {
     round.told(&mut holder, end);
     assert!(round.lock.is_held_by(&next), "the new holder was affected");
     round.release(&mut next);
-    round.retire_all([holder, next]);
 }
 
 /// Two readers hold the lock together, and a writer waits.
@@ -180,7 +169,7 @@ fn together(round: &mut Round<'_>, mode: &str, next: &str) {
     let again = revoke(round, seen);
     assert!(matches!(again, Revoked::Changed(_)), "{again:?}");
     assert_eq!(next.ask("renew", PATIENCE), "ok");
-    round.leave(next);
+    round.release(&mut next);
 }
 
 /// The holder has another lock together with this one: it loses both.
@@ -210,7 +199,6 @@ fn revoked_one_of_two(round: &mut Round<'_>) {
         assert_eq!(worker.ask("renew", PATIENCE), "ok");
         round.release(worker);
     }
-    round.retire_all([holder, next, of_other]);
 }
 
 /// The token in the lock's record.

@@ -1,11 +1,6 @@
 //! A server that forgets its scripts, or cannot run any for a while.
 
-use std::time::{Duration, Instant};
-
-use super::LONG;
-use crate::rounds::Round;
-use crate::server::RedisServer;
-use crate::wait::{PATIENCE, wait_until};
+use super::*;
 
 rows! {
     E scripts_flushed;
@@ -52,16 +47,18 @@ fn server_busy(round: &mut Round<'_>) {
         ping.is_err_and(|error| error.code() == Some("BUSY"))
     });
 
-    let answer = round.attempt(&mut hasty, LONG, Duration::from_millis(200));
-    assert!(answer.starts_with("failed Unavailable "), "{answer}");
+    round.refused(
+        &mut hasty,
+        (LONG, Duration::from_millis(200)),
+        "Unavailable",
+    );
     round.ask(&mut patient, LONG, PATIENCE);
     assert_eq!(patient.line(Duration::from_millis(100)), None);
     round.lock.command::<()>(&["SCRIPT", "KILL"]);
     let killed = Instant::now();
     let looped = busy.join().expect("the thread does not panic");
     assert!(looped.is_err(), "it was killed");
-    round.let_in(&mut patient, killed, Duration::from_secs(1));
-    round.retire_all([hasty, patient]);
+    round.let_in(&mut patient, killed, SOON);
 }
 
 /// The server loads its data for a second: LOADING in answer to every command.
@@ -74,13 +71,11 @@ fn server_loading(round: &mut Round<'_>) {
     round.lock.command::<()>(&["SAVE"]);
     round.server.restart_loading();
     round.ask(&mut patient, LONG, PATIENCE);
-    let answer = round.attempt(&mut hasty, LONG, Duration::ZERO);
-    assert!(answer.starts_with("failed Unavailable "), "{answer}");
+    round.refused(&mut hasty, (LONG, Duration::ZERO), "Unavailable");
     round.reconnect();
     wait_until("end of loading", PATIENCE, || {
         redis::cmd("PING").exec(&mut round.lock.connection).is_ok()
     });
     let loaded = Instant::now();
-    round.let_in(&mut patient, loaded, Duration::from_secs(1));
-    round.retire_all([hasty, patient]);
+    round.let_in(&mut patient, loaded, SOON);
 }

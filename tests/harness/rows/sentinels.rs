@@ -1,15 +1,8 @@
 //! A primary that sentinels watch, and sentinels that are gone or wrong.
 
-use std::time::{Duration, Instant};
-
 use super::failovers::{AT_ONCE, TTL};
-use super::{LONG, goes_on, meet, persist, served, usurped};
-use crate::proxy::{Mode, Proxy};
-use crate::rounds::Round;
+use super::*;
 use crate::sentinels::{RedisSentinels, sentinel_of, sentinel_url, sentinel_url_by};
-use crate::server::RedisServer;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
 
 rows! {
     F sentinel_failover_ordered on RedisSentinels::start, few;
@@ -26,9 +19,7 @@ const WAIT: Duration = PATIENCE.saturating_mul(4);
 fn sentinel_failover_ordered(round: &mut Round<'_, RedisSentinels>) {
     // The client hears of nothing before it has the lock.
     let sentinels = round.server.sentinels.iter();
-    let proxies: Vec<Proxy> = sentinels
-        .map(|sentinel| Proxy::start(sentinel.port()))
-        .collect();
+    let proxies: Vec<Proxy> = sentinels.map(|sentinel| round.proxy_to(sentinel)).collect();
     let (mut old, mut next) = (round.worker_at(&sentinel_url_by(&proxies)), round.worker());
     assert_eq!(old.ask("cycle elsewhere 8000 20000 1", PATIENCE), "ok");
     proxies.iter().for_each(|proxy| proxy.replies(Mode::Hold));
@@ -37,8 +28,7 @@ fn sentinel_failover_ordered(round: &mut Round<'_, RedisSentinels>) {
     proxies.iter().for_each(Proxy::heal);
     let named = Instant::now();
     round.look_at(|all| &all.servers[promoted]);
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, named, Duration::from_secs(1));
+    round.comes(&mut next, LONG, named, SOON);
     usurped(round, old, next, AT_ONCE);
 }
 
@@ -62,8 +52,7 @@ fn sentinel_replicas_lack_lock(round: &mut Round<'_, RedisSentinels>) {
     let promoted = round.server.wait_for_failover(0);
     let named = Instant::now();
     round.look_at(|all| &all.servers[promoted]);
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, named, Duration::from_secs(1));
+    round.comes(&mut next, LONG, named, SOON);
     usurped(round, old, next, AT_ONCE);
 }
 
@@ -72,10 +61,9 @@ fn two_sentinels_lost(round: &mut Round<'_, RedisSentinels>) {
     let mut holder = round.holder(LONG);
     round.server.sentinels[0].kill9();
     round.server.sentinels[1].pause();
-    let newcomer = round.waiter(LONG);
+    let mut newcomer = round.waiter(LONG);
     round.visit(&mut holder);
-    let released = round.release(&mut holder);
-    served(round, newcomer, released);
+    round.pass(&mut holder, &mut newcomer, SOON);
     // Both were tried meanwhile.
     wait_until("watch of the last sentinel", PATIENCE, || {
         round.server.watching(2) > 0
@@ -101,9 +89,7 @@ fn sentinels_stale(round: &mut Round<'_, RedisSentinels>) {
     }
     assert!(!early, "the lock was granted by the old primary");
     round.visit(&mut holder);
-    let released = round.release(&mut holder);
-    served(round, next, released);
-    round.retire(holder);
+    round.pass(&mut holder, &mut next, SOON);
 }
 
 /// Waits until the worker queues on the right primary: false; or has an answer: true.

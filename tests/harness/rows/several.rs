@@ -1,11 +1,6 @@
 //! Several locks that are held together.
 
-use std::time::{Duration, Instant};
-
-use super::LONG;
-use crate::raw::RawLock;
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
+use super::*;
 
 rows! {
     E keys_in_opposite_orders;
@@ -39,5 +34,4 @@ fn keys_in_opposite_orders(round: &mut Round<'_>) {
         let released = Instant::now();
         round.let_in(worker, released, Duration::ZERO);
     }
-    round.retire_all([of_first, of_other, first, second]);
 }

@@ -1,12 +1,7 @@
 //! Readers and holders of permits that fail, and shares that the server forgets.
 
-use std::time::{Duration, Instant};
-
 use super::pause::{followed, is_lost};
-use super::{CLAIM, KEPT, LONG, TTL, intrude};
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E reader_killed;
@@ -38,9 +33,7 @@ fn reader_killed(round: &mut Round<'_>) {
     let read = other.ask("write", PATIENCE);
     assert_eq!(early, None, "a reader was inside");
     assert_eq!(read, "written");
-    let released = round.release(&mut other);
-    round.let_in(&mut writer, released, Duration::ZERO);
-    round.retire_all([other, writer]);
+    round.pass(&mut other, &mut writer, Duration::ZERO);
 }
 
 /// kill -9 of a holder of a permit: the next has it at the end of its lease, while another permit is held.
@@ -72,8 +65,8 @@ fn permit_holder_killed(round: &mut Round<'_>) {
     assert!(Instant::now() >= lapse, "the lease was not respected");
     round.visit(&mut next);
     assert_eq!(other.ask("write", PATIENCE), "written");
-    round.leave(other);
-    round.leave(next);
+    round.release(&mut other);
+    round.release(&mut next);
 }
 
 /// kill -9 of a process with 300 permits, more than one script takes off, while another permit is held.
@@ -93,8 +86,8 @@ fn many_shares_killed(round: &mut Round<'_>) {
     assert_eq!(round.lock.owners(), 2);
     round.visit(&mut next);
     assert_eq!(other.ask("write", PATIENCE), "written");
-    round.leave(other);
-    round.leave(next);
+    round.release(&mut other);
+    round.release(&mut next);
 }
 
 /// kill -9 of a waiting reader: the next reader goes in with the same release, and a claim that the dead
@@ -109,46 +102,44 @@ fn waiting_reader_killed(round: &mut Round<'_>) {
     if round.variant == 1 {
         round.wait_for_channels(3);
     }
-    let released = round.release(&mut holder);
-    round.let_in(&mut next, released, Duration::ZERO);
-    round.let_in(&mut writer, released, CLAIM);
-    round.retire_all([holder, next, writer]);
+    round.pass(&mut holder, &mut next, Duration::ZERO);
+    round.let_in(&mut writer, Instant::now(), CLAIM);
 }
 
 /// kill -9 of a writer that waits while a reader is inside: a reader behind it goes in, and so does one that comes.
 fn waiting_writer_killed(round: &mut Round<'_>) {
-    let inside = round.holder_in("read", LONG);
+    let mut inside = round.holder_in("read", LONG);
     let mut dead = round.waiter_in("write", LONG);
     let behind = round.waiter_in("read", LONG);
     let late = round.worker_in("read");
     dead.kill9();
     go_in(round, behind, late, Duration::ZERO);
-    round.leave(inside);
+    round.release(&mut inside);
 }
 
 /// The same writer is stopped: it is skipped after the time of a claim, and goes on from its place.
 fn waiting_writer_paused(round: &mut Round<'_>) {
-    let inside = round.holder_in("read", LONG);
+    let mut inside = round.holder_in("read", LONG);
     let mut sleeper = round.waiter_in("write", LONG);
     let behind = round.waiter_in("read", LONG);
     let late = round.worker_in("read");
     sleeper.stop();
     go_in(round, behind, late, CLAIM);
     sleeper.cont();
-    round.leave(inside);
+    round.release(&mut inside);
     round.granted(&sleeper);
     round.visit(&mut sleeper);
-    round.leave(sleeper);
+    round.release(&mut sleeper);
 }
 
 /// A reader that waits joins another one, and so does a reader that has just come.
-fn go_in(round: &mut Round<'_>, behind: Worker, mut late: Worker, limit: Duration) {
+fn go_in(round: &mut Round<'_>, mut behind: Worker, mut late: Worker, limit: Duration) {
     round.joined_next(&behind, Instant::now(), limit);
     let asked = Instant::now();
     round.ask(&mut late, LONG, PATIENCE);
     round.joined_next(&late, asked, Duration::ZERO);
-    round.leave(behind);
-    round.leave(late);
+    round.release(&mut behind);
+    round.release(&mut late);
 }
 
 /// kill -9 of a process with a permit and more waiters than a script lets in at once, while the other permits are held: the
@@ -164,19 +155,19 @@ fn crowd_paused(round: &mut Round<'_>) {
 
 fn behind_a_crowd(round: &mut Round<'_>, is_gone: fn(&mut Worker), limit: Duration) {
     const WAITERS: usize = 40;
-    let other = round.holder_in("permits 5 take 4", LONG);
+    let mut other = round.holder_in("permits 5 take 4", LONG);
     let mut crowd = round.sharer_in("permits 5", TTL);
     let begin = round.command("begin", TTL, PATIENCE, "");
     for _ in 0..WAITERS {
         assert_eq!(crowd.ask(&begin, PATIENCE), "begun");
     }
     round.wait_for_queue(WAITERS);
-    let next = round.waiter_in("permits 5", LONG);
+    let mut next = round.waiter_in("permits 5", LONG);
     is_gone(&mut crowd);
     round.joined_next(&next, Instant::now(), limit);
     crowd.kill9();
-    round.leave(next);
-    round.leave(other);
+    round.release(&mut next);
+    round.release(&mut other);
 }
 
 /// A reader is stopped past its lease, in the middle of its body, and then continues.
@@ -208,7 +199,6 @@ fn beside_another_reader(round: &mut Round<'_>) {
     round.visit(&mut other);
     round.release(&mut other);
     assert_eq!(round.lock.value(), None, "the lost share was left");
-    round.retire(other);
 }
 
 /// The record of the shares is evicted: no share joins, and the lock is held until it expires. The
@@ -224,19 +214,16 @@ fn shares_evicted(round: &mut Round<'_>) {
     let evicted = Instant::now();
     let end = round.lock.lease_end();
     let mut late = round.worker_in("read");
-    let busy = round.attempt(&mut late, LONG, Duration::ZERO);
-    assert!(busy.starts_with("failed Busy "), "{busy}");
+    round.refused(&mut late, (LONG, Duration::ZERO), "Busy");
     let mut writer = round.waiter_in("write", LONG);
     for mut reader in readers {
         assert_eq!(reader.ask("write", PATIENCE), "written");
         round.told(&mut reader, end);
-        round.retire(reader);
     }
     round.granted_next(&writer, evicted, ttl);
     assert!(Instant::now() >= end, "the lease was not respected");
     round.visit(&mut writer);
     round.release(&mut writer);
-    round.retire_all([late, writer]);
 }
 
 /// The lock's record is deleted, and that of its shares is left: the readers learn of it at their renewal,
@@ -251,8 +238,7 @@ fn lock_deleted_under_readers(round: &mut Round<'_>) {
     assert_eq!(round.lock.command::<i64>(&["DEL", &lock]), 1);
     assert_eq!(round.lock.owners(), 2);
     let deleted = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, deleted, Duration::ZERO);
+    round.comes(&mut next, LONG, deleted, Duration::ZERO);
     round.visit(&mut next);
 
     for mut reader in readers {
@@ -263,5 +249,5 @@ fn lock_deleted_under_readers(round: &mut Round<'_>) {
         assert!(is_there, "the new holder was affected");
     }
     assert_eq!(next.ask("renew", PATIENCE), "ok");
-    round.leave(next);
+    round.release(&mut next);
 }

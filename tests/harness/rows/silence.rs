@@ -1,12 +1,6 @@
 //! Connections that stay open, but carry nothing, or carry it too late.
 
-use std::time::{Duration, Instant};
-
-use super::{LONG, TTL, intrude};
-use crate::proxy::{Mode, Proxy};
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E reply_late, walked;
@@ -26,14 +20,12 @@ fn reply_late(round: &mut Round<'_>) {
     round
         .lock
         .command::<()>(&["CLIENT", "PAUSE", "10000", "WRITE"]);
-    let answer = round.attempt(&mut late, LONG, Duration::ZERO);
-    assert!(answer.starts_with("failed Unavailable "), "{answer}");
+    round.refused(&mut late, (LONG, Duration::ZERO), "Unavailable");
     round.lock.command::<()>(&["CLIENT", "UNPAUSE"]);
     let unpaused = Instant::now();
     let mut next = round.worker();
     round.ask(&mut next, LONG, PATIENCE);
     round.let_in(&mut next, unpaused, Duration::from_millis(500));
-    round.retire_all([late, next]);
 }
 
 /// The delay of a slow answer: the part of the lease that a command may take, less what a busy machine
@@ -51,7 +43,7 @@ fn patient(round: &Round<'_>, proxy: &Proxy) -> Worker {
 /// The answer to an acquire takes a good part of its lease. A holder that counted the lease from the
 /// answer would still be inside when the next one gets in.
 fn reply_slow(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
+    let proxy = round.proxy();
     let holder = patient(round, &proxy);
     let mut next = round.worker();
     // The worker has its connection, and the server knows the script, so that the attempt is a single
@@ -87,12 +79,11 @@ fn reply_slow(round: &mut Round<'_>) {
             round.release(&mut holder);
         }
     }
-    round.retire_all([holder, next]);
 }
 
 /// The answer to a renewal takes a good part of the lease: the same.
 fn renewal_slow(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
+    let proxy = round.proxy();
     let holder = patient(round, &proxy);
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
@@ -118,14 +109,12 @@ fn renewal_slow(round: &mut Round<'_>) {
     proxy.heal();
     round.release(&mut next);
     round.lost(&mut holder);
-    round.retire_all([holder, next]);
 }
 
 /// Has `next` acquire the lock when its lease has ended, and begin a visit.
 fn succeed(round: &mut Round<'_>, next: &mut Worker) {
     let end = round.lock.lease_end();
-    round.ask(next, LONG, PATIENCE);
-    round.granted_next(next, end, Duration::ZERO);
+    round.comes(next, LONG, end, Duration::ZERO);
     assert!(Instant::now() >= end, "the lease was not respected");
     assert_eq!(next.ask("look", PATIENCE), "looked");
 }
@@ -146,8 +135,7 @@ fn black_hole(round: &mut Round<'_>) {
 /// A guard uses the clock, however busy the machine is: while it is valid, the lock is neither free nor
 /// another owner's.
 fn cut_off_guard(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let holder = round.worker_at(&proxy.url());
+    let (proxy, holder) = round.behind_a_proxy();
     let mut holder = round.hold(holder, TTL);
     proxy.black_hole();
     wait_until("end of the lease", PATIENCE, || {
@@ -157,15 +145,13 @@ fn cut_off_guard(round: &mut Round<'_>) {
     let refused = holder.ask("release", PATIENCE);
     assert!(refused.starts_with("failed Lost "), "{refused}");
     proxy.heal();
-    round.retire(holder);
 }
 
 /// The body is dropped then, as soon as the machine gets to it.
 fn cut_off_body(round: &mut Round<'_>) {
     // A quarter of the ttl is more than a busy machine takes to drop a body.
     let ttl = TTL * 4;
-    let proxy = Proxy::start(round.server.port());
-    let mut holder = round.worker_at(&proxy.url());
+    let (proxy, mut holder) = round.behind_a_proxy();
     // Long enough that the body would be inside together with the next one.
     let sleep = format!("sleep {}", (ttl * 3).as_millis());
     holder.send(&round.command("run", ttl, PATIENCE, &sleep));
@@ -184,14 +170,12 @@ fn cut_off_body(round: &mut Round<'_>) {
     round.release(&mut next);
     let holder = round.hold(holder, LONG);
     round.finish(holder);
-    round.retire(next);
 }
 
 /// The server has forgotten the connection, and the client does not know: it reconnects in time to keep
 /// its lease.
 fn half_open(round: &mut Round<'_>) {
-    let proxy = Proxy::start(round.server.port());
-    let holder = round.worker_at(&proxy.url());
+    let (proxy, holder) = round.behind_a_proxy();
     let mut holder = round.hold(holder, LONG);
     let accepted = proxy.accepted();
     proxy.half_open();

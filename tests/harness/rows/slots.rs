@@ -1,11 +1,6 @@
 //! Slots of a cluster that move.
 
-use std::time::{Duration, Instant};
-
-use super::{LONG, served};
-use crate::cluster::RedisCluster;
-use crate::rounds::Round;
-use crate::wait::{PATIENCE, wait_until};
+use super::*;
 
 rows! {
     E slots_move_under_load on RedisCluster::start, few;
@@ -56,7 +51,6 @@ fn lock_is_ahead(round: &mut Round<'_, RedisCluster>) {
     cluster.close_slot(slot, source, target);
     cluster.wait_until_whole();
     round.reconnect();
-    round.retire(holder);
 }
 
 fn records_are_apart(round: &mut Round<'_, RedisCluster>) {
@@ -84,7 +78,6 @@ fn records_are_apart(round: &mut Round<'_, RedisCluster>) {
     assert_eq!(answer.as_deref(), Some("ok"));
     round.reconnect();
     served(round, waiter, released);
-    round.retire(holder);
 }
 
 /// A slot is left half moved for longer than a lease: what is held is renewed, and a newcomer is refused in time.
@@ -98,8 +91,11 @@ fn slot_half_moved(round: &mut Round<'_, RedisCluster>) {
     cluster.open_slot(slot, source, target);
     cluster.move_named(lock, source, target);
     let opened = Instant::now();
-    let refused = round.attempt(&mut newcomer, LONG, Duration::from_millis(500));
-    assert!(refused.starts_with("failed Unavailable "), "{refused}");
+    round.refused(
+        &mut newcomer,
+        (LONG, Duration::from_millis(500)),
+        "Unavailable",
+    );
     wait_until("end of two leases", PATIENCE, || opened.elapsed() > TTL * 2);
     round.visit(&mut holder);
     let cluster = &round.server;
@@ -108,5 +104,4 @@ fn slot_half_moved(round: &mut Round<'_, RedisCluster>) {
     let released = round.release(&mut holder);
     round.ask(&mut newcomer, LONG, PATIENCE);
     served(round, newcomer, released);
-    round.retire(holder);
 }

@@ -12,13 +12,10 @@ use redis::aio::MultiplexedConnection;
 use tokio::task::JoinHandle;
 
 use super::hammer::{End, Hammer, hammer};
-use super::locks::{Held, Locks};
+use super::locks::{Call, Held, Locks, Token};
 use super::mode::Mode;
 use super::visit::{Manner, Visit};
 use super::{crowd, idle, runtimes};
-
-/// Key, ttl and wait.
-type Lock<'a> = (&'a str, Duration, Duration);
 
 /// A worker's client, its resource, and the locks that it holds between two commands.
 pub(crate) struct Commands<L: Locks> {
@@ -27,8 +24,8 @@ pub(crate) struct Commands<L: Locks> {
     resource: MultiplexedConnection,
     held: Option<Holding<L::Held>>,
     many: Vec<L::Held>,
-    // Acquires that are not polled, with their parameters.
-    begun: VecDeque<(String, Begun<L::Held>)>,
+    // Acquires that are not polled, each with the visit that is to follow.
+    begun: VecDeque<(Visit, Begun<L::Held>)>,
     releasing: Option<JoinHandle<Result<(), String>>>,
 }
 
@@ -61,10 +58,6 @@ impl<L: Locks> Commands<L> {
     }
 
     /// Runs one command and says what comes next.
-    ///
-    /// # Panics
-    ///
-    /// On a command that does not exist or lacks something: the test is wrong.
     pub(crate) async fn run(&mut self, command: &str) -> Next {
         Next::Answer(match &command.split(' ').collect::<Vec<_>>()[..] {
             ["mode", mode @ ..] => {
@@ -72,8 +65,8 @@ impl<L: Locks> Commands<L> {
                 self.locks = Some(locks.in_mode(Mode::parse(mode)));
                 "ok".to_owned()
             }
-            ["acquire", key, ttl, wait] => self.acquire(lock(key, ttl, wait)).await,
-            ["take", key, ttl, wait] => self.take(lock(key, ttl, wait)).await,
+            ["acquire", lock @ ..] => self.acquire(call(lock)).await,
+            ["take", lock @ ..] => self.acquire(call(lock).with(Token::Never)).await,
             ["mint"] => {
                 let minted = self.held().guard.mint().await;
                 let token = self.held().guard.token();
@@ -82,34 +75,33 @@ impl<L: Locks> Commands<L> {
                     |()| format!("held {token}"),
                 )
             }
-            ["acquire-all", key, ttl, wait, other] => {
-                self.acquire_all(lock(key, ttl, wait), [key, other]).await
+            [
+                all @ ("acquire-all" | "acquire-all-reversed"),
+                lock @ ..,
+                other,
+            ] => {
+                let mut call = call(lock).with(Token::AfterLock);
+                call.keys.push((*other).to_owned());
+                if all.ends_with("reversed") {
+                    call.keys.reverse();
+                }
+                self.acquire(call).await
             }
-            ["acquire-all-reversed", key, ttl, wait, other] => {
-                self.acquire_all(lock(key, ttl, wait), [other, key]).await
+            ["retain", lock @ .., time] => {
+                let retain = millis(time);
+                self.retain(Call {
+                    retain,
+                    ..call(lock)
+                })
+                .await
             }
-            ["retain", key, ttl, wait, time] => {
-                self.retain(lock(key, ttl, wait), millis(time)).await
-            }
-            ["drop", key, ttl, wait, micros] => {
-                self.drop_after(lock(key, ttl, wait), number(micros)).await
-            }
-            ["begin", key, ttl, wait] => {
-                let (locks, (key, ttl, wait)) = (self.locks().clone(), lock(key, ttl, wait));
-                let asked = key.to_owned();
-                let acquire = async move { locks.acquire(&asked, ttl, wait).await };
-                self.begin(key, Box::pin(acquire)).await
-            }
-            ["begin-fenced", key, ttl, wait] => {
-                let (locks, (key, ttl, wait)) = (self.locks().clone(), lock(key, ttl, wait));
-                let asked = key.to_owned();
-                let acquire = async move { locks.acquire_fenced(&asked, ttl, wait).await };
-                self.begin(key, Box::pin(acquire)).await
-            }
+            ["drop", lock @ .., micros] => self.drop_after(&call(lock), number(micros)).await,
+            ["begin", lock @ ..] => self.begin(call(lock)).await,
+            ["begin-fenced", lock @ ..] => self.begin(call(lock).with(Token::WithLock)).await,
             ["finish"] => {
-                let (key, acquire) = self.begun.pop_front().expect("one was begun");
+                let (visit, acquire) = self.begun.pop_front().expect("one was begun");
                 let outcome = acquire.await;
-                self.keep(self.visit(&key), outcome)
+                self.keep(visit, outcome)
             }
             ["forget"] => {
                 drop(self.begun.pop_front().expect("one was begun"));
@@ -155,47 +147,41 @@ impl<L: Locks> Commands<L> {
                 written(taken).to_owned()
             }
             ["run", key, ttl, wait, manner @ ..] => {
-                let work = self.work(lock(key, ttl, wait), self::manner(manner));
+                let work = self.work(call(&[key, ttl, wait]), self::manner(manner));
                 // A task contains the panic.
                 ran(tokio::spawn(work).await.ok())
             }
             ["run-alone", key, ttl, wait, manner @ ..] => {
-                let work = self.work(lock(key, ttl, wait), self::manner(manner));
+                let work = self.work(call(&[key, ttl, wait]), self::manner(manner));
                 ran(runtimes::alone(work).await)
             }
-            ["abandon", key, ttl, wait] => {
-                let (locks, (key, ttl, wait)) = (self.locks().clone(), lock(key, ttl, wait));
-                let key = key.to_owned();
-                let acquire = async move { locks.acquire(&key, ttl, wait).await };
+            ["abandon", lock @ ..] => {
+                let (locks, call) = (self.locks().clone(), call(lock));
+                let acquire = async move { locks.acquire(&call).await };
                 let words = runtimes::abandoned(acquire, grant).await;
                 words.expect("no acquire panics")
             }
-            ["hammer", key, ttl, wait, tasks, time] => {
+            ["hammer", lock @ .., tasks, time] => {
                 let end = End::After(millis(time));
-                self.hammer(lock(key, ttl, wait), number(tasks), end).await
+                self.hammer(call(lock), number(tasks), end).await
             }
-            ["hammer-until", key, ttl, wait, tasks, end] => {
+            ["hammer-until", lock @ .., tasks, end] => {
                 let end = End::When((*end).to_owned());
-                self.hammer(lock(key, ttl, wait), number(tasks), end).await
+                self.hammer(call(lock), number(tasks), end).await
             }
-            ["crowd", key, ttl, wait, callers] => {
-                let lock = lock(key, ttl, wait);
-                crowd::crowd(self.locks(), &self.resource, lock, number(callers)).await
+            ["crowd", lock @ .., callers] => {
+                crowd::crowd(self.locks(), &self.resource, &call(lock), number(callers)).await
             }
-            ["cycle", key, ttl, wait, times] => {
-                let lock = lock(key, ttl, wait);
-                answer(crowd::cycle(self.locks(), lock, number(times)).await)
+            ["cycle", lock @ .., times] => {
+                answer(crowd::cycle(self.locks(), &call(lock), number(times)).await)
             }
-            ["many", key, ttl, wait, count] => {
-                let keys = (0..number(count)).map(|n| format!("{key}:{n}"));
-                let (_, ttl, wait) = lock(key, ttl, wait);
-                let many = crowd::many(self.locks(), keys.collect(), ttl, wait).await;
-                answer(many.map(|many| self.many = many))
-            }
-            ["together", key, ttl, wait, count] => {
-                let keys = vec![(*key).to_owned(); number(count)];
-                let (_, ttl, wait) = lock(key, ttl, wait);
-                let many = crowd::many(self.locks(), keys, ttl, wait).await;
+            [many @ ("many" | "together"), lock @ .., count] => {
+                let call = call(lock);
+                let calls = (0..number(count)).map(|n| match *many {
+                    "many" => Call::new(&format!("{}:{n}", call.name), call.ttl, call.wait),
+                    _ => call.clone(),
+                });
+                let many = crowd::many(self.locks(), calls).await;
                 answer(many.map(|many| self.many = many))
             }
             ["release-many"] => answer(crowd::release_all(mem::take(&mut self.many)).await),
@@ -216,25 +202,14 @@ impl<L: Locks> Commands<L> {
         })
     }
 
-    async fn acquire(&mut self, (key, ttl, wait): Lock<'_>) -> String {
-        let outcome = self.locks().acquire(key, ttl, wait).await;
-        self.keep(self.visit(key), outcome)
-    }
-
-    async fn take(&mut self, (key, ttl, wait): Lock<'_>) -> String {
-        let outcome = self.locks().take(key, ttl, wait).await;
-        self.keep(self.visit(key), outcome)
-    }
-
-    /// Acquires the lock `key` and another one, in this order of the call.
-    async fn acquire_all(&mut self, (key, ttl, wait): Lock<'_>, keys: [&str; 2]) -> String {
-        let outcome = self.locks().acquire_all(keys, ttl, wait).await;
-        self.keep(self.visit(key), outcome)
+    async fn acquire(&mut self, call: Call) -> String {
+        let outcome = self.locks().acquire(&call).await;
+        self.keep(self.visit(&call.name), outcome)
     }
 
     /// Acquires and releases, and retains the lease for a time after that.
-    async fn retain(&self, (key, ttl, wait): Lock<'_>, time: Duration) -> String {
-        let outcome = self.locks().acquire_retained(key, ttl, wait, time).await;
+    async fn retain(&self, call: Call) -> String {
+        let outcome = self.locks().acquire(&call).await;
         let words = grant(&outcome);
         match outcome.map(L::Held::release) {
             Ok(releasing) => releasing.await.map_or_else(|failed| failed, |()| words),
@@ -243,12 +218,14 @@ impl<L: Locks> Commands<L> {
     }
 
     /// Polls an acquire once, and again only to finish it.
-    async fn begin(&mut self, key: &str, mut acquire: Begun<L::Held>) -> String {
+    async fn begin(&mut self, call: Call) -> String {
+        let (locks, visit) = (self.locks().clone(), self.visit(&call.name));
+        let mut acquire: Begun<L::Held> = Box::pin(async move { locks.acquire(&call).await });
         let polled = poll_fn(|cx| Poll::Ready(acquire.as_mut().poll(cx))).await;
         if let Poll::Ready(outcome) = polled {
-            return self.keep(self.visit(key), outcome);
+            return self.keep(visit, outcome);
         }
-        self.begun.push_back((key.to_owned(), acquire));
+        self.begun.push_back((visit, acquire));
         "begun".to_owned()
     }
 
@@ -269,21 +246,15 @@ impl<L: Locks> Commands<L> {
         Visit::new(key, &self.resource, Manner::Brisk, self.locks().mode())
     }
 
-    async fn hammer(&self, (key, ttl, wait): Lock<'_>, tasks: usize, end: End) -> String {
-        let plan = Hammer {
-            key: key.to_owned(),
-            ttl,
-            wait,
-            tasks,
-            end,
-        };
+    async fn hammer(&self, call: Call, tasks: usize, end: End) -> String {
+        let plan = Hammer { call, tasks, end };
         hammer(self.locks(), &self.resource, plan).await.to_string()
     }
 
     /// Drops an acquire that takes longer than this many microseconds, or the guard that it returned.
-    async fn drop_after(&self, (key, ttl, wait): Lock<'_>, micros: usize) -> String {
+    async fn drop_after(&self, call: &Call, micros: usize) -> String {
         let limit = Duration::from_micros(u64::try_from(micros).expect("it is short"));
-        let acquire = self.locks().acquire(key, ttl, wait);
+        let acquire = self.locks().acquire(call);
         match tokio::time::timeout(limit, acquire).await {
             Ok(outcome) => grant(&outcome),
             Err(_) => "dropped".to_owned(),
@@ -293,12 +264,12 @@ impl<L: Locks> Commands<L> {
     /// One visit under the lock, for another task or runtime to make.
     fn work(
         &self,
-        (key, ttl, wait): Lock<'_>,
+        call: Call,
         manner: Manner,
     ) -> impl Future<Output = Result<RedisResult<bool>, String>> + Send + 'static {
-        let visit = Visit::new(key, &self.resource, manner, self.locks().mode());
-        let (locks, key) = (self.locks().clone(), key.to_owned());
-        async move { locks.run(&key, ttl, wait, visit).await }
+        let visit = Visit::new(&call.name, &self.resource, manner, self.locks().mode());
+        let locks = self.locks().clone();
+        async move { locks.run(&call, visit).await }
     }
 
     fn locks(&self) -> &L {
@@ -340,8 +311,12 @@ fn written(taken: RedisResult<bool>) -> &'static str {
     }
 }
 
-fn lock<'a>(key: &'a str, ttl: &str, wait: &str) -> Lock<'a> {
-    (key, millis(ttl), millis(wait))
+/// Key, ttl and wait.
+fn call(words: &[&str]) -> Call {
+    match words {
+        [key, ttl, wait] => Call::new(key, millis(ttl), millis(wait)),
+        _ => panic!("a lock is a key, a ttl and a wait: {words:?}"),
+    }
 }
 
 fn manner(words: &[&str]) -> Manner {

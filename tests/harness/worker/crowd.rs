@@ -3,12 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use tokio::task::{JoinSet, LocalSet};
 
-use super::locks::{Held, Locks};
+use super::locks::{Call, Held, Locks};
 use super::visit::{Manner, Visit};
 
 /// Has `callers` tasks ask for one lock, one after the other, and visit the resource in their turn.
@@ -17,7 +16,7 @@ use super::visit::{Manner, Visit};
 pub(crate) async fn crowd(
     locks: &impl Locks,
     resource: &MultiplexedConnection,
-    (key, ttl, wait): (&str, Duration, Duration),
+    call: &Call,
     callers: usize,
 ) -> String {
     let served = Rc::new(RefCell::new(Vec::new()));
@@ -25,10 +24,10 @@ pub(crate) async fn crowd(
     let one_thread = LocalSet::new();
     let mut tasks = JoinSet::new();
     for caller in 0..callers {
-        let (locks, key, served) = (locks.clone(), key.to_owned(), served.clone());
-        let visit = Visit::new(&key, resource, Manner::Brisk, locks.mode());
+        let (locks, call, served) = (locks.clone(), call.clone(), served.clone());
+        let visit = Visit::new(&call.name, resource, Manner::Brisk, locks.mode());
         let turn = async move {
-            let held = locks.acquire(&key, ttl, wait).await?;
+            let held = locks.acquire(&call).await?;
             served.borrow_mut().push(caller);
             let written = visit.make(held.token()).await;
             assert!(written.expect("the resource is there"), "a stale write");
@@ -52,21 +51,19 @@ pub(crate) async fn crowd(
 /// The number of callers that acquire or release many locks together.
 const CALLERS: usize = 100;
 
-/// Acquires the locks of all these keys, and keeps them.
+/// Makes all these calls, and keeps the locks.
 pub(crate) async fn many<L: Locks>(
     locks: &L,
-    keys: Vec<String>,
-    ttl: Duration,
-    wait: Duration,
+    calls: impl Iterator<Item = Call>,
 ) -> Result<Vec<L::Held>, String> {
     let mut callers = JoinSet::new();
-    let keys = Arc::new(keys);
+    let calls = Arc::new(calls.collect::<Vec<_>>());
     for caller in 0..CALLERS {
-        let (locks, keys) = (locks.clone(), keys.clone());
+        let (locks, calls) = (locks.clone(), calls.clone());
         callers.spawn(async move {
             let mut own = Vec::new();
-            for key in keys.iter().skip(caller).step_by(CALLERS) {
-                own.push(locks.acquire(key, ttl, wait).await?);
+            for call in calls.iter().skip(caller).step_by(CALLERS) {
+                own.push(locks.acquire(call).await?);
             }
             Ok::<_, String>(own)
         });
@@ -76,7 +73,6 @@ pub(crate) async fn many<L: Locks>(
     all.map(|all| all.into_iter().flatten().collect())
 }
 
-/// Releases them all.
 pub(crate) async fn release_all<H: Held>(mut all: Vec<H>) -> Result<(), String> {
     let mut callers = JoinSet::new();
     while !all.is_empty() {
@@ -92,13 +88,9 @@ pub(crate) async fn release_all<H: Held>(mut all: Vec<H>) -> Result<(), String> 
 }
 
 /// Acquires and releases a lock, again and again.
-pub(crate) async fn cycle(
-    locks: &impl Locks,
-    (key, ttl, wait): (&str, Duration, Duration),
-    times: usize,
-) -> Result<(), String> {
+pub(crate) async fn cycle(locks: &impl Locks, call: &Call, times: usize) -> Result<(), String> {
     for _ in 0..times {
-        locks.acquire(key, ttl, wait).await?.release().await?;
+        locks.acquire(call).await?.release().await?;
     }
     Ok(())
 }

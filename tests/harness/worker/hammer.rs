@@ -7,15 +7,13 @@ use std::time::{Duration, Instant};
 use redis::aio::MultiplexedConnection;
 use tokio::task::JoinSet;
 
-use super::locks::Locks;
+use super::locks::{Call, Locks};
 use super::visit::{Manner, Visit};
 
 /// The plan of a hammer.
 #[derive(Debug, Clone)]
 pub(crate) struct Hammer {
-    pub(crate) key: String,
-    pub(crate) ttl: Duration,
-    pub(crate) wait: Duration,
+    pub(crate) call: Call,
     pub(crate) tasks: usize,
     pub(crate) end: End,
 }
@@ -23,7 +21,6 @@ pub(crate) struct Hammer {
 /// The condition on which a task begins no other visit.
 #[derive(Debug, Clone)]
 pub(crate) enum End {
-    /// After this time.
     After(Duration),
     /// When the resource has a key of this name.
     When(String),
@@ -41,7 +38,6 @@ impl End {
     }
 }
 
-/// The results.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     visits: usize,
@@ -79,8 +75,8 @@ async fn visit_again_and_again(
     let mut tally = Tally::default();
     let start = Instant::now();
     while !plan.end.has_come(start, &mut resource).await {
-        let visit = Visit::new(&plan.key, &resource, Manner::Brisk, locks.mode()).of_task(task);
-        match locks.run(&plan.key, plan.ttl, plan.wait, visit).await {
+        let visit = Visit::new(&plan.call.name, &resource, Manner::Brisk, locks.mode());
+        match locks.run(&plan.call, visit.of_task(task)).await {
             Ok(Ok(_)) => tally.visits += 1,
             Ok(Err(_)) => tally.fail("Resource"),
             Err(words) => tally.fail(words.split(' ').next().unwrap_or_default()),

@@ -7,9 +7,52 @@ use super::mode::Mode;
 use super::visit::Visit;
 use crate::wait;
 
+/// A call for a lock. Clients of other kinds hold one lock at a time, without a token, and retain none.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    /// The lock as its test names it.
+    pub(crate) name: String,
+    /// Its keys, in the order of the call.
+    pub(crate) keys: Vec<String>,
+    pub(crate) ttl: Duration,
+    pub(crate) wait: Duration,
+    pub(crate) token: Token,
+    /// For how long its client retains the lease after the release.
+    pub(crate) retain: Duration,
+}
+
+/// When a call asks for its token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// With the lock for half of the names, and after it for the others.
+    ByName,
+    WithLock,
+    AfterLock,
+    /// Its holder may [ask](Held::mint) later.
+    Never,
+}
+
+impl Call {
+    /// A `+` in the name separates several keys.
+    pub(crate) fn new(name: &str, ttl: Duration, wait: Duration) -> Self {
+        Self {
+            name: name.to_owned(),
+            keys: name.split('+').map(str::to_owned).collect(),
+            ttl,
+            wait,
+            token: Token::ByName,
+            retain: Duration::ZERO,
+        }
+    }
+
+    /// The same call with its token at another time.
+    pub(crate) fn with(self, token: Token) -> Self {
+        Self { token, ..self }
+    }
+}
+
 /// A client. A failure is a string: a kind, a space, a message.
 pub(crate) trait Locks: Clone + Send + Sync + 'static {
-    /// A lock that is held.
     type Held: Held;
 
     /// The same client, whose calls from now on hold their locks so. Other kinds always hold them alone.
@@ -22,79 +65,27 @@ pub(crate) trait Locks: Clone + Send + Sync + 'static {
         Mode::Plain
     }
 
-    /// Waits for the lock for at most `wait`.
-    fn acquire(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-    ) -> impl Future<Output = Result<Self::Held, String>> + Send;
-
-    /// The same for a lock without a token, for which the holder may ask later. Other kinds have no tokens.
-    fn take(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-    ) -> impl Future<Output = Result<Self::Held, String>> + Send {
-        self.acquire(key, ttl, wait)
-    }
-
-    /// The same for a lock that comes with its token. Other kinds have no tokens.
-    fn acquire_fenced(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-    ) -> impl Future<Output = Result<Self::Held, String>> + Send {
-        self.acquire(key, ttl, wait)
-    }
-
-    /// The same for several locks together. Other kinds have none of these.
-    fn acquire_all(
-        &self,
-        _keys: [&str; 2],
-        _ttl: Duration,
-        _wait: Duration,
-    ) -> impl Future<Output = Result<Self::Held, String>> + Send {
-        async { Err("InvalidOptions it holds one lock at a time".to_owned()) }
-    }
-
-    /// The same for a lock that its client retains for `retain` after the release. Other kinds ignore
-    /// this.
-    fn acquire_retained(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-        _retain: Duration,
-    ) -> impl Future<Output = Result<Self::Held, String>> + Send {
-        self.acquire(key, ttl, wait)
-    }
+    fn acquire(&self, call: &Call) -> impl Future<Output = Result<Self::Held, String>> + Send;
 
     /// One visit under the lock, as a service would make it. The inner failure is the resource's.
     fn run(
         &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
+        call: &Call,
         visit: Visit,
     ) -> impl Future<Output = Result<redis::RedisResult<bool>, String>> + Send {
         async move {
-            let held = self.acquire(key, ttl, wait).await?;
+            let held = self.acquire(call).await?;
             let made = visit.make(held.token()).await;
             held.release().await?;
             Ok(made)
         }
     }
 
-    /// Ends the client.
     fn shutdown(&self) -> impl Future<Output = ()> + Send {
         async {}
     }
 }
 
-/// A lock that is held.
 pub(crate) trait Held: Send + Sync + 'static {
     /// The fencing token; 0 if the lock has none.
     fn token(&self) -> u64 {
@@ -117,7 +108,6 @@ pub(crate) trait Held: Send + Sync + 'static {
         }
     }
 
-    /// Extends the lease.
     fn renew(&mut self) -> impl Future<Output = Result<(), String>> + Send;
 
     /// Goes on as a reader.
@@ -128,6 +118,5 @@ pub(crate) trait Held: Send + Sync + 'static {
         async { Err("InvalidOptions it has no readers".to_owned()) }
     }
 
-    /// Releases it.
     fn release(self) -> impl Future<Output = Result<(), String>> + Send;
 }

@@ -20,10 +20,6 @@ pub(crate) enum Mode {
 
 impl Mode {
     /// Reads `plain`, `write`, `at-least MS`, `read`, `permits N` or `permits N take M`.
-    ///
-    /// # Panics
-    ///
-    /// On other words: the test is wrong.
     pub(crate) fn parse(words: &[&str]) -> Self {
         let number = |text: &str| text.parse::<u32>().expect("it is a number");
         match words {

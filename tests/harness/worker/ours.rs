@@ -6,7 +6,7 @@ use std::time::Duration;
 use lock_runtime::{Acquire, LockClient, LockError, LockGuard};
 use redis::RedisResult;
 
-use super::locks::{Held, Locks};
+use super::locks::{Call, Held, Locks, Token};
 use super::mode::Mode;
 use super::visit::Visit;
 use crate::shares::Share;
@@ -25,23 +25,18 @@ impl Ours {
         Self { client, mode }
     }
 
-    fn lock(&self, key: &str, ttl: Duration, wait: Duration) -> Acquire {
-        let lock = self.unfenced(key, ttl, wait);
-        // Half of the keys ask for their token with the lock, and half of them after it.
-        if comes_with_token(key) {
-            lock.fenced()
-        } else {
-            lock
-        }
-    }
-
-    fn unfenced(&self, key: &str, ttl: Duration, wait: Duration) -> Acquire {
-        // A `+` separates several keys.
-        let lock = match key.contains('+') {
-            true => self.client.lock_all(key.split('+')),
-            false => self.client.lock(key),
+    fn lock(&self, call: &Call) -> Acquire {
+        let lock = match &call.keys[..] {
+            [key] => self.client.lock(key.as_str()),
+            keys => self.client.lock_all(keys.iter().map(String::as_str)),
         };
-        let lock = lock.ttl(ttl).wait(wait);
+        let lock = lock.ttl(call.ttl).wait(call.wait).retain(call.retain);
+        let is_fenced = match call.token {
+            Token::ByName => comes_with_token(&call.name),
+            Token::WithLock => true,
+            Token::AfterLock | Token::Never => false,
+        };
+        let lock = if is_fenced { lock.fenced() } else { lock };
         match self.mode {
             Mode::Plain => lock,
             Mode::Write => lock.write(),
@@ -63,57 +58,20 @@ impl Locks for Ours {
         self.mode
     }
 
-    async fn acquire(&self, key: &str, ttl: Duration, wait: Duration) -> Result<Holding, String> {
-        held(self.lock(key, ttl, wait)).await
+    async fn acquire(&self, call: &Call) -> Result<Holding, String> {
+        let guard = self.lock(call).acquire().await;
+        match (call.token, guard) {
+            (Token::Never, Ok(guard)) => Ok(Holding { guard, token: 0 }),
+            (_, guard) => Holding::of(guard).await,
+        }
     }
 
-    async fn take(&self, key: &str, ttl: Duration, wait: Duration) -> Result<Holding, String> {
-        let guard = self.unfenced(key, ttl, wait).acquire().await;
-        let guard = guard.map_err(|error| words(&error))?;
-        Ok(Holding { guard, token: 0 })
-    }
-
-    async fn acquire_fenced(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-    ) -> Result<Holding, String> {
-        held(self.unfenced(key, ttl, wait).fenced()).await
-    }
-
-    async fn acquire_all(
-        &self,
-        keys: [&str; 2],
-        ttl: Duration,
-        wait: Duration,
-    ) -> Result<Holding, String> {
-        held(self.client.lock_all(keys).ttl(ttl).wait(wait)).await
-    }
-
-    async fn acquire_retained(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-        retain: Duration,
-    ) -> Result<Holding, String> {
-        held(self.lock(key, ttl, wait).retain(retain)).await
-    }
-
-    async fn run(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-        visit: Visit,
-    ) -> Result<RedisResult<bool>, String> {
-        let acquire = self.lock(key, ttl, wait);
+    async fn run(&self, call: &Call, visit: Visit) -> Result<RedisResult<bool>, String> {
         let body = async |guard: &LockGuard| {
             let token = guard.fencing_token().await.map_err(|error| words(&error))?;
             Ok(visit.make(token.get()).await)
         };
-        let ran = acquire.run(body).await;
+        let ran = self.lock(call).run(body).await;
         ran.map_err(|error| words(&error))?
     }
 
@@ -122,7 +80,7 @@ impl Locks for Ours {
     }
 }
 
-/// Whether a worker asks for the token of this key together with the lock, and not after it.
+/// Whether a worker asks for the token of a lock of this name together with the lock, and not after it.
 pub(crate) fn comes_with_token(key: &str) -> bool {
     key.bytes().last().is_some_and(|last| last % 2 == 0)
 }
@@ -142,10 +100,6 @@ impl Holding {
         };
         holding.await.map_err(|error: LockError| words(&error))
     }
-}
-
-async fn held(lock: Acquire) -> Result<Holding, String> {
-    Holding::of(lock.acquire().await).await
 }
 
 impl Held for Holding {

@@ -12,20 +12,18 @@ use std::time::{Duration, Instant};
 use redis::aio::MultiplexedConnection;
 use redis::{RedisError, RedisResult};
 
-use super::locks::{Held, Locks};
+use super::locks::{Call, Held, Locks};
 
 const STEP: Duration = Duration::from_millis(10);
 
 const DELETE: &str =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
-/// The client.
 #[derive(Clone)]
 pub(crate) struct Plain {
     servers: Vec<redis::Client>,
 }
 
-/// Its lock.
 pub(crate) struct PlainHeld {
     connections: Vec<MultiplexedConnection>,
     key: String,
@@ -52,7 +50,7 @@ impl Plain {
 impl Locks for Plain {
     type Held = PlainHeld;
 
-    async fn acquire(&self, key: &str, ttl: Duration, wait: Duration) -> Result<PlainHeld, String> {
+    async fn acquire(&self, call: &Call) -> Result<PlainHeld, String> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let started = Instant::now();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -63,13 +61,15 @@ impl Locks for Plain {
         }
         let mut held = PlainHeld {
             connections,
-            key: format!("lock:{key}"),
+            key: format!("lock:{}", call.name),
             owner: format!("plain (pid {}) {number}", process::id()),
         };
         loop {
-            match held.try_set(ttl).await {
+            match held.try_set(call.ttl).await {
                 Ok(true) => return Ok(held),
-                Ok(false) if started.elapsed() >= wait => return Err("Busy in time".to_owned()),
+                Ok(false) if started.elapsed() >= call.wait => {
+                    return Err("Busy in time".to_owned());
+                }
                 Ok(false) => tokio::time::sleep(held.pause()).await,
                 Err(error) => return Err(words(&error)),
             }

@@ -14,7 +14,7 @@ use redis::{AsyncConnectionConfig, PushInfo, PushKind, RedisError, RedisResult, 
 use tokio::sync::{Mutex, OnceCell, Semaphore};
 use tokio::task::JoinHandle;
 
-use super::locks::{Held, Locks};
+use super::locks::{Call, Held, Locks};
 use super::plain::words;
 use crate::wait::PATIENCE;
 
@@ -38,7 +38,6 @@ pub enum Version {
     Fair,
 }
 
-/// The client.
 #[derive(Clone)]
 pub(crate) struct Redisson {
     server: redis::Client,
@@ -47,7 +46,6 @@ pub(crate) struct Redisson {
     channels: Arc<Channels>,
 }
 
-/// Its lock.
 pub(crate) struct RedissonHeld {
     lock: Lock,
     ttl: Duration,
@@ -116,13 +114,9 @@ impl Redisson {
 impl Locks for Redisson {
     type Held = RedissonHeld;
 
-    async fn acquire(
-        &self,
-        key: &str,
-        ttl: Duration,
-        wait: Duration,
-    ) -> Result<RedissonHeld, String> {
-        let lock = self.lock(key).await.map_err(|error| words(&error))?;
+    async fn acquire(&self, call: &Call) -> Result<RedissonHeld, String> {
+        let Call { ttl, wait, .. } = *call;
+        let lock = self.lock(&call.name).await.map_err(|error| words(&error))?;
         let has_it = match lock.try_lock(ttl, wait).await {
             Ok(None) => Ok(true),
             Ok(Some(_)) if wait.is_zero() => Ok(false),

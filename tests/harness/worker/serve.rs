@@ -61,10 +61,6 @@ use crate::wait::PATIENCE;
 /// - `shutdown`: shuts the client down and drops it: `ok`
 /// - `leave`: drops what it holds, and the process ends at once without an answer
 /// - `exit`, `abort`: it ends as it is
-///
-/// # Panics
-///
-/// When an argument or a command makes no sense, or the resource is not there: the test is wrong.
 pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     let resource = redis::Client::open(resource).expect("the URL is well formed");
     // No fault reaches this server: only a stalled machine delays its answers.
@@ -122,7 +118,6 @@ fn client(locks: &str) -> LockClientBuilder {
 /// The lock client that a worker uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// This project's.
     Ours,
     /// This project's, with its locks in Redisson's record.
     InRedissonsRecord,
@@ -142,7 +137,6 @@ impl Kind {
         Self::Redisson(Version::Fair),
     ];
 
-    /// The kind with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -27,11 +27,9 @@ pub(crate) struct Visit {
 pub(crate) enum Manner {
     /// Nothing: the round trip leaves enough time for other visits to interfere.
     Brisk,
-    /// The body awaits.
     Sleep(Duration),
     /// The body blocks its thread.
     Block(Duration),
-    /// The body panics.
     Panic,
     /// The body reads and writes again and again, until it is dropped.
     Persist,

@@ -9,7 +9,7 @@ macro_rules! breaches {
     ($($breach:ident: $rule:literal;)+) => {
         /// A rule that a step broke.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Breach {
+        pub enum Breach {
             $(#[doc = $rule] $breach,)+
         }
 
@@ -17,7 +17,7 @@ macro_rules! breaches {
             pub(crate) const ALL: &[Breach] = &[$(Breach::$breach),+];
 
             /// The rule that the breach breaks.
-            pub(crate) fn rule(self) -> &'static str {
+            pub const fn rule(self) -> &'static str {
                 match self {
                     $(Breach::$breach => $rule,)+
                 }
@@ -51,6 +51,9 @@ breaches! {
     Minted: "a mint gives the holder that asks a token, or changes nothing";
     Barged: "a plain command takes a lock past a live waiter only after a holder lost it";
     Misreported: "a release reports that it freed the lock only if it did, and that it had lost it only if it had";
+    OutOfOrder: "a caller that waits for a lock holds none after it";
+    LaterUnseen: "an answer to a poll says if its owner has a lock behind the one in the way";
+    PartRenewed: "a renewal is confirmed only if its owner has all locks";
     TokenForgotten: "a revocation leaves no fence below the token that it took";
 }
 
@@ -103,7 +106,7 @@ impl AuditedRun<'_> {
 
     fn audit_lock(&self, breaches: &mut Breaches) {
         let (before, after) = (self.before.lock, self.after.lock);
-        let ended = self.ended();
+        let ended = self.command.ended();
         let (was, is) = (before.map(who), after.map(who));
         // Whose shares are taken off is checked apart.
         let was_shared = was == Some(Some(OwnerId::PHASE));
@@ -129,7 +132,7 @@ impl AuditedRun<'_> {
         if was.is_none() && is.is_some() && !may_make {
             breaches.add(Breach::MadeAnew);
         }
-        let rests = before
+        let reserves = before
             .and_then(|lock| lock.rest)
             .zip(after.and_then(|lock| lock.rest));
         // An acquire may find a claim of its own owner, or a lease no longer than it asks for. Whether a
@@ -138,7 +141,7 @@ impl AuditedRun<'_> {
         if was == is
             && !was_shared
             && !may_shorten
-            && rests.is_some_and(|(before, after)| after < before)
+            && reserves.is_some_and(|(before, after)| after < before)
         {
             breaches.add(Breach::Shortened);
         }
@@ -149,10 +152,10 @@ impl AuditedRun<'_> {
                 before.map(|lock| lock.value),
                 Some(Value::Ours { share: Some(_), .. })
             );
-        let rests = is == Some(Some(OwnerId::REST));
+        let reserves = is == Some(Some(OwnerId::RESERVED));
         let is_minted = self.command_mints() && self.before != self.after;
         let is_granted =
-            is != was && !rests || was_shared && token(before) != token(after) || is_minted;
+            is != was && !reserves || was_shared && token(before) != token(after) || is_minted;
         if is.is_some()
             && is_granted
             && !is_confirmed

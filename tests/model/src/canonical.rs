@@ -20,6 +20,7 @@ pub(crate) fn reduce(world: &mut World, configuration: &Configuration) {
 
 /// The present connections have one name, and those before them another. Of a call and of an end, only what may follow counts.
 fn forget(world: &mut World, may_refuse: bool) {
+    let is_several = !world.beside.is_empty();
     for client in &mut world.clients {
         let present = std::mem::replace(&mut client.connection.id, PRESENT);
         client.queue.reduce();
@@ -27,6 +28,10 @@ fn forget(world: &mut World, may_refuse: bool) {
             let reports = owner.end().is_some_and(|end| end.ending.owes_report());
             let is_ended = owner.is_ended;
             match &mut owner.phase {
+                Phase::Competing(competing) if is_several => {
+                    competing.reduce_several(present, !owner.awaits_reply);
+                    continue;
+                }
                 Phase::Competing(competing) => {
                     competing.reduce(present, !owner.awaits_reply, may_refuse);
                     continue;
@@ -51,13 +56,12 @@ fn sort_clients(world: &mut World) {
     }
     world.clients.sort();
     let rename = |owner: &mut OwnerId| {
-        // No client has the owner of a phase, or of a lock at rest.
+        // No client has the owner of a phase, or of a reserved lock.
         if let Some(&client) = renamed.get(usize::from(owner.client)) {
             owner.client = client;
         }
     };
-    owners(&mut world.records, rename);
-    for records in other_records(world) {
+    for records in all_records(world) {
         owners(records, rename);
     }
     if let Some((owner, bodies)) = &mut world.waiting_head {
@@ -66,12 +70,16 @@ fn sort_clients(world: &mut World) {
     }
 }
 
-/// The records of a replica, and of a primary that another server has replaced.
-fn other_records(world: &mut World) -> impl Iterator<Item = &mut Records> {
+/// Those of each lock, of a replica, and of a primary that another server has replaced.
+fn all_records(world: &mut World) -> impl Iterator<Item = &mut Records> {
     let replica = world.replica.iter_mut();
     let replica = replica.map(|replica| &mut replica.records);
     let source = world.source.iter_mut();
-    replica.chain(source.filter_map(Source::own_records))
+    let others = replica.chain(source.filter_map(Source::own_records));
+    [&mut world.records]
+        .into_iter()
+        .chain(&mut world.beside)
+        .chain(others)
 }
 
 fn owners(records: &mut Records, mut rename: impl FnMut(&mut OwnerId)) {
@@ -125,8 +133,7 @@ fn each_owner(world: &mut World, id: usize, mut see: impl FnMut(&mut u8)) {
             see(&mut owner.number);
         }
     };
-    owners(&mut world.records, &mut named);
-    for records in other_records(world) {
+    for records in all_records(world) {
         owners(records, &mut named);
     }
     if let Some((owner, _)) = &mut world.waiting_head {
@@ -184,14 +191,13 @@ fn each_token(world: &mut World, mut see: impl FnMut(&mut Token)) {
     see(&mut world.last);
     see(&mut world.highest);
     see(&mut world.highest_alone);
-    of_records(&mut world.records, &mut see);
     if let Some(known) = &mut world.known {
         see(known);
     }
     if let Some(replica) = &mut world.replica {
         see(&mut replica.last);
     }
-    for records in other_records(world) {
+    for records in all_records(world) {
         of_records(records, &mut see);
     }
     for client in &mut world.clients {

@@ -45,7 +45,7 @@ impl World {
         configuration: &Configuration,
         actions: &mut Vec<Action>,
     ) {
-        if client.calls_left > 0 {
+        if client.may_call() {
             actions.push(Action::Arrive(id));
         }
         if !client.shares_left.is_empty() {

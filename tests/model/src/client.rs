@@ -19,15 +19,15 @@ pub(crate) struct Client {
     pub(crate) alive: bool,
     /// The server counts the client as a receiver of announcements.
     pub(crate) subscribed: bool,
-    /// Calls that have not begun.
     pub(crate) calls_left: u8,
     /// The shares of calls that have not begun, the next one last.
     pub(crate) shares_left: Vec<Share>,
+    /// The locks that each call takes together, in their order; of one lock alone it says nothing.
+    pub(crate) together: Vec<u8>,
     /// The callers that want the whole lock. Its waiters leave the ttl that they ask for.
     pub(crate) queue: LocalQueue<Ticks, ()>,
     /// Those that share it. Each is a head.
     pub(crate) sharing: LocalQueue<Ticks, ()>,
-    /// The next owner's number.
     pub(crate) next_number: u8,
     pub(crate) owners: Vec<Owner>,
     pub(crate) connection: Connection,
@@ -77,7 +77,6 @@ pub(crate) struct End {
 pub(crate) struct Lease {
     /// Zero is none.
     pub(crate) token: Token,
-    /// A mint is under way.
     pub(crate) minting: bool,
     /// How long its holder relies on the lease, by the holder's clock.
     pub(crate) deadline: Ticks,
@@ -93,7 +92,7 @@ pub(crate) struct Lease {
     pub(crate) torn: bool,
     pub(crate) downgrades: Downgrade,
     /// How long the lock is to stay taken although its holder is done.
-    pub(crate) rests: Ticks,
+    pub(crate) reserves: Ticks,
     /// The server took the lock anew when it should have become a share. Its client cannot see that.
     pub(crate) taken_anew: bool,
 }
@@ -162,6 +161,29 @@ impl Owner {
         self.awaits_reply = false;
     }
 
+    /// The machine of a call that competes.
+    pub(crate) fn competing(&mut self) -> &mut Competing<Outstanding> {
+        match &mut self.phase {
+            Phase::Competing(competing) => competing,
+            phase => unreachable!("{phase:?} does not compete"),
+        }
+    }
+
+    pub(crate) fn held(&mut self) -> &mut Lease {
+        match &mut self.phase {
+            Phase::Held(lease) => lease,
+            phase => unreachable!("{phase:?} holds nothing"),
+        }
+    }
+
+    /// The end of one that is being ended.
+    pub(crate) fn ending(&mut self) -> &mut End {
+        match &mut self.phase {
+            Phase::Ending(end) => end,
+            phase => unreachable!("{phase:?} is not ended"),
+        }
+    }
+
     /// Whether it is a head of a local queue, or owes it one.
     pub(crate) fn is_head(&self) -> bool {
         match &self.phase {
@@ -221,11 +243,11 @@ impl Lease {
         !self.lost && self.deadline > 0
     }
 
-    /// How long the lock is to stay taken if it is released now. A lost lease rests no more, and one without a body has
+    /// How long the lock is to stay taken if it is released now. A lost lease is not reserved, and one without a body has
     /// done nothing.
-    pub(crate) fn rest(&self) -> Ticks {
+    pub(crate) fn reservation(&self) -> Ticks {
         if self.is_valid() && self.body == Body::Inside {
-            self.rests
+            self.reserves
         } else {
             0
         }
@@ -238,12 +260,13 @@ impl Lease {
 }
 
 impl Client {
-    pub(crate) fn new(calls: u8, shares: &[Share]) -> Client {
+    pub(crate) fn new(calls: u8, shares: &[Share], together: Vec<u8>) -> Client {
         Client {
             alive: true,
             subscribed: true,
             calls_left: calls,
             shares_left: shares.to_vec(),
+            together,
             queue: LocalQueue::new(),
             sharing: LocalQueue::new(),
             next_number: 0,
@@ -252,8 +275,28 @@ impl Client {
         }
     }
 
+    /// The locks of its calls.
+    pub(crate) fn locks(&self) -> &[u8] {
+        if self.together.is_empty() {
+            &[0]
+        } else {
+            &self.together
+        }
+    }
+
+    /// Whether a call may begin. Where there are several locks, a client has one at a time.
+    pub(crate) fn may_call(&self) -> bool {
+        self.calls_left > 0 && (self.together.is_empty() || self.owners.is_empty())
+    }
+
     pub(crate) fn find(&self, number: u8) -> Option<usize> {
         self.owners.iter().position(|owner| owner.number == number)
+    }
+
+    /// Whether a call waits with this owner.
+    pub(crate) fn waits_as(&self, number: u8) -> bool {
+        let index = self.find(number);
+        index.is_some_and(|index| matches!(self.owners[index].phase, Phase::Competing(_)))
     }
 
     pub(crate) fn leases(&self) -> impl Iterator<Item = (u8, &Lease)> {
@@ -282,7 +325,7 @@ impl Client {
                     lease.deadline = (lease.deadline - 1).max(0);
                     lease.holding.pass(of_turns.tick);
                     lease.retained = (lease.retained - 1).max(0);
-                    lease.rests = (lease.rests - 1).max(0);
+                    lease.reserves = (lease.reserves - 1).max(0);
                 }
                 Phase::Ending(End { ending, .. }) => {
                     // No caller waits for so long: it is told that the outcome is not known.

@@ -1,9 +1,9 @@
 //! The bounds of one exploration, and the model that the checker sees.
 
 use crate::canonical;
-use crate::conduct::{ClientRules, LocalTurns};
+use crate::conduct::LocalTurns;
 use crate::control::SafetyLine;
-use crate::explore::{Model, Named, Property};
+use crate::explore::{Model, Property};
 use crate::faults::{Budget, Fault};
 use crate::properties;
 use crate::seeded::Seeded;
@@ -22,7 +22,6 @@ pub enum Class {
 /// The bounds of one exploration.
 #[derive(Clone, Debug)]
 pub struct Configuration {
-    /// The name.
     pub name: &'static str,
     /// The scenarios that it contains.
     pub about: &'static str,
@@ -30,6 +29,8 @@ pub struct Configuration {
     pub calls: Vec<u8>,
     /// The shares that each client asks for beside them, the first one last.
     pub shares: Vec<Vec<Share>>,
+    /// The locks that the calls of each client name, in the order of the call; of one lock alone it says nothing.
+    pub together: &'static [&'static [u8]],
     /// How many shares one script grants at most.
     pub share_window: usize,
     /// How many waiters, or lapsed shares, one script looks at.
@@ -44,7 +45,6 @@ pub struct Configuration {
     pub modes: Vec<Mode>,
     /// The properties that must hold.
     pub class: Class,
-    /// The lease's length.
     pub ttl: Ticks,
     /// How long a waiter has to confirm its grant.
     pub claim: Ticks,
@@ -86,8 +86,8 @@ pub struct Configuration {
     pub deletes: bool,
     /// One in so many states is run on without faults, to check that it recovers.
     pub recovers: Option<u64>,
-    /// The seeded mistake.
     pub seeded: Option<Seeded>,
+    pub removed: Option<SafetyLine>,
 }
 
 impl Configuration {
@@ -112,21 +112,31 @@ impl Configuration {
         self.shares.iter().any(|shares| !shares.is_empty()) || self.budget.allows(Fault::Downgrade)
     }
 
-    pub(crate) fn client_rules(&self) -> ClientRules {
-        ClientRules {
-            ttls: [self.ttl, self.ttl + self.mixed],
-            turns: self.turns,
-            local_turns: LocalTurns::of(self.local_turns),
-            retain: self.retain,
-            at_least: self.at_least,
-            forgets: self.forgets,
-            synchronous: self.synchronous,
-            takes: self.takes,
-            deletes: self.deletes,
-            writes: self.writes,
-            confirms: self.confirms,
-            seeded: self.seeded,
+    /// How many locks there are beside the first.
+    pub(crate) fn beside(&self) -> usize {
+        let named = self.together.iter().copied().flatten().max();
+        named.map_or(0, |&last| usize::from(last))
+    }
+
+    /// The locks of a client's calls, in the order in which they take them.
+    pub(crate) fn order(&self, client: usize) -> Vec<u8> {
+        let mut locks = self
+            .together
+            .get(client)
+            .map_or(Vec::new(), |named| named.to_vec());
+        if self.seeded != Some(Seeded::Unsorted) {
+            locks.sort_unstable();
         }
+        locks
+    }
+
+    /// The ttls that callers ask for, alternately.
+    pub(crate) fn ttls(&self) -> [Ticks; 2] {
+        [self.ttl, self.ttl + self.mixed]
+    }
+
+    pub(crate) fn turns_in_time(&self) -> LocalTurns {
+        LocalTurns::of(self.local_turns)
     }
 
     pub(crate) fn longest(&self) -> Ticks {
@@ -142,49 +152,30 @@ impl Configuration {
         self.longest().max(self.live - 1 + self.claim) + self.skew.max(0)
     }
 
-    /// The same configuration with a mistake.
     #[must_use]
     pub fn with(mut self, seeded: Seeded) -> Configuration {
         self.seeded = Some(seeded);
         self
     }
 
-    /// The same configuration with a third client, with one more of each fault, or with longer times where the lock
-    /// moves.
     #[must_use]
-    pub fn deeper(mut self) -> Configuration {
-        if self.confirms {
-            self.delay = 1;
-            for time in [
-                &mut self.ttl,
-                &mut self.claim,
-                &mut self.live,
-                &mut self.late,
-            ] {
-                *time += 1;
-            }
-        } else if self.calls.len() < 3 {
-            self.calls.push(1);
-        } else {
-            self.budget = self.budget.deeper();
-        }
+    pub fn without(mut self, line: SafetyLine) -> Configuration {
+        self.removed = Some(line);
         self
-    }
-}
-
-impl Named for Configuration {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn removed(&self) -> Option<SafetyLine> {
-        self.seeded.and_then(Seeded::removed)
     }
 }
 
 impl Model for Configuration {
     type State = World;
     type Action = Action;
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn removed(&self) -> Option<SafetyLine> {
+        self.removed
+    }
 
     fn first(&self) -> World {
         World::new(self)

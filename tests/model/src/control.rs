@@ -10,35 +10,21 @@ macro_rules! is_removed {
 }
 pub(crate) use is_removed;
 
-macro_rules! safety_lines {
-    ($($name:ident),+) => {
-        /// A line of the runtime without which a lock is not safe.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(non_camel_case_types, reason = "as the runtime has them")]
-        pub(crate) enum SafetyLine {
-            $($name,)+
-        }
-
-        /// The names of the safety lines in the files that the model shares with the runtime.
-        pub const SAFETY_LINES: &[&str] = &[$(stringify!($name)),+];
-
-        impl SafetyLine {
-            /// The name, as the runtime declares it.
-            pub(crate) fn name(self) -> &'static str {
-                SAFETY_LINES[self as usize]
-            }
-        }
-    };
-}
-
-safety_lines! {
+/// A line of the runtime without which a lock is not safe, in a file that the model shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(
+    non_camel_case_types,
+    missing_docs,
+    reason = "as the runtime declares them"
+)]
+pub enum SafetyLine {
     confirmation_of_a_grant,
     more_than_half,
     same_owner_for_each_attempt,
-    token_of_a_lost_cede,
+    token_of_a_lost_yield,
     token_written_back,
     ttl_of_the_successor,
-    vote_under_a_cede
+    vote_under_a_yield,
 }
 
 thread_local! {

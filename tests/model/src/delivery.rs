@@ -11,7 +11,7 @@ use crate::server::{
 use crate::world::World;
 
 /// The bits of scripts, beside those of plain locks and of shares.
-const RESTS: u16 = 1 << 8;
+const RESERVES: u16 = 1 << 8;
 const MINTS: u16 = 1 << 9;
 
 impl World {
@@ -34,7 +34,7 @@ impl World {
             Kind::Renew { .. } => 2,
             Kind::Release => 4,
             Kind::End { .. } => 8,
-            Kind::Rest { .. } => RESTS,
+            Kind::Reserve { .. } => RESERVES,
             // Not a script, so the server always knows it.
             Kind::Take { .. } | Kind::Delete { .. } => 0,
             Kind::Mint => MINTS,
@@ -42,15 +42,22 @@ impl World {
         let of_shares = request.share.is_some()
             || configuration.writes && matches!(request.kind, Kind::End { .. });
         // There is one script for that, since a share has no minimum.
-        let script = script << if of_shares && script < RESTS { 4 } else { 0 };
+        let script = script << if of_shares && script < RESERVES { 4 } else { 0 };
         if request.has_text {
             self.scripts |= script;
         }
         let is_known = self.scripts & script == script;
+        let command = command_of(id, &request, configuration.writes);
+        let (mut in_the_way, mut holds_later) = (0, false);
         let answer = match mode {
             None => Some(Answer::Unavailable),
+            Some(_) if !configuration.together.is_empty() => {
+                let run = self.run_together(id, command, configuration);
+                (in_the_way, holds_later) = (run.in_the_way as u8, run.holds_later);
+                Some(run.answer)
+            }
             Some(mode) => is_known.then(|| {
-                let run = |world: &mut World| world.run(id, &request, mode, configuration);
+                let run = |world: &mut World| world.run(command, &request, mode, configuration);
                 self.on_server(request.server, run)
             }),
         };
@@ -62,45 +69,30 @@ impl World {
                 kind: request.kind,
                 answer: answer.map(plain),
                 age: if counts { request.age } else { 0 },
+                in_the_way,
+                holds_later,
             }));
         }
     }
 
     fn run(
         &mut self,
-        id: u8,
+        command: Command,
         request: &Request,
         mode: Mode,
         configuration: &Configuration,
     ) -> Answer {
         let server = request.server;
-        let name = |number| OwnerId { client: id, number };
-        let owner = name(request.number);
-        let plain = || match request.kind {
-            Kind::End { successor: None } if configuration.writes && request.share.is_none() => {
-                Command::ShareEnd { owner, share: None }
-            }
-            Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
-            Kind::Take { ttl, .. } => Command::Take { owner, ttl },
-            Kind::Mint => Command::Mint { owner },
-            Kind::Downgrade { .. } => unreachable!("its owner asks for a share"),
-            Kind::Renew { ttl, .. } => Command::Renew { owner, ttl },
-            Kind::Release => Command::Release { owner },
-            Kind::Rest { ttl } => Command::Rest { owner, ttl },
-            Kind::Delete { token } => Command::Delete { owner, token },
-            Kind::End { successor } => Command::End {
-                owner,
-                successor: successor.map(|(number, ttl)| (name(number), ttl)),
-            },
-        };
-        let of_share = |share| of_share(request.kind, owner, share);
-        let command = request.share.map_or_else(plain, of_share);
         let (before, answer) = self.run_command(server, command, mode, configuration);
         self.note_taken_anew(&before, command, answer);
         self.note_barged(&before, command, answer);
-        self.note_rest(&before, command, answer);
+        self.note_reserve(&before, command, answer);
         self.note_freed(&before, command);
-        if request.awaited && answer == Answer::Nil && self.records.share(owner).is_some() {
+        if let Command::Renew { owner, .. } | Command::ShareRenew { owner, .. } = command
+            && request.awaited
+            && answer == Answer::Nil
+            && self.records.share(owner).is_some()
+        {
             self.breaches.add(Breach::WronglyLost);
         }
         answer
@@ -172,35 +164,26 @@ impl World {
     }
 
     /// Notes for how long a lock has to stay taken, and if an end frees it before.
-    fn note_rest(&mut self, before: &Records, command: Command, answer: Answer) {
-        if let (Command::Rest { ttl, .. }, Answer::Code(1)) = (command, answer) {
+    fn note_reserve(&mut self, before: &Records, command: Command, answer: Answer) {
+        if let (Command::Reserve { ttl, .. }, Answer::Code(1)) = (command, answer) {
             self.minimum = ttl;
         }
-        let (Command::Release { owner }
-        | Command::Delete { owner, .. }
-        | Command::End { owner, .. }
-        | Command::ShareEnd { owner, .. }) = command
-        else {
+        let is_reserve = matches!(command, Command::Reserve { .. });
+        let Some(owner) = command.ended().filter(|_| !is_reserve) else {
             return;
         };
         let is_ended = before.holder() == Some(owner) && self.records.holder() != Some(owner);
         let client = self.client(owner.client);
         let index = client.find(owner.number).filter(|_| is_ended);
         let end = index.and_then(|index| client.owners[index].end());
-        if end.is_some_and(|end| end.ending.rests()) {
+        if end.is_some_and(|end| end.ending.reserves()) {
             self.breaches.add(Breach::FreedEarly);
         }
     }
 
     /// Notes that an end has freed what its owner held.
     fn note_freed(&mut self, before: &Records, command: Command) {
-        let (Command::Release { owner }
-        | Command::Delete { owner, .. }
-        | Command::End { owner, .. }
-        | Command::Rest { owner, .. }
-        | Command::ShareRelease { owner, .. }
-        | Command::ShareEnd { owner, .. }) = command
-        else {
+        let Some(owner) = command.ended() else {
             return;
         };
         // A share that has lapsed is taken off like any other, as long as no lock came between.
@@ -208,10 +191,15 @@ impl World {
             let mut members = records.members().iter();
             records.holder() == Some(owner) || members.any(|member| member.owner == owner)
         };
-        let is_freed = has_it(before) && !has_it(&self.records);
+        if has_it(before) && !has_it(&self.records) {
+            self.note_freed_of(owner);
+        }
+    }
+
+    /// Notes that the owner has nothing any more of what it held until now.
+    pub(crate) fn note_freed_of(&mut self, owner: OwnerId) {
         let client = self.client(owner.client);
-        if is_freed
-            && let Some(index) = client.find(owner.number)
+        if let Some(index) = client.find(owner.number)
             && let Phase::Ending(end) = &mut client.owners[index].phase
         {
             end.has_freed = true;
@@ -260,6 +248,30 @@ impl World {
     }
 }
 
+/// What a client's request asks for. `writes`: its exclusive owners are writers.
+fn command_of(id: u8, request: &Request, writes: bool) -> Command {
+    let name = |number| OwnerId { client: id, number };
+    let owner = name(request.number);
+    if let Some(share) = request.share {
+        return of_share(request.kind, owner, share);
+    }
+    match request.kind {
+        Kind::End { successor: None } if writes => Command::ShareEnd { owner, share: None },
+        Kind::Acquire { ttl, queue } => Command::Acquire { owner, ttl, queue },
+        Kind::Take { ttl, .. } => Command::Take { owner, ttl },
+        Kind::Mint => Command::Mint { owner },
+        Kind::Downgrade { .. } => unreachable!("its owner asks for a share"),
+        Kind::Renew { ttl, .. } => Command::Renew { owner, ttl },
+        Kind::Release => Command::Release { owner },
+        Kind::Reserve { ttl } => Command::Reserve { owner, ttl },
+        Kind::Delete { token } => Command::Delete { owner, token },
+        Kind::End { successor } => Command::End {
+            owner,
+            successor: successor.map(|(number, ttl)| (name(number), ttl)),
+        },
+    }
+}
+
 /// The command of a share's owner.
 fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
     let take = share.take;
@@ -274,7 +286,7 @@ fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
         Kind::Renew { ttl, .. } => Command::ShareRenew { owner, take, ttl },
         Kind::Release | Kind::Delete { .. } => Command::ShareRelease { owner, take },
         Kind::Take { .. } | Kind::Mint => unreachable!("a share has a token"),
-        Kind::Rest { .. } => unreachable!("a share has no minimum"),
+        Kind::Reserve { .. } => unreachable!("a share has no minimum"),
         Kind::End { .. } => Command::ShareEnd {
             owner,
             share: Some(share),

@@ -13,10 +13,14 @@ use std::time::{Duration, Instant};
 use crate::control::{Removed, SafetyLine};
 use crate::fingerprint::{Fingerprint, Identity};
 
-/// A model that can be explored.
 pub(crate) trait Model {
     type State: Clone + Hash;
     type Action: Copy + PartialEq + fmt::Debug;
+
+    fn name(&self) -> &'static str;
+
+    /// The line that the scripts are without.
+    fn removed(&self) -> Option<SafetyLine>;
 
     fn first(&self) -> Self::State;
 
@@ -39,7 +43,6 @@ pub(crate) trait Model {
     fn properties(&self) -> Vec<Property<Self>>;
 }
 
-/// A property of states.
 pub(crate) struct Property<M: Model + ?Sized> {
     pub(crate) name: &'static str,
     pub(crate) expected: Expected,
@@ -89,19 +92,16 @@ pub(crate) enum Expected {
 pub(crate) enum Until {
     /// Any property that must always hold is broken.
     AnyBroken,
-    /// The same, or so many states were reached.
-    Reached(usize),
     /// This property is broken.
     Broken(&'static str),
 }
 
-/// The result of a search.
 pub(crate) struct Search {
     pub(crate) states: usize,
     pub(crate) depth: usize,
     /// Each broken rule, with the shortest steps to it.
     pub(crate) broken: BTreeMap<&'static str, Vec<String>>,
-    /// The properties that should hold in some state, and hold in none. None are known if states were left out.
+    /// The properties that should hold in some state, and hold in none.
     pub(crate) unseen: Vec<&'static str>,
 }
 
@@ -117,13 +117,8 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
     let mut waiting = VecDeque::from([(first, mark, 0)]);
     let mut actions = Vec::new();
     let mut depth = 0;
-    let mut is_whole = true;
     while let Some((state, mark, steps)) = waiting.pop_front() {
         depth = steps;
-        if matches!(until, Until::Reached(most) if reached.len() > most) {
-            is_whole = false;
-            break;
-        }
         let mut is_over = false;
         for property in &properties {
             let holds = property.holds(model, &state, mark);
@@ -131,7 +126,7 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
             if holds != is_always && !found.contains_key(property.name) {
                 found.insert(property.name, mark);
                 is_over |= match until {
-                    Until::AnyBroken | Until::Reached(_) => is_always,
+                    Until::AnyBroken => is_always,
                     Until::Broken(name) => name == property.name,
                 };
             }
@@ -162,9 +157,7 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
         states: reached.len(),
         depth,
         broken: broken.collect(),
-        unseen: unseen
-            .filter(|name| is_whole && !found.contains_key(name))
-            .collect(),
+        unseen: unseen.filter(|name| !found.contains_key(name)).collect(),
     }
 }
 
@@ -199,13 +192,9 @@ fn steps_to<M: Model>(mark: u64, model: &M, reached: &Reached) -> Vec<String> {
 /// The result of an exploration.
 #[derive(Debug)]
 pub struct Report {
-    /// The configuration's name.
     pub name: &'static str,
-    /// The number of different states.
     pub states: usize,
-    /// The number of steps to the farthest state.
     pub depth: usize,
-    /// The time that the exploration took.
     pub took: Duration,
     /// Each broken rule, with the shortest steps to it.
     pub broken: BTreeMap<&'static str, Vec<String>>,
@@ -213,36 +202,17 @@ pub struct Report {
     pub unseen: Vec<&'static str>,
 }
 
-/// A configuration of a model.
-pub(crate) trait Named: Model {
-    /// The configuration's name.
-    fn name(&self) -> &'static str;
-
-    /// The line of the runtime that is removed.
-    fn removed(&self) -> Option<SafetyLine> {
-        None
-    }
-}
-
-/// Explores a configuration of a model.
 pub trait Explore {
     /// Explores every state, or until a rule is broken.
     fn explore(&self) -> Report;
-
-    /// Explores the nearest states, so many at the most, or until a rule is broken.
-    fn explore_some(&self, most: usize) -> Report;
 
     /// Explores until this rule is broken.
     fn explore_for(&self, rule: &'static str) -> Report;
 }
 
-impl<M: Named> Explore for M {
+impl<M: Model> Explore for M {
     fn explore(&self) -> Report {
         Report::of(self, Until::AnyBroken)
-    }
-
-    fn explore_some(&self, most: usize) -> Report {
-        Report::of(self, Until::Reached(most))
     }
 
     fn explore_for(&self, rule: &'static str) -> Report {
@@ -251,7 +221,7 @@ impl<M: Named> Explore for M {
 }
 
 impl Report {
-    fn of<M: Named>(model: &M, until: Until) -> Report {
+    fn of<M: Model>(model: &M, until: Until) -> Report {
         let begin = Instant::now();
         let _removed = Removed::new(model.removed());
         let search = search(model, until);

@@ -19,7 +19,6 @@ const MODES: [Mode; 5] = [
 ];
 
 impl World {
-    /// The faults that may come next.
     pub(crate) fn faults(&self, configuration: &Configuration, actions: &mut Vec<Action>) {
         self.faults_of_clients(configuration, actions);
         self.faults_of_server(actions);
@@ -91,6 +90,7 @@ impl World {
             Fault::Flush => self.scripts != 0,
             Fault::ForeignTake | Fault::ForeignTakeForever => free,
             Fault::Delete => !free,
+            Fault::DeleteBeside => self.beside.iter().any(|beside| beside.lock.is_some()),
             Fault::Revoke => self.grant().is_some(),
             Fault::LoseFence => self.records.fence.is_some(),
             Fault::LoseQueue => !self.records.queue.entries().is_empty(),
@@ -103,26 +103,7 @@ impl World {
             Fault::Restart | Fault::RestartEmpty => true,
             _ => false,
         };
-        let faults = [
-            Fault::Flush,
-            Fault::Restart,
-            Fault::RestartEmpty,
-            Fault::ForeignTake,
-            Fault::ForeignTakeForever,
-            Fault::Delete,
-            Fault::Revoke,
-            Fault::LoseFence,
-            Fault::LoseQueue,
-            Fault::LoseShares,
-            Fault::Replicate,
-            Fault::FailOver,
-            Fault::MoveSlot,
-            Fault::TakeOver,
-            Fault::ClockAhead,
-            Fault::ClockBack,
-            Fault::ClockBehind,
-        ];
-        for fault in faults {
+        for &fault in Fault::ALL {
             if self.budget.allows(fault) && useful(fault) {
                 actions.push(Action::ServerFault(fault));
             }
@@ -130,11 +111,11 @@ impl World {
     }
 
     pub(crate) fn fault(&mut self, action: Action, configuration: &Configuration) -> Verdict {
-        let rules = configuration.client_rules();
+        let rules = configuration;
         match action {
             Action::GiveUp(id, number) => {
                 self.budget.spend(Fault::GiveUp);
-                self.on(id, number, |c, i| c.give_up(i, &rules))
+                self.on(id, number, |c, i| c.give_up(i, rules))
             }
             Action::GiveUpBehindHead(id) => {
                 self.budget.spend(Fault::GiveUp);
@@ -144,7 +125,7 @@ impl World {
             Action::TimeOut(id, number) => {
                 self.budget.spend(Fault::Timeout);
                 self.client(id).connection.stop_awaiting(number);
-                self.client(id).unanswered(number, &rules)
+                self.client(id).unanswered(number, rules)
             }
             Action::LoseRequest(id) => {
                 self.budget.spend(Fault::Lose);
@@ -153,15 +134,11 @@ impl World {
             }
             Action::LoseIncoming(id) => {
                 self.budget.spend(Fault::Lose);
-                match self.client(id).connection.down.remove(0) {
-                    Incoming::Push(..) => Ok(()),
-                    Incoming::Reply(reply) => {
-                        self.message_lost(id, reply.number, reply.kind, true, configuration)
-                    }
-                    Incoming::Redirect { request, .. } => {
-                        self.message_lost(id, request.number, request.kind, true, configuration)
-                    }
-                }
+                let lost = self.client(id).connection.down.remove(0);
+                let Some((number, kind)) = lost.command() else {
+                    return Ok(());
+                };
+                self.message_lost(id, number, kind, true, configuration)
             }
             Action::Double(id) => {
                 self.budget.spend(Fault::Double);
@@ -210,25 +187,25 @@ impl World {
             {
                 match kind {
                     Kind::Mint => lease.minting = false,
-                    _ => lease.renewal_failed(&configuration.client_rules()),
+                    _ => lease.renewal_failed(configuration),
                 }
             }
             return Ok(());
         }
         if awaited {
-            client.unanswered(number, &configuration.client_rules())
+            client.unanswered(number, configuration)
         } else {
             Ok(())
         }
     }
 
     fn client_fault(&mut self, fault: Fault, id: u8, configuration: &Configuration) -> Verdict {
-        let rules = configuration.client_rules();
+        let rules = configuration;
         let client = self.client(id);
         match fault {
             Fault::Try => {
                 client.calls_left -= 1;
-                client.try_once(&rules)
+                client.try_once(rules)
             }
             Fault::Crash => {
                 client.connection.tear(configuration.late);
@@ -239,7 +216,7 @@ impl World {
                 (client.queue, client.sharing) = (LocalQueue::new(), LocalQueue::new());
                 Ok(())
             }
-            Fault::Tear => client.tear(configuration.late, &rules),
+            Fault::Tear => client.tear(rules),
             Fault::Unsubscribe => {
                 client.subscribed = false;
                 client
@@ -248,7 +225,7 @@ impl World {
                     .retain(|down| !matches!(down, Incoming::Push(..)));
                 Ok(())
             }
-            Fault::Shutdown => client.shut_down(&rules),
+            Fault::Shutdown => client.shut_down(rules),
             fault => unreachable!("{fault:?} concerns no client"),
         }
     }
@@ -270,6 +247,7 @@ impl World {
             Fault::ForeignTake => self.records.lock = foreign(Some(configuration.ttl)),
             Fault::ForeignTakeForever => self.records.lock = foreign(None),
             Fault::Delete => self.records.lock = None,
+            Fault::DeleteBeside => self.beside[0].lock = None,
             Fault::Revoke => self.revoke(configuration),
             Fault::LoseFence => self.records.fence = None,
             Fault::LoseQueue => self.records.queue = Queue::default(),
@@ -315,7 +293,7 @@ impl World {
         self.scripts = 0;
         for client in &mut self.clients {
             if client.alive {
-                client.tear(configuration.late, &configuration.client_rules())?;
+                client.tear(configuration)?;
             } else {
                 client.subscribed = false;
             }

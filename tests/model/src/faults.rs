@@ -1,71 +1,74 @@
 //! The faults, and how often each may happen in one exploration.
 
-/// A fault, or another event whose number is bounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Fault {
-    /// A caller's wait is over, or its future is dropped.
-    GiveUp,
-    /// A call makes one attempt, beside the waiters.
-    Try,
-    /// A process ends without a release.
-    Crash,
-    /// A message is lost: a command, an answer or an announcement.
-    Lose,
-    /// A command is carried out twice.
-    Double,
-    /// A command is not answered in time, on a connection that stays.
-    Timeout,
-    /// A connection breaks; what it carried to the server may still arrive.
-    Tear,
-    /// A client gets no announcement any more, and the server does not count it as a receiver.
-    Unsubscribe,
-    /// The server forgets its scripts.
-    Flush,
-    /// The server restarts, and kept its data.
-    Restart,
-    /// The server restarts with nothing.
-    RestartEmpty,
-    /// A program that does not know the protocol takes the free lock, with a ttl.
-    ForeignTake,
-    /// The same without a ttl.
-    ForeignTakeForever,
-    /// Another program deletes the lock.
-    Delete,
-    /// An operator takes the lock from its holder, which does not hear of that before it asks.
-    Revoke,
-    /// The fence is evicted, or expires.
-    LoseFence,
-    /// The queue is evicted.
-    LoseQueue,
-    /// A replica gets the present records of the server.
-    Replicate,
-    /// The replica takes over, without the changes that it missed.
-    FailOver,
-    /// The lock's slot is moved to another server, key by key.
-    MoveSlot,
-    /// Another server takes over with all records.
-    TakeOver,
-    /// The server's clock jumps ahead.
-    ClockAhead,
-    /// The server's clock jumps back.
-    ClockBack,
-    /// The server's clock falls behind the last token.
-    ClockBehind,
-    /// The server is impaired for a while.
-    Impair,
-    /// The client is shut down.
-    Shutdown,
-    /// R is evicted.
-    LoseShares,
-    /// A lease is renewed; a bound, not a fault.
-    Renew,
-    /// A lock becomes a share; a bound, not a fault.
-    Downgrade,
-    /// A body asks for a token; a bound, not a fault.
-    Mint,
+listed! {
+    /// A fault, or another event whose number is bounded.
+    Fault {
+        /// A caller's wait is over, or its future is dropped.
+        GiveUp,
+        /// A call makes one attempt, beside the waiters.
+        Try,
+        /// A process ends without a release.
+        Crash,
+        /// A message is lost: a command, an answer or an announcement.
+        Lose,
+        /// A command is carried out twice.
+        Double,
+        /// A command is not answered in time, on a connection that stays.
+        Timeout,
+        /// A connection breaks; what it carried to the server may still arrive.
+        Tear,
+        /// A client gets no announcement any more, and the server does not count it as a receiver.
+        Unsubscribe,
+        /// The server forgets its scripts.
+        Flush,
+        /// The server restarts, and kept its data.
+        Restart,
+        /// The server restarts with nothing.
+        RestartEmpty,
+        /// A program that does not know the protocol takes the free lock, with a ttl.
+        ForeignTake,
+        /// The same without a ttl.
+        ForeignTakeForever,
+        /// Another program deletes the lock.
+        Delete,
+        /// Another program deletes the second of several locks.
+        DeleteBeside,
+        /// An operator takes the lock from its holder, which does not hear of that before it asks.
+        Revoke,
+        /// The fence is evicted, or expires.
+        LoseFence,
+        /// The queue is evicted.
+        LoseQueue,
+        /// A replica gets the present records of the server.
+        Replicate,
+        /// The replica takes over, without the changes that it missed.
+        FailOver,
+        /// The lock's slot is moved to another server, key by key.
+        MoveSlot,
+        /// Another server takes over with all records.
+        TakeOver,
+        /// The server's clock jumps ahead.
+        ClockAhead,
+        /// The server's clock jumps back.
+        ClockBack,
+        /// The server's clock falls behind the last token.
+        ClockBehind,
+        /// The server is impaired for a while.
+        Impair,
+        /// The client is shut down.
+        Shutdown,
+        /// R is evicted.
+        LoseShares,
+        /// A lease is renewed; a bound, not a fault.
+        Renew,
+        /// A lock becomes a share; a bound, not a fault.
+        Downgrade,
+        /// A body asks for a token; a bound, not a fault.
+        Mint,
+    }
 }
 
-const FAULTS: usize = Fault::Mint as usize + 1;
+const FAULTS: usize = Fault::ALL.len();
 
 /// How often each fault may still happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -89,11 +92,6 @@ impl Budget {
     /// Whether no fault is left.
     pub(crate) fn is_spent(&self) -> bool {
         self.0.iter().all(|&times| times == 0)
-    }
-
-    /// One more of each fault that is allowed at all.
-    pub(crate) fn deeper(self) -> Budget {
-        Budget(self.0.map(|times| if times > 0 { times + 1 } else { 0 }))
     }
 
     pub(crate) fn spend(&mut self, fault: Fault) {

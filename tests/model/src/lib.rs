@@ -2,10 +2,8 @@
 //!
 //! `cargo test -p lock-model` explores the small configurations of [`configurations`], and with `LOCK_TEST_LONG=1` all of
 //! them, and prints how many states these have. It also walks at random through larger ones ([`Walk`]).
-//! `cargo run -p lock-model -- --walk 1h [name…]` goes on with that. `cargo run --release -p lock-model -- --deep [name…]`
-//! adds a third client where there are two, and allows one more of each fault where there are three: tens of millions of
-//! states. Where the lock moves, it makes times longer. Without `--deep` it explores the named
-//! configurations, and shows the steps that break a rule.
+//! `cargo run -p lock-model -- --walk 1h [name…]` goes on with that, and without `--walk` it explores the named configurations,
+//! and shows the steps that break a rule.
 //!
 //! # What is modelled
 //!
@@ -30,12 +28,9 @@
 //!   be left. (A checker that sees each state once cannot see that all histories end well.)
 //! - `admission`: every 64th state in which the lock is shared is run on while those inside stay there, with each client
 //!   paused, and with none. Whoever could be inside must be let in by the end of a lease, or of two claims.
-//! - [`several`]: callers that acquire several locks together. It is a model of its own, since what a client does for one
-//!   lock is the same for several, and one more lock for every configuration would multiply its states.
+//! - `together`: calls that take several locks.
 //! - [`quorum`]: a lock on a majority of nodes, with the scripts of a node and the ballot of an owner. It is a model of its
 //!   own, since each node is a server of its own.
-//! - [`frames`]: how the bodies, guards and carried futures of one process share a lease. It is a model of
-//!   its own, since frames meet the rest only where a lease is released.
 //!
 //! # Bounds
 //!
@@ -61,9 +56,8 @@
 //!
 //! # Scenarios
 //!
-//! Each configuration says which scenarios it contains (`configurations`, `several`, `quorum`). Pauses before the
-//! hand-over, in mid-poll, and between the body's end and the release are in every one. [`frames`] has an outer body that
-//! is cancelled with a carried child, and a grandchild that outlives its parent.
+//! Each configuration says which scenarios it contains (`configurations`, `quorum`). Pauses before the
+//! hand-over, in mid-poll, and between the body's end and the release are in every one.
 //!
 //! `conduct::local_turns` states the rule of local turns and of retained leases exactly.
 //!
@@ -97,18 +91,22 @@
 //!
 //! # Mistakes
 //!
-//! [`Seeded`] lists mistakes that the model can make, and `tests/explorations/mistakes.rs` asserts that each is found,
-//! and those of [`several::Mistake`] and [`quorum::Mistake`]. `tests/explorations/controls.rs` has those that are made by
-//! removing a safety line of the runtime ([`SAFETY_LINES`]). Two of the first were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and
-//! [`Seeded::SuccessorForgotten`]. Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`],
-//! [`Seeded::SharesNamedAgain`], [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and
-//! [`Seeded::CountedTwice`]. The head of `conduct::shares` has the rules of locks that become shares.
+//! [`Seeded`] and [`quorum::Mistake`] list mistakes that the model can make, and `tests/explorations/mistakes.rs` asserts that
+//! each is found. `tests/explorations/controls.rs` removes safety lines of the runtime ([`SafetyLine`]). Two of the first
+//! were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and [`Seeded::SuccessorForgotten`].
+//! Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`], [`Seeded::SharesNamedAgain`],
+//! [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and [`Seeded::CountedTwice`]. The head of `conduct::shares`
+//! has the rules of locks that become shares.
 
 // The examples of the files that it shares are tested where they ship.
 #![cfg(not(doctest))]
+#![allow(
+    missing_docs,
+    reason = "its items are for tests alone, and documented where their names do not say all"
+)]
 
-/// An enum of mistakes, and `ALL` of them.
-macro_rules! mistakes {
+/// An enum, and `ALL` of its variants.
+macro_rules! listed {
     ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $mistake:ident,)+ }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,7 +115,6 @@ macro_rules! mistakes {
         }
 
         impl $name {
-            /// Every mistake.
             pub const ALL: &[Self] = &[$(Self::$mistake),+];
         }
     };
@@ -153,7 +150,6 @@ mod explore;
 mod fault_steps;
 mod faults;
 mod fingerprint;
-pub mod frames;
 #[allow(
     dead_code,
     unreachable_pub,
@@ -169,12 +165,13 @@ pub mod quorum;
 mod recovery;
 mod seeded;
 pub mod server;
-pub mod several;
+mod together;
 mod walk;
 mod world;
 
+pub use audit::Breach;
 pub use configuration::{Class, Configuration};
-pub use control::SAFETY_LINES;
+pub use control::SafetyLine;
 pub use explore::{Explore, Report};
 pub use faults::{Budget, Fault};
 pub use seeded::Seeded;

@@ -1,4 +1,4 @@
-//! Explores every configuration, or the named ones; `--deep` adds a client, more faults or longer times to each.
+//! Explores the configurations of the tests, or the named ones.
 //!
 //! `--walk TIME`, such as `90s`, `10m` or `1h`, walks through those for walks instead, one after another, until the time is
 //! over or a rule is broken. The first walk has the number `LOCK_TEST_SEED`, or another one in each run.
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use lock_model::quorum::{CONFIGURATIONS, DEEP};
 use lock_model::{Enough, Explore, Report, Walked, configurations, seed};
 
-const USAGE: &str = "usage: lock-model [--deep | --walk TIME] [NAME…]";
+const USAGE: &str = "usage: lock-model [--walk TIME] [NAME…]";
 
 /// How long each configuration has, before the walks go on in the next one.
 const TURN: Duration = Duration::from_secs(10);
@@ -18,7 +18,6 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match &args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--help"] => println!("{USAGE}"),
-        ["--deep", names @ ..] => explore(names, true),
         ["--walk", time, names @ ..] => {
             let Some(time) = parse_time(time) else {
                 eprintln!("{USAGE}");
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
             };
             return walk(names, time);
         }
-        names => explore(names, false),
+        names => explore(names),
     }
     ExitCode::SUCCESS
 }
@@ -35,18 +34,14 @@ fn is_named(names: &[&str], name: &str) -> bool {
     names.is_empty() || names.contains(&name)
 }
 
-fn explore(names: &[&str], deep: bool) {
-    for mut configuration in configurations::all() {
-        if !is_named(names, configuration.name) {
-            continue;
-        }
-        if deep {
-            configuration = configuration.deeper();
-        }
-        show(&configuration.explore());
-    }
-    let quorums = if deep { DEEP } else { CONFIGURATIONS };
-    let named = quorums.iter().filter(|quorum| is_named(names, quorum.name));
+fn explore(names: &[&str]) {
+    let all = configurations::all().into_iter();
+    let named = all.filter(|configuration| is_named(names, configuration.name));
+    named.for_each(|configuration| show(&configuration.explore()));
+    // The deep ones take long.
+    let deep = DEEP.iter().filter(|_| !names.is_empty());
+    let quorums = CONFIGURATIONS.iter().chain(deep);
+    let named = quorums.filter(|quorum| is_named(names, quorum.name));
     named.for_each(|configuration| show(&configuration.explore()));
 }
 

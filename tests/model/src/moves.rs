@@ -53,7 +53,7 @@ impl Keys {
                 | Kind::Renew { .. }
                 | Kind::Release
                 | Kind::Delete { .. }
-                | Kind::Rest { .. }
+                | Kind::Reserve { .. }
         );
         Keys::of(match (of_lock, request.share) {
             (true, None) => &[Key::Lock],

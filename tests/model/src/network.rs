@@ -51,7 +51,7 @@ pub(crate) enum Kind {
         successor: Option<(u8, Ticks)>,
     },
     /// Keeps the lock taken for so long, although its holder is done.
-    Rest {
+    Reserve {
         ttl: Ticks,
     },
 }
@@ -86,7 +86,6 @@ pub(crate) enum Incoming {
     Push(u8, Option<Share>),
 }
 
-/// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Reply {
     pub(crate) number: u8,
@@ -95,6 +94,9 @@ pub(crate) struct Reply {
     pub(crate) answer: Option<Answer>,
     /// The time since the command was sent; counted only where a lease counts from it.
     pub(crate) age: Ticks,
+    /// Of several locks, the one that the owner waits for, and whether it has one behind that.
+    pub(crate) in_the_way: u8,
+    pub(crate) holds_later: bool,
 }
 
 /// A client's connection to the server. While a slot moves there is one to each of two servers, and one order of the
@@ -126,12 +128,23 @@ impl Default for Connection {
     }
 }
 
+impl Incoming {
+    /// The owner and the kind of the command that it is about.
+    pub(crate) fn command(&self) -> Option<(u8, Kind)> {
+        match self {
+            Incoming::Reply(reply) => Some((reply.number, reply.kind)),
+            Incoming::Redirect { request, .. } => Some((request.number, request.kind)),
+            Incoming::Push(..) => None,
+        }
+    }
+}
+
 impl Kind {
     /// Whether it ends its owner.
     pub(crate) fn ends(self) -> bool {
         matches!(
             self,
-            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. }
+            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Reserve { .. }
         )
     }
 }
@@ -172,27 +185,17 @@ impl Connection {
                 request.awaited = false;
             }
         }
-        self.down.retain(|down| {
-            let (of, kind) = match down {
-                Incoming::Reply(reply) => (reply.number, reply.kind),
-                Incoming::Redirect { request, .. } => (request.number, request.kind),
-                Incoming::Push(..) => return true,
-            };
-            of != number || !is_it(kind)
-        });
+        let is_one = |(of, kind)| of == number && is_it(kind);
+        self.down.retain(|down| !down.command().is_some_and(is_one));
     }
 
     /// A renewal of this owner is under way, or its answer.
     pub(crate) fn is_renewing(&self, number: u8) -> bool {
-        let is_one = |of, kind| of == number && matches!(kind, Kind::Renew { .. });
+        let is_one = |(of, kind)| of == number && matches!(kind, Kind::Renew { .. });
         let mut up = self.up.iter();
         let mut down = self.down.iter();
-        up.any(|request| is_one(request.number, request.kind))
-            || down.any(|down| match down {
-                Incoming::Reply(reply) => is_one(reply.number, reply.kind),
-                Incoming::Redirect { request, .. } => is_one(request.number, request.kind),
-                Incoming::Push(..) => false,
-            })
+        up.any(|request| is_one((request.number, request.kind)))
+            || down.any(|down| down.command().is_some_and(is_one))
     }
 
     /// The connection breaks. Commands under way may arrive for `late` more ticks.

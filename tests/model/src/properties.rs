@@ -2,17 +2,16 @@
 
 use crate::admission;
 use crate::audit::Breach;
-use crate::client::{Body, Client, Lease};
+use crate::client::{Body, Client, Lease, Phase};
 use crate::configuration::{Class, Configuration};
 use crate::explore::Property;
 use crate::faults::Fault;
 use crate::moves::Source;
 use crate::network::{Incoming, Server};
 use crate::recovery;
-use crate::server::{Lock, OwnerId, QueueEntry, Shares, Ticks, Token, Value};
+use crate::server::{Lock, OwnerId, QueueEntry, Records, Shares, Ticks, Token, Value};
 use crate::world::{World, inside};
 
-/// Exclusion.
 pub const EXCLUSION: &str = "no two bodies run within their deadlines";
 /// The deadline that a holder counts on is never after the server's expiry.
 pub const DEADLINE: &str = "no holder relies on the lock for longer than the server keeps it";
@@ -34,7 +33,7 @@ pub const AS_LONG: &str = "a shared lock lasts until its last share lapses, and 
 /// A lock that becomes a share was not lost before.
 pub const UNBROKEN: &str = "a lock that becomes a share is held without a gap";
 /// The minimum of a lock whose holder is done.
-pub const MINIMUM: &str = "a lock at rest stays taken until its minimum is over, and no longer";
+pub const MINIMUM: &str = "a reserved lock stays taken until its minimum is over, and no longer";
 /// A holder learns of its loss as soon as it notices a move, and asks.
 pub const INFORMED: &str =
     "a holder without the lock has not noticed a move, or is asking whether it still holds";
@@ -59,7 +58,7 @@ pub(crate) const UNKNOWN: &str = "an announcement names an owner that its client
 /// A configuration with several shares contains some at once.
 pub(crate) const SHARED: &str = "two bodies share the lock";
 /// A configuration with a minimum contains a waiter that waits for it.
-pub(crate) const RESTED: &str = "a waiter waits for a lock at rest";
+pub(crate) const RESERVED: &str = "a waiter waits for a reserved lock";
 /// A configuration with downgrades contains one that succeeds.
 pub(crate) const DOWNGRADED: &str = "a lock has become a share";
 /// A configuration with plain commands and a crash contains one that overtakes a waiter.
@@ -68,6 +67,8 @@ pub(crate) const PAST_A_WAITER: &str = "a lock was taken past a live waiter";
 pub(crate) const HELD_MEANWHILE: &str = "a slot has moved while its lock was held and awaited";
 /// A configuration with a failover contains records that should not be there any more.
 pub(crate) const RESURRECTED: &str = "a failover brought back an owner that had ended";
+/// A configuration with several locks contains a caller that has some of them.
+pub(crate) const IN_PART: &str = "a caller has one lock and waits for the next";
 /// A configuration contains the faults of its budget.
 pub(crate) const SEEN: &str = "every fault of the budget has happened, and every client is idle";
 
@@ -87,7 +88,8 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     });
     // With two primaries, or a clock behind, a holder that is still to learn of its loss may have the highest token.
     let orders_holders = configuration.notice == 0 && configuration.skew <= 0;
-    if !is_exclusion {
+    // Of several locks, each has an order of its own.
+    if !is_exclusion && configuration.beside() == 0 {
         properties.push(match orders_holders {
             true => always(FENCED, is_fenced),
             false => sometimes(UNORDERED, |world| !is_fenced(world)),
@@ -131,7 +133,7 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     }
     if configuration.at_least > 0 && is_exclusion {
         properties.push(always(MINIMUM, keeps_minimum));
-        properties.push(sometimes(RESTED, is_awaited_at_rest));
+        properties.push(sometimes(RESERVED, is_awaited_while_reserved));
     }
     if configuration.takes && allows(Fault::Crash) {
         properties.push(sometimes(PAST_A_WAITER, is_past_a_waiter));
@@ -140,6 +142,9 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
         properties.push(sometimes(UNKNOWN, |world| {
             world.clients.iter().any(is_unknown_announced)
         }));
+    }
+    if configuration.beside() > 0 {
+        properties.push(sometimes(IN_PART, has_a_part));
     }
     properties.push(sometimes(SEEN, |world| {
         world.budget.is_spent() && world.clients.iter().all(Client::is_idle)
@@ -239,10 +244,28 @@ fn is_past_a_waiter(world: &World) -> bool {
     is_unflagged && waiters.any(QueueEntry::is_live)
 }
 
+/// Whether a caller has the first of its locks, and waits for another one.
+fn has_a_part(world: &World) -> bool {
+    let mut owners = world.clients.iter().flat_map(|client| &client.owners);
+    owners.any(|owner| match &owner.phase {
+        Phase::Competing(competing) => competing.in_the_way() > Some(0),
+        _ => false,
+    })
+}
+
 fn is_exclusive(world: &World) -> bool {
+    (0..)
+        .zip(world.locks())
+        .all(|(lock, _)| is_exclusive_at(world, lock))
+}
+
+/// Whether no bodies run that exclude each other at this lock.
+fn is_exclusive_at(world: &World, lock: u8) -> bool {
     let mut bodies = 0;
     let (mut is_alone, mut taken, mut limit) = (false, 0, Some(0));
-    for (owner, _) in world.clients.iter().flat_map(inside) {
+    let clients = world.clients.iter();
+    let takers = clients.filter(|client| client.locks().contains(&lock));
+    for (owner, _) in takers.flat_map(inside) {
         bodies += 1;
         match owner.share {
             None => is_alone = true,
@@ -271,33 +294,35 @@ fn is_backed(world: &World) -> bool {
     leases(world).all(|(owner, lease)| lease.deadline == 0 || is_kept(world, owner, lease.deadline))
 }
 
-/// Whether the server keeps the lock for this owner for so long.
+/// Whether the server keeps all locks of this owner for so long.
 fn is_kept(world: &World, owner: OwnerId, deadline: Ticks) -> bool {
-    let Some((holder, rest)) = holder(world) else {
+    let mut locks = world.locks_of(owner.client);
+    locks.all(|records| is_kept_in(records, owner, deadline))
+}
+
+fn is_kept_in(records: &Records, owner: OwnerId, deadline: Ticks) -> bool {
+    let Some((holder, rest)) = holder(records) else {
         return false;
     };
     // Where R is evicted or cannot be read, no share joins until K expires.
-    let is_unknown = matches!(world.records.shares, None | Some(Shares::WrongType));
-    let has_share = is_unknown
-        || world
-            .records
-            .share(owner)
-            .is_some_and(|share| share.rest >= deadline);
+    let is_unknown = matches!(records.shares, None | Some(Shares::WrongType));
+    let share = records.share(owner);
+    let has_share = is_unknown || share.is_some_and(|share| share.rest >= deadline);
     let is_holder = holder == owner || holder == OwnerId::PHASE && has_share;
     is_holder && rest.is_none_or(|rest| rest >= deadline)
 }
 
-/// Whether a lock that was put to rest is taken for exactly as long as it has to be.
+/// Whether a lock that was reserved is taken for exactly as long as it has to be.
 fn keeps_minimum(world: &World) -> bool {
-    let rest = match holder(world) {
-        Some((OwnerId::REST, rest)) => rest.unwrap_or(0),
+    let rest = match holder(&world.records) {
+        Some((OwnerId::RESERVED, rest)) => rest.unwrap_or(0),
         _ => 0,
     };
     rest == world.minimum
 }
 
-fn is_awaited_at_rest(world: &World) -> bool {
-    world.records.holder() == Some(OwnerId::REST) && !world.records.queue.entries().is_empty()
+fn is_awaited_while_reserved(world: &World) -> bool {
+    world.records.holder() == Some(OwnerId::RESERVED) && !world.records.queue.entries().is_empty()
 }
 
 /// Whether no lock that became a share was taken anew for it.
@@ -308,7 +333,7 @@ fn is_unbroken(world: &World) -> bool {
 /// Whether the record of a phase says what its shares take, and lasts as long as they do.
 fn is_counted(world: &World) -> bool {
     let (Some((OwnerId::PHASE, until)), Some(Shares::Counted { members, sum, rest })) =
-        (holder(world), &world.records.shares)
+        (holder(&world.records), &world.records.shares)
     else {
         return true;
     };
@@ -319,7 +344,7 @@ fn is_counted(world: &World) -> bool {
 /// Whether the lock and its shares last until the last share lapses, and no longer.
 fn is_as_long_as_its_shares(world: &World, rounding: Ticks) -> bool {
     let (Some((OwnerId::PHASE, until)), Some(Shares::Counted { members, .. })) =
-        (holder(world), &world.records.shares)
+        (holder(&world.records), &world.records.shares)
     else {
         return true;
     };
@@ -327,8 +352,8 @@ fn is_as_long_as_its_shares(world: &World, rounding: Ticks) -> bool {
     until.is_some_and(|until| until <= last + rounding && (last == 0 || until >= last))
 }
 
-fn holder(world: &World) -> Option<(OwnerId, Option<Ticks>)> {
-    match world.records.lock? {
+fn holder(records: &Records) -> Option<(OwnerId, Option<Ticks>)> {
+    match records.lock? {
         Lock {
             value: Value::Ours { owner, .. },
             rest,
@@ -352,19 +377,14 @@ fn has_no_phantom(world: &World) -> bool {
         let client = &world.clients[usize::from(owner.client)];
         !client.alive || client.find(owner.number).is_some()
     };
-    let holder = world
-        .records
-        .holder()
-        .filter(|&holder| holder.is_of_a_client());
-    let mut shares = world.records.members().iter();
-    holder.is_none_or(is_known)
-        && shares.all(|share| !share.is_live() || is_known(share.owner))
-        && world
-            .records
-            .queue
-            .entries()
-            .iter()
-            .all(|entry| !entry.is_live() || is_known(entry.owner))
+    world.locks().all(|records| {
+        let holder = records.holder().filter(|holder| holder.is_of_a_client());
+        let mut shares = records.members().iter();
+        let mut entries = records.queue.entries().iter();
+        holder.is_none_or(is_known)
+            && shares.all(|share| !share.is_live() || is_known(share.owner))
+            && entries.all(|entry| !entry.is_live() || is_known(entry.owner))
+    })
 }
 
 /// Whether the present holder's token is above those of all other holders. A resource that refuses tokens

@@ -9,7 +9,7 @@ use crate::client::{Body, Phase};
 use crate::configuration::Configuration;
 use crate::moves::Source;
 use crate::seeded::Seeded;
-use crate::server::{Lock, Mode, OwnerId};
+use crate::server::{Lock, Mode, OwnerId, Records};
 use crate::world::{Action, World};
 
 /// More ticks than any recovery takes: leases, claims and heartbeats of all clients, one after another.
@@ -58,10 +58,10 @@ pub(crate) fn ends_well(configuration: &Configuration, world: &World) -> bool {
 }
 
 fn is_over(world: &World) -> bool {
-    world.clients.iter().all(|client| client.is_idle())
-        && world.records.lock.is_none()
-        && world.records.shares.is_none()
-        && world.records.queue.entries().is_empty()
+    let is_free = |records: &Records| {
+        records.lock.is_none() && records.shares.is_none() && records.queue.entries().is_empty()
+    };
+    world.clients.iter().all(|client| client.is_idle()) && world.locks().all(is_free)
 }
 
 /// Every client of the course does what is due, then time passes.
@@ -141,7 +141,7 @@ fn next(
         if course.is_closed {
             continue;
         }
-        if client.calls_left > 0 {
+        if client.may_call() {
             return Some(Action::Arrive(id));
         }
         if !client.shares_left.is_empty() {

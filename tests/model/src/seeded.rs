@@ -1,20 +1,14 @@
 //! Mistakes that the model can make: a checker that does not find them proves nothing.
 
-use crate::control::SafetyLine;
-
-mistakes! {
+listed! {
     /// One mistake, in a script or in a client.
     Seeded {
-        /// `release` and `end` free the lock of any owner.
+        /// `release` and `end` free the lock of any owner, and `renew` confirms several locks to any.
         NoOwnerCompare,
         /// `renew` is `SET NX`: it makes an absent lock anew.
         RenewSetsAnew,
         /// The record counts the acquires of its owner, and a release only counts down.
         RemoteCount,
-        /// A waiter takes the announcement of a grant for the grant.
-        GrantUnchecked,
-        /// Each attempt of a call has an owner of its own, and those before it are forgotten.
-        OwnerForEachAttempt,
         /// A lease counts from the answer instead of from before the request.
         DeadlineFromReply,
         /// An owner is forgotten once its end was answered, tainted or not.
@@ -56,8 +50,6 @@ mistakes! {
         SuccessorNotEnded,
         /// `end` names the queue after it has removed the last entry.
         NamesRemoved,
-        /// An owner in the queue passes to a caller that asks for another ttl.
-        OwnerOfAnotherTtl,
         /// A retained lease is taken after its time is over.
         RetainedLate,
         /// A lease stays retained when a message says that a waiter queues.
@@ -110,12 +102,12 @@ mistakes! {
         MoveUnconfirmed,
         /// A client that notices that another server has taken over stays with the one that says it is the primary.
         RoleBelieved,
-        /// A lock at rest still names its owner.
-        RestKeepsOwner,
+        /// A reserved lock still names its owner.
+        ReserveKeepsOwner,
         /// An owner whose lock should rest is ended again as any other if the first time is not answered.
-        RestEndedAgain,
+        ReserveEndedAgain,
         /// A lock whose minimum is not over goes to the next caller of its process.
-        RestHandedOver,
+        ReserveHandedOver,
         /// A revocation takes the lock whatever its operator saw.
         RevokeUnseen,
         /// A release frees a lock although a waiter has set its flag.
@@ -126,34 +118,25 @@ mistakes! {
         MintLowersFence,
         /// A plain command of an earlier connection is not waited for when its owner is ended.
         TakeUnsettled,
+        /// Each caller takes its locks in the order in which its call names them.
+        Unsorted,
+        /// A caller goes on waiting although it has lost a lock before the one in the way.
+        LossUnnoticed,
+        /// The acquire of several locks leaves the leases of those that the owner has already.
+        LeavesLeases,
+        /// It takes the locks before the one for which the owner queues for held.
+        EarlierUnchecked,
+        /// It mints a token for the last lock that it takes, whatever those of the others.
+        TokenOfTheLast,
+        /// It looks at no lock behind the one in the way.
+        LaterUnseen,
+        /// The renewal of several locks looks at the first alone.
+        RenewsTheFirst,
+        /// The release of several locks frees those without waiters, and answers that it freed all.
+        ReleasesAPart,
+        /// Their end stops at the first that the owner does not have.
+        EndsAPart,
         /// A revocation does not raise a fence that was lost to the token that it takes.
         RevokeForgets,
-    }
-}
-
-/// The mistakes that are made by removing a safety line of the runtime. The others are made in the scripts, or beside the
-/// machines of a client.
-const BY_REMOVAL: [(Seeded, SafetyLine); 3] = [
-    (Seeded::GrantUnchecked, SafetyLine::confirmation_of_a_grant),
-    (
-        Seeded::OwnerForEachAttempt,
-        SafetyLine::same_owner_for_each_attempt,
-    ),
-    (Seeded::OwnerOfAnotherTtl, SafetyLine::ttl_of_the_successor),
-];
-
-impl Seeded {
-    /// The mistake that is made by removing the safety line of this name.
-    pub fn without(line: &str) -> Option<Seeded> {
-        let mut all = BY_REMOVAL.iter();
-        let found = all.find(|(_, removed)| removed.name() == line);
-        found.map(|(mistake, _)| *mistake)
-    }
-
-    /// The safety line that is removed for it.
-    pub(crate) fn removed(self) -> Option<SafetyLine> {
-        let mut all = BY_REMOVAL.iter();
-        let found = all.find(|(mistake, _)| *mistake == self);
-        found.map(|(_, line)| *line)
     }
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use std::{env, fmt};
 
 use crate::control::Removed;
-use crate::explore::{Expected, Model, Named, Property};
-use crate::{configurations, quorum, several};
+use crate::explore::{Expected, Model, Property};
+use crate::{configurations, quorum};
 
 /// Longer walks see little that several of them do not.
 const LONGEST: usize = 1_000;
@@ -30,52 +30,40 @@ const AT_THE_END: u64 = 0;
 /// What ends a series of walks, unless a rule is broken.
 #[derive(Clone, Copy, Debug)]
 pub enum Enough {
-    /// So many walks.
     Walks(u64),
-    /// This time.
     Time(Duration),
 }
 
 /// The result of a series of walks.
 #[derive(Debug, Default)]
 pub struct Walked {
-    /// The configuration's name.
     pub name: &'static str,
-    /// The number of walks.
     pub walks: u64,
-    /// The number of their steps.
     pub steps: u64,
-    /// The time that they took.
     pub took: Duration,
-    /// The walk that broke a rule.
     pub broken: Option<Broken>,
 }
 
 /// A walk that broke a rule.
 #[derive(Debug)]
 pub struct Broken {
-    /// The rule.
     pub rule: &'static str,
-    /// The number of the walk.
     pub seed: u64,
-    /// The number of its steps.
     pub length: usize,
     /// Those of its steps that break the rule.
     pub steps: Vec<String>,
 }
 
-/// Walks through a configuration of a model.
 pub trait Walk {
-    /// The configuration's name.
     fn name(&self) -> &'static str;
 
     /// Makes walks, the first of which has the number `seed`, until that is enough or a rule is broken.
     fn walk(&self, seed: u64, enough: Enough) -> Walked;
 }
 
-impl<M: Named> Walk for M {
+impl<M: Model> Walk for M {
     fn name(&self) -> &'static str {
-        Named::name(self)
+        Model::name(self)
     }
 
     fn walk(&self, seed: u64, enough: Enough) -> Walked {
@@ -83,7 +71,7 @@ impl<M: Named> Walk for M {
         let _removed = Removed::new(self.removed());
         let rules = Rules::of(self);
         let mut walked = Walked {
-            name: Named::name(self),
+            name: Model::name(self),
             walks: 0,
             steps: 0,
             took: Duration::ZERO,
@@ -117,10 +105,6 @@ impl<M: Named> Walk for M {
 }
 
 /// Another number in each run, or that of `LOCK_TEST_SEED`. It is printed, so that a failure can be repeated.
-///
-/// # Panics
-///
-/// If the variable is not a number.
 pub fn seed() -> u64 {
     let seed = env::var("LOCK_TEST_SEED").map_or_else(
         |_| RandomState::new().hash_one("a walk"),
@@ -132,13 +116,12 @@ pub fn seed() -> u64 {
 
 /// Every configuration for walks, with its name.
 pub fn all() -> Vec<(&'static str, Box<dyn Walk + Send>)> {
-    fn boxed(of: impl Named + Send + 'static) -> (&'static str, Box<dyn Walk + Send>) {
-        (Named::name(&of), Box::new(of))
+    fn boxed(of: impl Model + Send + 'static) -> (&'static str, Box<dyn Walk + Send>) {
+        (Model::name(&of), Box::new(of))
     }
     let all = configurations::walks().into_iter().map(boxed);
-    let several = several::WALKS.iter().copied().map(boxed);
     let quorums = quorum::WALKS.iter().copied().map(boxed);
-    all.chain(several).chain(quorums).collect()
+    all.chain(quorums).collect()
 }
 
 /// A model, and the rules that must hold in each of its states.

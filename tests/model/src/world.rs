@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::audit::{Breach, Breaches};
 use crate::client::{Body, Client, Lease, Owner};
-use crate::conduct::{Awaited, ClientRules, Verdict};
+use crate::conduct::{Awaited, Verdict};
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
 use crate::moves::{Key, Replica, Source};
@@ -14,6 +14,8 @@ use crate::server::{Mode, OwnerId, QueueEntry, Records, Ticks, Token, Value};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     pub(crate) records: Records,
+    /// Those of the locks that calls take together with the first.
+    pub(crate) beside: Vec<Records>,
     /// One bit for each script that the server knows.
     pub(crate) scripts: u16,
     pub(crate) mode: Mode,
@@ -29,7 +31,7 @@ pub struct World {
     pub(crate) lapsed: bool,
     /// The live owner with the first place in the queue, and for each client how many bodies began there while it waited.
     pub(crate) waiting_head: Option<(OwnerId, Vec<u8>)>,
-    /// For how long a lock that was put to rest has to stay taken.
+    /// For how long a lock that was reserved has to stay taken.
     pub(crate) minimum: Ticks,
     pub(crate) replica: Option<Replica>,
     /// The server that the lock leaves. `records` are those of the target, or of a slot's two servers.
@@ -46,7 +48,6 @@ pub struct World {
 /// A step. The first number is a client, the second an owner of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Time passes.
     Tick,
     /// A caller comes.
     Arrive(u8),
@@ -86,7 +87,6 @@ pub enum Action {
     GiveUpBehindHead(u8),
     /// A command of an owner is not answered in time.
     TimeOut(u8, u8),
-    /// A command is lost.
     LoseRequest(u8),
     /// The next message to a client is lost.
     LoseIncoming(u8),
@@ -96,9 +96,7 @@ pub enum Action {
     ClientFault(Fault, u8),
     /// A fault that concerns the server.
     ServerFault(Fault),
-    /// The server is impaired.
     Impair(Mode),
-    /// The impairment ends.
     Repair,
     /// A key of a slot that is being moved arrives at the target.
     MoveKey(Key),
@@ -112,13 +110,15 @@ impl World {
     pub(crate) fn new(configuration: &Configuration) -> World {
         World {
             records: Records::default(),
+            beside: vec![Records::default(); configuration.beside()],
             scripts: if configuration.budget.allows(Fault::Flush) {
                 0
             } else {
                 u16::MAX
             },
             mode: Mode::Normal,
-            behind: false,
+            // Where calls take several locks, tokens count on from the fences of each.
+            behind: configuration.beside() > 0,
             last: 0,
             highest: 0,
             highest_alone: 0,
@@ -139,25 +139,25 @@ impl World {
                         .map(Vec::as_slice)
                         .chain(iter::repeat(&[][..])),
                 )
-                .map(|(&calls, shares)| Client::new(calls, shares))
+                .enumerate()
+                .map(|(id, (&calls, shares))| Client::new(calls, shares, configuration.order(id)))
                 .collect(),
             budget: configuration.budget,
             breaches: Breaches::default(),
         }
     }
 
-    /// Does one step.
     pub(crate) fn step(&mut self, action: Action, configuration: &Configuration) {
-        let rules = configuration.client_rules();
+        let rules = configuration;
         let was_held = self.records.lock.is_some();
         let verdict = match action {
             Action::Tick => {
                 self.tick(configuration);
                 Ok(())
             }
-            Action::Arrive(id) => self.client(id).arrive(&rules),
-            Action::ArriveToShare(id) => self.client(id).arrive_to_share(&rules),
-            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i, &rules)),
+            Action::Arrive(id) => self.client(id).arrive(rules),
+            Action::ArriveToShare(id) => self.client(id).arrive_to_share(rules),
+            Action::Poll(id, number) => self.on(id, number, |c, i| c.poll(i, rules)),
             Action::Start(id, number) => {
                 if configuration.has_shares() {
                     self.note_token(id, number);
@@ -170,12 +170,12 @@ impl World {
                 })
             }
             Action::Finish(id, number) => {
-                self.on(id, number, |c, i| c.release(i, Awaited::Yes, &rules))
+                self.on(id, number, |c, i| c.release(i, Awaited::Yes, rules))
             }
             Action::EndRetained(id, number) => {
-                self.on(id, number, |c, i| c.release(i, Awaited::No, &rules))
+                self.on(id, number, |c, i| c.release(i, Awaited::No, rules))
             }
-            Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, &rules)),
+            Action::Lose(id, number) => self.on(id, number, |c, i| c.lose(i, rules)),
             Action::Renew(id, number, ttl) => {
                 self.budget.spend(Fault::Renew);
                 self.on(id, number, |c, i| c.renew(i, ttl))
@@ -184,15 +184,18 @@ impl World {
                 if self.budget.allows(Fault::Downgrade) {
                     self.budget.spend(Fault::Downgrade);
                 }
-                self.on(id, number, |c, i| c.downgrade(i, &rules))
+                self.on(id, number, |c, i| c.downgrade(i, rules))
             }
-            Action::EndAgain(id, number) => self.on(id, number, |c, i| c.end_again(i, &rules)),
+            Action::EndAgain(id, number) => self.on(id, number, |c, i| c.end_again(i, rules)),
             Action::Mint(id, number) => {
                 self.budget.spend(Fault::Mint);
                 self.on(id, number, |c, i| c.mint(i))
             }
-            Action::Receive(id) if configuration.takes => self.receive_token(id, &rules),
-            Action::Receive(id) => self.client(id).receive(&rules),
+            Action::Receive(id) if configuration.takes => self.receive_token(id, rules),
+            Action::Receive(id) if !configuration.together.is_empty() => {
+                self.receive_in_order(id, configuration)
+            }
+            Action::Receive(id) => self.client(id).receive(rules),
             Action::Deliver(id) => {
                 let request = self.client(id).connection.up.remove(0);
                 self.deliver(id, request, configuration);
@@ -210,9 +213,7 @@ impl World {
                 self.settle_slot(configuration);
                 Ok(())
             }
-            Action::NoticeTakeover(id) => {
-                self.client(id).notice_takeover(configuration.late, &rules)
-            }
+            Action::NoticeTakeover(id) => self.client(id).notice_takeover(rules),
             Action::DeliverStray(id) => {
                 let (request, _) = self.client(id).connection.stray.remove(0);
                 self.deliver(id, request, configuration);
@@ -262,7 +263,7 @@ impl World {
     }
 
     /// A client reads a message, by which a body that runs may get a token.
-    fn receive_token(&mut self, id: u8, rules: &ClientRules) -> Verdict {
+    fn receive_token(&mut self, id: u8, rules: &Configuration) -> Verdict {
         let tokens = |client: &Client| -> Vec<(u8, Token)> {
             let inside = inside(client).map(|(owner, lease)| (owner.number, lease.token));
             inside.collect()
@@ -349,6 +350,20 @@ impl World {
         }
     }
 
+    /// The records of each lock.
+    pub(crate) fn locks(&self) -> impl Iterator<Item = &Records> {
+        [&self.records].into_iter().chain(&self.beside)
+    }
+
+    /// The records of the locks of a client's calls, in their order.
+    pub(crate) fn locks_of(&self, client: u8) -> impl Iterator<Item = &Records> {
+        let locks = self.clients[usize::from(client)].locks().iter();
+        locks.map(|&lock| match usize::from(lock).checked_sub(1) {
+            None => &self.records,
+            Some(lock) => &self.beside[lock],
+        })
+    }
+
     pub(crate) fn client(&mut self, id: u8) -> &mut Client {
         &mut self.clients[usize::from(id)]
     }
@@ -366,14 +381,15 @@ impl World {
 
     fn tick(&mut self, configuration: &Configuration) {
         let replica = self.replica.as_mut().map(|replica| &mut replica.records);
-        for records in replica.into_iter().chain([&mut self.records]) {
+        let present = [&mut self.records].into_iter().chain(&mut self.beside);
+        for records in replica.into_iter().chain(present) {
             records.advance(1);
             records.forget_since_when();
         }
         self.tick_source();
         self.minimum = (self.minimum - 1).max(0);
         let oldest = configuration.longest().max(configuration.delay);
-        let of_turns = configuration.client_rules().local_turns;
+        let of_turns = configuration.turns_in_time();
         for client in &mut self.clients {
             client.tick(oldest, &of_turns);
         }

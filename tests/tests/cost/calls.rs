@@ -108,6 +108,9 @@ async fn a_call_is_two_commands_of_three_hundred_bytes() {
         let acquire = if fenced { "EVALSHA" } else { "SET" };
         assert_eq!(monitor.names(), [acquire, release]);
     }
+    let mut monitor = server.monitor();
+    tokio::time::sleep(ms(2_000)).await;
+    assert_eq!(monitor.names(), [""; 0], "an idle client sends nothing");
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ use crate::lease::Mode;
 use crate::lease::record::Grant;
 
 /// The resolution of expiries.
-const SHORTEST_REST: Duration = Duration::from_millis(1);
+const SHORTEST_RESERVATION: Duration = Duration::from_millis(1);
 
 /// A command that ends an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(crate) enum Command {
     /// Like `End`. Without a waiter, the successor gets the lock: the next caller of the local queue.
     EndForSuccessor,
     /// Keeps the lock taken for this time, by no owner.
-    Rest(Duration),
+    Reserve(Duration),
 }
 
 /// The outcome of a command.
@@ -109,7 +109,7 @@ pub(crate) enum Head {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     Freed,
-    Rests,
+    Reserved,
     NotOurs,
     Unconfirmed,
 }
@@ -121,7 +121,7 @@ pub(crate) struct Ending {
     pub(super) way: Way,
     /// When the reservation of the lock ends, if its holder is done earlier. `None` once the server has confirmed the
     /// reservation.
-    pub(super) rests_until: Option<Moment>,
+    pub(super) reserved_until: Option<Moment>,
     pub(super) owes: Debts,
 }
 
@@ -165,13 +165,13 @@ impl Ending {
     pub(crate) fn of_holder(
         is_contended: bool,
         heads_queue: bool,
-        rests_until: Option<Moment>,
+        reserved_until: Option<Moment>,
     ) -> Ending {
-        let is_free = !is_contended && rests_until.is_none();
+        let is_free = !is_contended && reserved_until.is_none();
         Ending {
             phase: Phase::Urgent { failures: 0 },
             way: if is_free { Way::Release } else { Way::End },
-            rests_until,
+            reserved_until,
             owes: Debts {
                 head: heads_queue,
                 report: true,
@@ -197,7 +197,7 @@ impl Ending {
         Ending {
             phase: Phase::First,
             way,
-            rests_until: None,
+            reserved_until: None,
             owes: Debts {
                 head: false,
                 report: false,
@@ -216,7 +216,7 @@ impl Ending {
     /// admits all readers at the head of the queue, whereas an end with a successor grants the lock to one waiter.
     #[inline]
     pub(crate) fn may_name_successor(&self, mode: Mode) -> bool {
-        self.owes.head && self.rests_until.is_none() && mode != Mode::Write
+        self.owes.head && self.reserved_until.is_none() && mode != Mode::Write
     }
 
     /// Makes the first end name a successor.
@@ -240,15 +240,15 @@ impl Ending {
         match self.way {
             Way::Release => Command::Release,
             Way::EndForSuccessor => Command::EndForSuccessor,
-            Way::End => self.rest(now).map_or(Command::End, Command::Rest),
+            Way::End => self.reservation(now).map_or(Command::End, Command::Reserve),
         }
     }
 
     /// Returns how long the lock must stay reserved.
     #[inline]
-    fn rest(&self, now: impl Fn() -> Moment) -> Option<Duration> {
-        let time = self.rests_until?.since(now());
-        (time >= SHORTEST_REST).then_some(time)
+    fn reservation(&self, now: impl Fn() -> Moment) -> Option<Duration> {
+        let time = self.reserved_until?.since(now());
+        (time >= SHORTEST_RESERVATION).then_some(time)
     }
 
     /// Gives the caller of the release its report, since it stops waiting. The end is no longer urgent.
@@ -279,7 +279,7 @@ impl Ending {
         }
         if let Event::Answered(_) = event {
             // The owner no longer holds anything, so the next end has nothing to reserve.
-            self.rests_until = None;
+            self.reserved_until = None;
         }
         let mut promotes = None;
         if self.way == Way::EndForSuccessor {
@@ -387,7 +387,7 @@ fn report_of(event: Event, owner: &Outstanding) -> Report {
             Report::Unconfirmed
         }
         Event::Answered(EndReply::NotOurs | EndReply::LeftQueue) => Report::NotOurs,
-        Event::Answered(EndReply::Rests) => Report::Rests,
+        Event::Answered(EndReply::Reserved) => Report::Reserved,
         Event::Answered(EndReply::Freed | EndReply::HandedOff | EndReply::SuccessorHolds(_)) => {
             Report::Freed
         }

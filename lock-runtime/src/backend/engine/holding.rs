@@ -62,7 +62,7 @@ pub(crate) struct Facts {
     /// A message named the owner: a waiter queues in Redis.
     pub(crate) is_named: bool,
     /// The minimum hold is not over.
-    pub(crate) rests: bool,
+    pub(crate) reserves: bool,
     /// The lease is lost, or its deadline has passed.
     pub(crate) is_over: bool,
     /// The caller has the lease, and no renewal has failed since the last confirmation.
@@ -144,7 +144,7 @@ impl Holding {
         let is_long = at.deadline.since(at.now) >= ttl * 2 / 3;
         let is_wanted = self.is_contended || at.is_named;
         let is_fair = !is_wanted || at.now.since(self.granted_at) < MAX_LOCAL_TIME;
-        ttl == at.ttl && is_long && self.has_turn(at) && is_fair && !at.rests && !at.is_over
+        ttl == at.ttl && is_long && self.has_turn(at) && is_fair && !at.reserves && !at.is_over
     }
 
     fn has_turn(&self, at: &Facts) -> bool {
@@ -156,7 +156,7 @@ impl Holding {
     fn may_be_retained(&self, at: &Facts) -> bool {
         let is_wanted = self.is_contended || at.is_named;
         let is_sure = self.unanswered == 0 && self.doubt == Doubt::None && at.is_sure;
-        self.has_turn(at) && !is_wanted && is_sure && !at.rests && !at.is_over
+        self.has_turn(at) && !is_wanted && is_sure && !at.reserves && !at.is_over
     }
 
     /// Returns how long the lease may be retained. Once less than two thirds of its ttl are left, no caller could have

@@ -14,12 +14,11 @@
 //! directly.
 
 mod lease_watch;
-pub(crate) mod operations;
+pub(crate) mod memory_inspection;
 mod pattern;
 mod reach;
 mod refusal;
-mod several;
-mod several_owners;
+mod several_locks;
 mod shared_store;
 mod store;
 pub(crate) mod test_holder;
@@ -35,10 +34,10 @@ use tokio::runtime::Handle;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::reach::Reach;
 use crate::backend::memory::refusal::Refusal;
-use crate::backend::memory::several_owners::SeveralOwners;
+use crate::backend::memory::several_locks::SeveralOwners;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
-use crate::backend::memory::store::request::{Ask, LockOwner, RenewOutcome};
+use crate::backend::memory::store::store_request::{Ask, LockOwner, RenewOutcome};
 use crate::backend::memory::waiter::Waiter;
 use crate::backend::undelivered::{Abandon, Acquiring, Outcome, Undelivered};
 use crate::backend::{Backend, ReleaseOutcome};
@@ -171,10 +170,10 @@ impl Memory {
     }
 
     fn free_owner(&self, owner: LockOwner<'_>, lease: &Lease, now: Moment) -> bool {
-        let rest = lease.rest(now);
-        self.store.decide(|store| match rest.is_zero() {
+        let reservation = lease.reservation(now);
+        self.store.decide(|store| match reservation.is_zero() {
             true => store.release(owner, now),
-            false => store.rest(owner, rest, now),
+            false => store.reserve(owner, reservation, now),
         })
     }
 }
@@ -249,10 +248,10 @@ impl Backend for Memory {
     }
 
     async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {
-        let rests = !lease.rest(lease.now()).is_zero();
+        let reserves = !lease.reservation(lease.now()).is_zero();
         if self.free(&lease) {
-            match rests {
-                true => ReleaseOutcome::Rests,
+            match reserves {
+                true => ReleaseOutcome::Reserved,
                 false => ReleaseOutcome::Freed,
             }
         } else {

@@ -1,7 +1,7 @@
 //! The reason that a caller gave up.
 
 use crate::backend::memory::reach;
-use crate::backend::memory::store::request::Busy;
+use crate::backend::memory::store::store_request::Busy;
 use crate::background::moment::Moment;
 use crate::error::{LockError, LockErrorKind};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::store::Store;
 use crate::backend::memory::store::decision::{Decision, Effects};
-use crate::backend::memory::store::request::LockOwner;
+use crate::backend::memory::store::store_request::LockOwner;
 use crate::background::panics::catch_panics;
 use crate::background::sync::Mutex;
 use crate::lease::Lease;

@@ -16,7 +16,7 @@ pub(crate) mod lock_states;
 mod owner_ids;
 mod phase;
 pub(crate) mod queue;
-pub(crate) mod request;
+pub(crate) mod store_request;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +32,7 @@ use crate::backend::memory::store::holder::{Grant, Holder};
 use crate::backend::memory::store::holders::Holders;
 use crate::backend::memory::store::owner_ids::OwnerIds;
 use crate::backend::memory::store::queue::{Queue, QueuedWaiter};
-use crate::backend::memory::store::request::{Ask, Busy, LockOwner, RenewOutcome};
+use crate::backend::memory::store::store_request::{Ask, Busy, LockOwner, RenewOutcome};
 use crate::background::moment::Moment;
 use crate::lease::Share;
 use crate::lease::fencing_token::FencingToken;
@@ -207,20 +207,20 @@ impl Store {
     }
 
     /// Keeps a lock reserved for a time after its holder is done. Returns `false` if it was not held.
-    pub(crate) fn rest(
+    pub(crate) fn reserve(
         &mut self,
         holder: LockOwner<'_>,
         time: Duration,
         now: Moment,
     ) -> Decision<bool> {
         let mut effects = self.expire(holder.key, now);
-        self.expire_reserved(now, &mut effects);
+        self.expire_reservations(now, &mut effects);
         let (nobody, until) = (self.owner_ids.next(), now + time);
         let Some(lock) = self.locks.get_mut(holder.key) else {
             return effects.with(false);
         };
-        let rest = |holder: &mut Holder| holder.rest(nobody, time, now);
-        let Some(watch) = lock.holders.change(holder.id, rest) else {
+        let reserve = |holder: &mut Holder| holder.reserve(nobody, time, now);
+        let Some(watch) = lock.holders.change(holder.id, reserve) else {
             return effects.with(false);
         };
         effects.released.extend(watch);
@@ -230,7 +230,7 @@ impl Store {
     }
 
     /// Ends the reservations that are over, in case no caller asks for these locks again.
-    fn expire_reserved(&mut self, now: Moment, effects: &mut Effects) {
+    fn expire_reservations(&mut self, now: Moment, effects: &mut Effects) {
         while let Some((until, _)) = self.reserved.first()
             && *until <= now
             && let Some((_, key)) = self.reserved.pop_first()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::backend::memory::Memory;
 use crate::backend::memory::lease_watch::LeaseWatch;
 use crate::backend::memory::refusal::Refusal;
-use crate::backend::memory::store::request::{Ask, LockOwner};
+use crate::backend::memory::store::store_request::{Ask, LockOwner};
 use crate::background::clock::Clock;
 use crate::error::LockError;
 use crate::lease::LossReason;

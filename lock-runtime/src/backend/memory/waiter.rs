@@ -9,7 +9,7 @@ use crate::backend::memory::reach::Reach;
 use crate::backend::memory::refusal::Refusal;
 use crate::backend::memory::shared_store::SharedStore;
 use crate::backend::memory::store::holder::Grant;
-use crate::backend::memory::store::request::{Ask, Busy, LockOwner};
+use crate::backend::memory::store::store_request::{Ask, Busy, LockOwner};
 use crate::background::Background;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;

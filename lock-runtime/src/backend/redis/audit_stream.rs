@@ -4,9 +4,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use redis::Value;
 
-use super::command::Argument;
-use super::node::asking::Ask;
-use super::records::lock_record::micros;
+use super::encoder::Argument;
+use super::node::queries::Ask;
+use super::records::string_record::micros;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Line};
 use crate::key::LockKey;

@@ -7,14 +7,14 @@
 //! [`slot_map`] and [`route`] decide, without I/O. The [`router`] knows the [`nodes`], and asks them for the map
 //! through [`refresh`].
 
-mod asking;
 mod cluster_node;
+mod cluster_queries;
+mod cluster_renewals;
 mod listing;
 mod node_name;
 mod nodes;
 mod placement;
 mod refresh;
-mod renewing;
 mod route;
 mod router;
 mod slot_map;
@@ -124,7 +124,7 @@ impl Cluster {
         &self,
         renewals: &[Renewal],
     ) -> Vec<Result<Answered<Option<Grant>>, WireError>> {
-        renewing::renew(&self.router, renewals).await
+        cluster_renewals::renew(&self.router, renewals).await
     }
 
     /// Waits until enough replicas have a granted lock.

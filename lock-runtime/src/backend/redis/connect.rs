@@ -9,9 +9,8 @@ use redis::{RedisConnectionInfo, Value};
 use tokio::time::{sleep, timeout};
 
 use super::address::Address;
-use super::answer::{ConnectionLost, unless_forked};
-use super::command::{self, Argument};
 use super::connection::Connection;
+use super::encoder::{self, Argument};
 use super::error_reply::{describe_broken, describe_setup};
 use super::hello::{self, ServerMode};
 use super::locator::Locator;
@@ -19,7 +18,7 @@ use super::login::Login;
 use super::quorum::boots::Boots;
 use super::renewals::WaitReplicas;
 use super::sentinel::{Finder, Sentinels, Watch, until_elsewhere};
-use super::transport::{OnTransportEvent, Transport};
+use super::transport::{ConnectionLost, OnTransportEvent, Transport, unless_forked};
 use super::{eviction_check, open_socket, reconnect_pause, shortcut, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
@@ -221,7 +220,7 @@ impl Settings {
         let answers = (!commands.is_empty()).then(|| {
             transport.send_all(commands.len(), &|output| {
                 for command in &commands {
-                    command::write(output, command);
+                    encoder::write(output, command);
                 }
             })
         });

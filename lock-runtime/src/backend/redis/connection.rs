@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 
-use super::command::Argument;
+use super::encoder::Argument;
 use super::sentinel::{Primary, Watch};
 use super::shortcut::{Deletion, PlainCommand, Shortcut};
 use super::transport::Transport;

@@ -6,7 +6,7 @@
 use redis::{ErrorKind, ServerErrorKind, Value};
 
 use super::address::Address;
-use super::command::Argument;
+use super::encoder::Argument;
 use super::once_per_server::OncePerServer;
 use crate::telemetry;
 

@@ -6,7 +6,7 @@ use redis::{RedisConnectionInfo, Value};
 
 use self::said::{Mode, Role, field, plain};
 use super::address::Address;
-use super::command::{self, Argument};
+use super::encoder::{self, Argument};
 use super::shortcut::Deletion;
 use crate::backend::wire::error::WireError;
 
@@ -37,9 +37,9 @@ pub(super) fn write(output: &mut Vec<u8>, login: &RedisConnectionInfo) {
         Some(password) => {
             let user = login.username().unwrap_or("default");
             let [auth, user, password] = ["AUTH", user, password].map(Argument::Text);
-            command::write(output, &[hello, protocol, auth, user, password]);
+            encoder::write(output, &[hello, protocol, auth, user, password]);
         }
-        None => command::write(output, &[hello, protocol]),
+        None => encoder::write(output, &[hello, protocol]),
     }
 }
 

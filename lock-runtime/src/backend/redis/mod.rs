@@ -7,14 +7,13 @@
 
 mod address;
 mod addresses;
-mod answer;
 mod audit_stream;
 mod cluster;
-mod codec;
-mod command;
 mod concurrency_limit;
 mod connect;
 mod connection;
+mod decoder;
+mod encoder;
 mod error_reply;
 mod eviction_check;
 mod fence_retention;
@@ -35,7 +34,7 @@ mod redis_wire;
 mod redisson;
 mod renewals;
 mod replication;
-mod revoking;
+mod revoke_script;
 mod scripts;
 mod sentinel;
 mod shared_connection;

@@ -1,6 +1,6 @@
 //! Sends commands to one server, and retries the commands that it did not carry out.
 
-pub(super) mod asking;
+pub(super) mod queries;
 mod renew;
 
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use redis::{RedisError, Value};
 
 use super::CLOCK;
-use super::command::{self, Argument};
 use super::concurrency_limit::ConcurrencyLimit;
 use super::connect::Settings;
 use super::connection::{Connection, SendError};
+use super::encoder::{self, Argument};
 use super::error_reply::{self, ErrorClass, classify};
 use super::locator::Locator;
 use super::reconnect_pause::SHORTEST_PAUSE;
@@ -159,7 +159,7 @@ impl Node {
         note: OnStep<'_>,
     ) -> Result<Answered<Value>, NodeError> {
         let write = |output: &mut Vec<u8>| {
-            command::write(output, &[Argument::Text("ASKING")]);
+            encoder::write(output, &[Argument::Text("ASKING")]);
             call.script.write(output, true, call.names, call.arguments);
         };
         let mut connection = self.connect(until).await?;
@@ -273,7 +273,7 @@ impl Node {
         until: Instant,
     ) -> Result<Value, NodeError> {
         let connection = self.connect(until).await?;
-        let write = |output: &mut Vec<u8>| command::write(output, question);
+        let write = |output: &mut Vec<u8>| encoder::write(output, question);
         self.send_on(&connection, &write, until).await
     }
 

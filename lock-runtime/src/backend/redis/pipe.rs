@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use redis::Value;
 
-use super::codec;
+use super::decoder;
 use super::socket::Socket;
 use super::tls::Session;
 
@@ -140,7 +140,7 @@ impl Pipe {
             return Ok(None);
         }
         let malformed = |_| io::Error::new(io::ErrorKind::InvalidData, "its answer is not RESP3");
-        let decoded = codec::decode(rest).map_err(malformed)?;
+        let decoded = decoder::decode(rest).map_err(malformed)?;
         Ok(decoded.map(|(value, length)| {
             self.decoded += length;
             value

@@ -4,8 +4,8 @@
 //! lock if it has `SET NX PX` on a majority of the nodes. In addition, the nodes keep one order of waiters, agree on
 //! fencing tokens, and do not vote for some time after they may have lost data (`docs/decisions/quorum.md`).
 //!
-//! The [`ballot`] of an owner decides, without I/O. An [`attempt`] asks the [`nodes`], [`ends`] ends an owner on each
-//! of them, and [`renewing`] extends leases.
+//! The [`ballot`] of an owner decides, without I/O. An [`attempt`] asks the [nodes](quorum_nodes), [`ends`] ends an owner on
+//! each of them, and [`quorum_renewals`] extends leases.
 //!
 //! # Invariants
 //!
@@ -28,11 +28,11 @@ mod late_claims;
 mod majority;
 mod marking;
 mod node_tasks;
-mod nodes;
 mod quorum_inspection;
-mod renewing;
+mod quorum_nodes;
+mod quorum_renewals;
+mod quorum_scripts;
 mod revocations;
-mod scripts;
 mod spread;
 mod too_few;
 mod votes;
@@ -40,7 +40,7 @@ mod votes;
 use std::sync::Arc;
 
 use self::ballot::place::Reason;
-use self::nodes::Nodes;
+use self::quorum_nodes::QuorumNodes;
 use super::CLOCK;
 use super::connect::Settings;
 use super::hello::ServerMode;
@@ -59,7 +59,7 @@ const ALL: ConnectionId = ConnectionId(0);
 
 /// A wire to the nodes of a quorum.
 pub(crate) struct QuorumWire {
-    nodes: Arc<Nodes>,
+    nodes: Arc<QuorumNodes>,
     /// The user of the first node.
     user: String,
 }
@@ -80,7 +80,7 @@ impl QuorumWire {
         let user = first.and_then(|(_, login)| login.username());
         QuorumWire {
             user: user.unwrap_or("default").to_owned(),
-            nodes: Nodes::new(target, settings, options, events),
+            nodes: QuorumNodes::new(target, settings, options, events),
         }
     }
 
@@ -128,7 +128,7 @@ impl QuorumWire {
         renewals: &[Renewal],
         report: impl FnMut(usize, RenewalOutcome) + Send,
     ) {
-        renewing::renew(&self.nodes, renewals, report).await;
+        quorum_renewals::renew(&self.nodes, renewals, report).await;
     }
 
     /// A quorum has neither minimum hold nor successors, so its clients ask for neither (`docs/decisions/quorum.md`).

@@ -6,11 +6,11 @@ use std::time::Duration;
 use redis::Value;
 
 use super::audit_stream;
-use super::node::asking::Ask;
+use super::node::queries::Ask;
 use super::node::{Purpose, ScriptCall};
 use super::records::snapshot::Snapshot;
 use super::redis_wire::{Records, RedisWire};
-use super::revoking::{self, Compared};
+use super::revoke_script::{self, Compared};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{
     Cursor, Line, Listing, RevokeOrder, RevokeReply, ServerReply,
@@ -107,7 +107,7 @@ impl RedisWire {
             };
         };
         let answered = self.topology.run(Purpose::End, &call, &mut note).await?;
-        match revoking::parse(&answered.answer)? {
+        match revoke_script::parse(&answered.answer)? {
             RevokeReply::NotHeld | RevokeReply::Changed
                 if unanswered.load(Ordering::Relaxed) > 0 =>
             {

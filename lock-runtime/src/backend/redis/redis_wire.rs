@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use redis::Value;
 
-use super::command::{Argument, millis};
 use super::connect::Settings;
+use super::encoder::{Argument, millis};
 use super::fence_retention::FenceRetention;
 use super::hello::ServerMode;
 use super::node::{Purpose, ScriptCall};
@@ -252,7 +252,7 @@ impl RedisWire {
         let mut arguments = [Argument::Entry(entry); 3];
         let (script, count, parse): (_, _, Parse) = match (&self.records, how) {
             // A call that asks for a minimum hold was already refused.
-            (Records::Redisson(_), End::Rest { .. }) => {
+            (Records::Redisson(_), End::Reserve { .. }) => {
                 return Err(WireError::refused("Redisson's record has no minimum hold"));
             }
             // The owner is in no queue, so a release leaves nothing of it.
@@ -268,11 +268,11 @@ impl RedisWire {
                 let script = &Scripts::of(*mode, names).release;
                 (script, 1, scripts::parse_release_reply)
             }
-            (Records::Native(_), End::Rest { time }) => {
+            (Records::Native(_), End::Reserve { time }) => {
                 arguments[0] = Argument::Text(entry.owner_id.as_str());
                 // Rounded up to the next millisecond.
                 arguments[1] = Argument::Number(millis(time) + 1);
-                (Scripts::rest(), 2, scripts::parse_rest_reply)
+                (Scripts::reserve(), 2, scripts::parse_reserve_reply)
             }
             (Records::Native(scripts), End::Whole { successor: None }) => {
                 (&scripts.of(*mode, names).end, 1, scripts::parse_end_reply)

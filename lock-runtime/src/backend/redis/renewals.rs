@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::command::{self, Argument, millis};
+use super::encoder::{self, Argument, millis};
 use super::scripts::{Script, Scripts};
 use crate::backend::wire::Renewal;
 
@@ -18,7 +18,7 @@ impl WaitReplicas {
     /// Appends the `WAIT` command.
     pub(super) fn write(self, output: &mut Vec<u8>) {
         let numbers = [i64::from(self.replicas), millis(self.timeout).max(1)].map(Argument::Number);
-        command::write(output, &[Argument::Text("WAIT"), numbers[0], numbers[1]]);
+        encoder::write(output, &[Argument::Text("WAIT"), numbers[0], numbers[1]]);
     }
 }
 

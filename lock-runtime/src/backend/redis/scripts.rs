@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::command::{Argument, CommandHeader};
+use super::encoder::{Argument, CommandHeader};
 use super::fence_retention::{FenceRetention, PerMemory};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::{AcquireReply, EndReply, Waiting};
@@ -121,9 +121,9 @@ impl Scripts {
     }
 
     /// Returns the script that reserves locks whose holder is done.
-    pub(super) fn rest() -> &'static Script {
+    pub(super) fn reserve() -> &'static Script {
         static REST: LazyLock<Script> =
-            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("rest")));
+            LazyLock::new(|| Script::of_several(&[RecordKind::Lock], lua!("reserve")));
         &REST
     }
 
@@ -367,11 +367,11 @@ pub(super) fn parse_release_reply(value: &Value) -> Result<EndReply, WireError> 
     }
 }
 
-pub(super) fn parse_rest_reply(value: &Value) -> Result<EndReply, WireError> {
+pub(super) fn parse_reserve_reply(value: &Value) -> Result<EndReply, WireError> {
     match value {
-        Value::Int(1) => Ok(EndReply::Rests),
+        Value::Int(1) => Ok(EndReply::Reserved),
         Value::Int(-1) => Ok(EndReply::NotOurs),
-        _ => Err(unknown_answer("rest")),
+        _ => Err(unknown_answer("reserve")),
     }
 }
 

@@ -16,14 +16,13 @@ use redis::Value;
 use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::watch;
 
-use super::answer::{Answer, ConnectionLost, unless_forked};
 use super::connect::Settings;
 use super::connection::{Connection, SendError};
 use super::error_reply::describe_broken;
 use super::locator::Locator;
 use super::outage::Outage;
 use super::reconnect_pause::ReconnectPause;
-use crate::backend::redis::transport::WriteCommands;
+use super::transport::{ConnectionLost, WriteCommands, unless_forked};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{NodeId, WireEvents};
@@ -176,7 +175,7 @@ impl SharedConnection {
     fn note_answer<T>(
         &self,
         connection: &Connection,
-        answer: Result<Result<Answer<T>, RecvError>, Elapsed>,
+        answer: Result<Result<Result<T, ConnectionLost>, RecvError>, Elapsed>,
     ) -> Result<T, SendError> {
         match answer.map(unless_forked) {
             Ok(Ok(answer)) => {

@@ -5,7 +5,7 @@
 
 use redis::{RedisError, Value};
 
-use super::command::{self, Argument};
+use super::encoder::{self, Argument};
 use crate::backend::wire::owner::QueueEntry;
 use crate::lease::fencing_token::FencingToken;
 
@@ -79,7 +79,7 @@ impl PlainCommand<'_> {
                 let text = Argument::Text;
                 let (record, ttl) = (Argument::Record(entry, number), Argument::Number(ttl));
                 let set = [text("SET"), text(lock), record, text("NX"), text("PX"), ttl];
-                command::write(output, &set);
+                encoder::write(output, &set);
             }
             (Shortcut::Release { entry, number }, Some(deletion)) => {
                 deletion.write(output, lock, entry, number);
@@ -122,10 +122,10 @@ impl Deletion {
     fn write(self, output: &mut Vec<u8>, lock: &str, entry: &QueueEntry, token: FencingToken) {
         let (lock, record) = (Argument::Text(lock), Argument::Record(entry, token));
         match self {
-            Deletion::DelIfEq => command::write(output, &[Argument::Text("DELIFEQ"), lock, record]),
+            Deletion::DelIfEq => encoder::write(output, &[Argument::Text("DELIFEQ"), lock, record]),
             Deletion::DelEx => {
                 let condition = Argument::Text("IFEQ");
-                command::write(output, &[Argument::Text("DELEX"), lock, condition, record]);
+                encoder::write(output, &[Argument::Text("DELEX"), lock, condition, record]);
             }
         }
     }

@@ -10,7 +10,7 @@ use super::cluster::Cluster;
 use super::connect::Settings;
 use super::connection::Connection;
 use super::locator::Locator;
-use super::node::asking::{Ask, Command};
+use super::node::queries::{Ask, Command};
 use super::node::{Node, NodeError, Purpose, ScriptCall};
 use super::records::scan::{self, Found, Look};
 use super::renewals::write_renewals;

@@ -1,7 +1,7 @@
 //! A socket that all threads write to. Any waiting thread reads from it for all.
 //!
 //! One mutex covers the commands of all senders ([`io`]), which gives them one order on the connection. The readers are
-//! [`reader_task`]s, one for each runtime that sends commands, threads that block ([`blocked_thread`]), and the
+//! tasks of the [runtimes](runtime_readers) that send commands, threads that block ([`blocked_thread`]), and the
 //! background ([`background_reader`]).
 //!
 //! A forked child does not touch the socket, which belongs to its parent. It locks the mutex only if that is free: the
@@ -12,8 +12,6 @@ mod blocked_thread;
 mod io;
 mod notifications;
 mod pending_commands;
-mod reader_task;
-mod registered_socket;
 mod runtime_readers;
 mod thread_readers;
 mod thread_waker;
@@ -27,7 +25,6 @@ use tokio::io::Interest;
 use tokio::runtime::{Handle, Id};
 use tokio::sync::Notify;
 
-use super::answer::{AnswerReceiver, AnswerSender};
 use super::socket::Socket;
 use super::tls::Session;
 use crate::background::Background;
@@ -37,6 +34,8 @@ use io::Io;
 use io::{ReadBy, Sender};
 use notifications::Notifications;
 pub(super) use notifications::{OnTransportEvent, TransportEvent};
+use pending_commands::{AnswerReceiver, AnswerSender};
+pub(super) use pending_commands::{ConnectionLost, unless_forked};
 use wake_pipe::WakePipe;
 
 /// Appends commands to the output of a connection.
@@ -123,7 +122,8 @@ impl Transport {
         if !io.is_closed() && io.runtime_readers.add(runtime.id()) {
             let socket = io.try_clone_socket();
             drop(io);
-            let is_spawned = socket.is_ok_and(|socket| reader_task::spawn(self, &runtime, socket));
+            let is_spawned = socket
+                .is_ok_and(|socket| runtime_readers::spawn_reader_task(self, &runtime, socket));
             io = self.lock();
             if !is_spawned {
                 io.runtime_readers.note_without_task(runtime.id());

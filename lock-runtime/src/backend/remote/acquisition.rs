@@ -4,7 +4,7 @@
 //! lock to the callers behind this one. An acquisition may be dropped at any time; the machine then decides what it
 //! leaves behind.
 
-mod new_head;
+mod promoted;
 
 use std::future::pending;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::backend::engine::competing::command::{Command, Pause};
 use crate::backend::engine::competing::event::Event;
 use crate::backend::engine::handoff::{Left, Won};
 use crate::backend::redis::Subscription;
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::last_known::LastKnown;
-use crate::backend::remote::pass_head::Handoff;
 use crate::backend::remote::poll_interval::{LONGEST, PollInterval, backoff};
+use crate::backend::remote::promotion::Handoff;
 use crate::backend::remote::registered_owner::RegisteredOwner;
-use crate::backend::remote::{pass_head, reaper};
+use crate::backend::remote::{promotion, reaper};
 use crate::backend::undelivered::{Outcome, Undelivered};
 use crate::backend::wire::AcquireRequest;
 use crate::backend::wire::error::WireError;
@@ -38,7 +38,7 @@ use crate::lease::{Mode, Request};
 
 /// A call that competes for a lock. Dropped at any time, it hands over its owner and its place.
 pub(crate) struct Acquisition {
-    context: Arc<Context>,
+    remote: Arc<Remote>,
     request: Request,
     /// When the caller's wait is over.
     until: Instant,
@@ -60,14 +60,14 @@ pub(crate) struct Acquisition {
 impl Acquisition {
     #[inline]
     pub(crate) fn new(
-        context: &Arc<Context>,
+        remote: &Arc<Remote>,
         request: Request,
         until: Instant,
         heads_queue: bool,
     ) -> Acquisition {
-        let competing = Competing::new(call(context, &request), heads_queue);
+        let competing = Competing::new(call(remote, &request), heads_queue);
         Acquisition {
-            context: context.clone(),
+            remote: remote.clone(),
             request,
             until,
             competing,
@@ -85,7 +85,7 @@ impl Acquisition {
     #[inline]
     pub(crate) fn begin(self, reply: Reply<Outcome>) -> Task {
         // Counted here, not in the task, since a shutdown may check the count before the task runs.
-        let counted = self.context.unsettled.one();
+        let counted = self.remote.unsettled.one();
         self.into_task(Command::Attempt, reply, counted)
     }
 
@@ -117,7 +117,7 @@ impl Acquisition {
                 Command::Attempt => {
                     let mut now = Instant::now();
                     while let Some(pause) = self.pace.pause(now) {
-                        Box::pin(self.context.timers().sleep_until(now + pause)).await;
+                        Box::pin(self.remote.timers().sleep_until(now + pause)).await;
                         now = Instant::now();
                     }
                     self.pace.count(now);
@@ -137,7 +137,7 @@ impl Acquisition {
 
     #[inline]
     fn on(&mut self, event: Event) -> Command {
-        self.competing.on(event, || self.context.now())
+        self.competing.on(event, || self.remote.now())
     }
 
     /// Creates the lease of the granted lock.
@@ -151,7 +151,7 @@ impl Acquisition {
             promotes,
         } = self.competing.win();
         if promotes {
-            self.pass_head(Handoff::Fresh);
+            self.promote_next(Handoff::Fresh);
         }
         let granted = GrantedOwner {
             owner,
@@ -159,8 +159,8 @@ impl Acquisition {
             contended,
             heads_queue,
         };
-        let lease = delivery::register(&self.context, &self.request, granted);
-        Undelivered::new(self.context.clone(), lease)
+        let lease = delivery::register(&self.remote, &self.request, granted);
+        Undelivered::new(self.remote.clone(), lease)
     }
 
     /// Notes what is known about the lock, and publishes it to the callers behind this one.
@@ -168,7 +168,7 @@ impl Acquisition {
         if self.competing.heads_queue() {
             let lock = &self.request.lock().names.lock;
             let mode = self.request.mode;
-            self.context.announce(mode, lock, last_known.clone());
+            self.remote.announce(mode, lock, last_known.clone());
         }
         self.last_known = Some(last_known);
     }
@@ -192,7 +192,7 @@ impl Acquisition {
                 None => pending().await,
             }
         };
-        let notified = self.context.timers().timeout_at(next, notified);
+        let notified = self.remote.timers().timeout_at(next, notified);
         let event = match notified.await {
             Err(_) if next == self.until => Event::TimeIsUp,
             Err(_) => Event::Due,
@@ -223,26 +223,26 @@ impl Acquisition {
     }
 
     /// Promotes the next caller of the local queue.
-    fn pass_head(&self, handoff: Handoff) {
+    fn promote_next(&self, handoff: Handoff) {
         let Request { mode, locks, .. } = &self.request;
-        pass_head::to_next(&self.context, *mode, &locks.first().names.lock, handoff);
+        promotion::promote_next(&self.remote, *mode, &locks.first().names.lock, handoff);
     }
 
     /// Asks once for the lock, and for a place in its queue if it may wait there.
     #[inline]
     async fn attempt(&mut self) -> Command {
-        let (context, request) = (&self.context, &self.request);
+        let (remote, request) = (&self.remote, &self.request);
         let lock = &request.lock().names.lock;
         let asks = AcquireRequest {
             ttl: request.terms.first_ttl(),
             queue: self.competing.queues(),
-            first: (self.competing).first_command(|| context.contended.contains(lock)),
+            first: (self.competing).first_command(|| remote.contended.contains(lock)),
         };
         let owner = self.competing.owner_or_try(|| {
             let Request {
                 label, locks, mode, ..
             } = request;
-            context.new_owner(label, locks.names(), *mode)
+            remote.new_owner(label, locks.names(), *mode)
         });
         let owner = match owner {
             Ok(owner) => owner,
@@ -252,7 +252,7 @@ impl Acquisition {
                 return self.on(Event::NoOwner);
             }
         };
-        match context.wire.acquire(owner, asks).await {
+        match remote.wire.acquire(owner, asks).await {
             Ok(Answered { at, answer }) => match answer {
                 AcquireReply::Granted(answer) => self.granted(Answered { at, answer }),
                 AcquireReply::Waiting(waiting) => self.waits(waiting),
@@ -265,7 +265,7 @@ impl Acquisition {
     fn granted(&mut self, grant: Answered<Grant>) -> Command {
         if self.competing.is_uncontended(grant.answer) {
             let lock = &self.request.lock().names.lock;
-            self.context.contended.remove(lock);
+            self.remote.contended.remove(lock);
         }
         self.granted_by(Event::Granted(grant))
     }
@@ -282,10 +282,10 @@ impl Acquisition {
 
     /// Another owner has the lock, or one of the locks.
     fn waits(&mut self, waiting: Waiting) -> Command {
-        let context = &self.context;
-        context.contended.insert(&self.request.lock().names.lock);
+        let remote = &self.remote;
+        remote.contended.insert(&self.request.lock().names.lock);
         self.failures = 0;
-        let callers = context.unsettled.number();
+        let callers = remote.unsettled.number();
         self.poll = self.polls.after(&waiting, callers, random::jitter());
         if waiting.lock > 0 {
             // A poll extends the leases of the locks that the owner has.
@@ -298,7 +298,7 @@ impl Acquisition {
             remaining,
             ..
         } = waiting;
-        let known = LastKnown::held_elsewhere(holder, remaining, context.now());
+        let known = LastKnown::held_elsewhere(holder, remaining, remote.now());
         let command = self.on(Event::Waiting { lock, holds_later });
         if let Command::CheckReplicas = command {
             self.last_known = Some(known);
@@ -325,9 +325,9 @@ impl Acquisition {
         }
         let owner = self.competing.owner().expect("the owner has asked");
         if self.subscription.is_none() {
-            self.subscription = self.context.wire.subscription(&owner.names.first().lock);
+            self.subscription = self.remote.wire.subscription(&owner.names.first().lock);
         }
-        match self.context.wire.listen(owner).await {
+        match self.remote.wire.listen(owner).await {
             Ok(true) if Instant::now() < self.until => self.on(Event::MayHaveMissed),
             Ok(_) => self.on(Event::Listens),
             Err(error @ WireError::Refused(_)) => self.failed(error),
@@ -339,7 +339,7 @@ impl Acquisition {
     async fn await_replicas(&mut self) -> Command {
         let owner = self.competing.owner().expect("a grant has an owner");
         let ttl = self.request.terms.first_ttl();
-        match self.context.wire.replicated(owner, ttl).await {
+        match self.remote.wire.replicated(owner, ttl).await {
             Ok(()) => self.granted_by(Event::HasReplicas),
             Err(error) => self.failed(error),
         }
@@ -348,9 +348,9 @@ impl Acquisition {
     /// Gives back a lock that too few replicas have, and waits for the confirmation.
     async fn give_back(&mut self) -> Command {
         if let Some(owner) = self.competing.give_back() {
-            let ended = reaper::end(&self.context, owner);
-            let until = Instant::now() + self.context.command_timeout;
-            let _ = self.context.timers().timeout_at(until, ended).await;
+            let ended = reaper::end(&self.remote, owner);
+            let until = Instant::now() + self.remote.command_timeout;
+            let _ = self.remote.timers().timeout_at(until, ended).await;
         }
         self.on(Event::GivenBack)
     }
@@ -358,7 +358,7 @@ impl Acquisition {
     /// Checks whether anybody can have the lock now, before the callers behind this one learn the name of its holder.
     async fn check_replicas(&mut self) -> Command {
         let owner = self.competing.owner().expect("the owner has asked");
-        match self.context.wire.has_replicas(owner).await {
+        match self.remote.wire.has_replicas(owner).await {
             Ok(()) => {
                 if let Some(holder) = self.last_known.take() {
                     self.learn(holder);
@@ -372,7 +372,7 @@ impl Acquisition {
     /// Ends the owner, with all that it has, and starts over with another one.
     fn begin_anew(&mut self) -> Command {
         if let Some(owner) = self.competing.give_back() {
-            drop(reaper::end(&self.context, owner));
+            drop(reaper::end(&self.remote, owner));
         }
         self.on(Event::GivenBack)
     }
@@ -381,19 +381,19 @@ impl Acquisition {
     /// the caller's wait; anything left continues in the background. The error explains why the caller gives up.
     async fn give_up(&mut self) -> LockError {
         let error = self.error();
-        let (context, lock) = (&self.context, &self.request.lock().names.lock);
-        let has_next = || context.queues().peek(lock).is_some();
+        let (remote, lock) = (&self.remote, &self.request.lock().names.lock);
+        let has_next = || remote.queues().peek(lock).is_some();
         if let Some(owner) = self.competing.give_up(has_next) {
-            let ended = reaper::end(context, owner);
-            let until = self.until + context.command_timeout;
-            let _ = context.timers().timeout_at(until, ended).await;
+            let ended = reaper::end(remote, owner);
+            let until = self.until + remote.command_timeout;
+            let _ = remote.timers().timeout_at(until, ended).await;
         }
         error
     }
 
     fn error(&mut self) -> LockError {
         let error = match self.last_known.take() {
-            Some(last_known) => last_known.into_error(self.context.now()),
+            Some(last_known) => last_known.into_error(self.remote.now()),
             None => LockError::new(LockErrorKind::Unavailable),
         };
         let in_the_way = self.competing.in_the_way();
@@ -406,23 +406,23 @@ impl Acquisition {
 
 impl Drop for Acquisition {
     fn drop(&mut self) {
-        if self.competing.leaves_nothing() || self.context.check_process().is_err() {
+        if self.competing.leaves_nothing() || self.remote.check_process().is_err() {
             return;
         }
         let Left { ends, promotes } = self.competing.leave();
         if let Some(owner) = ends {
-            drop(reaper::end(&self.context, owner));
+            drop(reaper::end(&self.remote, owner));
         }
         if let Some(handoff) = promotes {
-            self.pass_head(handoff);
+            self.promote_next(handoff);
         }
     }
 }
 
 /// Returns the properties of this request that decide how it is served.
 #[inline]
-fn call(context: &Context, request: &Request) -> Call {
-    let awaits_replicas = context.waits_for_replicas;
+fn call(remote: &Remote, request: &Request) -> Call {
+    let awaits_replicas = remote.waits_for_replicas;
     let may_lack_token = !request.fenced && !awaits_replicas;
     let is_alone = request.mode == Mode::Exclusive && request.locks.len() == 1;
     // A caller that does not wait expects the lock to be held. The script reports that with one command.
@@ -436,7 +436,7 @@ fn call(context: &Context, request: &Request) -> Call {
         waits,
         is_share: request.mode.share().is_some(),
         may_take: may_lack_token && is_alone && waits && is_handed_over,
-        has_queue: context.wire.has_queue(),
+        has_queue: remote.wire.has_queue(),
         awaits_replicas,
     }
 }

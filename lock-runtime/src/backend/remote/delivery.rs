@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::backend::engine::holding::Holding;
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::remote::registered_owner::RegisteredOwner;
@@ -23,7 +23,7 @@ pub(crate) struct GrantedOwner {
 }
 
 /// Creates the lease of a grant, and registers it with the watchdog.
-pub(crate) fn register(context: &Context, request: &Request, acquired: GrantedOwner) -> Arc<Lease> {
+pub(crate) fn register(remote: &Remote, request: &Request, acquired: GrantedOwner) -> Arc<Lease> {
     let granted_at = acquired.grant.at;
     let number = acquired.grant.answer.token;
     let schedule = RenewalSchedule::granted(granted_at, &request.terms);
@@ -31,21 +31,21 @@ pub(crate) fn register(context: &Context, request: &Request, acquired: GrantedOw
         request,
         acquired.owner.id(),
         number.is_minted().then_some(number),
-        context.clock,
+        remote.clock,
         &schedule,
     ));
     if acquired.heads_queue {
         let holder = LastKnown::local_hold(&lease);
-        context.announce(request.mode, &request.lock().names.lock, holder);
+        remote.announce(request.mode, &request.lock().names.lock, holder);
     }
     let holding = Holding::granted(granted_at, acquired.contended, acquired.heads_queue);
     let entry = LeaseEntry::new(lease.clone(), acquired.owner, schedule, number, holding);
-    let mut registry = context.registry();
+    let mut registry = remote.registry();
     registry.insert(entry);
-    let is_due_earlier = registry.is_due_earlier() | registry.may_confirm();
+    let is_earlier = registry.plan_earlier() | registry.may_confirm();
     drop(registry);
-    if is_due_earlier {
-        context.wake_watchdog();
+    if is_earlier {
+        remote.wake_watchdog();
     }
     lease
 }

@@ -4,13 +4,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::backend::remote::delivery::{self, GrantedOwner};
 use crate::backend::remote::lease_entry::LeaseEntry;
-use crate::backend::remote::pass_head::Handoff;
 use crate::backend::remote::poll_interval::backoff;
+use crate::backend::remote::promotion::Handoff;
 use crate::backend::remote::registered_owner::RegisteredOwner;
-use crate::backend::remote::{pass_head, reaper};
+use crate::backend::remote::{promotion, reaper};
 use crate::backend::undelivered::{Outcome, Undelivered};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
@@ -29,7 +29,7 @@ use crate::lease::{Lease, LossReason, Mode, Request};
 /// The lease is not renewed meanwhile, because each attempt confirms it. Dropping this at any time, even before the
 /// first poll, ends the holder.
 pub(crate) fn downgrade(
-    context: Arc<Context>,
+    remote: Arc<Remote>,
     entry: Box<LeaseEntry>,
 ) -> impl Future<Output = Outcome> + Send {
     let LeaseEntry {
@@ -40,7 +40,7 @@ pub(crate) fn downgrade(
         ..
     } = *entry;
     let mut writer = Writer {
-        context,
+        remote,
         lock: owner.names.first().lock.clone(),
         owner: Some(owner),
         heads_queue: holding.heads_queue(),
@@ -48,7 +48,7 @@ pub(crate) fn downgrade(
     async move {
         let owner = writer.owner.as_mut().expect("a writer has an owner");
         owner.become_reader();
-        let grant = attempt(&writer.context, &lease, owner).await?;
+        let grant = attempt(&writer.remote, &lease, owner).await?;
         let owner = writer.owner.take().expect("a writer has an owner");
         let reader = reader_of(&lease, &owner, schedule.end(), grant.at);
         let granted = GrantedOwner {
@@ -57,8 +57,8 @@ pub(crate) fn downgrade(
             contended: grant.answer.contended,
             heads_queue: false,
         };
-        let lease = delivery::register(&writer.context, &reader, granted);
-        Ok(Undelivered::new(writer.context.clone(), lease))
+        let lease = delivery::register(&writer.remote, &reader, granted);
+        Ok(Undelivered::new(writer.remote.clone(), lease))
     }
 }
 
@@ -88,7 +88,7 @@ fn reader_of(lease: &Lease, owner: &RegisteredOwner, end: Moment, from: Moment) 
 /// A writer that is becoming a reader. Once it has, the next caller is the head of the local queue, since readers do
 /// not head the queue of exclusive callers. If this is dropped before, the writer is ended, too.
 struct Writer {
-    context: Arc<Context>,
+    remote: Arc<Remote>,
     lock: LockName,
     /// `None` once the holder is a reader.
     owner: Option<RegisteredOwner>,
@@ -98,31 +98,31 @@ struct Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         // In a forked child, another thread of the parent may have held the mutexes during the fork.
-        if self.context.check_process().is_err() {
+        if self.remote.check_process().is_err() {
             return;
         }
         if let Some(owner) = self.owner.take() {
-            drop(reaper::end(&self.context, owner));
+            drop(reaper::end(&self.remote, owner));
         }
         if self.heads_queue {
-            pass_head::to_next(&self.context, Mode::Exclusive, &self.lock, Handoff::Fresh);
+            promotion::promote_next(&self.remote, Mode::Exclusive, &self.lock, Handoff::Fresh);
         }
     }
 }
 
 async fn attempt(
-    context: &Context,
+    remote: &Remote,
     lease: &Lease,
     owner: &mut RegisteredOwner,
 ) -> Result<Answered<Grant>, LockError> {
     let ttl = lease.terms.first_ttl();
     let mut failures = 0;
     loop {
-        match context.wire.downgrade(owner, ttl).await {
+        match remote.wire.downgrade(owner, ttl).await {
             Ok(Answered {
                 at,
                 answer: Some(answer),
-            }) if is_fresh(context.now(), at, ttl) => {
+            }) if is_fresh(remote.now(), at, ttl) => {
                 // A lease whose deadline has passed is lost, even if the server still has its record.
                 return match lease.loss() {
                     None => Ok(Answered { at, answer }),
@@ -146,7 +146,7 @@ async fn attempt(
         let pause = backoff(failures, random::jitter()).min(lease.remaining());
         // Wakes early if a shutdown ends the lease.
         let until = Instant::now() + pause;
-        let _ = context.timers().timeout_at(until, pin!(lease.lost())).await;
+        let _ = remote.timers().timeout_at(until, pin!(lease.lost())).await;
     }
 }
 

@@ -1,11 +1,11 @@
 //! Lists the locks that this client holds.
 
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::key::LockName;
 use crate::lease::Mode;
 use crate::state::LocalHold;
 
-impl Context {
+impl Remote {
     /// Returns the locks that callers of this client hold. Sends nothing.
     pub(crate) fn held(&self) -> Vec<LocalHold> {
         // In a forked child the locks belong to the parent, and the mutex may stay locked for ever.

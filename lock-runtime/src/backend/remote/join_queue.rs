@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use crate::backend::engine::local_queue::WaiterId;
 use crate::backend::redis::Subscription;
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queues::LocalQueues;
-use crate::backend::remote::local_waiter::LocalWaiter;
+use crate::backend::remote::promotion::LocalWaiter;
 use crate::backend::remote::{local_turns, release};
 use crate::backend::undelivered::{Outcome, Undelivered};
 use crate::background::offload::InlineRunner;
@@ -30,7 +30,7 @@ pub(crate) enum Joined {
 
 /// The position of a caller in its local queue. Dropping it leaves the queue.
 pub(crate) struct QueuePosition {
-    context: Arc<Context>,
+    remote: Arc<Remote>,
     mode: Mode,
     lock: LockName,
     waiter: Option<WaiterId>,
@@ -42,24 +42,24 @@ pub(crate) struct QueuePosition {
 
 /// Makes the caller the head of the local queue, or appends it. Both happen under one mutex: otherwise the queue could
 /// end in between, and the caller would wait behind a head that is gone.
-pub(crate) fn join(context: &Arc<Context>, request: Request, until: Instant) -> Joined {
-    let mut queues = context.queues_of(request.mode);
+pub(crate) fn join(remote: &Arc<Remote>, request: Request, until: Instant) -> Joined {
+    let mut queues = remote.queues_of(request.mode);
     if request.mode.share().is_some() {
-        return join_shares(context, queues, request, until);
+        return join_shares(remote, queues, request, until);
     }
     if request.locks.len() > 1 {
         drop(queues);
-        return join_none(context, request);
+        return join_none(remote, request);
     }
     if queues.enter(&request.lock().names.lock).is_none() {
         return Joined::Head(request);
     }
-    if let Some(undelivered) = local_turns::resume(context, &mut queues, &request) {
+    if let Some(undelivered) = local_turns::resume(remote, &mut queues, &request) {
         drop(queues);
-        context.wake_watchdog_if_due();
+        remote.wake_watchdog_if_due();
         return Joined::Holds(undelivered);
     }
-    let retained = context
+    let retained = remote
         .registry()
         .retained
         .remove(&request.lock().names.lock);
@@ -67,19 +67,19 @@ pub(crate) fn join(context: &Arc<Context>, request: Request, until: Instant) -> 
         // No caller waits behind a retained lease. This caller's commands follow its `end` on the same connection.
         entry.holding.leave_queue();
         drop(queues);
-        release::release_unawaited(context, entry);
+        release::release_unawaited(remote, entry);
         return Joined::Head(request);
     }
-    enter_or_wait(context, queues, request, until)
+    enter_or_wait(remote, queues, request, until)
 }
 
 /// Begins a call for several locks, which queues in Redis itself and is in no local queue. Leases that this client
 /// retains would keep it out.
-fn join_none(context: &Arc<Context>, request: Request) -> Joined {
+fn join_none(remote: &Arc<Remote>, request: Request) -> Joined {
     for lock in request.locks.iter() {
-        let retained = context.registry().retained.remove(&lock.names.lock);
+        let retained = remote.registry().retained.remove(&lock.names.lock);
         if let Some(entry) = retained {
-            release::release_unawaited(context, entry);
+            release::release_unawaited(remote, entry);
         }
     }
     Joined::Beside(request)
@@ -87,25 +87,25 @@ fn join_none(context: &Arc<Context>, request: Request) -> Joined {
 
 /// Like [`join`], but for a share. A lease that this client retains would keep it out.
 fn join_shares(
-    context: &Arc<Context>,
+    remote: &Arc<Remote>,
     queues: MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>>,
     request: Request,
     until: Instant,
 ) -> Joined {
-    let retained = context
+    let retained = remote
         .registry()
         .retained
         .remove(&request.lock().names.lock);
-    let joined = enter_or_wait(context, queues, request, until);
+    let joined = enter_or_wait(remote, queues, request, until);
     if let Some(entry) = retained {
-        release::release_unawaited(context, entry);
+        release::release_unawaited(remote, entry);
     }
     joined
 }
 
 /// Makes the caller a head, or appends it behind the heads.
 fn enter_or_wait(
-    context: &Arc<Context>,
+    remote: &Arc<Remote>,
     mut queues: MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>>,
     request: Request,
     until: Instant,
@@ -116,19 +116,18 @@ fn enter_or_wait(
     if request.wait.is_zero() {
         return Joined::Beside(request);
     }
-    let (runner, reply) = context.inline_runner();
+    let (runner, reply) = remote.inline_runner();
     let (mode, lock) = (request.mode, request.lock().names.lock.clone());
-    let subscription = context.wire.subscription(&lock);
+    let subscription = remote.wire.subscription(&lock);
     let waiter = tail.join(LocalWaiter {
         request,
         until,
         reply,
         task: runner.offloaded().clone(),
-        acquisitions: context.clone(),
-        counted: context.unsettled.one(),
+        counted: remote.unsettled.one(),
     });
     Joined::Waits(QueuePosition {
-        context: context.clone(),
+        remote: remote.clone(),
         mode,
         lock,
         waiter: Some(waiter),
@@ -145,18 +144,18 @@ impl QueuePosition {
     /// it for up to one more command timeout.
     pub(crate) async fn wait(mut self) -> Outcome {
         let gone = || LockError::new(LockErrorKind::Shutdown);
-        let context = self.context.clone();
-        let timers = context.timers();
+        let remote = self.remote.clone();
+        let timers = remote.timers();
         if let Ok(outcome) = timers.timeout_at(self.until, self.outcome()).await {
             return outcome.ok_or_else(gone)?;
         }
         if let Some(last_known) = self.time_out() {
-            return Err(last_known.into_error(context.now()));
+            return Err(last_known.into_error(remote.now()));
         }
-        let last = self.until + context.command_timeout;
+        let last = self.until + remote.command_timeout;
         match timers.timeout_at(last, self.outcome()).await {
             Ok(outcome) => outcome.ok_or_else(gone)?,
-            Err(_) if self.leave() => Err(LastKnown::unknown().into_error(context.now())),
+            Err(_) if self.leave() => Err(LastKnown::unknown().into_error(remote.now())),
             // The caller was just promoted: its acquisition has begun, with the same deadline.
             Err(_) => self.outcome().await.ok_or_else(gone)?,
         }
@@ -172,7 +171,7 @@ impl QueuePosition {
 
     /// Leaves with the head's knowledge, or stays until the head knows something.
     fn time_out(&mut self) -> Option<LastKnown> {
-        let mut queues = self.context.queues_of(self.mode);
+        let mut queues = self.remote.queues_of(self.mode);
         let Some(last_known) = queues.last_known(&self.lock) else {
             queues.await_announcement(&self.lock);
             return None;
@@ -189,7 +188,7 @@ impl QueuePosition {
     /// Leaves the queue. Returns `false` if the caller was already promoted.
     fn leave(&mut self) -> bool {
         let waiter = self.waiter.take();
-        let queues = || self.context.queues_of(self.mode);
+        let queues = || self.remote.queues_of(self.mode);
         let left = waiter.and_then(|waiter| queues().leave(&self.lock, waiter));
         left.is_some()
     }
@@ -204,7 +203,7 @@ impl QueuePosition {
 impl Drop for QueuePosition {
     fn drop(&mut self) {
         // In a forked child, another thread of the parent may have held the mutex during the fork.
-        if self.waiter.is_some() && self.context.check_process().is_ok() {
+        if self.waiter.is_some() && self.remote.check_process().is_ok() {
             self.leave();
         }
     }

@@ -67,7 +67,7 @@ impl LeaseEntry {
             deadline: self.schedule.deadline(),
             ttl: lease.terms.first_ttl(),
             is_named: self.owner.has_waiters(),
-            rests: !lease.rest(now).is_zero(),
+            reserves: !lease.reservation(now).is_zero(),
             is_over: lease.is_over(),
             is_sure: lease.is_delivered() && self.schedule.unconfirmed() == 0,
             turns,

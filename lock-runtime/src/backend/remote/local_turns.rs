@@ -19,10 +19,10 @@
 use std::sync::Arc;
 
 use crate::backend::ReleaseOutcome;
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::local_queues::LocalQueues;
-use crate::backend::remote::local_waiter::LocalWaiter;
+use crate::backend::remote::promotion::LocalWaiter;
 use crate::backend::undelivered::Undelivered;
 use crate::background::panics::catch_panics;
 use crate::lease::{Lease, Request};
@@ -30,43 +30,43 @@ use crate::lease::{Lease, Request};
 /// Hands over the lease of a holder that is done to the next caller of its local queue. Without such a caller it
 /// retains the lease, if it `may_retain` it. Returns `None` if the lease must be released.
 pub(crate) fn hand_over(
-    context: &Arc<Context>,
+    remote: &Arc<Remote>,
     lease: &Lease,
     may_retain: bool,
 ) -> Option<ReleaseOutcome> {
     // In a forked child, another thread of the parent may have held the mutexes during the fork.
-    if context.check_process().is_err() {
+    if remote.check_process().is_err() {
         return Some(ReleaseOutcome::Unconfirmed);
     }
-    let mut queues = context.queues();
-    let mut registry = context.registry();
+    let mut queues = remote.queues();
+    let mut registry = remote.registry();
     let lock = registry.headed_queue(lease)?;
-    let turns = context.local_turns;
+    let turns = remote.local_turns;
     let next = queues.pop_if(&lock, |waiter| {
-        registry.hand_over(lease, &waiter.request, turns, context.now())
+        registry.hand_over(lease, &waiter.request, turns, remote.now())
     });
     let Some((waiter, next)) = next else {
         let is_empty = queues.peek(&lock).is_none();
         // Few leases are ever retained, and the others need not read the clock.
         let may_retain = may_retain && is_empty && !lease.terms.retain.is_zero();
-        if !may_retain || !registry.retain(lease, turns, context.now()) {
+        if !may_retain || !registry.retain(lease, turns, remote.now()) {
             return None;
         }
         drop((queues, registry));
-        context.wire.keep_reading_messages();
-        context.wake_watchdog_if_due();
+        remote.wire.keep_reading_messages();
+        remote.wake_watchdog_if_due();
         return Some(ReleaseOutcome::Retained);
     };
     let holder = LastKnown::local_hold(&next);
     queues.update(&lock, Some(holder));
-    let is_due_earlier = registry.is_due_earlier();
+    let is_earlier = registry.plan_earlier();
     drop((queues, registry));
-    if is_due_earlier {
-        context.wake_watchdog();
+    if is_earlier {
+        remote.wake_watchdog();
     }
     // If the caller is gone by now, the lease comes back and is dropped. Its token is spent, and the drop hands the
     // lease over or releases it.
-    let undelivered = Undelivered::new(context.clone(), next);
+    let undelivered = Undelivered::new(remote.clone(), next);
     catch_panics(|| drop(waiter.reply.send(Ok(undelivered))));
     Some(ReleaseOutcome::HandedOver)
 }
@@ -74,13 +74,13 @@ pub(crate) fn hand_over(
 /// Gives the retained lease of a lock to a newly arrived caller, as its next turn. Returns `None` if there is none, or
 /// none that this caller may have.
 pub(crate) fn resume(
-    context: &Arc<Context>,
+    remote: &Arc<Remote>,
     queues: &mut LocalQueues<LocalWaiter, LastKnown>,
     request: &Request,
 ) -> Option<Undelivered> {
-    let (turns, now) = (context.local_turns, context.now());
-    let lease = context.registry().resume(request, turns, now)?;
+    let (turns, now) = (remote.local_turns, remote.now());
+    let lease = remote.registry().resume(request, turns, now)?;
     let holder = LastKnown::local_hold(&lease);
     queues.update(&request.lock().names.lock, Some(holder));
-    Some(Undelivered::new(context.clone(), lease))
+    Some(Undelivered::new(remote.clone(), lease))
 }

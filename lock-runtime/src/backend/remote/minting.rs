@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::backend::remote::poll_interval::backoff;
 use crate::backend::remote::watchdog;
 use crate::backend::wire::error::WireError;
@@ -21,12 +21,9 @@ use crate::lease::{Lease, LossReason};
 ///
 /// Dropped at any time, it leaves a lease with or without a token. If no caller has seen the token, the next caller
 /// under the same owner gets the same one: the server gives an owner one token.
-pub(crate) async fn token(
-    context: &Arc<Context>,
-    lease: &Lease,
-) -> Result<FencingToken, LockError> {
-    context.check_process()?;
-    let timeout = context.command_timeout;
+pub(crate) async fn token(remote: &Arc<Remote>, lease: &Lease) -> Result<FencingToken, LockError> {
+    remote.check_process()?;
+    let timeout = remote.command_timeout;
     let until = Instant::now() + timeout;
     let mut failures = 0;
     // The error of the last attempt replaces this one, and is more specific.
@@ -39,27 +36,27 @@ pub(crate) async fn token(
         if let Some(loss) = lease.loss() {
             return Err(lease.lost_error(loss));
         }
-        let names = context.registry().names(lease);
+        let names = remote.registry().names(lease);
         let Some(names) = names else {
             return Err(lease.lost_error(lease.lose(LossReason::NotOurs)));
         };
-        let minting = context.wire.mint(lease.owner_id, &names);
-        match context.timers().timeout_at(until, minting).await {
+        let minting = remote.wire.mint(lease.owner_id, &names);
+        match remote.timers().timeout_at(until, minting).await {
             Ok(Ok(Some(number))) => {
                 // Bound first, to unlock the registry: subscribers see the token, and may block.
-                let token = context.registry().minted(lease, number);
+                let token = remote.registry().minted(lease, number);
                 if let Some(token) = token {
                     lease.minted(token);
                 }
             }
             Ok(Ok(None)) => {
-                watchdog::declare_lost(context, lease.owner_id, Some(LossReason::NotOurs));
+                watchdog::declare_lost(remote, lease.owner_id, Some(LossReason::NotOurs));
             }
             Ok(Err(WireError::Unavailable(error))) => {
                 unanswered = WireError::Unavailable(error);
                 failures += 1;
                 let pause = Instant::now() + backoff(failures, random::jitter());
-                context.timers().sleep_until(pause.min(until)).await;
+                remote.timers().sleep_until(pause.min(until)).await;
             }
             Ok(Err(error)) => return Err(error.into_error().with_key(lease.keys.first())),
             Err(_) => return Err(unanswered.into_error().with_key(lease.keys.first())),

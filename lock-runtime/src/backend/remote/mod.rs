@@ -10,17 +10,21 @@
 //! recovers from a dead holder, a lost message or an evicted queue. A grant comes by hand-off, and its message only
 //! shortens the wait for that poll.
 //!
-//! Callers enter through this file, and the wire reports to [`events`]. [`join_queue`] and [`acquisition`] get a lock,
-//! [`release`] and [`local_turns`] give it away, and [`watchdog`] renews it. They use [`pass_head`] and [`reaper`], and
-//! all of them the [`context`].
+//! Callers enter through this file, and the wire reports to [`event_handler`]. [`join_queue`] and [`acquisition`] get a
+//! lock, [`release`] and [`local_turns`] give it away, and [`watchdog`] renews it. They use [`promotion`] and [`reaper`],
+//! and all of them share [`Remote`].
+//!
+//! # Invariants
+//!
+//! - Mutexes are taken in the order local queues, registry, notifier. None is held across an await, or while wakers,
+//!   replies and subscribers run.
 
 pub(crate) mod acquisition;
 pub(crate) mod client_ids;
 pub(crate) mod contended_locks;
-pub(crate) mod context;
 pub(crate) mod delivery;
 pub(crate) mod downgrade;
-pub(crate) mod events;
+pub(crate) mod event_handler;
 pub(crate) mod grant_notifier;
 pub(crate) mod held;
 pub(crate) mod join_queue;
@@ -28,10 +32,9 @@ pub(crate) mod last_known;
 pub(crate) mod lease_entry;
 pub(crate) mod local_queues;
 pub(crate) mod local_turns;
-pub(crate) mod local_waiter;
 pub(crate) mod minting;
-pub(crate) mod pass_head;
 pub(crate) mod poll_interval;
+pub(crate) mod promotion;
 pub(crate) mod reaper;
 pub(crate) mod registered_owner;
 pub(crate) mod registry;
@@ -40,15 +43,24 @@ pub(crate) mod retained;
 pub(crate) mod servers;
 pub(crate) mod watchdog;
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, MutexGuard};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use tokio::task::coop::unconstrained;
 
 use crate::backend::remote::acquisition::Acquisition;
-use crate::backend::remote::context::Context;
-use crate::backend::remote::events::Events;
+use crate::backend::remote::contended_locks::ContendedLocks;
+use crate::backend::remote::downgrade::Downgrading;
+use crate::backend::remote::event_handler::EventHandler;
 use crate::backend::remote::grant_notifier::GrantNotifier;
 use crate::backend::remote::join_queue::Joined;
+use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
+use crate::backend::remote::local_queues::LocalQueues;
+use crate::backend::remote::promotion::LocalWaiter;
+use crate::backend::remote::registered_owner::RegisteredOwner;
+use crate::backend::remote::registry::LeaseRegistry;
 use crate::backend::remote::servers::Servers;
 use crate::backend::undelivered::{Abandon, Acquiring, Outcome};
 use crate::backend::wire::WireEvents;
@@ -56,14 +68,174 @@ use crate::backend::wire::error::WireError;
 use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
+use crate::background::in_flight::InFlight;
+use crate::background::moment::Moment;
+use crate::background::offload::{InlineRunner, Reply};
 use crate::background::panics::catch_panics;
+use crate::background::sync::Mutex;
+use crate::background::timers::Timers;
 use crate::config::Options;
 use crate::error::{LockError, LockErrorKind};
+use crate::key::{LockName, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
-use crate::lease::{Lease, Request};
+use crate::lease::{Lease, Mode, Request};
 
-/// The locks of one client on its servers.
-pub(crate) type Remote = Context;
+/// How many callers of a client may queue in Redis at the same time for shares of one lock. Further callers wait in the
+/// client for one of these places.
+const MAX_WAITING_SHARES: u32 = 64;
+
+/// The locks of one client on its servers: the state that its acquisitions, releases and renewals share.
+///
+/// The mutexes are taken in the order `queues` or `share_queues`, `registry`, notifier; the mutex of `downgrading` is
+/// taken alone. They are never held across an await, and are free when wakers, replies and subscribers run.
+pub(crate) struct Remote {
+    pub(crate) wire: Servers,
+    pub(crate) clock: Clock,
+    pub(crate) background: Background,
+    /// The timeout of one command, including the connect.
+    pub(crate) command_timeout: Duration,
+    /// Whether a lock is granted only after replicas have it.
+    pub(crate) waits_for_replicas: bool,
+    /// How many callers in a row may use one grant.
+    pub(crate) local_turns: u32,
+    pub(crate) await_release: bool,
+    pub(crate) notifier: GrantNotifier,
+    queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
+    /// The queues of callers for shares. Several of these callers queue in Redis at the same time.
+    share_queues: Mutex<LocalQueues<LocalWaiter, LastKnown>>,
+    registry: Mutex<LeaseRegistry>,
+    pub(crate) contended: ContendedLocks,
+    pub(crate) downgrading: Arc<Downgrading>,
+    /// Wakes the watchdog before its planned check.
+    pub(crate) watchdog: Arc<Notify>,
+    /// The acquisitions in flight, and the owners that are being ended.
+    pub(crate) unsettled: InFlight,
+}
+
+impl Remote {
+    pub(crate) fn new(
+        wire: Servers,
+        clock: Clock,
+        background: Background,
+        notifier: GrantNotifier,
+        options: &Options,
+    ) -> Remote {
+        // Without a queue on the server, local turns would keep out clients that came first.
+        let local_turns = if wire.has_queue() {
+            options.local_turns
+        } else {
+            1
+        };
+        Remote {
+            wire,
+            clock,
+            background,
+            command_timeout: options.command_timeout,
+            waits_for_replicas: options.replicas().is_some(),
+            local_turns,
+            await_release: options.await_release,
+            notifier,
+            queues: Mutex::new(LocalQueues::with_heads(1)),
+            share_queues: Mutex::new(LocalQueues::with_heads(MAX_WAITING_SHARES)),
+            registry: Mutex::default(),
+            contended: ContendedLocks::default(),
+            downgrading: Arc::default(),
+            watchdog: Arc::default(),
+            unsettled: InFlight::default(),
+        }
+    }
+
+    /// Returns the local queues of callers that want a lock exclusively.
+    pub(crate) fn queues(&self) -> MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>> {
+        self.queues.lock()
+    }
+
+    /// Returns the local queues of callers in this mode.
+    pub(crate) fn queues_of(
+        &self,
+        mode: Mode,
+    ) -> MutexGuard<'_, LocalQueues<LocalWaiter, LastKnown>> {
+        match mode.share() {
+            None => self.queues.lock(),
+            Some(_) => self.share_queues.lock(),
+        }
+    }
+
+    pub(crate) fn registry(&self) -> MutexGuard<'_, LeaseRegistry> {
+        self.registry.lock()
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    /// Returns timers for the futures of callers with or without a runtime.
+    pub(crate) fn timers(&self) -> &Timers {
+        self.background.timers()
+    }
+
+    /// Fails in a forked child of the client's process.
+    pub(crate) fn check_process(&self) -> Result<(), LockError> {
+        self.background.check_process()
+    }
+
+    pub(crate) fn new_owner(
+        &self,
+        label: &Arc<str>,
+        names: OneOrMore<RecordNames>,
+        mode: Mode,
+    ) -> Result<RegisteredOwner, LockError> {
+        RegisteredOwner::new(label, names, mode, &self.notifier)
+    }
+
+    /// Creates a waiting caller, and the duty to answer it.
+    pub(crate) fn inline_runner<T: Send + 'static>(&self) -> (InlineRunner<T>, Reply<T>) {
+        InlineRunner::new(&self.background)
+    }
+
+    /// Runs `task` on the background thread.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.background.spawn(task);
+    }
+
+    /// Runs `task` on the background thread to its end, even if the caller goes away.
+    pub(crate) async fn run_in_background<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, LockError> {
+        self.check_process()?;
+        let gone = || LockError::new(LockErrorKind::Shutdown);
+        let task = self.background.spawn(task).ok_or_else(gone)?;
+        // Ignores the coop budget of the caller's task, as offloaded tasks do.
+        unconstrained(task).await.map_err(|_| gone())
+    }
+
+    /// Stores what the head of a local queue knows, and fails the callers behind it that have no time left.
+    pub(crate) fn announce(&self, mode: Mode, lock: &LockName, last_known: LastKnown) {
+        let mut queues = self.queues_of(mode);
+        let mut now = None;
+        let has_time = |waiter: &LocalWaiter| *now.get_or_insert_with(Instant::now) < waiter.until;
+        let leaving = queues.announce(lock, &last_known, has_time);
+        drop(queues);
+        for waiter in leaving {
+            let error = last_known.clone().into_error(self.now());
+            catch_panics(|| drop(waiter.reply.send(Err(error))));
+        }
+    }
+
+    /// Wakes the watchdog, which then checks for due work.
+    pub(crate) fn wake_watchdog(&self) {
+        self.watchdog.notify_one();
+    }
+
+    /// Wakes the watchdog if work is due before its planned check.
+    pub(crate) fn wake_watchdog_if_due(&self) {
+        let is_earlier = self.registry().plan_earlier();
+        if is_earlier {
+            self.wake_watchdog();
+        }
+    }
+}
 
 /// Opens a client of the servers that `connect` creates. Sends nothing until the client is used.
 pub(crate) fn open(
@@ -73,26 +245,26 @@ pub(crate) fn open(
 ) -> Result<Arc<Remote>, LockError> {
     let background = Background::get()?;
     let notifier = GrantNotifier::default();
-    let events = Arc::new(Events::new(notifier.clone()));
+    let events = Arc::new(EventHandler::new(notifier.clone()));
     let wire = connect(background.clone(), events.clone())?;
-    let context = Arc::new(Context::new(
+    let remote = Arc::new(Remote::new(
         wire,
         clock,
         background.clone(),
         notifier,
         options,
     ));
-    events.deliver_to(Arc::downgrade(&context));
-    background.spawn(watchdog::run(Arc::downgrade(&context)));
-    Ok(context)
+    events.deliver_to(Arc::downgrade(&remote));
+    background.spawn(watchdog::run(Arc::downgrade(&remote)));
+    Ok(remote)
 }
 
 impl Remote {
     /// Checks that the server answers.
     pub(crate) async fn ping(self: Arc<Self>) -> Result<(), LockError> {
-        let context = self.clone();
+        let remote = self.clone();
         self.run_in_background(
-            async move { context.wire.ping().await.map_err(WireError::into_error) },
+            async move { remote.wire.ping().await.map_err(WireError::into_error) },
         )
         .await?
     }
@@ -151,8 +323,8 @@ impl Backend for Remote {
         if let Some(reason) = lease.loss() {
             return Err(lease.lost_error(reason));
         }
-        let context = self.clone();
-        self.run_in_background(async move { watchdog::renew_now(&context, &lease).await })
+        let remote = self.clone();
+        self.run_in_background(async move { watchdog::renew_now(&remote, &lease).await })
             .await?
     }
 
@@ -221,6 +393,13 @@ impl Abandon for Remote {
         if let Some(entry) = entry {
             release::release_unawaited(&self, entry);
         }
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // The watchdog then finds no client, and ends.
+        self.watchdog.notify_one();
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use crate::backend::engine::ending::{Command, Ending, Then};
 use crate::backend::engine::event_of;
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::wire::End;
 use crate::background::clock::SETTLING;
@@ -20,39 +20,39 @@ use crate::lease::owner_id::OwnerId;
 
 /// Ends an owner in the background, unless nothing of it can be left. The receiver completes when the first end was
 /// answered, or its command timed out.
-pub(crate) fn end(context: &Arc<Context>, mut owner: RegisteredOwner) -> oneshot::Receiver<()> {
+pub(crate) fn end(remote: &Arc<Remote>, mut owner: RegisteredOwner) -> oneshot::Receiver<()> {
     let (first, done) = oneshot::channel();
     let Some(mut ending) = Ending::of_owner(&owner.outstanding) else {
         return done;
     };
     // Counted here, not in the task, since a shutdown may check the count before the task runs.
-    let counted = context.unsettled.one();
-    let context_of_task = context.clone();
-    context.spawn(async move {
-        let context = context_of_task;
+    let counted = remote.unsettled.one();
+    let remote_of_task = remote.clone();
+    remote.spawn(async move {
+        let remote = remote_of_task;
         let command = ending.command(|| SETTLING.now());
-        let then = send(&context, &mut owner, &mut ending, command).await;
+        let then = send(&remote, &mut owner, &mut ending, command).await;
         drop(first);
-        settle(&context, owner, ending, then, counted).await;
+        settle(&remote, owner, ending, then, counted).await;
     });
     done
 }
 
 /// Once more ends an owner of this client that ended recently: a message announced a grant for it, so its end has
 /// overtaken one of its commands.
-pub(crate) fn end_again(context: &Arc<Context>, owner_id: OwnerId, mode: Mode, lock: &[u8]) {
+pub(crate) fn end_again(remote: &Arc<Remote>, owner_id: OwnerId, mode: Mode, lock: &[u8]) {
     let lock = String::from_utf8(lock.to_vec());
     let Some(names) = lock.ok().and_then(|lock| RecordNames::of_lock(lock).ok()) else {
         return;
     };
-    let owner = RegisteredOwner::ended_before(owner_id, names, mode, &context.notifier);
-    drop(end(context, owner));
+    let owner = RegisteredOwner::ended_before(owner_id, names, mode, &remote.notifier);
+    drop(end(remote, owner));
 }
 
 /// Continues an end whose first command failed, or was not enough. Drops `counted` as soon as a shutdown need no longer
 /// wait.
 pub(crate) async fn settle(
-    context: &Context,
+    remote: &Remote,
     mut owner: RegisteredOwner,
     mut ending: Ending,
     mut then: Then,
@@ -71,23 +71,23 @@ pub(crate) async fn settle(
             Then::Over => break,
         };
         counted = counted.filter(|_| ending.is_awaited());
-        then = send(context, &mut owner, &mut ending, command).await;
+        then = send(remote, &mut owner, &mut ending, command).await;
     }
     drop(counted);
 }
 
 /// Sends one command of an end, and notes its outcome.
 async fn send(
-    context: &Context,
+    remote: &Remote,
     owner: &mut RegisteredOwner,
     ending: &mut Ending,
     command: Command,
 ) -> Then {
     let how = match command {
-        Command::Rest(time) => End::Rest { time },
+        Command::Reserve(time) => End::Reserve { time },
         _ => End::Whole { successor: None },
     };
-    let ended = context.wire.end(owner, how).await;
+    let ended = remote.wire.end(owner, how).await;
     let event = event_of(&ended.map(|answered| answered.answer));
     let reaction = ending.on(event, &owner.outstanding, || SETTLING.now(), random::jitter);
     reaction.then

@@ -84,8 +84,9 @@ impl LeaseRegistry {
         Some(entry)
     }
 
-    /// Returns whether work is due before the watchdog's planned check. Returns `true` only once for each change.
-    pub(crate) fn is_due_earlier(&mut self) -> bool {
+    /// Moves the watchdog's planned check forward if work is due before it. Returns whether it did, so that the caller
+    /// wakes the watchdog.
+    pub(crate) fn plan_earlier(&mut self) -> bool {
         let next = self.next();
         let is_earlier = next.is_some_and(|next| self.planned.is_none_or(|planned| next < planned));
         if is_earlier {

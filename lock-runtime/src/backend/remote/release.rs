@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use crate::backend::ReleaseOutcome;
 use crate::backend::engine::ending::{Command, Ending, Event, Head, Report, Then};
 use crate::backend::engine::event_of;
-use crate::backend::remote::context::Context;
+use crate::backend::remote::Remote;
 use crate::backend::remote::lease_entry::LeaseEntry;
-use crate::backend::remote::pass_head::Handoff;
 use crate::backend::remote::poll_interval::backoff;
+use crate::backend::remote::promotion::Handoff;
 use crate::backend::remote::registered_owner::RegisteredOwner;
-use crate::backend::remote::{pass_head, reaper};
+use crate::backend::remote::{promotion, reaper};
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{End, Successor};
 use crate::background::clock::SETTLING;
@@ -40,12 +40,12 @@ const MIN_WAIT: Duration = Duration::from_millis(20);
 ///
 /// The release runs in the background if the lease is already lost, or if a renewal of it is unanswered. The background
 /// sends renewals and reports losses, so work that it has begun comes first.
-pub(crate) async fn release(context: &Arc<Context>, entry: Box<LeaseEntry>) -> ReleaseOutcome {
+pub(crate) async fn release(remote: &Arc<Remote>, entry: Box<LeaseEntry>) -> ReleaseOutcome {
     let in_background = entry.lease.is_known_lost() || entry.holding.is_renewing();
-    let (mut runner, reply) = context.inline_runner();
-    let task = release_task(context, entry, Some(reply));
+    let (mut runner, reply) = remote.inline_runner();
+    let task = release_task(remote, entry, Some(reply));
     if in_background {
-        context.spawn(task);
+        remote.spawn(task);
     } else {
         runner.offloaded().assign(task);
     }
@@ -61,52 +61,52 @@ pub(crate) async fn release(context: &Arc<Context>, entry: Box<LeaseEntry>) -> R
 /// connection, a server that has forgotten the script, a server that refuses to compare and delete, and a lock whose
 /// token was requested but not answered. In these cases the next acquire may come first, and waits in Redis's queue.
 pub(crate) fn release_unawaited(
-    context: &Arc<Context>,
+    remote: &Arc<Remote>,
     mut entry: Box<LeaseEntry>,
 ) -> ReleaseOutcome {
     let lock = &entry.owner.names.first().lock;
-    if entry.holding.heads_queue() && context.queues().dismiss(lock) {
+    if entry.holding.heads_queue() && remote.queues().dismiss(lock) {
         entry.holding.leave_queue();
     }
-    begin_here(context, release_task(context, entry, None));
+    begin_here(remote, release_task(remote, entry, None));
     ReleaseOutcome::NotAwaited
 }
 
 /// Polls `task` once on this thread, and leaves the remainder to the background.
-fn begin_here(context: &Context, mut task: Task) {
+fn begin_here(remote: &Remote, mut task: Task) {
     let mut noop = task::Context::from_waker(Waker::noop());
     if task.as_mut().poll(&mut noop).is_pending() {
-        context.spawn(task);
+        remote.spawn(task);
     }
 }
 
 /// Returns the task that releases a lock, promotes the next caller of its local queue, and reports the outcome to
 /// `reply`.
 fn release_task(
-    context: &Arc<Context>,
+    remote: &Arc<Remote>,
     entry: Box<LeaseEntry>,
     reply: Option<Reply<ReleaseOutcome>>,
 ) -> Task {
     // Counted here, not in the task, since a shutdown may check the count before the task runs.
-    let counted = context.unsettled.one();
+    let counted = remote.unsettled.one();
     if entry.holding.heads_queue() {
         // The caller that is known as the holder no longer holds the lock.
-        context
+        remote
             .queues()
             .update(&entry.owner.names.first().lock, None);
     }
-    let rest = entry
+    let reservation = entry
         .lease
         .has_minimum()
-        .then(|| entry.lease.rest(context.now()));
-    let rest = rest.filter(|rest| !rest.is_zero());
-    let rests_until = rest.map(|rest| SETTLING.now() + rest);
+        .then(|| entry.lease.reservation(remote.now()));
+    let reservation = reservation.filter(|reservation| !reservation.is_zero());
+    let reserved_until = reservation.map(|reservation| SETTLING.now() + reservation);
     let release = Release {
-        context: context.clone(),
+        remote: remote.clone(),
         ending: Ending::of_holder(
             entry.holding.is_contended(),
             entry.holding.heads_queue(),
-            rests_until,
+            reserved_until,
         ),
         next: None,
         until: Instant::now() + entry.lease.remaining().clamp(MIN_WAIT, MAX_WAIT),
@@ -123,7 +123,7 @@ fn release_task(
 /// A release in flight. If it is dropped early, for example by a panic, it promotes the next caller and leaves the
 /// owner to the reaper.
 struct Release {
-    context: Arc<Context>,
+    remote: Arc<Remote>,
     ending: Ending,
     /// The successor that the first end names. Boxed, since few releases have one.
     next: Option<Box<NextOwner>>,
@@ -166,8 +166,8 @@ impl Release {
                 } = &mut **entry;
                 let event = {
                     let next = &mut self.next;
-                    let mut sent = pin!(send(&self.context, owner, *number, next, command));
-                    let timers = self.context.timers();
+                    let mut sent = pin!(send(&self.remote, owner, *number, next, command));
+                    let timers = self.remote.timers();
                     match timers.timeout_at(self.until, sent.as_mut()).await {
                         Ok(event) => event,
                         Err(_) => {
@@ -180,7 +180,7 @@ impl Release {
                     Then::Send(command) => command,
                     Then::BackOff(failures) => {
                         let pause = Instant::now() + backoff(failures, random::jitter());
-                        let timers = self.context.timers();
+                        let timers = self.remote.timers();
                         timers.sleep_until(pause.min(self.until)).await;
                         self.ending.command(|| SETTLING.now())
                     }
@@ -193,20 +193,20 @@ impl Release {
 
     /// Checks for waiters of other clients and for a successor, and returns the first command.
     fn first_command(&mut self) -> Command {
-        let (context, ending) = (&self.context, &mut self.ending);
+        let (remote, ending) = (&self.remote, &mut self.ending);
         let Some((entry, _)) = &mut self.unfinished else {
             return Command::End;
         };
         if !entry.holding.is_contended() {
             // The caller may have been too busy to read the message that reports a waiter.
             let lock = &entry.owner.names.first().lock;
-            context.wire.read_messages(lock);
+            remote.wire.read_messages(lock);
             if entry.owner.has_waiters() {
                 ending.contended();
             }
         }
-        if context.wire.has_successors() && ending.may_name_successor(entry.owner.mode) {
-            self.next = next_owner(context, &entry.owner);
+        if remote.wire.has_successors() && ending.may_name_successor(entry.owner.mode) {
+            self.next = next_owner(remote, &entry.owner);
             if self.next.is_some() {
                 ending.name_successor();
             }
@@ -220,7 +220,7 @@ impl Release {
         let Some((entry, _)) = &self.unfinished else {
             return Then::Over;
         };
-        let context = &self.context;
+        let remote = &self.remote;
         let is_late = event == Event::Unavailable && Instant::now() >= self.until;
         let late = is_late.then(|| self.ending.late()).flatten();
         let owner = &entry.owner;
@@ -228,8 +228,8 @@ impl Release {
             .ending
             .on(event, &owner.outstanding, || SETTLING.now(), random::jitter);
         if let Some(head) = reaction.promotes {
-            let handoff = handoff(context, head, self.next.take());
-            pass_head::to_next(context, Mode::Exclusive, &owner.names.first().lock, handoff);
+            let handoff = handoff(remote, head, self.next.take());
+            promotion::promote_next(remote, Mode::Exclusive, &owner.names.first().lock, handoff);
         }
         self.caller.tell(&entry.lease, late.or(reaction.reports));
         reaction.then
@@ -243,9 +243,9 @@ impl Release {
         if then == Then::Over {
             return;
         }
-        let (settling, ending, owner) = (self.context.clone(), self.ending, entry.owner);
+        let (settling, ending, owner) = (self.remote.clone(), self.ending, entry.owner);
         // In a separate task, since this one may run on a runtime without timers.
-        self.context.spawn(async move {
+        self.remote.spawn(async move {
             reaper::settle(&settling, owner, ending, then, counted).await;
         });
     }
@@ -255,7 +255,7 @@ impl Drop for Release {
     fn drop(&mut self) {
         // In a forked child, another thread of the parent may have held the mutexes during the fork.
         let is_over = self.unfinished.is_none();
-        if is_over || self.context.check_process().is_err() {
+        if is_over || self.remote.check_process().is_err() {
             return;
         }
         // The answer to a command in flight is ignored.
@@ -271,7 +271,7 @@ impl Caller {
         let outcome = match report {
             None => return,
             Some(Report::Freed) => ReleaseOutcome::Freed,
-            Some(Report::Rests) => ReleaseOutcome::Rests,
+            Some(Report::Reserved) => ReleaseOutcome::Reserved,
             Some(Report::NotOurs) => ReleaseOutcome::NotOurs,
             Some(Report::Unconfirmed) => ReleaseOutcome::Unconfirmed,
         };
@@ -286,7 +286,7 @@ impl Caller {
 
 /// Sends one command of a holder's end.
 async fn send(
-    context: &Context,
+    remote: &Remote,
     owner: &mut RegisteredOwner,
     number: FencingToken,
     next: &mut Option<Box<NextOwner>>,
@@ -294,7 +294,7 @@ async fn send(
 ) -> Event {
     let how = match (command, next.as_mut()) {
         (Command::Release, _) => End::Release { number },
-        (Command::Rest(time), _) => End::Rest { time },
+        (Command::Reserve(time), _) => End::Reserve { time },
         (Command::EndForSuccessor, Some(next)) => End::Whole {
             successor: Some(Successor {
                 owner: &mut next.owner,
@@ -304,7 +304,7 @@ async fn send(
         (Command::End | Command::EndForSuccessor, _) => End::Whole { successor: None },
     };
     let names_successor = command == Command::EndForSuccessor;
-    let ended = context.wire.end(owner, how).await;
+    let ended = remote.wire.end(owner, how).await;
     let ended = ended.map(|Answered { at, answer }| {
         if let Some(next) = next.as_mut().filter(|_| names_successor) {
             next.at = at;
@@ -315,9 +315,9 @@ async fn send(
 }
 
 /// Creates an owner for the next caller of the local queue, if there is one.
-fn next_owner(context: &Context, owner: &RegisteredOwner) -> Option<Box<NextOwner>> {
+fn next_owner(remote: &Remote, owner: &RegisteredOwner) -> Option<Box<NextOwner>> {
     let (label, ttl, mode) = {
-        let queues = context.queues();
+        let queues = remote.queues();
         let request = &queues.peek(&owner.names.first().lock)?.request;
         (
             request.label.clone(),
@@ -325,14 +325,14 @@ fn next_owner(context: &Context, owner: &RegisteredOwner) -> Option<Box<NextOwne
             request.mode,
         )
     };
-    let mut owner = context.new_owner(&label, owner.names.clone(), mode).ok()?;
+    let mut owner = remote.new_owner(&label, owner.names.clone(), mode).ok()?;
     owner.outstanding.note_queued();
     let at = Moment::FIRST;
     Some(Box::new(NextOwner { owner, ttl, at }))
 }
 
 /// Returns what the next caller inherits, including the owner that the end has named for it.
-fn handoff(context: &Arc<Context>, head: Head, next: Option<Box<NextOwner>>) -> Handoff {
+fn handoff(remote: &Arc<Remote>, head: Head, next: Option<Box<NextOwner>>) -> Handoff {
     let Some(next) = next else {
         return Handoff::Fresh;
     };
@@ -342,7 +342,7 @@ fn handoff(context: &Arc<Context>, head: Head, next: Option<Box<NextOwner>>) -> 
         Head::Confirmed => Handoff::Confirmed(owner),
         Head::Queued => Handoff::Queued(owner),
         Head::Fresh => {
-            drop(reaper::end(context, owner));
+            drop(reaper::end(remote, owner));
             Handoff::Fresh
         }
     }

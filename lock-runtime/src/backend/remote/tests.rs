@@ -47,7 +47,7 @@ impl SilentWire {
         how: End<'_>,
     ) -> Result<Answered<EndReply>, WireError> {
         match how {
-            End::Rest { .. } => pending().await,
+            End::Reserve { .. } => pending().await,
             End::Release { .. } | End::Whole { .. } => self.silent_end(owner).await,
         }
     }

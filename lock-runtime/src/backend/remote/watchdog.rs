@@ -7,9 +7,9 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use crate::backend::remote::context::Context;
-use crate::backend::remote::pass_head::Handoff;
-use crate::backend::remote::{pass_head, release};
+use crate::backend::remote::Remote;
+use crate::backend::remote::promotion::Handoff;
+use crate::backend::remote::{promotion, release};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::{Renewal, RenewalOutcome};
@@ -29,15 +29,12 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 const BATCH: usize = 64;
 
 /// Renews the leases of a client as long as the client exists.
-pub(crate) async fn run(context: Weak<Context>) {
-    let Some(wake) = context.upgrade().map(|context| context.watchdog.clone()) else {
+pub(crate) async fn run(remote: Weak<Remote>) {
+    let Some(wake) = remote.upgrade().map(|remote| remote.watchdog.clone()) else {
         return;
     };
     let mut pace = Pace::default();
-    while let Some(pause) = context
-        .upgrade()
-        .map(|context| run_due(&context, &mut pace))
-    {
+    while let Some(pause) = remote.upgrade().map(|remote| run_due(&remote, &mut pace)) {
         if pause == Some(Duration::ZERO) {
             tokio::task::yield_now().await;
             continue;
@@ -51,27 +48,27 @@ pub(crate) async fn run(context: Weak<Context>) {
 }
 
 /// Handles one batch of due work. Returns the time until more is due; `None` without a lease.
-fn run_due(context: &Arc<Context>, pace: &mut Pace) -> Option<Duration> {
-    let now = context.now();
-    let mut registry = context.registry();
+fn run_due(remote: &Arc<Remote>, pace: &mut Pace) -> Option<Duration> {
+    let now = remote.now();
+    let mut registry = remote.registry();
     let expired = registry.retained.remove_expired(now);
     let due = registry.due(now + TICK, BATCH);
     let planned = due.next.map(|next| next.min(now + LONGEST_SLEEP));
     registry.plan(planned);
     drop(registry);
     for entry in expired {
-        release::release_unawaited(context, entry);
+        release::release_unawaited(remote, entry);
     }
     for owner_id in due.lost {
-        declare_lost(context, owner_id, None);
+        declare_lost(remote, owner_id, None);
     }
     for (lease, failures) in due.overdue {
         telemetry::renewal_overdue(&lease.trace, failures);
     }
     if !due.renewals.is_empty() {
         let pause = pace.pause(now, due.renewals.len());
-        let renewing = context.clone();
-        context.spawn(async move {
+        let renewing = remote.clone();
+        remote.spawn(async move {
             if !pause.is_zero() {
                 tokio::time::sleep(pause).await;
             }
@@ -108,48 +105,48 @@ impl Pace {
     }
 }
 
-async fn renew(context: &Arc<Context>, mut renewals: Vec<Renewal>) {
+async fn renew(remote: &Arc<Remote>, mut renewals: Vec<Renewal>) {
     // A release may have been sent since they became due. A renewal after it would be harmless and useless.
-    context.registry().keep_held(&mut renewals);
+    remote.registry().keep_held(&mut renewals);
     if renewals.is_empty() {
         return;
     }
-    let mut apart = context.wire.apart(renewals);
+    let mut apart = remote.wire.apart(renewals);
     let last = apart.pop().unwrap_or_default();
     for renewals in apart {
-        let renewing = context.clone();
-        context.spawn(async move { renew_together(&renewing, renewals).await });
+        let renewing = remote.clone();
+        remote.spawn(async move { renew_together(&renewing, renewals).await });
     }
-    renew_together(context, last).await;
+    renew_together(remote, last).await;
 }
 
 /// Renews leases on one server.
-async fn renew_together(context: &Arc<Context>, renewals: Vec<Renewal>) {
+async fn renew_together(remote: &Arc<Remote>, renewals: Vec<Renewal>) {
     let report = |number: usize, outcome| {
         if let Some(renewal) = renewals.get(number) {
-            apply(context, renewal, outcome);
+            apply(remote, renewal, outcome);
         }
-        if context.registry().may_confirm() {
-            context.wake_watchdog();
+        if remote.registry().may_confirm() {
+            remote.wake_watchdog();
         }
     };
-    context.wire.renew(&renewals, report).await;
+    remote.wire.renew(&renewals, report).await;
 }
 
 /// Renews one lease that is not due yet, and returns the outcome.
-pub(crate) async fn renew_now(context: &Arc<Context>, lease: &Lease) -> Result<(), LockError> {
-    let Some(renewal) = context.registry().renewal(lease.owner_id, context.now()) else {
+pub(crate) async fn renew_now(remote: &Arc<Remote>, lease: &Lease) -> Result<(), LockError> {
+    let Some(renewal) = remote.registry().renewal(lease.owner_id, remote.now()) else {
         return Err(lease.lost_error(LossReason::Expired));
     };
     let renewals = [renewal];
     let mut result = Err(WireError::unavailable("no answer"));
     let report = |_, outcome| result = outcome;
-    context.wire.renew(&renewals, report).await;
+    remote.wire.renew(&renewals, report).await;
     let outcome = match &result {
         Err(error) => Err(error.clone().into_error().with_key(lease.keys.first())),
         Ok(_) => Ok(()),
     };
-    apply(context, &renewals[0], result);
+    apply(remote, &renewals[0], result);
     match lease.loss() {
         Some(reason) => Err(lease.lost_error(reason)),
         None => outcome,
@@ -157,14 +154,14 @@ pub(crate) async fn renew_now(context: &Arc<Context>, lease: &Lease) -> Result<(
 }
 
 /// Handles the answer to a renewal.
-fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
+fn apply(remote: &Arc<Remote>, renewal: &Renewal, result: RenewalOutcome) {
     match result {
         Ok(Answered {
             at,
             answer: Some(answer),
         }) => {
             let confirmation = Answered { at, answer };
-            let mut registry = context.registry();
+            let mut registry = remote.registry();
             let renewed = registry.confirmed(renewal.owner_id, renewal.extension, confirmation);
             drop(registry);
             if let Some(lease) = renewed {
@@ -172,17 +169,17 @@ fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
             }
         }
         // The answer is for a writer that has become a reader.
-        Ok(Answered { answer: None, .. }) if is_of_another_lease(context, renewal) => {}
+        Ok(Answered { answer: None, .. }) if is_of_another_lease(remote, renewal) => {}
         Ok(Answered { answer: None, .. }) => {
-            declare_lost(context, renewal.owner_id, Some(LossReason::NotOurs));
+            declare_lost(remote, renewal.owner_id, Some(LossReason::NotOurs));
         }
         Err(error) => {
-            let now = context.now();
-            let mut registry = context.registry();
+            let now = remote.now();
+            let mut registry = remote.registry();
             let failed = registry.unanswered(renewal.owner_id, now, random::jitter());
             drop(registry);
             // The lease is due again before the watchdog's planned check.
-            context.wake_watchdog();
+            remote.wake_watchdog();
             if let Some((lease, failures)) = failed {
                 telemetry::renewal_failed(&lease.trace, &error, failures);
             }
@@ -191,27 +188,27 @@ fn apply(context: &Arc<Context>, renewal: &Renewal, result: RenewalOutcome) {
 }
 
 /// Returns whether the owner of this renewal now has another lease.
-fn is_of_another_lease(context: &Context, renewal: &Renewal) -> bool {
-    let mode = context.registry().mode(renewal.owner_id);
+fn is_of_another_lease(remote: &Remote, renewal: &Renewal) -> bool {
+    let mode = remote.registry().mode(renewal.owner_id);
     mode.is_some_and(|mode| mode != renewal.mode)
 }
 
 /// Declares the lease of an owner lost, for `reason`, or because its deadline passed if that is `None`. Promotes the
 /// next caller of its local queue.
-pub(crate) fn declare_lost(context: &Arc<Context>, owner_id: OwnerId, reason: Option<LossReason>) {
+pub(crate) fn declare_lost(remote: &Arc<Remote>, owner_id: OwnerId, reason: Option<LossReason>) {
     let (lost, retained) = {
-        let mut registry = context.registry();
+        let mut registry = remote.registry();
         // Both under one mutex: a caller that arrives in between must not resume a lost lease.
         let retained = registry.retained.remove_owner(owner_id);
         (registry.lost(owner_id), retained)
     };
     if let Some(entry) = retained {
-        release::release_unawaited(context, entry);
+        release::release_unawaited(remote, entry);
     }
     let Some((lease, queue)) = lost else { return };
     lease.lose(reason.unwrap_or_else(|| lease.expiry()));
     if let Some(lock) = queue {
-        pass_head::to_next(context, Mode::Exclusive, &lock, Handoff::Fresh);
+        promotion::promote_next(remote, Mode::Exclusive, &lock, Handoff::Fresh);
     }
 }
 

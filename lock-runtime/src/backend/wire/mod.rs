@@ -57,7 +57,7 @@ pub(crate) enum End<'a> {
     /// compare the whole record. If a waiter queues after all, the command does nothing.
     Release { number: FencingToken },
     /// The owner holds the lock, which stays reserved for a time, without an owner.
-    Rest { time: Duration },
+    Reserve { time: Duration },
     /// The owner may hold the lock or queue for it.
     Whole { successor: Option<Successor<'a>> },
 }

@@ -39,7 +39,7 @@ pub(crate) enum EndReply {
     /// The owner held the lock, which is free now.
     Freed,
     /// The owner held the lock, which stays reserved for a time.
-    Rests,
+    Reserved,
     /// The owner held the lock, which was handed off to a waiter of the queue.
     HandedOff,
     /// The owner held the lock, which the named successor holds now.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Acquire;
 use crate::backend::caller::Caller;
-use crate::backend::owned_lease::OwnedLease;
+use crate::backend::held_lease::HeldLease;
 use crate::background::clock::Clock;
 use crate::call_tree::Nesting;
 use crate::control::is_removed;
@@ -22,11 +22,11 @@ impl Acquire {
         caller: Caller,
         locks: Result<OneOrMore<Lock>, LockError>,
         nesting: Nesting,
-    ) -> impl Future<Output = Result<OwnedLease, LockError>> + Send + '_ {
+    ) -> impl Future<Output = Result<HeldLease, LockError>> + Send + '_ {
         let labels = self.labels();
         let acquiring = self.acquiring(labels.clone(), self.core.backend.clock(caller));
         let begun = self.request(locks, nesting, labels).map(|request| {
-            OwnedLease::acquire(&self.core.backend, &self.core.admission, caller, request)
+            HeldLease::acquire(&self.core.backend, &self.core.admission, caller, request)
         });
         async move {
             let lease = match begun {
@@ -76,9 +76,9 @@ impl Acquire {
     /// lease lasts, and a body must not begin without it.
     fn deliver(
         &self,
-        acquired: Result<OwnedLease, LockError>,
+        acquired: Result<HeldLease, LockError>,
         acquiring: Acquiring,
-    ) -> Result<OwnedLease, LockError> {
+    ) -> Result<HeldLease, LockError> {
         let now = acquiring.now();
         let waited = acquiring.waited(now);
         let outcome = acquired.and_then(|lease| match lease.loss_at(now) {

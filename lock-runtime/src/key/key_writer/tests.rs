@@ -150,3 +150,34 @@ fn formatting_needs_no_import_and_reports_a_broken_display() {
         Some(&KeyProblem::Unprintable { placeholder: None })
     );
 }
+
+#[test]
+fn each_kind_of_value_has_its_text() {
+    assert_eq!(part(&i128::MIN), i128::MIN.to_string());
+    assert_eq!(part(&u128::MAX), u128::MAX.to_string());
+    assert_eq!(part(&NonZero::new(-7_i32).unwrap()), "-7");
+    assert_eq!(part(&true), "true");
+    assert_eq!(part(&':'), "%3A");
+    assert_eq!(part(&'漢'), "漢");
+    assert_eq!(part(&IpAddr::from([127, 0, 0, 1])), "127.0.0.1");
+    assert_eq!(part(&Ipv6Addr::LOCALHOST), "%3A%3A1");
+    assert_eq!(
+        part(&uuid::Uuid::from_u128(
+            0x67e5_5044_10b1_426f_9247_bb68_0e5f_e0c8
+        )),
+        "67e55044-10b1-426f-9247-bb680e5fe0c8"
+    );
+}
+
+#[test]
+fn pointers_write_their_targets() {
+    let text = String::from("a");
+    assert_eq!(part(&&&text), "a");
+    assert_eq!(part(&Box::<str>::from("a")), "a");
+    assert_eq!(part(&Rc::<str>::from("a")), "a");
+    assert_eq!(part(&Arc::new(7_u8)), "7");
+    assert_eq!(part(&Cow::Borrowed("a")), "a");
+    assert_eq!(part::<&mut str>(&String::from("a").as_mut_str()), "a");
+    let object: Box<dyn KeyPart> = Box::new(7);
+    assert_eq!(part(&object), "7");
+}

@@ -223,3 +223,17 @@ fn problem_of_a_written_key_is_reported_when_it_is_named() {
     let template = RecordNames::new("lock:", &LockKey::literal("order:<id>")).unwrap_err();
     assert_eq!(template, KeyProblem::Template("id".into()));
 }
+
+#[test]
+fn names_are_found_by_their_text() {
+    let mut locks = ByLock::default();
+    for number in 0..100 {
+        let name = LockName::new(&number.to_string());
+        assert_eq!(locks.insert(name, number), None);
+    }
+    for number in 0..100 {
+        let name = LockName::new(&number.to_string());
+        assert_eq!(locks.get(&name), Some(&number));
+    }
+    assert_eq!(locks.remove(&LockName::new("another")), None);
+}

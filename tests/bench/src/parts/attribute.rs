@@ -1,50 +1,47 @@
-//! The attribute beside the floor, the peer and a hand-written guard, and calls inside other ones.
+//! The attribute beside a hand-written guard, and calls inside other ones.
 
 use std::time::{Duration, Instant};
 
 use harness::RedisServer;
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
-use crate::contestants::{Kind, Ours, Raw};
-use crate::counting;
+use crate::contestants::Ours;
 use crate::effort::Effort;
-use crate::findings::{Findings, NONE, Value};
+use crate::findings::{Findings, Value};
 use crate::number::Short;
-use crate::pair::{Cycle, Work, pair};
+use crate::pair::{Work, pair};
 use crate::runtimes::Flavour;
-use crate::shipping;
-use crate::stats::{Times, float};
+use crate::stats::Times;
 
 const ID: u64 = 42;
 
 /// Nested calls that are timed together, since a single one is too short.
 const NESTED: u32 = 1_000;
 
-/// A call of the same function, under the same lock.
-#[derive(Clone)]
+#[distributed_lock(key = "order:<id>", client = client)]
+async fn by_attribute(client: &LockClient, id: u64) -> Result<u64, LockError> {
+    Ok(id)
+}
+
+async fn by_hand(client: &LockClient, id: u64) -> Result<u64, LockError> {
+    let guard = client.lock(format!("order:{id}")).acquire().await?;
+    guard.release().await?;
+    Ok(id)
+}
+
 struct Attribute(LockClient);
-/// It asks for a token.
-#[derive(Clone)]
-struct WithToken(LockClient);
 struct Guard(LockClient);
 
 impl Work for Attribute {
     async fn once(&self) {
-        let shipped = shipping::by_attribute(&self.0, ID).await;
-        shipped.expect("the lock is free");
-    }
-}
-
-impl Work for WithToken {
-    async fn once(&self) {
-        let shipped = shipping::with_token(&self.0, ID).await;
+        let shipped = by_attribute(&self.0, ID).await;
         shipped.expect("the lock is free");
     }
 }
 
 impl Work for Guard {
     async fn once(&self) {
-        let shipped = shipping::by_hand(&self.0, ID).await;
+        let shipped = by_hand(&self.0, ID).await;
         shipped.expect("the lock is free");
     }
 }
@@ -52,48 +49,12 @@ impl Work for Guard {
 pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
     let url = server.url();
-    let (to_floor, to_rslock, to_guard) = Flavour::CurrentThread.run(async move {
+    let to_guard = Flavour::CurrentThread.run(async move {
         let Ours(client) = Ours::connect(&url).await;
-        let plain = Attribute(client.clone());
-        let fenced = WithToken(client.clone());
-        let raw = || async { Cycle::new(Raw::connect(&url).await) };
-        let rslock = || async { Cycle::new(Kind::Rslock.connect(&url).await) };
-        let times = effort.cycles / 2;
-        let to_floor = [
-            pair(effort, times, plain.clone(), raw().await).await,
-            pair(effort, times, fenced.clone(), raw().await).await,
-        ];
-        let to_rslock = [
-            pair(effort, times, plain.clone(), rslock().await).await,
-            pair(effort, times, fenced, rslock().await).await,
-        ];
-        let to_guard = pair(effort, times, plain, Guard(client)).await;
-        (to_floor, to_rslock, to_guard)
+        let attribute = Attribute(client.clone());
+        pair(effort, effort.cycles / 2, attribute, Guard(client)).await
     });
-    let [plain, fenced] = to_floor;
-    findings.figure(
-        "attribute, p50 to the floor; without / with a token",
-        [plain.value(1.08), fenced.value(1.25)],
-        Short(plain.floor),
-    );
-    let [plain, fenced] = to_rslock;
-    let row = findings.figure(
-        "attribute, p50 to rslock's; without / with a token",
-        [plain.value(1.0), fenced.value(1.2)],
-        NONE,
-    );
-    row.peers(Short(plain.floor));
     findings.pair("attribute, p50 to the hand-written guard", 1.02, to_guard);
-    let [attribute, with_token, hand] = counting::ask(&["attribute", &server.url()]);
-    let allocations = |count: f64| {
-        let value = Value::at_most(14.0, count.round());
-        value.shown(format_args!("{count:.0}"))
-    };
-    findings.figure(
-        "attribute, allocations of a cycle, the key included; without / with a token",
-        [allocations(attribute), allocations(with_token)],
-        format_args!("{hand:.0} (a guard)"),
-    );
     nested(findings, &server);
     inside_another(findings);
 }
@@ -105,28 +66,17 @@ async fn outer(client: &LockClient, id: u64, calls: u32) -> Result<Duration, Loc
 }
 
 fn nested(findings: &mut Findings, server: &RedisServer) {
-    let (url, mut monitor) = (server.url(), server.monitor());
-    let (commands, time) = Flavour::CurrentThread.run(async move {
+    let url = server.url();
+    let time = Flavour::CurrentThread.run(async move {
         let Ours(client) = Ours::connect(&url).await;
         let mut times = Vec::new();
-        monitor.take();
         for _ in 0..10 {
             let time = outer(&client, ID, NESTED).await;
             times.push(time.expect("the lock is free"));
         }
-        // Each outer call makes two calls of its own.
-        let commands = monitor.take().len().abs_diff(2 * times.len());
-        (commands, Times::new(times).median())
+        Times::new(times).median()
     });
-    findings.figure(
-        "nested call, commands / µs",
-        [
-            Value::at_most(0.0, float(commands)),
-            Value::micros(1.0, time),
-        ],
-        "0 / 0",
-    );
-    findings.demand(commands == 0, "a nested call is no command");
+    findings.figure("nested call, µs", [Value::micros(1.0, time)], 0);
 }
 
 /// The inner calls take another lock, in an order that the client knows.
@@ -138,7 +88,7 @@ async fn customer(client: &LockClient, id: u64, calls: u32) -> Result<Duration, 
 async fn ship(client: &LockClient, id: u64, calls: u32) -> Result<Duration, LockError> {
     let start = Instant::now();
     for _ in 0..calls {
-        shipping::by_attribute(client, id).await?;
+        by_attribute(client, id).await?;
     }
     Ok(start.elapsed() / calls)
 }

@@ -10,92 +10,19 @@ use redis::{Connection, Script};
 use crate::contestants::{Fenced, Kind, Ours, Raw, raw};
 use crate::distance::Distance;
 use crate::effort::Effort;
-use crate::findings::{Findings, NONE, Value};
-use crate::meter::Meter;
-use crate::number::{Number, Short};
+use crate::findings::{Findings, NONE};
+use crate::number::Short;
 use crate::pair::{Cycle, KEY, Work, pair};
 use crate::runtimes::{Flavour, without_runtime};
-use crate::stats::float;
-
-const IDLE: Duration = Duration::from_secs(2);
-
-/// Cycles over which bytes are counted.
-const COUNTED: usize = 100;
 
 /// Half of a round trip over a network.
 const WAY: Duration = Duration::from_micros(250);
 
 pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
-    commands(findings, &server);
-    bytes(findings, &server);
     time(findings, &server, effort);
     blocking(findings, &server, effort);
     far(findings, &server, effort);
-}
-
-fn commands(findings: &mut Findings, server: &RedisServer) {
-    let (url, mut monitor) = (server.url(), server.monitor());
-    let (raw, cycle, idle) = Flavour::CurrentThread.run(async move {
-        let ours = Cycle::new(Ours::connect(&url).await);
-        let raw = Cycle::new(Raw::connect(&url).await);
-        // For the server to learn the scripts.
-        ours.once().await;
-        raw.once().await;
-        monitor.take();
-        raw.once().await;
-        let floor = monitor.names();
-        ours.once().await;
-        let cycle = monitor.names();
-        tokio::time::sleep(IDLE).await;
-        (floor, cycle, monitor.names())
-    });
-    let listed = |names: &[String]| format!("{} ({})", names.len(), names.join(", "));
-    findings.figure(
-        "uncontended cycle, commands",
-        [Value::at_most(2.0, float(cycle.len())).shown(listed(&cycle))],
-        listed(&raw),
-    );
-    findings.demand(
-        cycle.len() == 2,
-        format!("a cycle is two commands, not {cycle:?}"),
-    );
-    findings.demand(
-        idle.is_empty(),
-        format!("an idle client sends nothing, not {idle:?}"),
-    );
-}
-
-fn bytes(findings: &mut Findings, server: &RedisServer) {
-    let url = server.url();
-    let [mut ours_meter, mut raw_meter] = [Meter::new(server), Meter::new(server)];
-    let (ours, raw) = Flavour::CurrentThread.run(async move {
-        let ours = Ours::with(&url, |builder| builder.without_label()).await;
-        let ours = bytes_each(Cycle::new(ours), &mut ours_meter).await;
-        let raw = bytes_each(Cycle::new(Raw::connect(&url).await), &mut raw_meter).await;
-        (ours, raw)
-    });
-    findings.figure(
-        "uncontended cycle, bytes to the server, 8-byte key, without label",
-        [Value::at_most(320.0, ours)],
-        Number(raw),
-    );
-    findings.demand(
-        ours <= 320.0,
-        format!("a cycle is at most 320 bytes, not {ours}"),
-    );
-}
-
-async fn bytes_each(work: impl Work, meter: &mut Meter) -> f64 {
-    work.once().await;
-    // The bytes of the query are counted as well.
-    let before = meter.received();
-    let question = meter.received() - before;
-    for _ in 0..COUNTED {
-        work.once().await;
-    }
-    let bytes = meter.received() - before - 2 * question;
-    float(usize::try_from(bytes).expect("they are few")) / float(COUNTED)
 }
 
 /// Beside the floor, and beside the peer in the same run: their ratios to the floor do not compare them.

@@ -3,6 +3,7 @@
 //! One process makes that many cycles and nothing else, and another makes more: the difference is the
 //! cost of the cycles alone. The server is not counted.
 
+use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
@@ -25,25 +26,33 @@ const FLOOR: &str = "floor";
 
 pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
-    let times = effort.instructed;
-    let each = |who| {
-        let more = instructions(&server, who, 3 * times)? - instructions(&server, who, times)?;
-        Some(more / float(2 * times))
+    let each = |count: Count, who| {
+        let cycles = |times| count(&[CYCLES, who, &server.url(), &usize::to_string(&times)]);
+        let (few, many) = (effort.instructed, 3 * effort.instructed);
+        Some((cycles(many)? - cycles(few)?) / float(many - few))
     };
-    system_calls(findings, &server, times);
+    let both = |count| Some((each(count, OURS)?, each(count, FLOOR)?));
+    let row = "uncontended cycle, system calls besides send, receive and wait";
+    match both(system_calls) {
+        Some((ours, floor)) => {
+            // The background wakes up now and then.
+            let value = Value::at_most(2.0, (ours * 10.0).round() / 10.0);
+            findings.figure(row, [value], Number(floor))
+        }
+        None => findings.figure(row, [Value::unmeasured(2.0, "no strace")], NONE),
+    };
     let row = "uncontended cycle, instructions of the client, to the floor's";
-    let most = 1.3;
-    match (each(OURS), each(FLOOR)) {
-        (Some(ours), Some(floor)) => {
-            let value = Value::at_most(most, ours / floor).of(Number(ours));
-            findings.figure(row, [value], Number(floor));
+    match both(instructions) {
+        Some((ours, floor)) => {
+            let value = Value::at_most(1.3, ours / floor).of(Number(ours));
+            findings.figure(row, [value], Number(floor))
         }
-        _ => {
-            let value = Value::unmeasured(most, "valgrind is not installed");
-            findings.figure(row, [value], NONE);
-        }
-    }
+        None => findings.figure(row, [Value::unmeasured(1.3, "no valgrind")], NONE),
+    };
 }
+
+/// Counts for this program with these arguments; `None` without the program that counts.
+type Count = fn(&[&str]) -> Option<f64>;
 
 /// The calls that send, receive and wait: any client makes them.
 const NEEDED: [&str; 8] = [
@@ -57,46 +66,41 @@ const NEEDED: [&str; 8] = [
     "poll",
 ];
 
-fn system_calls(findings: &mut Findings, server: &RedisServer, times: usize) {
-    let each = |who| {
-        let more = calls(server, who, 3 * times)? - calls(server, who, times)?;
-        Some(more / float(2 * times))
-    };
-    let row = "uncontended cycle, system calls besides send, receive and wait";
-    let most = 2.0;
-    match (each(OURS), each(FLOOR)) {
-        (Some(ours), Some(floor)) => {
-            // The background wakes up now and then.
-            let value = Value::at_most(most, (ours * 10.0).round() / 10.0);
-            findings.figure(row, [value], Number(floor));
-        }
-        _ => {
-            let value = Value::unmeasured(most, "strace is not installed");
-            findings.figure(row, [value], NONE);
-        }
-    }
-}
-
-/// The system calls of a whole process, without those that are [`NEEDED`]; `None` without the program that counts.
-fn calls(server: &RedisServer, who: &str, times: usize) -> Option<f64> {
-    let folder = TempDir::new().expect("a temporary folder can be made");
-    let counts = folder.path().join("counts");
-    let program = env::current_exe().expect("a program knows where it is");
-    let mut strace = Command::new("strace");
-    strace
-        .args(["-f", "-c", "-U", "calls,name", "-o"])
-        .arg(&counts);
-    strace.arg(program);
-    strace.args([CYCLES, who, &server.url(), &times.to_string()]);
-    let status = strace.status().ok()?;
-    assert!(status.success(), "strace has counted nothing");
-    let counts = fs::read_to_string(counts).expect("it was written");
+/// All but those that are [`NEEDED`].
+fn system_calls(args: &[&str]) -> Option<f64> {
+    let counts = counted(args, "strace", |strace, file| {
+        let strace = strace.args(["-f", "-c", "-U", "calls,name", "-o"]);
+        strace.arg(file);
+    })?;
     let lines = counts.lines().filter_map(|line| {
         let (calls, name) = line.trim().split_once(char::is_whitespace)?;
         let is_other = !NEEDED.contains(&name.trim()) && name.trim() != "total";
         calls.parse::<f64>().ok().filter(|_| is_other)
     });
     Some(lines.sum())
+}
+
+fn instructions(args: &[&str]) -> Option<f64> {
+    let counts = counted(args, "valgrind", |valgrind, file| {
+        valgrind.args(["--quiet", "--tool=callgrind"]);
+        valgrind.arg(format!("--callgrind-out-file={}", file.display()));
+    })?;
+    let (_, sum) = counts
+        .split_once("\ntotals:")
+        .expect("it ends with the sum");
+    sum.trim().parse().ok()
+}
+
+/// What a program writes to a file about this program with these arguments.
+fn counted(args: &[&str], by: &str, options: fn(&mut Command, &Path)) -> Option<String> {
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let file = folder.path().join("counts");
+    let program = env::current_exe().expect("a program knows where it is");
+    let mut command = Command::new(by);
+    options(&mut command, &file);
+    let status = command.arg(program).args(args).status().ok()?;
+    assert!(status.success(), "{by} has counted nothing");
+    Some(fs::read_to_string(file).expect("it was written"))
 }
 
 /// The main function of the counted process.
@@ -115,23 +119,4 @@ async fn repeat(work: impl Work, times: u32) {
     for _ in 0..times {
         work.once().await;
     }
-}
-
-/// The count of a whole process; `None` without the program that counts.
-fn instructions(server: &RedisServer, who: &str, times: usize) -> Option<f64> {
-    let folder = TempDir::new().expect("a temporary folder can be made");
-    let counts = folder.path().join("counts");
-    let program = env::current_exe().expect("a program knows where it is");
-    let mut valgrind = Command::new("valgrind");
-    valgrind.args(["--quiet", "--tool=callgrind"]);
-    valgrind.arg(format!("--callgrind-out-file={}", counts.display()));
-    valgrind.arg(program);
-    valgrind.args([CYCLES, who, &server.url(), &times.to_string()]);
-    let status = valgrind.status().ok()?;
-    assert!(status.success(), "callgrind has counted nothing");
-    let counts = fs::read_to_string(counts).expect("it was written");
-    let (_, sum) = counts
-        .split_once("\ntotals:")
-        .expect("it ends with the sum");
-    sum.trim().parse().ok()
 }

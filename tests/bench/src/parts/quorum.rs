@@ -39,7 +39,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     transfers(findings, &quorum, effort);
     node_stops(findings, &quorum, effort);
     let (url, count) = (quorum.url(), effort.held.min(10_000));
-    held(findings, "quorum: ", &url, count, effort, [3_072.0, 7.5]);
+    held(findings, "quorum: ", &url, count, effort, 7.5);
 }
 
 fn cycle(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use harness::RedisServer;
-use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 
 use crate::contestants::{Contestant, Fenced, Kind, Ours, Raw};
@@ -12,7 +11,6 @@ use crate::findings::{Findings, NONE, Value};
 use crate::number::PerSecond;
 use crate::pair::{Cycle, Work};
 use crate::runtimes::Flavour;
-use crate::shipping;
 use crate::stats::{median, rate};
 
 const TASKS: usize = 64;
@@ -22,49 +20,33 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let url = server.url();
     let (to_floor, to_rslock) = Flavour::MultiThread.run(async move {
         let ours = Ours::connect(&url).await;
-        let client = ours.0.clone();
-        let attribute = |task| Attribute(client.clone(), task);
-        let (guard, fenced) = (of(ours.clone()), of(Fenced(ours)));
+        let (plain, fenced) = (of(ours.clone()), of(Fenced(ours)));
         let floor = of(Raw::connect(&url).await);
         let to_floor = [
-            by_turns(effort, attribute, &floor).await,
-            by_turns(effort, &guard, &floor).await,
+            by_turns(effort, &plain, &floor).await,
             by_turns(effort, &fenced, &floor).await,
         ];
         let rslock = of(Kind::Rslock.connect(&url).await);
         let to_rslock = [
-            by_turns(effort, attribute, &rslock).await,
-            by_turns(effort, &guard, &rslock).await,
+            by_turns(effort, &plain, &rslock).await,
             by_turns(effort, &fenced, &rslock).await,
         ];
         (to_floor, to_rslock)
     });
-    let values = |[attribute, guard, fenced]: &[Rates; 3], least: f64, with_token: f64| {
-        [(least, attribute), (least, guard), (with_token, fenced)]
-            .map(|(least, rates)| Value::at_least(least, rates.ratio).of_rate(rates.one))
+    let values = |rates: &[Rates; 2], least: [f64; 2]| {
+        [0, 1].map(|of| Value::at_least(least[of], rates[of].ratio).of_rate(rates[of].one))
     };
     findings.figure(
-        "64 tasks, distinct keys, cycles to the floor's; attribute / guard / guard with a token",
-        values(&to_floor, 0.7, 0.45),
+        "64 tasks, distinct keys, cycles to the floor's; without / with a token",
+        values(&to_floor, [0.7, 0.45]),
         PerSecond(to_floor[0].other),
     );
     let row = findings.figure(
-        "64 tasks, distinct keys, cycles to rslock's; attribute / guard / guard with a token",
-        values(&to_rslock, 1.0, 0.6),
+        "64 tasks, distinct keys, cycles to rslock's; without / with a token",
+        values(&to_rslock, [1.0, 0.6]),
         NONE,
     );
     row.peers(PerSecond(to_rslock[0].other));
-}
-
-/// A call of a locked function for the order of a task.
-struct Attribute(LockClient, usize);
-
-impl Work for Attribute {
-    async fn once(&self) {
-        let id = u64::try_from(self.1).expect("they are few");
-        let shipped = shipping::by_attribute(&self.0, id).await;
-        shipped.expect("the lock is free");
-    }
 }
 
 /// What each task does.

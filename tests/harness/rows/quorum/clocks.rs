@@ -1,15 +1,10 @@
 //! Clocks of nodes and of a client that are wrong.
 
-use std::time::{Duration, Instant};
-
 use super::wipes::LEASE;
-use super::{QuorumRound, ends_before, follow, go_on, hold, roles};
+use super::*;
 use crate::clock::Clock;
-use crate::quorum::{RedisQuorum, marker_name};
-use crate::rows::{LONG, persist};
+use crate::quorum::marker_name;
 use crate::scene::exists;
-use crate::server::RedisServer;
-use crate::wait::{PATIENCE, wait_until};
 
 rows! {
     E quorum_clock_of_a_node on with_a_clock, of 2;
@@ -38,11 +33,9 @@ fn quorum_clock_of_a_node(round: &mut QuorumRound<'_>) {
     let mut workers = [holder, waiter, newcomer];
     go_on(round, &mut workers);
     round.server.nodes[1].pause();
-    let answer = round.attempt(&mut workers[0], LONG, Duration::ZERO);
-    assert!(answer.starts_with("failed Unavailable "), "{answer}");
+    let answer = round.refused(&mut workers[0], (LONG, Duration::ZERO), "Unavailable");
     assert!(answer.contains(": its clock is "), "{answer}");
     round.server.nodes[1].resume();
-    round.retire_all(workers);
 }
 
 fn with_a_clock() -> RedisQuorum {
@@ -65,9 +58,9 @@ fn clocked(delay: Duration) -> RedisQuorum {
 fn quorum_clock_set_and_back(round: &mut QuorumRound<'_>) {
     let kept = round.number % CLOCKED;
     let third = CLOCKED - 1 - kept;
-    let ways = round.server.proxies();
+    let ways = round.proxies();
     ways[third].refuse(true);
-    let holder = round.worker_at(&round.server.url_through(&ways));
+    let holder = round.worker_through(&ways);
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
     round.look_at(|quorum| &quorum.nodes[CLOCKED]);
@@ -82,15 +75,13 @@ fn quorum_clock_set_and_back(round: &mut QuorumRound<'_>) {
     assert_eq!(round.lock.value(), None);
     round.server.nodes[CLOCKED].back(MINUTE);
     let set = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, set, Duration::ZERO);
+    round.comes(&mut next, LONG, set, Duration::ZERO);
     round.visit(&mut next);
     assert_eq!(holder.ask("write", PATIENCE), "stale");
     // One node alone is no majority that could say so.
     ways[third].refuse(false);
     round.told(&mut holder, end);
     round.release(&mut next);
-    round.retire_all([holder, next]);
 }
 
 /// The lock is held on two of three nodes. One of them restarts without its data, its clock behind by half a minute, a
@@ -100,7 +91,7 @@ fn quorum_clock_late_at_a_restart(round: &mut QuorumRound<'_>) {
     let kept = round.number % CLOCKED;
     let third = CLOCKED - 1 - kept;
     round.look_at(|quorum| &quorum.nodes[kept]);
-    let ways = [(); 2].map(|()| round.server.proxies());
+    let ways = [(); 2].map(|()| round.proxies());
     ways[0][third].refuse(true);
     let urls = ways.each_ref().map(|ways| round.server.url_through(ways));
     // Not longer than the restart delay.
@@ -120,7 +111,6 @@ fn quorum_clock_late_at_a_restart(round: &mut QuorumRound<'_>) {
     round.granted_next(&next, since, LEASE);
     ends_before(round, &old, &mut next);
     ways[0][third].refuse(false);
-    round.retire_all([old, next]);
 }
 
 /// The clock of a waiter is an hour off, in turn ahead and behind: waiters are served in the order in which they came.
@@ -142,10 +132,8 @@ fn quorum_clock_of_a_waiter(round: &mut QuorumRound<'_>) {
     });
     let mut right = round.queued(right, LONG, PATIENCE);
     round.visit(&mut holder);
-    let released = round.release(&mut holder);
-    follow(round, &mut off, released);
-    follow(round, &mut right, released);
-    round.retire_all([holder, off, right]);
+    round.pass(&mut holder, &mut off, SOON);
+    round.let_in(&mut right, Instant::now(), SOON);
 }
 
 /// The token of one node is ahead of those of the others, as after a time when its clock was. The node is killed when
@@ -157,18 +145,17 @@ fn quorum_node_ahead_killed(round: &mut QuorumRound<'_>) {
     let token = format!("{:016}", round.lock.now() + 60_000_000);
     round.lock.command::<()>(&["SET", &fence, &token]);
     round.look_at(|quorum| &quorum.nodes[stays]);
-    let proxies = round.server.proxies();
+    let proxies = round.proxies();
     // A majority without the node that is ahead would not see its token.
     proxies[third].refuse(true);
-    let holder = round.worker_at(&round.server.url_through(&proxies));
+    let holder = round.worker_through(&proxies);
     let mut holder = round.hold(holder, LONG);
     round.visit(&mut holder);
     round.release(&mut holder);
     round.server.nodes[ahead].kill9();
     let (mut next, asked) = (round.worker(), Instant::now());
     round.ask(&mut next, LONG, PATIENCE);
-    follow(round, &mut next, asked);
+    round.let_in(&mut next, asked, SOON);
     proxies[third].refuse(false);
     round.server.nodes[ahead].restart();
-    round.retire_all([holder, next]);
 }

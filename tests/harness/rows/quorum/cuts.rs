@@ -1,13 +1,8 @@
 //! The connection to one node breaks in mid-command.
 
-use std::time::{Duration, Instant};
-
 use super::split::{Side, split};
-use super::{QuorumRound, follow, hold, label_and_token, lock_at, roles};
-use crate::proxy::Proxy;
-use crate::quorum::{RedisQuorum, boot};
-use crate::rows::LONG;
-use crate::wait::{PATIENCE, wait_until};
+use super::*;
+use crate::quorum::boot;
 
 rows! {
     E quorum_reply_cut on RedisQuorum::start, walked;
@@ -21,12 +16,9 @@ fn quorum_reply_cut(round: &mut QuorumRound<'_>) {
     sides.extend(end_cut(round));
     sides.extend(end_cut_at_a_majority(round));
     sides.push(hold_cut(round));
-    sides.extend(cede_cut(round));
-    for side in &mut sides {
-        side.proxies.iter().for_each(Proxy::heal);
-    }
+    sides.extend(yield_cut(round));
     for side in sides {
-        side.retire(round);
+        side.proxies.iter().for_each(Proxy::heal);
     }
 }
 
@@ -63,7 +55,7 @@ fn acquire_and_release_cut(round: &mut QuorumRound<'_>) -> Side {
         let asked = Instant::now();
         cut.during(proxy, &lock, || {
             round.ask(&mut side.worker, LONG, PATIENCE);
-            round.granted_next(&side.worker, asked, Duration::from_secs(1));
+            round.granted_next(&side.worker, asked, SOON);
         });
         round.visit(&mut side.worker);
         // Its command is of the same kind, and not the one to be cut.
@@ -98,7 +90,7 @@ fn end_cut(round: &mut QuorumRound<'_>) -> [Side; 2] {
         round.visit(&mut side.worker);
         let released = Instant::now();
         cut.during(proxy, &lock, || round.release(&mut side.worker));
-        follow(round, &mut other.worker, released);
+        round.let_in(&mut other.worker, released, SOON);
     }
     [side, other]
 }
@@ -163,25 +155,23 @@ fn hold_cut(round: &mut QuorumRound<'_>) -> Side {
     side
 }
 
-fn cede_cut(round: &mut QuorumRound<'_>) -> impl Iterator<Item = Side> {
-    let nodes @ [_, ceded, third] = roles(round);
+fn yield_cut(round: &mut QuorumRound<'_>) -> impl Iterator<Item = Side> {
+    let nodes @ [_, yielded, third] = roles(round);
     // New processes: those that have had slow answers may have another order than the one in which they ask.
     let sides = CUTS.map(|cut| {
         let [mut first, mut second] = [Side::new(round), Side::new(round)];
         split(round, [&mut first, &mut second], nodes);
-        let record = lock_at(round, ceded).value().expect("it is held");
+        let record = lock_at(round, yielded).value().expect("it is held");
         let (label, token) = label_and_token(&record);
-        let cede = format!("{label}\r\n$16\r\n{token}\r\n");
+        let yielding = format!("{label}\r\n$16\r\n{token}\r\n");
         let reached = Instant::now();
-        cut.during(&second.proxies[ceded], &cede, || {
-            first.proxies[ceded].heal();
+        cut.during(&second.proxies[yielded], &yielding, || {
+            first.proxies[yielded].heal();
             // Another attempt may have to begin.
             round.granted_next(&first.worker, reached, Duration::from_secs(2));
         });
         round.visit(&mut first.worker);
-        let released = Instant::now();
-        round.release(&mut first.worker);
-        follow(round, &mut second.worker, released);
+        round.pass(&mut first.worker, &mut second.worker, SOON);
         for side in [&first, &second] {
             side.proxies[third].heal();
         }

@@ -1,11 +1,6 @@
 //! Redlock clients that do not know queues and tokens.
 
-use std::time::Duration;
-
-use super::{QuorumRound, follow};
-use crate::quorum::RedisQuorum;
-use crate::rows::LONG;
-use crate::wait::PATIENCE;
+use super::*;
 use crate::worker::Kind;
 
 rows! {
@@ -20,12 +15,10 @@ fn quorum_foreign(round: &mut QuorumRound<'_>) {
     assert_eq!(theirs.line(PATIENCE).as_deref(), Some("held 0"));
     let mut ours = round.queued(ours, LONG, PATIENCE);
     round.visit(&mut theirs);
-    let released = round.release(&mut theirs);
-    follow(round, &mut ours, released);
+    round.pass(&mut theirs, &mut ours, SOON);
 
     let mut ours = round.hold(ours, LONG);
-    let busy = round.attempt(&mut theirs, LONG, Duration::ZERO);
-    assert!(busy.starts_with("failed Busy "), "{busy}");
+    round.refused(&mut theirs, (LONG, Duration::ZERO), "Busy");
     round.visit(&mut ours);
     round.release(&mut ours);
 
@@ -34,7 +27,7 @@ fn quorum_foreign(round: &mut QuorumRound<'_>) {
     for worker in &mut workers {
         worker.send(&round.command("hammer", LONG, PATIENCE, "1 700"));
     }
-    for worker in workers {
+    for worker in &workers {
         round.end_hammer(worker);
     }
 }

@@ -1,66 +1,58 @@
 //! Commands that arrive when their sender has lost patience.
 
-use std::time::{Duration, Instant};
-
 use super::split::{Side, split};
-use super::{QuorumRound, follow, hold, label_and_token, lock_at, roles};
+use super::*;
 use crate::monitor::Monitor;
-use crate::proxy::{Mode, Proxy};
-use crate::quorum::{RedisQuorum, boot};
-use crate::raw::RawLock;
-use crate::rows::{LONG, intrude};
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use crate::quorum::boot;
 
 rows! {
-    E quorum_cede_late on RedisQuorum::start;
+    E quorum_yield_late on RedisQuorum::start;
     E quorum_call_late on RedisQuorum::start, of 3, walked;
     E quorum_hold_late on RedisQuorum::start, of 2, walked;
 }
 
 /// A process gives a node away, and the command is held back. Then the process has the lock after all, with that node,
 /// and the command arrives: it names another token, and does nothing.
-fn quorum_cede_late(round: &mut QuorumRound<'_>) {
-    let nodes @ [_, ceded, third] = roles(round);
+fn quorum_yield_late(round: &mut QuorumRound<'_>) {
+    let nodes @ [_, yielded, third] = roles(round);
     // The node learns the script.
     let [mut first, mut second] = [Side::new(round), Side::new(round)];
     split(round, [&mut first, &mut second], nodes);
-    first.proxies[ceded].heal();
+    first.proxies[yielded].heal();
     for side in [&mut first, &mut second] {
         round.granted(&side.worker);
         round.visit(&mut side.worker);
         round.release(&mut side.worker);
         side.proxies[third].heal();
     }
-    let before = [first, second];
 
     let [mut first, mut second] = [Side::new(round), Side::new(round)];
-    let near = Proxy::start(round.server.nodes[ceded].port());
-    second.proxies[ceded].redirect(near.port());
+    let near = round.proxy_to(&round.server.nodes[yielded]);
+    second.proxies[yielded].redirect(near.port());
     split(round, [&mut first, &mut second], nodes);
-    let mut lock = lock_at(round, ceded);
+    let mut lock = lock_at(round, yielded);
     let record = lock.value().expect("it is held");
     let (label, token) = label_and_token(&record);
     near.requests(Mode::Hold);
-    first.proxies[ceded].heal();
-    let cede = format!("{label}\r\n$16\r\n{token}\r\n");
+    first.proxies[yielded].heal();
+    let yielding = format!("{label}\r\n$16\r\n{token}\r\n");
     wait_until("command that gives the node away", PATIENCE, || {
-        near.has_held(&cede)
+        near.has_held(&yielding)
     });
     let mut at_third = lock_at(round, third);
     second.proxies[third].heal();
     wait_until("third node", PATIENCE, || {
         at_third.is_held_by(&second.worker)
     });
-    second.proxies[ceded].redirect(round.server.nodes[ceded].port());
-    second.proxies[ceded].kill_connections();
+    second.proxies[yielded].redirect(round.server.nodes[yielded].port());
+    second.proxies[yielded].kill_connections();
     round.granted(&second.worker);
     assert_eq!(second.worker.ask("look", PATIENCE), "looked");
 
-    let mut monitor = round.server.nodes[ceded].monitor();
+    let mut monitor = round.server.nodes[yielded].monitor();
     near.heal();
-    let cede = format!("{label}\" \"{token}\" \"");
-    arrives(&mut monitor, &cede);
+    let yielding = format!("{label}\" \"{token}\" \"");
+    arrives(&mut monitor, &yielding);
     let is_left = lock.is_held_by(&second.worker);
     if !is_left {
         round.granted(&first.worker);
@@ -68,13 +60,8 @@ fn quorum_cede_late(round: &mut QuorumRound<'_>) {
     }
     assert_eq!(second.worker.ask("write", PATIENCE), "written");
     assert!(is_left, "the node was taken from its holder");
-    let released = Instant::now();
-    round.release(&mut second.worker);
-    follow(round, &mut first.worker, released);
+    round.pass(&mut second.worker, &mut first.worker, SOON);
     first.proxies[third].heal();
-    for side in before.into_iter().chain([first, second]) {
-        side.retire(round);
-    }
 }
 
 /// A command to one node is held back, and arrives when its sender has released the lock. In turn, it is an acquire, and
@@ -146,11 +133,8 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
         round.release(&mut next);
     }
     for worker in [&mut holder, &mut next] {
-        let asked = Instant::now();
-        round.ask(worker, LONG, PATIENCE);
-        follow(round, worker, asked);
+        enters(round, worker);
     }
-    round.retire_all([holder, next]);
 }
 
 /// The next process has the lock, on this node as well, and is inside; or has left it, and the node is free.
@@ -161,8 +145,7 @@ fn follows_on(
     released: Instant,
     is_free: bool,
 ) {
-    round.ask(next, LONG, PATIENCE);
-    round.granted_next(next, released, Duration::from_secs(1));
+    round.comes(next, LONG, released, SOON);
     assert_eq!(next.ask("look", PATIENCE), "looked");
     wait_until("next holder on the node", PATIENCE, || {
         lock.is_held_by(next)
@@ -177,10 +160,10 @@ fn follows_on(
 /// A process that reaches this node by two proxies, and the other nodes by one: the first returned one is that before the
 /// node, which keeps what it holds when the way to it is changed.
 fn one_behind_two(round: &QuorumRound<'_>, node: usize) -> (Proxy, Vec<Proxy>, Worker) {
-    let near = Proxy::start(round.server.nodes[node].port());
-    let ways = round.server.proxies();
+    let near = round.proxy_to(&round.server.nodes[node]);
+    let ways = round.proxies();
     ways[node].redirect(near.port());
-    let worker = round.worker_at(&round.server.url_through(&ways));
+    let worker = round.worker_through(&ways);
     (near, ways, worker)
 }
 
@@ -232,16 +215,13 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
     arrives(&mut monitor, &token);
     if is_free {
         // A minority stops no process.
-        let asked = Instant::now();
-        round.ask(&mut next, LONG, PATIENCE);
-        follow(round, &mut next, asked);
+        enters(round, &mut next);
     } else {
         assert!(lock.is_held_by(&next), "the node was taken from its holder");
         assert_eq!(next.ask("write", PATIENCE), "written");
         round.release(&mut next);
     }
     // What the late command wrote is ended, or this finds it.
-    round.retire_all([holder, next]);
 }
 
 /// Deletes the record of a holder on a node, and waits until it is there again.

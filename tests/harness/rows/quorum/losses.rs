@@ -1,11 +1,7 @@
 //! The record of a lock is deleted on some nodes.
 
-use std::time::{Duration, Instant};
-
-use super::{QuorumRound, go_on, hold, label_and_token, roles};
-use crate::quorum::{RedisQuorum, boot};
-use crate::rows::LONG;
-use crate::wait::{PATIENCE, wait_until};
+use super::*;
+use crate::quorum::boot;
 
 rows! {
     E quorum_key_deleted on RedisQuorum::start;
@@ -40,7 +36,6 @@ fn quorum_key_deleted(round: &mut QuorumRound<'_>) {
     assert!(is_left, "the node was taken from its owner");
     let mut workers = [holder, next, newcomer];
     go_on(round, &mut workers);
-    round.retire_all(workers);
 }
 
 /// On two nodes of three: the next process has the lock at once.
@@ -54,15 +49,13 @@ fn quorum_keys_deleted(round: &mut QuorumRound<'_>) {
     delete(round, first);
     delete(round, second);
     let deleted = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, deleted, Duration::ZERO);
+    round.comes(&mut next, LONG, deleted, Duration::ZERO);
     round.visit(&mut next);
     assert_eq!(holder.ask("write", PATIENCE), "stale");
     round.told(&mut holder, end);
     round.look_at(|quorum| &quorum.nodes[first]);
     assert!(round.lock.is_held_by(&next), "the new holder was affected");
     round.release(&mut next);
-    round.retire_all([holder, next]);
 }
 
 /// Deletes the lock on one node, and returns its record.

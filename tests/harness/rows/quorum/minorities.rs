@@ -1,14 +1,7 @@
 //! Nodes that are away: locks keep working without a minority, but not without a majority.
 
-use std::time::{Duration, Instant};
-
-use super::{QuorumRound, follow, go_on, hold, roles};
-use crate::proxy::Mode;
-use crate::quorum::RedisQuorum;
-use crate::rows::{KEPT, LONG, TTL, persist};
+use super::*;
 use crate::scene::ask;
-use crate::server::RedisServer;
-use crate::wait::PATIENCE;
 
 rows! {
     E quorum_node_killed on RedisQuorum::start;
@@ -43,7 +36,7 @@ fn quorum_node_stopped(round: &mut QuorumRound<'_>) {
 /// The network to one of three nodes drops all packets, until they all arrive.
 fn quorum_node_cut(round: &mut QuorumRound<'_>) {
     let [away, stays] = roles(round);
-    let proxies = round.server.proxies();
+    let proxies = round.proxies();
     let url = round.server.url_through(&proxies);
     let (cut, heal) = (|| proxies[away].black_hole(), || proxies[away].heal());
     without(round, stays, &url, |_| cut(), |_| heal());
@@ -103,7 +96,7 @@ fn change_user(node: &RedisServer, rule: &str) {
 /// Two of five nodes are away: in turn, one is killed and one is stopped, both are cut off, and both refuse.
 fn quorum_minority_of_five(round: &mut QuorumRound<'_>) {
     let [first, second, stays] = roles(round);
-    let proxies = round.server.proxies();
+    let proxies = round.proxies();
     let url = round.server.url_through(&proxies);
     let ways = [&proxies[first], &proxies[second]];
     let fault = round.variant;
@@ -139,7 +132,7 @@ fn quorum_minority_of_five(round: &mut QuorumRound<'_>) {
 /// The answers of one of three nodes take 200 ms.
 fn quorum_slow_node(round: &mut QuorumRound<'_>) {
     let [slow, stays] = roles(round);
-    let proxies = round.server.proxies();
+    let proxies = round.proxies();
     let url = round.server.url_through(&proxies);
     let delay = || proxies[slow].replies(Mode::Delay(Duration::from_millis(200)));
     without(round, stays, &url, |_| delay(), |_| ());
@@ -148,7 +141,7 @@ fn quorum_slow_node(round: &mut QuorumRound<'_>) {
     for worker in &mut workers {
         round.start_hammer(worker, LONG, time);
     }
-    for worker in workers {
+    for worker in &workers {
         round.end_hammer(worker);
     }
 }
@@ -186,76 +179,74 @@ fn without(
     let mut workers = [holder, waiter, newcomer];
     go_on(round, &mut workers);
     mend(&mut round.server);
-    round.retire_all(workers);
 }
 
 /// Two of three nodes are away: in turn, they are stopped, and the network to them drops all packets.
 fn quorum_majority_away(round: &mut QuorumRound<'_>) {
     let [stays, first, second] = roles(round);
     round.look_at(|quorum| &quorum.nodes[stays]);
-    let proxies = round.server.proxies();
+    let proxies = round.proxies();
     let url = round.server.url_through(&proxies);
-    let [mut old, waiter, mut hasty, mut next] = [(); 4].map(|()| round.worker_at(&url));
-    // So long that a busy machine renews it until they are away.
-    persist(round, &mut old, KEPT);
-    let waiter = round.queued(waiter, LONG, 2 * KEPT);
-    let away = [first, second];
     let is_stopped = round.variant == 0;
-    for node in away {
-        match is_stopped {
-            true => round.server.nodes[node].pause(),
-            false => proxies[node].black_hole(),
+    let treat = |stop: fn(&RedisServer), cut: fn(&Proxy)| {
+        let proxies = &proxies;
+        move |quorum: &mut RedisQuorum| {
+            [first, second]
+                .into_iter()
+                .for_each(|node| match is_stopped {
+                    true => stop(&quorum.nodes[node]),
+                    false => cut(&proxies[node]),
+                });
         }
-    }
-    let answer = old.line(PATIENCE).expect("the call fails");
-    assert!(answer.starts_with("failed Lost "), "{answer}");
-    let tried = round.attempt(&mut hasty, LONG, Duration::ZERO);
-    let waited = waiter.line(PATIENCE).expect("an answer");
-    for answer in [tried, waited] {
-        assert!(answer.starts_with("failed Unavailable "), "{answer}");
-        assert!(answer.contains("1 of 3 nodes answered"), "{answer}");
-    }
-    for node in away {
-        match is_stopped {
-            true => round.server.nodes[node].resume(),
-            false => proxies[node].heal(),
-        }
-    }
-    let back = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    follow(round, &mut next, back);
-    round.retire_all([old, waiter, hasty, next]);
+    };
+    let fault = treat(RedisServer::pause, Proxy::black_hole);
+    let mend = treat(RedisServer::resume, Proxy::heal);
+    // So long that a busy machine renews it until they are away.
+    without_a_majority(round, &url, [KEPT, LONG], SOON, "1 of 3", fault, mend);
 }
 
-/// Three of five nodes are killed, and are started again with nothing.
+/// Three of five nodes are killed, and are started again with nothing. They vote when the restart delay is over.
 fn quorum_majority_killed(round: &mut QuorumRound<'_>) {
-    let [stays, first, second, third] = roles(round);
+    let [stays, away @ ..] = roles::<4>(round);
     round.look_at(|quorum| &quorum.nodes[stays]);
     // Not longer than the restart delay.
     let url = format!("{} ttl={}", round.server.url(), LEASE.as_millis());
-    let [mut old, waiter, mut hasty, mut next] = [(); 4].map(|()| round.worker_at(&url));
-    persist(round, &mut old, LEASE);
-    let waiter = round.queued(waiter, LEASE, LEASE);
-    let away = [first, second, third];
-    for node in away {
-        round.server.nodes[node].kill9();
-    }
-    let answer = old.line(PATIENCE).expect("the call fails");
-    assert!(answer.starts_with("failed Lost "), "{answer}");
-    let tried = round.attempt(&mut hasty, LEASE, Duration::ZERO);
-    let waited = waiter.line(PATIENCE).expect("an answer");
+    let treat = |treat: fn(&mut RedisServer)| {
+        move |quorum: &mut RedisQuorum| {
+            away.into_iter()
+                .for_each(|node| treat(&mut quorum.nodes[node]));
+        }
+    };
+    let (fault, mend) = (treat(RedisServer::kill9), treat(RedisServer::restart_empty));
+    without_a_majority(round, &url, [LEASE; 2], LEASE, "2 of 5", fault, mend);
+}
+
+/// Without a majority, the body of a holder ends, and neither a waiter nor a caller that tries is granted the lock. When
+/// the nodes are back, a process is within this limit. The ttls are that of the holder, and that of all others.
+fn without_a_majority(
+    round: &mut QuorumRound<'_>,
+    url: &str,
+    [ttl, others]: [Duration; 2],
+    limit: Duration,
+    left: &str,
+    fault: impl FnOnce(&mut RedisQuorum),
+    mend: impl FnOnce(&mut RedisQuorum),
+) {
+    let [mut old, waiter, mut hasty, mut next] = [(); 4].map(|()| round.worker_at(url));
+    persist(round, &mut old, ttl);
+    let waiter = round.queued(waiter, others, 2 * ttl);
+    fault(&mut round.server);
+    round.call_fails(&old, "Lost");
+    let tried = round.refused(&mut hasty, (others, Duration::ZERO), "Unavailable");
+    let waited = round.call_fails(&waiter, "Unavailable");
     for answer in [tried, waited] {
-        assert!(answer.starts_with("failed Unavailable "), "{answer}");
-        assert!(answer.contains("2 of 5 nodes answered"), "{answer}");
+        let told = answer.contains(&format!("{left} nodes answered"));
+        assert!(told, "{answer}");
     }
-    for node in away {
-        round.server.nodes[node].restart_empty();
-    }
+    mend(&mut round.server);
     let back = Instant::now();
-    round.ask(&mut next, LEASE, PATIENCE);
-    // They vote when the restart delay is over.
-    round.let_in(&mut next, back, LEASE);
-    round.retire_all([old, waiter, hasty, next]);
+    round.ask(&mut next, others, PATIENCE);
+    round.let_in(&mut next, back, limit);
 }
 
 /// Two of three nodes refuse: in turn, they are out of memory, so that a holder can go on, and ask for a password.
@@ -284,17 +275,13 @@ fn quorum_majority_refusing(round: &mut QuorumRound<'_>) {
             round.release(&mut holder);
         }
         Refusal::Password => {
-            let answer = holder.line(PATIENCE).expect("the call fails");
-            assert!(answer.starts_with("failed Lost "), "{answer}");
+            round.call_fails(&holder, "Lost");
         }
     }
     let answer = round.attempt(&mut hasty, LONG, Duration::ZERO);
     is_rejected(&answer);
     nodes(round, Refusal::end);
-    let back = Instant::now();
-    round.ask(&mut patient, LONG, PATIENCE);
-    follow(round, &mut patient, back);
-    round.retire_all([holder, hasty, patient]);
+    enters(round, &mut patient);
 }
 
 #[track_caller]

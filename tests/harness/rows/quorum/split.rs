@@ -1,12 +1,6 @@
 //! Several processes, each with some of the nodes.
 
-use super::{QuorumRound, lock_at, roles};
-use crate::proxy::{Mode, Proxy};
-use crate::quorum::RedisQuorum;
-use crate::raw::RawLock;
-use crate::rows::{LONG, TTL};
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use super::*;
 
 rows! {
     E quorum_split_vote_killed on RedisQuorum::start;
@@ -20,16 +14,9 @@ pub(super) struct Side {
 
 impl Side {
     pub(super) fn new(round: &QuorumRound<'_>) -> Self {
-        let proxies = round.server.proxies();
-        let worker = round.worker_at(&round.server.url_through(&proxies));
+        let proxies = round.proxies();
+        let worker = round.worker_through(&proxies);
         Self { worker, proxies }
-    }
-
-    pub(super) fn retire(self, round: &mut QuorumRound<'_>) {
-        // It still needs the way to the nodes.
-        let Self { worker, proxies } = self;
-        round.retire(worker);
-        drop(proxies);
     }
 }
 
@@ -84,6 +71,5 @@ fn quorum_split_vote_killed(round: &mut QuorumRound<'_>) {
         }
         let visited = side.worker.line(PATIENCE);
         assert_eq!(visited.as_deref(), Some("written"));
-        side.retire(round);
     }
 }

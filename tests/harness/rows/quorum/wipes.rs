@@ -1,16 +1,9 @@
 //! Nodes that lose their data. They do not vote until every lease that they may have lost is over.
 
-use std::time::{Duration, Instant};
-
-use super::{QuorumRound, ends_before, go_on, held_by_all, hold, label_and_token, roles};
+use super::*;
 use crate::acl::QUORUM_RIGHTS;
-use crate::proxy::Proxy;
-use crate::quorum::{RedisQuorum, marker_name};
-use crate::rows::{LONG, persist};
-use crate::scene::{SLACK, ask, exists};
-use crate::server::RedisServer;
-use crate::wait::{PATIENCE, wait_until};
-use crate::worker::Worker;
+use crate::quorum::marker_name;
+use crate::scene::{ask, exists};
 
 rows! {
     E quorum_node_wiped on RedisQuorum::start, of 2, walked;
@@ -72,7 +65,7 @@ fn quorum_replicas_promoted(round: &mut QuorumRound<'_>) {
     let replaced = nodes[..2 + round.variant].iter().copied();
     let promoted = |node: usize| (node, promoted(&round.server.nodes[node]));
     let replicas: Vec<(usize, RedisServer)> = replaced.map(promoted).collect();
-    let ways = round.server.proxies();
+    let ways = round.proxies();
     let url = round.server.url_through(&ways);
     all_lost(round, &url, Next::Comes, |round, old| {
         // Else it could renew in between, and restore its lock on the first replica while the second node has it.
@@ -122,7 +115,7 @@ fn lost_on_all_but_one(
     let without = order.split_off(nodes / 2 + 1);
     let lost = order.split_off(1);
     round.look_at(|quorum| &quorum.nodes[order[0]]);
-    let ways = [(); 2].map(|()| round.server.proxies());
+    let ways = [(); 2].map(|()| round.proxies());
     let refuse = |is_refused: bool| {
         without
             .iter()
@@ -138,11 +131,9 @@ fn lost_on_all_but_one(
         lose(on_ways, &mut round.server.nodes[node]);
     }
     let since = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.granted_next(&next, since, LEASE);
+    round.comes(&mut next, LONG, since, LEASE);
     ends_before(round, &old, &mut next);
     refuse(false);
-    round.retire_all([old, next]);
 }
 
 /// One node after the other loses its data, until the holder is told: in turn, by a restart, by FLUSHALL, and by a restart
@@ -246,7 +237,6 @@ fn all_lost(
     assert!(told.starts_with("failed Lost "), "{told}");
     let visited = next.line(PATIENCE);
     assert_eq!(visited.as_deref(), Some("written"));
-    round.retire_all([old, next]);
 }
 
 /// One node is restarted with nothing while the lock is held: it has the lock again after the next renewal.
@@ -269,5 +259,4 @@ fn quorum_restart_while_held(round: &mut QuorumRound<'_>) {
     let waiter = round.queued(waiter, LONG, PATIENCE);
     let mut workers = [holder, waiter, newcomer];
     go_on(round, &mut workers);
-    round.retire_all(workers);
 }

@@ -4,27 +4,6 @@ use super::{AuditedRun, Breach, Breaches};
 use crate::server::{Answer, Command, Mode, OwnerId, QueueEntry, Shares, Value};
 
 impl AuditedRun<'_> {
-    /// The owner that the command ends.
-    pub(super) fn ended(&self) -> Option<OwnerId> {
-        match self.command {
-            Command::Release { owner }
-            | Command::Delete { owner, .. }
-            | Command::End { owner, .. }
-            | Command::Rest { owner, .. }
-            | Command::ShareRelease { owner, .. }
-            | Command::ShareEnd { owner, .. } => Some(owner),
-            Command::Acquire { .. }
-            | Command::Take { .. }
-            | Command::Mint { .. }
-            | Command::Renew { .. }
-            | Command::ShareAcquire { .. }
-            | Command::Downgrade { .. }
-            | Command::ShareRenew { .. }
-            | Command::Revoke { .. }
-            | Command::RevokeOwner { .. } => None,
-        }
-    }
-
     /// Whether the sender asks for a share of the lock that is its own.
     pub(super) fn downgrades(&self) -> bool {
         let holder = self.before.holder();
@@ -43,7 +22,7 @@ impl AuditedRun<'_> {
         {
             return;
         }
-        let ended = self.ended();
+        let ended = self.command.ended();
         let is_released = self.answer == Answer::Code(1);
         for member in self
             .before
@@ -113,7 +92,7 @@ impl AuditedRun<'_> {
         let was_writer = self
             .before
             .holder()
-            .is_some_and(|holder| self.ended() == Some(holder));
+            .is_some_and(|holder| self.command.ended() == Some(holder));
         let is_of_one_reader = matches!(
             self.after.lock.map(|lock| lock.value),
             Some(Value::Ours { share: Some(_), .. })

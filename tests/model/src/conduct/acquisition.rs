@@ -5,11 +5,11 @@
 //! a caller whose time is up is one whose future is dropped: the machine's other way, one more attempt or the answer to an end
 //! that is waited for, begins with a poll here, or ends a little later.
 
-use super::{Awaited, ClientRules, Verdict, count_from};
+use super::{Awaited, Verdict, count_from};
 use crate::backend::engine::NOW;
 use crate::backend::engine::competing::Competing;
 use crate::backend::engine::competing::call::Call;
-use crate::backend::engine::competing::command::Command;
+use crate::backend::engine::competing::command::{Command, Pause};
 use crate::backend::engine::competing::event::{Event, Knows};
 use crate::backend::engine::handoff::{Handoff, Left, Won};
 use crate::backend::engine::holding::Holding;
@@ -18,6 +18,7 @@ use crate::backend::wire::first_command::FirstCommand;
 use crate::backend::wire::outstanding::Outstanding;
 use crate::backend::wire::reply::Answered;
 use crate::client::{Client, Lease, Owner, Phase};
+use crate::configuration::Configuration;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
 use crate::network::{Kind, Reply, duration};
@@ -44,9 +45,17 @@ impl Passed {
 
 impl Client {
     /// A caller comes: it becomes the head of the local queue, or waits in it.
-    pub(crate) fn arrive(&mut self, rules: &ClientRules) -> Verdict {
+    pub(crate) fn arrive(&mut self, rules: &Configuration) -> Verdict {
         self.calls_left -= 1;
-        let ttl = rules.ttls[usize::from(self.calls_left % 2)];
+        let ttl = rules.ttls()[usize::from(self.calls_left % 2)];
+        let locks = self.locks().len();
+        if locks > 1 {
+            let call = Call {
+                locks,
+                ..call(ttl, ALONE, true, rules)
+            };
+            return self.begin(ttl, ALONE, Competing::new(call, false), rules);
+        }
         if self.resume(ttl, rules)? {
             return Ok(());
         }
@@ -59,8 +68,8 @@ impl Client {
     }
 
     /// A caller that does not wait comes, and makes one attempt.
-    pub(crate) fn try_once(&mut self, rules: &ClientRules) -> Verdict {
-        let ttl = rules.ttls[0];
+    pub(crate) fn try_once(&mut self, rules: &Configuration) -> Verdict {
+        let ttl = rules.ttls()[0];
         if self.resume(ttl, rules)? {
             return Ok(());
         }
@@ -75,7 +84,7 @@ impl Client {
         ttl: Ticks,
         share: Option<Share>,
         competing: Competing<Outstanding>,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         let number = self.new_number();
         let mut owner = Owner::new(number, ttl, Phase::Competing(competing));
@@ -85,12 +94,10 @@ impl Client {
     }
 
     /// Makes an attempt, which is due.
-    pub(crate) fn poll(&mut self, index: usize, rules: &ClientRules) -> Verdict {
+    pub(crate) fn poll(&mut self, index: usize, rules: &Configuration) -> Verdict {
         let owner = &mut self.owners[index];
         let ttl = owner.ttl;
-        let Phase::Competing(competing) = &mut owner.phase else {
-            unreachable!("it competes");
-        };
+        let competing = owner.competing();
         let command = competing.on(Event::Due, || NOW);
         debug_assert_eq!(command, Command::Attempt);
         let queue = competing.queues();
@@ -121,19 +128,23 @@ impl Client {
         &mut self,
         index: usize,
         answer: Answer,
-        age: Ticks,
-        rules: &ClientRules,
+        reply: Reply,
+        rules: &Configuration,
     ) -> Verdict {
+        let is_unnoticed = rules.seeded == Some(Seeded::LossUnnoticed);
+        if is_unnoticed && let Phase::Competing(competing) = &mut self.owners[index].phase {
+            competing.forget_what_it_had();
+        }
         let event = match answer {
             Answer::Held { flagged, token } => Event::Granted(granted(flagged, token)),
             Answer::Waiting { .. } | Answer::WaitingForShares { .. } => Event::Waiting {
-                lock: 0,
-                holds_later: false,
+                lock: usize::from(reply.in_the_way),
+                holds_later: reply.holds_later && !is_unnoticed,
             },
             Answer::Refused(_) => Event::Refused,
             Answer::Unavailable | Answer::Nil | Answer::Code(_) => Event::Unavailable,
         };
-        self.competes(index, event, count_from(age, rules), rules)
+        self.competes(index, event, count_from(reply.age, rules), rules)
     }
 
     /// The last command of a call that competes came to this; if it is a grant, then so long ago.
@@ -142,11 +153,9 @@ impl Client {
         index: usize,
         event: Event,
         age: Ticks,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
-        let Phase::Competing(competing) = &mut self.owners[index].phase else {
-            unreachable!("it competes");
-        };
+        let competing = self.owners[index].competing();
         let command = competing.on(event, || NOW + duration(age));
         if competing.owner().is_none() {
             // Only by mistake has the next attempt another owner.
@@ -160,7 +169,7 @@ impl Client {
         index: usize,
         command: Command,
         age: Ticks,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         match command {
             Command::Attempt => Ok(()),
@@ -168,20 +177,35 @@ impl Client {
             Command::Wait(_) => self.competes(index, Event::TimeIsUp, age, rules),
             Command::Win => self.win(index, age, rules),
             Command::GiveUp => self.leave(index, rules),
+            Command::BeginAnew => self.begin_anew(index, rules),
             Command::AwaitReplicas
             | Command::CheckReplicas
             | Command::Listen
-            | Command::GiveBack
-            | Command::BeginAnew => unreachable!("one lock, a queue, and no replicas"),
+            | Command::GiveBack => unreachable!("a queue, and no replicas"),
         }
     }
 
+    /// The caller has lost one of several locks, so another owner makes the next attempt. The first time that is at once.
+    fn begin_anew(&mut self, index: usize, rules: &Configuration) -> Verdict {
+        let number = self.new_number();
+        let owner = &mut self.owners[index];
+        let competing = owner.competing();
+        let given_back = competing.give_back();
+        let command = competing.on(Event::GivenBack, || NOW);
+        debug_assert_eq!(command, Command::Wait(Pause::Anew));
+        let before = std::mem::replace(&mut owner.number, number);
+        if let Some(outstanding) = given_back {
+            let mut owner = Owner::new(before, 0, Phase::Named);
+            owner.goes_on(outstanding, Phase::Named);
+            self.end(owner, rules)?;
+        }
+        self.poll(index, rules)
+    }
+
     /// The caller has the lock.
-    fn win(&mut self, index: usize, age: Ticks, rules: &ClientRules) -> Verdict {
+    fn win(&mut self, index: usize, age: Ticks, rules: &Configuration) -> Verdict {
         let ttl = self.owners[index].ttl;
-        let Phase::Competing(competing) = &mut self.owners[index].phase else {
-            unreachable!("it competes");
-        };
+        let competing = self.owners[index].competing();
         let Won {
             owner,
             grant,
@@ -190,7 +214,7 @@ impl Client {
             promotes,
         } = competing.win();
         let token = grant.answer.token.get() as Token;
-        let granted_at = rules.local_turns.granted_before(age);
+        let granted_at = rules.turns_in_time().granted_before(age);
         let holding = Holding::granted(granted_at, contended, heads_queue);
         let lease = Lease::new(token, ttl - age, holding, rules);
         self.owners[index].goes_on(owner, Phase::Held(lease));
@@ -201,7 +225,7 @@ impl Client {
     }
 
     /// A caller's wait is over, or its future is dropped, before its body began.
-    pub(crate) fn give_up(&mut self, index: usize, rules: &ClientRules) -> Verdict {
+    pub(crate) fn give_up(&mut self, index: usize, rules: &Configuration) -> Verdict {
         if self.owners[index].lease().is_some() {
             return self.release(index, Awaited::No, rules);
         }
@@ -209,13 +233,11 @@ impl Client {
     }
 
     /// A call leaves without the lock.
-    fn leave(&mut self, index: usize, rules: &ClientRules) -> Verdict {
+    fn leave(&mut self, index: usize, rules: &Configuration) -> Verdict {
         let mut owner = self.owners.remove(index);
         let number = owner.number;
         self.connection.stop_awaiting(number);
-        let Phase::Competing(competing) = &mut owner.phase else {
-            unreachable!("it competes");
-        };
+        let competing = owner.competing();
         let Left { ends, promotes } = competing.leave();
         if promotes.is_some() && owner.share.is_some() {
             self.sharing.pop();
@@ -232,14 +254,14 @@ impl Client {
                     number,
                     age: 0,
                 };
-                self.pass_head(passed, rules)
+                self.promote_next(passed, rules)
             }
             _ => Ok(()),
         }
     }
 
     /// Makes the next caller the head of the local queue. Without one the owner is ended.
-    pub(super) fn pass_head(&mut self, passed: Passed, rules: &ClientRules) -> Verdict {
+    pub(super) fn promote_next(&mut self, passed: Passed, rules: &Configuration) -> Verdict {
         let Next::Head(ttl) = self.queue.pop() else {
             let is_granted = matches!(passed.handoff, Handoff::Granted(..));
             if is_granted && rules.seeded == Some(Seeded::SuccessorNotEnded) {
@@ -271,7 +293,7 @@ impl Client {
     }
 
     /// Ends the owner that no caller takes over.
-    fn end_unneeded(&mut self, passed: Passed, rules: &ClientRules) -> Verdict {
+    fn end_unneeded(&mut self, passed: Passed, rules: &Configuration) -> Verdict {
         match passed.handoff {
             Handoff::Fresh => Ok(()),
             Handoff::Queued(outstanding)
@@ -285,7 +307,7 @@ impl Client {
     }
 
     /// Refuses new calls, ends the waiters, and releases the leases whose bodies can be stopped.
-    pub(crate) fn shut_down(&mut self, rules: &ClientRules) -> Verdict {
+    pub(crate) fn shut_down(&mut self, rules: &Configuration) -> Verdict {
         self.calls_left = 0;
         self.shares_left.clear();
         while self.queue.leave_first() {}
@@ -304,7 +326,7 @@ impl Client {
 }
 
 /// What a caller asks for.
-pub(super) fn call(ttl: Ticks, share: Option<Share>, waits: bool, rules: &ClientRules) -> Call {
+pub(super) fn call(ttl: Ticks, share: Option<Share>, waits: bool, rules: &Configuration) -> Call {
     let is_share = share.is_some();
     Call {
         locks: 1,
@@ -318,7 +340,7 @@ pub(super) fn call(ttl: Ticks, share: Option<Share>, waits: bool, rules: &Client
 }
 
 /// The server's answer to a holder.
-pub(crate) fn granted(contended: bool, token: Token) -> Answered<Grant> {
+fn granted(contended: bool, token: Token) -> Answered<Grant> {
     Answered {
         at: NOW,
         answer: Grant {

@@ -1,9 +1,10 @@
 //! Leases: their bodies begin, and they are renewed and lost.
 
 use super::acquisition::Passed;
-use super::{Awaited, ClientRules, Verdict, count_from};
+use super::{Awaited, Verdict, count_from};
 use crate::backend::engine::holding::Holding;
 use crate::client::{Body, Client, Downgrade, Lease, Phase};
+use crate::configuration::Configuration;
 use crate::network::{Kind, Reply};
 use crate::seeded::Seeded;
 use crate::server::{Answer, Ticks, Token};
@@ -13,7 +14,7 @@ impl Lease {
         token: Token,
         deadline: Ticks,
         holding: Holding,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Lease {
         Lease {
             token,
@@ -26,13 +27,13 @@ impl Lease {
             retained: 0,
             torn: false,
             downgrades: Downgrade::No,
-            rests: rules.at_least,
+            reserves: rules.at_least,
             taken_anew: false,
         }
     }
 
     /// A renewal will not be answered.
-    pub(crate) fn renewal_failed(&mut self, rules: &ClientRules) {
+    pub(crate) fn renewal_failed(&mut self, rules: &Configuration) {
         self.holding.unanswered();
         self.is_unconfirmed = rules.retain > 0;
     }
@@ -48,9 +49,7 @@ impl Client {
 
     /// Renews a lease. If it is in doubt, the answer confirms it.
     pub(crate) fn renew(&mut self, index: usize, ttl: Ticks) -> Verdict {
-        let Phase::Held(lease) = &mut self.owners[index].phase else {
-            unreachable!("only a held lease is renewed");
-        };
+        let lease = self.owners[index].held();
         let confirms = lease.holding.renews();
         self.send(index, Kind::Renew { ttl, confirms }, false)
     }
@@ -61,7 +60,7 @@ impl Client {
         ttl: Ticks,
         confirms: bool,
         reply: Reply,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         let Phase::Held(lease) = &mut self.owners[index].phase else {
             return Ok(());
@@ -100,7 +99,7 @@ impl Client {
         &mut self,
         index: usize,
         reply: Reply,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         let Phase::Held(lease) = &mut self.owners[index].phase else {
             return Ok(());
@@ -125,14 +124,12 @@ impl Client {
 
     /// A lease is lost: the next caller does not wait for its body, which is dropped unless it is
     /// synchronous.
-    pub(crate) fn lose(&mut self, index: usize, rules: &ClientRules) -> Verdict {
-        let Phase::Held(lease) = &mut self.owners[index].phase else {
-            unreachable!("only a held lease is lost");
-        };
+    pub(crate) fn lose(&mut self, index: usize, rules: &Configuration) -> Verdict {
+        let lease = self.owners[index].held();
         lease.lost = true;
         let stays = rules.synchronous && lease.body == Body::Inside;
         if lease.holding.lost() && rules.seeded != Some(Seeded::HeadKept) {
-            self.pass_head(Passed::NOTHING, rules)?;
+            self.promote_next(Passed::NOTHING, rules)?;
         }
         if stays {
             return Ok(());

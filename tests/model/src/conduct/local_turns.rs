@@ -89,12 +89,13 @@
 
 use std::time::Duration;
 
-use super::{Awaited, ClientRules};
+use super::Awaited;
 use crate::audit::Breach;
 use crate::backend::engine::holding::{Done, Facts, MAX_LOCAL_TIME};
 use crate::backend::engine::{NOW_HELD, before_now};
 use crate::background::moment::Moment;
 use crate::client::{Body, Client, Lease, Phase};
+use crate::configuration::Configuration;
 use crate::seeded::Seeded;
 use crate::server::Ticks;
 
@@ -131,7 +132,11 @@ impl LocalTurns {
 
 impl Client {
     /// Hands the lease over to the next caller of this process, if the rule allows it.
-    pub(super) fn hand_over(&mut self, index: usize, rules: &ClientRules) -> Result<bool, Breach> {
+    pub(super) fn hand_over(
+        &mut self,
+        index: usize,
+        rules: &Configuration,
+    ) -> Result<bool, Breach> {
         let owner = &self.owners[index];
         let Phase::Held(lease) = &owner.phase else {
             return Ok(false);
@@ -143,7 +148,7 @@ impl Client {
         let next = self.queue.pop_if(|&next| {
             let facts = facts(lease, owner.ttl, next, rules);
             let done = lease.holding.done(
-                Some(rules.local_turns.duration(next)),
+                Some(rules.turns_in_time().duration(next)),
                 Duration::ZERO,
                 &facts,
             );
@@ -157,11 +162,16 @@ impl Client {
     }
 
     /// Begins the next turn of the lease: owner, deadline and renewals stay.
-    fn begin_turn(&mut self, index: usize, ttl: Ticks, rules: &ClientRules) -> Result<(), Breach> {
+    fn begin_turn(
+        &mut self,
+        index: usize,
+        ttl: Ticks,
+        rules: &Configuration,
+    ) -> Result<(), Breach> {
         let owner = &mut self.owners[index];
-        let Phase::Held(lease) = &mut owner.phase else {
-            unreachable!("only a held lease is handed over");
-        };
+        owner.ttl = ttl;
+        let number = owner.number;
+        let lease = owner.held();
         lease.holding.handed_over();
         // A token that is minted later counts the turn.
         if lease.token > 0 && rules.seeded != Some(Seeded::TokenReused) {
@@ -169,12 +179,10 @@ impl Client {
         }
         lease.minting = false;
         (lease.body, lease.retained) = (Body::Outside, 0);
-        lease.rests = rules.at_least;
+        lease.reserves = rules.at_least;
         if rules.seeded == Some(Seeded::LeaseFromTurn) {
             lease.deadline = ttl;
         }
-        owner.ttl = ttl;
-        let number = owner.number;
         let is_short = 3 * lease.deadline < 2 * ttl && rules.seeded != Some(Seeded::TurnUnchecked);
         self.connection.stop_awaiting_mint(number);
         if is_short {
@@ -184,7 +192,7 @@ impl Client {
     }
 
     /// Retains the lease of a body that is over for the next caller, if the rule allows it.
-    pub(super) fn retain(&mut self, index: usize, rules: &ClientRules) -> bool {
+    pub(super) fn retain(&mut self, index: usize, rules: &Configuration) -> bool {
         let owner = &mut self.owners[index];
         let Phase::Held(lease) = &mut owner.phase else {
             return false;
@@ -193,13 +201,15 @@ impl Client {
         if !is_last || owner.share.is_some() {
             return false;
         }
-        let retain = rules.local_turns.duration(rules.retain);
+        let retain = rules.turns_in_time().duration(rules.retain);
         let facts = facts(lease, owner.ttl, owner.ttl, rules);
         let Done::Retains(time) = lease.holding.done(None, retain, &facts) else {
             return false;
         };
         // It is over with the tick in which the time is.
-        let ticks = time.as_nanos().div_ceil(rules.local_turns.tick.as_nanos());
+        let ticks = time
+            .as_nanos()
+            .div_ceil(rules.turns_in_time().tick.as_nanos());
         (lease.body, lease.retained) = (Body::Over, ticks as Ticks);
         true
     }
@@ -212,19 +222,18 @@ impl Client {
     }
 
     /// Gives a new caller the retained lease as its turn, or ends that lease.
-    pub(super) fn resume(&mut self, ttl: Ticks, rules: &ClientRules) -> Result<bool, Breach> {
+    pub(super) fn resume(&mut self, ttl: Ticks, rules: &Configuration) -> Result<bool, Breach> {
         let Some(index) = self.retained() else {
             return Ok(false);
         };
         let owner = &mut self.owners[index];
-        let Phase::Held(lease) = &mut owner.phase else {
-            unreachable!("the lease is retained");
-        };
+        let before = owner.ttl;
+        let lease = owner.held();
         let is_late = lease.retained == 0;
-        let facts = facts(lease, owner.ttl, ttl, rules);
+        let facts = facts(lease, before, ttl, rules);
         let may_go = lease
             .holding
-            .may_go_to(rules.local_turns.duration(ttl), &facts);
+            .may_go_to(rules.turns_in_time().duration(ttl), &facts);
         if !is_late && may_go || is_seeded(rules, Seeded::RetainedLate) {
             self.begin_turn(index, ttl, rules)?;
             return if is_late {
@@ -242,14 +251,14 @@ impl Client {
 }
 
 /// The lease for a caller that asks for `next`, as the runtime's decisions see it.
-fn facts(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> Facts {
-    let of = rules.local_turns;
+fn facts(lease: &Lease, ttl: Ticks, next: Ticks, rules: &Configuration) -> Facts {
+    let of = rules.turns_in_time();
     let facts = Facts {
         now: NOW_HELD,
         deadline: NOW_HELD + of.duration(lease.deadline),
         ttl: of.duration(ttl),
         is_named: false,
-        rests: lease.rest() > 0,
+        reserves: lease.reservation() > 0,
         is_over: !lease.is_valid(),
         is_sure: lease.body == Body::Inside && !lease.is_unconfirmed,
         turns: if of.are_taken { rules.turns as u32 } else { 1 },
@@ -263,11 +272,11 @@ fn facts(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> Facts {
         Some(Seeded::TurnUnfit) => fit,
         Some(Seeded::TurnUnchecked) => Facts {
             is_over: false,
-            rests: false,
+            reserves: false,
             ..fit
         },
-        Some(Seeded::RestHandedOver) => Facts {
-            rests: false,
+        Some(Seeded::ReserveHandedOver) => Facts {
+            reserves: false,
             ..facts
         },
         Some(Seeded::RangeUnbounded) if of.are_taken => Facts {
@@ -278,6 +287,6 @@ fn facts(lease: &Lease, ttl: Ticks, next: Ticks, rules: &ClientRules) -> Facts {
     }
 }
 
-fn is_seeded(rules: &ClientRules, mistake: Seeded) -> bool {
+fn is_seeded(rules: &Configuration, mistake: Seeded) -> bool {
     rules.seeded == Some(mistake)
 }

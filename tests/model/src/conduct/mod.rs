@@ -7,44 +7,17 @@ mod moves;
 mod release;
 mod shares;
 
-pub(crate) use acquisition::granted;
 pub(crate) use local_turns::LocalTurns;
-pub(crate) use release::{Awaited, event_of};
+pub(crate) use release::Awaited;
 
 use crate::audit::Breach;
 use crate::backend::engine::competing::event::Event;
 use crate::backend::wire::outstanding::Outstanding;
 use crate::client::{Body, Client, Downgrade, Owner, Phase};
+use crate::configuration::Configuration;
 use crate::network::{Incoming, Kind, Reply, duration};
 use crate::seeded::Seeded;
-use crate::server::{Answer, Share, Ticks, Token};
-
-/// The constants and requests of the clients of one exploration.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ClientRules {
-    /// The ttls that callers ask for, alternately.
-    pub(crate) ttls: [Ticks; 2],
-    /// Tokens that one grant owns.
-    pub(crate) turns: Token,
-    pub(crate) local_turns: LocalTurns,
-    /// How long an uncontended lease is retained; zero is not at all.
-    pub(crate) retain: Ticks,
-    /// How long a lock stays taken at least.
-    pub(crate) at_least: Ticks,
-    /// Announcements of owners that ended are ignored.
-    pub(crate) forgets: bool,
-    /// Bodies cannot be stopped.
-    pub(crate) synchronous: bool,
-    /// A free lock is taken by a plain command, without a token.
-    pub(crate) takes: bool,
-    /// The server compares and deletes.
-    pub(crate) deletes: bool,
-    /// Exclusive owners are writers: their ends are those of shares.
-    pub(crate) writes: bool,
-    /// Leases are confirmed when their server may be another.
-    pub(crate) confirms: bool,
-    pub(crate) seeded: Option<Seeded>,
-}
+use crate::server::{Answer, Share, Ticks};
 
 /// Whether a step of a client keeps the rules, or the rule that it breaks.
 pub(crate) type Verdict = Result<(), Breach>;
@@ -69,7 +42,7 @@ impl Client {
                 owner.awaits_reply = true;
             }
             Kind::Renew { .. } | Kind::Mint => {}
-            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Rest { .. } => {
+            Kind::Release | Kind::Delete { .. } | Kind::End { .. } | Kind::Reserve { .. } => {
                 owner.outstanding().ending(on);
                 owner.is_ended = true;
                 owner.awaits_reply = true;
@@ -92,7 +65,7 @@ impl Client {
     }
 
     /// Reads the next reply or announcement.
-    pub(crate) fn receive(&mut self, rules: &ClientRules) -> Verdict {
+    pub(crate) fn receive(&mut self, rules: &Configuration) -> Verdict {
         match self.connection.down.remove(0) {
             Incoming::Push(number, share) => self.announced(number, share, rules),
             Incoming::Reply(reply) => self.answered(reply, rules),
@@ -109,14 +82,14 @@ impl Client {
         &mut self,
         number: u8,
         share: Option<Share>,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         let Some(index) = self.find(number) else {
             if rules.forgets {
                 return Ok(());
             }
             let phase = Phase::Named;
-            let mut unknown = Owner::new(number, rules.ttls[0], phase);
+            let mut unknown = Owner::new(number, rules.ttls()[0], phase);
             unknown.outstanding().assume_stored();
             unknown.share = share;
             return self.end(unknown, rules);
@@ -135,7 +108,7 @@ impl Client {
         Ok(())
     }
 
-    pub(super) fn answered(&mut self, reply: Reply, rules: &ClientRules) -> Verdict {
+    pub(super) fn answered(&mut self, reply: Reply, rules: &Configuration) -> Verdict {
         let Some(index) = self.find(reply.number) else {
             return Ok(());
         };
@@ -154,7 +127,7 @@ impl Client {
         };
         self.owners[index].awaits_reply = false;
         match &self.owners[index].phase {
-            Phase::Competing(_) => self.poll_answered(index, answer, reply.age, rules),
+            Phase::Competing(_) => self.poll_answered(index, answer, reply, rules),
             Phase::Ending(_) => self.end_answered(reply, answer, rules),
             Phase::Held(lease) if lease.downgrades == Downgrade::Asked => {
                 self.downgrade_answered(index, answer, reply.age, rules)
@@ -182,7 +155,7 @@ impl Client {
             Kind::Acquire { .. } | Kind::Take { .. } | Kind::Downgrade { .. } => {
                 note(self.owners[index].outstanding());
             }
-            Kind::Release | Kind::Delete { .. } | Kind::Rest { .. } | Kind::End { .. } => {
+            Kind::Release | Kind::Delete { .. } | Kind::Reserve { .. } | Kind::End { .. } => {
                 self.owners[index].outstanding().ending_is_known();
             }
             Kind::Renew { .. } | Kind::Mint => {}
@@ -202,7 +175,7 @@ impl Client {
 }
 
 /// The part of a lease that is over when the answer is read.
-pub(crate) fn count_from(age: Ticks, rules: &ClientRules) -> Ticks {
+pub(crate) fn count_from(age: Ticks, rules: &Configuration) -> Ticks {
     if rules.seeded == Some(Seeded::DeadlineFromReply) {
         0
     } else {

@@ -9,15 +9,15 @@
 //! - After either of these, and after a lost connection, each lease is confirmed by a renewal at once. It restores a
 //!   lease that the next server keeps for a shorter time, and shows that another one is lost.
 
-use super::{ClientRules, Verdict};
+use super::Verdict;
 use crate::client::{Client, Phase};
+use crate::configuration::Configuration;
 use crate::network::{Request, Server};
 use crate::seeded::Seeded;
-use crate::server::Ticks;
 
 impl Client {
     /// The source of a move has redirected a command, which is sent to the target.
-    pub(super) fn redirected(&mut self, request: Request, has_moved: bool, rules: &ClientRules) {
+    pub(super) fn redirected(&mut self, request: Request, has_moved: bool, rules: &Configuration) {
         if has_moved && self.connection.server == Server::Source {
             self.connection.server = Server::Target;
             self.doubt_leases(rules);
@@ -30,16 +30,16 @@ impl Client {
     }
 
     /// The client notices that another server has taken over, and connects to that.
-    pub(crate) fn notice_takeover(&mut self, late: Ticks, rules: &ClientRules) -> Verdict {
+    pub(crate) fn notice_takeover(&mut self, rules: &Configuration) -> Verdict {
         self.connection.has_noticed = true;
         if rules.seeded != Some(Seeded::RoleBelieved) {
             self.connection.server = Server::Target;
         }
-        self.tear(late, rules)
+        self.tear(rules)
     }
 
     /// The next server may lack the leases.
-    pub(super) fn doubt_leases(&mut self, rules: &ClientRules) {
+    pub(super) fn doubt_leases(&mut self, rules: &Configuration) {
         if !rules.confirms || rules.seeded == Some(Seeded::MoveUnconfirmed) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Releases: an owner is ended, and settled until nothing of it can be left, by the machine of the runtime.
 
 use super::acquisition::Passed;
-use super::{ClientRules, Verdict, count_from};
+use super::{Verdict, count_from};
 use crate::audit::Breach;
 use crate::backend::engine::competing::event::Event as OfCall;
 use crate::backend::engine::ending::{Command, Ending, Event, Head, Report, Then};
@@ -10,6 +10,7 @@ use crate::backend::engine::{JITTER, NOW};
 use crate::backend::wire::reply::Answered;
 use crate::backend::wire::reply::EndReply;
 use crate::client::{Client, Downgrade, End, Owner, Phase};
+use crate::configuration::Configuration;
 use crate::lease::Mode;
 use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::Grant;
@@ -31,14 +32,12 @@ impl Client {
         &mut self,
         index: usize,
         awaited: Awaited,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         if self.hand_over(index, rules)? || self.retain(index, rules) {
             return Ok(());
         }
-        let Phase::Held(lease) = &mut self.owners[index].phase else {
-            unreachable!("only a held lease is released");
-        };
+        let lease = self.owners[index].held();
         let has_next = self.queue.peek().is_some();
         if awaited == Awaited::No && lease.holding.heads_queue() && !has_next {
             lease.holding.leave_queue();
@@ -51,20 +50,20 @@ impl Client {
         }
         let owner = &mut self.owners[index];
         let mode = mode_of(owner, rules);
-        let rests = match mode {
+        let reserves = match mode {
             Mode::Share => 0,
-            Mode::Exclusive | Mode::Write => lease.rest(),
+            Mode::Exclusive | Mode::Write => lease.reservation(),
         };
-        let rests_until = (rests > 0).then(|| NOW + duration(rests));
+        let reserved_until = (reserves > 0).then(|| NOW + duration(reserves));
         let heads_queue = lease.holding.heads_queue();
-        let ending = Ending::of_holder(lease.holding.is_contended(), heads_queue, rests_until);
+        let ending = Ending::of_holder(lease.holding.is_contended(), heads_queue, reserved_until);
         let mut end = End::new(ending);
         // The record has the token of the grant in every turn.
         let number = (lease.token - Token::from(lease.holding.turn())).max(0);
         end.deletes = (rules.deletes && mode != Mode::Share).then_some(number);
         // One that is about to become a share may still be the head.
         let may_name = mode != Mode::Share && end.ending.may_name_successor(mode)
-            || heads_queue && rules.seeded == Some(Seeded::RestHandedOver);
+            || heads_queue && rules.seeded == Some(Seeded::ReserveHandedOver);
         let next_ttl = self.queue.peek().copied();
         if let Some(ttl) = next_ttl.filter(|_| may_name) {
             let successor = self.new_number();
@@ -80,7 +79,7 @@ impl Client {
     }
 
     /// Ends an owner, unless nothing of it can be left.
-    pub(super) fn end(&mut self, mut owner: Owner, rules: &ClientRules) -> Verdict {
+    pub(super) fn end(&mut self, mut owner: Owner, rules: &Configuration) -> Verdict {
         let Some(ending) = Ending::of_owner(owner.outstanding()) else {
             return Ok(());
         };
@@ -91,15 +90,15 @@ impl Client {
     }
 
     /// Sends the first end of an owner, or the next one after a pause.
-    pub(crate) fn end_again(&mut self, index: usize, rules: &ClientRules) -> Verdict {
+    pub(crate) fn end_again(&mut self, index: usize, rules: &Configuration) -> Verdict {
         let Phase::Ending(End { ending, .. }) = &mut self.owners[index].phase else {
             unreachable!("the owner is being ended");
         };
         let mut command = ending.command(|| NOW);
         let is_first = !self.owners[index].is_ended;
-        if let Command::Rest(_) = command
+        if let Command::Reserve(_) = command
             && !is_first
-            && rules.seeded == Some(Seeded::RestEndedAgain)
+            && rules.seeded == Some(Seeded::ReserveEndedAgain)
         {
             // It frees the lock before its minimum is over.
             command = Command::End;
@@ -121,13 +120,13 @@ impl Client {
             Command::EndForSuccessor => Kind::End {
                 successor: named.map(|named| (self.owners[named].number, self.owners[named].ttl)),
             },
-            Command::Rest(time) => Kind::Rest { ttl: ticks(time) },
+            Command::Reserve(time) => Kind::Reserve { ttl: ticks(time) },
         };
         self.send(index, kind, false)
     }
 
     /// A command of this owner, other than a renewal, will not be answered.
-    pub(crate) fn unanswered(&mut self, number: u8, rules: &ClientRules) -> Verdict {
+    pub(crate) fn unanswered(&mut self, number: u8, rules: &Configuration) -> Verdict {
         let Some(index) = self.find(number) else {
             return Ok(());
         };
@@ -155,7 +154,7 @@ impl Client {
         &mut self,
         reply: Reply,
         answer: Answer,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         self.end_came_to(reply.number, event_of(reply.kind, answer), reply.age, rules)
     }
@@ -165,7 +164,7 @@ impl Client {
         number: u8,
         event: Event,
         age: Ticks,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         let index = self.find(number).expect("the owner is being ended");
         let owner = &mut self.owners[index];
@@ -174,12 +173,10 @@ impl Client {
             Some(Seeded::OutcomeOfTheLast) => &owner.outstanding().with_known_ends(),
             _ => &owner.outstanding().clone(),
         };
-        let Phase::Ending(end) = &mut owner.phase else {
-            unreachable!("the owner is being ended");
-        };
+        let end = owner.ending();
         let reaction = end.ending.on(event, outstanding, || NOW, || JITTER);
         let is_misreported = match reaction.reports {
-            Some(Report::Freed | Report::Rests) => !end.has_freed,
+            Some(Report::Freed | Report::Reserved) => !end.has_freed,
             Some(Report::NotOurs) => end.has_freed,
             Some(Report::Unconfirmed) | None => false,
         };
@@ -211,7 +208,7 @@ impl Client {
         head: Head,
         named: Option<u8>,
         age: Ticks,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         let named = named.and_then(|number| self.find(number));
         let mut named = named.map(|index| self.owners.remove(index));
@@ -240,12 +237,12 @@ impl Client {
             number,
             age,
         };
-        self.pass_head(passed, rules)
+        self.promote_next(passed, rules)
     }
 
     /// The connection breaks, and is replaced at once.
-    pub(crate) fn tear(&mut self, late: Ticks, rules: &ClientRules) -> Verdict {
-        self.connection.tear(late);
+    pub(crate) fn tear(&mut self, rules: &Configuration) -> Verdict {
+        self.connection.tear(rules.late);
         for owner in &mut self.owners {
             if let Phase::Held(lease) = &mut owner.phase {
                 while lease.holding.is_renewing() {
@@ -276,7 +273,7 @@ impl Client {
 }
 
 /// How the owner's end is that of a lock.
-fn mode_of(owner: &Owner, rules: &ClientRules) -> Mode {
+fn mode_of(owner: &Owner, rules: &Configuration) -> Mode {
     match owner.share {
         Some(_) => Mode::Share,
         None if rules.writes && rules.seeded != Some(Seeded::WriterNamesSuccessor) => Mode::Write,
@@ -285,11 +282,11 @@ fn mode_of(owner: &Owner, rules: &ClientRules) -> Mode {
 }
 
 /// What the answer to a command that ends an owner means, as the runtime reads it.
-pub(crate) fn event_of(kind: Kind, answer: Answer) -> Event {
+fn event_of(kind: Kind, answer: Answer) -> Event {
     Event::Answered(match (kind, answer) {
         (_, Answer::Refused(_)) => return Event::Refused,
         (_, Answer::Unavailable) => return Event::Unavailable,
-        (Kind::Rest { .. }, Answer::Code(1)) => EndReply::Rests,
+        (Kind::Reserve { .. }, Answer::Code(1)) => EndReply::Reserved,
         (Kind::Release | Kind::Delete { .. }, Answer::Code(2)) => EndReply::Contended,
         (_, Answer::Code(1)) => EndReply::Freed,
         (_, Answer::Code(2)) => EndReply::HandedOff,

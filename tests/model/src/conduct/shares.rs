@@ -13,19 +13,20 @@
 //!   the lock.
 
 use super::acquisition::{Passed, call};
-use super::{ClientRules, Verdict, count_from};
+use super::{Verdict, count_from};
 use crate::backend::engine::competing::Competing;
 use crate::backend::engine::holding::Holding;
 use crate::client::{Client, Downgrade, Phase};
+use crate::configuration::Configuration;
 use crate::network::Kind;
 use crate::seeded::Seeded;
 use crate::server::{Answer, Share, Ticks};
 
 impl Client {
     /// A caller comes that shares the lock. It waits in Redis, not in the local queue.
-    pub(crate) fn arrive_to_share(&mut self, rules: &ClientRules) -> Verdict {
+    pub(crate) fn arrive_to_share(&mut self, rules: &Configuration) -> Verdict {
         let share = self.shares_left.pop().expect("a call is left");
-        let ttl = rules.ttls[self.shares_left.len() % 2];
+        let ttl = rules.ttls()[self.shares_left.len() % 2];
         let heads_queue = self.sharing.enter(u32::MAX);
         let competing = Competing::new(call(ttl, Some(share), true, rules), heads_queue);
         self.begin(ttl, Some(share), competing, rules)
@@ -33,7 +34,7 @@ impl Client {
 
     /// The lock becomes a share. From now on every command of its owner is that of a share: a renewal as a
     /// lock would find that the lock is not the owner's.
-    pub(crate) fn downgrade(&mut self, index: usize, rules: &ClientRules) -> Verdict {
+    pub(crate) fn downgrade(&mut self, index: usize, rules: &Configuration) -> Verdict {
         let ttl = self.owners[index].ttl;
         self.owners[index].share = Some(Share::READ);
         if let Phase::Held(lease) = &mut self.owners[index].phase {
@@ -52,7 +53,7 @@ impl Client {
         index: usize,
         answer: Answer,
         age: Ticks,
-        rules: &ClientRules,
+        rules: &Configuration,
     ) -> Verdict {
         let owner = &mut self.owners[index];
         let ttl = owner.ttl;
@@ -67,11 +68,11 @@ impl Client {
                 let age = count_from(age, rules);
                 lease.deadline = lease.deadline.max(ttl - age);
                 let headed = lease.holding.heads_queue();
-                let granted_at = rules.local_turns.granted_before(age);
+                let granted_at = rules.turns_in_time().granted_before(age);
                 lease.holding = Holding::granted(granted_at, flagged, false);
                 if headed {
                     // Readers do not head the queue of those that want the lock for themselves alone.
-                    return self.pass_head(Passed::NOTHING, rules);
+                    return self.promote_next(Passed::NOTHING, rules);
                 }
                 Ok(())
             }

@@ -18,9 +18,10 @@ mod network;
 mod outsiders;
 mod processes;
 mod releases;
-mod rest;
+mod reserve;
 mod retained;
 mod server;
+mod several;
 mod shares;
 mod takes;
 mod turns;
@@ -29,7 +30,6 @@ mod walks;
 use crate::configuration::{Class, Configuration};
 use crate::faults::{Budget, Fault};
 
-/// Every configuration.
 pub fn all() -> Vec<Configuration> {
     [
         callers::all(),
@@ -42,8 +42,9 @@ pub fn all() -> Vec<Configuration> {
         releases::all(),
         retained::all(),
         shares::all(),
-        rest::all(),
+        reserve::all(),
         takes::all(),
+        several::all(),
     ]
     .concat()
 }
@@ -51,10 +52,6 @@ pub fn all() -> Vec<Configuration> {
 pub use walks::all as walks;
 
 /// The configuration of that name.
-///
-/// # Panics
-///
-/// If no configuration has that name.
 pub fn named(name: &str) -> Configuration {
     let mut all = all().into_iter().chain(walks());
     let found = all.find(|configuration| configuration.name == name);
@@ -79,6 +76,7 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         about: "",
         calls: calls.to_vec(),
         shares: Vec::new(),
+        together: &[],
         share_window: 2,
         walk: 4,
         rounding: 0,
@@ -107,5 +105,6 @@ fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Co
         deletes: false,
         recovers: Some(64),
         seeded: None,
+        removed: None,
     }
 }

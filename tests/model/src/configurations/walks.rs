@@ -1,6 +1,7 @@
 //! Configurations for walks: many clients, every fault that goes with the others, and the real limits.
 
 use super::configuration;
+use super::several::several;
 use crate::configuration::{Class, Configuration};
 use crate::faults::Fault::{
     self, ClockAhead, ClockBack, ClockBehind, Crash, Delete, Double, Downgrade, FailOver, Flush,
@@ -55,7 +56,7 @@ pub fn all() -> Vec<Configuration> {
         "local turns and retained leases":
             walk("walk, turns", &[NETWORK])
                 { calls: vec![6, 6, 3, 2], local_turns: Some(4), retain: 2, turns: 3, ttl: 9, deletes: true };
-        "locks that stay taken for a minimum": walk("walk, rest", &[NETWORK]) { at_least: 4 };
+        "locks that stay taken for a minimum": walk("walk, reserve", &[NETWORK]) { at_least: 4 };
         "plain commands that take a free lock, and tokens that bodies ask for; a clock behind the last token":
             walk("walk, takes", &[NETWORK, &[(Mint, 8), (ClockBehind, 1)]]) { takes: true, local_turns: Some(2) };
         "shares, permits and writers; locks that become shares":
@@ -68,6 +69,9 @@ pub fn all() -> Vec<Configuration> {
             walk("walk, deleted", &[DELETED]) { class: Class::Fenced, local_turns: Some(2) };
         "a slot that moves":
             walk("walk, slot moves", &[NETWORK, &[(MoveSlot, 1)]]) { confirms: true, local_turns: Some(2) };
+        "calls that take two locks together":
+            several("walk, several", &[(GiveUp, 3), (Renew, 4), (Tear, 2), (Crash, 1), (Lose, 2), (Double, 2), (Timeout, 2)])
+                { calls: vec![4, 4, 3, 3], together: &[&[0, 1], &[1, 0], &[0], &[1]] };
         "a replica that takes over without the last changes, while the old primary goes on":
             walk("walk, two primaries", &[&[(Replicate, 2), (FailOver, 1)]])
                 { confirms: true, notice: 1, class: Class::Fenced };

@@ -38,6 +38,7 @@ const fn quorum(name: &'static str, ttl: Ticks, horizon: Ticks, budget: Budget) 
         budget,
         recovers: 64,
         mistake: None,
+        removed: None,
     }
 }
 

@@ -27,13 +27,10 @@ use records::{Owner, Ticks, Token};
 use scripts::Rules;
 
 use crate::control::SafetyLine;
-use crate::explore::{Model, Named, Property};
+use crate::explore::{Model, Property};
 
-/// Exclusion.
 pub const EXCLUSION: &str = "no two holders are within their deadlines";
-/// Tokens.
 pub const TOKENS_RISE: &str = "a holder has a higher token than all earlier holders";
-/// A deadline.
 pub const BACKED: &str = "no holder relies on the lock for longer than a majority keeps it";
 /// Nothing is left of an owner.
 pub const PHANTOM: &str = "nothing is left of an owner on a node that carried out its end";
@@ -54,24 +51,19 @@ pub struct Budget {
     pub slow: u8,
     /// A holder renews on every node.
     pub renewals: u8,
-    /// An owner gives up.
     pub give_ups: u8,
-    /// A connection breaks.
     pub breaks: u8,
     /// A node loses its records and keeps its connections.
     pub flushes: u8,
     /// A node restarts with what it has saved, or empty.
     pub restarts: u8,
-    /// A node saves its records.
     pub saves: u8,
     /// The clock of a node that restarted with a wrong one is set right.
     pub corrections: u8,
 }
 
-/// A configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Quorum {
-    /// Its name.
     pub name: &'static str,
     /// How far the clock of each node is ahead.
     pub clocks: &'static [Ticks],
@@ -79,7 +71,6 @@ pub struct Quorum {
     pub restart_clocks: &'static [Ticks],
     /// The stamp of each owner.
     pub stamps: &'static [Token],
-    /// How long a lease is.
     pub ttl: Ticks,
     /// The time at which the search ends.
     pub horizon: Ticks,
@@ -89,14 +80,13 @@ pub struct Quorum {
     pub budget: Budget,
     /// One in so many states is checked for recovery.
     pub recovers: u64,
-    /// A mistake.
     pub mistake: Option<Mistake>,
+    pub removed: Option<SafetyLine>,
 }
 
 /// A step. The first number is an owner, the second a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Time passes.
     Tick,
     /// An owner asks every node.
     Arrive(Owner),
@@ -118,17 +108,12 @@ pub enum Step {
     DeliverStray(u8),
     /// A command of a connection that is gone is lost.
     LoseStray(u8),
-    /// A holder renews.
     Renew(Owner),
-    /// A holder releases.
     Release(Owner),
-    /// An owner gives up.
     GiveUp(Owner),
     /// A node loses its records.
     Flush(u8),
-    /// A node saves its records.
     Save(u8),
-    /// A node restarts.
     Restart(u8),
     /// A node restarts, and its clock is so far ahead then.
     RestartAt(u8, Ticks),
@@ -137,10 +122,16 @@ pub enum Step {
 }
 
 impl Quorum {
-    /// The same with a mistake.
     pub fn with(self, mistake: Mistake) -> Quorum {
         Quorum {
             mistake: Some(mistake),
+            ..self
+        }
+    }
+
+    pub fn without(self, line: SafetyLine) -> Quorum {
+        Quorum {
+            removed: Some(line),
             ..self
         }
     }
@@ -160,19 +151,20 @@ impl Quorum {
     }
 }
 
-impl Named for Quorum {
+impl Model for Quorum {
+    type State = World;
+    type Action = Step;
+
     fn name(&self) -> &'static str {
         self.name
     }
 
     fn removed(&self) -> Option<SafetyLine> {
-        self.mistake.and_then(Mistake::removed)
+        // Votes must have tokens that differ for this one.
+        let of_mistake =
+            (self.mistake == Some(Mistake::FirstToken)).then_some(SafetyLine::token_written_back);
+        self.removed.or(of_mistake)
     }
-}
-
-impl Model for Quorum {
-    type State = World;
-    type Action = Step;
 
     fn first(&self) -> World {
         World::new(self)

@@ -19,7 +19,6 @@ use crate::lease::schedule::is_fresh;
 /// A tick. A lease of some ticks less its margin ends before the last of them does, and after the one before it.
 pub(super) const TICK: Duration = Duration::from_millis(160);
 
-/// One owner.
 #[derive(Clone, Debug, Hash)]
 pub(super) struct Owner {
     pub(super) ballot: Ballot,
@@ -128,7 +127,7 @@ impl Owner {
                     Proposal::Known(token) => scripts::Proposal::Known(token as Token),
                 },
             },
-            Command::Cede { token } => scripts::Command::Cede {
+            Command::Yield { token } => scripts::Command::Yield {
                 token: token_of(token),
                 stamp,
             },
@@ -145,7 +144,7 @@ fn patience() -> Patience {
     Patience::of(Duration::ZERO)
 }
 
-/// The answer of a node to an acquire or a cede.
+/// The answer of a node to an acquire or a yield.
 pub(super) fn reply(answer: scripts::Answer) -> NodeReply {
     match answer {
         scripts::Answer::Held { token } => NodeReply::Held(grant(token)),

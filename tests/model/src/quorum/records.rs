@@ -28,9 +28,7 @@ pub struct Records {
 /// K: the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lock {
-    /// The owner.
     pub owner: Owner,
-    /// The fencing token.
     pub token: Token,
     /// The flag: an owner queues.
     pub flagged: bool,
@@ -43,7 +41,6 @@ pub struct Lock {
 pub struct Entry {
     /// The ticket: the stamp that the client chose.
     pub stamp: Token,
-    /// The owner.
     pub owner: Owner,
     /// The time from which on the entry is dead.
     pub live_until: Ticks,
@@ -52,7 +49,6 @@ pub struct Entry {
 /// M: the boot that the node was last seen with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Marker {
-    /// The boot.
     pub boot: u8,
     /// For how long the node has waited; `None` if it votes.
     pub count: Option<Count>,

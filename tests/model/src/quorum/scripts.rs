@@ -3,7 +3,6 @@
 use super::mistake::Mistake;
 use super::records::{Count, Entry, Lock, Marker, Owner, Records, Ticks, Token, UNIT};
 
-/// The scripts' constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// How long a claim lasts.
@@ -14,7 +13,6 @@ pub struct Rules {
     pub delay: Ticks,
     /// How far a guess may be ahead of the clock.
     pub ahead: Token,
-    /// A mistake.
     pub mistake: Option<Mistake>,
 }
 
@@ -27,46 +25,28 @@ pub enum Proposal {
     Known(Token),
 }
 
-/// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Command {
     /// Takes K if it is free or a claim of the owner, or queues.
     Acquire {
-        /// The lease.
         ttl: Ticks,
         /// Whether the owner queues if K is taken.
         queues: bool,
-        /// The place in the queue.
         stamp: Token,
-        /// The token that the client proposes.
         proposal: Proposal,
     },
     /// Begins the count of a node that may have lost data, or has it go on.
     Mark {
-        /// The name of a new count.
         new: u8,
         /// What the client knows of the count, and has measured.
         known: Option<Count>,
     },
     /// Gives K to a waiter with a better stamp, and queues.
-    Cede {
-        /// The token of the K that is given.
-        token: Token,
-        /// The owner's stamp.
-        stamp: Token,
-    },
+    Yield { token: Token, stamp: Token },
     /// Renews K, and writes it if it is absent.
-    Hold {
-        /// The lease.
-        ttl: Ticks,
-        /// The holder's token.
-        token: Token,
-    },
+    Hold { ttl: Ticks, token: Token },
     /// Raises the expiry of K.
-    Renew {
-        /// The lease.
-        ttl: Ticks,
-    },
+    Renew { ttl: Ticks },
     /// Frees K if no owner queues.
     Release,
     /// Frees K or hands it on, and leaves the queue.
@@ -83,14 +63,10 @@ impl Command {
     }
 }
 
-/// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Answer {
     /// The owner has K.
-    Held {
-        /// The token of K.
-        token: Token,
-    },
+    Held { token: Token },
     /// The node does not vote yet, and gives nothing.
     Early {
         /// How long it does not.
@@ -100,9 +76,7 @@ pub enum Answer {
     Marked(Option<Count>),
     /// The owner does not have K, or asked in vain for it.
     Waiting {
-        /// K's owner.
         holder: Option<Owner>,
-        /// The time that is left to K.
         remaining: Ticks,
         /// The place in the queue from 1 on, or 0.
         position: u8,
@@ -148,7 +122,7 @@ pub fn run(
             proposal,
         } => script.acquire(ttl, queues, stamp, proposal),
         Command::Mark { new, known } => script.mark(new, known),
-        Command::Cede { token, stamp } => script.cede(token, stamp),
+        Command::Yield { token, stamp } => script.yielding(token, stamp),
         Command::Hold { ttl, token } => script.hold(ttl, token),
         Command::Renew { ttl } => script.renew(ttl),
         Command::Release => script.release(),
@@ -211,14 +185,14 @@ impl Script<'_> {
         self.waiting()
     }
 
-    fn cede(&mut self, token: Token, stamp: Token) -> Answer {
+    fn yielding(&mut self, token: Token, stamp: Token) -> Answer {
         if let Some(early) = self.early() {
             return early;
         }
         let Some(lock) = self.mine() else {
             return self.waiting();
         };
-        let is_named = lock.token == token || self.makes(Mistake::CedeWithoutToken);
+        let is_named = lock.token == token || self.makes(Mistake::YieldWithoutToken);
         let first = self.records.queue.first().copied();
         let first = first.filter(|first| (first.stamp, first.owner) < (stamp, self.me));
         let Some(first) = first.filter(|_| is_named) else {

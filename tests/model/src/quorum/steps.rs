@@ -93,7 +93,6 @@ impl World {
         }
     }
 
-    /// Does one step.
     pub(super) fn step(&mut self, step: Step, model: &Quorum) {
         match step {
             Step::Tick => self.now += 1,
@@ -249,7 +248,7 @@ impl World {
         let ballot = &mut self.owners[usize::from(id)].ballot;
         let ttl = ballot.ttl();
         match command {
-            Command::Acquire { .. } | Command::Cede { .. } => {
+            Command::Acquire { .. } | Command::Yield { .. } => {
                 ballot
                     .place_mut(node)
                     .note(SendEvent::Sending(link.connection), ttl, true);
@@ -303,7 +302,7 @@ impl World {
             owner.counts[node] = count.map(|count| (count, now));
         }
         match command {
-            Command::Acquire { .. } | Command::Cede { .. } => {
+            Command::Acquire { .. } | Command::Yield { .. } => {
                 owner.ballot.answered(node, at, reply(answer), time(now));
             }
             Command::Hold { .. } => {
@@ -413,7 +412,7 @@ impl World {
         let down = down.into_iter().map(|(command, ..)| command);
         for command in down.chain(up.into_iter().map(|(command, _)| command)) {
             match command {
-                Command::Acquire { .. } | Command::Cede { .. } => {
+                Command::Acquire { .. } | Command::Yield { .. } => {
                     let ballot = &mut self.owners[usize::from(id)].ballot;
                     ballot.unanswered(place, &LOST);
                 }
@@ -448,7 +447,7 @@ impl World {
 pub(super) fn may_store(command: Command) -> bool {
     matches!(
         command,
-        Command::Acquire { .. } | Command::Cede { .. } | Command::Hold { .. }
+        Command::Acquire { .. } | Command::Yield { .. } | Command::Hold { .. }
     )
 }
 

@@ -9,7 +9,6 @@ use crate::backend::redis::quorum::Time;
 use crate::backend::wire::PRESENT;
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
 
-/// The whole state.
 #[derive(Clone, Debug, Hash)]
 pub struct World {
     pub(super) now: Ticks,

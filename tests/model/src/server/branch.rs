@@ -8,177 +8,54 @@ macro_rules! branches {
         pub enum Branch { $($branch,)* $($of_shares,)* $($of_keys),* }
 
         impl Branch {
-            /// Every branch of the scripts of plain locks.
             pub const ALL: &[Branch] = &[$(Branch::$branch),*];
-            /// Every branch of the scripts of shares.
             pub const OF_SHARES: &[Branch] = &[$(Branch::$of_shares),*];
-            /// Every branch of the scripts of several locks.
             pub const OF_KEYS: &[Branch] = &[$(Branch::$of_keys),*];
         }
     };
 }
 
 branches! {
-    AcquireTakesAtOnce
-    AcquireTakes
-    AcquireTakesAsHead
-    AcquireTakesPastOthers
-    AcquireServesTheHead
-    AcquireConfirms
-    AcquireJoins
-    AcquirePolls
-    AcquireStaysOutside
-    AcquireTriesFromTheQueue
-    AcquireSetsTheFlag
-    AcquireOfAForeignLock
-    AcquireOfASpoiledLock
-    AcquireWithASpoiledFence
-    AcquireWithABadFence
-    AcquireWithASpoiledQueue
-    AcquireWithoutMemory
-    RenewConfirms
-    RenewLengthens
-    RenewOfNothing
-    RenewOfAnothers
-    RenewOfASpoiledLock
-    ReleaseFrees
-    ReleaseOfAContendedLock
-    ReleaseOfNothing
-    ReleaseOfAnothers
-    ReleaseOfASpoiledLock
-    DeleteFrees
-    DeleteOfAnotherRecord
-    DeleteOfASpoiledLock
-    EndFrees
-    EndHandsOff
-    EndQueuesSuccessor
-    EndKeepsSuccessorInTheQueue
-    EndGrantsSuccessor
-    EndGrantsSuccessorAsHead
-    EndAgainConfirms
-    EndAgainLengthens
-    EndLeaves
-    EndOfNothing
-    EndOfAnothers
-    EndOfASpoiledLock
-    EndWithASpoiledRecord
-    EndInASpoiledQueue
-    TakeTakes
-    TakeOfATaken
-    TakeWithoutMemory
-    MintGives
-    MintAgain
-    MintOfNothing
-    MintOfAnothers
-    MintOfASpoiledLock
-    MintWithASpoiledFence
-    MintWithABadFence
-    MintWithoutMemory
-    RestKeeps
-    RestOfNothing
-    RestOfAnothers
-    RestOfASpoiledLock
-    WalkDropsTheDead
-    WalkDropsWithoutHeartbeat
-    WalkDropsTheEnded
-    WalkSkipsTheUnreachable
-    TokenIsTheTime
-    TokenCountsOn
+    AcquireTakesAtOnce AcquireTakes AcquireTakesAsHead AcquireTakesPastOthers AcquireServesTheHead AcquireConfirms
+        AcquireJoins AcquirePolls AcquireStaysOutside AcquireTriesFromTheQueue AcquireSetsTheFlag
+        AcquireOfAForeignLock AcquireOfASpoiledLock AcquireWithASpoiledFence AcquireWithABadFence
+        AcquireWithASpoiledQueue AcquireWithoutMemory
+    RenewConfirms RenewLengthens RenewOfNothing RenewOfAnothers RenewOfASpoiledLock
+    ReleaseFrees ReleaseOfAContendedLock ReleaseOfNothing ReleaseOfAnothers ReleaseOfASpoiledLock
+    DeleteFrees DeleteOfAnotherRecord DeleteOfASpoiledLock
+    EndFrees EndHandsOff EndQueuesSuccessor EndKeepsSuccessorInTheQueue EndGrantsSuccessor EndGrantsSuccessorAsHead
+        EndAgainConfirms EndAgainLengthens EndLeaves EndOfNothing EndOfAnothers EndOfASpoiledLock
+        EndWithASpoiledRecord EndInASpoiledQueue
+    TakeTakes TakeOfATaken TakeWithoutMemory
+    MintGives MintAgain MintOfNothing MintOfAnothers MintOfASpoiledLock MintWithASpoiledFence MintWithABadFence
+        MintWithoutMemory
+    ReserveKeeps ReserveOfNothing ReserveOfAnothers ReserveOfASpoiledLock
+    WalkDropsTheDead WalkDropsWithoutHeartbeat WalkDropsTheEnded WalkSkipsTheUnreachable
+    TokenIsTheTime TokenCountsOn
     ;
-    ShareWalkDrops
-    ShareWalkFillsTheWindow
-    ShareWalkStopsAtAShare
-    ShareWalkStopsAtALock
-    ShareWalkSkipsTheAbsent
-    ShareOfASpoiledLock
-    ShareOfSpoiledShares
-    ShareWithASpoiledFence
-    ShareWithABadFence
-    ShareWithASpoiledQueue
-    ShareConfirms
-    ShareBeginsWithAGrant
-    ShareDowngrades
-    ShareDowngradeOfALost
-    ShareWithoutMemory
-    ShareJoinsAtOnce
-    ShareServesTheHead
-    ShareBegins
-    ShareBeginsForOthers
-    ShareJoins
-    ShareLetsOthersJoin
-    ShareTakesLapsedOff
-    ShareQueues
-    ShareStaysOutside
-    ShareRenewOfASpoiledLock
-    ShareRenewOfALock
-    ShareRenewOfNothing
-    ShareRenewOfSpoiledShares
-    ShareRenewOfALapsed
-    ShareRenews
-    ShareReleaseOfNothing
-    ShareReleaseOfASpoiledLock
-    ShareReleaseOfAnothers
-    ShareReleaseOfALock
-    ShareReleaseOfSpoiledShares
-    ShareReleaseOfAContended
-    ShareReleaseFrees
-    ShareReleaseLeavesOthers
-    ShareEndOfASpoiledLock
-    ShareEndOfSpoiledShares
-    ShareEndInASpoiledQueue
-    ShareEndLeaves
-    ShareEndOfAnothers
-    ShareEndOfNothing
-    ShareEndLeavesAndServes
-    ShareEndServes
-    ShareEndFreesALock
-    ShareEndFrees
-    ShareEndLeavesOthers
-    RevokeOfASpoiledLock
-    RevokeBesideASpoiledRecord
-    RevokeOfNothing
-    RevokeOfAnothers
-    RevokeRaisesTheFence
-    RevokeOfAnOwner
-    RevokeServes
-    RevokeFrees
+    ShareWalkDrops ShareWalkFillsTheWindow ShareWalkStopsAtAShare ShareWalkStopsAtALock ShareWalkSkipsTheAbsent
+    ShareOfASpoiledLock ShareOfSpoiledShares ShareWithASpoiledFence ShareWithABadFence ShareWithASpoiledQueue
+        ShareConfirms ShareBeginsWithAGrant ShareDowngrades ShareDowngradeOfALost ShareWithoutMemory ShareJoinsAtOnce
+        ShareServesTheHead ShareBegins ShareBeginsForOthers ShareJoins ShareLetsOthersJoin ShareTakesLapsedOff
+        ShareQueues ShareStaysOutside
+    ShareRenewOfASpoiledLock ShareRenewOfALock ShareRenewOfNothing ShareRenewOfSpoiledShares ShareRenewOfALapsed
+        ShareRenews
+    ShareReleaseOfNothing ShareReleaseOfASpoiledLock ShareReleaseOfAnothers ShareReleaseOfALock
+        ShareReleaseOfSpoiledShares ShareReleaseOfAContended ShareReleaseFrees ShareReleaseLeavesOthers
+    ShareEndOfASpoiledLock ShareEndOfSpoiledShares ShareEndInASpoiledQueue ShareEndLeaves ShareEndOfAnothers
+        ShareEndOfNothing ShareEndLeavesAndServes ShareEndServes ShareEndFreesALock ShareEndFrees
+        ShareEndLeavesOthers
+    RevokeOfASpoiledLock RevokeBesideASpoiledRecord RevokeOfNothing RevokeOfAnothers RevokeRaisesTheFence
+        RevokeOfAnOwner RevokeServes RevokeFrees
     ;
-    KeysOfASpoiledLock
-    KeysWithASpoiledFence
-    KeysWithABadFence
-    KeysWithASpoiledQueue
-    KeysWithoutMemory
-    KeysTakeAll
-    KeysTakeTheRest
-    KeysTakeAPart
-    KeysExtendAPart
-    KeysConfirm
-    KeysRaiseAToken
-    KeysStayOutside
-    KeysTryFromTheQueue
-    KeysJoin
-    KeysPoll
-    KeysServeTheHead
-    KeysHoldALaterOne
-    KeysRenew
-    KeysRenewOfALost
-    KeysRenewOfASpoiledLock
-    KeysReleaseFrees
-    KeysReleaseOfAContended
-    KeysReleaseOfAPart
-    KeysReleaseOfNothing
-    KeysEndFrees
-    KeysEndHandsOff
-    KeysEndOfAPart
-    KeysEndLeaves
-    KeysEndOfNothing
-    KeysEndOfASpoiledLock
-    KeysEndWithASpoiledRecord
-    KeysEndInASpoiledQueue
-    KeysRest
-    KeysRestOfAPart
-    KeysRestOfNone
-    KeysRestOfASpoiledLock
+    KeysOfASpoiledLock KeysWithASpoiledFence KeysWithABadFence KeysWithASpoiledQueue KeysWithoutMemory KeysTakeAll
+        KeysTakeTheRest KeysTakeAPart KeysExtendAPart KeysConfirm KeysRaiseAToken KeysStayOutside KeysTryFromTheQueue
+        KeysJoin KeysPoll KeysServeTheHead KeysHoldALaterOne
+    KeysRenew KeysRenewOfALost KeysRenewOfASpoiledLock
+    KeysReleaseFrees KeysReleaseOfAContended KeysReleaseOfAPart KeysReleaseOfNothing
+    KeysEndFrees KeysEndHandsOff KeysEndOfAPart KeysEndLeaves KeysEndOfNothing KeysEndOfASpoiledLock
+        KeysEndWithASpoiledRecord KeysEndInASpoiledQueue
+    KeysReserve KeysReserveOfAPart KeysReserveOfNone KeysReserveOfASpoiledLock
 }
 
 /// The branches that one run took.
@@ -197,7 +74,6 @@ impl Taken {
         }
     }
 
-    /// The branches.
     pub fn iter(self) -> impl Iterator<Item = Branch> {
         let all = [Branch::ALL, Branch::OF_SHARES, Branch::OF_KEYS];
         let all = all.into_iter().flatten().copied();

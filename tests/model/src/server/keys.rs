@@ -2,68 +2,10 @@
 
 use super::script::Script;
 use super::{
-    Answer, Branch, Fence, Lock, Mode, OwnerId, Queue, Records, Refusal, Rules, Site, Taken, Ticks,
-    Token, Value,
+    Answer, Branch, Command, Fence, Lock, Mode, OwnerId, Queue, Records, Refusal, Rules, Site,
+    Taken, Ticks, Token, Value,
 };
-
-/// A script with its arguments. It concerns several locks, in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum KeysCommand {
-    /// Takes or confirms the locks up to the first that the owner cannot have, or polls.
-    Acquire {
-        /// The owner that asks.
-        owner: OwnerId,
-        /// The length of the leases.
-        ttl: Ticks,
-        /// Whether to queue for the lock in the way. If not, all are taken or none.
-        queue: bool,
-    },
-    /// Lengthens the leases, if the owner has all of them.
-    Renew {
-        /// The holder.
-        owner: OwnerId,
-        /// The new length.
-        ttl: Ticks,
-    },
-    /// Frees the locks if no waiter queues for any of them.
-    Release {
-        /// The holder.
-        owner: OwnerId,
-    },
-    /// Ends an owner.
-    End {
-        /// The owner to end.
-        owner: OwnerId,
-    },
-    /// Keeps the locks taken by no owner any more.
-    Rest {
-        /// The holder.
-        owner: OwnerId,
-        /// For how long.
-        ttl: Ticks,
-    },
-}
-
-/// A mistake in one of these scripts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KeysMistake {
-    /// `acquire` leaves the leases of the locks that the owner has already.
-    LeavesLeases,
-    /// `acquire` takes the locks before the one for which the owner queues for held.
-    EarlierUnchecked,
-    /// `acquire` mints a token for the last lock that it takes, whatever those of the others.
-    TokenOfTheLast,
-    /// `acquire` looks at no lock behind the one in the way.
-    LaterUnseen,
-    /// `renew` compares no owners.
-    NoOwnerCompare,
-    /// `renew` looks at the first lock alone.
-    RenewsTheFirst,
-    /// `release` frees the locks without waiters, and answers that it freed all.
-    ReleasesAPart,
-    /// `end` stops at the first lock that the owner does not have.
-    EndsAPart,
-}
+use crate::seeded::Seeded;
 
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,32 +18,26 @@ pub struct KeysRun {
     pub holds_later: bool,
     /// The owners that were announced, each with the lock, in order.
     pub announced: Vec<(usize, OwnerId)>,
-    /// The branches that the run took.
     pub taken: Taken,
 }
 
-/// Runs one script on the records of several locks.
-pub fn run_keys(
-    locks: &mut [Records],
-    command: KeysCommand,
-    rules: &Rules,
-    site: &Site,
-    mistake: Option<KeysMistake>,
-) -> KeysRun {
+/// Runs one script on the records of several locks, in their order. An acquire takes or confirms those up to the first that the
+/// owner cannot have; all or none if it does not queue.
+pub fn run_keys(locks: &mut [Records], command: Command, rules: &Rules, site: &Site) -> KeysRun {
     let mut run = Keys {
         locks,
         rules,
         site,
-        mistake,
         announced: Vec::new(),
         taken: Taken::default(),
     };
     let (in_the_way, answer) = match command {
-        KeysCommand::Acquire { owner, ttl, queue } => run.acquire(owner, ttl, queue),
-        KeysCommand::Renew { owner, ttl } => (0, run.renew(owner, ttl)),
-        KeysCommand::Release { owner } => (0, run.release(owner)),
-        KeysCommand::End { owner } => (0, run.end(owner)),
-        KeysCommand::Rest { owner, ttl } => (0, run.rest(owner, ttl)),
+        Command::Acquire { owner, ttl, queue } => run.acquire(owner, ttl, queue),
+        Command::Renew { owner, ttl } => (0, run.renew(owner, ttl)),
+        Command::Release { owner } => (0, run.release(owner)),
+        Command::End { owner, .. } => (0, run.end(owner)),
+        Command::Reserve { owner, ttl } => (0, run.reserve(owner, ttl)),
+        command => unreachable!("{command:?} of several locks"),
     };
     let is_waiting = matches!(answer, Answer::Waiting { .. });
     let holds_later = is_waiting && run.holds_later(in_the_way, command);
@@ -122,7 +58,6 @@ struct Keys<'a> {
     locks: &'a mut [Records],
     rules: &'a Rules,
     site: &'a Site,
-    mistake: Option<KeysMistake>,
     announced: Vec<(usize, OwnerId)>,
     taken: Taken,
 }
@@ -149,13 +84,17 @@ impl Keys<'_> {
         outcome
     }
 
+    fn is_seeded(&self, mistake: Seeded) -> bool {
+        self.rules.seeded == Some(mistake)
+    }
+
     fn holds(&self, number: usize, me: OwnerId) -> bool {
         self.locks[number].holder() == Some(me)
     }
 
     /// Whether an acquire finds that its owner has a lock behind the one in the way: an answer was lost, and then a lock.
-    fn holds_later(&mut self, number: usize, command: KeysCommand) -> bool {
-        let KeysCommand::Acquire { owner, .. } = command else {
+    fn holds_later(&mut self, number: usize, command: Command) -> bool {
+        let Command::Acquire { owner, .. } = command else {
             return false;
         };
         let mut later = number + 1..self.locks.len();
@@ -163,7 +102,7 @@ impl Keys<'_> {
         if holds {
             self.taken.insert(Branch::KeysHoldALaterOne);
         }
-        holds && self.mistake != Some(KeysMistake::LaterUnseen)
+        holds && !self.is_seeded(Seeded::LaterUnseen)
     }
 
     fn is_flagged(&self, number: usize) -> bool {
@@ -179,13 +118,13 @@ impl Keys<'_> {
     fn acquire(&mut self, me: OwnerId, ttl: Ticks, queues: bool) -> (usize, Answer) {
         let (mut mine, mut new) = (Vec::new(), Vec::new());
         let mut in_the_way = None;
-        let first = match self.mistake {
-            Some(KeysMistake::EarlierUnchecked) => (0..self.locks.len())
-                .rfind(|&number| self.locks[number].names(me))
-                .unwrap_or(0),
-            _ => 0,
+        let first = if self.is_seeded(Seeded::EarlierUnchecked) {
+            let mut locks = 0..self.locks.len();
+            locks.rfind(|&number| self.locks[number].names(me))
+        } else {
+            None
         };
-        for number in first..self.locks.len() {
+        for number in first.unwrap_or(0)..self.locks.len() {
             match self.on(number, |script| script.look(me)) {
                 Err((branch, refusal)) => {
                     return (0, self.answer(branch, Answer::Refused(refusal)));
@@ -217,9 +156,10 @@ impl Keys<'_> {
             (fence + self.rules.turns).max(self.site.now)
         });
         let had = mine.iter().map(|&(_, token)| token);
-        let token = match self.mistake {
-            Some(KeysMistake::TokenOfTheLast) => had.chain(minted).last(),
-            _ => minted.chain(had).max(),
+        let token = if self.is_seeded(Seeded::TokenOfTheLast) {
+            had.chain(minted).last()
+        } else {
+            minted.chain(had).max()
         };
         let token = token.unwrap_or(0);
         if takes {
@@ -286,7 +226,7 @@ impl Keys<'_> {
             });
         }
         for &(number, before) in mine {
-            let extends = self.mistake != Some(KeysMistake::LeavesLeases);
+            let extends = !self.is_seeded(Seeded::LeavesLeases);
             self.on(number, |script| {
                 if extends {
                     script.set_lease(ttl);
@@ -300,16 +240,17 @@ impl Keys<'_> {
     }
 
     fn renew(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
-        let looked_at = match self.mistake {
-            Some(KeysMistake::RenewsTheFirst) => 1,
-            _ => self.locks.len(),
+        let looked_at = if self.is_seeded(Seeded::RenewsTheFirst) {
+            1
+        } else {
+            self.locks.len()
         };
         for number in 0..looked_at {
             if self.on(number, |script| script.is_lock_wrong()) {
                 let refused = Answer::Refused(Refusal::WrongType);
                 return self.answer(Branch::KeysRenewOfASpoiledLock, refused);
             }
-            let any = self.mistake == Some(KeysMistake::NoOwnerCompare);
+            let any = self.is_seeded(Seeded::NoOwnerCompare);
             let is_there = any && self.locks[number].holder().is_some();
             if !self.holds(number, me) && !is_there {
                 return self.answer(Branch::KeysRenewOfALost, Answer::Nil);
@@ -340,7 +281,7 @@ impl Keys<'_> {
         for number in 0..self.locks.len() {
             if self.holds(number, me) {
                 held += 1;
-                if self.is_flagged(number) && self.mistake != Some(KeysMistake::ReleasesAPart) {
+                if self.is_flagged(number) && !self.is_seeded(Seeded::ReleasesAPart) {
                     return self.answer(Branch::KeysReleaseOfAContended, Answer::Code(2));
                 }
             }
@@ -368,7 +309,7 @@ impl Keys<'_> {
                     handed_off |= code == 2;
                     any = true;
                 }
-                0 if self.mistake == Some(KeysMistake::EndsAPart) => break,
+                0 if self.is_seeded(Seeded::EndsAPart) => break,
                 code => any |= code == 3,
             }
         }
@@ -382,22 +323,22 @@ impl Keys<'_> {
         self.answer(branch, Answer::Code(code))
     }
 
-    fn rest(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
-        let (mut rested, mut refused) = (0, None);
+    fn reserve(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
+        let (mut reserved, mut refused) = (0, None);
         for number in 0..self.locks.len() {
-            match self.on(number, |script| script.rest(me, ttl)) {
-                Answer::Code(1) => rested += 1,
+            match self.on(number, |script| script.reserve(me, ttl)) {
+                Answer::Code(1) => reserved += 1,
                 Answer::Refused(refusal) => refused = Some(refusal),
                 _ => {}
             }
         }
         if let Some(refusal) = refused {
-            return self.answer(Branch::KeysRestOfASpoiledLock, Answer::Refused(refusal));
+            return self.answer(Branch::KeysReserveOfASpoiledLock, Answer::Refused(refusal));
         }
-        let (branch, code) = match rested {
-            0 => (Branch::KeysRestOfNone, -1),
-            rested if rested < self.locks.len() => (Branch::KeysRestOfAPart, -1),
-            _ => (Branch::KeysRest, 1),
+        let (branch, code) = match reserved {
+            0 => (Branch::KeysReserveOfNone, -1),
+            reserved if reserved < self.locks.len() => (Branch::KeysReserveOfAPart, -1),
+            _ => (Branch::KeysReserve, 1),
         };
         self.answer(branch, Answer::Code(code))
     }

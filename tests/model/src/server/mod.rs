@@ -17,7 +17,7 @@ mod share_end;
 mod shares;
 
 pub use self::branch::{Branch, Taken};
-pub use self::keys::{KeysCommand, KeysMistake, KeysRun, run_keys};
+pub use self::keys::{KeysRun, run_keys};
 use self::revoke::Seen;
 use self::script::Script;
 pub use self::shares::{Member, Share, ShareRules, Shares};
@@ -26,7 +26,6 @@ use crate::seeded::Seeded;
 /// Steps of time: as many milliseconds as the rules say.
 pub type Ticks = i32;
 
-/// A fencing token.
 pub type Token = i64;
 
 /// The id of an owner: the `number`th of its client.
@@ -46,8 +45,8 @@ impl OwnerId {
         number: 0,
     };
 
-    /// The owner that the record of a lock at rest names.
-    pub const REST: OwnerId = OwnerId {
+    /// The owner that the record of a reserved lock names.
+    pub const RESERVED: OwnerId = OwnerId {
         client: u8::MAX,
         number: 1,
     };
@@ -72,9 +71,7 @@ pub struct Rules {
     pub fence: Option<Ticks>,
     /// Tokens that one grant owns.
     pub turns: Token,
-    /// The constants of shares.
     pub shares: ShareRules,
-    /// The seeded mistake.
     pub seeded: Option<Seeded>,
 }
 
@@ -87,7 +84,6 @@ pub enum Value {
     WrongType,
     /// Written by a script.
     Ours {
-        /// The holder.
         owner: OwnerId,
         /// A waiter queues.
         flagged: bool,
@@ -104,7 +100,6 @@ pub enum Value {
 /// The lock's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lock {
-    /// The value.
     pub value: Value,
     /// When the key expires; `None` is never.
     pub rest: Option<Ticks>,
@@ -113,7 +108,6 @@ pub struct Lock {
 /// A waiter in the queue, in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueueEntry {
-    /// Its owner.
     pub owner: OwnerId,
     /// How long it still counts as alive; 0 or less is dead, and `None` is a lost heartbeat.
     pub live: Option<Ticks>,
@@ -133,7 +127,6 @@ impl QueueEntry {
 pub enum Fence {
     /// The last token.
     Token {
-        /// The token.
         token: Token,
         /// When it expires; `None` is never.
         rest: Option<Ticks>,
@@ -149,9 +142,7 @@ pub enum Fence {
 pub enum Queue {
     /// Waiters, the head first. Without any the key is absent.
     Waiters {
-        /// The entries.
         entries: Vec<QueueEntry>,
-        /// When the queue expires.
         rest: Ticks,
     },
     /// No sorted set.
@@ -168,7 +159,6 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// The waiters, the head first.
     pub fn entries(&self) -> &[QueueEntry] {
         match self {
             Queue::Waiters { entries, .. } => entries,
@@ -176,7 +166,6 @@ impl Queue {
         }
     }
 
-    /// The waiters, mutable.
     pub fn entries_mut(&mut self) -> &mut [QueueEntry] {
         match self {
             Queue::Waiters { entries, .. } => entries,
@@ -203,111 +192,74 @@ pub struct Records {
 pub enum Command {
     /// Takes the lock, confirms a grant, or polls.
     Acquire {
-        /// The owner that asks.
         owner: OwnerId,
-        /// The lease's length.
         ttl: Ticks,
-        /// Whether to queue if the lock is taken.
         queue: bool,
     },
     /// Takes the lock if it is free, by a plain command: without a look at the queue, and without a token.
-    Take {
-        /// The owner that asks.
-        owner: OwnerId,
-        /// The lease's length.
-        ttl: Ticks,
-    },
+    Take { owner: OwnerId, ttl: Ticks },
     /// Gives the holder a token, if it has none.
-    Mint {
-        /// The holder.
-        owner: OwnerId,
-    },
+    Mint { owner: OwnerId },
     /// Lengthens a lease.
-    Renew {
-        /// The holder.
-        owner: OwnerId,
-        /// The new length.
-        ttl: Ticks,
-    },
+    Renew { owner: OwnerId, ttl: Ticks },
     /// Frees an uncontended lock.
-    Release {
-        /// The holder.
-        owner: OwnerId,
-    },
+    Release { owner: OwnerId },
     /// Frees an uncontended lock without a script: deletes the record if it is the one of the grant.
-    Delete {
-        /// The holder.
-        owner: OwnerId,
-        /// The token of the grant.
-        token: Token,
-    },
+    Delete { owner: OwnerId, token: Token },
     /// Ends an owner.
     End {
-        /// The owner to end.
         owner: OwnerId,
         /// The next owner of its process, and the ttl that it asks for.
         successor: Option<(OwnerId, Ticks)>,
     },
     /// Keeps the lock taken by no owner any more.
-    Rest {
-        /// The holder.
-        owner: OwnerId,
-        /// For how long.
-        ttl: Ticks,
-    },
+    Reserve { owner: OwnerId, ttl: Ticks },
     /// Takes a share, confirms one, or polls.
     ShareAcquire {
-        /// The owner that asks.
         owner: OwnerId,
-        /// What it asks for.
         share: Share,
-        /// The lease's length.
         ttl: Ticks,
-        /// Whether to queue if there is no room.
         queue: bool,
     },
     /// Makes a share of the lock that the sender holds.
     Downgrade {
-        /// The holder.
         owner: OwnerId,
-        /// What it keeps.
         share: Share,
-        /// The lease's length.
         ttl: Ticks,
     },
     /// Lengthens a share.
     ShareRenew {
-        /// The owner that shares the lock.
         owner: OwnerId,
-        /// How much it takes.
         take: u8,
-        /// The new length.
         ttl: Ticks,
     },
     /// Takes a share off, if no waiter queues.
-    ShareRelease {
-        /// The owner that shares the lock.
-        owner: OwnerId,
-        /// How much it takes.
-        take: u8,
-    },
+    ShareRelease { owner: OwnerId, take: u8 },
     /// Ends any owner, and serves who waits for it.
     ShareEnd {
-        /// The owner to end.
         owner: OwnerId,
         /// What it asked for; `None` is the whole lock.
         share: Option<Share>,
     },
     /// Takes the lock from its holder, or from all that share it.
-    Revoke {
-        /// The token that the operator saw.
-        seen: Token,
-    },
+    Revoke { seen: Token },
     /// Takes the lock from an owner that had no token when the operator saw it.
-    RevokeOwner {
-        /// That owner.
-        owner: OwnerId,
-    },
+    RevokeOwner { owner: OwnerId },
+}
+
+impl Command {
+    /// The owner that it ends.
+    pub(crate) fn ended(self) -> Option<OwnerId> {
+        match self {
+            Command::Release { owner }
+            | Command::Delete { owner, .. }
+            | Command::End { owner, .. }
+            | Command::Reserve { owner, .. }
+            | Command::ShareRelease { owner, .. }
+            | Command::ShareEnd { owner, .. } => Some(owner),
+            _ => None,
+        }
+    }
 }
 
 /// What a script answers.
@@ -315,7 +267,6 @@ pub enum Command {
 pub enum Answer {
     /// Flag and token: the caller holds the lock, or the successor that its `end` names.
     Held {
-        /// The flag.
         flagged: bool,
         /// The token; zero if the lock was taken without one.
         token: Token,
@@ -386,14 +337,13 @@ pub struct Site {
     pub now: Token,
     /// One bit for each client that `PUBLISH` counts as a receiver.
     pub receivers: u8,
-    /// The impairment.
     pub mode: Mode,
 }
 
 impl Site {
     /// Whether an announcement for `owner` has a receiver.
     fn has_receiver(&self, owner: OwnerId) -> bool {
-        // No client has the owner of a phase, or of a lock at rest.
+        // No client has the owner of a phase, or of a reserved lock.
         let client = 1_u8.checked_shl(owner.client.into());
         client.is_some_and(|client| self.receivers & client != 0)
     }
@@ -402,18 +352,15 @@ impl Site {
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The answer.
     pub answer: Answer,
     /// The owners that were announced, in order: of a grant, or of the first waiter behind a holder.
     pub announced: Vec<OwnerId>,
     /// The owners that were told that their lock was taken away.
     pub told: Vec<OwnerId>,
-    /// The branches that the run took.
     pub taken: Taken,
 }
 
 impl Records {
-    /// Runs one script.
     pub fn run(&mut self, command: Command, rules: &Rules, site: &Site) -> Run {
         let mut script = Script::new(self, rules, site);
         let answer = match (command, site.mode) {
@@ -445,7 +392,7 @@ impl Records {
             (Command::Release { owner }, _) => script.release(owner),
             (Command::Delete { owner, token }, _) => script.delete(owner, token),
             (Command::End { owner, successor }, _) => script.end(owner, successor),
-            (Command::Rest { owner, ttl }, _) => script.rest(owner, ttl),
+            (Command::Reserve { owner, ttl }, _) => script.reserve(owner, ttl),
             (
                 Command::ShareAcquire {
                     owner,
@@ -525,7 +472,7 @@ impl Records {
     }
 
     /// The holder, if a script wrote the record; [`OwnerId::PHASE`] if the lock is shared, and
-    /// [`OwnerId::REST`] if it rests.
+    /// [`OwnerId::RESERVED`] if it is reserved.
     pub fn holder(&self) -> Option<OwnerId> {
         match self.lock?.value {
             Value::Ours { owner, .. } => Some(owner),

@@ -240,29 +240,29 @@ impl<'a> Script<'a> {
     }
 
     /// Keeps the lock taken for so long, although its holder is done.
-    pub(super) fn rest(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
+    pub(super) fn reserve(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
         let (branch, code) = match self.records.lock.map(|lock| lock.value) {
             Some(Value::WrongType) => {
-                return self.refuse(Branch::RestOfASpoiledLock, Refusal::WrongType);
+                return self.refuse(Branch::ReserveOfASpoiledLock, Refusal::WrongType);
             }
-            None => (Branch::RestOfNothing, -1),
+            None => (Branch::ReserveOfNothing, -1),
             Some(Value::Ours { owner, .. }) if owner == me => {
-                self.keep_at_rest(ttl);
-                (Branch::RestKeeps, 1)
+                self.keep_reserved(ttl);
+                (Branch::ReserveKeeps, 1)
             }
-            Some(_) => (Branch::RestOfAnothers, -1),
+            Some(_) => (Branch::ReserveOfAnothers, -1),
         };
         self.answer(branch, Answer::Code(code))
     }
 
-    fn keep_at_rest(&mut self, ttl: Ticks) {
-        let keeps_owner = self.is_seeded(Seeded::RestKeepsOwner);
+    fn keep_reserved(&mut self, ttl: Ticks) {
+        let keeps_owner = self.is_seeded(Seeded::ReserveKeepsOwner);
         if let Some(lock) = &mut self.records.lock {
             lock.rest = Some(ttl);
             if let Value::Ours { owner, .. } = &mut lock.value
                 && !keeps_owner
             {
-                *owner = OwnerId::REST;
+                *owner = OwnerId::RESERVED;
             }
         }
     }

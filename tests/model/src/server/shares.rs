@@ -5,23 +5,19 @@ use super::{OwnerId, Ticks};
 /// What one owner takes of a lock beside others, as the tag of its queue entry says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Share {
-    /// How much it takes.
     pub take: u8,
     /// How much may be taken in all; 0 is without limit.
     pub limit: u8,
 }
 
 impl Share {
-    /// The share of a reader.
     pub const READ: Share = Share { take: 1, limit: 0 };
 }
 
 /// A share that was granted: a member of R.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Member {
-    /// Its owner.
     pub owner: OwnerId,
-    /// How much it takes.
     pub take: u8,
     /// How long it lasts; 0 or less has lapsed.
     pub rest: Ticks,
@@ -59,7 +55,6 @@ impl Shares {
         }
     }
 
-    /// The shares, mutable.
     pub fn members_mut(&mut self) -> &mut [Member] {
         match self {
             Shares::Counted { members, .. } => members,

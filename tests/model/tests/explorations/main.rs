@@ -4,7 +4,6 @@
 //! takes some seconds, and walks through larger ones.
 
 mod controls;
-mod frames;
 mod mistakes;
 mod small;
 mod walks;
@@ -13,7 +12,7 @@ use std::env;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
-use lock_model::{Explore, configurations, quorum, several};
+use lock_model::{Explore, configurations, quorum};
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
@@ -24,17 +23,11 @@ fn main() -> ExitCode {
             .filter_map(|of| exploration(of.name, of)),
     );
     trials.extend(
-        several::CONFIGURATIONS
-            .iter()
-            .filter_map(|of| exploration(&format!("several, {}", of.name), *of)),
-    );
-    trials.extend(
         quorum::CONFIGURATIONS
             .iter()
             .filter_map(|of| exploration(of.name, *of)),
     );
     trials.extend(controls::trials());
-    trials.extend(frames::trials());
     trials.extend(mistakes::trials());
     trials.extend(walks::trials());
     libtest_mimic::run(&args, trials).exit_code()

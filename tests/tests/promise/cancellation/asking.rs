@@ -66,10 +66,10 @@ impl Asking {
         self.keys(key).pop().expect("there is a key")
     }
 
-    /// Removes what an acquisition may leave if it was not dropped: a lock at rest.
+    /// Removes what an acquisition may leave if it was not dropped: a reserved lock.
     pub(crate) async fn finish(self, world: &World, key: &str, outcome: Outcome) {
         if self == Asking::AtLeast && outcome == Outcome::Ended {
-            soon(world.delete_at_rest(key)).await;
+            soon(world.delete_reserved(key)).await;
         }
     }
 }

@@ -66,11 +66,12 @@ impl World {
         soon(self.becomes(&count, |queued: i64| queued == waiters)).await;
     }
 
-    /// Waits until the lock of `key` is at rest, and deletes it.
-    pub(crate) async fn delete_at_rest(&self, key: &str) {
+    /// Waits until the lock of `key` is reserved, and deletes it.
+    pub(crate) async fn delete_reserved(&self, key: &str) {
         let lock = format!("lock:{key}");
-        let rests = |value: Option<String>| value.is_some_and(|value| value.starts_with("rested"));
-        self.becomes(redis::cmd("GET").arg(&lock), rests).await;
+        let reserves =
+            |value: Option<String>| value.is_some_and(|value| value.starts_with("rested"));
+        self.becomes(redis::cmd("GET").arg(&lock), reserves).await;
         let mut connection = self.connection.clone();
         let mut delete = redis::cmd("DEL");
         let deleted = delete.arg(&lock).query_async(&mut connection).await;

@@ -19,7 +19,7 @@ mod operations;
 mod options;
 mod permits;
 mod readers;
-mod rest;
+mod reserve;
 mod several;
 mod share_callers;
 mod share_leases;
@@ -60,7 +60,7 @@ macro_rules! suite {
                 writer_dropped_behind_readers_admits_more_of_them, share_dropped_while_others_hold_theirs_is_released,
                 blocking_calls_share_a_lock,
             }
-            rest {
+            reserve {
                 lock_stays_taken_until_its_minimum_is_over, longer_body_frees_the_lock_at_once,
                 every_end_of_a_hold_reserves_the_lock,
                 lost_lock_is_not_reserved, several_locks_are_reserved_together, impossible_minimum_is_refused,
@@ -183,8 +183,8 @@ macro_rules! suite {
                 // The scripts of shares, and one command that sends five messages.
                 readers_behind_a_writer_go_in_together,
             }
-            rest {
-                // The script that leaves a lock at rest.
+            reserve {
+                // The script that reserves a lock.
                 lock_stays_taken_until_its_minimum_is_over,
             }
             several {

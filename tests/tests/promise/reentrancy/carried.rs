@@ -62,6 +62,19 @@ async fn a_carried_future_that_has_ended_or_is_dropped_no_longer_shares_the_hold
 }
 
 #[tokio::test]
+async fn a_carried_future_keeps_the_turn_of_the_call_that_made_it() {
+    let client = LockClient::memory();
+    let body = async |_: &LockGuard| {
+        let carry = async |_: &LockGuard| in_current_hold(std::future::pending::<()>());
+        let carried = at_once(&client).run(carry).await.unwrap();
+        assert!(at_once(&client).acquire().await.unwrap_err().is_busy());
+        drop(carried);
+        at_once(&client).acquire().await.unwrap().hold_count()
+    };
+    assert_eq!(at_once(&client).run(body).await.unwrap(), 2);
+}
+
+#[tokio::test]
 async fn outside_of_a_body_there_is_nothing_to_carry() {
     let client = LockClient::memory();
     let guard = at_once(&client).acquire().await.unwrap();

@@ -1,4 +1,4 @@
-//! `acquire` of a foreign lock; `renew`, and `rest` while the clock is set back.
+//! `acquire` of a foreign lock; `renew`, and `reserve` while the clock is set back.
 
 use super::transcript::transcripts;
 
@@ -11,7 +11,7 @@ foreign_value_is_never_touched = "
     B try               | waits 1 60s       | same
     B renew             | nil               | same
     B release           | another           | same
-    B rest              | another           | same"
+    B reserve           | another           | same"
 
 large_foreign_value_is_answered_by_its_beginning = "
     set K 'x{1048576}'
@@ -33,9 +33,9 @@ renewal_lengthens_a_lease_and_never_shortens_it = "
     A renew 120s        | held+ a           | 120s
     B renew 180s        | nil               | A+ a, 120s"
 
-lock_stays_at_rest_longer_by_as_much_as_the_clock_is_set_back = "
+lock_stays_reserved_longer_by_as_much_as_the_clock_is_set_back = "
     A acquire           | held a
-    A rest 180s         | reserved          | 180s
+    A reserve 180s      | reserved          | 180s
     back 60s
     B acquire           | waits 1 rested    | reserved+ a, 240s"
 }

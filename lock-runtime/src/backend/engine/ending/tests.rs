@@ -30,7 +30,7 @@ struct World {
     /// The connection of an acquire that is still in flight.
     acquire: Option<u64>,
     next: Next,
-    rests_until: Option<u64>,
+    reserved_until: Option<u64>,
     done: Done,
     debts: Debts,
 }
@@ -67,7 +67,7 @@ enum Next {
 enum SentCommand {
     Release,
     End { names: bool },
-    Rest,
+    Reserve,
 }
 
 /// The effects so far.
@@ -76,7 +76,7 @@ struct Done {
     /// A command found that the owner held the lock, and ended that.
     had_the_lock: bool,
     /// The lock is reserved.
-    rests: bool,
+    reserves: bool,
     promoted: u8,
     reported: u8,
     /// The last command was refused.
@@ -84,7 +84,7 @@ struct Done {
     /// A command was answered, and left the owner without the lock.
     is_answered: bool,
     /// The server has confirmed that the lock is reserved.
-    rest_answered: bool,
+    reserve_answered: bool,
 }
 
 /// The fate of a command.
@@ -120,7 +120,7 @@ const FATES: [Fate; 7] = [
 impl World {
     fn begin(mut ending: Ending, owner: Outstanding, server: Server, acquire: Option<u64>) -> Self {
         let debts = ending.owes;
-        let rests_until = ending.rests_until.map(|until| until.since(at(0)));
+        let reserved_until = ending.reserved_until.map(|until| until.since(at(0)));
         let command = ending.command(|| at(0));
         World {
             ending,
@@ -130,7 +130,7 @@ impl World {
             server,
             acquire,
             next: Next::Sends(command.into()),
-            rests_until: rests_until.map(|time| u64::try_from(time.as_millis()).unwrap()),
+            reserved_until: reserved_until.map(|time| u64::try_from(time.as_millis()).unwrap()),
             done: Done::default(),
             debts,
         }
@@ -145,12 +145,12 @@ impl World {
         if let Phase::Settling { .. } | Phase::Over = self.ending.phase {
             state.done = Done {
                 had_the_lock: false,
-                rests: false,
+                reserves: false,
                 promoted: 0,
                 reported: 0,
                 ..self.done
             };
-            (state.debts, state.rests_until) = (NO_DEBTS, None);
+            (state.debts, state.reserved_until) = (NO_DEBTS, None);
         }
         let owner = &self.owner;
         let facts = [
@@ -158,7 +158,7 @@ impl World {
             owner.is_tainted(),
             owner.may_hold(),
             owner.may_arrive(),
-            self.rests_until.is_some(),
+            self.reserved_until.is_some(),
         ];
         (state, facts)
     }
@@ -219,8 +219,8 @@ impl World {
     }
 
     fn send(&mut self, command: SentCommand, fate: Fate, time: u64) {
-        let is_rest = command == SentCommand::Rest;
-        assert!(!is_rest || !self.done.rest_answered, "{self:?}");
+        let is_reserve = command == SentCommand::Reserve;
+        assert!(!is_reserve || !self.done.reserve_answered, "{self:?}");
         let on = ConnectionId(self.connection);
         self.owner.ending(on);
         let answer = match fate {
@@ -244,7 +244,7 @@ impl World {
             Event::Refused => !self.owner.may_hold(),
             Event::Unavailable => false,
         };
-        self.done.rest_answered |= is_rest && matches!(event, Event::Answered(_));
+        self.done.reserve_answered |= is_reserve && matches!(event, Event::Answered(_));
         self.react(event);
     }
 
@@ -262,12 +262,14 @@ impl World {
             Server::Queues => EndReply::LeftQueue,
             Server::Holds { is_late, .. } => {
                 self.done.had_the_lock = true;
-                let is_rest = command == SentCommand::Rest;
-                self.done.rests |= is_rest;
-                let rests = self.rests_until.is_some_and(|until| self.now + 1 < until);
-                assert!(is_rest || is_late || !rests, "too early: {self:?}");
+                let is_reserve = command == SentCommand::Reserve;
+                self.done.reserves |= is_reserve;
+                let reserves = self
+                    .reserved_until
+                    .is_some_and(|until| self.now + 1 < until);
+                assert!(is_reserve || is_late || !reserves, "too early: {self:?}");
                 match command {
-                    SentCommand::Rest => EndReply::Rests,
+                    SentCommand::Reserve => EndReply::Reserved,
                     SentCommand::End { .. } if is_contended => EndReply::HandedOff,
                     SentCommand::End { names: true } => EndReply::SuccessorHolds(GRANT),
                     SentCommand::Release | SentCommand::End { names: false } => EndReply::Freed,
@@ -327,12 +329,12 @@ impl World {
         self.done.reported += 1;
         let Done {
             had_the_lock,
-            rests,
+            reserves,
             ..
         } = self.done;
         match report {
             Report::Freed => assert!(had_the_lock, "{self:?}"),
-            Report::Rests => assert!(rests, "{self:?}"),
+            Report::Reserved => assert!(reserves, "{self:?}"),
             Report::NotOurs => assert!(!had_the_lock, "{self:?}"),
             Report::Unconfirmed => {
                 let is_clear = matches!(event, Event::Answered(_)) && !self.owner.may_have_ended();
@@ -380,7 +382,7 @@ impl From<Command> for SentCommand {
             Command::Release => SentCommand::Release,
             Command::End => SentCommand::End { names: false },
             Command::EndForSuccessor => SentCommand::End { names: true },
-            Command::Rest(_) => SentCommand::Rest,
+            Command::Reserve(_) => SentCommand::Reserve,
         }
     }
 }
@@ -427,10 +429,11 @@ fn holder_is_ended_for_good_promotes_once_and_reports_the_outcome() {
     let mut known = HashSet::new();
     for is_contended in [false, true] {
         for heads_queue in [false, true] {
-            for rest in [None, Some(3_000)] {
+            for reservation in [None, Some(3_000)] {
                 for left in [300, TTL] {
                     for (owner, acquire) in [(answered(), None), (tainted(), Some(1))] {
-                        let ending = Ending::of_holder(is_contended, heads_queue, rest.map(at));
+                        let ending =
+                            Ending::of_holder(is_contended, heads_queue, reservation.map(at));
                         let server = Server::Holds {
                             until: left,
                             is_late: false,

@@ -111,7 +111,7 @@ impl World {
             deadline: at(self.deadline),
             ttl: TTL,
             is_named: flags & 1 != 0,
-            rests: flags & 2 != 0,
+            reserves: flags & 2 != 0,
             // The lease may also be lost for another reason.
             is_over: self.now >= self.deadline || flags & 8 != 0,
             is_sure: flags & 4 != 0,
@@ -124,7 +124,7 @@ impl World {
     fn check_taken(&self, ttl: Duration, facts: &Facts) {
         assert_eq!(ttl, TTL, "another ttl: {self:?}");
         assert!((self.deadline - self.now) * TICK >= TTL * 2 / 3, "{self:?}");
-        assert!(!facts.rests && !facts.is_over, "{facts:?}");
+        assert!(!facts.reserves && !facts.is_over, "{facts:?}");
         assert!(u32::from(self.holding.turn()) + 1 < TURNS, "{self:?}");
         let others_wait = self.waiters_queue || facts.is_named;
         assert!(!others_wait || self.now * TICK < MAX_LOCAL_TIME, "{self:?}");
@@ -137,7 +137,7 @@ impl World {
                 let is_last = u32::from(self.holding.turn()) + 1 >= TURNS;
                 let is_wanted = self.waiters_queue || facts.is_named;
                 let is_unfair = is_wanted && self.now * TICK >= MAX_LOCAL_TIME;
-                let is_unfit = is_short || is_last || facts.rests || facts.is_over;
+                let is_unfit = is_short || is_last || facts.reserves || facts.is_over;
                 match next {
                     Some(TTL) => assert!(is_unfit || is_unfair, "it fits: {self:?}"),
                     Some(_) => {}
@@ -160,7 +160,7 @@ impl World {
                 assert!(!facts.is_named && !self.waiters_queue, "{self:?}");
                 assert!(!self.in_doubt && facts.is_sure, "{self:?}");
                 assert!(!self.holding.is_renewing(), "{self:?}");
-                assert!(!facts.rests && !facts.is_over, "{facts:?}");
+                assert!(!facts.reserves && !facts.is_over, "{facts:?}");
                 assert!(time <= RETAIN, "{time:?}");
                 let until = at(self.now) + time;
                 let left = at(self.deadline).since(until);

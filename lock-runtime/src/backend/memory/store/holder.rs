@@ -142,7 +142,7 @@ impl Holder {
 
     /// Keeps the lock reserved for a time although its caller is done, under an id that no caller has. Returns the
     /// caller's watch.
-    pub(crate) fn rest(
+    pub(crate) fn reserve(
         &mut self,
         owner: OwnerId,
         time: Duration,

@@ -12,7 +12,7 @@ use redis::Value;
 
 use super::Cluster;
 use super::cluster_node::ClusterNode;
-use crate::backend::redis::command::Argument;
+use crate::backend::redis::encoder::Argument;
 use crate::backend::redis::node::NodeError;
 use crate::backend::redis::records::scan::{self, Found, Look};
 use crate::backend::redis::records::snapshot::Snapshot;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use redis::Value;
 
 use super::node_name::NodeName;
-use crate::backend::redis::answer::text;
+use crate::backend::redis::decoder::text;
 use crate::key::SLOTS;
 
 /// A range of slots, its primary, and the primary's replicas.

@@ -3,7 +3,7 @@
 use redis::Value;
 
 use crate::backend::redis::address::Address;
-use crate::backend::redis::answer::text;
+use crate::backend::redis::decoder::text;
 use crate::backend::wire::error::WireError;
 
 /// A property of a server. Its words are those of Redis, Valkey and compatible services, in upper or lower case.

@@ -1,4 +1,4 @@
--- Part of a node's acquire and cede, after grant.lua, choose.lua, queue.lua and quorum_node.lua: the order of waiters.
+-- Part of a node's acquire and yield, after grant.lua, choose.lua, queue.lua and quorum_node.lua: the order of waiters.
 
 -- A value of this library whose flag is set: owner, plus, sixteen digits, label.
 local FLAGGED = '^......................%+%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d '

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::ballot::node_command::{Command, NodeReply, Proposal};
+use super::ballot::place::ClockState;
 use super::ballot::progress::Progress;
 use super::ballot::{Phase, Verdict};
 use super::candidate::Candidate;
 use super::clocks::Judgement;
 use super::node_tasks::{NodeTask, NodeTasks};
-use super::nodes::{Nodes, clock_is_off};
-use super::scripts::parse_reply;
+use super::quorum_nodes::{QuorumNodes, clock_is_off};
+use super::quorum_scripts::parse_reply;
 use super::{ends, marking};
 use crate::backend::redis::CLOCK;
-use crate::backend::redis::command::{Argument, millis};
+use crate::backend::redis::encoder::{Argument, millis};
 use crate::backend::redis::node::{NodeError, Purpose, ScriptCall};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::SendEvent;
@@ -26,7 +27,7 @@ use crate::lease::fencing_token::FencingToken;
 ///
 /// Dropped at any time, it leaves the commands in flight to the background, which notes their answers.
 pub(super) async fn acquire(
-    nodes: &Arc<Nodes>,
+    nodes: &Arc<QuorumNodes>,
     candidate: &Arc<Candidate>,
     mut queue: bool,
     until: Instant,
@@ -46,7 +47,7 @@ pub(super) async fn acquire(
 }
 
 /// Waits until more commands may be sent. Only then does the attempt decide which.
-async fn keep_pace(nodes: &Nodes, candidate: &Candidate, until: Instant) {
+async fn keep_pace(nodes: &QuorumNodes, candidate: &Candidate, until: Instant) {
     let now = Instant::now();
     let pause = candidate.pace.lock().pause(now);
     if let Some(pause) = pause {
@@ -62,13 +63,16 @@ enum Next {
     Ask(Vec<(usize, Command)>),
 }
 
-fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
+fn next(nodes: &QuorumNodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -> Next {
     let now = CLOCK.now();
     // A clock that was right when its node voted may be off by now.
     let judgements = nodes.clocks.lock().judge_all(now);
     let mut ballot = candidate.ballot.lock();
     for (node, judgement) in judgements.into_iter().enumerate() {
-        ballot.place_mut(node).is_clock_unknown = judgement == Judgement::Unknown;
+        ballot.place_mut(node).clock = match judgement {
+            Judgement::Right | Judgement::Off(_) => ClockState::Judged,
+            Judgement::Unknown => ClockState::Unknown,
+        };
         if let Judgement::Off(off) = judgement
             && ballot.place(node).held().is_some()
         {
@@ -102,14 +106,14 @@ fn next(nodes: &Nodes, candidate: &Candidate, queue: &mut bool, is_over: bool) -
 
 /// An attempt in progress.
 struct Attempt<'a> {
-    nodes: &'a Arc<Nodes>,
+    nodes: &'a Arc<QuorumNodes>,
     candidate: &'a Arc<Candidate>,
     in_flight: NodeTasks,
 }
 
 impl<'a> Attempt<'a> {
     fn begin(
-        nodes: &'a Arc<Nodes>,
+        nodes: &'a Arc<QuorumNodes>,
         candidate: &'a Arc<Candidate>,
         only_tries: bool,
     ) -> Attempt<'a> {
@@ -201,7 +205,7 @@ impl Drop for Attempt<'_> {
 
 /// Returns the command to one node, which ends when its answer is noted.
 fn task(
-    nodes: Arc<Nodes>,
+    nodes: Arc<QuorumNodes>,
     candidate: Arc<Candidate>,
     node: usize,
     command: Command,
@@ -244,7 +248,7 @@ fn task(
 }
 
 async fn send(
-    nodes: &Nodes,
+    nodes: &QuorumNodes,
     candidate: &Candidate,
     node: usize,
     command: Command,
@@ -262,7 +266,7 @@ async fn send(
     ];
     let stamp = Argument::Number(i64::try_from(stamp).unwrap_or(i64::MAX));
     let delay = Argument::Number(nodes.delay_ms());
-    let (of_acquire, of_cede);
+    let (of_acquire, of_yield);
     let arguments: &[Argument<'_>] = match command {
         Command::Acquire {
             queue,
@@ -278,10 +282,10 @@ async fn send(
             of_acquire = [marker, entry, ttl, stamp, proposal, Argument::Boot, delay];
             &of_acquire
         }
-        Command::Cede { token: named } => {
-            (script, name) = (&nodes.scripts.cede, "cede");
+        Command::Yield { token: named } => {
+            (script, name) = (&nodes.scripts.yielding, "yield");
             token = format!("{:0digits$}", named.get(), digits = FencingToken::DIGITS);
-            of_cede = [
+            of_yield = [
                 marker,
                 entry,
                 Argument::Text(&token),
@@ -289,7 +293,7 @@ async fn send(
                 Argument::Boot,
                 delay,
             ];
-            &of_cede
+            &of_yield
         }
     };
     let call = ScriptCall {
@@ -298,7 +302,7 @@ async fn send(
         arguments,
         shortcut: None,
     };
-    let queues = queue || matches!(command, Command::Cede { .. });
+    let queues = queue || matches!(command, Command::Yield { .. });
     let mut note = |event: SendEvent| note(candidate, node, ttl, queues, event);
     let answered = nodes
         .node(node)

@@ -24,7 +24,9 @@ use std::time::Duration;
 
 use crate::backend::redis::quorum::ballot::node_command::{Command, NodeReply, Proposal};
 use crate::backend::redis::quorum::ballot::patience::{LOOKS, Patience};
-use crate::backend::redis::quorum::ballot::place::{Late, Message, Place, Reason, Standing};
+use crate::backend::redis::quorum::ballot::place::{
+    ClockState, Late, Message, Place, Reason, Standing, View,
+};
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::control::is_removed;
@@ -206,7 +208,7 @@ impl Ballot {
             match &place.standing {
                 &Standing::Held { grant, .. } if is_split && (place.is_notified() || gives_way) => {
                     let token = grant.token;
-                    Some(Command::Cede { token })
+                    Some(Command::Yield { token })
                 }
                 Standing::Held { grant, .. } => {
                     let is_less =
@@ -233,7 +235,7 @@ impl Ballot {
     fn acquire(&self, node: usize, queue: bool) -> Command {
         let void = self.places[node].void;
         let known = match void {
-            _ if is_removed!(token_of_a_lost_cede) => self.largest,
+            _ if is_removed!(token_of_a_lost_yield) => self.largest,
             0 => self.largest,
             void => self.largest.max(void + 1),
         };
@@ -246,8 +248,12 @@ impl Ballot {
 
     /// Notes that `command` is on its way to `node`.
     pub(crate) fn sent(&mut self, node: usize, command: Command, now: Moment) {
-        let looks = self.has_a_node(now);
-        self.places[node].send(command, looks, now);
+        let view = if self.has_a_node(now) {
+            View::Fresh
+        } else {
+            View::Stale
+        };
+        self.places[node].send(command, view, now);
     }
 
     /// Notes the answer of `node` to the command in flight, which was sent at `at`.
@@ -262,16 +268,16 @@ impl Ballot {
         }
         place.expect_nothing();
         self.patience.note(now.since(at));
-        let is_cede = matches!(sent.command, Command::Cede { .. });
-        // A `cede` does not extend the expiry of a node that is kept.
+        let is_yield = matches!(sent.command, Command::Yield { .. });
+        // A `yield` does not extend the expiry of a node that is kept.
         let at = match place.standing {
-            Standing::Held { at, .. } if is_cede => at,
+            Standing::Held { at, .. } if is_yield => at,
             _ => at,
         };
         place.standing = match reply {
-            // The unanswered `cede` that named this grant may still give the node away.
+            // The unanswered `yield` that named this grant may still give the node away.
             NodeReply::Held(grant)
-                if grant.token.get() <= place.void && !is_removed!(token_of_a_lost_cede) =>
+                if grant.token.get() <= place.void && !is_removed!(token_of_a_lost_yield) =>
             {
                 Standing::AskAgain
             }
@@ -290,17 +296,17 @@ impl Ballot {
                 Standing::Waiting {
                     holder,
                     waiting: Arc::new(waiting),
-                    is_fresh: sent.looks,
+                    view: sent.view,
                 }
             }
         };
-        if is_cede {
+        if is_yield {
             let is_kept = matches!(self.places[node].standing, Standing::Held { .. });
             self.kept_at = is_kept.then_some(now).or(self.kept_at);
             // To yield again, the owner must first look at the other owners' nodes again.
             for place in &mut self.places {
-                if let Standing::Waiting { is_fresh, .. } = &mut place.standing {
-                    *is_fresh = false;
+                if let Standing::Waiting { view, .. } = &mut place.standing {
+                    *view = View::Stale;
                 }
             }
         }
@@ -315,7 +321,7 @@ impl Ballot {
             return;
         };
         match sent.command {
-            Command::Cede { token } => {
+            Command::Yield { token } => {
                 place.void = place.void.max(token.get());
                 place.standing = Standing::Unknown;
             }
@@ -376,8 +382,8 @@ impl Ballot {
     fn votes(&self, now: Moment) -> impl Iterator<Item = (Grant, Moment)> {
         self.places.iter().filter_map(move |place| {
             let (grant, at) = place.held()?;
-            let goes = place.is_ceding() && !is_removed!(vote_under_a_cede);
-            let counts = !goes && !place.is_clock_unknown;
+            let goes = place.is_yielding() && !is_removed!(vote_under_a_yield);
+            let counts = !goes && place.clock == ClockState::Judged;
             (counts && is_fresh(now, at, self.ttl)).then_some((grant, at))
         })
     }

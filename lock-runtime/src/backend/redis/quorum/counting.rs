@@ -7,7 +7,7 @@
 use std::mem;
 use std::time::Duration;
 
-use super::scripts::Marked;
+use super::quorum_scripts::Marked;
 use crate::backend::wire::error::WireError;
 use crate::background::moment::Moment;
 use crate::background::random;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::redis::records::lock_record::{Held, LockRecord};
+use crate::backend::redis::records::string_record::{Held, StringRecord};
 use crate::lease::fencing_token::FencingToken;
 use crate::state::Holder;
 
@@ -20,14 +20,14 @@ pub(super) struct Elected {
     /// The length of another program's value.
     pub(super) length: u64,
     /// A record with the token above.
-    pub(super) record: LockRecord,
+    pub(super) record: StringRecord,
     /// The remaining times of its records (ms), the longest first.
     left: Vec<i64>,
 }
 
 /// Returns the owner with most nodes; `None` if no node has an owner.
-pub(super) fn elect(records: &[&LockRecord]) -> Option<Elected> {
-    let mut owners: Vec<Vec<&LockRecord>> = Vec::new();
+pub(super) fn elect(records: &[&StringRecord]) -> Option<Elected> {
+    let mut owners: Vec<Vec<&StringRecord>> = Vec::new();
     for &record in records.iter().filter(|record| record.owner().is_some()) {
         match owners
             .iter_mut()
@@ -46,7 +46,7 @@ pub(super) fn elect(records: &[&LockRecord]) -> Option<Elected> {
         .max_by_key(|&token| (count(token), token));
     let record = records.iter().find(|record| record.token() == token)?;
     // −1 stands for a record that never expires.
-    let left = |record: &&LockRecord| {
+    let left = |record: &&StringRecord| {
         if record.left < 0 {
             i64::MAX
         } else {
@@ -67,7 +67,7 @@ pub(super) fn elect(records: &[&LockRecord]) -> Option<Elected> {
 }
 
 /// Returns whether two records have the same owner.
-fn is_of_one(one: &LockRecord, other: &LockRecord) -> bool {
+fn is_of_one(one: &StringRecord, other: &StringRecord) -> bool {
     let is_ours = one.token().is_some();
     one.owner() == other.owner() && (is_ours || one.length == other.length)
 }
@@ -108,16 +108,16 @@ mod tests {
     /// A server's time.
     const BASE: u64 = 1_600_000_000_000_000;
 
-    fn record(value: &str, left: i64) -> LockRecord {
+    fn record(value: &str, left: i64) -> StringRecord {
         let value = Value::BulkString(value.into());
-        LockRecord::new(value, &Value::Int(left), 1_700_000_000_000_000)
+        StringRecord::new(value, &Value::Int(left), 1_700_000_000_000_000)
     }
 
-    fn of(owner: &str, token: u64, left: i64) -> LockRecord {
+    fn of(owner: &str, token: u64, left: i64) -> StringRecord {
         record(&format!("{owner} {} api-7", BASE + token), left)
     }
 
-    fn elected(records: &[LockRecord]) -> Option<Elected> {
+    fn elected(records: &[StringRecord]) -> Option<Elected> {
         elect(&records.iter().collect::<Vec<_>>())
     }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::ballot::first_end::FirstEnd;
 use super::candidate::Candidate;
 use super::node_tasks::{NodeTask, NodeTasks};
-use super::nodes::Nodes;
+use super::quorum_nodes::QuorumNodes;
 use crate::backend::engine::ending::{Command, Ending, Then};
 use crate::backend::engine::event_of;
-use crate::backend::redis::command::Argument;
+use crate::backend::redis::encoder::Argument;
 use crate::backend::redis::node::{NodeError, Purpose, ScriptCall};
 use crate::backend::redis::scripts::{Scripts, parse_end_reply, parse_release_reply};
 use crate::backend::redis::shortcut::Shortcut;
@@ -25,7 +25,7 @@ use crate::lease::record::Grant;
 /// The background finishes what is left after that, or when this is dropped. A second call waits for the unknown
 /// outcomes.
 pub(super) async fn end(
-    nodes: &Arc<Nodes>,
+    nodes: &Arc<QuorumNodes>,
     candidate: &Arc<Candidate>,
     contended: bool,
 ) -> Result<EndReply, WireError> {
@@ -68,14 +68,14 @@ pub(super) async fn end(
 }
 
 /// Ends an owner on all nodes in the background.
-pub(super) fn abandon(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>) {
+pub(super) fn abandon(nodes: &Arc<QuorumNodes>, candidate: &Arc<Candidate>) {
     if let Some(mut begun) = begin(nodes, candidate, true) {
         begun.leave(&nodes.background);
     }
 }
 
 /// Once more ends an owner on one node, because one of its commands came after its end.
-pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: usize) {
+pub(super) fn end_again(nodes: &Arc<QuorumNodes>, candidate: &Arc<Candidate>, node: usize) {
     let end = NodeEnd {
         node,
         held: None,
@@ -87,7 +87,11 @@ pub(super) fn end_again(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, node: us
 }
 
 /// Begins the end of an owner on each node that may have something of it. Returns `None` if the owner was ended before.
-fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Option<NodeTasks> {
+fn begin(
+    nodes: &Arc<QuorumNodes>,
+    candidate: &Arc<Candidate>,
+    contended: bool,
+) -> Option<NodeTasks> {
     let endings = candidate.ballot.lock().end()?;
     // The same on all nodes, so that the next owner gets one token everywhere.
     let proposal = nodes.guess();
@@ -109,7 +113,7 @@ fn begin(nodes: &Arc<Nodes>, candidate: &Arc<Candidate>, contended: bool) -> Opt
 
 /// The ends in flight.
 struct Ends<'a> {
-    nodes: &'a Arc<Nodes>,
+    nodes: &'a Arc<QuorumNodes>,
     in_flight: NodeTasks,
 }
 
@@ -129,7 +133,7 @@ struct NodeEnd {
 }
 
 /// Ends an owner on one node, repeatedly if necessary.
-fn settle(nodes: Arc<Nodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTask {
+fn settle(nodes: Arc<QuorumNodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTask {
     // Counted here, not in the task, since a shutdown may check the count before the task runs.
     let mut counted = Some(nodes.unsettled.one());
     Box::pin(async move {
@@ -183,7 +187,7 @@ fn is_decided(candidate: &Candidate) -> bool {
 }
 
 async fn end_at(
-    nodes: &Nodes,
+    nodes: &QuorumNodes,
     candidate: &Candidate,
     end: &NodeEnd,
     command: Command,

@@ -6,13 +6,13 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use super::ballot::place::Reason;
-use super::nodes::Nodes;
+use super::quorum_nodes::QuorumNodes;
 use crate::backend::wire::error::WireError;
 
 /// How long to wait for the remaining nodes after a majority has answered.
 pub(super) const LAST: Duration = Duration::from_millis(50);
 
-impl Nodes {
+impl QuorumNodes {
     /// Returns the answers of at least a majority, each with the number of its node. `asking` has a future for each
     /// node. A silent node delays the others only for a moment.
     pub(super) async fn heard<T>(

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use super::counting;
 use super::majority::LAST;
 use super::node_tasks::NodeTasks;
-use super::nodes::Nodes;
-use super::scripts::{MARK, parse_mark};
+use super::quorum_nodes::QuorumNodes;
+use super::quorum_scripts::{MARK, parse_mark};
 use crate::backend::redis::CLOCK;
-use crate::backend::redis::command::{self, Argument, millis};
+use crate::backend::redis::encoder::{self, Argument, millis};
 use crate::backend::redis::node::NodeError;
 use crate::backend::wire::error::WireError;
 
@@ -22,7 +22,7 @@ const SHORTEST_STEP: Duration = Duration::from_millis(50);
 /// Marks a node, so that a loss of its data will be noticed. If the node does not vote yet, it counts until it does.
 /// Returns how long that takes.
 pub(super) async fn mark(
-    nodes: &Arc<Nodes>,
+    nodes: &Arc<QuorumNodes>,
     node: usize,
     until: Instant,
 ) -> Result<Duration, WireError> {
@@ -33,7 +33,11 @@ pub(super) async fn mark(
     marked
 }
 
-async fn try_mark(nodes: &Arc<Nodes>, node: usize, until: Instant) -> Result<Duration, WireError> {
+async fn try_mark(
+    nodes: &Arc<QuorumNodes>,
+    node: usize,
+    until: Instant,
+) -> Result<Duration, WireError> {
     if let Some(error) = nodes.node(node).put_off() {
         return Err(error);
     }
@@ -59,7 +63,7 @@ async fn try_mark(nodes: &Arc<Nodes>, node: usize, until: Instant) -> Result<Dur
         Argument::Text(&known),
         Argument::Number(waited),
     ];
-    let write = |output: &mut Vec<u8>| command::write(output, &command);
+    let write = |output: &mut Vec<u8>| encoder::write(output, &command);
     let answer = nodes.node(node).send_on(&connection, &write, until).await;
     let marked = parse_mark(&answer.map_err(NodeError::into_wire)?)?;
     let now = CLOCK.now();
@@ -73,7 +77,7 @@ async fn try_mark(nodes: &Arc<Nodes>, node: usize, until: Instant) -> Result<Dur
 
 /// Like [`mark`], but also makes the background count until the node votes.
 pub(super) async fn mark_and_count(
-    nodes: &Arc<Nodes>,
+    nodes: &Arc<QuorumNodes>,
     node: usize,
     until: Instant,
 ) -> Result<(), WireError> {
@@ -85,7 +89,7 @@ pub(super) async fn mark_and_count(
 }
 
 /// Makes the background count until a node votes, unless it does so already.
-pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
+pub(super) fn count(nodes: &Arc<QuorumNodes>, node: usize) {
     if !nodes.counts[node].lock().starts() {
         return;
     }
@@ -111,7 +115,7 @@ pub(super) fn count(nodes: &Arc<Nodes>, node: usize) {
 /// the order of waiters that all nodes accept, and a clock that is off is known before its node votes.
 ///
 /// Takes at most half of the time until `until`, which leaves the other half for the caller's own commands.
-pub(super) async fn hear(nodes: &Arc<Nodes>, until: Instant) {
+pub(super) async fn hear(nodes: &Arc<QuorumNodes>, until: Instant) {
     let now = Instant::now();
     let until = now + until.saturating_duration_since(now) / 2;
     let mut in_flight = NodeTasks::default();

@@ -7,14 +7,14 @@ use super::QuorumWire;
 use super::ballot::place::Reason;
 use super::election::{self, Elected};
 use super::majority::LAST;
-use super::nodes::Nodes;
-use crate::backend::redis::command::Argument;
+use super::quorum_nodes::QuorumNodes;
+use crate::backend::redis::encoder::Argument;
 use crate::backend::redis::node::{NodeError, Purpose, ScriptCall};
-use crate::backend::redis::records::lock_record::LockRecord;
 use crate::backend::redis::records::scan::{self, Found, Look};
 use crate::backend::redis::records::snapshot::Snapshot;
+use crate::backend::redis::records::string_record::StringRecord;
 use crate::backend::redis::side_by_side::side_by_side;
-use crate::backend::redis::{audit_stream, revoking};
+use crate::backend::redis::{audit_stream, revoke_script};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{
     Cursor, Line, Listing, Position, RevokeOrder, RevokeReply, ServerReply,
@@ -23,7 +23,7 @@ use crate::key::{LockKey, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
 use crate::state::{AuditOutcome, LockState, Votes, Waiter};
 
-impl Nodes {
+impl QuorumNodes {
     /// Reads the records of a lock, and elects the owner with most nodes. Its `votes` show whether it has a majority.
     ///
     /// Waits for slow nodes if the result depends on them. If they do not answer, this fails, since it is unknown
@@ -153,7 +153,7 @@ impl Nodes {
             .node(node)
             .run(Purpose::End, &call, self.until(), &mut |_| {})
             .await;
-        revoking::parse(&answered.map_err(NodeError::into_wire)?.answer)
+        revoke_script::parse(&answered.map_err(NodeError::into_wire)?.answer)
     }
 }
 
@@ -189,7 +189,7 @@ impl QuorumWire {
                     return Err(nodes.too_few(&reasons));
                 }
                 cursor.away.push(node);
-                Nodes::is_read(cursor);
+                QuorumNodes::is_read(cursor);
                 Ok(None)
             }
         }
@@ -214,7 +214,7 @@ impl QuorumWire {
     ) -> Result<(LockState, u64), WireError> {
         let nodes = &self.nodes;
         let (snapshots, elected) = nodes.elected(names).await?;
-        let records: Vec<&LockRecord> = snapshots
+        let records: Vec<&StringRecord> = snapshots
             .iter()
             .map(|(_, snapshot)| &snapshot.record)
             .collect();
@@ -280,7 +280,7 @@ impl QuorumWire {
         }
         match after {
             Some(after) => cursor.position = after,
-            None => Nodes::is_read(cursor),
+            None => QuorumNodes::is_read(cursor),
         }
         states.retain(|state| cursor.is_new(state.key.as_str()));
         Ok(states)
@@ -376,7 +376,7 @@ impl QuorumWire {
         };
         match next {
             Some(next) => cursor.position.cursor = next,
-            None => Nodes::is_read(cursor),
+            None => QuorumNodes::is_read(cursor),
         }
         let new = lines.into_iter().filter(|line| {
             let begins = line.outcome == AuditOutcome::Intended;
@@ -389,7 +389,7 @@ impl QuorumWire {
 }
 
 /// Returns how many nodes have the lock, and how many were asked.
-fn votes(nodes: &Nodes, records: &[&LockRecord], elected: Option<&Elected>) -> Votes {
+fn votes(nodes: &QuorumNodes, records: &[&StringRecord], elected: Option<&Elected>) -> Votes {
     Votes {
         nodes: nodes.len(),
         answered: records.len(),

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use redis::Value;
 
-use super::lock_record::{Held, LockRecord, SHOWN, micros};
 use super::snapshot::count;
-use crate::backend::redis::command::{self, Argument};
+use super::string_record::{Held, SHOWN, StringRecord, micros};
 use crate::backend::redis::connection::Connection;
-use crate::backend::redis::node::asking::{Answers, Command, is_of_another_type};
+use crate::backend::redis::encoder::{self, Argument};
+use crate::backend::redis::node::queries::{Answers, Command, is_of_another_type};
 use crate::backend::redis::node::{Node, NodeError};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Listing, Position};
@@ -28,7 +28,7 @@ pub(in crate::backend::redis) struct Found {
 /// The record of a found lock.
 #[derive(Clone, Debug)]
 pub(in crate::backend::redis) enum Look {
-    Here(LockRecord, Counts),
+    Here(StringRecord, Counts),
     /// Another node has the lock by now.
     Elsewhere,
 }
@@ -106,11 +106,11 @@ pub(in crate::backend::redis) async fn look(
     }
     let write = |output: &mut Vec<u8>| {
         let (text, last) = (Argument::Text, Argument::Number(SHOWN - 1));
-        command::write(output, &[text("TIME")]);
+        encoder::write(output, &[text("TIME")]);
         for Found { names, .. } in found {
             let lock = Argument::Name(names.of(RecordKind::Lock));
-            command::write(output, &[text("GETRANGE"), lock, text("0"), last]);
-            command::write(output, &[text("PTTL"), lock]);
+            encoder::write(output, &[text("GETRANGE"), lock, text("0"), last]);
+            encoder::write(output, &[text("PTTL"), lock]);
         }
     };
     let asked = node.ask_written(1 + 2 * found.len(), &write, until);
@@ -127,7 +127,7 @@ pub(in crate::backend::redis) async fn look(
         let is_elsewhere = is_elsewhere(node, &connection, &[&value, &left])?;
         looks.push(match is_elsewhere {
             true => Look::Elsewhere,
-            false => Look::Here(LockRecord::new(value, &left, now), Counts::default()),
+            false => Look::Here(StringRecord::new(value, &left, now), Counts::default()),
         });
     }
     look_beside(node, found, &mut looks, until).await?;
@@ -216,7 +216,7 @@ fn is_elsewhere(
 /// Returns the state of a lock that was found; `None` if it is free by now.
 pub(in crate::backend::redis) fn state(
     key: LockKey,
-    record: &LockRecord,
+    record: &StringRecord,
     counts: Counts,
 ) -> Option<LockState> {
     let mut state = LockState::free(key);

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::lock_record::{Held, LockRecord, SHOWN, micros};
-use crate::backend::redis::command::Argument;
-use crate::backend::redis::node::asking::{Command, is_of_another_type};
+use super::string_record::{Held, SHOWN, StringRecord, micros};
+use crate::backend::redis::encoder::Argument;
+use crate::backend::redis::node::queries::{Command, is_of_another_type};
 use crate::backend::wire::error::WireError;
 use crate::key::{LockKey, RecordKind, RecordNames};
 use crate::lease::fencing_token::FencingToken;
@@ -26,7 +26,7 @@ const LONGEST_LABEL: usize = 512;
 /// The records of one lock.
 #[derive(Clone, Debug)]
 pub(in crate::backend::redis) struct Snapshot {
-    pub(in crate::backend::redis) record: LockRecord,
+    pub(in crate::backend::redis) record: StringRecord,
     pub(in crate::backend::redis) fence: Option<FencingToken>,
     /// The first entries of the queue, with their tickets.
     entries: Vec<(Vec<u8>, f64)>,
@@ -104,7 +104,7 @@ impl Snapshot {
             )));
         }
         let now = micros(time).ok_or_else(unknown)?;
-        let mut record = LockRecord::new(value.clone(), left, now);
+        let mut record = StringRecord::new(value.clone(), left, now);
         record.set_length(length);
         Ok(Snapshot {
             record,

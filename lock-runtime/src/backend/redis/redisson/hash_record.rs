@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use redis::Value;
 
 use super::Redisson;
-use super::scripts::REVOKE;
-use crate::backend::redis::command::Argument;
-use crate::backend::redis::node::asking::{Answers, Command, is_of_another_type};
+use super::redisson_scripts::REVOKE;
+use crate::backend::redis::encoder::Argument;
+use crate::backend::redis::node::queries::{Answers, Command, is_of_another_type};
 use crate::backend::redis::node::{NodeError, Purpose, ScriptCall};
-use crate::backend::redis::records::lock_record::micros;
 use crate::backend::redis::records::scan::{self, Found};
-use crate::backend::redis::revoking;
+use crate::backend::redis::records::string_record::micros;
+use crate::backend::redis::revoke_script;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::inspection::{Cursor, Listing, RevokeOrder, RevokeReply};
 use crate::key::{LockKey, OneOrMore, RecordKind, RecordNames};
@@ -249,7 +249,7 @@ impl Redisson {
         let answered = node
             .run(Purpose::End, &call, node.until(), &mut |_| {})
             .await;
-        revoking::parse(&answered.map_err(NodeError::into_wire)?.answer)
+        revoke_script::parse(&answered.map_err(NodeError::into_wire)?.answer)
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::process;
 use std::sync::Arc;
 
-use crate::backend::redis::command::{self, Argument};
+use crate::backend::redis::encoder::{self, Argument};
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::backend::wire::{NodeId, WireEvents};
 use crate::background::sync::Mutex;
@@ -119,7 +119,7 @@ impl Listeners {
                 "UNSUBSCRIBE"
             }
         };
-        command::write(output, &[Argument::Text(command), Argument::Text(channel)]);
+        encoder::write(output, &[Argument::Text(command), Argument::Text(channel)]);
     }
 
     /// Notes that the command was answered: the connection is subscribed, or was refused.

@@ -6,7 +6,7 @@
 
 mod hash_record;
 mod listeners;
-mod scripts;
+mod redisson_scripts;
 mod subscription;
 
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use uuid::Builder;
 
 pub(super) use self::listeners::{Listeners, RedissonEvents};
-pub(super) use self::scripts::{SCRIPTS, parse_acquire_reply};
+pub(super) use self::redisson_scripts::{SCRIPTS, parse_acquire_reply};
 use self::subscription::Channels;
 pub(crate) use self::subscription::Subscription;
-use super::command::{Argument, millis};
+use super::encoder::{Argument, millis};
 use super::node::{Node, NodeError};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::owner::Owner;

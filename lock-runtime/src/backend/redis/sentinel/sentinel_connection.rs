@@ -10,12 +10,13 @@ use redis::Value;
 use super::primary::{Named, Primary, parse_epoch};
 use super::sentinels::Sentinels;
 use crate::backend::redis::address::Address;
-use crate::backend::redis::answer::{ConnectionLost, unless_forked};
-use crate::backend::redis::command::{self, Argument};
+use crate::backend::redis::encoder::{self, Argument};
 use crate::backend::redis::error_reply::{describe_broken, describe_setup};
 use crate::backend::redis::hello::{self, ServerMode};
 use crate::backend::redis::open_socket;
-use crate::backend::redis::transport::{OnTransportEvent, Transport};
+use crate::backend::redis::transport::{
+    ConnectionLost, OnTransportEvent, Transport, unless_forked,
+};
 use crate::backend::wire::error::WireError;
 use crate::background::Background;
 
@@ -110,7 +111,7 @@ impl SentinelConnection {
         let answers = self.transport.send_all(commands.len(), &|output| {
             for words in commands {
                 let words: Vec<_> = words.iter().copied().map(Argument::Text).collect();
-                command::write(output, &words);
+                encoder::write(output, &words);
             }
         });
         unless_forked(answers.await).map_err(|lost| self.broken(&lost))

@@ -8,9 +8,9 @@ use tokio::sync::watch;
 use tokio::time::{sleep_until, timeout};
 
 use super::{ConnectResult, ConnectionState, Pause, Shared};
-use crate::backend::redis::command::{self, Argument};
 use crate::backend::redis::connect::{AttemptProgress, SetupError, channel_of};
 use crate::backend::redis::connection::Connection;
+use crate::backend::redis::encoder::{self, Argument};
 use crate::backend::redis::error_reply::describe_broken;
 use crate::backend::redis::shared_connection::PushEvent;
 use crate::backend::redis::transport::{OnTransportEvent, TransportEvent};
@@ -92,7 +92,7 @@ impl Shared {
             drop(
                 connection
                     .transport
-                    .send(&|output| command::write(output, &command)),
+                    .send(&|output| encoder::write(output, &command)),
             );
         }
     }

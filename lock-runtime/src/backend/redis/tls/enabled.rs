@@ -7,9 +7,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::failure::Origin;
 use super::session::Session;
-use super::{failure, settings};
+use super::tls_failure::Origin;
+use super::{settings, tls_failure};
 use crate::backend::wire::error::WireError;
 use crate::background::sync::Mutex;
 use crate::config::Options;
@@ -62,7 +62,7 @@ impl Tls {
         let connector = TlsConnector::from(self.current_config().await);
         let connected = connector.connect(self.name.clone(), stream).await;
         let connected =
-            connected.map_err(|error| failure::classify_handshake(&error, self.origin))?;
+            connected.map_err(|error| tls_failure::classify_handshake(&error, self.origin))?;
         let (stream, session) = connected.into_inner();
         Ok((stream, Session::new(session)))
     }

@@ -8,17 +8,17 @@ mod disabled;
 #[cfg(feature = "tls")]
 mod enabled;
 #[cfg(feature = "tls")]
-mod failure;
-#[cfg(feature = "tls")]
 mod session;
 #[cfg(feature = "tls")]
 mod settings;
+#[cfg(feature = "tls")]
+mod tls_failure;
 
 #[cfg(not(feature = "tls"))]
 pub(super) use disabled::{Session, Tls, classify, refuse_unused};
 #[cfg(feature = "tls")]
 pub(super) use enabled::{Tls, refuse_unused};
 #[cfg(feature = "tls")]
-pub(super) use failure::classify;
-#[cfg(feature = "tls")]
 pub(super) use session::Session;
+#[cfg(feature = "tls")]
+pub(super) use tls_failure::classify;

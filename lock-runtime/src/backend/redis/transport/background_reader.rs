@@ -12,8 +12,8 @@ use tokio::time::sleep;
 
 use super::Transport;
 use super::io::ReadBy;
-use super::registered_socket::RegisteredSocket;
 use super::runtime_readers::TAKEOVER_DELAY;
+use crate::backend::redis::socket::RegisteredSocket;
 
 /// Reads whenever no other reader does, until the connection is closed.
 pub(super) async fn run(transport: Arc<Transport>) {

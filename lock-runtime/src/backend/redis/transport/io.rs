@@ -13,11 +13,10 @@ use tokio::io::Interest;
 use tokio::runtime::Id;
 
 use super::notifications::Notifications;
-use super::pending_commands::{PendingCommand, PendingCommands};
+use super::pending_commands::{AnswerSender, ConnectionLost, PendingCommand, PendingCommands};
 use super::runtime_readers::{RuntimeReaders, TAKEOVER_DELAY};
 use super::thread_readers::ThreadReaders;
 use super::wake_pipe::WakePipe;
-use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
 use crate::backend::redis::pipe::Pipe;
 use crate::backend::redis::socket::Socket;
 use crate::backend::redis::tls::Session;

@@ -8,8 +8,7 @@ use redis::Value;
 use smallvec::SmallVec;
 use tokio::sync::Notify;
 
-use super::pending_commands::PendingCommand;
-use crate::backend::redis::answer::{AnswerSender, ConnectionLost};
+use super::pending_commands::{AnswerSender, ConnectionLost, PendingCommand};
 use crate::background::panics::{catch_panics, wake_all};
 
 /// Collected under the mutex and delivered after it is free: wakers and event handlers may block or use the connection.

@@ -1,13 +1,14 @@
-//! The commands of a connection that wait for answers, in order.
+//! The commands of a connection that wait for answers, in order. Delivers each answer to its caller.
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use redis::Value;
 use tokio::runtime::Id;
-
-use crate::backend::redis::answer::AnswerSender;
+use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::RecvError;
 
 /// A command, or several that were submitted together.
 pub(super) struct PendingCommand {
@@ -64,4 +65,79 @@ impl PendingCommands {
     pub(super) fn drain(&mut self) -> impl Iterator<Item = PendingCommand> {
         self.0.drain(..)
     }
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug)]
+pub(in crate::backend::redis) struct ConnectionLost {
+    /// Whether no byte of the command was written, so that it may be sent again.
+    pub(in crate::backend::redis) unsent: bool,
+    pub(in crate::backend::redis) error: Arc<io::Error>,
+}
+
+/// The caller's end. It receives nothing if the command was sent in a forked child.
+pub(in crate::backend::redis) type AnswerReceiver<T> = oneshot::Receiver<Result<T, ConnectionLost>>;
+
+/// The connection's end: collects the answers and sends them to the caller.
+pub(in crate::backend::redis) enum AnswerSender {
+    One(oneshot::Sender<Result<Value, ConnectionLost>>),
+    Many {
+        missing: usize,
+        values: Vec<Value>,
+        sender: oneshot::Sender<Result<Vec<Value>, ConnectionLost>>,
+    },
+}
+
+impl AnswerSender {
+    pub(in crate::backend::redis) fn one() -> (AnswerSender, AnswerReceiver<Value>) {
+        let (sender, receiver) = oneshot::channel();
+        (AnswerSender::One(sender), receiver)
+    }
+
+    /// Creates both ends for `count` commands, at least one.
+    pub(in crate::backend::redis) fn many(
+        count: usize,
+    ) -> (AnswerSender, AnswerReceiver<Vec<Value>>) {
+        let (sender, receiver) = oneshot::channel();
+        let sender = AnswerSender::Many {
+            missing: count,
+            values: Vec::with_capacity(count),
+            sender,
+        };
+        (sender, receiver)
+    }
+
+    /// Completes the answer with its last value. Must not be called with a mutex held, since it calls the caller's
+    /// waker.
+    pub(in crate::backend::redis) fn send(self, value: Value) {
+        match self {
+            AnswerSender::One(sender) => drop(sender.send(Ok(value))),
+            AnswerSender::Many {
+                mut values, sender, ..
+            } => {
+                values.push(value);
+                drop(sender.send(Ok(values)));
+            }
+        }
+    }
+
+    /// Reports that no answer will come. Must not be called with a mutex held, since it calls the caller's waker.
+    pub(in crate::backend::redis) fn fail(self, lost: ConnectionLost) {
+        match self {
+            AnswerSender::One(sender) => drop(sender.send(Err(lost))),
+            AnswerSender::Many { sender, .. } => drop(sender.send(Err(lost))),
+        }
+    }
+}
+
+/// Returns the received answer. Fails in a forked child, where commands are dropped.
+pub(in crate::backend::redis) fn unless_forked<T>(
+    received: Result<Result<T, ConnectionLost>, RecvError>,
+) -> Result<T, ConnectionLost> {
+    received.unwrap_or_else(|_| {
+        Err(ConnectionLost {
+            unsent: false,
+            error: Arc::new(io::Error::other("this process was forked")),
+        })
+    })
 }

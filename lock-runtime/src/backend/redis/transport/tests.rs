@@ -10,8 +10,8 @@ use tokio::io::Interest;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use super::super::codec;
-use super::super::command::{self, Argument};
+use super::super::decoder;
+use super::super::encoder::{self, Argument};
 use super::io::{IDLE, ReadBy};
 use super::*;
 
@@ -62,7 +62,7 @@ fn current_thread_runtime() -> tokio::runtime::Runtime {
 }
 
 fn ping(text: &str) -> impl Fn(&mut Vec<u8>) + Sync {
-    move |output| command::write(output, &[Argument::Text("PING"), Argument::Text(text)])
+    move |output| encoder::write(output, &[Argument::Text("PING"), Argument::Text(text)])
 }
 
 /// Writes far more than fits into the buffers of two sockets.
@@ -77,7 +77,7 @@ fn echo(mut peer: TcpStream) -> JoinHandle<()> {
         while let Ok(count @ 1..) = peer.read(&mut chunk) {
             input.extend_from_slice(&chunk[..count]);
             let mut output = Vec::new();
-            while let Ok(Some((command, length))) = codec::decode(&input) {
+            while let Ok(Some((command, length))) = decoder::decode(&input) {
                 input.drain(..length);
                 let Value::Array(arguments) = command else {
                     panic!("not a command")

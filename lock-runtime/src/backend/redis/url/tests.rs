@@ -1,4 +1,4 @@
-mod quorum;
+mod quorum_urls;
 
 use super::*;
 

@@ -764,7 +764,7 @@ fn retained_lease_ends_with_its_connection() {
             .resume(&request(terms(TTL)), TURNS, start)
             .is_none()
     );
-    assert!(registry.is_due_earlier());
+    assert!(registry.plan_earlier());
     assert_eq!(registry.retained.remove_expired(start).len(), 1);
 }
 
@@ -843,16 +843,16 @@ fn retained_lease_that_is_not_ours_is_ended() {
 fn watchdog_that_wakes_in_time_is_not_woken() {
     let start = Clock::Boot.now();
     let mut registry = LeaseRegistry::default();
-    assert!(!registry.is_due_earlier());
+    assert!(!registry.plan_earlier());
     registry.insert(leased(1, start));
-    assert!(registry.is_due_earlier());
-    assert!(!registry.is_due_earlier(), "it was reported");
+    assert!(registry.plan_earlier());
+    assert!(!registry.plan_earlier(), "it was reported");
     registry.insert(leased(2, start + TTL));
-    assert!(!registry.is_due_earlier());
+    assert!(!registry.plan_earlier());
     registry.plan(Some(start + TTL / 3 + TTL));
-    assert!(registry.is_due_earlier());
+    assert!(registry.plan_earlier());
     remove(&mut registry, 1).unwrap();
     remove(&mut registry, 2).unwrap();
     registry.plan(None);
-    assert!(!registry.is_due_earlier());
+    assert!(!registry.plan_earlier());
 }

@@ -20,7 +20,10 @@ impl Ending {
     /// So much time passes.
     pub(crate) fn pass(&mut self, time: Duration) {
         let earlier = |moment: Moment| NOW + moment.since(NOW + time);
-        self.rests_until = self.rests_until.map(earlier).filter(|&until| until > NOW);
+        self.reserved_until = self
+            .reserved_until
+            .map(earlier)
+            .filter(|&until| until > NOW);
         if let Phase::Settling { settling, .. } = &mut self.phase {
             settling.shift(earlier);
         }
@@ -43,8 +46,8 @@ impl Ending {
     }
 
     /// Whether the lock is to stay taken.
-    pub(crate) fn rests(&self) -> bool {
-        self.rests_until.is_some()
+    pub(crate) fn reserves(&self) -> bool {
+        self.reserved_until.is_some()
     }
 
     /// Whether the next command, or the one under way, is a release.

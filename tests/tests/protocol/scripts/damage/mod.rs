@@ -30,7 +30,7 @@ A acquire, B acquire, C acquire, B dies, lose K
 A acquire, G acquire, lose K
 A acquire, B acquire, C acquire, A end
 A acquire, B acquire, A end next C
-A acquire, B acquire, A rest
+A acquire, B acquire, A reserve
 A acquire, B acquire, persist
 A take
 A take, B acquire
@@ -56,7 +56,7 @@ B acquire 2s, D acquire, A acquire, pass 5s
 B acquire, F acquire, lose R
 A acquire, B acquire, E acquire, F acquire, lose K
 D acquire, lose K, A acquire, B acquire, lose K
-A acquire, B acquire, A rest";
+A acquire, B acquire, A reserve";
 
 const DAMAGES: &str = "\
 full; spoil K; spoil F; text F; spoil Q; spoil R; spoil F, spoil Q; lose F; lose Q; lose R; lose F, full; lose Q, full";
@@ -67,7 +67,7 @@ const MOVES: &str = "\
 
 /// The commands of an owner, and those of nobody.
 const COMMANDS: &str = "\
-acquire; try; take; mint; renew 120s; release; rest; end; end w; end next E; delete; downgrade";
+acquire; try; take; mint; renew 120s; release; reserve; end; end w; end next E; delete; downgrade";
 const OTHERS: &str = "\
 revoke; revoke A";
 
@@ -179,7 +179,7 @@ fn step(text: &str) -> Step {
         [owner, "renew", ..] => Step::Renew(who(owner), ttl),
         [owner, "release"] => Step::Release(who(owner)),
         [owner, "delete"] => Step::Delete(who(owner), true),
-        [owner, "rest"] => Step::Rest(who(owner), ttl),
+        [owner, "reserve"] => Step::Reserve(who(owner), ttl),
         [owner, "end"] => Step::End(who(owner)),
         [owner, "end", "w"] => Step::EndWrite(who(owner)),
         [owner, "end", "next", next] => Step::EndWithNext(who(owner), who(next), ttl),

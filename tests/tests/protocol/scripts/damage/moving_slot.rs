@@ -97,7 +97,7 @@ fn keys_of(command: &str, lock: &RawLock, model: &Model) -> Vec<String> {
         .next()
         .is_some_and(|who| model.share(who).is_some());
     let records = match (verb, is_share) {
-        ("take" | "rest" | "delete", _) | ("renew 120s" | "release", false) => vec![k],
+        ("take" | "reserve" | "delete", _) | ("renew 120s" | "release", false) => vec![k],
         ("renew 120s" | "release", true) => vec![k, r],
         ("mint", _) | ("acquire" | "try" | "end" | "end next E", false) => vec![k, f, q],
         _ => vec![k, f, q, r],

@@ -21,7 +21,7 @@ foreign : set K 'stranger'; B acquire 1";
 
 /// Commands, a column each.
 const COMMANDS: &str = "\
-A acquire 5, A acquire 5 p==zero+5s, B acquire 1, D acquire 0, D try 0, A cede zero 5, B cede zero 1, \
+A acquire 5, A acquire 5 p==zero+5s, B acquire 1, D acquire 0, D try 0, A yield zero 5, B yield zero 1, \
 A hold zero 120s, B hold zero 120s, A renew 120s, A release, A end p=zero+500000, B end, A revoked zero+1s, mark";
 
 /// A block of columns each.
@@ -136,7 +136,7 @@ fn outcome(world: &mut World, step: &str) -> Got {
     let token = value
         .ok()
         .and_then(|value| value.get(23..39)?.parse::<i64>().ok());
-    let step = match (step.contains("cede zero"), token) {
+    let step = match (step.contains("yield zero"), token) {
         (true, Some(token)) => step.replace("zero", &token.to_string()),
         _ => step.to_owned(),
     };

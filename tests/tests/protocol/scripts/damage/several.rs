@@ -26,7 +26,7 @@ const MOVES: &str = "\
 ; 1 lose K; 2 lose K; 3 lose Q; 1 lose F; 1 lose Q, 2 lose Q, 3 lose Q";
 
 const COMMANDS: &str = "\
-A all acquire; A all try; A all renew 120s; A all release; A all rest; A all end; D all acquire; D all try; D all end; \
+A all acquire; A all try; A all renew 120s; A all release; A all reserve; A all end; D all acquire; D all try; D all end; \
 B all acquire; B all end";
 
 #[test]
@@ -60,8 +60,8 @@ fn locks_whose_slot_moves_are_refused_or_answered_as_if_it_stayed() {
         let mut scene = Scene::new(&stage.server, cells);
         scene.prepare(steps(state).chain(steps(lost)), &mut stage.listeners)?;
         let before = scene.models.clone();
-        // Renewals, releases and rests name K alone.
-        let is_short = ["renew 120s", "release", "rest"]
+        // Renewals, releases and reservations name K alone.
+        let is_short = ["renew 120s", "release", "reserve"]
             .iter()
             .any(|verb| command.ends_with(verb));
         let count = if is_short { 1 } else { 3 };

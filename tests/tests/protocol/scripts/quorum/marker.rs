@@ -10,12 +10,12 @@ node_that_may_have_lost_data_gives_nothing = "
     $loss
     A acquire 0         | early 60602ms     | same
     B try 0             | early 60602ms     | same
-    A cede 5 0          | early 60602ms     | same
+    A yield 5 0         | early 60602ms     | same
     A renew
     mark                | early 60602ms
     A acquire 0         | early 60602ms     | same
     B try 0             | early 60602ms     | same
-    A cede 5 0          | early 60602ms     | same"
+    A yield 5 0         | early 60602ms     | same"
 
 mark_begins_the_count_of_a_node_that_may_have_lost_data = "
     for loss boot in lose_M boot-1, boot_boot-2 boot-2, boot_- -, set_M_'boot-1~60000~a~x' boot-1
@@ -98,7 +98,7 @@ another_delay_is_refused_by_both_names = "
     boot $boot
     disagree 30000
     A acquire 0         | refused LOCKDELAY 60000 30000
-    A cede 5 0          | refused LOCKDELAY 60000 30000
+    A yield 5 0         | refused LOCKDELAY 60000 30000
     A hold 5            | refused LOCKDELAY 60000 30000
     mark                | refused LOCKDELAY 60000 30000"
 

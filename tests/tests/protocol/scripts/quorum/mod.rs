@@ -1,7 +1,6 @@
 //! The scripts of one node of a quorum.
 
 mod acquire;
-mod cede;
 mod choice;
 mod end;
 mod marker;
@@ -9,6 +8,7 @@ mod messages;
 pub(crate) mod node;
 mod proposal;
 mod random;
+mod yielding;
 
 use std::time::Duration;
 

@@ -31,7 +31,7 @@ static CEDE: LazyLock<Script> = lua!(
     "queue",
     "quorum_node",
     "quorum_queue",
-    "quorum_cede"
+    "quorum_yield"
 );
 static HOLD: LazyLock<Script> = lua!("grant", "quorum_node", "quorum_hold");
 static END: LazyLock<Script> = lua!("grant", "choose", "quorum_node", "quorum_end");
@@ -60,7 +60,7 @@ pub(crate) struct Ask {
     pub(crate) proposal: String,
 }
 
-/// The answers of acquire, cede and hold.
+/// The answers of acquire, yield and hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Held {
@@ -144,7 +144,7 @@ impl Node {
         self.call(&ACQUIRE, &arguments)
     }
 
-    pub(crate) fn cede(&mut self, who: char, token: i64, stamp: i64) -> RedisResult<Reply> {
+    pub(crate) fn yielding(&mut self, who: char, token: i64, stamp: i64) -> RedisResult<Reply> {
         let (token, stamp) = (format!("{token:016}"), (self.zero + stamp).to_string());
         let (boot, delay) = (self.boot.clone(), self.delay.to_string());
         self.call(&CEDE, &[&entry(who), &token, &stamp, &boot, &delay])

@@ -23,7 +23,7 @@ impl Step {
             2 => letter().prop_map(|who| Step::Mint(Who::Holder(who))),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             3 => release(deletes),
-            1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Rest(who, ttl)),
+            1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Reserve(who, ttl)),
             1 => revoke(),
             3 => who().prop_map(Step::End),
             4 => (who(), who(), ttl()).prop_map(|(who, next, ttl)| Step::EndWithNext(who, next, ttl)),

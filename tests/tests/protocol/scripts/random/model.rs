@@ -153,7 +153,7 @@ fn sender(command: &Command) -> Option<OwnerId> {
         | Command::Release { owner }
         | Command::Delete { owner, .. }
         | Command::End { owner, .. }
-        | Command::Rest { owner, .. }
+        | Command::Reserve { owner, .. }
         | Command::ShareAcquire { owner, .. }
         | Command::Downgrade { owner, .. }
         | Command::ShareRenew { owner, .. }

@@ -73,7 +73,9 @@ impl Records {
             ("list", _) => Value::WrongType,
             ("string", "stranger") => Value::Foreign,
             ("string", shared) if shared.starts_with("shared") => self::shared(shared, expected)?,
-            ("string", rested) if rested.starts_with("rested") => self::rested(rested, expected)?,
+            ("string", reserved) if reserved.starts_with("rested") => {
+                self::reserved(reserved, expected)?
+            }
             ("string", ours) => self::ours(ours, expected)?,
             other => return Err(format!("an unknown lock: {other:?}")),
         };
@@ -197,8 +199,8 @@ fn shared(text: &str, expected: Option<Lock>) -> Result<Value, String> {
     })
 }
 
-/// A value that a script wrote for an owner, whose lock was put to rest.
-fn rested(text: &str, expected: Option<Lock>) -> Result<Value, String> {
+/// A value that a script wrote for an owner, whose lock was reserved.
+fn reserved(text: &str, expected: Option<Lock>) -> Result<Value, String> {
     let token = text.get(23..39).ok_or("no token")?;
     agree("name", &text[6..22], token)?;
     let who = text.chars().last().expect("a label ends in the letter");
@@ -214,7 +216,7 @@ fn rested(text: &str, expected: Option<Lock>) -> Result<Value, String> {
         unreachable!("an owner wrote it");
     };
     Ok(Value::Ours {
-        owner: OwnerId::REST,
+        owner: OwnerId::RESERVED,
         flagged,
         token,
         count,

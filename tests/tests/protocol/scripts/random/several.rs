@@ -3,9 +3,7 @@
 use std::cell::RefCell;
 
 use harness::{RawLocks, RedisServer};
-use lock_model::server::{
-    Branch, KeysCommand, KeysMistake, KeysRun, Records as Modelled, Taken, run_keys,
-};
+use lock_model::server::{Branch, Command, KeysRun, Records as Modelled, Taken, run_keys};
 use proptest::prelude::{Strategy, prop_oneof};
 
 use super::answer::{any, code, compare, renewal};
@@ -54,7 +52,7 @@ impl OfSeveral {
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
             5 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             3 => who().prop_map(Step::Release),
-            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Rest(who, ttl)),
+            2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Reserve(who, ttl)),
             4 => who().prop_map(Step::End),
         ];
         prop_oneof![
@@ -216,7 +214,7 @@ impl Scene<'_> {
                 let who = who.is(model);
                 let answer = self.all.acquire(who, if queue { signed } else { -signed });
                 let (owner, ttl) = (owner(who), ticks(signed));
-                let run = self.run(KeysCommand::Acquire { owner, ttl, queue });
+                let run = self.run(Command::Acquire { owner, ttl, queue });
                 if let Ok((number, _)) = answer {
                     // The script counts from 1.
                     agree("lock in the way", number.saturating_sub(1), run.in_the_way)?;
@@ -229,23 +227,26 @@ impl Scene<'_> {
             Step::Renew(who, ttl) => {
                 let answer = self.all.renew(who.is(model), ttl);
                 let (owner, ttl) = (owner(who.is(model)), ticks(ttl));
-                let run = self.run(KeysCommand::Renew { owner, ttl });
+                let run = self.run(Command::Renew { owner, ttl });
                 compare(answer, run.answer, renewal)
             }
             Step::Release(who) => {
                 let (answer, owner) = (self.all.release(who.is(model)), owner(who.is(model)));
-                let run = self.run(KeysCommand::Release { owner });
+                let run = self.run(Command::Release { owner });
                 compare(answer, run.answer, code)
             }
-            Step::Rest(who, ttl) => {
-                let answer = self.all.rest(who.is(model), ttl);
+            Step::Reserve(who, ttl) => {
+                let answer = self.all.reserve(who.is(model), ttl);
                 let (owner, ttl) = (owner(who.is(model)), ticks(ttl));
-                let run = self.run(KeysCommand::Rest { owner, ttl });
+                let run = self.run(Command::Reserve { owner, ttl });
                 compare(answer, run.answer, code)
             }
             Step::End(who) => {
                 let (answer, owner) = (self.all.end(who.is(model)), owner(who.is(model)));
-                let run = self.run(KeysCommand::End { owner });
+                let run = self.run(Command::End {
+                    owner,
+                    successor: None,
+                });
                 compare(answer, run.answer, code)
             }
             other => unreachable!("{other:?} is no step of all locks"),
@@ -253,15 +254,14 @@ impl Scene<'_> {
     }
 
     /// Runs a script on the models.
-    fn run(&mut self, command: KeysCommand) -> KeysRun {
-        const RIGHT: Option<KeysMistake> = None;
+    fn run(&mut self, command: Command) -> KeysRun {
         let mut records: Vec<Modelled> = self
             .models
             .iter()
             .map(|model| model.records.clone())
             .collect();
         let site = self.models[0].site();
-        let run = run_keys(&mut records, command, &RULES, &site, RIGHT);
+        let run = run_keys(&mut records, command, &RULES, &site);
         for (model, records) in self.models.iter_mut().zip(records) {
             model.records = records;
         }

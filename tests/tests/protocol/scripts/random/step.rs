@@ -24,7 +24,7 @@ pub(crate) enum Step {
     Renew(Who, i64),
     Release(Who),
     /// Keeps the lock taken by no owner any more.
-    Rest(Who, i64),
+    Reserve(Who, i64),
     /// With the token of the record, or with another.
     Delete(Who, bool),
     End(Who),
@@ -189,9 +189,12 @@ impl Step {
                     (Command::ShareRelease { owner, take }, Seen::Code(code))
                 }
             },
-            Step::Rest(who, ms) => {
+            Step::Reserve(who, ms) => {
                 let ((who, owner, _), ttl) = (is(who), ticks(ms));
-                (Command::Rest { owner, ttl }, Seen::Code(lock.rest(who, ms)))
+                (
+                    Command::Reserve { owner, ttl },
+                    Seen::Code(lock.reserve(who, ms)),
+                )
             }
             Step::Delete(who, with_its_token) => {
                 let (who, owner, share) = is(who);

@@ -6,12 +6,12 @@
 //!
 //! | step | what happens |
 //! |---|---|
-//! | `A acquire`, `try`, `renew`, `release`, `rest`, `end` | a script of a plain lock; a ttl may follow, else it is 60 s |
+//! | `A acquire`, `try`, `renew`, `release`, `reserve`, `end` | a script of a plain lock; a ttl may follow, else it is 60 s |
 //! | `A take`, `mint` | the plain command that takes a free lock without a token, and the token that its holder asks for |
 //! | `A end next N` | the end with a successor of the same process |
 //! | `… r`, `… 2/3`, `… w` | as a reader, for two of three permits, as a writer |
 //! | `… all`, `… @2` | of all three locks together, of the second one alone |
-//! | `A acquire 10 p=T`, `cede T 10`, `hold T`, `end p=T`, `revoke T`, `mark` | of a quorum's node: stamp 10, proposal T (`=T` of a node) |
+//! | `A acquire 10 p=T`, `yield T 10`, `hold T`, `end p=T`, `revoke T`, `mark` | of a quorum's node: stamp 10, proposal T (`=T` of a node) |
 //! | `revoke T`, `revoke 'text' 4` | an operator takes the lock from the owner with this token, from another program |
 //! | `BC listen`, `monitor`, `B dies`, `B silent`, `B enters 7` | processes, heartbeats, and entries as after a failover |
 //! | `expire`, `lose R`, `spoil Q`, `persist K`, `shorten F 5s`, `set F T 5s`, `flag`, `unflag` | effects from outside |

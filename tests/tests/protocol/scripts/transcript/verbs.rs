@@ -19,9 +19,9 @@ const OF_OWNERS: &[&str] = &[
     "downgrade",
     "renew",
     "release",
-    "rest",
+    "reserve",
     "end",
-    "cede",
+    "yield",
     "hold",
     "revoked",
     "listen",
@@ -98,8 +98,8 @@ impl World {
             ("release", Mode::Share(share)) => lock.release_share(who, *share).into(),
             ("release", Mode::All) => all.release(who).into(),
             ("release", _) => lock.release(who).into(),
-            ("rest", Mode::All) => all.rest(who, ttl).into(),
-            ("rest", _) => lock.rest(who, ttl).into(),
+            ("reserve", Mode::All) => all.reserve(who, ttl).into(),
+            ("reserve", _) => lock.reserve(who, ttl).into(),
             ("end", Mode::Share(share)) => lock.end_share(who, *share).into(),
             ("end", Mode::Writer) => lock.end_write(who).into(),
             ("end", Mode::All) => all.end(who).into(),
@@ -136,9 +136,9 @@ impl World {
                 let ask = Ask::by(stamp(numbers[0])).ttl(ttl).proposing(proposal);
                 timed(node.ask(who, &ask))
             }
-            "cede" => {
+            "yield" => {
                 let token = numbers[0].expect("a token");
-                timed(node.cede(who, token, stamp(numbers[1])))
+                timed(node.yielding(who, token, stamp(numbers[1])))
             }
             "hold" => timed(node.hold(who, words.ttl, numbers[0].expect("a token"))),
             "end" => node.end(who, proposal).into(),

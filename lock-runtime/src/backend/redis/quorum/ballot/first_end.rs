@@ -15,7 +15,7 @@ pub(crate) enum FirstEnd {
 }
 
 impl Ballot {
-    /// Ends the owner: no acquire, cede or hold follows. Returns the nodes that may have something of it, and how to
+    /// Ends the owner: no acquire, yield or hold follows. Returns the nodes that may have something of it, and how to
     /// end it there; `None` if it was ended before.
     pub(crate) fn end(&mut self) -> Option<Vec<(usize, FirstEnd)>> {
         if self.phase == Phase::Ended {

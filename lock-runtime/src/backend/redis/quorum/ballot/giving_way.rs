@@ -3,7 +3,7 @@
 use crate::backend::redis::quorum::ballot::Ballot;
 use crate::backend::redis::quorum::ballot::node_command::HolderId;
 use crate::backend::redis::quorum::ballot::patience::LOOKS;
-use crate::backend::redis::quorum::ballot::place::{Place, Standing};
+use crate::backend::redis::quorum::ballot::place::{Place, Standing, View};
 use crate::background::moment::Moment;
 use crate::lease::schedule::is_fresh;
 
@@ -38,7 +38,7 @@ impl Ballot {
             let is_stale = matches!(
                 place.standing,
                 Standing::Waiting {
-                    is_fresh: false,
+                    view: View::Stale,
                     ..
                 }
             );

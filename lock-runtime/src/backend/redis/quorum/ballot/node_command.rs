@@ -12,7 +12,7 @@ pub(crate) enum Command {
     /// Takes the node, confirms it, or queues there.
     Acquire { queue: bool, proposal: Proposal },
     /// Yields the node to a waiter with an earlier stamp, and queues.
-    Cede { token: FencingToken },
+    Yield { token: FencingToken },
 }
 
 /// The token that an owner proposes.

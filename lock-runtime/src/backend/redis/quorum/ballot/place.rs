@@ -6,8 +6,8 @@
 //!  WAITING ── asks again after a message ──────► UNKNOWN   until the answer
 //!          ── asks again when it looks or polls: as UNKNOWN
 //!  HELD    ── acquire, to write a token back: as UNKNOWN
-//!          ── cede, to an earlier owner ───────► CEDING    no vote
-//!  CEDING  ── the node keeps it ───────────────► HELD
+//!          ── yield, to an earlier owner ──────► YIELDING  no vote
+//!  YIELDING ─ the node keeps it ───────────────► HELD
 //!          ── given away ──────────────────────► WAITING
 //!          ── no answer ───────────────────────► UNKNOWN   a grant with the token that it named does not count
 //!  any     ── does not vote yet, refuses, no answer ─► UNKNOWN (HELD stays if an acquire is not answered)
@@ -31,16 +31,14 @@ pub(crate) struct Place {
     /// The command in flight.
     pub(in crate::backend::redis::quorum) sent: Option<Sent>,
     pub(in crate::backend::redis::quorum) message: Message,
-    /// Whether any message has come: a waiter queues, or did.
-    pub(in crate::backend::redis::quorum) was_notified: bool,
-    /// Tokens up to this one do not count, because an unanswered `cede` named it.
+    pub(in crate::backend::redis::quorum) waiters: Waiters,
+    /// Tokens up to this one do not count, because an unanswered `yield` named it.
     pub(in crate::backend::redis::quorum) void: u64,
     /// Why the last command failed, unless another owner has the node.
     pub(in crate::backend::redis::quorum) failure: Option<Reason>,
     /// The owner's acquires and ends on this node.
     pub(crate) outstanding: Outstanding,
-    /// Whether it is unknown if the node's clock is off. Until that is known, its vote does not count.
-    pub(crate) is_clock_unknown: bool,
+    pub(crate) clock: ClockState,
     pub(in crate::backend::redis::quorum) late: Late,
     pub(in crate::backend::redis::quorum) ended: Ended,
 }
@@ -65,6 +63,25 @@ impl Message {
             Message::None | Message::AsExpected | Message::News => Message::News,
         }
     }
+}
+
+/// What the node's messages have said about other waiters since the owner was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::backend::redis::quorum) enum Waiters {
+    #[default]
+    Unknown,
+    /// A message has come: a waiter queues, or did.
+    Announced,
+}
+
+/// What this client knows of a node's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ClockState {
+    /// It is right: the vote of a node whose clock is off was dropped.
+    #[default]
+    Judged,
+    /// Too few other clocks are known to judge it: the node's vote does not count yet.
+    Unknown,
 }
 
 /// Something that happened at a node after the owner got the lock or ended.
@@ -99,12 +116,20 @@ pub(in crate::backend::redis::quorum) enum Standing {
     AskAgain,
     /// The owner has the node. The vote was requested at `at`.
     Held { grant: Grant, at: Moment },
-    /// Another owner has the node. `is_fresh` means that the request was sent while this owner had a node.
+    /// Another owner has the node.
     Waiting {
         holder: HolderId,
         waiting: Arc<Waiting>,
-        is_fresh: bool,
+        view: View,
     },
+}
+
+/// How current the answer to a command is when the owner decides whether to yield.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::backend::redis::quorum) enum View {
+    /// The command was sent while the owner had a node, and after the last answer to a yield.
+    Fresh,
+    Stale,
 }
 
 /// A command in flight.
@@ -112,14 +137,21 @@ pub(in crate::backend::redis::quorum) enum Standing {
 pub(in crate::backend::redis::quorum) struct Sent {
     pub(in crate::backend::redis::quorum) command: Command,
     pub(in crate::backend::redis::quorum) at: Moment,
-    /// Whether the owner had a node when this was sent.
-    pub(in crate::backend::redis::quorum) looks: bool,
-    /// Whether the command was handed to a connection.
-    pub(in crate::backend::redis::quorum) is_written: bool,
+    /// The view that its answer will give.
+    pub(in crate::backend::redis::quorum) view: View,
+    pub(in crate::backend::redis::quorum) stage: Stage,
+}
+
+/// How far a command in flight has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::backend::redis::quorum) enum Stage {
+    Unwritten,
+    /// It was handed to a connection.
+    Written,
 }
 
 impl Place {
-    pub(super) fn send(&mut self, command: Command, looks: bool, now: Moment) {
+    pub(super) fn send(&mut self, command: Command, view: View, now: Moment) {
         if self.is_notified() {
             self.message = Message::None;
             if self.holder().is_some() {
@@ -133,8 +165,8 @@ impl Place {
         self.sent = Some(Sent {
             command,
             at: now,
-            looks,
-            is_written: false,
+            view,
+            stage: Stage::Unwritten,
         });
     }
 
@@ -186,19 +218,19 @@ impl Place {
     /// Notes the progress of the command in flight. Once a connection has it, it may be carried out.
     pub(crate) fn note(&mut self, event: SendEvent, ttl: Duration, queue: bool) {
         self.outstanding.note_acquire(event, ttl, queue);
-        let is_written = match event {
-            SendEvent::Sending(_) => true,
-            SendEvent::Unsent(_) => false,
+        let stage = match event {
+            SendEvent::Sending(_) => Stage::Written,
+            SendEvent::Unsent(_) => Stage::Unwritten,
             SendEvent::Answered(_) | SendEvent::Refused(_) => return,
         };
         if let Some(sent) = &mut self.sent {
-            sent.is_written = is_written;
+            sent.stage = stage;
         }
     }
 
     /// Forgets the command in flight if no connection has it. Returns whether a connection has it.
     pub(crate) fn forget_unwritten(&mut self) -> bool {
-        let forgotten = self.sent.take_if(|sent| !sent.is_written);
+        let forgotten = self.sent.take_if(|sent| sent.stage == Stage::Unwritten);
         if forgotten.is_none() {
             return true;
         }
@@ -238,9 +270,9 @@ impl Place {
         }
     }
 
-    pub(super) fn is_ceding(&self) -> bool {
+    pub(super) fn is_yielding(&self) -> bool {
         let command = self.sent.as_ref().map(|sent| sent.command);
-        matches!(command, Some(Command::Cede { .. }))
+        matches!(command, Some(Command::Yield { .. }))
     }
 
     /// Returns whether a command may be sent now. After a failure, or while the node does not vote, the next attempt
@@ -261,14 +293,14 @@ impl Place {
     }
 
     pub(super) fn is_contended(&self) -> bool {
-        self.was_notified
+        self.waiters == Waiters::Announced
             || matches!(self.standing, Standing::Held { grant, .. } if grant.contended)
     }
 
     /// Notes a message of the node that names the owner.
     pub(super) fn note_message(&mut self) {
         self.message = self.message.come();
-        self.was_notified = true;
+        self.waiters = Waiters::Announced;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::backend::redis::quorum::ballot::place::{Place, Reason};
+use crate::backend::redis::quorum::ballot::place::{ClockState, Place, Reason};
 use crate::backend::redis::quorum::ballot::{Ballot, Verdict};
 use crate::backend::wire::reply::Waiting;
 use crate::background::moment::Moment;
@@ -54,7 +54,7 @@ impl Ballot {
         if !is_over && is_looking {
             return Progress::Open;
         }
-        let is_kept = |place: &&Place| self.is_held(place, now) && !place.is_ceding();
+        let is_kept = |place: &&Place| self.is_held(place, now) && !place.is_yielding();
         let kept = self.places.iter().filter(is_kept).count();
         // These votes may not count: too few clocks are known.
         if answered < majority || kept >= majority {
@@ -116,7 +116,7 @@ impl Ballot {
     /// Returns the nodes whose vote does not count, with the reasons.
     pub(crate) fn reasons(&self) -> Vec<(usize, Reason)> {
         let reason = |place: &Place| {
-            if place.held().is_some() && place.is_clock_unknown {
+            if place.held().is_some() && place.clock == ClockState::Unknown {
                 return Some(Reason::ClockUnknown);
             }
             if place.held().is_some() || place.is_of_another() {

@@ -165,7 +165,7 @@ fn owner_gives_way_although_a_node_is_early() {
     send(&mut ballot, 1, looks[0].1, 3);
     ballot.answered(1, at(3), of_another(1), at(4));
     let token = FencingToken::new(TOKEN);
-    assert_eq!(ballot.due(true, at(4)), [(0, Command::Cede { token })]);
+    assert_eq!(ballot.due(true, at(4)), [(0, Command::Yield { token })]);
 }
 
 #[test]
@@ -183,10 +183,10 @@ fn node_is_yielded_to_an_earlier_waiter_that_a_message_announces() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
     assert!(ballot.due(true, at(1)).is_empty());
     ballot.notified(0);
-    let cede = Command::Cede {
+    let yielding = Command::Yield {
         token: FencingToken::new(TOKEN),
     };
-    assert_eq!(ballot.due(true, at(1)), [(0, cede)]);
+    assert_eq!(ballot.due(true, at(1)), [(0, yielding)]);
     assert!(ballot.is_contended());
 }
 
@@ -200,10 +200,10 @@ fn node_is_not_yielded_if_no_other_owner_has_a_node() {
 #[test]
 fn vote_does_not_count_while_it_is_yielded() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1)]);
-    let cede = Command::Cede {
+    let yielding = Command::Yield {
         token: FencingToken::new(TOKEN),
     };
-    send(&mut ballot, 0, cede, 1);
+    send(&mut ballot, 0, yielding, 1);
     ballot.answered(2, at(0), vote(TOKEN), at(2));
     assert_eq!(ballot.verdict(at(2)), Verdict::Open);
     ballot.answered(0, at(1), vote(TOKEN), at(3));
@@ -217,10 +217,10 @@ fn vote_does_not_count_while_it_is_yielded() {
 #[test]
 fn token_of_an_unanswered_yield_no_longer_counts() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), vote(TOKEN)]);
-    let cede = Command::Cede {
+    let yielding = Command::Yield {
         token: FencingToken::new(TOKEN),
     };
-    send(&mut ballot, 0, cede, 1);
+    send(&mut ballot, 0, yielding, 1);
     ballot.unanswered(0, &unavailable());
     let commands = ballot.ask(true, at(3));
     let above = acquire(Proposal::Known(TOKEN + 1));
@@ -257,10 +257,10 @@ fn split_nodes_are_checked_again_before_the_owner_yields() {
     ballot.answered(1, at(3), of_another(1), at(4));
     assert!(ballot.due(true, at(4)).is_empty(), "one has not answered");
     ballot.answered(2, at(3), of_another(2), at(4));
-    let cedes = ballot.due(true, at(4));
+    let yields = ballot.due(true, at(4));
     assert!(
-        matches!(cedes[..], [(0, Command::Cede { .. })]),
-        "{cedes:?}"
+        matches!(yields[..], [(0, Command::Yield { .. })]),
+        "{yields:?}"
     );
 }
 
@@ -273,7 +273,7 @@ fn owner_does_not_wait_for_a_silent_node_before_it_gives_way() {
     }
     assert!(ballot.due(true, at(4)).is_empty());
     let due = ballot.due(true, at(21));
-    assert!(matches!(due[0], (0, Command::Cede { .. })), "{due:?}");
+    assert!(matches!(due[0], (0, Command::Yield { .. })), "{due:?}");
 }
 
 #[test]
@@ -284,8 +284,8 @@ fn owner_keeps_its_nodes_while_another_has_a_majority() {
         ballot.answered(node, at(3), of_another(1), at(4));
     }
     let commands = ballot.due(true, at(4));
-    let is_cede = |(_, command): &(usize, Command)| matches!(command, Command::Cede { .. });
-    assert!(!commands.iter().any(is_cede), "{commands:?}");
+    let is_yield = |(_, command): &(usize, Command)| matches!(command, Command::Yield { .. });
+    assert!(!commands.iter().any(is_yield), "{commands:?}");
     let Progress::Waits(waiting) = ballot.progress(at(4), false) else {
         panic!("not waiting for another owner");
     };
@@ -495,7 +495,7 @@ fn expected_message_does_not_make_the_owner_yield() {
     assert_eq!(ballot.due(true, at(3)), [], "it was just given the node");
     ballot.notified(2);
     let token = FencingToken::new(TOKEN);
-    assert_eq!(ballot.due(true, at(3)), [(2, Command::Cede { token })]);
+    assert_eq!(ballot.due(true, at(3)), [(2, Command::Yield { token })]);
 }
 
 #[test]
@@ -543,7 +543,7 @@ fn second_message_of_a_node_asks_to_yield_although_the_first_began_the_attempt()
     ballot.answered(0, at(2), vote(TOKEN), at(3));
     ballot.answered(1, at(2), of_another(1), at(3));
     let token = FencingToken::new(TOKEN);
-    assert_eq!(ballot.due(true, at(3)), [(0, Command::Cede { token })]);
+    assert_eq!(ballot.due(true, at(3)), [(0, Command::Yield { token })]);
 }
 
 #[test]
@@ -582,10 +582,10 @@ fn command_that_failed_is_not_repeated_in_its_attempt() {
 #[test]
 fn node_that_became_free_is_asked_once_more() {
     let mut ballot = answered(3, [vote(TOKEN), of_another(1), of_another(2)]);
-    let cede = Command::Cede {
+    let yielding = Command::Yield {
         token: FencingToken::new(TOKEN),
     };
-    send(&mut ballot, 0, cede, 1);
+    send(&mut ballot, 0, yielding, 1);
     ballot.answered(0, at(1), NodeReply::Absent, at(2));
     let again = acquire(Proposal::Known(TOKEN));
     assert_eq!(ballot.due(true, at(2)), [(0, again)]);
@@ -635,7 +635,7 @@ fn end_that_finds_nothing_after_a_lost_answer_denies_nothing() {
 fn unanswered_yield_makes_no_majority_of_votes() {
     let mut ballot = answered(3, [vote(TOKEN), vote(TOKEN), of_another(1)]);
     let token = FencingToken::new(TOKEN);
-    send(&mut ballot, 1, Command::Cede { token }, 1);
+    send(&mut ballot, 1, Command::Yield { token }, 1);
     ballot.looks = LOOKS;
     let progress = ballot.progress(at(30), false);
     assert!(matches!(progress, Progress::Waits(_)), "{progress:?}");
@@ -716,18 +716,18 @@ fn node_that_is_kept_is_not_offered_again_at_once() {
         ballot.answered(node, at(3), of_another(1), at(4));
     }
     let token = FencingToken::new(TOKEN);
-    let cede = Command::Cede { token };
+    let yielding = Command::Yield { token };
     let offered = |ballot: &mut Ballot, now| {
         let due = ballot.due(true, at(now));
-        due.iter().any(|&(_, command)| command == cede)
+        due.iter().any(|&(_, command)| command == yielding)
     };
     assert!(offered(&mut ballot, 21), "the last node is silent");
-    send(&mut ballot, 0, cede, 21);
+    send(&mut ballot, 0, yielding, 21);
     ballot.answered(0, at(21), vote(TOKEN), at(22));
     // The owner looks at the other node in between.
     for now in [23, 30, 31, 40] {
         for (node, command) in ballot.due(true, at(now)) {
-            assert_ne!(command, cede, "at {now}");
+            assert_ne!(command, yielding, "at {now}");
             send(&mut ballot, node, command, now);
             ballot.answered(node, at(now), of_another(1), at(now));
         }

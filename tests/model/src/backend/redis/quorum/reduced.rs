@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::backend::redis::quorum::ballot::node_command::{Command, Proposal};
 use crate::backend::redis::quorum::ballot::patience::Patience;
-use crate::backend::redis::quorum::ballot::place::{Late, Place, Sent, Standing};
+use crate::backend::redis::quorum::ballot::place::{Late, Place, Sent, Standing, Waiters};
 use crate::backend::redis::quorum::ballot::{Ballot, Phase};
 use crate::backend::redis::quorum::votes::{Vote, Votes};
 use crate::background::moment::Moment;
@@ -38,7 +38,7 @@ impl Ballot {
             Time::IsOver => self.reduce_the_last(now),
         }
         for place in &mut self.places {
-            place.was_notified = false;
+            place.waiters = Waiters::Unknown;
             place.outstanding.reduce_queued();
         }
         if self.phase != Phase::Acquires {
@@ -112,12 +112,10 @@ impl Hash for Place {
             Standing::Unknown => 0_u8.hash(hasher),
             Standing::AskAgain => 3_u8.hash(hasher),
             Standing::Held { grant, at } => (1_u8, grant.token, at.as_nanos()).hash(hasher),
-            Standing::Waiting {
-                holder, is_fresh, ..
-            } => (2_u8, holder.0, is_fresh).hash(hasher),
+            Standing::Waiting { holder, view, .. } => (2_u8, holder.0, view).hash(hasher),
         }
         if let Some(Sent {
-            command, at, looks, ..
+            command, at, view, ..
         }) = &self.sent
         {
             match command {
@@ -125,9 +123,9 @@ impl Hash for Place {
                     Proposal::Guess(token) => (0_u8, token).hash(hasher),
                     Proposal::Known(token) => (1_u8, token).hash(hasher),
                 },
-                Command::Cede { token } => (2_u8, token).hash(hasher),
+                Command::Yield { token } => (2_u8, token).hash(hasher),
             }
-            (at.as_nanos(), looks).hash(hasher);
+            (at.as_nanos(), view).hash(hasher);
         }
         let flags = [
             self.sent.is_some(),

@@ -9,7 +9,7 @@ use super::scale::ticks;
 use crate::scripts::random::stage::agree;
 
 impl Modelled<'_> {
-    /// Compares the answer of acquire, cede or hold, after the records were compared.
+    /// Compares the answer of acquire, yield or hold, after the records were compared.
     pub(super) fn answered(
         &mut self,
         who: char,

@@ -127,7 +127,7 @@ impl Modelled<'_> {
         let answer = run(&mut self.records, clock, &self.rules, command, &mut pushed);
         let is_queued = match command.1 {
             Command::Acquire { queues, .. } => queues,
-            Command::Cede { .. } => self.records.lock != lock,
+            Command::Yield { .. } => self.records.lock != lock,
             _ => false,
         };
         if is_queued && matches!(answer, Answer::Waiting { .. }) {

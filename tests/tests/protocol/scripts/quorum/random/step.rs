@@ -28,7 +28,7 @@ pub(super) enum Step {
         proposal: Proposed,
         is_known: bool,
     },
-    Cede(Who, Proposed, Stamp),
+    Yield(Who, Proposed, Stamp),
     Hold(Who, Ticks, Proposed),
     Renew(Who, Ticks),
     Release(Who),
@@ -79,7 +79,7 @@ impl Step {
                     who, ttl, queues, stamp, proposal, is_known,
                 }
             ),
-            5 => (mostly_holder(), last_token(), stamp()).prop_map(|(who, token, stamp)| Step::Cede(who, token, stamp)),
+            5 => (mostly_holder(), last_token(), stamp()).prop_map(|(who, token, stamp)| Step::Yield(who, token, stamp)),
             3 => (who(), ttl(), proposed()).prop_map(|(who, ttl, token)| Step::Hold(who, ttl, token)),
             1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             2 => who().prop_map(Step::Release),
@@ -113,7 +113,7 @@ impl Step {
     fn command(self, node: &mut Modelled<'_>, tally: &mut Tally) -> Result<(), String> {
         node.make_room_for_tokens();
         let (Step::Acquire { who, .. }
-        | Step::Cede(who, ..)
+        | Step::Yield(who, ..)
         | Step::Hold(who, ..)
         | Step::Renew(who, _)
         | Step::Release(who)
@@ -177,11 +177,11 @@ impl Step {
                 };
                 (command, Seen::Reply(node.node.ask(who, &ask)))
             }
-            Step::Cede(_, token, stamp) => {
+            Step::Yield(_, token, stamp) => {
                 let (token, sent) = (token.token(node), stamp.sent(node));
-                let reply = node.node.cede(who, node.scale.token(token), sent);
-                let stamp = stamp.of_cede(node);
-                (Command::Cede { token, stamp }, Seen::Reply(reply))
+                let reply = node.node.yielding(who, node.scale.token(token), sent);
+                let stamp = stamp.of_yield(node);
+                (Command::Yield { token, stamp }, Seen::Reply(reply))
             }
             Step::Hold(_, ttl, token) => {
                 // A holder has a token.
@@ -271,12 +271,12 @@ impl Stamp {
     fn of_new_entry(self, node: &Modelled<'_>) -> Token {
         match self {
             Stamp::LongAgo => token_of(node.now),
-            stamp => stamp.of_cede(node),
+            stamp => stamp.of_yield(node),
         }
     }
 
     /// The same, but one of long ago is kept.
-    fn of_cede(self, node: &Modelled<'_>) -> Token {
+    fn of_yield(self, node: &Modelled<'_>) -> Token {
         match self {
             Stamp::LongAgo => 0,
             Stamp::Away(ticks) => {

@@ -1,0 +1,144 @@
+//! Operators' commands, for either backend.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::backend::any::{AnyBackend, each};
+use crate::backend::memory::memory_inspection::wall_clock;
+use crate::backend::wire::error::WireError;
+use crate::backend::wire::inspection::{Cursor, Line, Listing, RevokeOrder, RevokeReply};
+use crate::backend::wire::notice::notice;
+use crate::error::LockError;
+use crate::key::{LockKey, RecordNames};
+use crate::lease::RevokedBy;
+use crate::state::{HolderRef, LocalHold, LockState, ServerAnswers};
+
+impl AnyBackend {
+    /// Makes a round trip to the servers, without writing.
+    pub(crate) async fn probe(&self) -> Result<(), LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(_) => Ok(()),
+            Remote(remote) => remote.wire.probe().await.map_err(WireError::into_error)
+        )
+    }
+
+    /// Returns the current state of a lock, and its server's time (µs).
+    pub(crate) async fn inspect(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+    ) -> Result<(LockState, u64), LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => {
+                let now = wall_clock().duration_since(UNIX_EPOCH).unwrap_or_default();
+                Ok((memory.inspect(key), u64::try_from(now.as_micros()).unwrap_or(0)))
+            },
+            Remote(remote) => remote.wire.inspect(key, names).await.map_err(WireError::into_error)
+        )
+    }
+
+    /// Returns the next locks of a listing. Dropping this at any await leaves the cursor where it was.
+    pub(crate) async fn page(
+        &self,
+        listing: &Listing,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<LockState>, LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => Ok(memory.page(listing, cursor)),
+            Remote(remote) => remote.wire.page(listing, cursor).await.map_err(WireError::into_error)
+        )
+    }
+
+    /// Sends commands to each server, or to the named one. A memory client has none.
+    pub(crate) async fn ask_servers(
+        &self,
+        server: Option<&str>,
+        commands: &[Vec<String>],
+    ) -> Result<Vec<ServerAnswers>, LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(_) => Ok(Vec::new()),
+            Remote(remote) => {
+                let asked = remote.wire.ask_servers(server, commands).await.map_err(WireError::into_error)?;
+                let servers = asked.into_iter().map(|(server, answers)| ServerAnswers {
+                    server,
+                    answers: answers.map_err(WireError::into_error),
+                });
+                Ok(servers.collect())
+            }
+        )
+    }
+
+    /// Returns the locks that this client holds. Sends nothing.
+    pub(crate) fn held(&self) -> Vec<LocalHold> {
+        each!(self, backend => backend.held())
+    }
+
+    /// Takes a lock from its holder.
+    pub(crate) async fn revoke(
+        &self,
+        key: &LockKey,
+        names: &RecordNames,
+        seen: HolderRef,
+        by: RevokedBy,
+    ) -> Result<RevokeReply, LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => Ok(memory.revoke_seen(key, seen, by)),
+            Remote(remote) => {
+                let notice = notice(by.operation, &by.by, &by.reason);
+                let order = RevokeOrder { seen, notice };
+                remote.wire.revoke(names, &order).await.map_err(WireError::into_error)
+            }
+        )
+    }
+
+    /// Returns the user as whom the client is logged in.
+    pub(crate) fn user(&self) -> &str {
+        each!(self,
+            Memory(_) => "",
+            Remote(remote) => remote.wire.user()
+        )
+    }
+
+    /// Appends a line to the audit in this stream.
+    pub(crate) async fn append(&self, stream: &str, line: &Line) -> Result<(), LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => {
+                memory.append(line);
+                Ok(())
+            },
+            Remote(remote) => remote.wire.append(stream, line).await.map_err(WireError::into_error)
+        )
+    }
+
+    /// Returns the next lines of the audit in this stream. Dropping this at any await leaves the cursor where it was.
+    pub(crate) async fn lines(
+        &self,
+        stream: &str,
+        since: Option<Duration>,
+        cursor: &mut Cursor,
+    ) -> Result<Vec<Line>, LockError> {
+        self.check_process()?;
+        each!(self,
+            Memory(memory) => Ok(memory.lines(since, cursor)),
+            Remote(remote) => {
+                remote.wire.lines(stream, since, cursor).await.map_err(WireError::into_error)
+            }
+        )
+    }
+
+    /// Runs a task to its end, even if the caller goes away.
+    pub(crate) async fn run_to_end<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = Result<T, LockError>> + Send + 'static,
+    ) -> Result<T, LockError> {
+        each!(self,
+            Memory(_) => task.await,
+            Remote(remote) => remote.run_in_background(task).await?
+        )
+    }
+}

@@ -1,0 +1,233 @@
+//! Owns a lease, and releases it when dropped.
+
+use std::future::Future;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::backend::ReleaseOutcome;
+use crate::backend::admission::Admission;
+use crate::backend::any::AnyBackend;
+use crate::backend::caller::Caller;
+use crate::background::in_flight::Counted;
+use crate::background::moment::Moment;
+use crate::error::LockError;
+use crate::lease::fencing_token::FencingToken;
+use crate::lease::{Lease, LossReason, Request};
+use crate::telemetry::LeaseSpan;
+
+/// A lease and the duty to release it: dropping this releases.
+#[derive(Debug)]
+pub(crate) struct HeldLease {
+    /// `Some` until it is released.
+    lease: Option<Arc<Lease>>,
+    backend: AnyBackend,
+    /// `Some` from delivery to the end.
+    span: Option<LeaseSpan>,
+    _in_flight: Counted,
+}
+
+impl HeldLease {
+    /// Begins at once. The caller must await it in the same poll.
+    pub(crate) fn acquire<'a>(
+        backend: &'a AnyBackend,
+        admission: &'a Admission,
+        caller: Caller,
+        request: Request,
+    ) -> impl Future<Output = Result<HeldLease, LockError>> + Send + 'a {
+        let key = request.locks.first().key.clone();
+        let fenced = request.fenced;
+        // Begun outside the future, since a request is large.
+        let begun = admission
+            .enter(&key)
+            .map(|in_flight| (backend.acquire(caller, request), in_flight));
+        async move {
+            let (acquiring, in_flight) = begun?;
+            let acquiring = admission.unless_closed(&key, acquiring);
+            let undelivered = caller.wait(acquiring).await?;
+            let lease = HeldLease::new(backend, in_flight, undelivered.deliver());
+            // A lease that was handed over or retained may have no token yet.
+            if fenced {
+                // Boxed: otherwise each acquisition's future would have room for it.
+                Box::pin(lease.token(caller)).await?;
+            }
+            Ok(lease)
+        }
+    }
+
+    fn new(backend: &AnyBackend, in_flight: Counted, lease: Arc<Lease>) -> HeldLease {
+        HeldLease {
+            lease: Some(lease),
+            backend: backend.clone(),
+            span: None,
+            _in_flight: in_flight,
+        }
+    }
+
+    /// Notes that the caller has the lease.
+    pub(crate) fn delivered(&mut self, now: Moment) {
+        self.backend.delivered(self);
+        self.span = Some(LeaseSpan::begin(&self.trace, now));
+    }
+
+    /// Returns the fencing token, and asks the store if there is none yet.
+    pub(crate) async fn token(&self, caller: Caller) -> Result<FencingToken, LockError> {
+        match self.known_token() {
+            Some(token) => Ok(token),
+            None => caller.wait(self.backend.token(self.shared())).await,
+        }
+    }
+
+    pub(crate) async fn renew(&self) -> Result<(), LockError> {
+        self.backend.renew(self.shared()).await
+    }
+
+    /// Atomically turns the holder into a reader. After an error the lock is no longer held.
+    pub(crate) async fn downgrade(mut self, caller: Caller) -> Result<HeldLease, LockError> {
+        let old = self.take();
+        let outcome = caller.wait(self.backend.downgrade(old.lease.clone())).await;
+        self.downgraded(old, outcome)
+    }
+
+    fn downgraded(
+        mut self,
+        old: Hold,
+        outcome: Result<Arc<Lease>, LockError>,
+    ) -> Result<HeldLease, LockError> {
+        let now = old.lease.now();
+        let label = match &outcome {
+            Ok(_) => "downgraded",
+            Err(error) if error.is_lost() => "lost",
+            Err(_) => "dropped",
+        };
+        let old = old.end(label, now);
+        self.lease = Some(outcome?);
+        self.delivered(now);
+        if old.is_known_lost() {
+            // A shutdown that came during the downgrade could not see the reader's lease, which did not exist yet.
+            self.lose(LossReason::Shutdown);
+        }
+        match self.loss() {
+            None => Ok(self),
+            Some(loss) => Err(self.lost_error(loss)),
+        }
+    }
+
+    /// Takes the lease out, for the backend.
+    fn take(&mut self) -> Hold {
+        let lease = self.lease.take();
+        Hold {
+            lease: lease.expect("a lease is taken only when it ends"),
+            span: self.span.take(),
+        }
+    }
+
+    /// Releases the lock. `Ok` means that it was held until `ended`, as far as is known.
+    ///
+    /// If this is dropped early, the release continues in the background.
+    pub(crate) async fn release(self, caller: Caller, ended: Moment) -> Result<(), LockError> {
+        let report = ReleaseReport::of(self.shared(), ended);
+        let released = caller
+            .wait(self.backend.release(report.lease.clone()))
+            .await;
+        self.finish(report, released)
+    }
+
+    fn finish(mut self, report: ReleaseReport, released: ReleaseOutcome) -> Result<(), LockError> {
+        self.lease = None;
+        let outcome = report.outcome(released);
+        let ReleaseReport { lease, ended, .. } = report;
+        if let Some(span) = self.span.take() {
+            span.end(&lease.trace, outcome.unwrap_or("lost"), ended);
+        }
+        outcome.map(drop).map_err(|loss| lease.lost_error(loss))
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Lease> {
+        self.lease
+            .clone()
+            .expect("a lease is taken only when it is released")
+    }
+}
+
+/// A caller's time with a lease. The backend has the duty to release the lease. Dropping this ends the time, even if
+/// the caller goes away.
+#[derive(Debug)]
+struct Hold {
+    lease: Arc<Lease>,
+    span: Option<LeaseSpan>,
+}
+
+impl Hold {
+    fn end(mut self, outcome: &'static str, ended: Moment) -> Arc<Lease> {
+        if let Some(span) = self.span.take() {
+            span.end(&self.lease.trace, outcome, ended);
+        }
+        self.lease.clone()
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let lease = &self.lease;
+        if let Some(span) = self.span.take() {
+            span.dropped(&lease.trace, || {
+                let outcome = lease.loss().map_or("dropped", |_| "lost");
+                (outcome, lease.now())
+            });
+        }
+    }
+}
+
+/// The state of a lease when its holder was done.
+struct ReleaseReport {
+    lease: Arc<Lease>,
+    ended: Moment,
+    in_time: bool,
+    loss: Option<LossReason>,
+}
+
+impl ReleaseReport {
+    fn of(lease: Arc<Lease>, ended: Moment) -> ReleaseReport {
+        ReleaseReport {
+            in_time: ended < lease.deadline(),
+            loss: lease.loss_at(ended),
+            lease,
+            ended,
+        }
+    }
+
+    /// Returns the value of a label in metrics. These values are stable, whatever the variants are called.
+    fn outcome(&self, released: ReleaseOutcome) -> Result<&'static str, LossReason> {
+        match (released, self.loss) {
+            (_, Some(loss)) => Err(loss),
+            (ReleaseOutcome::NotOurs, None) => Err(self.lease.lose(LossReason::NotOurs)),
+            (_, None) if !self.in_time => Err(LossReason::Expired),
+            (ReleaseOutcome::Freed, None) => Ok("released"),
+            (ReleaseOutcome::Reserved, None) => Ok("reserved"),
+            (ReleaseOutcome::HandedOver, None) => Ok("handed_over"),
+            (ReleaseOutcome::Retained, None) => Ok("retained"),
+            (ReleaseOutcome::NotAwaited, None) => Ok("unheard"),
+            (ReleaseOutcome::Unconfirmed, None) => Ok("unconfirmed"),
+        }
+    }
+}
+
+impl Deref for HeldLease {
+    type Target = Lease;
+
+    fn deref(&self) -> &Lease {
+        self.lease
+            .as_deref()
+            .expect("a lease is taken only when it is released")
+    }
+}
+
+impl Drop for HeldLease {
+    fn drop(&mut self) {
+        if self.lease.is_some() {
+            let hold = self.take();
+            // This comes first: subscribers run when the hold is dropped, and may block.
+            self.backend.abandon(hold.lease.clone());
+        }
+    }
+}
