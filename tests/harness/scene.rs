@@ -202,10 +202,6 @@ pub fn owner_on(server: &RedisServer) -> Option<String> {
 }
 
 /// The locks that are left of a listing.
-///
-/// # Errors
-///
-/// Those of a page.
 pub async fn all_locks(mut locks: Locks) -> Result<Vec<ListedLock>, LockError> {
     let mut all = Vec::new();
     while let Some(page) = locks.next_page().await? {
