@@ -1,8 +1,8 @@
 //! Admission: continues a state while a phase lasts.
 //!
-//! Recovery lets all calls end, so that each waiter is served eventually. Here, the holders of shares stay inside and
-//! renew their leases. A waiter that could join them must get in within a bounded time, even behind waiters whose
-//! process has ended, or does nothing from now on.
+//! Recovery lets all calls end, so that each waiter is served eventually. Here, the holders of
+//! shares stay inside and renew their leases. A waiter that could join them must get in within a
+//! bounded time, even behind waiters whose process has ended or hangs.
 
 use crate::client::{Client, Owner, Phase};
 use crate::configuration::Configuration;
@@ -10,8 +10,8 @@ use crate::recovery::{Course, one_tick};
 use crate::server::{Command, Mode, OwnerId, Share, Site, Ticks};
 use crate::world::World;
 
-/// Whether all are let in that could be inside, with any of the clients paused, and with none. Only a share of the states is
-/// checked, as by [`recovers`](crate::recovery::recovers).
+/// Whether every waiter that could be inside gets in, with each client paused in turn and with none
+/// paused. Only a sample of the states is checked, like in [`recovers`](crate::recovery::recovers).
 pub(crate) fn lets_in(configuration: &Configuration, world: &World, fingerprint: u64) -> bool {
     let every = configuration.recovers.unwrap_or(1);
     if !fingerprint.is_multiple_of(every) || world.mode != Mode::Normal {
@@ -53,8 +53,8 @@ fn lets_in_beside(configuration: &Configuration, world: &World, paused: Option<u
     !waiting.iter().any(waits)
 }
 
-/// How long that may take: a lease of one that does nothing any more, or the time until its waiters are skipped and the last
-/// claim that one of them was granted; and a poll.
+/// The longest time until a waiter gets in: the lease of a paused holder, or the time until paused
+/// waiters are skipped plus the last claim that one of them was granted; and one poll.
 fn longest(configuration: &Configuration) -> Ticks {
     configuration.longest().max(2 * configuration.claim) + 1
 }
@@ -63,13 +63,13 @@ fn is_competing(owner: &Owner) -> bool {
     owner.queues()
 }
 
-/// The clients that go on.
+/// The clients that are not paused.
 fn going(world: &World, paused: Option<u8>) -> impl Iterator<Item = (u8, &Client)> {
     let clients = (0..).zip(&world.clients);
     clients.filter(move |&(id, client)| client.alive && Some(id) != paused)
 }
 
-/// The shares of these owners of clients that go on.
+/// The shares of these owners, without the paused client's.
 fn shares(
     world: &World,
     paused: Option<u8>,
@@ -88,7 +88,8 @@ fn shares(
         .collect()
 }
 
-/// Whether each of those that wait could be inside: there is room for it, and no client that goes on wants the lock alone.
+/// Whether each waiter could be inside: its share fits, and no client that runs wants the lock
+/// alone.
 fn could_be_inside(
     world: &World,
     paused: Option<u8>,

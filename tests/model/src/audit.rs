@@ -1,5 +1,5 @@
-//! The rules of each script run, seen from outside: they compare the records before and after, and know
-//! nothing of how the script works.
+//! The rules of each script run, seen from outside: they compare the records before and after, and
+//! know nothing of the script's code.
 
 mod shares;
 
@@ -80,13 +80,13 @@ pub(crate) struct AuditedRun<'a> {
     pub(crate) mode: Mode,
     /// One bit for each client that announcements reach.
     pub(crate) receivers: u8,
-    /// A waiter that counts as alive for no longer has not polled within a claim's time.
+    /// A waiter with at most this remaining life has not polled within a claim's time.
     pub(crate) silent: Ticks,
-    /// How many waiters a script looks at.
+    /// How many waiters a script examines.
     pub(crate) walk: usize,
     /// Exclusive owners are writers.
     pub(crate) writes: bool,
-    /// The highest token that was ever granted; `turns` is how far a grant must be above it.
+    /// The highest token that was ever granted; `turns` is the least distance of the next grant.
     pub(crate) last: Token,
     pub(crate) turns: Token,
 }
@@ -108,7 +108,7 @@ impl AuditedRun<'_> {
         let (before, after) = (self.before.lock, self.after.lock);
         let ended = self.command.ended();
         let (was, is) = (before.map(who), after.map(who));
-        // Whose shares are taken off is checked apart.
+        // Another rule checks whose shares are removed.
         let was_shared = was == Some(Some(OwnerId::PHASE));
         let becomes_share = self.downgrades() && is == Some(Some(OwnerId::PHASE));
         let is_ended = ended.is_some() && ended == self.before.holder();
@@ -121,7 +121,7 @@ impl AuditedRun<'_> {
         {
             breaches.add(Breach::Taken);
         }
-        // The end of a waiting share serves the next one, also if the lock is free.
+        // When a waiting share ends, the next waiter is served, even if the lock is free.
         let may_make = matches!(
             self.command,
             Command::Acquire { .. }
@@ -135,8 +135,8 @@ impl AuditedRun<'_> {
         let reserves = before
             .and_then(|lock| lock.rest)
             .zip(after.and_then(|lock| lock.rest));
-        // An acquire may find a claim of its own owner, or a lease no longer than it asks for. Whether a
-        // holder relies on more is a property of its own.
+        // An acquire may find a claim of its own owner, or a lease no longer than the requested
+        // one. A separate property checks how long a holder relies on it.
         let may_shorten = matches!(self.command, Command::Acquire { .. });
         if was == is
             && !was_shared
@@ -191,7 +191,7 @@ impl AuditedRun<'_> {
         }
     }
 
-    /// Whether a lock is taken from its holder by an operator.
+    /// Whether an operator takes the lock from its holder.
     fn revokes(&self) -> bool {
         let is_done = matches!(self.answer, Answer::Code(1..));
         is_done
@@ -205,7 +205,8 @@ impl AuditedRun<'_> {
         matches!(self.command, Command::Mint { .. })
     }
 
-    /// Whether the lock was taken past its queue before, and the command leaves that to the next waiter that polls.
+    /// Whether the lock was taken past its queue before, and the command leaves the flag to the
+    /// next waiter that polls.
     fn stays_unflagged(&self) -> bool {
         let is_past = |records: &Records| {
             let lock = records.lock.map(|lock| lock.value);
@@ -271,7 +272,7 @@ impl AuditedRun<'_> {
                 breaches.add(Breach::LostPlace);
             }
         }
-        // Entries that stay come first, in their order, and new ones behind them.
+        // Entries that stay keep their order, and new ones are behind them.
         let before = self.before.queue.entries().iter();
         let stayed = before.filter(|entry| stays(entry.owner));
         let in_order = stayed

@@ -1,4 +1,5 @@
-//! Makes states equal that differ only in names: the order of clients, and the numbers of owners and tokens.
+//! Makes states equal that differ only in names: the order of clients, and the numbers of owners
+//! and tokens.
 
 use crate::backend::wire::PRESENT;
 use crate::client::{Client, Phase};
@@ -18,7 +19,8 @@ pub(crate) fn reduce(world: &mut World, configuration: &Configuration) {
     sort_clients(world);
 }
 
-/// The present connections have one name, and those before them another. Of a call and of an end, only what may follow counts.
+/// Gives the present connections one name, and the closed ones another. Drops the parts of calls
+/// and ends that no longer decide anything.
 fn forget(world: &mut World, may_refuse: bool) {
     let is_several = !world.beside.is_empty();
     for client in &mut world.clients {
@@ -56,7 +58,7 @@ fn sort_clients(world: &mut World) {
     }
     world.clients.sort();
     let rename = |owner: &mut OwnerId| {
-        // No client has the owner of a phase, or of a reserved lock.
+        // Phases and reserved locks have owners that belong to no client.
         if let Some(&client) = renamed.get(usize::from(owner.client)) {
             owner.client = client;
         }
@@ -70,7 +72,7 @@ fn sort_clients(world: &mut World) {
     }
 }
 
-/// Those of each lock, of a replica, and of a primary that another server has replaced.
+/// The records of each lock, of a replica, and of a replaced primary.
 fn all_records(world: &mut World) -> impl Iterator<Item = &mut Records> {
     let replica = world.replica.iter_mut();
     let replica = replica.map(|replica| &mut replica.records);
@@ -99,7 +101,7 @@ fn owners(records: &mut Records, mut rename: impl FnMut(&mut OwnerId)) {
     }
 }
 
-/// An owner's number is its place among those of its client that are named anywhere.
+/// Numbers each owner by its place among the owners of its client that anything names.
 fn compact_owners(world: &mut World) {
     for id in 0..world.clients.len() {
         let mut used = 0_u64;
@@ -111,7 +113,7 @@ fn compact_owners(world: &mut World) {
     }
 }
 
-/// Whether a set of numbers, a bit each, begins at 0 and leaves none out.
+/// Whether a set of numbers, one bit each, is contiguous from 0.
 fn has_no_gap(numbers: u64) -> bool {
     numbers.trailing_ones() == numbers.count_ones()
 }
@@ -121,7 +123,7 @@ fn bit(number: impl Into<i64>) -> u64 {
     bit.expect("few numbers are in use at a time")
 }
 
-/// How many of a set are below `number`.
+/// How many numbers of the set are below `number`.
 fn place_in(numbers: u64, number: impl Into<i64>) -> u8 {
     let below = bit(number) - 1;
     (numbers & below).count_ones() as u8

@@ -29,7 +29,7 @@ impl World {
         }
     }
 
-    /// A command takes only so long to arrive, or it is lost. Clients may be as slow as they like.
+    /// A command arrives within a bounded time or is lost. Clients may be arbitrarily slow.
     fn time_may_pass(&self, configuration: &Configuration) -> bool {
         !self.is_notice_due()
             && self.clients.iter().all(|client| {

@@ -1,5 +1,5 @@
-//! The state of one client: its local queue, owners, leases and connection. It is that of the runtime's
-//! `local_queue`, `acquisition`, `registry`, `watchdog` and `reaper`.
+//! The state of one client: its local queue, owners, leases and connection. The runtime keeps the
+//! same state in `local_queue`, `acquisition`, `registry`, `watchdog` and `reaper`.
 
 use std::convert::Infallible;
 
@@ -22,11 +22,11 @@ pub(crate) struct Client {
     pub(crate) calls_left: u8,
     /// The shares of calls that have not begun, the next one last.
     pub(crate) shares_left: Vec<Share>,
-    /// The locks that each call takes together, in their order; of one lock alone it says nothing.
+    /// The locks that each call takes together, in their order; empty for a single lock.
     pub(crate) together: Vec<u8>,
-    /// The callers that want the whole lock. Its waiters leave the ttl that they ask for.
+    /// The callers that want the whole lock. Each waiter records the ttl that it asks for.
     pub(crate) queue: LocalQueue<Ticks, ()>,
-    /// Those that share it. Each is a head.
+    /// The callers that share the lock. Each is a head.
     pub(crate) sharing: LocalQueue<Ticks, ()>,
     pub(crate) next_number: u8,
     pub(crate) owners: Vec<Owner>,
@@ -43,7 +43,7 @@ pub(crate) struct Owner {
     pub(crate) share: Option<Share>,
     /// A command other than a renewal is unanswered.
     pub(crate) awaits_reply: bool,
-    /// What it has sent. Until it holds the lock, the machine that competes for it has that.
+    /// The commands it has sent. Until it holds the lock, the competing machine has them.
     outstanding: Option<Outstanding>,
     /// Its `end` or `release` was sent.
     pub(crate) is_ended: bool,
@@ -78,22 +78,24 @@ pub(crate) struct Lease {
     /// Zero is none.
     pub(crate) token: Token,
     pub(crate) minting: bool,
-    /// How long its holder relies on the lease, by the holder's clock.
+    /// How long the holder relies on the lease, by its own clock.
     pub(crate) deadline: Ticks,
     pub(crate) body: Body,
     pub(crate) lost: bool,
-    /// What the runtime's decisions know of it.
+    /// The state that the runtime's decisions use.
     pub(crate) holding: Holding,
-    /// A renewal failed, and none was confirmed since; recorded only where leases are retained.
+    /// A renewal failed, and none has been confirmed since; recorded only where leases are
+    /// retained.
     pub(crate) is_unconfirmed: bool,
     /// How long the lease is still retained; zero if it is not.
     pub(crate) retained: Ticks,
     /// The connection broke since the grant; recorded only where leases are retained, for a rule.
     pub(crate) torn: bool,
     pub(crate) downgrades: Downgrade,
-    /// How long the lock is to stay taken although its holder is done.
+    /// How long the lock must stay taken after its holder is done.
     pub(crate) reserves: Ticks,
-    /// The server took the lock anew when it should have become a share. Its client cannot see that.
+    /// The server took a free lock when it should have turned a held one into a share. The client
+    /// cannot see that.
     pub(crate) taken_anew: bool,
 }
 
@@ -101,7 +103,7 @@ pub(crate) struct Lease {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Downgrade {
     No,
-    /// No answer says that it is one.
+    /// No answer has confirmed the share.
     Asked,
     Done,
 }
@@ -138,7 +140,7 @@ impl Owner {
         }
     }
 
-    /// What it has sent. That of a call is made before its first attempt.
+    /// The commands it has sent. A call's record is created before its first attempt.
     pub(crate) fn outstanding(&mut self) -> &mut Outstanding {
         match &mut self.phase {
             Phase::Competing(competing) => {
@@ -150,18 +152,18 @@ impl Owner {
         }
     }
 
-    /// The same, to be passed on.
+    /// The same, for the next phase.
     pub(crate) fn take_outstanding(&mut self) -> Outstanding {
         self.outstanding.take().unwrap_or_default()
     }
 
-    /// It is another's from now on.
+    /// Goes to the next phase.
     pub(crate) fn goes_on(&mut self, outstanding: Outstanding, phase: Phase) {
         (self.outstanding, self.phase) = (Some(outstanding), phase);
         self.awaits_reply = false;
     }
 
-    /// The machine of a call that competes.
+    /// The machine of a competing call.
     pub(crate) fn competing(&mut self) -> &mut Competing<Outstanding> {
         match &mut self.phase {
             Phase::Competing(competing) => competing,
@@ -176,7 +178,7 @@ impl Owner {
         }
     }
 
-    /// The end of one that is being ended.
+    /// The end of an owner that is being ended.
     pub(crate) fn ending(&mut self) -> &mut End {
         match &mut self.phase {
             Phase::Ending(end) => end,
@@ -184,7 +186,7 @@ impl Owner {
         }
     }
 
-    /// Whether it is a head of a local queue, or owes it one.
+    /// Whether the owner is a head of a local queue, or must promote one.
     pub(crate) fn is_head(&self) -> bool {
         match &self.phase {
             Phase::Competing(competing) => competing.heads_queue(),
@@ -194,12 +196,12 @@ impl Owner {
         }
     }
 
-    /// Whether it is in the queue of those that share. One that becomes a share is not.
+    /// Whether the owner is in the queue of sharing callers. A lock that becomes a share is not.
     pub(crate) fn is_among_shares(&self) -> bool {
         matches!(self.phase, Phase::Competing(_)) && self.share.is_some()
     }
 
-    /// Whether it waits in the queue, or will.
+    /// Whether the owner waits in the queue, or will.
     pub(crate) fn queues(&self) -> bool {
         matches!(&self.phase, Phase::Competing(competing) if competing.queues())
     }
@@ -229,7 +231,7 @@ impl End {
         }
     }
 
-    /// Forgets what nothing depends on any more.
+    /// Drops state that nothing depends on.
     pub(crate) fn reduce(&mut self) {
         self.ending.reduce();
         self.has_freed &= self.ending.owes_report();
@@ -238,13 +240,13 @@ impl End {
 }
 
 impl Lease {
-    /// Whether the body may go on.
+    /// Whether the body may continue.
     pub(crate) fn is_valid(&self) -> bool {
         !self.lost && self.deadline > 0
     }
 
-    /// How long the lock is to stay taken if it is released now. A lost lease is not reserved, and one without a body has
-    /// done nothing.
+    /// How long the lock must stay taken if it is released now. A lost lease is not reserved, nor
+    /// is a lease whose body never began.
     pub(crate) fn reservation(&self) -> Ticks {
         if self.is_valid() && self.body == Body::Inside {
             self.reserves
@@ -284,7 +286,7 @@ impl Client {
         }
     }
 
-    /// Whether a call may begin. Where there are several locks, a client has one at a time.
+    /// Whether a call may begin. With several locks, a client makes one call at a time.
     pub(crate) fn may_call(&self) -> bool {
         self.calls_left > 0 && (self.together.is_empty() || self.owners.is_empty())
     }
@@ -328,7 +330,7 @@ impl Client {
                     lease.reserves = (lease.reserves - 1).max(0);
                 }
                 Phase::Ending(End { ending, .. }) => {
-                    // No caller waits for so long: it is told that the outcome is not known.
+                    // No caller waits for so long: it was told that the outcome is unknown.
                     ending.late();
                     ending.pass(TICK);
                 }

@@ -10,7 +10,7 @@ use crate::seeded::Seeded;
 use crate::server::{Mode, Rules, Share, ShareRules, Ticks, Token};
 use crate::world::{Action, World};
 
-/// Whether leases can exclude under the faults of a configuration.
+/// Whether leases can exclude under a configuration's faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Exclusion must hold.
@@ -23,21 +23,21 @@ pub enum Class {
 #[derive(Clone, Debug)]
 pub struct Configuration {
     pub name: &'static str,
-    /// The scenarios that it contains.
+    /// The scenarios that it covers.
     pub about: &'static str,
     /// Calls that each client makes.
     pub calls: Vec<u8>,
-    /// The shares that each client asks for beside them, the first one last.
+    /// The shares that each client asks for in addition to its calls, the first one last.
     pub shares: Vec<Vec<Share>>,
-    /// The locks that the calls of each client name, in the order of the call; of one lock alone it says nothing.
+    /// The locks that each client's calls take, in the order of the call; empty for a single lock.
     pub together: &'static [&'static [u8]],
     /// How many shares one script grants at most.
     pub share_window: usize,
-    /// How many waiters, or lapsed shares, one script looks at.
+    /// How many waiters or lapsed shares one script examines.
     pub walk: usize,
     /// How long a lock outlives its last share.
     pub rounding: Ticks,
-    /// Exclusive owners are writers: their ends are those of shares.
+    /// Exclusive owners are writers: they end by the scripts of shares.
     pub writes: bool,
     /// The faults that may happen, and how often each.
     pub budget: Budget,
@@ -56,14 +56,15 @@ pub struct Configuration {
     pub late: Ticks,
     /// Tokens that one grant owns.
     pub turns: Token,
-    /// How long after a grant a lease is handed over inside a process while waiters queue in Redis; `None`
-    /// is never, queue or not.
+    /// How long after a grant a lease is handed over inside a process while waiters queue in Redis;
+    /// `None` is never, with or without a queue.
     pub local_turns: Option<Ticks>,
     /// How long an uncontended lease is retained after the body; zero is not at all.
     pub retain: Ticks,
-    /// How long a lock stays taken at least, although its body is over.
+    /// The minimum hold: a lock stays taken this long even if its body is over.
     pub at_least: Ticks,
-    /// Every other caller's ttl is longer by this. The first caller's is, if the number of callers is even.
+    /// Every other caller's ttl is longer by this; with an even number of callers the first one's
+    /// is.
     pub mixed: Ticks,
     /// A renewal that asks for less than a whole ttl.
     pub short_renewal: Option<Ticks>,
@@ -71,12 +72,12 @@ pub struct Configuration {
     pub publish_counts: bool,
     /// Leases are confirmed when their server may be another.
     pub confirms: bool,
-    /// How long clients take to notice that another server has taken over, while the old one serves them; zero if that
-    /// one is gone.
+    /// How long clients take to notice that another server has taken over, while the old one serves
+    /// them; zero if the old one is gone.
     pub notice: Ticks,
     /// How far the clock of the next server is behind; negative is ahead.
     pub skew: Ticks,
-    /// A client ignores announcements of owners that it has ended, since it has forgotten them.
+    /// A client forgets ended owners, and ignores announcements that name them.
     pub forgets: bool,
     /// Bodies cannot be stopped.
     pub synchronous: bool,
@@ -84,7 +85,7 @@ pub struct Configuration {
     pub takes: bool,
     /// An uncontended lock is released by a command that compares and deletes.
     pub deletes: bool,
-    /// One in so many states is run on without faults, to check that it recovers.
+    /// One in this many states is continued without faults, to check that it recovers.
     pub recovers: Option<u64>,
     pub seeded: Option<Seeded>,
     pub removed: Option<SafetyLine>,
@@ -112,13 +113,13 @@ impl Configuration {
         self.shares.iter().any(|shares| !shares.is_empty()) || self.budget.allows(Fault::Downgrade)
     }
 
-    /// How many locks there are beside the first.
+    /// How many locks there are in addition to the first.
     pub(crate) fn beside(&self) -> usize {
         let named = self.together.iter().copied().flatten().max();
         named.map_or(0, |&last| usize::from(last))
     }
 
-    /// The locks of a client's calls, in the order in which they take them.
+    /// The locks of a client's calls, in acquisition order.
     pub(crate) fn order(&self, client: usize) -> Vec<u8> {
         let mut locks = self
             .together
@@ -143,8 +144,8 @@ impl Configuration {
         self.ttl + self.mixed.max(0)
     }
 
-    /// How long anything can last that a failover brought back: a lease, or an entry that is granted the lock in the
-    /// last tick that it counts as alive. Counted where leases are confirmed.
+    /// The longest life of a record that a failover restored: a lease, or an entry that is granted
+    /// the lock in its last live tick. Counted where leases are confirmed.
     pub(crate) fn longest_brought_back(&self) -> Ticks {
         if !self.confirms {
             return 0;

@@ -1,8 +1,8 @@
-//! Safety lines of the runtime that a search can remove, as in its `control`.
+//! Safety lines of the runtime that a search can remove, like the runtime's `control`.
 
 use std::cell::Cell;
 
-/// Whether the line of that name is removed.
+/// Whether the line with this name is removed.
 macro_rules! is_removed {
     ($name:ident) => {
         $crate::control::SafetyLine::$name.is_removed()
@@ -10,7 +10,7 @@ macro_rules! is_removed {
 }
 pub(crate) use is_removed;
 
-/// A line of the runtime without which a lock is not safe, in a file that the model shares.
+/// A line of a shared file of the runtime whose absence makes a lock unsafe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(
     non_camel_case_types,
@@ -32,13 +32,13 @@ thread_local! {
 }
 
 impl SafetyLine {
-    /// Whether the present thread is to be without the line.
+    /// Whether the line is removed on the current thread.
     pub(crate) fn is_removed(self) -> bool {
         REMOVED.get() == Some(self)
     }
 }
 
-/// Puts the line that the present thread is without back when this is dropped.
+/// Restores the removed line of the current thread on drop.
 pub(crate) struct Removed(());
 
 impl Removed {

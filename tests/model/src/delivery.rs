@@ -10,7 +10,7 @@ use crate::server::{
 };
 use crate::world::World;
 
-/// The bits of scripts, beside those of plain locks and of shares.
+/// The bits of the scripts that are neither for plain locks nor for shares.
 const RESERVES: u16 = 1 << 8;
 const MINTS: u16 = 1 << 9;
 
@@ -41,7 +41,7 @@ impl World {
         };
         let of_shares = request.share.is_some()
             || configuration.writes && matches!(request.kind, Kind::End { .. });
-        // There is one script for that, since a share has no minimum.
+        // One script serves both, since a share has no minimum.
         let script = script << if of_shares && script < RESERVES { 4 } else { 0 };
         if request.has_text {
             self.scripts |= script;
@@ -98,7 +98,7 @@ impl World {
         answer
     }
 
-    /// Runs a script, and announces what it says. Returns the records before it, and its answer.
+    /// Runs a script and sends its announcements. Returns the previous records and the answer.
     pub(crate) fn run_command(
         &mut self,
         server: Server,
@@ -163,7 +163,7 @@ impl World {
         (before, run.answer)
     }
 
-    /// Notes for how long a lock has to stay taken, and if an end frees it before.
+    /// Notes how long a lock must stay taken, and whether an end frees it early.
     fn note_reserve(&mut self, before: &Records, command: Command, answer: Answer) {
         if let (Command::Reserve { ttl, .. }, Answer::Code(1)) = (command, answer) {
             self.minimum = ttl;
@@ -181,12 +181,12 @@ impl World {
         }
     }
 
-    /// Notes that an end has freed what its owner held.
+    /// Notes that an end has freed its owner's locks.
     fn note_freed(&mut self, before: &Records, command: Command) {
         let Some(owner) = command.ended() else {
             return;
         };
-        // A share that has lapsed is taken off like any other, as long as no lock came between.
+        // A lapsed share is removed like any other, unless a lock came in between.
         let has_it = |records: &Records| {
             let mut members = records.members().iter();
             records.holder() == Some(owner) || members.any(|member| member.owner == owner)
@@ -196,7 +196,7 @@ impl World {
         }
     }
 
-    /// Notes that the owner has nothing any more of what it held until now.
+    /// Notes that the owner has lost everything that it held.
     pub(crate) fn note_freed_of(&mut self, owner: OwnerId) {
         let client = self.client(owner.client);
         if let Some(index) = client.find(owner.number)
@@ -220,7 +220,7 @@ impl World {
         }
     }
 
-    /// Notes if a lock that should become a share is taken anew, since it was lost.
+    /// Notes if a downgrade takes a lock that was lost before.
     fn note_taken_anew(&mut self, before: &Records, command: Command, answer: Answer) {
         let Command::Downgrade { owner, .. } = command else {
             return;
@@ -248,7 +248,7 @@ impl World {
     }
 }
 
-/// What a client's request asks for. `writes`: its exclusive owners are writers.
+/// The command of a client's request. `writes`: its exclusive owners are writers.
 fn command_of(id: u8, request: &Request, writes: bool) -> Command {
     let name = |number| OwnerId { client: id, number };
     let owner = name(request.number);
@@ -294,7 +294,7 @@ fn of_share(kind: Kind, owner: OwnerId, share: Share) -> Command {
     }
 }
 
-/// An answer without the parts by which clients only choose the time of their next poll.
+/// The answer without the parts that only time a client's next poll.
 fn plain(answer: Answer) -> Answer {
     match answer {
         Answer::Waiting { .. } | Answer::WaitingForShares { .. } => Answer::Waiting {

@@ -1,8 +1,9 @@
-//! The checker: visits every state that can be reached, nearest first, and checks each of them once.
+//! The checker: visits every reachable state, nearest first, and checks each one once.
 //!
-//! States are known by 64-bit fingerprints. A table has the predecessor of each state, so that the steps to a broken
-//! rule can be repeated. Next best: stateright, which copies the steps to each next state and looks every property up
-//! in a shared map. That took half of the time.
+//! A 64-bit fingerprint identifies a state. A table stores the predecessor of each state, so that
+//! the steps to a broken rule can be repeated. stateright was the next best choice, but it copies
+//! the steps to each next state and looks every property up in a shared map, which took half of the
+//! time.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -19,7 +20,7 @@ pub(crate) trait Model {
 
     fn name(&self) -> &'static str;
 
-    /// The line that the scripts are without.
+    /// The safety line that is removed, if any.
     fn removed(&self) -> Option<SafetyLine>;
 
     fn first(&self) -> Self::State;
@@ -27,10 +28,10 @@ pub(crate) trait Model {
     /// Appends the actions that may come next.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    /// Does an action.
+    /// Performs an action.
     fn step(&self, state: &mut Self::State, action: Self::Action);
 
-    /// Makes states equal that make no difference.
+    /// Makes states equal whose difference does not matter.
     fn reduce(&self, state: &mut Self::State);
 
     fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
@@ -49,7 +50,7 @@ pub(crate) struct Property<M: Model + ?Sized> {
     holds: Condition<M>,
 }
 
-/// Says of a state and its fingerprint whether a property holds.
+/// Whether a property holds in a state with this fingerprint.
 type Condition<M> = Box<dyn Fn(&M, &<M as Model>::State, u64) -> bool>;
 
 impl<M: Model> Property<M> {
@@ -80,7 +81,7 @@ impl<M: Model> Property<M> {
     }
 }
 
-/// Where a property must hold.
+/// In which states a property must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     Always,
@@ -101,11 +102,11 @@ pub(crate) struct Search {
     pub(crate) depth: usize,
     /// Each broken rule, with the shortest steps to it.
     pub(crate) broken: BTreeMap<&'static str, Vec<String>>,
-    /// The properties that should hold in some state, and hold in none.
+    /// The properties that should hold in some state, but hold in none.
     pub(crate) unseen: Vec<&'static str>,
 }
 
-/// The fingerprint of each state that was reached, and of the one before it.
+/// The fingerprint of each state that was reached, and of its predecessor.
 type Reached = HashMap<u64, u64, BuildHasherDefault<Identity>>;
 
 pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
@@ -161,7 +162,7 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
     }
 }
 
-/// The steps from the first state to the one of this fingerprint.
+/// The steps from the first state to the state with this fingerprint.
 fn steps_to<M: Model>(mark: u64, model: &M, reached: &Reached) -> Vec<String> {
     let mut marks = vec![mark];
     loop {
@@ -198,7 +199,7 @@ pub struct Report {
     pub took: Duration,
     /// Each broken rule, with the shortest steps to it.
     pub broken: BTreeMap<&'static str, Vec<String>>,
-    /// The properties that should hold in some state, and hold in none.
+    /// The properties that should hold in some state, but hold in none.
     pub unseen: Vec<&'static str>,
 }
 
@@ -235,7 +236,8 @@ impl Report {
         }
     }
 
-    /// Prints the report. Panics unless every rule holds, and every property was seen that should hold in some state.
+    /// Prints the report. Panics unless every rule holds, and every property that should hold in
+    /// some state was seen.
     pub fn expect_sound(&self) {
         println!("{self}");
         assert!(self.broken.is_empty(), "{:#?}", self.broken);

@@ -1,4 +1,4 @@
-//! The faults that may come next, and what each of them does.
+//! The faults that may come next, and their effects.
 
 use crate::backend::engine::local_queue::LocalQueue;
 use crate::client::{Body, Phase};
@@ -264,7 +264,7 @@ impl World {
         Ok(())
     }
 
-    /// The operator has seen the grant before this one, and then this one.
+    /// One operator saw the previous grant, and another the present one. Both revoke.
     fn revoke(&mut self, configuration: &Configuration) {
         let (token, owner) = self.grant().expect("another program's lock is not revoked");
         let other = OwnerId {
@@ -301,7 +301,7 @@ impl World {
         Ok(())
     }
 
-    /// A key of another type takes the place of the one that was there.
+    /// Replaces a key by a key of another type.
     fn impair(&mut self, mode: Mode) {
         self.mode = mode;
         match mode {

@@ -5,7 +5,7 @@ listed! {
     Fault {
         /// A caller's wait is over, or its future is dropped.
         GiveUp,
-        /// A call makes one attempt, beside the waiters.
+        /// A call makes one attempt, without joining the waiters.
         Try,
         /// A process ends without a release.
         Crash,
@@ -15,9 +15,9 @@ listed! {
         Double,
         /// A command is not answered in time, on a connection that stays.
         Timeout,
-        /// A connection breaks; what it carried to the server may still arrive.
+        /// A connection breaks; its commands may still reach the server.
         Tear,
-        /// A client gets no announcement any more, and the server does not count it as a receiver.
+        /// A client gets no further announcements, and the server does not count it as a receiver.
         Unsubscribe,
         /// The server forgets its scripts.
         Flush,
@@ -33,7 +33,7 @@ listed! {
         Delete,
         /// Another program deletes the second of several locks.
         DeleteBeside,
-        /// An operator takes the lock from its holder, which does not hear of that before it asks.
+        /// An operator takes the lock from its holder, which learns of it only when it asks.
         Revoke,
         /// The fence is evicted, or expires.
         LoseFence,

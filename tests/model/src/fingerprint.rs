@@ -32,7 +32,8 @@ impl Fingerprint {
         }
     }
 
-    /// Adds a number that is mostly small: as one byte, or as nine that begin with one that no small number has.
+    /// Adds a number that is usually small: as one byte, or as nine that begin with a byte that no
+    /// small number has.
     #[inline(always)]
     fn add_small(&mut self, number: u64) {
         const LARGE: u64 = 0xFF;
@@ -98,13 +99,13 @@ impl Hasher for Fingerprint {
     }
 
     fn finish(&self) -> u64 {
-        // The number of bits that are left over counts as well.
+        // The number of leftover bits counts as well.
         let rest = mix(self.mixed, self.fields as u64);
         mix(rest, self.bits.into())
     }
 }
 
-/// The hasher of what is a fingerprint already.
+/// A hasher for values that are already fingerprints.
 #[derive(Default)]
 pub(crate) struct Identity(u64);
 

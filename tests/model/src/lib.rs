@@ -1,104 +1,111 @@
 //! The protocol of `lock-runtime` as a model that a checker explores to exhaustion.
 //!
-//! `cargo test -p lock-model` explores the small configurations of [`configurations`], and with `LOCK_TEST_LONG=1` all of
-//! them, and prints how many states these have. It also walks at random through larger ones ([`Walk`]).
-//! `cargo run -p lock-model -- --walk 1h [name…]` goes on with that, and without `--walk` it explores the named configurations,
-//! and shows the steps that break a rule.
+//! `cargo test -p lock-model` explores the small configurations of [`configurations`], and with
+//! `LOCK_TEST_LONG=1` all of them, and prints their numbers of states. It also walks at random
+//! through larger ones ([`Walk`]). `cargo run -p lock-model -- --walk 1h [name…]` continues these
+//! walks. Without `--walk` it explores the named configurations, and shows the steps that break a
+//! rule.
 //!
 //! # What is modelled
 //!
-//! - `backend`: files of the runtime, as they ship: among others the machines that compete for a lock, decide what becomes of it
-//!   when its holder is done, and end its owner.
+//! - `backend`: files of the runtime, as they ship. They include the machines that compete for a
+//!   lock, decide what follows when its holder is done, and end its owner.
 //! - [`server`]: the scripts of plain locks and of shares, as pure functions. The test `scripts/random` of
 //!   `lock-tests` runs random sequences on them and on a real server, and compares answers, announcements and
 //!   records.
-//! - `client`, `conduct`: a client's steps, each from one wait to the next. The machines decide; these carry out their commands
-//!   and tell them what came of it. Of their own they have renewals, the loss by the local clock, mints, and locks that become
-//!   shares.
+//! - `client`, `conduct`: a client's steps, each from one wait to the next. The machines decide;
+//!   these modules carry out their commands and report the outcomes. They implement renewals, the
+//!   loss by the local clock, mints and downgrades themselves.
 //! - `conduct::acquisition` and `conduct::leases` have the plain command that takes a free lock without a token, and the mint of
 //!   a token for a body that asks. A configuration that `takes` begins with that command.
 //! - `network`: one connection for each client, in order both ways. A connection that is torn down loses
 //!   its replies. Its commands are lost or arrive late, in order.
 //! - `faults`, `fault_steps`: the faults and what each of them does.
-//! - `moves`, `move_steps`: the lock goes from one server to another, with its slot or when a replica takes over. What
-//!   clients do then is in `conduct::moves`.
-//! - `audit`, `properties`: what must hold. Each script's run is compared from outside with what
-//!   may change; states are compared with the invariants.
-//! - `recovery`: every 64th state is run on without faults. Every call must then be served, and no record
-//!   be left. (A checker that sees each state once cannot see that all histories end well.)
-//! - `admission`: every 64th state in which the lock is shared is run on while those inside stay there, with each client
-//!   paused, and with none. Whoever could be inside must be let in by the end of a lease, or of two claims.
+//! - `moves`, `move_steps`: the lock goes from one server to another, with its slot or when a
+//!   replica takes over. `conduct::moves` has the reactions of clients.
+//! - `audit`, `properties`: the rules. Each script's run is compared from outside with the changes
+//!   that it may make; states are compared with the invariants.
+//! - `recovery`: every 64th state is continued without faults. Every call must then be served, and
+//!   no record may remain. (A checker that sees each state once cannot see that all histories end
+//!   well.)
+//! - `admission`: every 64th state in which the lock is shared is continued while the holders stay
+//!   inside, with each client paused in turn and with none paused. Every waiter that fits must get
+//!   in within a lease, or within two claims.
 //! - `together`: calls that take several locks.
-//! - [`quorum`]: a lock on a majority of nodes, with the scripts of a node and the ballot of an owner. It is a model of its
-//!   own, since each node is a server of its own.
+//! - [`quorum`]: a lock on a majority of nodes, with the scripts of a node and the ballot of an
+//!   owner. It is a separate model, since each node is an independent server.
 //!
 //! # Bounds
 //!
 //! A configuration has up to three clients, up to four calls of one client, and a budget of each fault.
-//! Nothing else is bounded: histories have any length. Time goes in steps. Each client may be slow at every
-//! point, which is what a pause is. Leases, claims, heartbeats and windows are a few steps long, in the
-//! proportions of the real ones. A command arrives within `delay` steps on a live connection and `late`
-//! steps on a dead one, or never; answers take any time. Polls come at any time, not only when they are
-//! due. All clocks run at the same speed: the margin of a deadline is arithmetic, and tested in
-//! `lock-runtime`.
+//! Nothing else is bounded: histories have any length. Time advances in steps. Each client may be
+//! slow at every point, which models a pause. Leases, claims, heartbeats and windows are a few
+//! steps long, in the proportions of the real ones. A command arrives within `delay` steps on a
+//! live connection and `late` steps on a dead one, or never; answers take any time. Polls come at
+//! any time, not only when they are due. All clocks run at the same speed: the margin of a deadline
+//! is arithmetic, and tested in `lock-runtime`.
 //!
-//! States count as one if they differ only in which client is which, in when they happen, or in the numbers
-//! of tokens and owners (`canonical`). The checker knows states by 64-bit fingerprints. For some millions of
-//! states the chance that two share one is below one in a million.
+//! States count as one if they differ only in the order of clients, in absolute time, or in the
+//! numbers of tokens and owners (`canonical`). A 64-bit fingerprint identifies a state. With some
+//! millions of states the chance of a collision is below one in a million.
 //!
-//! One script grants one or two shares instead of 32, and looks at four waiters instead of 128. An owner has one
-//! entry in the queue, while a lock that becomes a share may have two there: one without and one with the tag.
+//! One script grants one or two shares instead of 32, and examines four waiters instead of 128. An
+//! owner has one entry in the queue, while a downgraded lock may have two there: one without and
+//! one with the tag.
 //!
-//! Doubled commands arrive twice in a row: a connection keeps its order, and clients do not repeat
-//! a command on a second connection without counting the first as unanswered. Of a doubled end its client
-//! knows, as of one that the wire repeats. Forks are not
-//! modelled: a forked child sends nothing.
+//! A duplicated command arrives twice in a row: a connection keeps its order, and clients do not
+//! repeat a command on a second connection without counting the first as unanswered. The client
+//! knows about a duplicated end, just as it does when the wire repeats one. Forks are not modelled:
+//! a forked child sends nothing.
 //!
 //! # Scenarios
 //!
-//! Each configuration says which scenarios it contains (`configurations`, `quorum`). Pauses before the
-//! hand-over, in mid-poll, and between the body's end and the release are in every one.
+//! Each configuration lists the scenarios that it covers (`configurations`, `quorum`). All of them
+//! include pauses before the hand-over, in mid-poll, and between the body's end and the release.
 //!
 //! `conduct::local_turns` states the rule of local turns and of retained leases exactly.
 //!
-//! Where no lease can exclude (`Class::Fenced`), tokens must rise with every grant. If one server grants, and its clock
-//! is not behind, the server's holder must have the highest token of all holders. A resource that refuses tokens below the highest it has seen
-//! then refuses every stale write. Shares of one phase have one token, so it does not tell them from each other.
+//! Where no lease can exclude (`Class::Fenced`), tokens must rise with every grant. If one server
+//! grants, and its clock is not behind, the server's holder must have the highest token of all
+//! holders. A resource that refuses tokens below the highest it has seen then refuses every stale
+//! write. Shares of one phase have one token, so the resource cannot distinguish them.
 //!
 //! # Locks without a token
 //!
-//! A plain command takes a lock that is free whoever queues. So it may overtake a live waiter, but only after a holder lost
-//! the lock, and until that waiter polls: in every other case the lock of a queue goes from holder to holder. Among the bodies
-//! that asked for a token these rise in the order of holding. One that did not ask has none to be compared.
+//! A plain command takes a free lock even if waiters queue. So it may overtake a live waiter, but
+//! only after a holder lost the lock, and until that waiter polls: in every other case a lock with
+//! a queue goes from holder to holder. Among the bodies that asked for a token, tokens rise in the
+//! order of holding. A body that did not ask has none to compare.
 //!
 //! # Moves
 //!
-//! Nothing is lost while a slot moves, or when a server takes over that has every change and whose clock is not ahead:
-//! every rule holds. Where a failover loses changes, or two primaries serve for a while, two bodies may run. Then these
-//! rules hold:
+//! Nothing is lost while a slot moves, or when a server takes over that has every change and whose
+//! clock is not ahead: every rule holds. When a failover loses changes, or two primaries serve for
+//! a while, two bodies may run. Then these rules hold:
 //!
 //! - A holder that the new primary does not know has not noticed it yet, or is asking it ([`properties::INFORMED`]).
 //! - No client uses the old primary for longer than it takes to notice the new one ([`properties::NOTICED`]).
-//! - An owner that ended before, and is back, is gone after the longest lease, or the heartbeat and the claim of a
-//!   waiter ([`properties::BROUGHT_BACK`]).
-//! - Tokens rise with every grant of either primary. If the new one's clock is behind, and the last grants are lost,
-//!   they rise with every grant that the new one knows of.
+//! - An ended owner that a failover restores is gone after the longest lease, or the heartbeat and
+//!   the claim of a waiter ([`properties::BROUGHT_BACK`]).
+//! - Tokens rise with every grant of either primary. If the new primary's clock is behind, and the
+//!   last grants are lost, they rise with every grant that it knows.
 //! - Every call is served.
 //!
-//! A server whose clock is behind takes every token from the fence. Two primaries know the same scripts. A message of
-//! one of a slot's two nodes reaches clients of the other by the bus, and counts no receiver there. Shares and retained
-//! leases do not move in this model.
+//! A server whose clock is behind takes every token from the fence. Two primaries know the same
+//! scripts. The cluster bus carries a message from one node of a moving slot to clients of the
+//! other, and counts no receiver there. Shares and retained leases do not move in this model.
 //!
 //! # Mistakes
 //!
-//! [`Seeded`] and [`quorum::Mistake`] list mistakes that the model can make, and `tests/explorations/mistakes.rs` asserts that
-//! each is found. `tests/explorations/controls.rs` removes safety lines of the runtime ([`SafetyLine`]). Two of the first
-//! were mistakes of the runtime that the model found: [`Seeded::ForgottenInTime`] and [`Seeded::SuccessorForgotten`].
-//! Five were mistakes in the design of shares: [`Seeded::EndedStaysQueued`], [`Seeded::SharesNamedAgain`],
-//! [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and [`Seeded::CountedTwice`]. The head of `conduct::shares`
-//! has the rules of locks that become shares.
+//! [`Seeded`] and [`quorum::Mistake`] list mistakes that the model can make, and
+//! `tests/explorations/mistakes.rs` asserts that each is found. `tests/explorations/controls.rs`
+//! removes safety lines of the runtime ([`SafetyLine`]). The model found two of the mistakes in the
+//! runtime: [`Seeded::ForgottenInTime`] and [`Seeded::SuccessorForgotten`]. It found five in the
+//! design of shares: [`Seeded::EndedStaysQueued`], [`Seeded::SharesNamedAgain`],
+//! [`Seeded::DowngradeTakes`], [`Seeded::DowngradeRenewsAlone`] and [`Seeded::CountedTwice`].
+//! `conduct::shares` documents the rules of locks that become shares.
 
-// The examples of the files that it shares are tested where they ship.
+// Doctests of the shared files run where those files ship.
 #![cfg(not(doctest))]
 #![allow(
     missing_docs,
@@ -120,7 +127,7 @@ macro_rules! listed {
     };
 }
 
-/// A budget of these events, each with how often it may happen.
+/// A budget of these events, with the number of times that each may happen.
 macro_rules! budget {
     ($($event:ident: $times:literal),+) => {
         Budget { $($event: $times,)+ ..NOTHING }

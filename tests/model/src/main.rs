@@ -1,7 +1,8 @@
 //! Explores the configurations of the tests, or the named ones.
 //!
-//! `--walk TIME`, such as `90s`, `10m` or `1h`, walks through those for walks instead, one after another, until the time is
-//! over or a rule is broken. The first walk has the number `LOCK_TEST_SEED`, or another one in each run.
+//! `--walk TIME`, such as `90s`, `10m` or `1h`, walks through the configurations for walks instead,
+//! one after another, until the time is over or a rule is broken. The first walk has the number
+//! `LOCK_TEST_SEED`, or a different one in each run.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use lock_model::{Enough, Explore, Report, Walked, configurations, seed};
 
 const USAGE: &str = "usage: lock-model [--walk TIME] [NAME…]";
 
-/// How long each configuration has, before the walks go on in the next one.
+/// How long each configuration is walked before the next one has its turn.
 const TURN: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
@@ -38,7 +39,7 @@ fn explore(names: &[&str]) {
     let all = configurations::all().into_iter();
     let named = all.filter(|configuration| is_named(names, configuration.name));
     named.for_each(|configuration| show(&configuration.explore()));
-    // The deep ones take long.
+    // The deep configurations take long.
     let deep = DEEP.iter().filter(|_| !names.is_empty());
     let quorums = CONFIGURATIONS.iter().chain(deep);
     let named = quorums.filter(|quorum| is_named(names, quorum.name));
@@ -52,7 +53,7 @@ fn show(report: &Report) {
     }
 }
 
-/// Walks for this time. The walks of one configuration have numbers that follow each other.
+/// Walks for this time. The walks of one configuration have consecutive numbers.
 fn walk(names: &[&str], time: Duration) -> ExitCode {
     let all = lock_model::walks();
     let mut named: Vec<_> = all

@@ -1,4 +1,4 @@
-//! The steps of a move, and what each server does with a command meanwhile.
+//! The steps of a move, and how each server treats commands meanwhile.
 
 use crate::client::Client;
 use crate::conduct::Verdict;
@@ -9,7 +9,7 @@ use crate::server::{Mode, Ticks, Token};
 use crate::world::{Action, World};
 
 impl World {
-    /// What the server of a command does with it.
+    /// How the command's server treats it.
     pub(crate) fn reception(&self, request: &Request) -> Reception {
         let arrived = match (&self.source, request.server) {
             (Some(Source::Moved), Server::Source) => {
@@ -29,13 +29,13 @@ impl World {
             Server::Source if named.and(here).is_empty() => {
                 Reception::Redirects { has_moved: false }
             }
-            // A key alone need not exist.
+            // A single key need not exist.
             Server::Target if has_all || named.is_one() => Reception::Runs(self.mode),
             _ => Reception::Refuses,
         }
     }
 
-    /// Runs `act` where the records of this server are those of the world.
+    /// Runs `act` with this server's records in the place of the world's.
     pub(crate) fn on_server<T>(&mut self, server: Server, act: impl FnOnce(&mut World) -> T) -> T {
         self.swap_records(server);
         let result = act(self);
@@ -69,7 +69,8 @@ impl World {
         }
     }
 
-    /// Whether a message of this server reaches a client: by its connection there, or by the bus of a cluster.
+    /// Whether this server's messages reach a client: through its connection there, or through the
+    /// bus of a cluster.
     pub(crate) fn reaches(&self, server: Server, client: &Client) -> bool {
         let is_bus = matches!(self.source, Some(Source::Moving(_) | Source::Moved));
         client.subscribed && (is_bus || client.connection.server == server)
@@ -108,7 +109,7 @@ impl World {
         self.break_connections(configuration)
     }
 
-    /// From now on the clock of the next server counts. Leases and heartbeats end at a time of day.
+    /// Switches to the clock of the next server. Leases and heartbeats end at a time of day.
     fn step_to_next_clock(&mut self, configuration: &Configuration) {
         self.records.advance(-configuration.skew);
         self.records.forget_since_when();
@@ -121,7 +122,7 @@ impl World {
         self.begin_move();
     }
 
-    /// The server of all connections is the source of a move from now on.
+    /// The server of all connections becomes the source of a move.
     fn begin_move(&mut self) {
         for client in &mut self.clients {
             let connection = &mut client.connection;
@@ -132,7 +133,7 @@ impl World {
         }
     }
 
-    /// The steps of an operator that moves a slot.
+    /// The steps by which an operator moves a slot.
     pub(crate) fn steps_of_slot(&self, actions: &mut Vec<Action>) {
         let Some(Source::Moving(arrived)) = self.source else {
             return;
@@ -146,7 +147,8 @@ impl World {
         }
     }
 
-    /// A key arrives at the target. Lock and queue keep the time that is left to them, heartbeats the time of day.
+    /// A key arrives at the target. Lock and queue keep their remaining time, heartbeats their time
+    /// of day.
     pub(crate) fn move_key(&mut self, key: Key, configuration: &Configuration) {
         if let Some(Source::Moving(arrived)) = &mut self.source {
             *arrived = arrived.or(Keys::of(&[key]));
@@ -171,7 +173,7 @@ impl World {
         is_replaced && connection.server == Server::Source && !connection.has_noticed
     }
 
-    /// Whether a client has had all the time that it takes to notice.
+    /// Whether a client has used up the time that it may take to notice.
     pub(crate) fn is_notice_due(&self) -> bool {
         let mut clients = self.clients.iter();
         matches!(self.source, Some(Source::Primary { left: ..=0, .. }))
@@ -188,7 +190,7 @@ impl World {
         }
     }
 
-    /// Forgets where keys were that are gone, and a server that no client uses any more.
+    /// Forgets where deleted keys were, and a server that no client uses.
     pub(crate) fn forget_source(&mut self) {
         if let Some(Source::Moving(arrived)) = &mut self.source {
             *arrived = arrived.and(Keys::existing(&self.records));

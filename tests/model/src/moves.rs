@@ -1,10 +1,10 @@
 //! Moves of the lock from one server, the source, to another, the target.
 //!
-//! A slot of a cluster moves key by key. Until it has moved, each of its keys is on one of two nodes, and a command
-//! runs on a node that has all of the command's keys. Nothing is lost.
+//! A slot of a cluster moves key by key. Until the move is complete, each of its keys is on one of
+//! two nodes, and a command runs on a node that has all of the command's keys. Nothing is lost.
 //!
-//! A replica takes over with all records, or without the last changes. The old primary is gone, or serves clients until
-//! they notice. The new primary does not know the grants of that time.
+//! A replica takes over with all records, or without the last changes. The old primary is gone, or
+//! serves clients until they notice. The new primary does not know the grants of that time.
 
 use crate::network::{Kind, Request};
 use crate::server::{Mode, Records, Ticks, Token};
@@ -91,7 +91,7 @@ pub(crate) enum Source {
     Moving(Keys),
     /// The slot has moved.
     Moved,
-    /// Another server has taken over, and this one still serves those that have not noticed.
+    /// Another server has taken over, and this one still serves clients that have not noticed.
     Primary {
         records: Records,
         /// How long it may take a client to notice; negative once that time is over.
@@ -113,11 +113,12 @@ impl Source {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Replica {
     pub(crate) records: Records,
-    /// The highest token that was granted before it got these records; counted only where its clock does not know.
+    /// The highest token granted before this copy of the records; counted only where its clock does
+    /// not know it.
     pub(crate) last: Token,
 }
 
-/// What a server does with a command.
+/// How a server treats a command.
 pub(crate) enum Reception {
     /// Runs its script, under this impairment.
     Runs(Mode),

@@ -9,7 +9,8 @@ use crate::backend::wire::PRESENT;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::server::{Answer, Share, Ticks, Token};
 
-/// Where a command goes. There are two servers only while the lock moves from one to the other.
+/// The destination of a command. There are two servers only while the lock moves from one to the
+/// other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Server {
     /// The server that the lock is on at the end.
@@ -19,21 +20,23 @@ pub(crate) enum Server {
     Source,
 }
 
-/// What a request asks for. It names owners by number, since all of them are the client's.
+/// The content of a request. It identifies owners by number, since all of them belong to the
+/// client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Acquire {
         ttl: Ticks,
         queue: bool,
     },
-    /// Takes the lock if it is free, without a script and without a token. If it is taken an acquire follows.
+    /// Takes the lock if it is free, without a script and without a token. If the lock is taken, an
+    /// acquire follows.
     Take {
         ttl: Ticks,
         queue: bool,
     },
-    /// Gives the sender, who has the lock without a token, one.
+    /// Mints a token for the sender, which holds the lock without one.
     Mint,
-    /// Makes a share of the sender's lock.
+    /// Turns the sender's lock into a share.
     Downgrade {
         ttl: Ticks,
     },
@@ -50,7 +53,7 @@ pub(crate) enum Kind {
     End {
         successor: Option<(u8, Ticks)>,
     },
-    /// Keeps the lock taken for so long, although its holder is done.
+    /// Keeps the lock taken for this long after its holder is done.
     Reserve {
         ttl: Ticks,
     },
@@ -62,7 +65,7 @@ pub(crate) struct Request {
     pub(crate) number: u8,
     pub(crate) kind: Kind,
     pub(crate) server: Server,
-    /// The share that its owner asks for: then the script is that of shares.
+    /// The share that its owner asks for; the command then runs a script of shares.
     pub(crate) share: Option<Share>,
     /// The time since it was sent.
     pub(crate) age: Ticks,
@@ -81,8 +84,8 @@ pub(crate) enum Incoming {
         request: Request,
         has_moved: bool,
     },
-    /// The announcement of a grant for this owner, and the share that the owner asked for: a client
-    /// remembers it beyond the owner's end.
+    /// The announcement of a grant for this owner, and the share that the owner asked for. A client
+    /// remembers the share longer than the owner.
     Push(u8, Option<Share>),
 }
 
@@ -94,16 +97,17 @@ pub(crate) struct Reply {
     pub(crate) answer: Option<Answer>,
     /// The time since the command was sent; counted only where a lease counts from it.
     pub(crate) age: Ticks,
-    /// Of several locks, the one that the owner waits for, and whether it has one behind that.
+    /// With several locks, the one that the owner waits for, and whether it has a later one.
     pub(crate) in_the_way: u8,
     pub(crate) holds_later: bool,
 }
 
-/// A client's connection to the server. While a slot moves there is one to each of two servers, and one order of the
-/// commands on both. That is enough: a source that has redirected a command runs none of that lock any more.
+/// A client's connection to the server. While a slot moves there is one to each of two servers,
+/// with a single order of commands on both. That suffices: a source that has redirected a command
+/// runs no further commands of that lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Connection {
-    /// Tells it from those before it.
+    /// Distinguishes it from earlier connections.
     pub(crate) id: ConnectionId,
     /// Where the client sends its commands.
     pub(crate) server: Server,
@@ -129,7 +133,7 @@ impl Default for Connection {
 }
 
 impl Incoming {
-    /// The owner and the kind of the command that it is about.
+    /// The owner and the kind of the command that this message answers.
     pub(crate) fn command(&self) -> Option<(u8, Kind)> {
         match self {
             Incoming::Reply(reply) => Some((reply.number, reply.kind)),
@@ -150,7 +154,7 @@ impl Kind {
 }
 
 impl Connection {
-    /// All that are under way to the server, also of connections that are gone.
+    /// All requests in flight to the server, including those of closed connections.
     pub(crate) fn requests_mut(&mut self) -> impl Iterator<Item = &mut Request> {
         let stray = self.stray.iter_mut().map(|(request, _)| request);
         self.up.iter_mut().chain(stray)
@@ -174,7 +178,7 @@ impl Connection {
         self.stop_awaiting_if(number, |kind| !stays(kind));
     }
 
-    /// The caller that asked for a token is gone.
+    /// Drops the answer to a mint whose caller is gone.
     pub(crate) fn stop_awaiting_mint(&mut self, number: u8) {
         self.stop_awaiting_if(number, |kind| kind == Kind::Mint);
     }
@@ -189,7 +193,7 @@ impl Connection {
         self.down.retain(|down| !down.command().is_some_and(is_one));
     }
 
-    /// A renewal of this owner is under way, or its answer.
+    /// Whether a renewal of this owner, or its answer, is in flight.
     pub(crate) fn is_renewing(&self, number: u8) -> bool {
         let is_one = |(of, kind)| of == number && matches!(kind, Kind::Renew { .. });
         let mut up = self.up.iter();
@@ -198,7 +202,7 @@ impl Connection {
             || down.any(|down| down.command().is_some_and(is_one))
     }
 
-    /// The connection breaks. Commands under way may arrive for `late` more ticks.
+    /// The connection breaks. Commands in flight may still arrive for `late` ticks.
     pub(crate) fn tear(&mut self, late: Ticks) {
         self.down.clear();
         let torn = self.up.drain(..).map(|mut request| {
@@ -228,15 +232,16 @@ impl Connection {
     }
 }
 
-/// A tick as the runtime's decisions have it: an owner is settled for two of them, or for a ttl.
+/// A tick in the units of the runtime's decisions: an owner is settled after two of them, or after
+/// a ttl.
 pub(crate) const TICK: Duration = Duration::from_secs(5);
 
-/// A length of time as the runtime's decisions have it.
+/// Converts ticks to the units of the runtime's decisions.
 pub(crate) fn duration(ticks: Ticks) -> Duration {
     TICK * ticks.max(0).unsigned_abs()
 }
 
-/// How many ticks a length of time is.
+/// Converts a time back to ticks.
 pub(crate) fn ticks(time: Duration) -> Ticks {
     (time.as_secs() / TICK.as_secs()) as Ticks
 }

@@ -13,7 +13,7 @@ use crate::server::{Lock, OwnerId, QueueEntry, Records, Shares, Ticks, Token, Va
 use crate::world::{World, inside};
 
 pub const EXCLUSION: &str = "no two bodies run within their deadlines";
-/// The deadline that a holder counts on is never after the server's expiry.
+/// The holder's local deadline is never after the server's expiry.
 pub const DEADLINE: &str = "no holder relies on the lock for longer than the server keeps it";
 /// A forgotten owner neither holds nor queues.
 pub const PHANTOM: &str = "nothing is left of a forgotten owner";
@@ -28,23 +28,23 @@ pub const ONE_HEAD: &str =
     "a local queue with a head has one owner that will promote the next caller";
 /// The record of the shares is right.
 pub const COUNTED: &str = "the shares of a lock take what their record says";
-/// A lock outlives no share, and no share a lock.
+/// A lock and its last share end together.
 pub const AS_LONG: &str = "a shared lock lasts until its last share lapses, and no longer";
 /// A lock that becomes a share was not lost before.
 pub const UNBROKEN: &str = "a lock that becomes a share is held without a gap";
-/// The minimum of a lock whose holder is done.
+/// A reserved lock stays taken for its minimum.
 pub const MINIMUM: &str = "a reserved lock stays taken until its minimum is over, and no longer";
 /// A holder learns of its loss as soon as it notices a move, and asks.
 pub const INFORMED: &str =
     "a holder without the lock has not noticed a move, or is asking whether it still holds";
-/// A server that was replaced serves no client for good.
+/// No client uses a replaced server indefinitely.
 pub const NOTICED: &str = "no client uses a server for longer than it takes to notice another one";
 /// Records that a failover brought back do not last.
 pub const BROUGHT_BACK: &str = "what a failover brought back is over after its time";
 /// Every fault is recovered from without help.
 pub const RECOVERY: &str = "without further faults every call is served and no record is left";
 
-/// Nobody stands in the way of those that could be inside, dead or paused.
+/// No waiter, dead or paused, blocks the waiters that could be inside.
 pub const LET_IN: &str = "whoever could be inside gets in within a bounded time";
 
 /// A configuration without exclusion shows two bodies at once.
@@ -63,17 +63,17 @@ pub(crate) const RESERVED: &str = "a waiter waits for a reserved lock";
 pub(crate) const DOWNGRADED: &str = "a lock has become a share";
 /// A configuration with plain commands and a crash contains one that overtakes a waiter.
 pub(crate) const PAST_A_WAITER: &str = "a lock was taken past a live waiter";
-/// A configuration with a slot that moves contains a holder meanwhile.
+/// A configuration with a moving slot contains a holder during the move.
 pub(crate) const HELD_MEANWHILE: &str = "a slot has moved while its lock was held and awaited";
-/// A configuration with a failover contains records that should not be there any more.
+/// A configuration with a failover contains records that it should not have restored.
 pub(crate) const RESURRECTED: &str = "a failover brought back an owner that had ended";
-/// A configuration with several locks contains a caller that has some of them.
+/// A configuration with several locks contains a caller that holds only some of them.
 pub(crate) const IN_PART: &str = "a caller has one lock and waits for the next";
 /// A configuration contains the faults of its budget.
 pub(crate) const SEEN: &str = "every fault of the budget has happened, and every client is idle";
 
-/// The properties of a configuration: invariants, breaches, and states that must be seen. An exploration
-/// without these would show nothing.
+/// The properties of a configuration: invariants, breaches, and states that must be seen. An
+/// exploration without the last kind would prove nothing.
 pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> {
     let is_exclusion = configuration.class == Class::Exclusive;
     let allows = |fault| configuration.budget.allows(fault);
@@ -86,9 +86,10 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
         ],
         false => vec![sometimes(UNFENCED, |world| !is_exclusive(world))],
     });
-    // With two primaries, or a clock behind, a holder that is still to learn of its loss may have the highest token.
+    // With two primaries, or a clock behind, a holder that has yet to learn of its loss may have
+    // the highest token.
     let orders_holders = configuration.notice == 0 && configuration.skew <= 0;
-    // Of several locks, each has an order of its own.
+    // With several locks, each has its own order of tokens.
     if !is_exclusion && configuration.beside() == 0 {
         properties.push(match orders_holders {
             true => always(FENCED, is_fenced),
@@ -157,7 +158,8 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     }
     let mut rules = Breach::ALL.to_vec();
     if !is_exclusion {
-        // A holder that does not know of its loss may begin a body, with a token that is refused.
+        // A holder that does not know of its loss may begin a body, with a token that the resource
+        // refuses.
         let of_bodies = [Breach::TurnToken, Breach::Bypassed, Breach::PhaseToken];
         rules.retain(|rule| !of_bodies.contains(rule));
     }
@@ -173,7 +175,8 @@ fn sometimes(name: &'static str, holds: fn(&World) -> bool) -> Property<Configur
     Property::sometimes(name, move |_, world, _| holds(world))
 }
 
-/// Whether every holder has the lock for as long as it relies on it, or will know.
+/// Whether every holder has the lock for as long as it relies on it, or is about to learn of its
+/// loss.
 fn is_informed(world: &World) -> bool {
     leases(world).all(|(owner, lease)| {
         let client = &world.clients[usize::from(owner.client)];
@@ -185,7 +188,7 @@ fn is_informed(world: &World) -> bool {
     })
 }
 
-/// Whether no client uses a server whose replacement it had the time to notice.
+/// Whether no client still uses a server although it had time to notice the replacement.
 fn is_noticed_in_time(world: &World) -> bool {
     let is_over = matches!(world.source, Some(Source::Primary { left: ..0, .. }));
     let uses = |client: &Client| client.alive && client.connection.server == Server::Source;
@@ -236,7 +239,8 @@ fn is_taken_again(world: &World) -> bool {
     leases.any(|(_, lease)| lease.body == Body::Over && lease.holding.turn() > 0)
 }
 
-/// Whether a lock has no flag although a live waiter queues, since it was taken without a look at the queue.
+/// Whether a lock has no flag although a live waiter queues, since a plain command ignored the
+/// queue.
 fn is_past_a_waiter(world: &World) -> bool {
     let lock = world.records.lock.map(|lock| lock.value);
     let is_unflagged = matches!(lock, Some(Value::Ours { flagged: false, .. }));
@@ -244,7 +248,7 @@ fn is_past_a_waiter(world: &World) -> bool {
     is_unflagged && waiters.any(QueueEntry::is_live)
 }
 
-/// Whether a caller has the first of its locks, and waits for another one.
+/// Whether a caller has the first of its locks, and waits for another.
 fn has_a_part(world: &World) -> bool {
     let mut owners = world.clients.iter().flat_map(|client| &client.owners);
     owners.any(|owner| match &owner.phase {
@@ -259,7 +263,7 @@ fn is_exclusive(world: &World) -> bool {
         .all(|(lock, _)| is_exclusive_at(world, lock))
 }
 
-/// Whether no bodies run that exclude each other at this lock.
+/// Whether no two bodies run at this lock that must exclude each other.
 fn is_exclusive_at(world: &World, lock: u8) -> bool {
     let mut bodies = 0;
     let (mut is_alone, mut taken, mut limit) = (false, 0, Some(0));
@@ -278,7 +282,7 @@ fn is_exclusive_at(world: &World, lock: u8) -> bool {
             }
         }
     }
-    // Callers may have different limits, and each goes in by its own.
+    // Callers may have different limits, and each is admitted by its own.
     let has_room = limit.is_none_or(|limit| taken <= u32::from(limit));
     if is_alone { bodies == 1 } else { has_room }
 }
@@ -294,7 +298,7 @@ fn is_backed(world: &World) -> bool {
     leases(world).all(|(owner, lease)| lease.deadline == 0 || is_kept(world, owner, lease.deadline))
 }
 
-/// Whether the server keeps all locks of this owner for so long.
+/// Whether the server keeps all locks of this owner until `deadline`.
 fn is_kept(world: &World, owner: OwnerId, deadline: Ticks) -> bool {
     let mut locks = world.locks_of(owner.client);
     locks.all(|records| is_kept_in(records, owner, deadline))
@@ -304,7 +308,7 @@ fn is_kept_in(records: &Records, owner: OwnerId, deadline: Ticks) -> bool {
     let Some((holder, rest)) = holder(records) else {
         return false;
     };
-    // Where R is evicted or cannot be read, no share joins until K expires.
+    // Where R is evicted or unreadable, no share joins until K expires.
     let is_unknown = matches!(records.shares, None | Some(Shares::WrongType));
     let share = records.share(owner);
     let has_share = is_unknown || share.is_some_and(|share| share.rest >= deadline);
@@ -312,7 +316,7 @@ fn is_kept_in(records: &Records, owner: OwnerId, deadline: Ticks) -> bool {
     is_holder && rest.is_none_or(|rest| rest >= deadline)
 }
 
-/// Whether a lock that was reserved is taken for exactly as long as it has to be.
+/// Whether a reserved lock is taken for exactly its minimum.
 fn keeps_minimum(world: &World) -> bool {
     let rest = match holder(&world.records) {
         Some((OwnerId::RESERVED, rest)) => rest.unwrap_or(0),
@@ -325,12 +329,12 @@ fn is_awaited_while_reserved(world: &World) -> bool {
     world.records.holder() == Some(OwnerId::RESERVED) && !world.records.queue.entries().is_empty()
 }
 
-/// Whether no lock that became a share was taken anew for it.
+/// Whether no downgrade took a lock that was lost before.
 fn is_unbroken(world: &World) -> bool {
     leases(world).all(|(_, lease)| !lease.is_downgraded() || !lease.taken_anew)
 }
 
-/// Whether the record of a phase says what its shares take, and lasts as long as they do.
+/// Whether the record of a phase has the right sum, and lasts as long as its shares.
 fn is_counted(world: &World) -> bool {
     let (Some((OwnerId::PHASE, until)), Some(Shares::Counted { members, sum, rest })) =
         (holder(&world.records), &world.records.shares)
@@ -397,7 +401,7 @@ fn is_fenced(world: &World) -> bool {
     if !leases(world).any(|(owner, _)| has_it(owner)) {
         return true;
     }
-    // Tokens do not tell the shares of a phase from each other, lapsed ones included.
+    // The shares of a phase, including lapsed ones, have one token.
     let is_below = |other| other < token || present == OwnerId::PHASE && other == token;
     leases(world).all(|(other, lease)| has_it(other) || is_below(lease.token))
 }

@@ -1,8 +1,9 @@
 //! Recovery: continues a state without further faults.
 //!
-//! A checker of states can only see that bad things do not happen. Recovery checks that good things do. It continues a
-//! state without faults: in each tick, every client does the work that is due, in a fixed order. Every call of a live
-//! client must then be served, and no record be left in Redis.
+//! A checker of states can only see that bad things do not happen. Recovery checks that good things
+//! do. It continues a state without faults: in each tick, every client does the work that is due,
+//! in a fixed order. Every call of a live client must then be served, and no record may remain in
+//! Redis.
 
 use crate::canonical;
 use crate::client::{Body, Phase};
@@ -15,18 +16,18 @@ use crate::world::{Action, World};
 /// More ticks than any recovery takes: leases, claims and heartbeats of all clients, one after another.
 const RECOVERY_TICKS: usize = 60;
 
-/// Who does what is due.
+/// The clients that do the work that is due.
 #[derive(Default)]
 pub(crate) struct Course {
-    /// This client does nothing, and what it has sent arrives.
+    /// This client does nothing, but the commands it has sent arrive.
     pub(crate) paused: Option<u8>,
     /// These owners stay as they are.
     pub(crate) stay: Vec<OwnerId>,
-    /// Nobody comes any more.
+    /// No further callers arrive.
     pub(crate) is_closed: bool,
 }
 
-/// Whether a state recovers. Only a share of the states is checked, chosen by their fingerprints.
+/// Whether a state recovers. Only a sample of the states is checked, chosen by their fingerprints.
 pub(crate) fn recovers(configuration: &Configuration, world: &World, fingerprint: u64) -> bool {
     let every = configuration.recovers.unwrap_or(1);
     if !fingerprint.is_multiple_of(every) {
@@ -64,7 +65,7 @@ fn is_over(world: &World) -> bool {
     world.clients.iter().all(|client| client.is_idle()) && world.locks().all(is_free)
 }
 
-/// Every client of the course does what is due, then time passes.
+/// Every client of the course does the work that is due, then time passes.
 pub(crate) fn one_tick(world: &mut World, configuration: &Configuration, course: &Course) {
     let mut polled = Vec::new();
     while let Some(action) = next(world, configuration, course, &polled) {

@@ -1,7 +1,7 @@
-//! Calls for several locks: their scripts, and what must hold of each run.
+//! Calls for several locks: their scripts, and the rules of each run.
 //!
-//! What a client does for one lock is the same for several. A call for several is in no local queue, and takes its locks in
-//! one order everywhere. Messages add nothing, since polls come at any time.
+//! A client does the same as for one lock. A call for several is in no local queue, and takes its
+//! locks in the same order everywhere. Messages add nothing, since polls come at any time.
 
 use crate::audit::Breach;
 use crate::client::Client;
@@ -84,8 +84,8 @@ impl World {
         }
     }
 
-    /// A client reads a message. If it says that a caller waits for a lock, the caller holds none after that. A command that
-    /// arrives late may take one after the answer; the next poll says so.
+    /// A client reads a message. If the message reports a caller that waits for a lock, that caller
+    /// holds no later lock. A late command may take one after the answer; the next poll reports it.
     pub(crate) fn receive_in_order(&mut self, id: u8, configuration: &Configuration) -> Verdict {
         let next = self.client(id).connection.down[0];
         self.client(id).receive(configuration)?;

@@ -1,11 +1,11 @@
-//! Random walks: one step after another, each chosen by chance among those that may come next.
+//! Random walks: one step after another, each a random choice among those that may come next.
 //!
-//! A search sees every state of a small configuration. A walk sees a few states of one that no search can exhaust: five
-//! clients, every fault at once, and the real limits. Its rules are those of the search, checked after each step. At its
-//! end, recovery is checked, too.
+//! A search sees every state of a small configuration. A walk sees a few states of a configuration
+//! that no search can exhaust: five clients, every fault at once, and the real limits. It checks
+//! the rules of the search after each step, and recovery at the end.
 //!
-//! A walk has a number, and repeats itself. If it breaks a rule, its steps are taken out, first half of them, then
-//! fewer, as long as the remaining steps still break that rule.
+//! The number of a walk makes it reproducible. If it breaks a rule, its steps are removed, first
+//! half of them, then fewer, as long as the remaining steps still break that rule.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
@@ -15,19 +15,19 @@ use crate::control::Removed;
 use crate::explore::{Expected, Model, Property};
 use crate::{configurations, quorum};
 
-/// Longer walks see little that several of them do not.
+/// Longer walks find little that several short ones do not.
 const LONGEST: usize = 1_000;
 
-/// With so many steps in a row of which there was no other, nothing is left to happen.
+/// After this many steps in a row without an alternative, nothing is left to happen.
 const IDLE: usize = 20;
 
-/// A state that is not checked for recovery, which takes as long as a thousand steps.
+/// A fingerprint that is not checked for recovery, which takes as long as a thousand steps.
 const ON_THE_WAY: u64 = 1;
 
-/// One that is.
+/// A fingerprint that is checked for recovery.
 const AT_THE_END: u64 = 0;
 
-/// What ends a series of walks, unless a rule is broken.
+/// The limit of a series of walks, unless a rule is broken.
 #[derive(Clone, Copy, Debug)]
 pub enum Enough {
     Walks(u64),
@@ -50,14 +50,14 @@ pub struct Broken {
     pub rule: &'static str,
     pub seed: u64,
     pub length: usize,
-    /// Those of its steps that break the rule.
+    /// The steps that break the rule.
     pub steps: Vec<String>,
 }
 
 pub trait Walk {
     fn name(&self) -> &'static str;
 
-    /// Makes walks, the first of which has the number `seed`, until that is enough or a rule is broken.
+    /// Walks from number `seed` on, until the limit or until a rule is broken.
     fn walk(&self, seed: u64, enough: Enough) -> Walked;
 }
 
@@ -104,7 +104,8 @@ impl<M: Model> Walk for M {
     }
 }
 
-/// Another number in each run, or that of `LOCK_TEST_SEED`. It is printed, so that a failure can be repeated.
+/// The number in `LOCK_TEST_SEED`, or a different one in each run. It is printed, so that a failure
+/// can be reproduced.
 pub fn seed() -> u64 {
     let seed = env::var("LOCK_TEST_SEED").map_or_else(
         |_| RandomState::new().hash_one("a walk"),
@@ -166,7 +167,7 @@ impl<'a, M: Model> Rules<'a, M> {
         (steps, self.broken(&state, AT_THE_END))
     }
 
-    /// Takes out the steps without which the rule is broken as well.
+    /// Removes the steps that the rule's breach does not need.
     fn shrink(&self, rule: &'static str, mut steps: Vec<M::Action>) -> Vec<String> {
         let mut size = steps.len().div_ceil(2);
         loop {
@@ -187,7 +188,7 @@ impl<'a, M: Model> Rules<'a, M> {
         }
     }
 
-    /// Repeats those of the steps that are possible. Returns them if they break the rule.
+    /// Repeats the steps that are possible. Returns them if they break the rule.
     fn repeat<'s>(
         &self,
         rule: &'static str,
@@ -230,7 +231,7 @@ impl Chance {
     }
 }
 
-/// Says which walk it was that met a panic.
+/// Reports the number of the walk that panicked.
 struct ToldIfItPanics(u64);
 
 impl Drop for ToldIfItPanics {
@@ -242,7 +243,7 @@ impl Drop for ToldIfItPanics {
 }
 
 impl Walked {
-    /// Goes on with more walks of the same configuration.
+    /// Adds more walks of the same configuration.
     pub fn add(&mut self, more: Walked) {
         self.name = more.name;
         self.walks += more.walks;

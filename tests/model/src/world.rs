@@ -14,7 +14,7 @@ use crate::server::{Mode, OwnerId, QueueEntry, Records, Ticks, Token, Value};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct World {
     pub(crate) records: Records,
-    /// Those of the locks that calls take together with the first.
+    /// The records of the locks that calls take together with the first.
     pub(crate) beside: Vec<Records>,
     /// One bit for each script that the server knows.
     pub(crate) scripts: u16,
@@ -25,20 +25,23 @@ pub struct World {
     pub(crate) last: Token,
     /// The highest token under which a body began.
     pub(crate) highest: Token,
-    /// The highest token under which a body began that has the lock alone.
+    /// The highest token under which a body began with the lock alone.
     pub(crate) highest_alone: Token,
-    /// The lock was lost by a holder, and no waiter has polled since. Counted where locks are taken without a script.
+    /// A holder lost the lock, and no waiter has polled since. Counted where locks are taken
+    /// without a script.
     pub(crate) lapsed: bool,
-    /// The live owner with the first place in the queue, and for each client how many bodies began there while it waited.
+    /// The first live owner in the queue, and for each client how many bodies began there while the
+    /// owner waited.
     pub(crate) waiting_head: Option<(OwnerId, Vec<u8>)>,
-    /// For how long a lock that was reserved has to stay taken.
+    /// How long a reserved lock must stay taken.
     pub(crate) minimum: Ticks,
     pub(crate) replica: Option<Replica>,
-    /// The server that the lock leaves. `records` are those of the target, or of a slot's two servers.
+    /// The server that the lock leaves. `records` belong to the target, or to both servers of a
+    /// moving slot.
     pub(crate) source: Option<Source>,
     /// The highest token that the present server knows of; `None` is the highest of all.
     pub(crate) known: Option<Token>,
-    /// How long anything can last that a failover brought back.
+    /// The longest remaining life of a record that a failover restored.
     pub(crate) brought_back: Ticks,
     pub(crate) clients: Vec<Client>,
     pub(crate) budget: Budget,
@@ -90,7 +93,7 @@ pub enum Action {
     LoseRequest(u8),
     /// The next message to a client is lost.
     LoseIncoming(u8),
-    /// A command is carried out, and stays on its way.
+    /// The server carries out a command that also stays in flight.
     Double(u8),
     /// A fault that concerns one client.
     ClientFault(Fault, u8),
@@ -117,7 +120,7 @@ impl World {
                 u16::MAX
             },
             mode: Mode::Normal,
-            // Where calls take several locks, tokens count on from the fences of each.
+            // Where calls take several locks, tokens continue from the fences of each.
             behind: configuration.beside() > 0,
             last: 0,
             highest: 0,
@@ -239,7 +242,7 @@ impl World {
         }
     }
 
-    /// Checks a body that begins: its token, and the waiting head that it overtakes.
+    /// Checks a body that begins: its token, and the waiting head that it overtook.
     fn note_body(&mut self, id: u8, number: u8) {
         let client = &self.clients[usize::from(id)];
         let mut leases = client.leases();
@@ -254,7 +257,7 @@ impl World {
         }
     }
 
-    /// Checks the token of a body. One without a token is compared with none.
+    /// Checks the token of a body. A body without a token is not compared.
     fn note_highest(&mut self, token: Token) {
         if token > 0 && token <= self.highest {
             self.breaches.add(Breach::TurnToken);
@@ -262,7 +265,7 @@ impl World {
         self.highest = self.highest.max(token);
     }
 
-    /// A client reads a message, by which a body that runs may get a token.
+    /// A client reads a message that may give a running body its token.
     fn receive_token(&mut self, id: u8, rules: &Configuration) -> Verdict {
         let tokens = |client: &Client| -> Vec<(u8, Token)> {
             let inside = inside(client).map(|(owner, lease)| (owner.number, lease.token));
@@ -278,7 +281,7 @@ impl World {
         verdict
     }
 
-    /// Notes that the lock was lost by its holder, until the queue is in order again.
+    /// Notes that the holder lost the lock, until the queue is in order again.
     fn note_lapse(&mut self, action: Action, was_held: bool) {
         let by_command = matches!(
             action,
@@ -293,7 +296,7 @@ impl World {
         if is_flagged || !entries.any(QueueEntry::is_live) {
             self.lapsed = false;
         }
-        // Whoever comes then may take the lock anew, with all the turns of a grant.
+        // The next caller may then retake the lock, with all the turns of a grant.
         if self.lapsed
             && let Some((_, bodies)) = &mut self.waiting_head
         {
@@ -301,8 +304,8 @@ impl World {
         }
     }
 
-    /// Checks the token of a body that begins where calls share the lock: a share's is above those of all
-    /// locks before it and not below those of other shares, a lock's is above all.
+    /// Checks the token of a body that begins where calls share the lock. A share's token is above
+    /// those of all earlier locks and not below those of other shares; a lock's token is above all.
     fn note_token(&mut self, id: u8, number: u8) {
         let client = &self.clients[usize::from(id)];
         let owner = &client.owners[client.find(number).expect("it is held")];
@@ -324,8 +327,8 @@ impl World {
 
     /// Updates the waiting head of the queue, and checks how often each process overtook it.
     ///
-    /// While the first owner in the queue counts as dead, nobody is overtaken: it keeps its place if it polls again. While the
-    /// lock moves, messages do not reach every waiter.
+    /// While the first owner in the queue counts as dead, nobody is overtaken: it keeps its place
+    /// if it polls again. While the lock moves, messages do not reach every waiter.
     fn note_head(&mut self, configuration: &Configuration) {
         if configuration.local_turns.is_none() {
             return;
@@ -355,7 +358,7 @@ impl World {
         [&self.records].into_iter().chain(&self.beside)
     }
 
-    /// The records of the locks of a client's calls, in their order.
+    /// The records of the locks of a client's calls, in order.
     pub(crate) fn locks_of(&self, client: u8) -> impl Iterator<Item = &Records> {
         let locks = self.clients[usize::from(client)].locks().iter();
         locks.map(|&lock| match usize::from(lock).checked_sub(1) {

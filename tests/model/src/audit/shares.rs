@@ -4,7 +4,7 @@ use super::{AuditedRun, Breach, Breaches};
 use crate::server::{Answer, Command, Mode, OwnerId, QueueEntry, Shares, Value};
 
 impl AuditedRun<'_> {
-    /// Whether the sender asks for a share of the lock that is its own.
+    /// Whether the sender turns its own lock into a share.
     pub(super) fn downgrades(&self) -> bool {
         let holder = self.before.holder();
         matches!(
@@ -43,7 +43,7 @@ impl AuditedRun<'_> {
         self.audit_order(breaches);
     }
 
-    /// Who goes in or leaves lets in at least the first waiter, if it fits.
+    /// A script that admits or removes an owner also admits at least the first waiter, if it fits.
     fn audit_service(&self, breaches: &mut Breaches) {
         let is_in = matches!(self.answer, Answer::Held { .. });
         let serves = match self.command {
@@ -83,7 +83,7 @@ impl AuditedRun<'_> {
         }
     }
 
-    /// A reader that is granted the whole lock lets the others in only when it confirms that.
+    /// A reader that is granted the whole lock admits the others only when it confirms the grant.
     fn audit_end_of_writer(&self, breaches: &mut Breaches) {
         let is_end = matches!(
             self.command,
@@ -106,13 +106,13 @@ impl AuditedRun<'_> {
         self.before.holder() == Some(owner) || self.before.share(owner).is_some()
     }
 
-    /// Whether a waiter has polled within a claim's time, and can be reached.
+    /// Whether a waiter has polled within a claim's time and is reachable.
     fn is_there(&self, entry: &QueueEntry) -> bool {
         let has_polled = entry.live.is_some_and(|live| live > self.silent);
         has_polled && self.receivers & 1 << entry.owner.client != 0
     }
 
-    /// Nobody goes in before a waiter that came earlier, and is there.
+    /// Nobody goes in before an earlier waiter that is present.
     fn audit_order(&self, breaches: &mut Breaches) {
         let stays = |owner: OwnerId| {
             let mut entries = self.after.queue.entries().iter();

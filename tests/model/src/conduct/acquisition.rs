@@ -1,9 +1,10 @@
-//! Acquisitions: callers come, wait in the local queue and in Redis, and give up. What they do is decided by the machine of the
-//! runtime; its commands are carried out here.
+//! Acquisitions: callers come, wait in the local queue and in Redis, and give up. The runtime's
+//! machine decides; this module carries out its commands.
 //!
-//! An attempt may begin at any time, whatever pause the machine asks for. So a message that names a waiter adds nothing, and
-//! a caller whose time is up is one whose future is dropped: the machine's other way, one more attempt or the answer to an end
-//! that is waited for, begins with a poll here, or ends a little later.
+//! An attempt may begin at any time, whatever pause the machine asks for. So a message that names a
+//! waiter adds nothing. A caller whose time is up behaves like one whose future is dropped; the
+//! machine's alternatives, one more attempt or waiting for the answer to an end, begin with a poll
+//! here or end a little later.
 
 use super::{Awaited, Verdict, count_from};
 use crate::backend::engine::NOW;
@@ -28,7 +29,7 @@ use crate::server::{Answer, Share, Ticks, Token};
 /// A caller that wants the whole lock.
 const ALONE: Option<Share> = None;
 
-/// What a head passes on: the number of its owner, and the time since it was granted the lock.
+/// What a head passes on: its owner's number, and the time since the lock was granted.
 pub(super) struct Passed {
     pub(super) handoff: Handoff<Outstanding>,
     pub(super) number: u8,
@@ -101,7 +102,8 @@ impl Client {
         let command = competing.on(Event::Due, || NOW);
         debug_assert_eq!(command, Command::Attempt);
         let queue = competing.queues();
-        // What is remembered of a lock that was contended only chooses the script, which others begin with.
+        // A remembered contention only chooses between scripts, and other callers begin with
+        // either.
         match competing.first_command(|| false) {
             FirstCommand::Script => self.send(index, Kind::Acquire { ttl, queue }, false),
             FirstCommand::Take => {
@@ -115,7 +117,7 @@ impl Client {
         }
     }
 
-    /// Somebody has the lock, perhaps this owner by an earlier command. The script knows.
+    /// Somebody has the lock, perhaps this owner through an earlier command. The script finds out.
     pub(super) fn take_answered(&mut self, index: usize, reply: Reply) -> Option<Verdict> {
         let Kind::Take { ttl, queue } = reply.kind else {
             return None;
@@ -147,7 +149,7 @@ impl Client {
         self.competes(index, event, count_from(reply.age, rules), rules)
     }
 
-    /// The last command of a call that competes came to this; if it is a grant, then so long ago.
+    /// Processes the outcome of the call's last command; a grant is `age` old.
     pub(super) fn competes(
         &mut self,
         index: usize,
@@ -158,7 +160,7 @@ impl Client {
         let competing = self.owners[index].competing();
         let command = competing.on(event, || NOW + duration(age));
         if competing.owner().is_none() {
-            // Only by mistake has the next attempt another owner.
+            // The next attempt gets another owner only with a seeded mistake.
             self.owners[index].number = self.new_number();
         }
         self.carry_out(index, command, age, rules)
@@ -185,7 +187,8 @@ impl Client {
         }
     }
 
-    /// The caller has lost one of several locks, so another owner makes the next attempt. The first time that is at once.
+    /// The caller has lost one of several locks, so the next attempt uses another owner. The first
+    /// such attempt is immediate.
     fn begin_anew(&mut self, index: usize, rules: &Configuration) -> Verdict {
         let number = self.new_number();
         let owner = &mut self.owners[index];
@@ -260,7 +263,8 @@ impl Client {
         }
     }
 
-    /// Makes the next caller the head of the local queue. Without one the owner is ended.
+    /// Promotes the next caller to the head of the local queue. Without a caller the owner is
+    /// ended.
     pub(super) fn promote_next(&mut self, passed: Passed, rules: &Configuration) -> Verdict {
         let Next::Head(ttl) = self.queue.pop() else {
             let is_granted = matches!(passed.handoff, Handoff::Granted(..));
@@ -292,7 +296,7 @@ impl Client {
         self.carry_out(self.owners.len() - 1, command, age, rules)
     }
 
-    /// Ends the owner that no caller takes over.
+    /// Ends an owner that no caller takes over.
     fn end_unneeded(&mut self, passed: Passed, rules: &Configuration) -> Verdict {
         match passed.handoff {
             Handoff::Fresh => Ok(()),
@@ -325,7 +329,7 @@ impl Client {
     }
 }
 
-/// What a caller asks for.
+/// The parameters of a caller's request.
 pub(super) fn call(ttl: Ticks, share: Option<Share>, waits: bool, rules: &Configuration) -> Call {
     let is_share = share.is_some();
     Call {

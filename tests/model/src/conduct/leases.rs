@@ -32,7 +32,6 @@ impl Lease {
         }
     }
 
-    /// A renewal will not be answered.
     pub(crate) fn renewal_failed(&mut self, rules: &Configuration) {
         self.holding.unanswered();
         self.is_unconfirmed = rules.retain > 0;
@@ -68,7 +67,7 @@ impl Client {
         match reply.answer {
             None if lease.is_valid() => return self.send(index, reply.kind, true),
             Some(Answer::Held { flagged, .. }) if !lease.lost => {
-                // One that was sent before the connection broke confirms nothing.
+                // A renewal that was sent before the connection broke confirms nothing.
                 lease.holding.confirmed(!confirms);
                 lease.is_unconfirmed = false;
                 // An answer that comes after the deadline changes nothing.
@@ -109,7 +108,7 @@ impl Client {
         }
         lease.minting = false;
         match reply.answer {
-            // The same token comes to whoever asks, so each turn adds its place.
+            // The server returns one token per grant, so each turn adds its place.
             Some(Answer::Held { token, .. }) => {
                 lease.token = token + Token::from(lease.holding.turn())
             }

@@ -1,33 +1,35 @@
-//! Local turns: a lease goes from one caller of a process to the next without a command.
-//! The machine of the runtime (`engine::holding`) decides by the rule below; here are the turns that it grants.
+//! Local turns: a lease goes from one caller of a process to the next without a command. The
+//! runtime's machine (`engine::holding`) decides by the rule below; this module carries out its
+//! turns.
 //!
 //! # The rule
 //!
 //! A *grant* is one owner's lease, from the answer that made it the holder to its own `end`. That
-//! answer is one to `acquire`, or to the `end` that named the owner as successor. The grant owns
+//! answer responds to `acquire`, or to the `end` that named the owner as successor. The grant owns
 //! the tokens start … start + N − 1. Start is the token of that answer, and N is 16, as in the
 //! scripts. A grant has a turn, which counts from 0, a ttl, a deadline, and the time of the answer.
 //!
 //! A turn is over when the last frame of its lease is gone, or when a lease that was handed over is
 //! dropped before its body began. If the owner then heads its local queue:
 //!
-//! 1. **Is it lost?** The deadline is compared with the clock now; a loss by an answer counts, too.
-//!    A lost lease is never handed over: the owner is ended, and the next caller begins with an owner
-//!    of its own. A loss is thus a loss for every caller of the grant.
+//! 1. **Is it lost?** The deadline is compared with the current time; a loss that an answer reports
+//!    counts, too. A lost lease is never handed over: the owner is ended, and the next caller
+//!    begins with its own owner. A loss is thus a loss for every caller of the grant.
 //! 2. **May the next caller have it?** Only if all of these hold:
 //!    - the caller is the first of the local queue, and has not given up: no caller is skipped, so
 //!      the order inside a process stays;
 //!    - the ttl that it asks for first (its `max_hold` if that is shorter) is the grant's ttl;
 //!    - at least two thirds of that ttl are left until the deadline;
 //!    - turn + 1 < N;
-//!    - no waiter queues in Redis, or the grant is younger than 1 s. A waiter queues by the answer that granted the lease or
-//!      renewed it, and by a message. A connection that breaks counts as a message, since one may have been missed.
+//!    - no waiter queues in Redis, or the grant is younger than 1 s. The client learns of a waiter
+//!      from the answer to a grant or a renewal, or from a message. A broken connection counts as
+//!      such a message, since one may have been missed.
 //! 3. **It may.** The turn rises by one, and no command is sent. The turn's token is start + turn. No
 //!    answer changes that: `renew` and `acquire` answer with start. The owner, its deadline and the
 //!    renewals under way stay as they are; nothing counts from the hand-over. A guard of an earlier
 //!    turn is not valid in a later one, since its lease ended with its turn. `max_hold` and `renew`
 //!    are the new caller's. Its `max_hold` counts from the hand-over, and the earlier of the two
-//!    deadlines applies. The call whose turn is over succeeds by the deadline alone.
+//!    deadlines applies. The call whose turn is over succeeds if the deadline has not passed.
 //! 4. **It may not.** The owner is ended in favour of a successor (`end owner, successor`): a new
 //!    owner with the next caller's ttl. If no waiter queues, the successor gets a new grant, else the
 //!    tail of the queue. If the answer says that the successor holds, the caller that is first by then
@@ -45,9 +47,10 @@
 //!
 //! # A grant without a token
 //!
-//! A lock that was taken by a plain command has no token, and neither has a turn of its lease. A body that asks for one has it
-//! minted, and is told the token of the grant plus its own turn. So are the turns after it, without a command. An answer that
-//! comes when the turn is over changes nothing: the next one that asks is told the same token of the grant.
+//! A lock that was taken by a plain command has no token, and its turns have none either. When a
+//! body asks for one, the server mints it, and the body gets the grant's token plus its own turn.
+//! Later turns get theirs without a command. If the answer comes after the turn, the next body that
+//! asks gets the same token of the grant.
 //!
 //! # Retained leases
 //!
@@ -57,26 +60,30 @@
 //! 5. **When.** A body is over and the local queue is empty. The lease is retained if all of these hold,
 //!    and released otherwise:
 //!    - the lease is not lost, and no renewal of it is under way or went unanswered;
-//!    - its client has had one connection since the grant, which brought every answer about it. The next one may lead to a
-//!      server that does not know the lease;
+//!    - its client has had one connection since the grant, which brought every answer about it. The
+//!      next connection may lead to a server that does not know the lease;
 //!    - turn + 1 < N, so that the next caller gets a token;
-//!    - no waiter queues in Redis, by the last answer and by every message since: a contended lease is
-//!      never retained, however young its grant is;
+//!    - no waiter queues in Redis, according to the last answer and every message since: a
+//!      contended lease is never retained, however young its grant is;
 //!    - more than two thirds of its ttl are left.
 //!
-//!    A lease is not retained if no body began under it, or if it is released because it was lost or
-//!    because its client ends. The call whose body is over succeeds by the deadline alone, as in 3.
-//! 6. **How long.** For the time that its last caller asked for, or until only two thirds of its ttl are
-//!    left, if that is sooner: after that no caller may have it. A retained lease is not renewed.
-//! 7. **Which caller takes it.** The next caller of the key in the same client, whether it would wait or
-//!    not, if the time of 6 is not over, and by rule 2. It is a turn like any other, by rule 3. If the
-//!    caller may not have it, the owner is ended, and the caller heads the local queue with an owner of
-//!    its own. That owner's first command follows the `end` on the same connection.
-//! 8. **What ends it.** The end of the time of 6; a message that a waiter queues; a broken connection,
-//!    for the reasons in 5; the answer "not yours"; the end of the client. The owner is ended at once,
-//!    and the local queue with it: a caller that comes meanwhile heads a new one, with an owner of its own.
+//!    A lease is not retained if no body began under it, or if it is released because it was lost
+//!    or its client ends. The call whose body is over succeeds if the deadline has not passed, as
+//!    in 3.
+//! 6. **How long.** For the time that its last caller asked for, but no longer than two thirds of
+//!    its ttl are left: after that no caller may have it. A retained lease is not renewed.
+//! 7. **Which caller takes it.** The next caller of the key in the same client, whether it would
+//!    wait or not, if the time of 6 is not over and rule 2 allows it. It is a turn like any other,
+//!    by rule 3. If the caller may not have it, the owner is ended, and the caller heads the local
+//!    queue with its own owner. That owner's first command follows the `end` on the same
+//!    connection.
+//! 8. **What ends it.** The end of the time of 6; a message that a waiter queues; a broken
+//!    connection, for the reasons in 5; the answer "not yours"; the end of the client. The owner
+//!    and its local queue are ended immediately: a caller that arrives meanwhile heads a new queue
+//!    with its own owner.
 //!
-//! A lease that is released without waiting for the answer leaves its local queue at once, if that is empty.
+//! If nobody waits for the answer to a release, the lease leaves its local queue immediately when
+//! the queue is empty.
 //!
 //! A message that arrives before the body is over makes rule 5 release the lease; one that arrives later
 //! ends it by rule 8. If the message is lost, waiters wait for the time of 6.
@@ -99,16 +106,16 @@ use crate::configuration::Configuration;
 use crate::seeded::Seeded;
 use crate::server::Ticks;
 
-/// Local turns, and a tick as their decisions have it.
+/// The limits of local turns, and the length of a tick for the runtime's decisions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalTurns {
     are_taken: bool,
-    /// Zero where there are none: then no grant is too old.
+    /// Zero without local turns: then no grant is too old.
     pub(crate) tick: Duration,
 }
 
 impl LocalTurns {
-    /// A lease is handed over for so long while waiters queue in Redis; `None` is never, queue or not.
+    /// How long a lease is handed over while waiters queue in Redis; `None` is never, queue or not.
     pub(crate) fn of(max_local_time: Option<Ticks>) -> LocalTurns {
         let tick = max_local_time.map(|ticks| {
             let nanos = MAX_LOCAL_TIME.as_nanos() as u64;
@@ -141,7 +148,7 @@ impl Client {
         let Phase::Held(lease) = &owner.phase else {
             return Ok(false);
         };
-        // One that is about to become a share is not handed over.
+        // A lock that is becoming a share is not handed over.
         if !lease.holding.heads_queue() || owner.share.is_some() {
             return Ok(false);
         }
@@ -206,7 +213,7 @@ impl Client {
         let Done::Retains(time) = lease.holding.done(None, retain, &facts) else {
             return false;
         };
-        // It is over with the tick in which the time is.
+        // The tick that contains the end of the time is the last.
         let ticks = time
             .as_nanos()
             .div_ceil(rules.turns_in_time().tick.as_nanos());
@@ -250,7 +257,7 @@ impl Client {
     }
 }
 
-/// The lease for a caller that asks for `next`, as the runtime's decisions see it.
+/// The facts that decide whether a caller that asks for `next` gets the lease.
 fn facts(lease: &Lease, ttl: Ticks, next: Ticks, rules: &Configuration) -> Facts {
     let of = rules.turns_in_time();
     let facts = Facts {

@@ -1,4 +1,4 @@
-//! The steps of a client. Each is what the runtime does between two waits.
+//! The steps of a client. Each step is the runtime's work between two waits.
 
 mod acquisition;
 mod leases;
@@ -76,8 +76,9 @@ impl Client {
         }
     }
 
-    /// A grant is announced. Its owner confirms it by its next poll. An owner that the client does not
-    /// know has ended: it is ended again, or left to the end of its claim if the client forgets owners.
+    /// A grant is announced, and its owner confirms it by its next poll. An owner that the client
+    /// does not know has ended: it is ended again, or its claim expires if the client forgets
+    /// owners.
     pub(super) fn announced(
         &mut self,
         number: u8,
@@ -99,7 +100,7 @@ impl Client {
             return self.competes(index, Event::Notified, 0, rules);
         }
         if let Phase::Held(lease) = &mut self.owners[index].phase {
-            // The message says that a waiter queues.
+            // The message reports that a waiter queues.
             lease.holding.note_contended(true);
             if lease.body == Body::Over && rules.seeded != Some(Seeded::RetainedContended) {
                 return self.release(index, Awaited::No, rules);
@@ -136,10 +137,10 @@ impl Client {
         }
     }
 
-    /// Notes in the owners that a command names that it was answered.
+    /// Notes that a command was answered in the owners that it names.
     fn note_answer(&mut self, index: usize, reply: &Reply) {
         let on = self.connection.id;
-        // A script that the server does not know has done nothing, either.
+        // A script that the server does not know has done nothing either.
         let is_error = matches!(
             reply.answer,
             None | Some(Answer::Refused(_) | Answer::Unavailable)
@@ -174,7 +175,7 @@ impl Client {
     }
 }
 
-/// The part of a lease that is over when the answer is read.
+/// How much of a lease is over when the answer is read.
 pub(crate) fn count_from(age: Ticks, rules: &Configuration) -> Ticks {
     if rules.seeded == Some(Seeded::DeadlineFromReply) {
         0

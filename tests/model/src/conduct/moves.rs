@@ -29,7 +29,7 @@ impl Client {
         });
     }
 
-    /// The client notices that another server has taken over, and connects to that.
+    /// The client notices that another server has taken over, and connects to it.
     pub(crate) fn notice_takeover(&mut self, rules: &Configuration) -> Verdict {
         self.connection.has_noticed = true;
         if rules.seeded != Some(Seeded::RoleBelieved) {

@@ -1,4 +1,5 @@
-//! Releases: an owner is ended, and settled until nothing of it can be left, by the machine of the runtime.
+//! Releases: the runtime's machine ends an owner, and settles it once none of its commands can be
+//! in flight.
 
 use super::acquisition::Passed;
 use super::{Verdict, count_from};
@@ -26,8 +27,8 @@ pub(crate) enum Awaited {
 }
 
 impl Client {
-    /// Releases a lease whose body is over or was dropped, unless it is handed over or retained. The local queue ends at once
-    /// if nobody waits in it, nor for the answer.
+    /// Releases a lease whose body is over or was dropped, unless it is handed over or retained.
+    /// The local queue ends immediately if nobody waits in it or for the answer.
     pub(crate) fn release(
         &mut self,
         index: usize,
@@ -58,10 +59,10 @@ impl Client {
         let heads_queue = lease.holding.heads_queue();
         let ending = Ending::of_holder(lease.holding.is_contended(), heads_queue, reserved_until);
         let mut end = End::new(ending);
-        // The record has the token of the grant in every turn.
+        // The record contains the token of the grant in every turn.
         let number = (lease.token - Token::from(lease.holding.turn())).max(0);
         end.deletes = (rules.deletes && mode != Mode::Share).then_some(number);
-        // One that is about to become a share may still be the head.
+        // A lock that is becoming a share may still be the head.
         let may_name = mode != Mode::Share && end.ending.may_name_successor(mode)
             || heads_queue && rules.seeded == Some(Seeded::ReserveHandedOver);
         let next_ttl = self.queue.peek().copied();
@@ -78,7 +79,7 @@ impl Client {
         self.end_again(index, rules)
     }
 
-    /// Ends an owner, unless nothing of it can be left.
+    /// Ends an owner, unless none of its commands can be in flight.
     pub(super) fn end(&mut self, mut owner: Owner, rules: &Configuration) -> Verdict {
         let Some(ending) = Ending::of_owner(owner.outstanding()) else {
             return Ok(());
@@ -100,7 +101,7 @@ impl Client {
             && !is_first
             && rules.seeded == Some(Seeded::ReserveEndedAgain)
         {
-            // It frees the lock before its minimum is over.
+            // The mistake: frees the lock before its minimum is over.
             command = Command::End;
         }
         self.send_end(index, command)
@@ -138,7 +139,7 @@ impl Client {
         }
     }
 
-    /// The client has sent this command twice, and waits for the answer to the second.
+    /// The client has sent this command twice, and awaits the second answer.
     pub(crate) fn sent_twice(&mut self, request: Request) {
         let on = self.connection.id;
         if request.kind.ends()
@@ -149,7 +150,7 @@ impl Client {
         }
     }
 
-    /// An end of an owner has this answer.
+    /// The answer to an owner's end arrives.
     pub(super) fn end_answered(
         &mut self,
         reply: Reply,
@@ -202,7 +203,7 @@ impl Client {
         }
     }
 
-    /// Promotes the next caller of the local queue, with what was named for it.
+    /// Promotes the next caller of the local queue, with the successor that was named for it.
     fn promote(
         &mut self,
         head: Head,
@@ -272,7 +273,7 @@ impl Client {
     }
 }
 
-/// How the owner's end is that of a lock.
+/// Which kind of lock the end is for.
 fn mode_of(owner: &Owner, rules: &Configuration) -> Mode {
     match owner.share {
         Some(_) => Mode::Share,
@@ -281,7 +282,7 @@ fn mode_of(owner: &Owner, rules: &Configuration) -> Mode {
     }
 }
 
-/// What the answer to a command that ends an owner means, as the runtime reads it.
+/// The runtime's interpretation of the answer to a command that ends an owner.
 fn event_of(kind: Kind, answer: Answer) -> Event {
     Event::Answered(match (kind, answer) {
         (_, Answer::Refused(_)) => return Event::Refused,

@@ -1,16 +1,18 @@
-//! Shares: each call has an owner and a place in the queue of its own. Locks become shares.
+//! Shares: each call has its own owner and its own place in the queue. Locks become shares.
 //!
 //! # A lock becomes a share
 //!
-//! The owner of a lock sends a downgrade. The server refuses it unless the lock is the owner's, or the owner shares it
-//! already: a lock that was lost is not taken again, since another writer may have held it.
+//! The owner of a lock sends a downgrade. The server refuses it unless the owner holds the lock or
+//! shares it already: a lost lock is not retaken, since another writer may have held it.
 //!
-//! - From then on every command of the owner is a share's. A plain renewal that arrives after the downgrade
-//!   would find that the lock is not the owner's. The scripts of shares also know an owner that has the lock alone.
-//! - The answer counts if it is read before the deadline that the lock had: a lease that is over stays lost.
-//! - Without an answer the downgrade is sent again. The share is relied on when an answer comes.
-//! - An end of the owner removes its share and its queue entry: a late plain acquire queues an owner that shares
-//!   the lock.
+//! - From then on every command of the owner is a share's. A plain renewal that arrives after the
+//!   downgrade would find the lock held by a phase. The scripts of shares also recognise an owner
+//!   that has the lock alone.
+//! - The answer counts if it is read before the lock's deadline: an expired lease stays lost.
+//! - Without an answer the downgrade is sent again. The client relies on the share when an answer
+//!   comes.
+//! - An end of the owner removes its share and its queue entry: a late plain acquire queues an
+//!   owner that shares the lock.
 
 use super::acquisition::{Passed, call};
 use super::{Verdict, count_from};
@@ -32,8 +34,8 @@ impl Client {
         self.begin(ttl, Some(share), competing, rules)
     }
 
-    /// The lock becomes a share. From now on every command of its owner is that of a share: a renewal as a
-    /// lock would find that the lock is not the owner's.
+    /// Turns the lock into a share. From now on the owner sends only the commands of shares: a
+    /// plain renewal would find the lock held by a phase.
     pub(crate) fn downgrade(&mut self, index: usize, rules: &Configuration) -> Verdict {
         let ttl = self.owners[index].ttl;
         self.owners[index].share = Some(Share::READ);
@@ -47,7 +49,7 @@ impl Client {
         verdict
     }
 
-    /// The lock is a share if the answer is read before its deadline.
+    /// The lock is a share if the answer is read before the lock's deadline.
     pub(super) fn downgrade_answered(
         &mut self,
         index: usize,
@@ -71,7 +73,7 @@ impl Client {
                 let granted_at = rules.turns_in_time().granted_before(age);
                 lease.holding = Holding::granted(granted_at, flagged, false);
                 if headed {
-                    // Readers do not head the queue of those that want the lock for themselves alone.
+                    // Readers do not head the queue of exclusive callers.
                     return self.promote_next(Passed::NOTHING, rules);
                 }
                 Ok(())

@@ -1,7 +1,8 @@
 //! The configurations that are explored, one file for each source of trouble. Each configuration
-//! names the scenarios that it contains.
+//! lists the scenarios that it covers.
 
-/// Configurations: of each the scenarios that it contains, what makes it, and in which fields it differs from that.
+/// Configurations: the scenarios that each covers, the function that makes its base, and the fields
+/// in which it differs from the base.
 macro_rules! configurations {
     ($($about:literal: $make:ident($($argument:expr),+) $({ $($field:ident: $value:expr),+ })?;)+) => {
         vec![$(Configuration {
@@ -58,7 +59,7 @@ pub fn named(name: &str) -> Configuration {
     found.unwrap_or_else(|| panic!("no configuration has the name {name}"))
 }
 
-/// The same with the shortest times, for configurations that have many states.
+/// A configuration with the shortest times, for those with many states.
 fn short(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configuration {
     Configuration {
         claim: 1,
@@ -68,8 +69,8 @@ fn short(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configurat
     }
 }
 
-/// Clients that make so many calls each, under so many faults of each kind. Times are small numbers
-/// in the proportions of the real ones; how slow a client may be has no bound.
+/// Clients that make these numbers of calls, under these numbers of faults. Times are small numbers
+/// in the proportions of the real ones; nothing bounds how slow a client may be.
 fn configuration(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configuration {
     Configuration {
         name,

@@ -1,4 +1,4 @@
-//! The lock moves to another server: its slot does, or a replica takes over.
+//! The lock moves to another server: its slot moves, or a replica takes over.
 
 use super::short;
 use crate::configuration::{Class, Configuration};
@@ -47,7 +47,7 @@ fn moves(name: &'static str, calls: &[u8], faults: &[(Fault, u8)]) -> Configurat
     }
 }
 
-/// A replica takes over that has missed the last changes, however many these are.
+/// A replica takes over that has missed any number of the last changes.
 fn failover(name: &'static str, calls: &[u8], more: &[(Fault, u8)]) -> Configuration {
     let faults = [&[(Replicate, 1), (FailOver, 1)], more].concat();
     Configuration {

@@ -1,4 +1,4 @@
-//! Messages that are lost, doubled, late, or in flight when a connection breaks.
+//! Messages that are lost, duplicated, late, or in flight when a connection breaks.
 
 use super::{configuration, short};
 use crate::configuration::Configuration;
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Configuration> {
     [others, unknown].concat()
 }
 
-/// An owner is forgotten while a message that names it is on its way.
+/// An owner is forgotten while a message that names it is in flight.
 fn unknown(forgets: bool) -> Configuration {
     let name = match forgets {
         true => "unknown announcements, forgotten",

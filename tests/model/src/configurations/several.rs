@@ -27,7 +27,6 @@ pub(super) fn all() -> Vec<Configuration> {
     }
 }
 
-/// The two locks, as a call may name them.
 const BOTH: &[u8] = &[0, 1];
 const REVERSED: &[u8] = &[1, 0];
 

@@ -1,4 +1,4 @@
-//! Locks that are taken by a plain command, and tokens that their holders ask for later.
+//! Locks that are taken by a plain command, and tokens that their holders request later.
 
 use super::short;
 use crate::configuration::{Class, Configuration};

@@ -1,4 +1,5 @@
-//! Configurations for walks: many clients, every fault that goes with the others, and the real limits.
+//! Configurations for walks: many clients, every combination of compatible faults, and the real
+//! limits.
 
 use super::configuration;
 use super::several::several;
@@ -13,10 +14,11 @@ use crate::server::{Mode, Share, ShareRules};
 /// Callers that come and go.
 const CALLERS: &[(Fault, u8)] = &[(GiveUp, 4), (Try, 2), (Unsubscribe, 1), (Renew, 6)];
 
-/// Processes that end, mostly early in a walk.
+/// Processes that end, usually early in a walk.
 const PROCESSES: &[(Fault, u8)] = &[(Crash, 1), (Shutdown, 1)];
 
-/// Commands, answers and messages that are lost, late or doubled, and a server that restarts with its records.
+/// Commands, answers and messages that are lost, late or duplicated, and a server that restarts
+/// with its records.
 const NETWORK: &[(Fault, u8)] = &[
     (Lose, 3),
     (Double, 4),
@@ -26,8 +28,8 @@ const NETWORK: &[(Fault, u8)] = &[
     (Restart, 1),
 ];
 
-/// Records that are gone. Without late commands: one that takes the lock again for a holder that has lost it gives it a token
-/// of which that holder does not hear.
+/// Records that are gone, without late commands: a late command that retakes the lock for a former
+/// holder would give it a token that the holder never learns.
 const DELETED: &[(Fault, u8)] = &[
     (Delete, 2),
     (Revoke, 2),

@@ -2,7 +2,7 @@
 
 include!("../../../../lock-runtime/src/lease/pure.rs");
 
-/// How a lock is held, as far as its end depends on that.
+/// The kind of hold, as far as its end depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Exclusive,
@@ -10,7 +10,7 @@ pub(crate) enum Mode {
     Share,
 }
 
-/// What [`record`] needs to parse, which the model does not do.
+/// [`record`] uses this to parse, which the model never does.
 pub(crate) mod owner_id {
     pub(crate) struct OwnerId;
 

@@ -20,7 +20,7 @@ const APART: &[Ticks] = &[0, 1, 2];
 
 const FIVE: &[Ticks] = &[0; 5];
 
-/// The first owner is before the second.
+/// The first owner's stamp is earlier.
 const TWO: &[Token] = &[1, 2];
 const THREE: &[Token] = &[1, 2, 3];
 const FOUR: &[Token] = &[1, 2, 3, 4];
@@ -87,7 +87,7 @@ pub const CONFIGURATIONS: &[Quorum] = &[
     },
 ];
 
-/// Those for walks.
+/// The configurations for walks.
 pub const WALKS: &[Quorum] = &[
     Quorum {
         stamps: FOUR,
@@ -119,7 +119,7 @@ pub const WALKS: &[Quorum] = &[
     },
 ];
 
-/// Those that take longer.
+/// The configurations that take longer.
 pub const DEEP: &[Quorum] = &[
     quorum("quorum, two owners for longer", 2, 2, NOTHING),
     Quorum {

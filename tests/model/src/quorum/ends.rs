@@ -1,4 +1,4 @@
-//! The ends of an owner: one on each node, each by the runtime's machine.
+//! The ends of an owner: one per node, each run by the runtime's machine.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::backend::engine::NOW;
 use crate::backend::engine::ending::{Ending, Event, Then};
 use crate::backend::wire::reply::EndReply;
 
-/// After this no command of an owner can arrive.
+/// After this time no command of an owner can arrive.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// A pause is as long as the model likes.
+/// The model chooses the length of each pause.
 const JITTER: f64 = 0.5;
 
 impl World {
@@ -32,7 +32,7 @@ impl World {
                 }
             }
         }
-        // A release does what an end does, or is answered that an end must follow.
+        // A release either acts like an end, or is answered that an end must follow.
         for (node, _) in endings {
             let end = End {
                 command: Command::End {
@@ -44,13 +44,13 @@ impl World {
         }
     }
 
-    /// Writes an end behind the commands that are under way.
+    /// Writes an end behind the commands in flight.
     fn write_end(&mut self, id: Owner, node: usize, mut end: End) {
-        // Its commands are late until they are lost or carried out, and the horizon is nearer than the time after which none
-        // can be. So that time is over if none is late.
+        // Late commands are either lost or carried out, and the horizon is nearer than the time
+        // after which none can arrive. So that time counts as over if no command is late.
         let is_late = self.has_stray(id, node as u8);
         let now = if is_late { NOW } else { NOW + SETTLED };
-        // Whether the machine wants a release or an end, this is an end.
+        // The model sends an end even if the machine chose a release.
         end.ending.command(|| now);
         let link = &mut self.nodes[node].links[usize::from(id)];
         let place = self.owners[usize::from(id)].ballot.place_mut(node);
@@ -58,7 +58,7 @@ impl World {
         link.end = Some(end);
     }
 
-    /// An end came to this. It is written once more if need be.
+    /// Processes the outcome of an end, and repeats the end if necessary.
     pub(super) fn end_came_to(&mut self, id: Owner, node: usize, mut end: End, event: Event) {
         let place = self.owners[usize::from(id)].ballot.place_mut(node);
         let then = end
@@ -71,7 +71,7 @@ impl World {
     }
 }
 
-/// What the answer to an end means, as the runtime reads it.
+/// The runtime's interpretation of the answer to an end.
 pub(super) fn event_of(answer: Answer) -> Event {
     Event::Answered(match answer {
         Answer::Freed => EndReply::Freed,

@@ -1,12 +1,13 @@
 //! A lock that a majority of nodes holds: each node's scripts, and the ballot of each owner.
 //!
-//! A model of its own: apart from its ballot, a client does the same as with one server, so local queues, local turns
-//! and retained leases are left out. An owner is one acquisition. The page `docs/decisions/quorum.md` has the bounds
-//! and the counts.
+//! This is a separate model: apart from its ballot, a client does the same as with one server, so
+//! local queues, local turns and retained leases are omitted. An owner is one acquisition. The page
+//! `docs/decisions/quorum.md` has the bounds and the counts.
 //!
 //! - [`records`], [`scripts`]: the records of one node, and its scripts as pure functions.
 //! - `owner`: one owner, with the ballot of the runtime.
-//! - `world`, `steps`, `ends`: nodes, owners, the messages in flight between them, and the steps that may come next.
+//! - `world`, `steps`, `ends`: nodes, owners, the messages in flight between them, and the steps
+//!   that may come next.
 //! - `recovery`: without further faults every owner is served.
 
 mod configurations;
@@ -36,7 +37,7 @@ pub const BACKED: &str = "no holder relies on the lock for longer than a majorit
 pub const PHANTOM: &str = "nothing is left of an owner on a node that carried out its end";
 /// No livelock.
 pub const RECOVERY: &str = "without further faults every owner is served and no record is left";
-/// A minority does not matter.
+/// A minority that is away does not matter.
 pub const MINORITY: &str = "while a node is away every owner is served";
 /// A majority away.
 pub const MAJORITY: &str =
@@ -47,7 +48,7 @@ pub const MAJORITY: &str =
 pub struct Budget {
     /// A poll at a time that the ballot did not choose.
     pub polls: u8,
-    /// An answer takes its time. Every other one is read at once; commands and messages take any time.
+    /// Slow answers. All other answers are read immediately; commands and messages take any time.
     pub slow: u8,
     /// A holder renews on every node.
     pub renewals: u8,
@@ -55,10 +56,10 @@ pub struct Budget {
     pub breaks: u8,
     /// A node loses its records and keeps its connections.
     pub flushes: u8,
-    /// A node restarts with what it has saved, or empty.
+    /// A node restarts with its saved records, or empty.
     pub restarts: u8,
     pub saves: u8,
-    /// The clock of a node that restarted with a wrong one is set right.
+    /// The clock of a node that restarted with a wrong one is corrected.
     pub corrections: u8,
 }
 
@@ -67,18 +68,19 @@ pub struct Quorum {
     pub name: &'static str,
     /// How far the clock of each node is ahead.
     pub clocks: &'static [Ticks],
-    /// How far the clock may be ahead with which a node restarts.
+    /// How far a node's clock may be ahead after a restart.
     pub restart_clocks: &'static [Ticks],
     /// The stamp of each owner.
     pub stamps: &'static [Token],
     pub ttl: Ticks,
     /// The time at which the search ends.
     pub horizon: Ticks,
-    /// The token of a holder that has ended: one of its nodes has the fence, and the other has lost it.
+    /// The token of a holder that has ended: one of its nodes has the fence, and the other has lost
+    /// it.
     pub lost: Option<Token>,
     /// Faults, polls and renewals.
     pub budget: Budget,
-    /// One in so many states is checked for recovery.
+    /// One in this many states is checked for recovery.
     pub recovers: u64,
     pub mistake: Option<Mistake>,
     pub removed: Option<SafetyLine>,
@@ -94,7 +96,7 @@ pub enum Step {
     Poll(Owner),
     /// A node carries out the next command, and the owner reads the answer.
     Deliver(Owner, u8),
-    /// The same, and the answer takes its time.
+    /// The same, with a slow answer.
     DeliverSlow(Owner, u8),
     /// An owner reads a slow answer.
     Receive(Owner, u8),
@@ -115,9 +117,9 @@ pub enum Step {
     Flush(u8),
     Save(u8),
     Restart(u8),
-    /// A node restarts, and its clock is so far ahead then.
+    /// A node restarts with its clock this far ahead.
     RestartAt(u8, Ticks),
-    /// The clock of a node is set right.
+    /// The clock of a node is corrected.
     Correct(u8),
 }
 
@@ -160,7 +162,7 @@ impl Model for Quorum {
     }
 
     fn removed(&self) -> Option<SafetyLine> {
-        // Votes must have tokens that differ for this one.
+        // This mistake needs votes with different tokens.
         let of_mistake =
             (self.mistake == Some(Mistake::FirstToken)).then_some(SafetyLine::token_written_back);
         self.removed.or(of_mistake)

@@ -1,4 +1,4 @@
-//! One owner: its ballot, as the runtime has it, and what its client does beside that.
+//! One owner: its ballot, as in the runtime, and the rest of its client's state.
 
 use std::time::Duration;
 
@@ -16,17 +16,17 @@ use crate::lease::fencing_token::FencingToken;
 use crate::lease::record::{Grant, Holder};
 use crate::lease::schedule::is_fresh;
 
-/// A tick. A lease of some ticks less its margin ends before the last of them does, and after the one before it.
+/// A tick. A lease of n ticks, less its margin, ends during its last tick.
 pub(super) const TICK: Duration = Duration::from_millis(160);
 
 #[derive(Clone, Debug, Hash)]
 pub(super) struct Owner {
     pub(super) ballot: Ballot,
-    /// For how long each node that does not vote yet has waited, and when.
+    /// How long each node that does not vote yet has waited, and when that was measured.
     pub(super) counts: Vec<Option<(Count, Ticks)>>,
-    /// When the request was sent from which the lease of a holder counts.
+    /// When the request was sent that starts the holder's lease.
     pub(super) lease: Ticks,
-    /// The answers to the renewal under way.
+    /// The answers to the renewal in flight.
     pub(super) renewal: Option<Votes>,
 }
 
@@ -48,7 +48,7 @@ impl Owner {
         self.ballot.phase() == Phase::Ended
     }
 
-    /// The token of one that has had a majority.
+    /// The token of an owner that has had a majority.
     pub(super) fn token(&self) -> Option<Token> {
         match self.ballot.phase() {
             Phase::Holds(token) => Some(token_of(token)),
@@ -61,7 +61,7 @@ impl Owner {
         self.token().is_some() && is_fresh(time(now), time(self.lease), self.ballot.ttl())
     }
 
-    /// Whether the attempt is over without the lock, so that another one may begin at any time.
+    /// Whether the attempt failed, so that another one may begin at any time.
     pub(super) fn may_begin_anew(&self, now: Ticks) -> bool {
         let progress = self.ballot.progress(time(now), false);
         matches!(progress, Progress::Waits(_) | Progress::TooFew)
@@ -73,7 +73,7 @@ impl Owner {
         self.ballot.ask(true, time(now))
     }
 
-    /// Takes the lock if the ballot says so. Returns its token.
+    /// Takes the lock if the ballot allows it. Returns its token.
     pub(super) fn take(&mut self, now: Ticks, mistake: Option<Mistake>) -> Option<Token> {
         let Verdict::Has { grant, at } = self.ballot.verdict(time(now)) else {
             return None;
@@ -94,7 +94,7 @@ impl Owner {
         self.lease = self.lease.max(ticks(at));
     }
 
-    /// What counts of the owner at a node.
+    /// The part of the owner's state at a node that makes a difference.
     pub(super) fn fingerprint_of(&self, node: usize) -> (u64, Option<(Count, Ticks)>, Option<u64>) {
         let vote = self
             .renewal
@@ -103,7 +103,7 @@ impl Owner {
         (self.ballot.fingerprint_of(node), self.counts[node], vote)
     }
 
-    /// The nodes get these places, each by the one that it had.
+    /// Reorders the nodes: place `i` gets the node that was at `order[i]`.
     pub(super) fn order_nodes(&mut self, order: &[usize]) {
         self.ballot.order_nodes(order);
         self.counts = order.iter().map(|&node| self.counts[node]).collect();
@@ -112,7 +112,7 @@ impl Owner {
         }
     }
 
-    /// The command as the scripts have it.
+    /// Converts a command to the scripts' representation.
     pub(super) fn script(&self, command: Command) -> scripts::Command {
         let stamp = self.ballot.stamp() as Token;
         match command {
@@ -161,13 +161,13 @@ pub(super) fn reply(answer: scripts::Answer) -> NodeReply {
                 holds_later: false,
             },
         },
-        // When the node votes, an attempt of its own begins.
+        // When the node votes, a separate attempt begins.
         scripts::Answer::Marked(_) => NodeReply::Early(Duration::ZERO),
         _ => NodeReply::Absent,
     }
 }
 
-/// That a waiter queues is told by messages alone.
+/// Only messages announce that a waiter queues.
 pub(super) fn grant(token: Token) -> Grant {
     Grant {
         contended: false,

@@ -1,15 +1,15 @@
 //! The records of one node: the lock, its fence, its queue, and the node's marker.
 
-/// An owner. Of two owners with one stamp, the lesser is first.
+/// An owner. If two owners have the same stamp, the lesser one is first.
 pub type Owner = u8;
 
-/// A fencing token, a stamp, or a proposal: [`UNIT`] of them are a tick.
+/// A fencing token, a stamp, or a proposal: a tick has [`UNIT`] of them.
 pub type Token = u16;
 
 /// A time, or a length of time.
 pub type Ticks = u8;
 
-/// Grants in one tick have tokens that differ by one, so few of them pass the clock.
+/// Grants in one tick have tokens that differ by one, so they rarely overtake the clock.
 pub const UNIT: Token = 8;
 
 /// K, F, Q and M. Times are the node's own.
@@ -32,7 +32,7 @@ pub struct Lock {
     pub token: Token,
     /// The flag: an owner queues.
     pub flagged: bool,
-    /// The time from which on the lock is free.
+    /// The time at which the lock becomes free.
     pub expires_at: Ticks,
 }
 
@@ -42,7 +42,7 @@ pub struct Entry {
     /// The ticket: the stamp that the client chose.
     pub stamp: Token,
     pub owner: Owner,
-    /// The time from which on the entry is dead.
+    /// The time at which the entry becomes dead.
     pub live_until: Ticks,
 }
 
@@ -54,12 +54,12 @@ pub struct Marker {
     pub count: Option<Count>,
 }
 
-/// How long a node that may have lost data has waited, as clients have measured it.
+/// How long a node that may have lost data has waited, according to its clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Count {
-    /// Tells the counts of a node apart.
+    /// Distinguishes the counts of a node.
     pub name: u8,
-    /// So much time has passed for certain since it began.
+    /// The time that has certainly passed since the count began.
     pub waited: Ticks,
 }
 
@@ -70,7 +70,7 @@ impl Records {
         self.queue.retain(|entry| entry.live_until > now);
     }
 
-    /// Whether anything of `owner` is here.
+    /// Whether any record names `owner`.
     pub fn name(&self, owner: Owner) -> bool {
         self.lock.is_some_and(|lock| lock.owner == owner) || self.place(owner).is_some()
     }

@@ -4,7 +4,8 @@ use super::records::{Owner, Ticks};
 use super::world::World;
 use super::{Quorum, Step};
 
-/// Two owners, each with its time of a claim, of a node without a vote and of a dead owner's lease, are served in less.
+/// More than two owners need, each with a claim, a node without a vote and a dead owner's lease to
+/// wait for.
 const ROUNDS: usize = 40;
 /// More messages in one tick are a livelock.
 const MESSAGES: usize = 100;
@@ -21,8 +22,8 @@ pub(super) fn ends_well_without(model: &Quorum, world: &World, away: usize) -> b
     run.serves_all() && run.leaves_nothing()
 }
 
-/// Whether no owner holds for longer than a ttl while all nodes but one are away, and the owners that give up then leave
-/// nothing once the nodes are back.
+/// Whether no owner holds for longer than a ttl while all nodes but one are away, and the owners
+/// that give up then leave nothing once the nodes are back.
 pub(super) fn is_bounded(model: &Quorum, world: &World) -> bool {
     let nodes = 0..model.clocks.len();
     nodes.clone().all(|left| {
@@ -68,11 +69,11 @@ impl<'a> Run<'a> {
     }
 
     fn apply(&mut self, step: Step) {
-        // Nodes keep their places, since those away are known by them.
+        // Nodes keep their places, which identify the nodes that are away.
         self.world.step(step, self.model);
     }
 
-    /// All that is under way to a node that is away is lost.
+    /// Drops everything in flight to a node that is away.
     fn cut_off(&mut self) {
         for &node in &self.away {
             for owner in 0..self.world.owners.len() {
@@ -81,7 +82,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Until every owner has ended. Each tick every waiter polls every node.
+    /// Runs until every owner has ended. In each tick, every waiter polls every node.
     fn serves_all(&mut self) -> bool {
         for _ in 0..ROUNDS {
             if !self.exchange(true) {
@@ -96,7 +97,7 @@ impl<'a> Run<'a> {
         false
     }
 
-    /// One tick's messages; whether they come to an end.
+    /// Delivers one tick's messages. Returns whether they come to an end.
     fn exchange(&mut self, releases: bool) -> bool {
         for owner in 0..self.world.owners.len() as Owner {
             self.world.begin_attempt(owner);
@@ -133,7 +134,7 @@ impl<'a> Run<'a> {
             .map(|(owner, _)| Step::Release(owner))
     }
 
-    /// Whether no record is left once every time is over.
+    /// Whether no record is left once everything has expired.
     fn leaves_nothing(&mut self) -> bool {
         let rules = self.model.rules();
         let longest: Ticks = self.model.ttl.max(rules.claim).max(rules.live);

@@ -9,7 +9,7 @@ pub struct Rules {
     pub claim: Ticks,
     /// How long a queue entry outlives its last heartbeat.
     pub live: Ticks,
-    /// How long a node gives nothing after it lost data.
+    /// How long a node grants nothing after it lost data.
     pub delay: Ticks,
     /// How far a guess may be ahead of the clock.
     pub ahead: Token,
@@ -35,13 +35,13 @@ pub enum Command {
         stamp: Token,
         proposal: Proposal,
     },
-    /// Begins the count of a node that may have lost data, or has it go on.
+    /// Begins or continues the count of a node that may have lost data.
     Mark {
         new: u8,
-        /// What the client knows of the count, and has measured.
+        /// The count that the client knows, with the time that it has measured.
         known: Option<Count>,
     },
-    /// Gives K to a waiter with a better stamp, and queues.
+    /// Yields K to a waiter with an earlier stamp, and queues.
     Yield { token: Token, stamp: Token },
     /// Renews K, and writes it if it is absent.
     Hold { ttl: Ticks, token: Token },
@@ -49,15 +49,15 @@ pub enum Command {
     Renew { ttl: Ticks },
     /// Frees K if no owner queues.
     Release,
-    /// Frees K or hands it on, and leaves the queue.
+    /// Frees K or hands it off, and leaves the queue.
     End {
-        /// A guess, for the token of the next owner.
+        /// A guess for the token of the next owner.
         proposal: Token,
     },
 }
 
 impl Command {
-    /// Whether a lease may count from it.
+    /// Whether a lease may start from this command.
     pub(super) fn renews(self) -> bool {
         matches!(self, Command::Renew { .. } | Command::Hold { .. })
     }
@@ -67,14 +67,14 @@ impl Command {
 pub enum Answer {
     /// The owner has K.
     Held { token: Token },
-    /// The node does not vote yet, and gives nothing.
+    /// The node does not vote yet, and grants nothing.
     Early {
-        /// How long it does not.
+        /// The rest of the restart delay.
         left: Ticks,
     },
-    /// `mark`: what the marker has of the count; `None` if the node votes.
+    /// `mark`: the count in the marker; `None` if the node votes.
     Marked(Option<Count>),
-    /// The owner does not have K, or asked in vain for it.
+    /// The owner does not have K, even if it asked for it.
     Waiting {
         holder: Option<Owner>,
         remaining: Ticks,
@@ -87,7 +87,7 @@ pub enum Answer {
     Anothers,
     /// `release` and `end`: K is free.
     Freed,
-    /// `release`: an owner queues, and nothing was done.
+    /// `release`: an owner queues, and the script changed nothing.
     Contended,
     /// `end`: K is the claim of the next owner.
     HandedOn,
@@ -97,7 +97,7 @@ pub enum Answer {
     Nothing,
 }
 
-/// Runs `command` of `me`. The messages that it publishes are appended to `pushes`, by the owner that each names.
+/// Runs `command` of `me`. Appends the owner that each published message names to `pushes`.
 pub fn run(
     records: &mut Records,
     (now, boot): (Ticks, u8),
@@ -262,7 +262,7 @@ impl Script<'_> {
                 self.claim(first.owner, self.accepted(Proposal::Guess(proposal)));
                 Answer::HandedOn
             }
-            // A node that does not vote gives nothing.
+            // A node that does not vote grants nothing.
             _ => Answer::Freed,
         }
     }
@@ -273,7 +273,7 @@ impl Script<'_> {
             let begun = self.marker().and_then(|marker| marker.count);
             let mut count = begun.unwrap_or(Count {
                 name: new,
-                // By its own clock it has the time at which that began.
+                // The mistake: the time at which the count began, by the node's own clock.
                 waited: if own_clock { self.now } else { 0 },
             });
             let any = self.makes(Mistake::CountOfAnother);
@@ -295,13 +295,14 @@ impl Script<'_> {
         Answer::Marked(self.marker().and_then(|marker| marker.count))
     }
 
-    /// M, unless it is of another boot.
+    /// M, unless it is from another boot.
     fn marker(&self) -> Option<Marker> {
         let marker = self.records.marker;
         marker.filter(|marker| marker.boot == self.boot)
     }
 
-    /// How long the node does not vote. A node without marker, or of another boot, may have lost data.
+    /// The rest of the time without a vote. A node without a marker, or with one from another boot,
+    /// may have lost data.
     fn left(&self) -> Ticks {
         let delay = self.rules.delay;
         if self.makes(Mistake::VotesAtOnce) {
@@ -361,7 +362,7 @@ impl Script<'_> {
         token
     }
 
-    /// Gives K to a waiter for the time of a claim, and tells it.
+    /// Grants K to a waiter for the time of a claim, and notifies it.
     fn claim(&mut self, owner: Owner, proposed: Token) {
         self.grant(owner, self.rules.claim, proposed);
         self.pushes.push(owner);
@@ -379,7 +380,7 @@ impl Script<'_> {
         self.records.queue.sort_unstable();
     }
 
-    /// Leaves the queue, and says if there was an entry.
+    /// Leaves the queue. Returns whether there was an entry.
     fn leave(&mut self) -> bool {
         let place = self.records.place(self.me);
         place

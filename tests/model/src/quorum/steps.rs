@@ -174,7 +174,7 @@ impl World {
         self.decide(model);
     }
 
-    /// Each owner does what its ballot says.
+    /// Each owner acts on its ballot.
     fn decide(&mut self, model: &Quorum) {
         let now = self.now;
         for id in 0..self.owners.len() as Owner {
@@ -203,7 +203,7 @@ impl World {
         }
     }
 
-    /// Tells nodes that have waited for long enough that they have.
+    /// Confirms to nodes that they have waited long enough.
     fn count(&mut self, id: Owner, model: &Quorum) {
         let owner = &self.owners[usize::from(id)];
         let delay = model.rules().delay;
@@ -327,7 +327,7 @@ impl World {
         }
     }
 
-    /// A node has answered a renewal, or will not.
+    /// A node has answered a renewal, or never will.
     fn renewed(&mut self, id: Owner, node: usize, vote: Vote) {
         let owner = &mut self.owners[usize::from(id)];
         let Some(votes) = &mut owner.renewal else {
@@ -397,7 +397,7 @@ impl World {
         answer
     }
 
-    /// The connection breaks. What was under way is lost, or the commands are late.
+    /// The connection breaks. Everything in flight is lost, or the commands arrive late.
     pub(super) fn tear(&mut self, id: Owner, node: u8, is_late: bool) {
         let place = usize::from(node);
         let link = &mut self.nodes[place].links[usize::from(id)];
@@ -425,7 +425,7 @@ impl World {
         }
     }
 
-    /// A node restarts: empty, or with what it had saved. Its connections break.
+    /// A node restarts, empty or with its saved records. Its connections break.
     fn restart(&mut self, node: u8) {
         let site = &mut self.nodes[usize::from(node)];
         site.boot += 1;

@@ -16,7 +16,7 @@ pub struct World {
     pub(super) owners: Vec<owner::Owner>,
     /// The owners that have not begun.
     pub(super) absent: Vec<Owner>,
-    /// Commands of connections that broke.
+    /// Commands of broken connections.
     pub(super) stray: Vec<(Owner, u8, Command)>,
     /// The largest token of a holder.
     pub(super) highest: Token,
@@ -40,7 +40,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Its clock was wrong when it restarted, and no lease on it counts by that clock.
+    /// Whether its clock was wrong at its restart, and no lease on it depends on that clock.
     pub(super) fn may_be_corrected(&self, now: Ticks, model: &Quorum) -> bool {
         let has_lease = |lock: Lock| lock.expires_at > now + self.ahead;
         self.ahead != model.clocks[0] && !self.records.lock.is_some_and(has_lease)
@@ -51,11 +51,11 @@ impl Node {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Link {
     pub(super) connection: ConnectionId,
-    /// Commands under way, and when each was sent.
+    /// Commands in flight, with the time at which each was sent.
     pub(super) up: Vec<(Command, Ticks)>,
     /// Answers that the owner has not read.
     pub(super) down: Vec<(Command, Ticks, Answer)>,
-    /// The end that the node has not carried out, or not for the last time.
+    /// The end that the node has yet to carry out, perhaps once more.
     pub(super) end: Option<End>,
     /// A message that the owner has not read.
     pub(super) push: bool,
@@ -151,7 +151,7 @@ impl World {
         })
     }
 
-    /// Nothing of an owner is on a node that carried out its `end` after all that came before.
+    /// No node that carried out an owner's last `end` has a trace of that owner.
     pub(super) fn has_no_phantom(&self) -> bool {
         (0..).zip(&self.owners).all(|(me, owner)| {
             !owner.has_ended()
@@ -165,7 +165,7 @@ impl World {
         })
     }
 
-    /// Every owner has ended, and nothing is under way or left.
+    /// Every owner has ended, and nothing is in flight or left.
     pub(super) fn is_over(&self) -> bool {
         self.absent.is_empty()
             && self.stray.is_empty()
@@ -177,7 +177,7 @@ impl World {
             })
     }
 
-    /// Drops what makes no difference, and orders the nodes, which are alike but for their clocks.
+    /// Drops irrelevant state, and sorts the nodes, which differ only in their clocks.
     pub(super) fn reduce(&mut self, model: &Quorum) {
         let left = if self.now < model.horizon {
             Time::Ticks(TICK)
@@ -190,7 +190,7 @@ impl World {
             for (link, owner) in node.links.iter_mut().zip(&mut self.owners) {
                 let present = std::mem::replace(&mut link.connection, PRESENT);
                 let has_ended = owner.has_ended();
-                // From when a vote would count matters no more.
+                // The start of a vote's lease no longer matters.
                 let votes = link.up.iter_mut().filter(|_| !owner.acquires());
                 for (_, at) in votes.filter(|(command, _)| has_ended || !command.renews()) {
                     *at = 0;

@@ -1,4 +1,4 @@
-//! The branches of the scripts, each with an answer or a trace of its own.
+//! The branches of the scripts. Each has its own answer or trace.
 
 macro_rules! branches {
     ($($branch:ident)* ; $($of_shares:ident)* ; $($of_keys:ident)*) => {

@@ -20,7 +20,7 @@ impl Script<'_> {
         }
     }
 
-    /// The entry to be granted the lock (`me` needs no announcement), and the entries to be removed.
+    /// The entry to grant the lock (`me` needs no announcement), and the entries to remove.
     pub(super) fn choose(
         &mut self,
         me: Option<OwnerId>,
@@ -89,7 +89,7 @@ impl Script<'_> {
     pub(super) fn set_fence(&mut self, token: Token) {
         let ahead = (token / 1_000 - self.site.now / 1_000) as Ticks;
         let rest = self.rules.fence.map(|rest| rest + ahead);
-        // The token of a lock that is revoked may be older than fences are remembered.
+        // The token of a revoked lock may be older than the retention of fences.
         let is_over = rest.is_some_and(|rest| rest <= 0);
         self.records.fence = (!is_over).then_some(Fence::Token { token, rest });
     }

@@ -10,19 +10,19 @@ use crate::seeded::Seeded;
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeysRun {
-    /// The answer. `Waiting` is about the lock in the way.
+    /// The answer. `Waiting` refers to the lock in the way.
     pub answer: Answer,
     /// Which lock is in the way, from 0.
     pub in_the_way: usize,
-    /// The owner has a lock behind that one, too.
+    /// Whether the owner also has a later lock.
     pub holds_later: bool,
     /// The owners that were announced, each with the lock, in order.
     pub announced: Vec<(usize, OwnerId)>,
     pub taken: Taken,
 }
 
-/// Runs one script on the records of several locks, in their order. An acquire takes or confirms those up to the first that the
-/// owner cannot have; all or none if it does not queue.
+/// Runs one script on the records of several locks, in their order. An acquire takes or confirms
+/// the locks up to the first that the owner cannot have; if it does not queue, all or none.
 pub fn run_keys(locks: &mut [Records], command: Command, rules: &Rules, site: &Site) -> KeysRun {
     let mut run = Keys {
         locks,
@@ -53,7 +53,7 @@ pub fn run_keys(locks: &mut [Records], command: Command, rules: &Rules, site: &S
     }
 }
 
-/// A run under way.
+/// A script in progress.
 struct Keys<'a> {
     locks: &'a mut [Records],
     rules: &'a Rules,
@@ -62,11 +62,11 @@ struct Keys<'a> {
     taken: Taken,
 }
 
-/// What `acquire` finds of one lock.
+/// The state of one lock, as `acquire` finds it.
 enum Found {
-    /// The owner has it, under this token.
+    /// The owner holds the lock, under this token.
     Mine(Token),
-    /// The owner can have it. These entries of its queue are dead.
+    /// The owner can take the lock. These entries of its queue are dead.
     Free(Vec<OwnerId>),
     /// Another owner holds it, or this waiter comes first.
     InTheWay(Option<OwnerId>, Vec<OwnerId>),
@@ -92,7 +92,8 @@ impl Keys<'_> {
         self.locks[number].holder() == Some(me)
     }
 
-    /// Whether an acquire finds that its owner has a lock behind the one in the way: an answer was lost, and then a lock.
+    /// Whether an acquire finds that its owner has a lock behind the one in the way: an answer was
+    /// lost, and then an earlier lock.
     fn holds_later(&mut self, number: usize, command: Command) -> bool {
         let Command::Acquire { owner, .. } = command else {
             return false;
@@ -138,7 +139,7 @@ impl Keys<'_> {
             }
         }
         let takes = queues || in_the_way.is_none();
-        // The first write is refused, if it needs memory.
+        // The first write is refused if it needs memory.
         let needs_memory = match (takes && !new.is_empty(), takes && !mine.is_empty()) {
             (true, _) => true,
             (false, true) => false,
@@ -181,7 +182,8 @@ impl Keys<'_> {
         }
         let claim = self.rules.claim;
         let answer = self.on(number, |script| {
-            // First, so that the record of a lock that is granted now has the flag from the beginning.
+            // Written first, so that the record of a lock that is granted now has the flag from the
+            // beginning.
             if queues {
                 script.enqueue(me);
                 script.set_flag();
@@ -199,7 +201,7 @@ impl Keys<'_> {
         (number, answer)
     }
 
-    /// Takes the new ones, and confirms those that the owner has.
+    /// Takes the new locks, and confirms those that the owner already has.
     fn take(
         &mut self,
         me: OwnerId,
@@ -376,7 +378,7 @@ impl Script<'_> {
         })
     }
 
-    /// Gives the lock that the owner has a higher token.
+    /// Raises the token of a lock that the owner has.
     fn raise_token(&mut self, to: Token) {
         if let Some(Lock {
             value: Value::Ours { token, .. },
@@ -388,7 +390,8 @@ impl Script<'_> {
         self.set_fence(to);
     }
 
-    /// Ends an owner for one of several locks. Says 1 freed, 2 handed off, 3 the owner left the queue, 0 none.
+    /// Ends an owner for one of several locks. Returns 1 freed, 2 handed off, 3 the owner left the
+    /// queue, 0 none.
     fn end_one(&mut self, me: OwnerId) -> i8 {
         if self.records.holder() != Some(me) {
             if self.is_lock_wrong() {

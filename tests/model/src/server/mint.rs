@@ -1,11 +1,12 @@
-//! A lock that is taken by a plain command, and the token that its holder asks for later, as in `mint.lua`.
+//! A lock that is taken by a plain command, and the token that its holder requests later, as in
+//! `mint.lua`.
 
 use super::script::Script;
 use super::{Answer, Branch, Fence, Lock, Mode, OwnerId, Refusal, Ticks, Value};
 use crate::seeded::Seeded;
 
 impl Script<'_> {
-    /// `SET NX`: whatever has the key, it is taken.
+    /// `SET NX`: a key with any value counts as taken.
     pub(super) fn take(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
         if self.site.mode == Mode::OutOfMemory {
             return self.refuse(Branch::TakeWithoutMemory, Refusal::OutOfMemory);

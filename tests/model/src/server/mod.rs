@@ -1,9 +1,9 @@
-//! The scripts as pure functions of the records, those of plain locks, of shares and of several locks: line by
-//! line those of `lock-runtime/src/backend/redis/lua`. The test `scripts/random` of `lock-tests` compares the two on a
-//! real server, to the millisecond and branch by branch.
+//! The scripts of plain locks, of shares and of several locks as pure functions of the records.
+//! They correspond line by line to `lock-runtime/src/backend/redis/lua`. The test `scripts/random`
+//! of `lock-tests` compares the two on a real server, to the millisecond and branch by branch.
 //!
-//! Times are durations that are left, not points in time. Two histories that differ only in when they
-//! happened are thus one state. For the same reason a ticket is a place in a list.
+//! Times are remaining durations, not points in time, so two histories that differ only in absolute
+//! time are one state. For the same reason a ticket is a place in a list.
 
 mod branch;
 mod grant;
@@ -23,7 +23,7 @@ use self::script::Script;
 pub use self::shares::{Member, Share, ShareRules, Shares};
 use crate::seeded::Seeded;
 
-/// Steps of time: as many milliseconds as the rules say.
+/// Steps of time; the rules set their length in milliseconds.
 pub type Ticks = i32;
 
 pub type Token = i64;
@@ -31,27 +31,27 @@ pub type Token = i64;
 /// The id of an owner: the `number`th of its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OwnerId {
-    /// The client, which is a process of its own.
+    /// The client, which is a separate process.
     pub client: u8,
     /// The number of the owner, never used twice.
     pub number: u8,
 }
 
 impl OwnerId {
-    /// The owner that the record of a shared lock names: none that a client has. So clients that know
-    /// nothing of shares see a lock that another owner holds.
+    /// The owner in the record of a shared lock, which no client has. So clients that know nothing
+    /// of shares see a lock that another owner holds.
     pub const PHASE: OwnerId = OwnerId {
         client: u8::MAX,
         number: 0,
     };
 
-    /// The owner that the record of a reserved lock names.
+    /// The owner in the record of a reserved lock.
     pub const RESERVED: OwnerId = OwnerId {
         client: u8::MAX,
         number: 1,
     };
 
-    /// Whether a client has it.
+    /// Whether the owner belongs to a client.
     pub fn is_of_a_client(self) -> bool {
         self.client != u8::MAX
     }
@@ -66,8 +66,8 @@ pub struct Rules {
     pub live: Ticks,
     /// How long the queue outlives its last heartbeat.
     pub queue: Ticks,
-    /// How long the fence outlives its token, which is a time in µs while a tick is a millisecond; `None` is
-    /// without end.
+    /// How long the fence outlives its token, which is a time in µs while a tick is a millisecond;
+    /// `None` is without end.
     pub fence: Option<Ticks>,
     /// Tokens that one grant owns.
     pub turns: Token,
@@ -89,10 +89,10 @@ pub enum Value {
         flagged: bool,
         /// The token of the grant; zero if it has none.
         token: Token,
-        /// Used by [`Seeded::RemoteCount`] alone.
+        /// Used only by [`Seeded::RemoteCount`].
         count: u8,
-        /// The share that the holder's queue entry asked for, if a script granted it the lock that knows
-        /// nothing of shares.
+        /// The share in the holder's queue entry, if the lock was granted by a script that does not
+        /// know shares.
         share: Option<Share>,
     },
 }
@@ -196,7 +196,7 @@ pub enum Command {
         ttl: Ticks,
         queue: bool,
     },
-    /// Takes the lock if it is free, by a plain command: without a look at the queue, and without a token.
+    /// Takes the lock if it is free, by a plain command: ignores the queue, and mints no token.
     Take { owner: OwnerId, ttl: Ticks },
     /// Gives the holder a token, if it has none.
     Mint { owner: OwnerId },
@@ -204,7 +204,8 @@ pub enum Command {
     Renew { owner: OwnerId, ttl: Ticks },
     /// Frees an uncontended lock.
     Release { owner: OwnerId },
-    /// Frees an uncontended lock without a script: deletes the record if it is the one of the grant.
+    /// Frees an uncontended lock without a script: deletes the record if it is unchanged since the
+    /// grant.
     Delete { owner: OwnerId, token: Token },
     /// Ends an owner.
     End {
@@ -212,7 +213,7 @@ pub enum Command {
         /// The next owner of its process, and the ttl that it asks for.
         successor: Option<(OwnerId, Ticks)>,
     },
-    /// Keeps the lock taken by no owner any more.
+    /// Keeps the lock taken without an owner.
     Reserve { owner: OwnerId, ttl: Ticks },
     /// Takes a share, confirms one, or polls.
     ShareAcquire {
@@ -233,12 +234,12 @@ pub enum Command {
         take: u8,
         ttl: Ticks,
     },
-    /// Takes a share off, if no waiter queues.
+    /// Removes a share, if no waiter queues.
     ShareRelease { owner: OwnerId, take: u8 },
-    /// Ends any owner, and serves who waits for it.
+    /// Ends any owner, and serves the waiters.
     ShareEnd {
         owner: OwnerId,
-        /// What it asked for; `None` is the whole lock.
+        /// The share that it asked for; `None` is the whole lock.
         share: Option<Share>,
     },
     /// Takes the lock from its holder, or from all that share it.
@@ -262,10 +263,10 @@ impl Command {
     }
 }
 
-/// What a script answers.
+/// The answer of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Answer {
-    /// Flag and token: the caller holds the lock, or the successor that its `end` names.
+    /// Flag and token: the caller, or the successor that its `end` names, holds the lock.
     Held {
         flagged: bool,
         /// The token; zero if the lock was taken without one.
@@ -286,13 +287,13 @@ pub enum Answer {
         position: u8,
         /// How many owners share it.
         owners: u8,
-        /// What they take.
+        /// The sum of their shares.
         taken: i32,
     },
     /// From `renew` and `mint`: the lock is not the owner's. From the plain command: it is taken.
     Nil,
-    /// One of the numbers of `release` and `end`. `Delete` answers as `release` does, with 2 whenever it did
-    /// not delete.
+    /// One of the numbers of `release` and `end`. `Delete` answers like `release`, with 2 whenever
+    /// it did not delete.
     Code(i8),
     /// An error that a repetition would not change.
     Refused(Refusal),
@@ -319,10 +320,10 @@ pub enum Mode {
     Normal,
     /// Commands that need memory are refused.
     OutOfMemory,
-    /// The slot is being migrated. A script has to be tried again if one of its keys is missing, and fails
-    /// half-way at a key that it removed itself.
+    /// The slot is being migrated. A script must be retried if one of its keys is missing, and
+    /// fails half-way at a key that it removed itself.
     Migrating,
-    /// K holds another type, as the records say.
+    /// K holds another type, according to the records.
     LockWrong,
     /// F holds another type.
     FenceWrong,
@@ -353,9 +354,9 @@ impl Site {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     pub answer: Answer,
-    /// The owners that were announced, in order: of a grant, or of the first waiter behind a holder.
+    /// The announced owners, in order: those of a grant, or of the first waiter behind a holder.
     pub announced: Vec<OwnerId>,
-    /// The owners that were told that their lock was taken away.
+    /// The owners that were notified of a revocation.
     pub told: Vec<OwnerId>,
     pub taken: Taken,
 }
@@ -457,7 +458,7 @@ impl Records {
         }
     }
 
-    /// Makes states equal that differ only in how long a waiter has been dead, or a share over.
+    /// Makes states equal that differ only in how long ago a waiter died or a share lapsed.
     pub(crate) fn forget_since_when(&mut self) {
         for entry in self.queue.entries_mut() {
             entry.live = entry.live.map(|live| live.max(0));
@@ -480,7 +481,7 @@ impl Records {
         }
     }
 
-    /// The shares that count: those of a lock whose record says that it is shared.
+    /// The shares that count: empty unless the record of the lock shows a phase.
     pub fn members(&self) -> &[Member] {
         let shares = self
             .shares

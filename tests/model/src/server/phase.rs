@@ -7,13 +7,13 @@ use super::{
 };
 use crate::seeded::Seeded;
 
-/// What is taken of a lock.
+/// How much of a lock is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     /// Nothing: an exclusive owner may have the lock, too.
     Free,
     Taken(i32),
-    /// R is gone: the sharers keep it until K expires, and no share joins.
+    /// R is gone: its shares last until K expires, and no share joins.
     Unknown,
 }
 
@@ -26,17 +26,17 @@ impl Room {
     }
 }
 
-/// A phase as K and R show it.
+/// A phase as recorded in K and R.
 #[derive(Clone, Debug)]
 pub(super) struct Phase {
-    /// What is taken, without the lapsed shares that are listed here.
+    /// The sum, without the lapsed shares that are listed here.
     pub(super) room: Room,
-    /// Lapsed shares: the first of them, and the sender's own.
+    /// Lapsed shares: the first of them, and the sender's.
     pub(super) lapsed: Vec<Member>,
 }
 
 impl Phase {
-    /// What the lapsed shares took.
+    /// The sum of the lapsed shares.
     pub(super) fn freed(&self) -> usize {
         self.lapsed
             .iter()
@@ -54,13 +54,13 @@ impl Phase {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walked {
     pub(super) shares: Vec<(OwnerId, Share)>,
-    /// What is taken with them.
+    /// The sum that includes them.
     pub(super) sum: i32,
     /// The exclusive waiter that is served, instead of shares.
     pub(super) head: Option<OwnerId>,
-    /// The entries that leave the queue: dead ones, and those that are served.
+    /// The entries that leave the queue: dead waiters, and served ones.
     pub(super) gone: Vec<OwnerId>,
-    /// A waiter stays that nobody may overtake.
+    /// A waiter remains that nobody may overtake.
     pub(super) blocked: bool,
 }
 
@@ -146,8 +146,8 @@ impl Script<'_> {
         }
     }
 
-    /// Whether a waiter is there to go in, now or as soon as it fits: it has polled within the time of a claim, and its
-    /// process can be reached.
+    /// Whether a waiter is present, so that it can go in now or as soon as it fits: it has polled
+    /// within the time of a claim, and its process is reachable.
     fn is_there(&self, entry: &QueueEntry) -> bool {
         let silent = self.rules.live - self.rules.claim;
         let is_there =
@@ -155,9 +155,10 @@ impl Script<'_> {
         is_there || self.is_seeded(Seeded::AbsentKeepsPlace)
     }
 
-    /// Chooses the waiters to serve, from the head: at most `batch` shares, and `me` beyond them, which needs no
-    /// announcement. From its `place`, it leaves shares a window before it to the waiters in between. The first that is
-    /// there and cannot go in ends the walk. The entry of `ended` is dropped.
+    /// Chooses the waiters to serve, from the head: at most `batch` shares, plus `me`, which needs
+    /// no announcement. From its `place`, `me` leaves a window of shares before it to the waiters
+    /// in between. The first waiter that is present and cannot go in ends the walk. The entry of
+    /// `ended` is dropped.
     pub(super) fn walk(
         &mut self,
         room: Room,
@@ -224,8 +225,8 @@ impl Script<'_> {
         walked
     }
 
-    /// Writes a phase: a new one if `token` is given, else the one that goes on. `me` goes in for its ttl, the
-    /// others for a claim.
+    /// Writes a phase: a new one if `token` is given, else the current one. `me` goes in for its
+    /// ttl, the others for a claim.
     pub(super) fn settle(
         &mut self,
         walked: &Walked,
@@ -264,7 +265,8 @@ impl Script<'_> {
             };
             let before = members.len();
             members.retain(|member| (member.owner, member.take) != (owner, share.take));
-            // The sum has the owner's lapsed share still, if the script did not look that far.
+            // The sum still contains the owner's lapsed share, if the script did not examine that
+            // many.
             if members.len() == before || self.is_seeded(Seeded::CountedTwice) {
                 sum += self.counted(share);
             }

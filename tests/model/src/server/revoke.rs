@@ -1,11 +1,11 @@
-//! The lock that an operator takes from its holder, as in `revoke.lua`.
+//! An operator takes a lock from its holder, as in `revoke.lua`.
 
 use super::phase::Room;
 use super::script::Script;
 use super::{Answer, Branch, Fence, OwnerId, Queue, Refusal, Shares, Token, Value};
 use crate::seeded::Seeded;
 
-/// What an operator saw of a holder.
+/// How an operator identified a holder.
 #[derive(Clone, Copy)]
 pub(super) enum Seen {
     Token(Token),
@@ -78,7 +78,7 @@ impl Script<'_> {
         }
     }
 
-    /// Those that hold the lock and listen.
+    /// The holders of the lock that listen.
     fn holders(&self, holder: OwnerId) -> Vec<OwnerId> {
         let mut holders: Vec<OwnerId> = match holder {
             OwnerId::PHASE => {

@@ -6,13 +6,13 @@ use super::{
 };
 use crate::seeded::Seeded;
 
-/// A run under way.
+/// A script in progress.
 pub(super) struct Script<'a> {
     pub(super) records: &'a mut Records,
     pub(super) rules: &'a Rules,
     pub(super) site: &'a Site,
     pub(super) announced: Vec<OwnerId>,
-    /// Those that were told that their lock was taken away.
+    /// The owners that were notified of a revocation.
     pub(super) told: Vec<OwnerId>,
     pub(super) taken: Taken,
 }
@@ -29,7 +29,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// The owners that were announced, those that were told of a revocation, and the branches that were taken.
+    /// The announced owners, the owners notified of a revocation, and the branches taken.
     pub(super) fn traces(self) -> (Vec<OwnerId>, Vec<OwnerId>, Taken) {
         (self.announced, self.told, self.taken)
     }
@@ -99,7 +99,8 @@ impl<'a> Script<'a> {
             (true, None) => Branch::AcquireJoins,
             (true, Some(_)) => Branch::AcquirePolls,
         });
-        // First, so that the record of a lock that is granted now has the flag from the beginning.
+        // Written first, so that the record of a lock that is granted now has the flag from the
+        // beginning.
         if queues {
             self.enqueue(me);
             self.set_flag();
@@ -239,7 +240,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Keeps the lock taken for so long, although its holder is done.
+    /// Keeps the lock taken for this long after its holder is done.
     pub(super) fn reserve(&mut self, me: OwnerId, ttl: Ticks) -> Answer {
         let (branch, code) = match self.records.lock.map(|lock| lock.value) {
             Some(Value::WrongType) => {
@@ -311,7 +312,7 @@ impl<'a> Script<'a> {
         self.held()
     }
 
-    /// Lengthens the lease, or leaves it as it is; restores an expiry that was removed.
+    /// Lengthens the lease, or leaves it unchanged; restores an expiry that was removed.
     pub(super) fn raise(&mut self, ttl: Ticks, longer: Branch, same: Branch) -> Answer {
         let lock = self.records.lock.as_mut().expect("it is held");
         if lock.rest.is_none_or(|rest| rest < ttl) {

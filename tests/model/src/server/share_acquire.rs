@@ -42,7 +42,7 @@ impl Script<'_> {
         self.share_from_the_queue(me, share, ttl, queues, phase.as_ref())
     }
 
-    /// Makes a share of the lock that the sender holds; nothing of a lock that it has lost.
+    /// Turns the sender's lock into a share; a lock that it has lost stays lost.
     pub(super) fn downgrade(&mut self, me: OwnerId, share: Share, ttl: Ticks) -> Answer {
         if self.is_seeded(Seeded::DowngradeTakes) {
             return self.share_acquire(me, share, ttl, false);
@@ -53,7 +53,7 @@ impl Script<'_> {
         }
     }
 
-    /// The answer to an owner that holds the lock or shares it, or for one that does neither the phase.
+    /// Answers an owner that holds or shares the lock. For any other owner, returns the phase.
     fn of_holder(
         &mut self,
         me: OwnerId,
@@ -80,8 +80,8 @@ impl Script<'_> {
         Ok(phase)
     }
 
-    /// A share that is there: a confirmation, or a command sent twice. It goes on serving where the
-    /// script that granted it stopped.
+    /// The share exists: a confirmation, or a duplicated command. It continues to serve waiters
+    /// where the script that granted it stopped.
     fn confirm_share(&mut self, me: OwnerId, share: Share, ttl: Ticks, phase: &Phase) -> Answer {
         self.raise_share(me, share.take, ttl, Seeded::JoinKeepsExpiry);
         self.taken.insert(Branch::ShareConfirms);
@@ -98,8 +98,8 @@ impl Script<'_> {
         self.held()
     }
 
-    /// K is the sender's alone: granted by a script that knows nothing of shares, or to be downgraded.
-    /// A lock that was held gets a token above those that its local turns have used.
+    /// K is the sender's alone: granted by a script that does not know shares, or about to be
+    /// downgraded. A held lock gets a token above those that its local turns have used.
     fn begin_with_holder(&mut self, me: OwnerId, share: Share, ttl: Ticks) -> Answer {
         let Some(Lock {
             value:
@@ -141,7 +141,7 @@ impl Script<'_> {
         }
     }
 
-    /// Whether a share goes in beside others without a look at the queue, since there is none.
+    /// Whether a share joins others without reading the queue, since it is empty.
     fn joins_at_once(&self, me: OwnerId, share: Share, phase: &Phase) -> bool {
         let Some(Shares::Counted { sum, .. }) = self.records.shares else {
             return false;
@@ -153,7 +153,7 @@ impl Script<'_> {
             && self.member(me, share.take).is_none()
             && !phase.is_over()
             && self.last_rest() > 0
-            // Lapsed shares count still.
+            // Lapsed shares still count.
             && self.fits(Room::Taken(sum), sum, share)
     }
 
@@ -171,13 +171,13 @@ impl Script<'_> {
             return answer;
         }
         if ttl < lasts {
-            // The expiry of K is not written.
+            // The mistake: the expiry of K is not written.
             self.records.lock = before;
         }
         self.held()
     }
 
-    /// K is free, another owner's, or shared; the waiters come first.
+    /// K is free, another owner's, or shared; the waiters go first.
     fn share_from_the_queue(
         &mut self,
         me: OwnerId,
@@ -224,7 +224,8 @@ impl Script<'_> {
         if is_full && (changes || queues) {
             return self.refuse(Branch::ShareWithoutMemory, Refusal::OutOfMemory);
         }
-        // First, so that the record of a lock that is granted now has the flag from the beginning.
+        // Written first, so that the record of a lock that is granted now has the flag from the
+        // beginning.
         if !inside {
             self.taken.insert(match queues {
                 true => Branch::ShareQueues,
@@ -258,7 +259,7 @@ impl Script<'_> {
                 return self.held();
             }
         } else {
-            // So many are dead that the next poll has to go on.
+            // So many waiters are dead that the next poll must continue.
             self.drop_entries(&walked.gone);
         }
         self.share_waits(me, share)
@@ -276,7 +277,7 @@ impl Script<'_> {
             };
         };
         if share.limit > 0 {
-            // It waits for the first share that lapses.
+            // It waits for the first share to lapse.
             let live = members.iter().filter(|member| member.is_live());
             let first = live.map(|member| member.rest).min();
             remaining = remaining.into_iter().chain(first).min();

@@ -185,7 +185,7 @@ impl Script<'_> {
         let mut serves = !walked.shares.is_empty();
         if !is_free {
             if room == Room::Unknown {
-                // Nothing is known of R, and nothing is written.
+                // R is unreadable, so nothing is written.
             } else if let Err(answer) = self.settle(&walked, lapsed, None, None) {
                 return answer;
             }

@@ -2,7 +2,7 @@
 
 use super::{OwnerId, Ticks};
 
-/// What one owner takes of a lock beside others, as the tag of its queue entry says.
+/// How much one owner takes of a shared lock, as in the tag of its queue entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Share {
     pub take: u8,
@@ -24,7 +24,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Whether its owner still has it.
+    /// Whether the share is still held.
     pub fn is_live(&self) -> bool {
         self.rest > 0
     }
@@ -35,9 +35,9 @@ impl Member {
 pub enum Shares {
     /// Shares, in any order.
     Counted {
-        /// The shares, lapsed ones included.
+        /// The shares, including lapsed ones.
         members: Vec<Member>,
-        /// What they take in all: the member `=`.
+        /// Their sum: the member `=`.
         sum: i32,
         /// When the key expires.
         rest: Ticks,
@@ -47,7 +47,7 @@ pub enum Shares {
 }
 
 impl Shares {
-    /// The shares, lapsed ones included.
+    /// The shares, including lapsed ones.
     pub fn members(&self) -> &[Member] {
         match self {
             Shares::Counted { members, .. } => members,
@@ -62,7 +62,7 @@ impl Shares {
         }
     }
 
-    /// What live shares take in all.
+    /// The sum of the live shares.
     pub fn taken(&self) -> i32 {
         let live = self.members().iter().filter(|member| member.is_live());
         live.map(|member| i32::from(member.take)).sum()
@@ -74,14 +74,14 @@ impl Shares {
 pub struct ShareRules {
     /// How many shares one script grants at most.
     pub window: usize,
-    /// How many waiters, or lapsed shares, one script looks at.
+    /// How many waiters or lapsed shares one script examines.
     pub walk: usize,
     /// How long K outlives its last share, since K expires at a whole millisecond.
     pub rounding: Ticks,
 }
 
 impl ShareRules {
-    /// Those of the real scripts.
+    /// The rules of the real scripts.
     pub const REAL: ShareRules = ShareRules {
         window: 32,
         walk: 128,

@@ -1,7 +1,7 @@
 //! Removes each safety line of the runtime from the files that the model shares: a rule must break.
 //!
-//! `lock-runtime/src/control/lines.rs` names the configuration that shows it, and the rule. Rows of the fault table show the
-//! lines of other files: `tests/control/run`.
+//! `lock-runtime/src/control/lines.rs` lists the configuration that shows it, and the rule. Rows of
+//! the fault table show the lines of other files: `tests/control/run`.
 
 use libtest_mimic::Trial;
 use lock_model::quorum::{self, Quorum};
@@ -41,7 +41,7 @@ impl Line {
         assert!(is_shown, "no configuration {}", self.configuration);
     }
 
-    /// Whether the configuration is one of these. Panics if it does not notice.
+    /// Whether the configuration is one of these. Panics if it does not notice the missing line.
     fn is_shown<C: Explore + Walk>(
         &self,
         walks: Vec<C>,

@@ -1,7 +1,7 @@
-//! Explores every configuration of the models: no rule is broken. The mistakes that can be made there are found.
+//! Explores every configuration of the models: no rule breaks, and each seeded mistake is found.
 //!
-//! The long form explores them to exhaustion, and every scenario is seen. The short form does that with the small ones, which
-//! takes some seconds, and walks through larger ones.
+//! The long form explores them exhaustively, and sees every scenario. The short form does the same
+//! with the small ones, which takes some seconds, and walks through larger ones.
 
 mod controls;
 mod mistakes;

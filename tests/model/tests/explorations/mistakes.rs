@@ -1,4 +1,4 @@
-//! Each seeded mistake breaks a rule that callers rely on, and is found by that rule.
+//! Each seeded mistake breaks a rule that callers rely on, and that rule finds it.
 
 use libtest_mimic::Trial;
 use lock_model::properties::{
@@ -120,7 +120,7 @@ const OF_QUORUM: Shows<OfQuorum> = shows! { OfQuorum:
     DeadlineFromReply in "quorum, slow answers" breaks quorum::BACKED;
 };
 
-/// Rules that the absence of a safety line breaks beside the one in `controls`.
+/// Rules that the absence of a safety line breaks, in addition to the rule in `controls`.
 const WITHOUT: Shows<SafetyLine> = shows! { SafetyLine:
     same_owner_for_each_attempt in "lost" breaks PHANTOM;
     ttl_of_the_successor in "torn, mixed ttls" breaks DEADLINE;
@@ -133,7 +133,7 @@ const QUORUM_WITHOUT: Shows<SafetyLine> = shows! { SafetyLine:
     more_than_half in "quorum, two owners for longer" breaks quorum::MAJORITY;
 };
 
-/// A test of each line of the tables, and one that they have every mistake.
+/// A test of each line of the tables, and a test that the tables contain every mistake.
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![trial("every_mistake_is_tried", || {
         are_tried(Seeded::ALL, SHOWS);

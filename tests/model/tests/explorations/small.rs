@@ -1,9 +1,10 @@
-//! The configurations that the short form explores: together they take some seconds. The long form checks that these are all.
+//! The configurations that the short form explores: together they take some seconds. The long form
+//! checks that the list is complete.
 
-/// So many states are few.
+/// The most states of a small configuration.
 pub(crate) const MOST: usize = 90_000;
 
-/// The configurations with as many states at the most, by the names of their tests.
+/// The configurations with at most that many states, by the names of their tests.
 #[rustfmt::skip]
 pub(crate) const NAMES: &[&str] = &[
     "torn_mixed_ttls", "clock", "foreign_holder", "eternal_foreign_holder", "deleted", "deletes_doubled",

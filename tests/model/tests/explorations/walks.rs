@@ -1,7 +1,7 @@
-//! Random walks break no rule, and find most of the mistakes that can be seeded.
+//! Random walks break no rule, and find most seeded mistakes.
 //!
-//! The first walk of each configuration has the number `LOCK_TEST_SEED`, or another one in each run. With the number that a
-//! failed test prints, its first walk is the one that broke the rule.
+//! The first walk of each configuration has the number `LOCK_TEST_SEED`, or a different one in each
+//! run. A failed test prints the number with which its first walk repeats the failure.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const TIME: Duration = Duration::from_secs(10);
 /// The same in the long form.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A mistake is found within so many walks, the first of which has the number 1. Most take fewer than a hundred.
+/// Walks, from number 1 on, within which a mistake must be found. Most take fewer than a hundred.
 pub(crate) const ENOUGH: Enough = Enough::Walks(20_000);
 
 /// A mistake, and the configuration whose walks find it.
@@ -48,8 +48,8 @@ const FINDS: Finds<Seeded> = finds! { Seeded:
     "walk, two primaries" finds MoveUnconfirmed, RoleBelieved;
 };
 
-/// Those that only a search finds: they need a rare order of rare events, fewer waiters than a script looks at, one of two
-/// locks that is deleted, or a deadlock, which no lease outlives here.
+/// Mistakes that only a search finds: they need a rare order of rare events, fewer waiters than a
+/// script examines, the deletion of one of two locks, or a deadlock, which no lease outlives here.
 const UNFOUND: &[Seeded] = &[
     Seeded::TurnUnchecked,
     Seeded::NamesRemoved,
@@ -68,7 +68,7 @@ const OF_QUORUM: Finds<OfQuorum> = finds! { OfQuorum:
     "walk, quorum without data" finds VotesAtOnce, DelayByOwnClock;
 };
 
-/// Those that only a search finds.
+/// Mistakes that only a search finds.
 const UNFOUND_OF_QUORUM: &[OfQuorum] = &[OfQuorum::CountOfAnother, OfQuorum::YieldWithoutToken];
 
 /// A test of each configuration, and of each mistake.

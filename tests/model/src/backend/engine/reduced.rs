@@ -10,14 +10,13 @@ use crate::backend::engine::local_queue::{LocalQueue, WaiterId};
 use crate::backend::wire::outstanding::{ConnectionId, Outstanding};
 use crate::background::moment::Moment;
 
-/// The time now, always. Instead of it, all moments move as time passes; those that are over are one.
+/// The constant present. Time passes by moving all moments instead; moments in the past are equal.
 pub(crate) const NOW: Moment = Moment::FIRST;
 
-/// A pause is as long as the model likes.
+/// The model chooses the length of each pause.
 pub(crate) const JITTER: f64 = 0.5;
 
 impl Ending {
-    /// So much time passes.
     pub(crate) fn pass(&mut self, time: Duration) {
         let earlier = |moment: Moment| NOW + moment.since(NOW + time);
         self.reserved_until = self
@@ -29,7 +28,8 @@ impl Ending {
         }
     }
 
-    /// Forgets how long the pauses are: the model makes one of any length. It has no shutdown that waits for an end.
+    /// Forgets how long the pauses are: in the model each has any length. No shutdown of the model
+    /// waits for an end.
     pub(crate) fn reduce(&mut self) {
         match &mut self.phase {
             Phase::Urgent { failures } => *failures = 0,
@@ -45,37 +45,37 @@ impl Ending {
         }
     }
 
-    /// Whether the lock is to stay taken.
+    /// Whether the lock must stay taken.
     pub(crate) fn reserves(&self) -> bool {
         self.reserved_until.is_some()
     }
 
-    /// Whether the next command, or the one under way, is a release.
+    /// Whether the next command, or the one in flight, is a release.
     pub(crate) fn releases(&self) -> bool {
         self.way == Way::Release
     }
 
-    /// Whether the next caller of the local queue is to be promoted.
+    /// Whether the next caller of the local queue must be promoted.
     pub(crate) fn owes_head(&self) -> bool {
         self.owes.head
     }
 
-    /// Whether the caller of the release is to be told.
+    /// Whether the caller of the release awaits a report.
     pub(crate) fn owes_report(&self) -> bool {
         self.owes.report
     }
 
-    /// Whether no command of the owner can arrive any more.
+    /// Whether no command of the owner can still arrive.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.phase, Phase::Settling { settling, .. } if settling.is_last(NOW))
     }
 }
 
 impl Competing<Outstanding> {
-    /// Forgets what the next attempt does not depend on, which may begin at any time if the call `waits`. A call whose time
-    /// is up has had an answer.
+    /// Forgets what the next attempt does not depend on. That attempt may begin at any time if the
+    /// call `waits`; a call whose time is up has had an answer.
     ///
-    /// The lock that was in the way is for one that is refused, if it wants one lock.
+    /// Only a call that is refused, and wants one lock, reads which lock was in the way.
     pub(crate) fn reduce(&mut self, present: ConnectionId, waits: bool, may_be_refused: bool) {
         if !may_be_refused {
             self.in_the_way = 0;
@@ -92,7 +92,7 @@ impl Competing<Outstanding> {
         }
     }
 
-    /// The same of a call that nothing refuses, and that may want several locks.
+    /// Like `reduce`, for a call that nothing refuses and that may want several locks.
     pub(crate) fn reduce_several(&mut self, present: ConnectionId, waits: bool) {
         let is_one = self.in_the_way().is_none();
         self.reduce(present, waits, !is_one);
@@ -101,17 +101,17 @@ impl Competing<Outstanding> {
         }
     }
 
-    /// Only by mistake is a loss not noticed.
+    /// A loss goes unnoticed only with a seeded mistake.
     pub(crate) fn forget_what_it_had(&mut self) {
         self.in_the_way = 0;
     }
 }
 
-/// The time now, always, for a lock that is held: its grant is earlier.
+/// The constant present for a held lock: its grant is earlier.
 pub(crate) const NOW_HELD: Moment = Moment::from_nanos(1 << 50);
 
 impl Holding {
-    /// So much time passes. All grants that are too old to be handed over while waiters queue are one.
+    /// Lets `time` pass. Grants that are too old to be handed over while waiters queue are equal.
     pub(crate) fn pass(&mut self, time: Duration) {
         let age = NOW_HELD.since(self.granted_at) + time;
         self.granted_at = before_now(age);
@@ -125,7 +125,6 @@ pub(crate) fn before_now(age: Duration) -> Moment {
 }
 
 impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
-    /// How many heads it has.
     pub(crate) fn heads(&self) -> usize {
         self.heads as usize
     }
@@ -137,7 +136,7 @@ impl<Waiter, Known: Clone> LocalQueue<Waiter, Known> {
         last.map_or(WaiterId(0), |(id, _)| WaiterId(id.0 + 1))
     }
 
-    /// The first waiter leaves. `false` if there is none.
+    /// Removes the first waiter. `false` if there is none.
     pub(crate) fn leave_first(&mut self) -> bool {
         let waiters = self.waiters.as_ref();
         let first = waiters.and_then(|waiters| waiters.front());

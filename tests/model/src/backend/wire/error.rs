@@ -1,6 +1,5 @@
 //! The reason that a command failed, as in the runtime's `backend::wire::error`.
 
-/// Why a command failed.
 #[derive(Clone, Debug)]
 pub(crate) enum WireError {
     /// The server refused the command.

@@ -5,10 +5,11 @@ use crate::backend::wire::settling::Settling;
 use crate::background::moment::Moment;
 
 impl Outstanding {
-    /// Renames connections: an answer comes on the present one alone, so all that are gone are alike.
+    /// Renames connections: an answer comes only on the present one, so all closed connections are
+    /// equal.
     ///
-    /// Whether an end was answered is for the outcome that a release `reports`. An owner that is ended sends no acquire, and
-    /// reads the answer to none.
+    /// Only a release that `reports` its outcome reads whether an end was answered. An owner that
+    /// is ended sends no acquire, and ignores the answers to earlier ones.
     pub(crate) fn reduce(&mut self, present: ConnectionId, is_ended: bool, reports: bool) {
         let renamed = |on| if on == present { PRESENT } else { GONE };
         self.unanswered = self.unanswered.map(renamed);
@@ -29,7 +30,7 @@ impl Outstanding {
 }
 
 impl Outstanding {
-    /// The same, if every end was answered.
+    /// The same, as if every end was answered.
     pub(crate) fn with_known_ends(&self) -> Outstanding {
         Outstanding {
             is_end_unanswered: false,
@@ -38,7 +39,7 @@ impl Outstanding {
         }
     }
 
-    /// The same without a late acquire.
+    /// The same, as if no acquire could be late.
     pub(crate) fn untainted(&self) -> Outstanding {
         Outstanding {
             is_tainted: false,
@@ -46,7 +47,7 @@ impl Outstanding {
         }
     }
 
-    /// Once an owner has asked for a place in the queue, whether it holds decides nothing more.
+    /// Once an owner has asked for a place in the queue, nothing depends on whether it holds.
     pub(crate) fn reduce_queued(&mut self) {
         if self.asked_to_queue {
             (self.may_hold, self.is_repeated, self.is_unclear) = (true, false, false);
@@ -55,12 +56,12 @@ impl Outstanding {
 }
 
 impl Settling {
-    /// Moves the moments that may be still to come.
+    /// Moves the moments that may be in the future.
     pub(crate) fn shift(&mut self, by: impl Fn(Moment) -> Moment) {
         (self.until, self.gone) = (by(self.until), by(self.gone));
     }
 
-    /// Forgets what only the length of a pause depends on.
+    /// Forgets what only determines the length of a pause.
     pub(crate) fn reduce(&mut self) {
         self.unanswered = 0;
     }

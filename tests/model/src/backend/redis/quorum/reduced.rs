@@ -15,21 +15,21 @@ use crate::fingerprint::Fingerprint;
 /// The time of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Time {
-    /// It goes on in ticks.
+    /// Advances in ticks.
     Ticks(Duration),
     IsOver,
 }
 
 impl Ballot {
-    /// Forgets what no decision reads in the present phase. The model has no caller that only tries, it reads no outcome of an
-    /// end, and every end of it is one that a waiter may follow.
+    /// Forgets what no decision reads in the present phase. In the model no caller makes a single
+    /// attempt, nobody reads the outcome of an end, and a waiter may follow every end.
     pub(crate) fn reduce(&mut self, now: Moment, time: Time) {
         (self.had_a_node, self.lost_since) = (false, None);
         let silence = self.patience.with_silence;
         self.kept_at = self.kept_at.filter(|&kept| now <= kept + silence);
         self.next_look = self.next_look.filter(|_| self.looks < self.most_looks);
         match time {
-            // A time between two ticks has come at the second of them.
+            // A moment between two ticks counts as the second of them.
             Time::Ticks(tick) => {
                 let ticks = |time: Duration| time.as_nanos().div_ceil(tick.as_nanos()) as u32;
                 let next = |look: Moment| now + tick * ticks(look.since(now));
@@ -54,7 +54,8 @@ impl Ballot {
         }
     }
 
-    /// No tick follows: no look falls due, and who is silent depends on what is under way for longer than this tick.
+    /// No tick follows: no check falls due, and a node counts as silent by the commands in flight
+    /// for longer than this tick.
     fn reduce_the_last(&mut self, now: Moment) {
         self.next_look = None;
         self.looks = if self.looks < self.most_looks {
@@ -68,13 +69,13 @@ impl Ballot {
         }
     }
 
-    /// The nodes get these places, each by the one that it had.
+    /// Reorders the nodes: place `i` gets the node that was at `order[i]`.
     pub(crate) fn order_nodes(&mut self, order: &[usize]) {
         let places = order.iter().map(|&node| self.places[node].clone());
         self.places = places.collect();
     }
 
-    /// What counts of the owner at a node.
+    /// The part of the owner's state at a node that makes a difference.
     pub(crate) fn fingerprint_of(&self, node: usize) -> u64 {
         Fingerprint::of(&self.places[node])
     }
@@ -155,13 +156,13 @@ impl Hash for Votes {
 }
 
 impl Votes {
-    /// The nodes get these places, each by the one that it had.
+    /// Reorders the nodes: place `i` gets the node that was at `order[i]`.
     pub(crate) fn order_nodes(&mut self, order: &[usize]) {
         let nodes = order.iter().map(|&node| self.nodes[node].clone());
         self.nodes = nodes.collect();
     }
 
-    /// What counts of the vote of a node.
+    /// The part of a node's vote that makes a difference.
     pub(crate) fn fingerprint_of(&self, node: usize) -> u64 {
         let votes = Votes {
             nodes: [self.nodes[node].clone()].into(),
