@@ -2,34 +2,36 @@
 
 use std::env;
 
-/// Declared once, for `lockctl acl` and its doctor, too.
+/// Shared with `lockctl acl` and its doctor.
 #[path = "../../lock-runtime/cli/src/rights/commands.rs"]
 mod commands;
 
-/// What an operator needs beside a viewer.
+/// The additional rights of an operator, compared with a viewer.
 pub const OPERATOR_RIGHTS: &[&str] = commands::OPERATOR;
 
-/// What a user needs as well on the nodes of a cluster.
+/// A user's additional rights on the nodes of a cluster.
 pub const CLUSTER_RIGHTS: &[&str] = commands::ON_A_CLUSTER;
 
-/// What a service needs as well on the nodes of a quorum.
+/// A service's additional rights on the nodes of a quorum.
 pub const QUORUM_RIGHTS: &[&str] = commands::SERVICE_ON_A_QUORUM;
 
-/// The same of those who look at its locks, or revoke them.
+/// The additional rights on a quorum for users who view or revoke locks.
 pub const QUORUM_VIEWER_RIGHTS: &[&str] = commands::OTHERS_ON_A_QUORUM;
 
-/// What the user of a client that waits for replicas needs as well.
+/// The additional rights of a client that waits for replicas.
 pub const REPLICA_RIGHTS: &[&str] = commands::SERVICE_WITH_REPLICAS;
 
-/// The keys and channels of locks, as arguments of `ACL SETUSER`. Without `resetchannels`, Redis 6.2 takes no channel, since
-/// its new users may use all of them.
+/// The keys and channels of locks, as arguments of `ACL SETUSER`. Redis 6.2 needs `resetchannels`,
+/// since its new users may use all channels.
 const PATTERNS: &[&str] = &["~lock:*", "~{lock:*", "resetchannels", "&lock:*"];
 
-/// The minimal permissions of a lock client's user, likewise. The page `lock_runtime::docs::security` prints them.
+/// The minimal permissions of a lock client's user, in the same form. The page
+/// `lock_runtime::docs::security` prints them.
 pub const RIGHTS: &[&str] =
     &both::<{ PATTERNS.len() + commands::SERVICE.len() }>(PATTERNS, commands::SERVICE);
 
-/// The minimal permissions of a user who looks at locks and changes nothing. The page prints them as well.
+/// The minimal permissions of a user who views locks and changes nothing. The page prints them,
+/// too.
 pub const VIEWER_RIGHTS: &[&str] =
     &both::<{ PATTERNS.len() + commands::VIEWER.len() }>(PATTERNS, commands::VIEWER);
 
@@ -41,12 +43,13 @@ const REDISSON_PATTERNS: &[&str] = &[
     "&redisson_lock__channel:*",
 ];
 
-/// The minimal permissions of a client whose locks are in Redisson's record. The page prints them as well.
+/// The minimal permissions of a client whose locks are in Redisson's record. The page prints them,
+/// too.
 pub const REDISSON_RIGHTS: &[&str] = &both::<
     { REDISSON_PATTERNS.len() + commands::SERVICE_IN_REDISSON.len() },
 >(REDISSON_PATTERNS, commands::SERVICE_IN_REDISSON);
 
-/// What an operator needs beside these. The audit is beside the locks.
+/// The additional rights of an operator of such locks. The audit is outside of the locks' keys.
 pub const REDISSON_OPERATOR_RIGHTS: &[&str] = &both::<{ 1 + commands::OPERATOR_IN_REDISSON.len() }>(
     &["~{lock:*"],
     commands::OPERATOR_IN_REDISSON,
@@ -54,14 +57,14 @@ pub const REDISSON_OPERATOR_RIGHTS: &[&str] = &both::<{ 1 + commands::OPERATOR_I
 
 const REDISSON_VIEWER_PATTERNS: &[&str] = &["~lock:*", "~{lock:*", "resetchannels"];
 
-/// The permissions of a user who looks at such locks and changes nothing. The page prints them as well.
+/// The permissions of a user who views such locks and changes nothing. The page prints them, too.
 pub const REDISSON_VIEWER_RIGHTS: &[&str] =
     &both::<{ REDISSON_VIEWER_PATTERNS.len() + commands::VIEWER_IN_REDISSON.len() }>(
         REDISSON_VIEWER_PATTERNS,
         commands::VIEWER_IN_REDISSON,
     );
 
-/// One list behind the other.
+/// Concatenates two lists.
 const fn both<const LENGTH: usize>(
     first: &[&'static str],
     second: &[&'static str],
@@ -78,7 +81,7 @@ const fn both<const LENGTH: usize>(
     both
 }
 
-/// The minimal permissions of a lock client's user on a Sentinel, likewise.
+/// The minimal permissions of a lock client's user on a Sentinel, in the same form.
 pub const SENTINEL_RIGHTS: &[&str] = &[
     "resetchannels",
     "&+switch-master",
@@ -87,16 +90,15 @@ pub const SENTINEL_RIGHTS: &[&str] = &[
     "+sentinel|get-master-addr-by-name",
 ];
 
-/// Name and password of the harness, whose inspections and faults need every right.
+/// Name and password of the harness's user. Its inspections and faults need every right.
 pub(crate) const NAME: &str = "harness";
 pub(crate) const PASSWORD: &str = "known-to-the-harness";
 
-/// Both of them.
 pub(crate) const HARNESS: (&str, &str) = (NAME, PASSWORD);
 
-/// The arguments of a server that knows the harness's user. Other clients may do everything, or only
-/// what [`RIGHTS`] permit if `LOCK_TEST_USER` is `least`. So any suite can run as the user with minimal
-/// permissions. A Sentinel does not know these rights.
+/// The arguments of a server that knows the harness's user. Other clients may do everything, or
+/// only what [`RIGHTS`] permit if `LOCK_TEST_USER` is `least`. So any suite can run as the user
+/// with minimal permissions. A Sentinel does not know these rights.
 pub(crate) fn arguments(sentinel: bool, more: &[&str]) -> Vec<String> {
     let password = format!(">{PASSWORD}");
     let mut words = vec!["--user", NAME, "on", &password, "~*", "&*", "+@all"];

@@ -12,10 +12,9 @@ use tempfile::TempDir;
 
 const SHIM: &str = include_str!("clock_shim.c");
 
-/// A wall clock that the test steps while the process runs. Clocks that count durations are left
-/// alone.
+/// A wall clock that the test steps while the process runs. Monotonic clocks are unaffected.
 ///
-/// Needs `cc` and a dynamic linker that knows `LD_PRELOAD`.
+/// Needs `cc` and a dynamic linker that supports `LD_PRELOAD`.
 #[derive(Debug)]
 pub struct Clock {
     folder: TempDir,
@@ -50,7 +49,7 @@ impl Clock {
         }
     }
 
-    /// Makes a process, and those that it starts, live by this clock.
+    /// Makes a process and its children use this clock.
     pub fn rule(&self, process: &mut Command) {
         process
             .env("LD_PRELOAD", self.folder.path().join("shim.so"))
@@ -65,7 +64,7 @@ impl Clock {
         self.set(|setting| setting.micros -= micros(by));
     }
 
-    /// Stops the clock: from now on it moves only when it is stepped.
+    /// Stops the clock: from now on it moves only when the test steps it.
     pub fn stop(&self) {
         self.set(|setting| {
             if !setting.stands_still {
@@ -99,7 +98,8 @@ impl Default for Clock {
 }
 
 impl Setting {
-    /// The process maps the file, so that its next look at the clock sees the change.
+    /// Writes the setting to the file that the process maps, so that its next clock read sees the
+    /// change.
     fn write_to(self, file: &File) {
         let word = 2 * self.micros + i64::from(self.stands_still);
         file.write_all_at(&word.to_ne_bytes(), 0)

@@ -1,11 +1,11 @@
 // The wall clock of a process under test, preloaded into it.
 //
-// LOCK_TEST_CLOCK names a file with one native 64-bit integer that the test writes while the process
-// runs: twice the microseconds, plus 1 if they are the time itself and not added to it. It is one
-// integer so that no look at the clock sees half a change.
+// LOCK_TEST_CLOCK is the path of a file with one native 64-bit integer, which the test writes while
+// the process runs: twice the microseconds, plus 1 if they are the absolute time rather than an
+// offset. A single integer ensures that no read of the clock sees half a change.
 //
-// The kernel is asked directly instead of the next clock_gettime: looking that up allocates, and an
-// allocator that reads the clock while it sets itself up would then wait for itself.
+// The shim calls the kernel directly instead of the next clock_gettime: looking that up allocates,
+// and an allocator that reads the clock during its own setup would then wait for itself.
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -35,7 +35,8 @@ static int64_t moved(const struct timespec *now) {
     return word & 1 ? micros : micros + (int64_t)now->tv_sec * 1000000 + now->tv_nsec / 1000;
 }
 
-// Durations (CLOCK_MONOTONIC and the like) stay what they are, as when an administrator sets a clock.
+// Monotonic clocks (CLOCK_MONOTONIC and the like) are unaffected, as when an administrator sets a
+// clock.
 int clock_gettime(clockid_t clock, struct timespec *now) {
     int failed = syscall(SYS_clock_gettime, clock, now);
     if (failed || !setting || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE))

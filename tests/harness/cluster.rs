@@ -18,15 +18,16 @@ use crate::wait::{PATIENCE, wait_until};
 /// The number of slots of a cluster.
 const SLOTS: usize = 16_384;
 
-/// What a node adds to its port for the connections of the other nodes.
+/// The offset from a node's port to its bus port.
 const BUS: u16 = 10_000;
 
 /// After this long without an answer, a node counts as failed.
 pub const NODE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A cluster of one test, on loopback: primaries with a third of the slots each, or fewer, and for each a replica.
+/// A cluster of one test, on loopback: primaries with at most a third of the slots each, and
+/// replicas.
 ///
-/// The nodes find their configuration when they start, so that the cluster need not be formed first.
+/// The nodes read their configuration at start, so no cluster has to be formed first.
 #[derive(Debug)]
 pub struct RedisCluster {
     /// The primaries, and after them their replicas in the same order.
@@ -41,7 +42,7 @@ impl RedisCluster {
         Self::with(3, 3)
     }
 
-    /// A cluster with so many primaries, the first `replicas` of which have one replica each.
+    /// A cluster with this many primaries, the first `replicas` of which have one replica each.
     pub fn with(primaries: usize, replicas: usize) -> Self {
         Self::build(primaries, replicas, NODE_TIMEOUT, false)
     }
@@ -78,7 +79,7 @@ impl RedisCluster {
         format!("redis-cluster://{}", hosts.collect::<Vec<_>>().join(","))
     }
 
-    /// The number of the primary that has the slot of a key at the beginning.
+    /// The number of the primary that initially has the slot of a key.
     pub fn first_owner(&self, key: &str) -> usize {
         let slot = self.slot(key);
         (0..self.primaries)
@@ -100,7 +101,7 @@ impl RedisCluster {
         alive.expect("a node is alive")
     }
 
-    /// The number of the primary that has the slot of a key now, as it says itself.
+    /// The number of the primary that has the slot of a key now, as it reports itself.
     pub fn owner(&self, key: &str) -> usize {
         let owner = (0..self.nodes.len()).find(|&node| self.owner_by(node, key) == Some(node));
         owner.expect("each slot has a primary")
@@ -112,7 +113,7 @@ impl RedisCluster {
         other.expect("there are several primaries")
     }
 
-    /// The replica of a primary, also when the two have changed their roles.
+    /// The replica of a primary, even if the two have swapped roles.
     pub fn replica_of(&self, primary: usize) -> usize {
         match primary.checked_sub(self.primaries) {
             None => self.primaries + primary,
@@ -120,7 +121,7 @@ impl RedisCluster {
         }
     }
 
-    /// The port by which a node is known to the others and to clients.
+    /// The port that a node announces to the others and to clients.
     fn announced_port(&self, node: usize) -> u16 {
         match &self.network {
             Some(network) => network.announced()[node].0,
@@ -128,7 +129,7 @@ impl RedisCluster {
         }
     }
 
-    /// Adds a primary without slots, whose number is returned.
+    /// Adds a primary without slots, and returns its number.
     pub fn add_node(&mut self) -> usize {
         let node = node(NODE_TIMEOUT).start_on(cluster_port());
         let port = node.port().to_string();
@@ -138,7 +139,7 @@ impl RedisCluster {
         self.nodes.len() - 1
     }
 
-    /// Takes the node away that was added last, which has no slots.
+    /// Removes the last node, which has no slots.
     pub fn remove_node(&mut self) {
         let id = self.id(self.nodes.len() - 1);
         drop(self.nodes.pop());
@@ -148,7 +149,7 @@ impl RedisCluster {
         self.wait_until_whole();
     }
 
-    /// The number of the node that has the slot of a key now, as `asked` says.
+    /// The number of the node that has the slot of a key now, according to `asked`.
     pub fn owner_by(&self, asked: usize, key: &str) -> Option<usize> {
         self.owner_of_slot(asked, self.slot(key))
     }
@@ -166,8 +167,8 @@ impl RedisCluster {
         (0..self.nodes.len()).find(|&node| self.announced_port(node) == port)
     }
 
-    /// Moves a slot with its keys from one primary to another, step by step as a resharding does; `between` is called
-    /// when the slot is open on both sides and before each of its keys is moved.
+    /// Moves a slot with its keys from one primary to another, step by step like a resharding;
+    /// calls `between` when the slot is open on both sides and before each key.
     pub fn move_slot(&self, slot: usize, from: usize, to: usize, mut between: impl FnMut()) {
         self.open_slot(slot, from, to);
         between();
@@ -177,7 +178,7 @@ impl RedisCluster {
         self.close_slot(slot, from, to);
     }
 
-    /// Moves a slot with its keys in one step. `false` if the servers cannot: Valkey can from 9.0 on.
+    /// Moves a slot with its keys in one step. `false` if the servers cannot: Valkey can since 9.0.
     pub fn move_slot_at_once(&self, slot: usize, from: usize, to: usize) -> bool {
         let (number, target) = (slot.to_string(), self.id(to));
         let help: Vec<String> = self.ask(from, &["CLUSTER", "HELP"]);
@@ -193,7 +194,7 @@ impl RedisCluster {
         true
     }
 
-    /// Has two primaries expect that a slot moves from one to the other.
+    /// Opens a slot for a move from one primary to the other.
     pub fn open_slot(&self, slot: usize, from: usize, to: usize) {
         self.wait_until_epochs_agree();
         let slot = slot.to_string();
@@ -202,8 +203,8 @@ impl RedisCluster {
         let () = self.ask(from, &["CLUSTER", "SETSLOT", &slot, "MIGRATING", &target]);
     }
 
-    /// Waits until all nodes have heard of each other's epoch. A node that closes a slot takes an epoch above all that it
-    /// knows of: if another had taken a later one, that one would get the slot back.
+    /// Waits until all nodes have heard of each other's epoch. A node that closes a slot takes an
+    /// epoch above all that it knows: a node with a later epoch would get the slot back.
     fn wait_until_epochs_agree(&self) {
         let epochs = |number| {
             let nodes: String = self.ask(number, &["CLUSTER", "NODES"]);
@@ -219,7 +220,7 @@ impl RedisCluster {
         });
     }
 
-    /// Moves one key of a slot that is open; `false` if there is none.
+    /// Moves one key of an open slot; `false` if there is none.
     pub fn move_key(&self, slot: usize, from: usize, to: usize) -> bool {
         let keys: Vec<String> =
             self.ask(from, &["CLUSTER", "GETKEYSINSLOT", &slot.to_string(), "1"]);
@@ -230,7 +231,7 @@ impl RedisCluster {
         true
     }
 
-    /// Moves the named key of a slot that is open.
+    /// Moves the named key of an open slot.
     pub fn move_named(&self, key: &str, from: usize, to: usize) {
         let port = self.nodes[to].port().to_string();
         let (user, password) = crate::acl::HARNESS;
@@ -250,7 +251,7 @@ impl RedisCluster {
         );
     }
 
-    /// Gives a slot that was open to its new primary.
+    /// Gives an open slot to its new primary.
     pub fn close_slot(&self, slot: usize, from: usize, to: usize) {
         let (slot, id) = (slot.to_string(), self.id(to));
         for number in [to, from] {
@@ -262,13 +263,13 @@ impl RedisCluster {
         self.ask(number, &["CLUSTER", "MYID"])
     }
 
-    /// Sends a command to a node, as the harness.
+    /// Sends a command to a node, as the harness's user.
     pub fn ask<T: redis::FromRedisValue>(&self, number: usize, command: &[&str]) -> T {
         ask(&mut self.nodes[number].connection(), command)
     }
 
-    /// Waits until each node serves commands, takes no other node for failed, and has the same idea of all nodes, and
-    /// until each replica has the data of its primary.
+    /// Waits until each node serves commands, considers no other node failed, and agrees with the
+    /// others about all nodes, and until each replica has its primary's data.
     pub fn wait_until_whole(&self) {
         wait_until("cluster", PATIENCE, || {
             let first = self.view(0);
@@ -276,7 +277,8 @@ impl RedisCluster {
         });
     }
 
-    /// All nodes as one of them has them: ids, roles, epochs and slots. None while something is wrong.
+    /// All nodes in the view of one of them: ids, roles, epochs and slots. None while something is
+    /// wrong.
     fn view(&self, number: usize) -> Option<Vec<String>> {
         let mut connection = self.nodes[number].connection();
         let info: String = ask(&mut connection, &["CLUSTER", "INFO"]);
@@ -292,7 +294,7 @@ impl RedisCluster {
         is_well.then_some(view)
     }
 
-    /// Waits until the replica of a primary has all that was written.
+    /// Waits until the replica of a primary has all its writes.
     pub fn wait_for_replication(&self, primary: usize) {
         let written = written(&mut self.nodes[primary].connection());
         let mut replica = self.nodes[self.replica_of(primary)].connection();
@@ -301,20 +303,22 @@ impl RedisCluster {
         });
     }
 
-    /// From now on a replica gets nothing of what its primary writes. It is stopped: [resume](RedisServer::resume) it.
+    /// Cuts a replica off from its primary's writes. The replica is stopped:
+    /// [resume](RedisServer::resume) it.
     pub fn detach(&self, replica: usize) {
         self.nodes[replica].pause();
-        // Or the replica would read on from its socket.
+        // Otherwise the replica would continue to read from its socket.
         let primary = self.replica_of(replica);
         let _: i64 = self.ask(primary, &["CLIENT", "KILL", "TYPE", "replica"]);
     }
 
-    /// Has a replica take over from its primary, which goes along, and waits until the replica has the slots.
+    /// Makes a replica take over from its primary, which cooperates, and waits until the replica
+    /// has the slots.
     pub fn fail_over(&self, primary: usize, option: &[&str]) {
         let replica = self.replica_of(primary);
         let mut connection = self.nodes[replica].connection();
         let command = redis::cmd("CLUSTER").arg("FAILOVER").arg(option).to_owned();
-        // Refused while a busy machine has the replica take its primary for failed.
+        // Refused while the replica of a busy machine considers its primary failed.
         wait_until("replica that takes over", PATIENCE, || {
             command.query::<String>(&mut connection).is_ok()
         });
@@ -343,11 +347,11 @@ fn node(timeout: Duration) -> Builder {
         .config("cluster-enabled", "yes")
         .config("cluster-config-file", "nodes.conf")
         .config("cluster-node-timeout", &timeout.as_millis().to_string())
-        // A replica is promoted however long ago it last heard of its primary, and is sent what is written without a
-        // pause of five seconds.
+        // Promotes a replica however long ago it last heard from its primary, and replicates
+        // without a pause of five seconds.
         .config("cluster-replica-validity-factor", "0")
         .config("repl-diskless-sync-delay", "0")
-        // A node that gives its last slot away stays a primary.
+        // A node that gives away its last slot stays a primary.
         .config("cluster-allow-replica-migration", "no")
         .config("masteruser", crate::acl::HARNESS.0)
         .config("masterauth", crate::acl::HARNESS.1)
@@ -355,7 +359,7 @@ fn node(timeout: Duration) -> Builder {
         .rights(crate::REPLICA_RIGHTS)
 }
 
-/// How much has been written to a server, in bytes of its replication stream.
+/// The replication offset of a server, in bytes.
 fn written(connection: &mut redis::Connection) -> u64 {
     let info: String = ask(connection, &["INFO", "replication"]);
     let offset = |line: &str| line.strip_prefix("master_repl_offset:")?.parse().ok();
@@ -364,7 +368,7 @@ fn written(connection: &mut redis::Connection) -> u64 {
         .expect("each server has an offset")
 }
 
-/// What all nodes must agree on of a line of CLUSTER NODES.
+/// The part of a line of CLUSTER NODES on which all nodes must agree.
 fn role_and_slots(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let role = words[2].trim_start_matches("myself,");
@@ -382,7 +386,7 @@ fn id(number: usize) -> String {
     format!("{number:040x}")
 }
 
-/// What a node knows when it starts: all nodes, with their slots.
+/// The initial configuration of a node: all nodes, with their slots.
 fn configuration(announced: &[(u16, u16)], primaries: usize, own: usize) -> String {
     let mut lines = String::new();
     for (number, (port, bus)) in announced.iter().enumerate() {
@@ -411,7 +415,7 @@ fn configuration(announced: &[(u16, u16)], primaries: usize, own: usize) -> Stri
     format!("{lines}vars currentEpoch {primaries} lastVoteEpoch 0\n")
 }
 
-/// A port that is free together with that of its bus, and that no client's socket is given.
+/// A port that is free together with its bus port, and that no client's socket is given.
 fn cluster_port() -> u16 {
     for _ in 0..1_000 {
         let port = port::free_in(port::OF_CLUSTERS);

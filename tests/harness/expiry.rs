@@ -2,7 +2,8 @@
 
 use crate::raw::RawLock;
 
-/// PEXPIRETIME is of Redis 7.0. An older server is asked what is left, between two looks at its clock in the same millisecond.
+/// PEXPIRETIME exists since Redis 7.0. On an older server the script reads the remaining time
+/// between two reads of its clock in the same millisecond.
 const EXPIRES_AT: &str = "
 local at = redis.pcall('PEXPIRETIME', KEYS[1])
 if type(at) == 'number' then
@@ -20,7 +21,7 @@ until before == now()
 return left < 0 and left or before + left";
 
 impl RawLock {
-    /// When the key expires (ms since 1970), exactly. Negative if it does not.
+    /// The exact time at which the key expires (ms since 1970). Negative if it does not.
     #[track_caller]
     pub fn expires_at(&mut self, key: &str) -> i64 {
         self.command(&["EVAL", EXPIRES_AT, "1", key])

@@ -2,9 +2,10 @@
 
 use std::env;
 
-/// How much of what can be repeated a run plays.
+/// How many repetitions a run plays.
 ///
-/// Tests that belong to the long form alone are in a module `long`, which the short form leaves out by that name.
+/// Tests that belong only to the long form are in a module `long`, which the short form filters out
+/// by that name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Each promise once.
@@ -14,7 +15,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form that was asked for: `tests/run --long` sets `LOCK_TEST_LONG=1`.
+    /// The requested form: `tests/run --long` sets `LOCK_TEST_LONG=1`.
     pub fn of_this_run() -> Self {
         match env::var("LOCK_TEST_LONG") {
             Err(env::VarError::NotPresent) => Self::Short,

@@ -17,14 +17,14 @@ use redis::{Connection, RedisResult};
 
 use crate::shares::Share;
 
-/// Shows the token, and answers the length.
+/// Shows the token, and returns the length.
 const LOOK: &str = "
 if tonumber(ARGV[1]) > tonumber(redis.call('GET', KEYS[2]) or 0) then
   redis.call('SET', KEYS[2], ARGV[1])
 end
 return redis.call('LLEN', KEYS[1])";
 
-/// Appends an entry, with the answer of a fenced resource.
+/// Appends an entry, and returns the answer of a fenced resource.
 const APPEND: &str = "
 local taken = tonumber(ARGV[1]) >= tonumber(redis.call('GET', KEYS[2]) or 0)
 if taken then
@@ -34,7 +34,7 @@ redis.call('RPUSH', KEYS[1],
   table.concat({ ARGV[1], ARGV[2], ARGV[3], ARGV[4], taken and 'taken' or 'refused' }, ' '))
 return taken and 1 or 0";
 
-/// Instead of a share, in the line of a visit alone.
+/// In the line of an exclusive visit, in place of a share.
 const ALONE: &str = "alone";
 
 #[derive(Debug, Clone)]
@@ -50,11 +50,11 @@ pub struct Entry {
     pub seen: usize,
     /// The visitor: a process, or `PROCESS.TASK`.
     pub writer: String,
-    /// What the visitor shared the lock with; none for a visit alone.
+    /// The visitor's share of the lock; none for an exclusive visit.
     pub share: Option<Share>,
 }
 
-/// An entry, and whether a fenced resource took it.
+/// An entry, and whether a fenced resource accepted it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     pub entry: Entry,
@@ -97,7 +97,7 @@ impl History {
             .await
     }
 
-    /// All entries, oldest first: those of an unfenced resource.
+    /// All entries, oldest first, as in an unfenced resource.
     pub fn read(&self, connection: &mut Connection) -> Vec<Entry> {
         let written = self.read_written(connection);
         written.into_iter().map(|written| written.entry).collect()
@@ -114,23 +114,23 @@ impl History {
         lines.iter().map(|line| Written::parse(line)).collect()
     }
 
-    /// The visits during which another ended that they may not overlap. Of two visits that overlap, the
-    /// later end is such a visit.
+    /// The visits during which another visit ended although the two must not overlap. If two visits
+    /// overlap, the one that ends later is reported.
     pub fn double_entries(entries: &[Entry]) -> Vec<&Entry> {
         let is_double = |&(n, entry): &(usize, &Entry)| match entries.get(entry.seen..n) {
             Some(since) => since.iter().any(|other| other.excludes(entry)),
-            // The register was shorter at the end of the visit than at its begin.
+            // The register was shorter at the end of the visit than at its start.
             None => true,
         };
         let entries = entries.iter().enumerate();
         entries.filter(is_double).map(|(_, entry)| entry).collect()
     }
 
-    /// The visits at whose end the permits inside exceeded the highest limit among them, each with the
-    /// permits and the limit.
+    /// The visits at whose end the permits inside exceeded the highest limit among them, each with
+    /// the permits and the limit.
     ///
-    /// At the end of visit n, those are inside that end no earlier and began when the register had at most
-    /// n entries. Only ends lower the sum, so that it is highest at one of them.
+    /// At the end of visit n, the visits inside are those that end no earlier and began when the
+    /// register had at most n entries. Only ends lower the sum, so it is highest at an end.
     pub fn overfull_entries(entries: &[Entry]) -> Vec<(&Entry, u32, u32)> {
         let mut inside = vec![(0, 0); entries.len()];
         for (n, entry) in entries.iter().enumerate() {
@@ -150,8 +150,8 @@ impl History {
             .collect()
     }
 
-    /// The visits that a fenced resource took although it had taken another since they began, which they
-    /// may not overlap: the damage that a token must prevent.
+    /// The visits that a fenced resource accepted although it had accepted another since they
+    /// began, which they must not overlap: the damage that a token must prevent.
     pub fn stale_writes(written: &[Written]) -> Vec<&Written> {
         written
             .iter()
@@ -200,7 +200,7 @@ impl Entry {
         process.expect("a split has a first part")
     }
 
-    /// Whether the two visits may not overlap.
+    /// Whether the two visits must not overlap.
     fn excludes(&self, other: &Self) -> bool {
         self.share.is_none() || other.share.is_none()
     }

@@ -28,7 +28,7 @@ static KEYS_END: LazyLock<Script> =
 pub struct RawLocks {
     /// Each of them.
     pub locks: Vec<RawLock>,
-    /// Whether the caller of the last `keys_acquire` that waits has a lock behind the one in the way.
+    /// Whether the caller of the last waiting `keys_acquire` has a lock behind the one in the way.
     pub holds_later: bool,
 }
 
@@ -44,7 +44,7 @@ impl RawLocks {
 
     /// `keys_acquire`, queueing for the first lock in the way.
     pub fn acquire(&mut self, who: char, ttl: i64) -> RedisResult<(usize, Answer)> {
-        // The number of the lock in the way comes before what `acquire` answers.
+        // The number of the lock in the way precedes the answer of `acquire`.
         match self.call(&KEYS_ACQUIRE, "kfq", &[&entry(who), &ttl.to_string()])? {
             Value::Array(mut parts) => {
                 let number: isize = redis::from_redis_value(parts.remove(0))?;
@@ -55,7 +55,7 @@ impl RawLocks {
         }
     }
 
-    /// `keys_acquire` of all or nothing, without queueing.
+    /// `keys_acquire`, all or nothing, without queueing.
     pub fn try_acquire(&mut self, who: char, ttl: i64) -> RedisResult<(usize, Answer)> {
         self.acquire(who, -ttl)
     }

@@ -8,8 +8,8 @@ use std::thread;
 use crate::acl;
 use crate::wait::{PATIENCE, wait_until};
 
-/// A recording of the commands that clients send, in the order in which the server ran them.
-/// What scripts do inside the server is left out.
+/// A recording of the commands that clients send, in the order in which the server ran them,
+/// without the commands inside scripts.
 #[derive(Debug)]
 pub struct Monitor {
     lines: Arc<Mutex<Vec<String>>>,
@@ -59,8 +59,8 @@ impl Monitor {
 
     /// The commands that arrived since the last call (or the start), up to now.
     pub fn take(&mut self) -> Vec<Command> {
-        // MONITOR is delayed. A mark that is sent now comes after every command that was answered
-        // before.
+        // MONITOR output is delayed. A mark that is sent now comes after every command that was
+        // answered before.
         self.marks += 1;
         let mark = format!("monitor-mark-{}", self.marks);
         write!(self.marker, "ECHO {mark}\r\n").expect("the server reads");
@@ -85,14 +85,14 @@ impl Monitor {
         taken
     }
 
-    /// Their names.
+    /// The names of the commands.
     pub fn names(&mut self) -> Vec<String> {
         let commands = self.take().into_iter();
         commands.map(|command| command.name).collect()
     }
 }
 
-/// A connection with all permissions; the answer to its AUTH is outstanding.
+/// A connection with all permissions; the answer to its AUTH is still unread.
 fn connect(port: u16) -> TcpStream {
     let address = (Ipv4Addr::LOCALHOST, port);
     let mut socket = TcpStream::connect(address).expect("the server accepts connections");

@@ -1,8 +1,9 @@
 //! Free ports.
 //!
-//! A server keeps its port while it is down: otherwise clients that reconnect could take another test's server for the
-//! server that was killed. So each port is reserved on the whole machine, by a UDP socket with the same number, until
-//! its server is gone for good or the process ends. The ports are below the range that the system uses for connections.
+//! A server keeps its port while it is down: otherwise a reconnecting client could mistake another
+//! test's server for the one that was killed. So each port is reserved on the whole machine, by a
+//! UDP socket with the same number, until its server is gone for good or the process ends. The
+//! ports are below the range that the system uses for connections.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
@@ -10,17 +11,17 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The ports of cluster nodes. Those of their buses are `10_000` above.
+/// The ports of cluster nodes. Their bus ports are `10_000` above.
 pub(crate) const OF_CLUSTERS: Range<u16> = 12_000..17_000;
 
-/// The ports of everything else, above those of the buses.
+/// The ports of everything else, above the bus ports.
 const OF_OTHERS: Range<u16> = 27_000..32_768;
 
 /// The reservations of this process.
 static RESERVED: Mutex<BTreeMap<u16, UdpSocket>> = Mutex::new(BTreeMap::new());
 
-/// A loopback port that no other test has. A program that is no test may bind it first, so the caller must be ready to ask
-/// again.
+/// A loopback port that no other test has. Another program may bind it first, so the caller must be
+/// ready to retry.
 pub(crate) fn free() -> u16 {
     free_in(OF_OTHERS)
 }
@@ -35,22 +36,22 @@ pub(crate) fn free_in(range: Range<u16>) -> u16 {
     port
 }
 
-/// The server of this port is gone for good.
+/// Frees the port of a server that is gone for good.
 pub(crate) fn release(port: u16) {
     let mut reserved = RESERVED.lock().expect("no thread panics with it");
     reserved.remove(&port);
 }
 
-/// A listener on a loopback port that no other test has. A proxy on the port of a server that a test has ended would be
-/// taken for that server.
+/// A listener on a loopback port that no other test has. A proxy on the port of an ended server
+/// would be mistaken for that server.
 pub(crate) fn listener() -> TcpListener {
     find(OF_OTHERS).1
 }
 
 fn find(range: Range<u16>) -> (UdpSocket, TcpListener) {
-    // The port of a server that has just gone is tried again last.
+    // The port of a server that has just gone is the last to be tried again.
     static GIVEN: AtomicUsize = AtomicUsize::new(0);
-    // Processes begin at places of their own, so that they seldom try the same port at the same time.
+    // Processes start at different offsets, so that they rarely try the same port at the same time.
     let own = usize::try_from(std::process::id()).expect("it is short") * 97;
     let start = own + GIVEN.fetch_add(1, Ordering::Relaxed);
     let ports = range.clone().cycle().skip(start % range.len());

@@ -22,7 +22,7 @@ pub(crate) fn terminate(child: &Child) {
     signal("TERM", child);
 }
 
-/// Kills the process (SIGKILL) and reaps it; succeeds if it has ended already.
+/// Kills the process (SIGKILL) and reaps it; succeeds if it has already ended.
 pub(crate) fn kill9(child: &mut Child) {
     child.kill().expect("a child can be killed");
     child.wait().expect("a child can be reaped");
@@ -37,9 +37,9 @@ fn signal(name: &str, child: &Child) {
     assert!(status.success(), "SIG{name} could not be sent");
 }
 
-/// The state letter that Linux reports; none where there is no /proc.
+/// The state letter that Linux reports; none without a /proc.
 fn state(child: &Child) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
-    // The name before it is in brackets and may contain anything.
+    // The name before it is in brackets and may contain any character.
     stat.rsplit(')').next()?.trim_start().chars().next()
 }

@@ -17,16 +17,16 @@ use gate::Gate;
 /// The treatment of the bytes of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// The bytes pass at once.
+    /// The bytes pass immediately.
     Pass,
     /// The bytes pass after this time.
     Delay(Duration),
-    /// The bytes are held back, as by a network that lost its route. They arrive once the mode changes,
-    /// even if the sender is gone by then. They never arrive if the connection is killed before.
+    /// The bytes are held back, as if the network had lost its route. They arrive once the mode
+    /// changes, even if the sender is gone by then, but never if the connection is killed before.
     Hold,
 }
 
-/// A proxy on a loopback port of its own. All its connections end when its last handle is dropped.
+/// A proxy on its own loopback port. All its connections end when its last handle is dropped.
 #[derive(Clone, Debug)]
 pub struct Proxy(Arc<Open>);
 
@@ -70,7 +70,8 @@ impl Proxy {
             .change(|state| (state.requests, state.replies) = (Mode::Hold, Mode::Hold));
     }
 
-    /// Holds both directions of the links that a node of a cluster has made to the bus behind this proxy.
+    /// Holds both directions of the links that a cluster node has opened to the bus behind this
+    /// proxy.
     pub fn hold_node(&self, id: &str) {
         self.0
             .gate
@@ -81,7 +82,7 @@ impl Proxy {
         self.0.address.port()
     }
 
-    /// Ends every mode and the refusal of connections; bytes that were held back arrive now.
+    /// Ends every mode and accepts connections again; bytes that were held back arrive now.
     pub fn heal(&self) {
         self.0.gate.change(|state| {
             (state.requests, state.replies) = (Mode::Pass, Mode::Pass);
@@ -98,15 +99,15 @@ impl Proxy {
             .change(|state| state.cut_request = Some(pattern.into()));
     }
 
-    /// Lets the next request that contains `pattern` pass to the server, and cuts the connection at its
-    /// reply: the request is applied, and the client does not learn that.
+    /// Lets the next request that contains `pattern` pass to the server, and cuts the connection at
+    /// its reply: the request is applied, but the client does not learn that.
     pub fn cut_next_reply(&self, pattern: &str) {
         self.0
             .gate
             .change(|state| state.cut_reply = Some(pattern.into()));
     }
 
-    /// Replaces `from` by `to` in replies, whenever `from` comes in one piece.
+    /// Replaces `from` by `to` in replies, whenever `from` arrives in one piece.
     pub fn replace_in_replies(&self, from: &str, to: &str) {
         self.0
             .gate
@@ -125,7 +126,7 @@ impl Proxy {
         held.any(|request| gate::has(request, pattern.as_bytes()))
     }
 
-    /// Whether new connections are closed at once.
+    /// Sets whether new connections are closed immediately.
     pub fn refuse(&self, refusing: bool) {
         self.0.gate.change(|state| state.refusing = refusing);
     }
@@ -148,7 +149,7 @@ impl Proxy {
             .change(|state| state.target = (Ipv4Addr::LOCALHOST, port).into());
     }
 
-    /// The number of connections that were closed at once.
+    /// The number of connections that were refused.
     pub fn refused(&self) -> u64 {
         self.0.gate.lock().refused
     }

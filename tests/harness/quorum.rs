@@ -9,7 +9,7 @@ use crate::proxy::Proxy;
 use crate::scene::ask;
 use crate::server::{Builder, RedisServer};
 
-/// Independent servers on loopback, the nodes of a quorum.
+/// Independent servers on loopback: the nodes of a quorum.
 #[derive(Debug)]
 pub struct RedisQuorum {
     pub nodes: Vec<RedisServer>,
@@ -17,21 +17,21 @@ pub struct RedisQuorum {
 }
 
 impl RedisQuorum {
-    /// The default of the restart delay.
+    /// The default restart delay.
     pub const DELAY: Duration = Duration::from_secs(60);
 
-    /// Starts three nodes, which vote at once.
+    /// Starts three nodes, which vote immediately.
     pub fn start() -> Self {
         Self::with(3)
     }
 
-    /// The same with so many nodes.
+    /// The same with another number of nodes.
     pub fn with(nodes: usize) -> Self {
         Self::of((0..nodes).map(|_| RedisServer::builder()), Self::DELAY)
     }
 
-    /// Nodes with these options, which vote at once, and with this restart delay in their
-    /// [URL](RedisQuorum::url).
+    /// Nodes with these options, which vote immediately. Their [URL](RedisQuorum::url) has this
+    /// restart delay.
     pub fn of(nodes: impl IntoIterator<Item = Builder>, delay: Duration) -> Self {
         let nodes = nodes
             .into_iter()
@@ -44,12 +44,12 @@ impl RedisQuorum {
         quorum
     }
 
-    /// Nodes of which nothing is known: they may have lost data.
+    /// Nodes without a marker: they may have lost data.
     pub fn unmarked(nodes: usize) -> Self {
         Self::built(nodes, |node| node)
     }
 
-    /// The same with options of each node, such as a clock of its own.
+    /// The same with options for each node, such as its own clock.
     pub fn built(nodes: usize, options: impl Fn(Builder) -> Builder) -> Self {
         let node = || options(RedisServer::builder().rights(QUORUM_RIGHTS)).start();
         Self {
@@ -58,7 +58,7 @@ impl RedisQuorum {
         }
     }
 
-    /// Marks the nodes as if they had run for long, for the locks with this prefix.
+    /// Marks the nodes as long-running, for the locks with this prefix.
     pub fn mark(&self, prefix: &str) {
         for node in &self.nodes {
             let connection = &mut node.connection();
@@ -91,7 +91,7 @@ impl RedisQuorum {
         quorum_url(&hosts, parameters)
     }
 
-    /// The URL of a user with the least rights on all nodes.
+    /// The URL of a user with minimal rights on all nodes.
     pub fn url_of_service(&self) -> String {
         for node in &self.nodes {
             let user = ["ACL", "SETUSER", "service", "reset", "on", ">s3cret"];
@@ -118,7 +118,7 @@ pub fn marker_name(prefix: &str) -> String {
     format!("{{{prefix}}}:n")
 }
 
-/// Which run of the server this is, as a marker has it.
+/// Identifies this run of the server, as in a marker.
 pub fn boot(connection: &mut Connection) -> String {
     let info: String = ask(connection, &["INFO", "server"]);
     let id = info.lines().find_map(|line| line.strip_prefix("run_id:"));

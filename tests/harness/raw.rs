@@ -1,4 +1,4 @@
-//! The scripts themselves, one call each, without any client logic around them.
+//! The scripts themselves, one call each, without client logic.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -38,7 +38,7 @@ const END_SOURCE: &str = lua!("grant.lua", "choose.lua", "end.lua");
 /// A day, in the sources.
 const DAY_MS: &str = "86400000";
 
-/// A script of an owner whose fences are remembered for so long, as such a client sends it.
+/// A script with this retention of fences, as a client sends it.
 pub(crate) fn remembering(source: &'static str, memory_ms: i32) -> Arc<Script> {
     static ALL: Mutex<BTreeMap<(&str, i32), Arc<Script>>> = Mutex::new(BTreeMap::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,20 +46,20 @@ pub(crate) fn remembering(source: &'static str, memory_ms: i32) -> Arc<Script> {
     all.entry((source, memory_ms)).or_insert_with(make).clone()
 }
 
-/// One lock seen through the scripts. Owners are letters, each a process of its own.
+/// One lock seen through the scripts. Each owner is a letter and its own process.
 #[allow(
     missing_debug_implementations,
     reason = "a redis-rs connection has no Debug"
 )]
 pub struct RawLock {
-    /// The connection for commands that are no script.
+    /// The connection for commands that are not scripts.
     pub connection: Connection,
     /// The lock's key.
     pub k: String,
     pub f: String,
     pub q: String,
     pub r: String,
-    /// For how many ms an owner has fences remembered. A day for each, unless it is set.
+    /// The fence retention of each owner in ms. A day, unless it is set.
     pub memory_of: fn(char) -> i32,
 }
 
@@ -68,7 +68,7 @@ pub struct RawLock {
 pub enum Answer {
     /// The caller (or, from `end`, the `next` one) holds the lock.
     Held {
-        /// Whether a waiter queues, as the script reports it.
+        /// Whether a waiter queues, according to the script.
         flag: char,
         token: String,
     },
@@ -78,7 +78,7 @@ pub enum Answer {
         /// Place in the queue, 1 at its head; 0 outside of it.
         position: i64,
         value: String,
-        /// Those that share it, if the script was asked for them.
+        /// The shares of the lock, if the script was asked for them.
         counted: Option<Counted>,
     },
     /// One of the numbers of `end`.
@@ -90,12 +90,12 @@ pub enum Answer {
 pub struct Counted {
     pub owners: i64,
     pub taken: i64,
-    /// For how long the lock has been shared, in ms.
+    /// How long the lock has been shared, in ms.
     pub age: i64,
 }
 
-/// The command by which a server compares and deletes, and what stands between its key and the value;
-/// none if the server has no such command.
+/// The server's command to compare and delete, and the words between its key and the value; none if
+/// the server has no such command.
 pub fn deletion(connection: &mut Connection) -> Option<&'static [&'static str]> {
     [&["DELIFEQ"][..], &["DELEX", "IFEQ"]]
         .into_iter()
@@ -126,7 +126,7 @@ impl RawLock {
         Self::on(server.connection(), name)
     }
 
-    /// The lock `name`, by this connection.
+    /// The lock `name`, over this connection.
     pub fn on(connection: Connection, name: &str) -> Self {
         let k = format!("lock:{name}");
         let has_tag = name.contains('{');
@@ -158,11 +158,11 @@ impl RawLock {
         self.acquire(who, -ttl)
     }
 
-    /// What a client sends first to a lock that is mostly free: flag and number of the record, which is no token, or none if
-    /// the lock is taken.
+    /// A client's first command for a lock that is usually free: flag and number of the record,
+    /// which is not a token, or none if the lock is taken.
     pub fn take(&mut self, who: char, ttl: i64) -> RedisResult<Option<String>> {
         let (owner, entry) = (owner(who), entry(who));
-        // For the client's time in ms.
+        // In place of the client's time in ms.
         let number = format!(" {:016}", self.now() / 1_000);
         let record = format!("{owner}{number}{}", &entry[owner.len()..]);
         let mut set = redis::cmd("SET");
@@ -195,8 +195,8 @@ impl RawLock {
         deletion(&mut self.connection).is_some()
     }
 
-    /// What a client sends instead of `release` to a server that compares and deletes, with the token of
-    /// the record or with another. Says whether the lock was deleted.
+    /// A client's release on a server that compares and deletes, with the token of the record or
+    /// with another. Returns whether the lock was deleted.
     pub fn delete(&mut self, who: char, with_its_token: bool) -> RedisResult<bool> {
         let words = deletion(&mut self.connection).expect("the server has such a command");
         let k = self.k.clone();
@@ -245,7 +245,7 @@ impl RawLock {
         self.command(&["PTTL", &k])
     }
 
-    /// The current lease cannot end before this moment.
+    /// A moment before which the current lease cannot end.
     pub fn lease_end(&mut self) -> Instant {
         let now = Instant::now();
         let rest = u64::try_from(self.pttl()).expect("the lock has a lease");
@@ -253,7 +253,7 @@ impl RawLock {
         now + Duration::from_millis(rest.saturating_sub(1))
     }
 
-    /// Whether the lock's record is that of this process.
+    /// Whether the lock's record names this process.
     pub fn is_held_by(&mut self, worker: &Worker) -> bool {
         let pid = format!("(pid {})", worker.pid());
         self.value().is_some_and(|value| value.contains(&pid))
@@ -307,7 +307,7 @@ impl RawLock {
         call.arg(args).invoke(&mut self.connection)
     }
 
-    /// Runs the script of an owner.
+    /// Runs an owner's script.
     pub(crate) fn run(
         &mut self,
         (source, who): (&'static str, char),
@@ -330,7 +330,7 @@ impl RawLock {
 }
 
 impl Answer {
-    /// A held lock's token; it is 16 digits long, or this panics.
+    /// The token of a held lock. Panics unless it has 16 digits.
     #[track_caller]
     pub fn token(&self) -> i64 {
         match self {
@@ -339,7 +339,7 @@ impl Answer {
         }
     }
 
-    /// The flag and token that a script returns for a held lock.
+    /// Parses the flag and token that a script returns for a held lock.
     pub fn held(text: &str) -> Self {
         let flag = text.chars().next().expect("flag and token");
         Self::Held {

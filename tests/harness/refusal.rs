@@ -1,9 +1,10 @@
-//! The texts of a server's refusals.
+//! The error texts of a server.
 
 use redis::RedisError;
 
-/// The code of an error, also of one in a script. Servers before Redis 7.0 have that behind its position:
-/// `ERR Error running script (call to f_<digest>): @user_script:33: @user_script: 33: -OOM …`.
+/// The code of an error, including errors inside scripts. Before Redis 7.0 the code follows the
+/// position: `ERR Error running script (call to f_<digest>): @user_script:33: @user_script: 33:
+/// -OOM …`.
 pub fn code_of(error: &RedisError) -> &str {
     let detail = error.detail().unwrap_or_default();
     let in_script = detail.starts_with("Error running script");

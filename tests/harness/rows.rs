@@ -1,18 +1,22 @@
-//! The fault table: every row that one server can show, a cluster, a primary that sentinels watch, or a quorum.
+//! The fault table: every row that can be shown on one server, a cluster, a primary with sentinels,
+//! or a quorum.
 //!
-//! Each file is a kind of fault. The page `lock_runtime::docs::faults` describes each row for users.
+//! Each file covers one kind of fault. The page `lock_runtime::docs::faults` describes each row for
+//! users.
 
-/// The rows of a file: the class, and the script of a round. What the script is called is the row's name. Behind `on` is what
-/// starts that which the round has its locks on; it is a server without special settings if nothing is there.
+/// The rows of a file: the class, and the script of a round, whose name is also the row's name. The
+/// expression after `on` starts the servers of a round; the default is a server without special
+/// settings.
 ///
-/// `of N` says that the script has `N` **variants**: promises that differ, of which a round plays [`Round::variant`]. The
-/// short form has a round of each, and so has the long one. What merely spreads (which node is away, how long something
-/// takes) is drawn from [`Round::number`] instead, which begins at the printed `LOCK_TEST_SEED`: each run tries another.
+/// `of N` declares that the script has `N` **variants**: distinct promises, one of which a round
+/// plays ([`Round::variant`]). Both forms have a round of each. Values that merely vary (which node
+/// is away, how long something takes) come from [`Round::number`] instead, which begins at the
+/// printed `LOCK_TEST_SEED`: each run tries other values.
 ///
-/// `walked` says that a round forces one order of commands, answers, messages and faults, and that random walks through
-/// `tests/model` explore the others: a configuration for walks has this fault and what the row does meanwhile. Not walked are
-/// what only a process, a socket or a server does, storms, moments that are drawn by chance, and rows whose mistake walks do
-/// not find.
+/// `walked` declares that a round forces one order of commands, answers, messages and faults, and
+/// that random walks through `tests/model` explore other orders: a configuration for walks has this
+/// fault and the row's other events. It does not apply to events that only a process, a socket or a
+/// server produces, to storms, to random moments, and to rows whose mistake walks do not find.
 macro_rules! rows {
     (@start) => { $crate::server::RedisServer::start };
     (@start $start:expr) => { $start };
@@ -98,35 +102,36 @@ pub fn table() -> Vec<Row> {
 /// The ttl of a lease that expires in the round.
 const TTL: Duration = Duration::from_secs(1);
 
-/// The ttl of a lease that renewals keep past its end: a busy machine may keep a process from running for two seconds.
+/// The ttl of a lease that renewals keep alive: a busy machine may stall a process for two seconds.
 const KEPT: Duration = Duration::from_secs(3);
 
-/// The ttl of a lease that does not expire. A lost command is undone for a ttl, and at least for 10 s:
-/// longer ttls would only delay the base line.
+/// The ttl of a lease that does not expire. A lost command is undone for a ttl, and for at least 10
+/// s: longer ttls would only delay the base line.
 const LONG: Duration = Duration::from_secs(8);
 
-/// The time to the next grant where a connection is made, or another attempt.
+/// The time to the next grant if it takes a new connection or another attempt.
 const SOON: Duration = Duration::from_secs(1);
 
-/// The time in which a waiter has to confirm its grant.
+/// The time that a waiter has to confirm its grant.
 const CLAIM: Duration = Duration::from_millis(1500);
 
-/// Has a worker that believes it is the holder visit the resource. The answer of a fenced resource does
-/// not matter, since the worker was inside.
+/// A worker that believes it is the holder visits the resource. The answer of a fenced resource
+/// does not matter, since the worker was inside.
 fn intrude(worker: &mut Worker) {
     assert_eq!(worker.ask("look", PATIENCE), "looked");
     worker.ask("write", PATIENCE);
 }
 
-/// Has a process begin a body that holds the lock and visits the resource again and again, until it is dropped.
+/// A process begins a body that holds the lock and visits the resource repeatedly, until it is
+/// dropped.
 fn persist<S: Site>(round: &mut Round<'_, S>, worker: &mut Worker, ttl: Duration) {
     worker.send(&round.command("run", ttl, PATIENCE, "persist"));
-    // Not only its lock must be there: the answer that it has the lock must have arrived.
+    // The lock's record is not enough: the answer to the holder must have arrived, too.
     wait_until("write", PATIENCE, || round.has_written(worker));
 }
 
-/// Another process is granted a lock that an old holder still believes to have: the body of that holder is dropped before
-/// `limit`, and the other process is not affected.
+/// Another process is granted a lock that an old holder still believes it has: the body of the old
+/// holder is dropped before `limit`, without an effect on the other process.
 fn usurped<S: Site>(round: &mut Round<'_, S>, old: Worker, mut next: Worker, limit: Duration) {
     round.visit(&mut next);
     round.ended_after_grant(&old, limit);
@@ -148,7 +153,8 @@ fn renewed(holder: &mut Worker) {
     });
 }
 
-/// Has a worker that came in, and the holder of the lock, visit the resource at once, which its history shows.
+/// A worker that was let in, and the holder of the lock, visit the resource at the same time, which
+/// its history shows.
 #[track_caller]
 fn meet(inside: &mut Worker, holder: &mut Worker) {
     assert_eq!(inside.ask("look", PATIENCE), "looked");
@@ -156,7 +162,7 @@ fn meet(inside: &mut Worker, holder: &mut Worker) {
     assert_eq!(inside.ask("write", PATIENCE), "written");
 }
 
-/// For so long, the worker is not granted the lock that another one holds.
+/// For this time, the worker is not granted the lock that another one holds.
 #[track_caller]
 fn stays_out(worker: &mut Worker, holder: &mut Worker, time: Duration, otherwise: &str) {
     let granted = worker.line(time);
@@ -166,7 +172,8 @@ fn stays_out(worker: &mut Worker, holder: &mut Worker, time: Duration, otherwise
     assert_eq!(granted, None, "{otherwise}");
 }
 
-/// A holder and a waiter find the lock at the primary that was promoted then: the holder goes on, and after it the waiter.
+/// A holder and a waiter find the lock at the promoted primary: the holder continues, and after it
+/// the waiter.
 fn goes_on<S: Site>(
     round: &mut Round<'_, S>,
     mut holder: Worker,

@@ -1,4 +1,4 @@
-//! The vocabulary of the suites: one lock, its records, and how to acquire it.
+//! The vocabulary of the suites: one lock, its records, and ways to acquire it.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -22,19 +22,19 @@ use crate::wait::{PATIENCE, eventually};
 
 /// The key that most tests lock.
 pub const KEY: &str = "order:42";
-/// Its lock in Redis.
+/// Its record in Redis.
 pub const LOCK: &str = "lock:order:42";
 pub const FENCE: &str = "{lock:order:42}:f";
 pub const QUEUE: &str = "{lock:order:42}:w";
 pub const SHARES: &str = "{lock:order:42}:r";
 
-/// The id of an operation, as another client may have it.
+/// An operation id, as another client may use it.
 pub const OPERATION: &str = "019b0000-0000-7000-8000-000000000001";
 
 /// A wait that only a failing test exhausts.
 pub const LONG: Duration = PATIENCE;
 
-/// What a busy machine may add to any time.
+/// The delay that a busy machine may add to any time.
 pub const SLACK: Duration = Duration::from_secs(3);
 
 pub const fn ms(ms: u64) -> Duration {
@@ -47,13 +47,13 @@ pub fn client(url: impl Into<String>) -> LockClient {
     builder.build().expect("the settings are valid")
 }
 
-/// A client that waits for answers as long as a busy machine takes: for tests that count commands, and are about no server
-/// that is silent.
+/// A client that waits for answers as long as a busy machine takes: for tests that count commands,
+/// but do not test silent servers.
 pub fn patient(url: impl Into<String>) -> LockClientBuilder {
     LockClient::builder().url(url).command_timeout(LONG)
 }
 
-/// A client of that server whose callers pass no lease to each other: each asks the server.
+/// A client of that server without local turns: each caller asks the server.
 pub fn client_without_turns(url: impl Into<String>) -> LockClient {
     let builder = LockClient::builder().url(url).local_turns(1);
     builder.build().expect("the settings are valid")
@@ -80,7 +80,7 @@ pub fn server_and_proxy() -> (RedisServer, Proxy) {
     (server, proxy)
 }
 
-/// The error of a call that fails in this way.
+/// The error of a call that must fail in this way.
 #[track_caller]
 pub fn failed<T: Debug>(outcome: Result<T, LockError>, kind: LockErrorKind) -> LockError {
     let error = outcome.unwrap_err();
@@ -91,16 +91,16 @@ pub fn failed<T: Debug>(outcome: Result<T, LockError>, kind: LockErrorKind) -> L
 /// Acquires the lock, however long it takes.
 pub async fn hold(client: &LockClient) -> LockGuard {
     let acquire = client.lock(KEY).wait(LONG).acquire();
-    acquire.await.expect("the lock can be had")
+    acquire.await.expect("the lock can be acquired")
 }
 
 /// Acquires the lock with its token, however long it takes.
 pub async fn hold_fenced(client: &LockClient) -> LockGuard {
     let acquire = client.lock(KEY).wait(LONG).fenced().acquire();
-    acquire.await.expect("the lock can be had")
+    acquire.await.expect("the lock can be acquired")
 }
 
-/// The token of a lock, which is asked for unless the lock came with it.
+/// The token of a lock. Requests it unless the lock came with it.
 ///
 /// # Panics
 ///
@@ -112,7 +112,7 @@ pub async fn token_of(guard: &LockGuard) -> FencingToken {
 /// The guard of a task that waits for the lock.
 pub async fn served(waiting: JoinHandle<Result<LockGuard, LockError>>) -> LockGuard {
     let acquired = soon(waiting).await.expect("the task does not panic");
-    acquired.expect("the lock can be had")
+    acquired.expect("the lock can be acquired")
 }
 
 pub async fn cycle(client: &LockClient) {
@@ -135,7 +135,7 @@ pub async fn bring_scripts(client: &LockClient) {
     for _ in 0..2 {
         let guard = lock(LONG).await.expect("it is free");
         guard.renew().await.expect("it is held");
-        // A second caller, with a ttl of its own, is named as successor in an `end`.
+        // A second caller, with a different ttl, is named as successor in an `end`.
         let mut next = pin!(lock(LONG * 2));
         let polled = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await;
         assert!(polled.is_pending(), "it is held");
@@ -155,7 +155,7 @@ pub fn exists(connection: &mut Connection, key: &str) -> bool {
     ask(connection, &["EXISTS", key])
 }
 
-/// A number in what a server says of itself; 0 if it is not there.
+/// A number in the server's INFO; 0 if it is not there.
 pub fn figure(connection: &mut Connection, name: &str) -> u64 {
     let info: String = ask(connection, &["INFO", "everything"]);
     let mut lines = info.lines();
@@ -164,7 +164,7 @@ pub fn figure(connection: &mut Connection, name: &str) -> u64 {
     value.map_or(0, |value| value.parse().expect("it is a number"))
 }
 
-/// Waits until so many callers of this client wait for the lock that another one of them has.
+/// Waits until this many callers of this client wait for the lock that another caller has.
 pub async fn in_line(client: &LockClient, callers: usize) {
     eventually("callers in line", LONG, async || {
         client.held()[0].callers == callers
@@ -172,7 +172,7 @@ pub async fn in_line(client: &LockClient, callers: usize) {
     .await;
 }
 
-/// Waits until an operator sees so many waiters.
+/// Waits until an operator sees this many waiters.
 pub async fn sees_waiters(operator: &LockClient, key: &str, waiters: usize) {
     eventually("waiters", LONG, async || {
         let state = operator.inspect(key).await;
@@ -181,12 +181,12 @@ pub async fn sees_waiters(operator: &LockClient, key: &str, waiters: usize) {
     .await;
 }
 
-/// Why an operator revokes a lock.
+/// The reason and operator of a revocation.
 pub fn revocation() -> Revocation {
     Revocation::new("ann@ops-1", "stuck import")
 }
 
-/// Takes a lock from the holder that the operator has seen.
+/// Revokes a lock from the holder that the operator has seen.
 pub async fn revoke(operator: &LockClient, key: &str, seen: impl Into<HolderRef>) -> Receipt {
     let revoked = operator.revoke(key, seen, revocation()).await;
     match revoked.expect("it can be revoked") {
@@ -201,7 +201,7 @@ pub fn owner_on(server: &RedisServer) -> Option<String> {
     value.map(|value| value[..22].to_owned())
 }
 
-/// The locks that are left of a listing.
+/// The remaining locks of a listing.
 pub async fn all_locks(mut locks: Locks) -> Result<Vec<ListedLock>, LockError> {
     let mut all = Vec::new();
     while let Some(page) = locks.next_page().await? {
@@ -210,14 +210,14 @@ pub async fn all_locks(mut locks: Locks) -> Result<Vec<ListedLock>, LockError> {
     Ok(all)
 }
 
-/// The keys of the locks that are left of a listing.
+/// The keys of the remaining locks of a listing.
 pub async fn keys_of(locks: Locks) -> BTreeSet<String> {
     let all = all_locks(locks).await.expect("it can be read");
     let keys = all.iter().map(|lock| lock.key.as_str().to_owned());
     keys.collect()
 }
 
-/// The entries that are left of an audit.
+/// The remaining entries of an audit.
 pub async fn all_entries(mut audit: Audit) -> Vec<AuditEntry> {
     let mut all = Vec::new();
     while let Some(page) = audit.next_page().await.expect("it can be read") {
@@ -239,7 +239,7 @@ pub async fn is_free(connection: &mut Connection, limit: Duration) {
     eventually("free lock", limit, async || !exists(connection, LOCK)).await;
 }
 
-/// Waits until neither lock nor queue is left.
+/// Waits until the lock and the queue are gone.
 pub async fn nothing_is_left(connection: &mut Connection, limit: Duration) {
     eventually("end of everything", limit, async || {
         ask::<i64>(connection, &["EXISTS", LOCK, QUEUE]) == 0

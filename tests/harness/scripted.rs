@@ -1,7 +1,8 @@
-//! A server whose answers a test writes.
+//! A server with scripted answers.
 //!
-//! It answers the setup of a connection like a real server, and counts all commands. The test chooses the other
-//! answers, which may be those of a broken server, a proxy, or the wrong server behind an address.
+//! It answers the setup of a connection like a real server, and counts all commands. The test
+//! chooses the other answers, for example those of a broken server, a proxy, or the wrong server
+//! behind an address.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +13,7 @@ use std::thread;
 
 use crate::port;
 
-/// What a server says of itself.
+/// The role that a server reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Says {
     Standalone,
@@ -21,14 +22,14 @@ pub enum Says {
     Sentinel,
 }
 
-/// A server on a loopback port of its own. All its connections end when it is dropped.
+/// A server on its own loopback port. All its connections end on drop.
 #[derive(Debug)]
 pub struct ScriptedServer {
     port: u16,
     shared: Arc<Shared>,
 }
 
-/// The answer to a command, as the protocol has it.
+/// The answer to a command, in the wire protocol.
 type Script = dyn Fn(&[String]) -> String + Send + Sync;
 
 struct Shared {
@@ -47,7 +48,7 @@ impl fmt::Debug for Shared {
 }
 
 impl ScriptedServer {
-    /// A server whose answers `script` makes for the port that it is given.
+    /// A server that answers with `script`, which is created for the server's port.
     pub fn start<S>(says: Says, script: impl FnOnce(u16) -> S) -> Self
     where
         S: Fn(&[String]) -> String + Send + Sync + 'static,
@@ -74,12 +75,12 @@ impl ScriptedServer {
         self.port
     }
 
-    /// The number of commands that it was sent, those of connections that begin included.
+    /// The number of commands received, including the setup of connections.
     pub fn commands(&self) -> u64 {
         self.shared.commands.load(Ordering::Relaxed)
     }
 
-    /// The number of connections that were made to it.
+    /// The number of accepted connections.
     pub fn connections(&self) -> usize {
         self.shared.clients().len()
     }
@@ -111,10 +112,10 @@ impl Shared {
                 let kind = words[0].to_ascii_lowercase();
                 format!(">3\r\n{}{}:1\r\n", bulk(&kind), bulk(&words[1]))
             }
-            // Each server is another one.
+            // Each server has its own run id.
             Some("INFO") => bulk(&format!("run_id:{:040}\r\n", self.port)),
             Some("SELECT") => "+OK\r\n".to_owned(),
-            // A connection that begins asks whether it may run scripts.
+            // A new connection asks whether it may run scripts.
             Some("EVAL") if words[1] == "return(1)" => ":1\r\n".to_owned(),
             _ => (self.script)(words),
         }
@@ -137,7 +138,7 @@ impl Shared {
     }
 }
 
-/// A text as the protocol has it.
+/// A bulk string of the wire protocol.
 pub fn bulk(text: &str) -> String {
     format!("${}\r\n{text}\r\n", text.len())
 }

@@ -3,7 +3,8 @@
 use std::env;
 use std::hash::{BuildHasher, RandomState};
 
-/// Another number in each run, or that of `LOCK_TEST_SEED`. It is printed, so that a failure can be repeated.
+/// The number in `LOCK_TEST_SEED`, or a different one in each run. It is printed, so that a failure
+/// can be reproduced.
 pub fn seed() -> u64 {
     let seed = env::var("LOCK_TEST_SEED").map_or_else(
         |_| RandomState::new().hash_one("a seed"),

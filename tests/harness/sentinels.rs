@@ -15,30 +15,30 @@ use crate::wait::{PATIENCE, wait_until};
 /// The name of the primary.
 const NAME: &str = "mymaster";
 
-/// After this long without an answer, sentinels take a server for down.
+/// After this long without an answer, sentinels consider a server down.
 pub const DOWN_AFTER: Duration = Duration::from_secs(3);
 
-/// How long a failover may take. Sentinels pause for 30 s when the machine was too busy to run them for two, and repeat an
-/// election without a winner after twice the `failover-timeout`.
+/// The longest time of a failover. Sentinels pause for 30 s when the machine was too busy to run
+/// them for two, and repeat an election without a winner after twice the `failover-timeout`.
 const FAILOVER_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A primary with two replicas, and three sentinels that watch it, on loopback.
 #[derive(Debug)]
 pub struct RedisSentinels {
-    /// The first one is the primary at the beginning.
+    /// The first one is initially the primary.
     pub servers: Vec<RedisServer>,
-    /// The sentinels, all alike.
+    /// The sentinels, all with the same configuration.
     pub sentinels: Vec<RedisServer>,
 }
 
 impl RedisSentinels {
-    /// Starts all of them and waits until each knows of the others.
+    /// Starts all of them and waits until each knows the others.
     pub fn start() -> Self {
         let servers: Vec<_> = (0..3).map(|_| replicating().start()).collect();
         for replica in &servers[1..] {
             replicate(replica, &servers[0]);
         }
-        // Sentinels look for replicas when they begin, and then every ten seconds.
+        // Sentinels look for replicas when they start, and then every ten seconds.
         for replica in &servers[1..] {
             wait_until_linked(replica);
         }
@@ -74,17 +74,19 @@ impl RedisSentinels {
         server.expect("the primary is one of the servers")
     }
 
-    /// Has a sentinel fail over from the first server, and waits until it names another one, which is returned.
+    /// Makes a sentinel fail over from the first server, and waits until it names another one,
+    /// which is returned.
     pub fn fail_over(&self, sentinel: usize) -> usize {
         let mut connection = self.sentinels[sentinel].connection();
         self.wait_until_another(sentinel, || {
-            // Refused while it is under way. It ends without an outcome if the sentinel pauses meanwhile.
+            // Refused while a failover is in progress, which ends without an outcome if the
+            // sentinel pauses meanwhile.
             let command = redis::cmd("SENTINEL").arg("FAILOVER").arg(NAME).to_owned();
             let _refused = command.exec(&mut connection);
         })
     }
 
-    /// Waits until a sentinel names another server than the first one, which is returned.
+    /// Waits until a sentinel names a server other than the first, which is returned.
     pub fn wait_for_failover(&self, sentinel: usize) -> usize {
         self.wait_until_another(sentinel, || {})
     }
@@ -101,7 +103,7 @@ impl RedisSentinels {
         named
     }
 
-    /// Waits until all replicas have all that was written: they are sent it in order.
+    /// Waits until all replicas have all writes, which arrive in order.
     pub fn wait_for_replication(&self) {
         let _: () = ask(&mut self.servers[0].connection(), &["SET", "last", "1"]);
         for replica in &self.servers[1..] {
@@ -112,20 +114,21 @@ impl RedisSentinels {
         }
     }
 
-    /// From now on no replica gets what the primary writes. They are stopped: [resume](Self::resume_replicas) them.
+    /// Cuts all replicas off from the primary's writes. They are stopped:
+    /// [resume](Self::resume_replicas) them.
     pub fn detach_replicas(&self) {
         self.servers[1..].iter().for_each(RedisServer::pause);
-        // Or the replicas would read on from their sockets.
+        // Otherwise the replicas would continue to read from their sockets.
         let mut primary = self.servers[0].connection();
         let _: i64 = ask(&mut primary, &["CLIENT", "KILL", "TYPE", "replica"]);
     }
 
-    /// Ends the stop of the replicas.
+    /// Resumes the stopped replicas.
     pub fn resume_replicas(&self) {
         self.servers[1..].iter().for_each(RedisServer::resume);
     }
 
-    /// How many clients have a sentinel report failovers.
+    /// How many clients are subscribed to a sentinel's failovers.
     pub fn watching(&self, sentinel: usize) -> usize {
         let clients: String = ask(
             &mut self.sentinels[sentinel].connection(),
@@ -140,7 +143,7 @@ pub fn sentinel_url(sentinels: &[&RedisServer]) -> String {
     url(sentinels.iter().map(|sentinel| sentinel.port()))
 }
 
-/// The address for clients of the sentinels behind these proxies.
+/// The address for clients that reach the sentinels through these proxies.
 pub(crate) fn sentinel_url_by(proxies: &[Proxy]) -> String {
     url(proxies.iter().map(Proxy::port))
 }
@@ -151,16 +154,16 @@ fn url(ports: impl Iterator<Item = u16>) -> String {
     format!("redis-sentinel://{}#{NAME}", hosts.join(","))
 }
 
-/// Options of a server that can become a replica, and primary of replicas.
+/// The options of a server that can become a replica, or the primary of replicas.
 fn replicating() -> Builder {
     let builder = RedisServer::builder().config("masteruser", HARNESS.0);
-    // A replica is sent what is written without a pause of five seconds.
+    // Replicates without a pause of five seconds.
     builder
         .config("masterauth", HARNESS.1)
         .config("repl-diskless-sync-delay", "0")
 }
 
-/// A primary and a replica of it.
+/// A primary and its replica.
 pub fn primary_and_replica() -> (RedisServer, RedisServer) {
     let (primary, replica) = (replicating().start(), replicating().start());
     replicate(&replica, &primary);
@@ -184,7 +187,7 @@ fn wait_until_linked(replica: &RedisServer) {
     });
 }
 
-/// A sentinel that watches a server, and knows of no other sentinel yet.
+/// A sentinel that watches a server, and does not know other sentinels yet.
 pub fn sentinel_of(server: &RedisServer, quorum: u32) -> RedisServer {
     let sentinel = RedisServer::builder().sentinel().start();
     watch(&sentinel, server.port(), quorum);
@@ -207,7 +210,7 @@ fn watch(sentinel: &RedisServer, port: u16, quorum: u32) {
     }
 }
 
-/// A sentinel with a second port for TLS, which is returned, and which watches the port for TLS of a server.
+/// A sentinel with a second port for TLS, which is returned. It watches the TLS port of a server.
 pub fn tls_sentinel_of(server: &TlsServer, authority: &Authority) -> (RedisServer, u16) {
     let identity = authority.local();
     let port = port::free();

@@ -17,7 +17,7 @@ use crate::scene::ask;
 use crate::wait::{PATIENCE, wait_until};
 use crate::{port, process};
 
-/// A Redis or Valkey server of one test, on a free loopback port and in a folder of its own.
+/// A Redis or Valkey server of one test, on a free loopback port and in its own folder.
 ///
 /// The program is `LOCK_REDIS_SERVER` or else `redis-server` from the path. It is killed on drop.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct Builder {
     clock: Option<Clock>,
     /// Files that are in the server's folder before it starts: names and contents.
     files: Vec<(&'static str, String)>,
-    /// Rights beyond the [least](crate::RIGHTS).
+    /// Rights in addition to the [least](crate::RIGHTS).
     rights: Vec<&'static str>,
 }
 
@@ -73,7 +73,7 @@ impl Builder {
 
     /// Makes the server a replica of another one.
     pub fn replica_of(mut self, primary: &RedisServer) -> Self {
-        // Redis 6.2 does not take two words for one argument.
+        // Redis 6.2 does not accept two words in one argument.
         let words = ["--replicaof", "127.0.0.1", &primary.port().to_string()];
         self.args.extend(words.map(str::to_owned));
         self.config("masteruser", acl::NAME)
@@ -81,7 +81,7 @@ impl Builder {
             .config("repl-diskless-sync-delay", "0")
     }
 
-    /// Gives clients without a name more than the [least](crate::RIGHTS) rights.
+    /// Gives clients without a name additional rights, beyond the [least](crate::RIGHTS).
     pub fn rights(mut self, rights: &[&'static str]) -> Self {
         self.rights.extend(rights);
         self
@@ -111,7 +111,7 @@ impl Builder {
 
     /// Starts the server and waits until it answers.
     pub fn start(self) -> RedisServer {
-        // Another process may bind the port first: then ask for another one.
+        // Another process may bind the port first: then try another one.
         self.start_on_one_of((0..10).map(|_| port::free()))
     }
 
@@ -146,8 +146,8 @@ impl RedisServer {
         self.port
     }
 
-    /// The address for clients. With `LOCK_TEST_USER=least`, they have the
-    /// [least rights](crate::RIGHTS) there.
+    /// The address for clients. With `LOCK_TEST_USER=least`, they have the [least
+    /// rights](crate::RIGHTS) there.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
@@ -161,7 +161,7 @@ impl RedisServer {
         admin_url(self.port)
     }
 
-    /// Whether the server answers. It takes long to say no of one that is stopped.
+    /// Whether the server answers. A stopped server takes until the timeout.
     pub fn is_up(&self) -> bool {
         self.client().get_connection_with_timeout(PATIENCE).is_ok()
     }
@@ -189,8 +189,8 @@ impl RedisServer {
         Monitor::start(self.port)
     }
 
-    /// Allows clients without a name more than the [least](crate::RIGHTS), until the next restart.
-    /// It changes nothing unless `LOCK_TEST_USER` is `least`.
+    /// Gives clients without a name these rights in addition to the [least](crate::RIGHTS), until
+    /// the next restart. It changes nothing unless `LOCK_TEST_USER` is `least`.
     pub fn allow(&self, rights: &[&str]) {
         let words = [&["ACL", "SETUSER", "default"], rights].concat();
         let _: () = ask(&mut self.connection(), &words);
@@ -218,8 +218,8 @@ impl RedisServer {
         self.see_clock();
     }
 
-    /// Stops the server's [own clock](Builder::own_clock): from now on it moves only when it is
-    /// stepped. (Valkey 9.1 counts on for a millisecond after each look at it.)
+    /// Stops the server's [own clock](Builder::own_clock): from now on it moves only when the test
+    /// steps it. (Valkey 9.1 advances it by up to a millisecond after each read.)
     pub fn stop_clock(&self) {
         self.clock().stop();
         self.see_clock();
@@ -236,21 +236,21 @@ impl RedisServer {
         process::kill9(&mut self.child);
     }
 
-    /// Kills the server and starts it again on the same port with what it has on disk: everything
-    /// if it is [durable](Builder::durable), nothing otherwise.
+    /// Kills the server and restarts it on the same port with its data on disk: everything if it is
+    /// [durable](Builder::durable), nothing otherwise.
     pub fn restart(&mut self) {
         self.respawn();
         self.ready(Loading::IsNotReady);
     }
 
-    /// Like [`restart`](Self::restart), but returns as soon as the server answers at all, maybe with
-    /// `LOADING`.
+    /// Like [`restart`](Self::restart), but returns as soon as the server answers at all, perhaps
+    /// with `LOADING`.
     pub fn restart_loading(&mut self) {
         self.respawn();
         self.ready(Loading::IsReady);
     }
 
-    /// Kills the server and starts it again on the same port with nothing on disk.
+    /// Kills the server and restarts it on the same port with nothing on disk.
     pub fn restart_empty(&mut self) {
         self.kill9();
         for file in fs::read_dir(self.folder.path()).expect("the folder is there") {
@@ -265,7 +265,7 @@ impl RedisServer {
         self.restart();
     }
 
-    /// Freezes the server (SIGSTOP): its sockets stay open and nothing is answered.
+    /// Freezes the server (SIGSTOP): its sockets stay open, but answer nothing.
     pub fn pause(&self) {
         process::stop(&self.child);
     }
@@ -275,7 +275,7 @@ impl RedisServer {
         process::cont(&self.child);
     }
 
-    /// Waits until the server has looked at its clock: not every server does for every command.
+    /// Waits until the server has read its clock: not every server does so for every command.
     fn see_clock(&self) {
         const COUNTED_ON: i64 = 2_000;
         let mut connection = self.connection();
@@ -342,14 +342,14 @@ fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
         })
 }
 
-/// Whether a server that still loads its data counts as ready.
+/// Whether a server that is still loading its data counts as ready.
 #[derive(Clone, Copy, PartialEq)]
 enum Loading {
     IsReady,
     IsNotReady,
 }
 
-/// Waits until `child` itself answers on `port`: true; or ends: false.
+/// Waits until `child` itself answers on `port` (true), or ends (false).
 fn answers(child: &mut Child, port: u16, loading: Loading) -> bool {
     let client = redis::Client::open(admin_url(port)).expect("the URL is well formed");
     let mut up = false;

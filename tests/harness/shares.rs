@@ -23,12 +23,12 @@ const SHARE_END_SOURCE: &str = lua!("grant.lua", "share.lua", "share_end.lua");
 /// The script that ends an owner of a lock that may be shared.
 pub static SHARE_END: LazyLock<Script> = LazyLock::new(|| Script::new(SHARE_END_SOURCE));
 
-/// What an owner takes of a lock beside others.
+/// How much an owner takes of a shared lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// What it takes.
+    /// How much it takes.
     pub take: u32,
-    /// How much may be taken in all; 0 is without limit.
+    /// The total that may be taken; 0 is without limit.
     pub limit: u32,
 }
 
@@ -57,7 +57,7 @@ impl Share {
         share.unwrap_or_else(|| panic!("no share: {text}"))
     }
 
-    /// The member of R that stands for `who`.
+    /// The member of R for `who`.
     pub fn member(self, who: char) -> String {
         match self.take {
             1 => owner(who),
@@ -106,7 +106,8 @@ impl RawLock {
         self.share(who, share, -ttl)
     }
 
-    /// `share_acquire` of a holder that becomes a reader: flag and token, or none if it holds nothing.
+    /// `share_acquire` of a holder that becomes a reader: flag and token, or none if it holds
+    /// nothing.
     pub fn downgrade(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Option<String>> {
         let script = remembering(SHARE_ACQUIRE_SOURCE, (self.memory_of)(who));
         let args = [&*share.entry(who), &(-ttl).to_string(), "held"];
@@ -132,7 +133,7 @@ impl RawLock {
         self.run((SHARE_END_SOURCE, who), "kfqr", &[&share.entry(who)])
     }
 
-    /// `acquire` of a writer, which names R as well.
+    /// `acquire` of a writer, which also names R.
     pub fn write(&mut self, who: char, ttl: i64) -> RedisResult<Answer> {
         self.run(
             (ACQUIRE_SOURCE, who),
@@ -152,14 +153,14 @@ impl RawLock {
         self.command(&["ZRANGE", &r, "0", "-1", "WITHSCORES"])
     }
 
-    /// How many owners share the lock, those included that have lapsed and are not taken off yet.
+    /// How many owners share the lock, including lapsed shares that have not been removed yet.
     pub fn owners(&mut self) -> usize {
         self.shares().len().saturating_sub(1)
     }
 
-    /// No share has lapsed before this moment.
+    /// A moment before which no share has lapsed.
     pub fn first_lapse(&mut self) -> Instant {
-        // Before the server's clock is read, so not too late.
+        // Taken before the server's clock is read, so not too late.
         let (at, now) = (Instant::now(), self.now());
         let shares = self.shares();
         let ends = shares.iter().filter(|(member, _)| member != "=");

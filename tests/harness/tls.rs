@@ -23,7 +23,7 @@ pub struct Identity {
     pub key: String,
 }
 
-/// When a certificate is valid.
+/// The validity period of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
     Now,
@@ -36,11 +36,11 @@ pub enum Validity {
 pub enum Flaw {
     /// It has no subjectAltName.
     NoNames,
-    /// It is one of a CA.
+    /// It is a CA's certificate.
     OfAuthority,
-    /// It is of X.509 version 1.
+    /// It has X.509 version 1.
     FirstVersion,
-    /// It is for clients alone.
+    /// It is only for clients.
     ForClients,
 }
 
@@ -52,12 +52,12 @@ impl Authority {
         Authority::named(&format!("lock-tests CA {number}"))
     }
 
-    /// A new CA with this name, which another CA may have as well.
+    /// A new CA with this name, which another CA may share.
     pub fn named(name: &str) -> Authority {
         Authority::of(name, CertificateParams::default())
     }
 
-    /// A new CA that may sign for this domain alone.
+    /// A new CA that may sign only for this domain.
     pub fn of_domain(domain: &str) -> Authority {
         let mut params = CertificateParams::default();
         params.name_constraints = Some(NameConstraints {
@@ -75,12 +75,12 @@ impl Authority {
         Authority(authority.expect("a CA can sign itself"))
     }
 
-    /// Its own certificate, PEM.
+    /// The CA's own certificate, PEM.
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
-    /// A certificate for hosts, or for a client.
+    /// Issues a certificate for hosts, or for a client.
     pub fn issue(&self, names: &[&str], validity: Validity) -> Identity {
         let mut params = params(names);
         let (from, to) = match validity {
@@ -108,8 +108,8 @@ impl Authority {
             }
             Flaw::FirstVersion => {
                 let mut identity = self.sign(params);
-                // The version, 2 for the third one, in base64. Its signature does not fit any more, but the version is
-                // looked at first.
+                // The version in base64: 2 means the third. The signature then no longer fits, but
+                // the version is checked first.
                 let (third, first) = ("AwIBAg", "AwIBAA");
                 assert!(identity.certificate.contains(third), "a certificate");
                 identity.certificate = identity.certificate.replacen(third, first, 1);
@@ -163,20 +163,20 @@ pub struct TlsServer {
 }
 
 impl TlsServer {
-    /// A server with a certificate of `authority` for `localhost` and `127.0.0.1`, which takes
+    /// A server with a certificate of `authority` for `localhost` and `127.0.0.1`, which accepts
     /// clients without one.
     pub fn start(authority: &Authority) -> TlsServer {
         TlsServer::with(authority, &authority.local())
     }
 
-    /// An authority, and a server with a certificate of it.
+    /// An authority, and a server with its certificate.
     pub fn with_authority() -> (Authority, TlsServer) {
         let authority = Authority::new();
         let server = TlsServer::start(&authority);
         (authority, server)
     }
 
-    /// A server with this certificate; clients' are checked against `authority`.
+    /// A server with this certificate, which checks clients' certificates against `authority`.
     pub fn with(authority: &Authority, identity: &Identity) -> TlsServer {
         let files = TempDir::new().expect("a temporary folder can be made");
         let plain = RedisServer::start();
@@ -197,7 +197,7 @@ impl TlsServer {
         &self.plain
     }
 
-    /// Shows another certificate from now on.
+    /// Presents another certificate from now on.
     pub fn present(&self, identity: &Identity) {
         configure(&self.plain, self.files.path(), identity, &[]);
     }
@@ -209,7 +209,7 @@ impl TlsServer {
     }
 }
 
-/// Has a server listen for TLS as well, with this certificate. Returns the port.
+/// Makes a server also listen for TLS, with this certificate. Returns the port.
 pub fn listen(
     server: &RedisServer,
     files: &Path,
@@ -236,7 +236,7 @@ fn configure(server: &RedisServer, folder: &Path, identity: &Identity, more: &[&
     let certificate = file(folder, "server.pem", &identity.certificate);
     let key = file(folder, "server.key", &identity.key);
     let files = ["tls-cert-file", &certificate, "tls-key-file", &key];
-    // All at once, since the server checks that they match.
+    // All in one command, since the server checks that they match.
     let words = [&["CONFIG", "SET"][..], &files, more].concat();
     let _: () = ask(&mut server.connection(), &words);
 }

@@ -3,10 +3,12 @@
 /// The characters that separate parts of URLs, and others that are rarely encoded.
 const CHARACTERS: &str = ":/?#[]@!$&'()*+,;=%\"<>\\^`{|}~é \t\n";
 
-/// The two parts of the secret, with one of the characters between them. The first may be taken for a port.
+/// The two parts of the secret, with one of the characters between them. The first could be parsed
+/// as a port.
 const PARTS: [&str; 2] = ["24680", "w1nt3r"];
 
-/// Where a secret may be, or what is taken for one. Nothing listens on the ports, and no file has the name.
+/// The places of a secret, or of text that is parsed as one. Nothing listens on the ports, and no
+/// file has the name.
 const PLACES: &[&str] = &[
     "redis://app:{}@127.0.0.1:1",
     "redis://{}@127.0.0.1:1",
@@ -54,7 +56,8 @@ pub fn urls_with_secrets() -> impl Iterator<Item = String> {
     secrets.flat_map(|secret| PLACES.iter().map(move |place| place.replace("{}", &secret)))
 }
 
-/// Whether a text shows a part of the secret. Tokens and times in a log are longer numbers, in which any digits may be.
+/// Whether a text contains a part of the secret. Tokens and times in a log are longer numbers,
+/// which may contain any digits.
 pub fn shows_secret(text: &str) -> bool {
     let [number, word] = PARTS;
     text.contains(word)

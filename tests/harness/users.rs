@@ -17,21 +17,21 @@ use crate::wait::eventually;
 /// The rights of each role in one kind of deployment.
 #[derive(Clone, Debug)]
 pub struct Rights {
-    /// Of one that takes locks.
+    /// For a service, which takes locks.
     pub service: Vec<&'static str>,
-    /// Of one that looks at them.
+    /// For a viewer.
     pub viewer: Vec<&'static str>,
-    /// Of one that revokes them.
+    /// For an operator, who revokes locks.
     pub operator: Vec<&'static str>,
 }
 
 impl Rights {
-    /// On one server, and where others need no more.
+    /// For one server, and for deployments that need no additional rights.
     pub fn of_server() -> Rights {
         Rights::with(&[], &[])
     }
 
-    /// The same with more for a service, and with more for those who look.
+    /// The same with additional rights for a service, and for viewers and operators.
     pub fn with(service: &[&'static str], look: &[&'static str]) -> Rights {
         Rights {
             service: [RIGHTS, service].concat(),
@@ -50,7 +50,7 @@ impl Rights {
     }
 }
 
-/// The servers of a deployment, and the URL that leads to them.
+/// The servers of a deployment, and their URL.
 #[derive(Debug)]
 pub struct Users<'a> {
     servers: &'a [RedisServer],
@@ -60,7 +60,7 @@ pub struct Users<'a> {
 }
 
 impl<'a> Users<'a> {
-    /// Users whose locks are in this record. The URL names no user.
+    /// Users whose locks are in this record. The URL has no user.
     pub fn of(servers: &'a [RedisServer], url: String, record: LockRecord, rights: Rights) -> Self {
         let users = Self {
             servers,
@@ -72,7 +72,7 @@ impl<'a> Users<'a> {
         users
     }
 
-    /// Makes a user with these rights alone, on each server. What was refused before is forgotten.
+    /// Creates a user with only these rights on each server. Forgets earlier refusals.
     fn make(&self, name: &str, rights: &[&str]) {
         let user = ["ACL", "SETUSER", name, "reset", "on", ">s3cret"];
         for server in self.servers {
@@ -89,7 +89,7 @@ impl<'a> Users<'a> {
         builder.build().expect("the settings are valid")
     }
 
-    /// The client of a new viewer, who has all its rights but this one.
+    /// The client of a new viewer, who lacks only this right.
     pub fn viewer(&self, without: Option<&str>) -> LockClient {
         self.make("viewer", &less(&self.rights.viewer, without));
         self.client("viewer")
@@ -100,9 +100,9 @@ impl<'a> Users<'a> {
         self.client("operator")
     }
 
-    /// The commands that servers have refused to this user. Some may be refused without harm: a client then does not warn of
-    /// a server that evicts, uses a script where it would compare and delete, and reads each node of a cluster twice, which
-    /// Redis 6.2 logs without the subcommand.
+    /// The commands that servers have refused to this user. Some refusals are harmless: a client
+    /// then does not warn of a server that evicts, uses a script instead of compare-and-delete, and
+    /// reads each node of a cluster twice, which Redis 6.2 logs without the subcommand.
     fn refused(&self, user: &str) -> BTreeSet<String> {
         let mut refused = BTreeSet::new();
         for server in self.servers {
@@ -119,7 +119,7 @@ impl<'a> Users<'a> {
         refused
     }
 
-    /// A service with these rights takes a lock, keeps it and passes it on; nothing is refused.
+    /// A service with these rights takes a lock, keeps it and hands it over; nothing is refused.
     pub async fn service_takes_locks(&self) {
         let [one, other] = [(); 2].map(|()| self.client("service"));
         let guard = soon(hold(&one)).await;
@@ -132,7 +132,7 @@ impl<'a> Users<'a> {
         assert_eq!(self.refused("service"), BTreeSet::new());
     }
 
-    /// In Redisson's record waiters are not on the server, but hear a channel there.
+    /// Waiters for Redisson's record are not on the server, but listen to a channel there.
     async fn wait_for_waiter(&self) {
         let admin = self.admin();
         eventually("waiter", LONG, async || match self.record {
@@ -159,7 +159,8 @@ impl<'a> Users<'a> {
         builder.build().expect("the settings are valid")
     }
 
-    /// A viewer looks at locks and cannot change them. Returns the commands that it can do without.
+    /// A viewer looks at locks but cannot change them. Returns the commands that the viewer can do
+    /// without.
     pub async fn viewer_looks_and_no_more(&self) -> Vec<&'static str> {
         let [one, other] = [(); 2].map(|()| self.client("service"));
         let guard = soon(hold(&one)).await;
@@ -181,7 +182,8 @@ impl<'a> Users<'a> {
         unused
     }
 
-    /// An operator looks at locks and revokes them, and is in the audit. Returns the commands that it can do without.
+    /// An operator looks at locks and revokes them, and appears in the audit. Returns the commands
+    /// that the operator can do without.
     pub async fn operator_revokes(&self) -> Vec<&'static str> {
         let operator = self.operator(None);
         self.revoke_all(&operator).await.expect("it may revoke");
@@ -198,7 +200,8 @@ impl<'a> Users<'a> {
         unused
     }
 
-    /// Takes a lock from a holder of each kind that has a waiter of the other kind, and from one without waiters.
+    /// Revokes a lock from a holder of each kind that has a waiter of the other kind, and from a
+    /// holder without waiters.
     async fn revoke_all(&self, operator: &LockClient) -> Result<(), LockError> {
         let kinds = if self.have_readers() { 2 } else { 1 };
         for is_reader in [false, true].into_iter().take(kinds) {
@@ -222,8 +225,8 @@ impl<'a> Users<'a> {
         look(operator).await
     }
 
-    /// The printed rights are enough for locks in Redisson's record. An operator there has those of a service as well, of
-    /// which it uses a part.
+    /// The printed rights suffice for locks in Redisson's record. An operator there also has a
+    /// service's rights, and uses some of them.
     pub async fn assert_rights_in_redissons_record(&self) {
         self.service_takes_locks().await;
         assert_eq!(self.viewer_looks_and_no_more().await, [""; 0]);
@@ -245,7 +248,7 @@ impl<'a> Users<'a> {
         self.record == LockRecord::Native && !self.url.starts_with("redlock:")
     }
 
-    /// A script is then sent by its source.
+    /// Then a script is sent by its source.
     fn forget_scripts(&self) {
         for server in self.servers {
             ask::<()>(&mut server.connection(), &["SCRIPT", "FLUSH"]);
@@ -253,7 +256,7 @@ impl<'a> Users<'a> {
     }
 }
 
-/// All that a viewer does.
+/// Every command of a viewer.
 async fn look(viewer: &LockClient) -> Result<(), LockError> {
     viewer.ping().await?;
     viewer.inspect(KEY).await?;
@@ -263,7 +266,7 @@ async fn look(viewer: &LockClient) -> Result<(), LockError> {
     Ok(())
 }
 
-/// Sees the holder, and takes the lock from it.
+/// Sees the holder, and revokes its lock.
 async fn revoke(operator: &LockClient) -> Result<(), LockError> {
     let state = operator.inspect(KEY).await?;
     let seen = state.holders[0].reference.expect("it can be revoked");
@@ -273,7 +276,7 @@ async fn revoke(operator: &LockClient) -> Result<(), LockError> {
     Ok(())
 }
 
-/// A viewer is refused what is not for it, by an error that says so.
+/// A viewer's forbidden commands fail with a clear error.
 async fn cannot_change(viewer: &LockClient, guard: &LockGuard) {
     let error = viewer.lock("free").try_acquire().await.unwrap_err();
     assert!(error.is_rejected(), "{error}");

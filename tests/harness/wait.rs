@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 /// A generous bound for anything that should happen soon: only a failing test takes this long.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The pause between two checks of a condition. Most conditions hold at once. Slower ones are checked
-/// less often, since each check takes CPU time from the processes under test.
+/// The pause between two checks of a condition. Most conditions hold immediately. Slower ones are
+/// checked less often, since each check takes CPU time from the processes under test.
 fn step(waited: Duration) -> Duration {
     const SHORTEST: Duration = Duration::from_millis(2);
     (waited / 16).clamp(SHORTEST, SHORTEST * 25)
@@ -23,7 +23,7 @@ pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bo
     }
 }
 
-/// Like [`wait_until`], for async tests. Counts real time, also on a runtime with paused time.
+/// Like [`wait_until`], for async tests. Counts real time, even on a runtime with paused time.
 pub async fn eventually(what: &str, limit: Duration, mut condition: impl AsyncFnMut() -> bool) {
     let start = Instant::now();
     while !condition().await {
@@ -38,7 +38,7 @@ pub(crate) fn block(time: Duration) {
     sleep(time);
 }
 
-/// Blocks this thread between two checks of a condition, by the time waited so far.
+/// Blocks this thread between two checks of a condition, depending on the time waited so far.
 pub(crate) fn pause(waited: Duration) {
     sleep(step(waited));
 }

@@ -30,7 +30,7 @@ use crate::wait::{PATIENCE, wait_until};
 
 /// A process that reads one command per line and answers each with one line.
 ///
-/// Its standard error goes to the test's. It is killed when its last handle is dropped.
+/// Its standard error is the test's. It is killed when its last handle is dropped.
 #[derive(Debug)]
 pub struct Worker(Arc<Mutex<Process>>);
 
@@ -38,7 +38,7 @@ pub struct Worker(Arc<Mutex<Process>>);
 struct Process {
     child: Child,
     stdin: ChildStdin,
-    // Each with the time at which it came.
+    // Each with its arrival time.
     lines: Receiver<(Instant, String)>,
 }
 
@@ -48,7 +48,7 @@ impl Worker {
         Self::start(program, args, None)
     }
 
-    /// Like [`spawn`](Self::spawn), with a wall clock of its own.
+    /// Like [`spawn`](Self::spawn), with its own wall clock.
     pub fn spawn_by(clock: &Clock, program: &str, args: &[&str]) -> Self {
         Self::start(program, args, Some(clock))
     }
@@ -116,7 +116,8 @@ impl Worker {
         Some(line)
     }
 
-    /// Like [`line`](Self::line), with the time at which it came: lines of several workers have it by one clock.
+    /// Like [`line`](Self::line), with its arrival time: the lines of several workers share one
+    /// clock.
     pub fn line_at(&self, limit: Duration) -> Option<(Instant, String)> {
         self.process().lines.recv_timeout(limit).ok()
     }
@@ -131,13 +132,13 @@ impl Worker {
         }
     }
 
-    /// Has its later calls hold their locks in this mode.
+    /// Sets the mode in which later calls hold their locks.
     #[track_caller]
     pub fn ask_mode(&mut self, mode: &str) {
         assert_eq!(self.ask(&format!("mode {mode}"), PATIENCE), "ok");
     }
 
-    /// Waits until the process has ended by itself.
+    /// Waits until the process ends on its own.
     #[track_caller]
     pub fn ended(&mut self, limit: Duration) -> ExitStatus {
         let mut status = None;

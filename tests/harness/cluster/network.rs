@@ -17,7 +17,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Proxies before nodes with these ports.
+    /// Proxies in front of nodes with these ports.
     pub(super) fn before(ports: &[u16]) -> Self {
         let start = |offset: u16| ports.iter().map(move |port| Proxy::start(port + offset));
         Self {
@@ -40,18 +40,18 @@ impl RedisCluster {
         Self::behind_proxies_with(NODE_TIMEOUT)
     }
 
-    /// The same, whose nodes count as failed after this long without an answer.
+    /// The same, with this long without an answer until a node counts as failed.
     pub fn behind_proxies_with(timeout: Duration) -> Self {
         Self::build(3, 3, timeout, true)
     }
 
-    /// The address for workers that reach each node past its proxy.
+    /// The address for workers that bypass the proxies.
     pub fn direct_url(&self) -> String {
         let found = (0..self.nodes.len()).map(|node| self.found(node, self.nodes[node].port()));
         format!("{}{}", self.url(), found.collect::<String>())
     }
 
-    /// The address for workers that reach this node alone.
+    /// The address for workers that reach only this node.
     pub fn url_inside(&self, node: usize) -> String {
         const NOWHERE: u16 = 1;
         let found = (0..self.nodes.len()).map(|other| match other == node {
@@ -65,7 +65,8 @@ impl RedisCluster {
         )
     }
 
-    /// The address for workers that reach all nodes but this one once it is [cut off](Self::cut_off).
+    /// The address for workers that reach all other nodes once this node is [cut
+    /// off](Self::cut_off).
     pub fn url_outside(&self, node: usize) -> String {
         let others = (0..self.nodes.len()).filter(|&other| other != node);
         let hosts = others.map(|other| format!("127.0.0.1:{}", self.nodes[other].port()));
@@ -76,12 +77,12 @@ impl RedisCluster {
         format!(" {}={port}", self.announced_port(node))
     }
 
-    /// From now on nothing that a primary writes reaches its replica.
+    /// Stops replication from a primary to its replica.
     pub fn stop_replication(&self, primary: usize) {
         self.network().clients[primary].black_hole();
     }
 
-    /// Cuts a node off from all others. Neither its replica nor a client that is redirected to it reaches it.
+    /// Cuts a node off from all others, from its replica, and from redirected clients.
     pub fn cut_off(&self, node: usize) {
         let id = self.id(node);
         self.stop_replication(node);
@@ -99,17 +100,18 @@ impl RedisCluster {
         self.network().bus.iter().for_each(Proxy::black_hole);
     }
 
-    /// Holds back what a node sends to its clients.
+    /// Holds back a node's replies to its clients.
     pub fn hold_replies(&self, node: usize) {
         self.network().clients[node].replies(Mode::Hold);
     }
 
-    /// Cuts the connection at the reply to the next request of a client to this node that contains `pattern`.
+    /// Cuts the connection at the reply to the next client request to this node that contains
+    /// `pattern`.
     pub fn cut_next_reply(&self, node: usize, pattern: &str) {
         self.network().clients[node].cut_next_reply(pattern);
     }
 
-    /// Ends all of this. What was held back arrives now.
+    /// Undoes all of this. Bytes that were held back arrive now.
     pub fn heal(&self) {
         let Network { clients, bus } = self.network();
         clients.iter().chain(bus).for_each(Proxy::heal);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::Mode;
 
-/// Where a message of a cluster's bus has the id of its sender.
+/// The position of the sender's id in a message of the cluster bus.
 const SENDER: Range<usize> = 40..80;
 
 /// The shared state that all links consult before they move a chunk.
@@ -33,7 +33,7 @@ pub(super) struct State {
     pub(super) closed: bool,
     pub(super) accepted: u64,
     pub(super) refused: u64,
-    /// The requests that were held back, those that have passed since as well.
+    /// The requests that were held back, including those that have passed since.
     pub(super) held: Vec<Vec<u8>>,
     links: HashMap<u64, Link>,
 }
@@ -42,9 +42,9 @@ pub(super) struct State {
 struct Link {
     client: TcpStream,
     server: TcpStream,
-    // The node of a cluster that has made the link, once it has sent something.
+    // The cluster node that opened the link, once it has sent something.
     node: Option<Vec<u8>>,
-    // The reply to a request of this link is to be cut.
+    // The reply to a request of this link must be cut.
     reply_is_cut: bool,
     // The server's side has ended, and the client must not notice.
     halved: bool,
@@ -254,7 +254,7 @@ fn matches(pattern: &Option<Vec<u8>>, chunk: &[u8]) -> bool {
     pattern.is_some_and(|pattern| pattern.is_empty() || has(chunk, pattern))
 }
 
-/// Whether the pattern, which is not empty, is in the chunk.
+/// Whether the chunk contains the pattern, which is not empty.
 pub(super) fn has(chunk: &[u8], pattern: &[u8]) -> bool {
     chunk.windows(pattern.len()).any(|window| window == pattern)
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use super::gate::{Direction, Gate, Verdict};
 
-/// Makes a link of each connection, until the gate is closed.
+/// Turns each connection into a link, until the gate is closed.
 pub(super) fn accept(listener: &TcpListener, gate: &Arc<Gate>) {
     for client in listener.incoming().map_while(Result::ok) {
         let (closed, target) = {
@@ -17,7 +17,7 @@ pub(super) fn accept(listener: &TcpListener, gate: &Arc<Gate>) {
         if closed {
             return;
         }
-        // Without a server the client's socket is closed here, as by a server that just died.
+        // Without a server the client's socket is closed here, as if the server had just died.
         if let Ok(server) = TcpStream::connect(target) {
             join(client, server, gate);
         }
@@ -68,15 +68,15 @@ fn pump(gate: &Gate, id: u64, direction: Direction, mut from: TcpStream, mut to:
             Verdict::Drop => return gate.lock().kill_link(id),
             Verdict::Drain => {
                 // Closing the server's socket with unread bytes would reset it, and the server
-                // might throw away a request that it has not read. The other thread sees the
-                // client's end and passes it on, so the server ends the connection by itself.
+                // might discard a request that it has not read. The other thread sees the client's
+                // end and passes it on, so the server ends the connection itself.
                 let _ = to.shutdown(Shutdown::Both);
                 while let Ok(1..) = from.read(&mut buffer) {}
                 return;
             }
         }
     }
-    // The end is passed on behind the last byte; the other direction may still be busy.
+    // The end is passed on after the last byte; the other direction may still be busy.
     if direction == Direction::ToServer || !gate.lock().is_halved(id) {
         let _ = to.shutdown(Shutdown::Write);
     }

@@ -23,14 +23,14 @@ pub struct Arena {
     kind: Kind,
     register: RedisServer,
     places: Places,
-    // The number of rounds begun, so that each has a key of its own in the register.
+    // The number of rounds begun, so that each has its own key in the register.
     begun: AtomicUsize,
     seed: usize,
 }
 
 impl Arena {
     /// An arena whose workers are `worker LOCKS RESOURCE KIND`, where `worker` is a program with
-    /// its first arguments. So many rounds on one server are played at once.
+    /// its first arguments. It plays `at_once` rounds on one server at the same time.
     pub fn new(worker: &[&str], kind: Kind, at_once: usize) -> Self {
         Self {
             worker: worker.iter().map(|&word| word.to_owned()).collect(),
@@ -38,13 +38,13 @@ impl Arena {
             register: RedisServer::start(),
             places: Places::new(at_once),
             begun: AtomicUsize::new(0),
-            // Numbers are counted from there.
+            // Rounds are numbered from the seed.
             seed: (seed() % (1 << 31)) as usize,
         }
     }
 
-    /// Runs up to `rounds` rounds of a row, as many at once as there are places for. Only the first may begin
-    /// after `budget`.
+    /// Runs up to `rounds` rounds of a row, as many at a time as there are places. Only the first
+    /// may begin after `budget`.
     pub fn run(&self, row: &Row, rounds: usize, budget: Duration) -> Tally {
         let turns = Turns {
             rounds,
@@ -64,7 +64,7 @@ impl Arena {
         turns.tally.into_inner().expect("adding does not panic")
     }
 
-    /// Rounds one after the other, as long as there are turns.
+    /// Plays rounds one after the other, while there are turns left.
     pub(super) fn rounds<S: Site>(&self, row: &Row, start: fn() -> S, run: Run<S>, turns: &Turns) {
         let _taken = self.places.take(row.places);
         let mut site = None;
@@ -85,7 +85,7 @@ impl Arena {
         }
     }
 
-    /// One round, whatever its outcome, and the site if the next round may have it.
+    /// Plays one round. Returns its outcome, and the site if the next round may reuse it.
     fn round<S: Site>(
         &self,
         row: &Row,
@@ -96,7 +96,7 @@ impl Arena {
     ) -> (Tally, Option<S>) {
         let key = format!("order:{}", self.begun.fetch_add(1, Ordering::Relaxed));
         let mut round = Round::new(self, site, turn, row, key);
-        // The script's own failure must not hide what the checkers find.
+        // A failure of the script must not hide the findings of the checkers.
         let script = panic::catch_unwind(AssertUnwindSafe(|| run(&mut round)));
         let failure = script.err().map(|panic| message(&*panic));
         let (tally, site) = round.end(row, turn, failure);
@@ -107,12 +107,12 @@ impl Arena {
         (tally, reused)
     }
 
-    /// A worker whose locks are at `locks`, maybe with a clock of its own.
+    /// A worker with its locks at `locks`, optionally with its own clock.
     pub(super) fn worker(&self, locks: &str, clock: Option<&Clock>) -> Worker {
         self.worker_of(self.kind, locks, clock)
     }
 
-    /// The same of another kind.
+    /// The same with a client of another kind.
     pub(super) fn worker_of(&self, kind: Kind, locks: &str, clock: Option<&Clock>) -> Worker {
         let register = self.register.admin_url();
         let (program, first) = self.worker.split_first().expect("there is a program");
@@ -124,7 +124,7 @@ impl Arena {
         }
     }
 
-    /// Where the numbers of rounds begin.
+    /// The number of the first round.
     pub(super) fn seed(&self) -> usize {
         self.seed
     }
@@ -139,7 +139,7 @@ impl Arena {
     }
 }
 
-/// The rounds of a row that are still to be played, and the outcomes of the others.
+/// The rounds of a row that are yet to be played, and the outcomes of the others.
 pub(super) struct Turns {
     rounds: usize,
     budget: Duration,
@@ -149,7 +149,8 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// The number of the next round. At least one is played: a row without rounds would look like one that passed.
+    /// The number of the next round. At least one is played: a row without rounds would look as if
+    /// it had passed.
     fn take(&self) -> Option<usize> {
         let round = self.next.fetch_add(1, Ordering::Relaxed);
         let is_late = round > 0 && self.started.elapsed() >= self.budget;

@@ -7,15 +7,16 @@ use crate::server::RedisServer;
 use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
-/// A dead waiter stays in the queue for 6 s and the queue for a second more; a lost command is undone
-/// for 10 s. After this time, no record has a reason to exist.
+/// A dead waiter stays in the queue for 6 s and the queue for a second more; a lost command is
+/// undone for 10 s. After this time, no record has a reason to exist.
 const LIMIT: Duration = PATIENCE;
 
-/// The channel on which sentinels meet.
+/// The channel on which sentinels discover each other.
 const SENTINELS: &str = "__sentinel__:hello";
 
-/// No locks, queues, channels or clients. Fences stay, since a token must rise after a day without
-/// locks, and the marker of a quorum's node, since it says that the node has not lost its data.
+/// Checks that no locks, queues, channels or clients remain. Fences stay, since a token must rise
+/// after a day without locks, and so does the marker of a quorum's node, which records that the
+/// node has not lost its data.
 pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
     if !server.is_up() {
         return Err("a server does not answer".to_owned());
@@ -40,9 +41,10 @@ pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
     })
 }
 
-/// One task, for the commands; one socket, for the resource, once the client is shut down.
+/// Checks for one task, for the commands, and one socket, for the resource, once the client is shut
+/// down.
 pub(super) fn of_worker(mut worker: Worker) -> Result<(), String> {
-    // A client that is shut down waits for held locks.
+    // A client that shuts down waits for held locks.
     worker.send("shutdown");
     let answer = worker.line(LIMIT);
     if answer.as_deref() != Some("ok") {
@@ -58,7 +60,7 @@ pub(super) fn of_worker(mut worker: Worker) -> Result<(), String> {
     })
 }
 
-/// The last finding of `look`, unless it finds nothing wrong before the limit.
+/// The last finding of `look`, or none if it finds nothing wrong before the limit.
 fn settle(mut look: impl FnMut() -> Result<(), String>) -> Result<(), String> {
     let started = Instant::now();
     loop {

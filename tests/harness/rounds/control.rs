@@ -6,19 +6,20 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// A lock that is known to be wrong.
+/// A lock that is known to be broken.
 #[derive(Debug)]
 pub struct Control {
     pub name: &'static str,
-    /// What is missing without it.
+    /// The property that is missing without the line.
     pub missing: &'static str,
-    /// What must notice.
+    /// The check that must notice.
     pub noticed_by: Noticed,
-    /// How the violation begins that each of the rows must report, or the rule of the model that is broken.
+    /// The prefix of the violation that each of the rows must report, or the rule of the model that
+    /// is broken.
     pub violation: &'static str,
 }
 
-/// What must notice that a line is missing.
+/// The check that must notice a missing line.
 #[derive(Debug, Clone, Copy)]
 pub enum Noticed {
     /// These rows.
@@ -58,17 +59,17 @@ include!("../../../lock-runtime/src/control/lines.rs");
 /// The lock that needs no other build.
 const PLAIN: &str = "plain";
 
-/// So many rounds show what a row does in turn.
+/// The number of rounds of each row.
 const ROUNDS: &str = "3";
 
-/// So many controls are played at once: their rows mostly wait.
+/// The number of controls that are played in parallel: their rows spend most of the time waiting.
 const AT_ONCE: usize = 8;
 
-/// So many rounds on one server of a control are played at once.
+/// The number of rounds on one server that a control plays in parallel.
 const ROUNDS_AT_ONCE: &str = "3";
 
 impl Control {
-    /// The rows that must notice; none if the model must.
+    /// The rows that must notice; empty if the model must.
     pub fn rows(&self) -> &'static [&'static str] {
         match self.noticed_by {
             Noticed::Rows(rows) => rows,
@@ -76,7 +77,7 @@ impl Control {
         }
     }
 
-    /// The lines about it in the table of the page, without their ends.
+    /// Its lines in the table of the page, without their ends.
     pub fn lines(&self) -> Vec<String> {
         let Control {
             missing, violation, ..
@@ -93,7 +94,8 @@ impl Control {
         }
     }
 
-    /// Plays the rows by `program`, which is `lock-rounds`. They must pass with the line, and report its absence.
+    /// Plays the rows with `program`, which is `lock-rounds`. They must pass with the line, and
+    /// report its absence.
     fn play(&self, program: &str) -> Result<(), String> {
         let rows = self.rows();
         let play = |prepare: &dyn Fn(&mut Command)| {
@@ -123,7 +125,7 @@ impl Control {
                 told.is_some_and(|(_, what)| what.starts_with(self.violation))
             })
         };
-        // It says that rows have failed: it was not killed.
+        // The exit code reports failed rows: the program was not killed.
         match without.status.code() == Some(1) && rows.iter().all(|row| notices(&row)) {
             true => Ok(()),
             false => Err(told(
@@ -143,8 +145,8 @@ fn told(what: &str, output: &Output) -> String {
     )
 }
 
-/// Plays the controls of these names, or all of them, some at once; not those that the model notices. Returns the lines of
-/// the table, or what went unnoticed.
+/// Plays the controls with these names, or all of them, several in parallel, except those that the
+/// model notices. Returns the lines of the table, or the unnoticed controls.
 pub fn play_controls(program: &str, names: &[&str]) -> Result<String, String> {
     let known = |name: &&&str| !CONTROLS.iter().any(|control| control.name == **name);
     if let Some(unknown) = names.iter().find(known) {

@@ -3,9 +3,11 @@
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// So many rounds on one server may be played at once. A round on several servers takes the places of several.
+/// The number of rounds on one server that may be played in parallel. A round on several servers
+/// takes several places.
 ///
-/// Those who wait are served in the order in which they came: one who needs many places waits for no more than those before.
+/// Rounds are served in the order in which they came: a round that needs many places waits only for
+/// earlier ones.
 #[derive(Debug)]
 pub(super) struct Places {
     all: usize,
@@ -18,12 +20,12 @@ impl Places {
         Self { all, free }
     }
 
-    /// How many who take `count` places each there is room for.
+    /// How many rounds with `count` places each fit.
     pub(super) fn at_once(&self, count: usize) -> usize {
         (self.all / count).max(1)
     }
 
-    /// Blocks until that many places are free, or all of them if there are not so many.
+    /// Blocks until that many places are free, or all places if there are fewer.
     pub(super) fn take(&self, count: usize) -> SemaphorePermit<'_> {
         let count = u32::try_from(count.min(self.all)).expect("there are few");
         let waiting = self.free.acquire_many(count);

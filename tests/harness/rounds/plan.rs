@@ -14,9 +14,9 @@ pub struct Plan {
     /// The rows, in the order of the table.
     pub rows: Vec<Row>,
     pub rounds: usize,
-    /// Rounds on one server side by side.
+    /// How many rounds on one server run in parallel.
     pub at_once: usize,
-    /// The time for all of them; each row has its share of what is left.
+    /// The time for all rows; each row gets its share of the remaining time.
     pub budget: Duration,
     pub kind: Kind,
 }
@@ -32,7 +32,7 @@ begins no round after TIME (1h; such as 90s, 10m, 2h), of which each row has its
 one. Prints one line a row and every violation; fails if there is one. With --controls, plays rows
 with locks that are known to be wrong, and fails unless they notice (see tests/control/run).";
 
-    /// Reads the arguments, or returns what is wrong with them.
+    /// Parses the arguments, or returns a description of the error.
     pub fn parse(args: &[String], table: &[Row]) -> Result<Self, String> {
         let mut plan = Self {
             rows: Vec::new(),
@@ -50,7 +50,7 @@ with locks that are known to be wrong, and fails unless they notice (see tests/c
                 "--budget" => plan.budget = time(value()?)?,
                 "--client" => {
                     let name = value()?;
-                    // The rows themselves start clients of other kinds, beside ours.
+                    // The rows start clients of other kinds themselves, in addition to ours.
                     let kind = Kind::parse(name);
                     let kind = kind.filter(|kind| matches!(kind, Kind::Ours | Kind::Plain));
                     plan.kind = kind.ok_or(format!("no such client: {name}"))?;
@@ -68,7 +68,7 @@ with locks that are known to be wrong, and fails unless they notice (see tests/c
         Ok(plan)
     }
 
-    /// Plays the plan. `watch` sees each row as soon as it has ended.
+    /// Plays the plan. `watch` gets each row as soon as it has ended.
     pub fn play(&self, worker: &[&str], mut watch: impl FnMut(&Tally)) -> Report {
         let arena = Arena::new(worker, self.kind, self.at_once);
         let started = Instant::now();

@@ -49,7 +49,7 @@ impl fmt::Display for Report {
                 f,
                 "{:width$}  {:>5}  {:>6}  {:>24}  {:>20}  {:>7}  {:>13}  {:>26}  {:>10}",
                 tally.name,
-                // Padding is for text.
+                // Padding works only on text.
                 tally.class.to_string(),
                 tally.rounds,
                 tally.double,

@@ -20,7 +20,7 @@ use crate::server::RedisServer;
 use crate::wait::{PATIENCE, pause, wait_until};
 use crate::worker::{self, Worker};
 
-/// How long an acquire may take beyond its `wait`: one attempt.
+/// How far an acquire may exceed its `wait`: by one attempt.
 const ATTEMPT: Duration = Duration::from_secs(1);
 
 /// The processes of one round, and its findings so far.
@@ -30,21 +30,21 @@ const ATTEMPT: Duration = Duration::from_secs(1);
 )]
 pub struct Round<'a, S: Site = RedisServer> {
     pub(super) arena: &'a Arena,
-    /// Another one for each round of the row, from the seed on: for what merely spreads.
+    /// A different number in each round of the row, from the seed on: for values that merely vary.
     pub number: usize,
-    /// Which of the row's variants is played, from 0: one after the other.
+    /// The variant of the row that is played, from 0. Rounds cycle through them.
     pub variant: usize,
     /// The key of the lock, which no other round uses.
     pub key: String,
-    /// The server that has the lock, or the servers of which one has it.
+    /// The server that has the lock, or the servers one of which has it.
     pub server: S,
-    /// The lock as its server has it.
+    /// The lock's record on its server.
     pub lock: RawLock,
-    // The processes that the round has to inspect, and what they need to reach their servers.
+    // The processes that the round must inspect, and the proxies and clocks that they use.
     workers: RefCell<Vec<Worker>>,
     proxies: RefCell<Vec<Proxy>>,
     pub(super) granted: Option<u64>,
-    // When the answer with the last token came.
+    // When the answer with the last token arrived.
     granted_at: Instant,
     slowest: Option<Duration>,
     window: Option<Duration>,
@@ -81,14 +81,14 @@ impl<'a, S: Site> Round<'a, S> {
         self.inspected(self.arena.worker(url, None))
     }
 
-    /// A proxy before one of the servers. It stays until all processes have ended.
+    /// A proxy in front of one of the servers. It stays until all processes have ended.
     pub fn proxy_to(&self, server: &RedisServer) -> Proxy {
         let proxy = Proxy::start(server.port());
         self.proxies.borrow_mut().push(proxy.clone());
         proxy
     }
 
-    /// The round ends with an inspection of this process, unless it has ended by then.
+    /// Adds a process to the inspection at the end of the round, unless it has ended by then.
     fn inspected(&self, worker: Worker) -> Worker {
         self.workers.borrow_mut().push(worker.handle());
         worker
@@ -99,7 +99,7 @@ impl<'a, S: Site> Round<'a, S> {
         self.worker_of_at(kind, &self.server.url())
     }
 
-    /// A process with a client of this kind that uses locks at `url`, maybe behind a proxy.
+    /// A process with a client of this kind that uses locks at `url`, perhaps behind a proxy.
     pub fn worker_of_at(&self, kind: worker::Kind, url: &str) -> Worker {
         self.inspected(self.arena.worker_of(kind, url, None))
     }
@@ -115,7 +115,7 @@ impl<'a, S: Site> Round<'a, S> {
         self.hold(worker, ttl)
     }
 
-    /// Has this process acquire the lock.
+    /// Makes this process acquire the lock.
     pub fn hold(&mut self, mut worker: Worker, ttl: Duration) -> Worker {
         self.ask(&mut worker, ttl, PATIENCE);
         self.granted(&worker);
@@ -133,7 +133,7 @@ impl<'a, S: Site> Round<'a, S> {
         self.queued(worker, ttl, wait)
     }
 
-    /// Has this process wait for the lock, behind all other waiters.
+    /// Makes this process wait for the lock, behind all other waiters.
     pub fn queued(&mut self, mut worker: Worker, ttl: Duration, wait: Duration) -> Worker {
         let before = self.lock.queue().len();
         self.ask(&mut worker, ttl, wait);
@@ -162,7 +162,7 @@ impl<'a, S: Site> Round<'a, S> {
         }
     }
 
-    /// Has the worker ask for the lock, and does not wait for the answer.
+    /// Sends the worker's request for the lock, without waiting for the answer.
     pub fn ask(&self, worker: &mut Worker, ttl: Duration, wait: Duration) {
         worker.send(&self.command("acquire", ttl, wait, ""));
     }
@@ -174,8 +174,8 @@ impl<'a, S: Site> Round<'a, S> {
         command.trim_end().to_owned()
     }
 
-    /// Has a process of each mode, with two tasks, visit the resource as often as it can, while `fault`
-    /// is called again and again. Every process gets in, and none fails.
+    /// A process of each mode, with two tasks, visits the resource as often as it can, while
+    /// `fault` is called repeatedly. Every process gets in, and none fails.
     pub fn hammer(
         &mut self,
         modes: &[&str],
@@ -183,7 +183,7 @@ impl<'a, S: Site> Round<'a, S> {
         time: Duration,
         mut fault: impl FnMut(&mut Self),
     ) {
-        // The time that the processes take to start does not count: each has answered.
+        // The start of the processes does not count: each has answered.
         let mut workers: Vec<_> = modes.iter().map(|mode| self.worker_in(mode)).collect();
         for worker in &mut workers {
             self.start_hammer(worker, ttl, time);
@@ -198,7 +198,7 @@ impl<'a, S: Site> Round<'a, S> {
         }
     }
 
-    /// Has two tasks of the worker visit the resource as often as they can.
+    /// Starts two tasks of the worker that visit the resource as often as they can.
     pub fn start_hammer(&self, worker: &mut Worker, ttl: Duration, time: Duration) {
         let rest = format!("2 {}", time.as_millis());
         worker.send(&self.command("hammer", ttl, PATIENCE, &rest));
@@ -216,7 +216,7 @@ impl<'a, S: Site> Round<'a, S> {
     #[track_caller]
     pub fn granted(&mut self, worker: &Worker) -> u64 {
         let token = self.token(worker);
-        // Without tokens there is no order of them.
+        // Without tokens there is no order to check.
         let fenced = self.arena.kind() == worker::Kind::Ours;
         if let Some(last) = self.granted.replace(token)
             && token <= last
@@ -249,14 +249,14 @@ impl<'a, S: Site> Round<'a, S> {
         token
     }
 
-    /// Has the worker ask for the lock, and be granted it as of [`granted_next`](Self::granted_next).
+    /// The worker asks for the lock, and is granted it as in [`granted_next`](Self::granted_next).
     #[track_caller]
     pub fn comes(&mut self, worker: &mut Worker, ttl: Duration, since: Instant, limit: Duration) {
         self.ask(worker, ttl, PATIENCE);
         self.granted_next(worker, since, limit);
     }
 
-    /// Notes the time of a grant that has just come.
+    /// Records the time of a grant that has just arrived.
     pub(super) fn time_of_grant(&mut self, since: Instant, limit: Duration) {
         let took = since.elapsed();
         self.slowest = self.slowest.max(Some(took));
@@ -265,10 +265,10 @@ impl<'a, S: Site> Round<'a, S> {
         }
     }
 
-    /// Has the worker acquire the lock, and checks that the answer comes in time.
+    /// The worker acquires the lock. Checks that the answer arrives in time.
     #[track_caller]
     pub fn attempt(&mut self, worker: &mut Worker, ttl: Duration, wait: Duration) -> String {
-        // The time that the process takes to start does not count.
+        // The start of the process does not count.
         worker.ask("idle", PATIENCE);
         let asked = Instant::now();
         self.ask(worker, ttl, wait);
@@ -281,7 +281,7 @@ impl<'a, S: Site> Round<'a, S> {
         answer
     }
 
-    /// Has the worker visit the resource under the lock that it holds.
+    /// The worker visits the resource under the lock that it holds.
     #[track_caller]
     pub fn visit(&self, worker: &mut Worker) {
         expect(worker, "look", "looked");
@@ -295,14 +295,15 @@ impl<'a, S: Site> Round<'a, S> {
         written.iter().any(|entry| entry.process() == writer)
     }
 
-    /// Has the holder release its lock, and the worker be let in.
+    /// The holder releases its lock, and the worker is let in.
     #[track_caller]
     pub fn pass(&mut self, holder: &mut Worker, next: &mut Worker, limit: Duration) {
         let released = self.release(holder);
         self.let_in(next, released, limit);
     }
 
-    /// Has the worker release its lock, and checks that it held the lock to the end. Returns when it was told to.
+    /// The worker releases its lock. Checks that it held the lock to the end. Returns when it was
+    /// asked.
     #[track_caller]
     pub fn release(&self, worker: &mut Worker) -> Instant {
         let told = Instant::now();
@@ -310,7 +311,8 @@ impl<'a, S: Site> Round<'a, S> {
         told
     }
 
-    /// The worker is granted the lock as of [`granted_next`](Self::granted_next), visits the resource, and releases it.
+    /// The worker is granted the lock as in [`granted_next`](Self::granted_next), visits the
+    /// resource, and releases the lock.
     #[track_caller]
     pub fn let_in(&mut self, worker: &mut Worker, since: Instant, limit: Duration) {
         self.granted_next(worker, since, limit);
@@ -318,14 +320,14 @@ impl<'a, S: Site> Round<'a, S> {
         self.release(worker);
     }
 
-    /// Has the holder visit the resource, and release its lock for the last time.
+    /// The holder visits the resource, and releases its lock for the last time.
     #[track_caller]
     pub fn finish(&mut self, mut holder: Worker) {
         self.visit(&mut holder);
         self.release(&mut holder);
     }
 
-    /// A former holder ends, and the one that has the lock now was not touched.
+    /// A former holder ends, without an effect on the present one.
     #[track_caller]
     pub fn replaced(&mut self, old: Worker, mut next: Worker) {
         self.retire(old);
@@ -340,13 +342,13 @@ impl<'a, S: Site> Round<'a, S> {
         assert_eq!(self.lock.command::<i64>(&["DEL", &name]), 1);
     }
 
-    /// Waits until the lock is nobody's.
+    /// Waits until the lock is free.
     #[track_caller]
     pub fn wait_until_free(&mut self) {
         wait_until("end of the lease", PATIENCE, || self.lock.value().is_none());
     }
 
-    /// Has the worker acquire the lock as in [`attempt`](Self::attempt), which fails in this way.
+    /// The worker acquires the lock as in [`attempt`](Self::attempt), and fails in this way.
     #[track_caller]
     pub fn refused(
         &mut self,
@@ -359,7 +361,7 @@ impl<'a, S: Site> Round<'a, S> {
         answer
     }
 
-    /// The call that is under way fails in this way.
+    /// The call in flight fails in this way.
     #[track_caller]
     pub fn call_fails(&self, worker: &Worker, kind: &str) -> String {
         let answer = worker.line(PATIENCE).expect("the call fails");
@@ -377,8 +379,8 @@ impl<'a, S: Site> Round<'a, S> {
         assert!(refused.starts_with("failed Lost "), "{refused}");
     }
 
-    /// Like [`lost`](Self::lost), for a loss that the server reports before the lease ends at `end`. A
-    /// holder that only waited for its deadline would be too late, and give another reason.
+    /// Like [`lost`](Self::lost), for a loss that the server reports before the lease ends at
+    /// `end`. A holder that only watched its deadline would be too late, and report another reason.
     #[track_caller]
     pub fn told(&self, worker: &mut Worker, end: Instant) {
         let rest = end.saturating_duration_since(Instant::now());
@@ -388,7 +390,7 @@ impl<'a, S: Site> Round<'a, S> {
         told_by_server(&worker.ask("release", PATIENCE));
     }
 
-    /// Like [`told`](Self::told), for a body that would go on after `end`: it is dropped.
+    /// Like [`told`](Self::told), for a body that would continue past `end`: it is dropped.
     #[track_caller]
     pub fn dropped(&self, worker: &Worker, end: Instant) {
         let rest = end.saturating_duration_since(Instant::now());
@@ -399,8 +401,9 @@ impl<'a, S: Site> Round<'a, S> {
         );
     }
 
-    /// Waits until the body of a holder has ended, after another process was granted the lock. The report shows how long
-    /// both of them had it: from the one answer to the other, by the clock of this process.
+    /// Waits until the body of a holder has ended, after another process was granted the lock. The
+    /// report shows how long both of them had it: from one answer to the other, by the clock of
+    /// this process.
     #[track_caller]
     pub fn ended_after_grant(&mut self, old: &Worker, limit: Duration) {
         let (ended, answer) = old.line_at(limit).expect("the call fails in time");
@@ -408,7 +411,7 @@ impl<'a, S: Site> Round<'a, S> {
         self.window = Some(ended.saturating_duration_since(self.granted_at));
     }
 
-    /// Waits until the server has seen the connections of all but this many processes end.
+    /// Waits until the server has seen all but this many processes disconnect.
     #[track_caller]
     pub fn wait_for_channels(&mut self, count: usize) {
         wait_until("end of the connections", PATIENCE, || {
@@ -433,7 +436,7 @@ impl<'a, S: Site> Round<'a, S> {
         figure(&mut self.lock.connection, name)
     }
 
-    /// A number below `below`, for the `n`th time in this round; it differs between rounds and seeds.
+    /// The `n`th random number of this round, below `below`; it differs between rounds and seeds.
     pub fn any_number(&self, n: u64, below: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.number, n).hash(&mut hasher);
@@ -445,13 +448,13 @@ impl<'a, S: Site> Round<'a, S> {
         self.lock = RawLock::new(self.server.server_of(&self.lock.k), &self.key);
     }
 
-    /// Looks at the lock on this server from now on.
+    /// Inspects the lock on this server from now on.
     pub fn look_at(&mut self, server: impl FnOnce(&S) -> &RedisServer) {
         self.lock = RawLock::new(server(&self.server), &self.key);
     }
 
-    /// Ends a worker that holds nothing, and checks that it used no more sockets or tasks. The end of the round does that with
-    /// all that are left.
+    /// Ends a worker that holds nothing, and checks that it used no additional sockets or tasks.
+    /// The end of the round does the same with the remaining workers.
     pub fn retire(&mut self, worker: Worker) {
         self.workers.borrow_mut().retain(|one| !one.is(&worker));
         if let Err(what) = base_line::of_worker(worker) {
@@ -463,11 +466,11 @@ impl<'a, S: Site> Round<'a, S> {
         self.violations.push(Violation { kind, what });
     }
 
-    /// The outcome of the round, and what it had its locks on; `failure` is the panic of the script, if any.
+    /// The outcome of the round, and its site; `failure` is the panic of the script, if any.
     pub(super) fn end(mut self, row: &Row, turn: usize, failure: Option<String>) -> (Tally, S) {
         let workers = self.workers.take();
         match failure {
-            // What a script leaves in mid-course says nothing.
+            // The state that a script leaves halfway proves nothing.
             Some(failure) => self.violate(Kind::Unexpected, failure),
             None => {
                 let running = workers.into_iter().filter(Worker::is_running);
@@ -493,12 +496,12 @@ impl<'a, S: Site> Round<'a, S> {
 }
 
 impl Round<'_> {
-    /// A proxy before the server.
+    /// A proxy in front of the server.
     pub fn proxy(&self) -> Proxy {
         self.proxy_to(&self.server)
     }
 
-    /// A process behind a proxy of its own.
+    /// A process behind its own proxy.
     pub fn behind_a_proxy(&self) -> (Proxy, Worker) {
         let proxy = self.proxy();
         let worker = self.worker_at(&proxy.url());
@@ -507,7 +510,7 @@ impl Round<'_> {
 }
 
 impl Round<'_, RedisQuorum> {
-    /// A proxy before each node.
+    /// A proxy in front of each node.
     pub fn proxies(&self) -> Vec<Proxy> {
         let nodes = self.server.nodes.iter();
         nodes.map(|node| self.proxy_to(node)).collect()

@@ -11,16 +11,16 @@ use super::site::Site;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     E,
-    /// No lease can hold here; the fencing token protects the resource.
+    /// No lease can exclude here; the fencing token protects the resource.
     F,
 }
 
-/// How many rounds the long form has of a row.
+/// The number of rounds of a row in the long form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repetition {
     /// Ten.
     Usual,
-    /// Three, since they take so long.
+    /// Three, since they are so slow.
     Few,
     /// One of each variant.
     Walked,
@@ -29,25 +29,25 @@ enum Repetition {
 /// One row of the table.
 #[derive(Clone)]
 pub struct Row {
-    /// Its name, also that of its test.
+    /// Its name, which is also its test's name.
     pub name: &'static str,
     pub class: Class,
     repetition: Repetition,
-    /// Rounds of the short form: the promises that differ, each of which has a round.
+    /// Rounds of the short form: one for each variant.
     pub variants: usize,
-    /// How much of the machine a round takes, in rounds on one server.
+    /// The load of a round, in rounds on one server.
     pub places: usize,
     pub(super) play: Play,
 }
 
-/// Plays rounds one after the other, as long as there are turns.
+/// Plays rounds one after the other, while there are turns left.
 type Play = Arc<dyn Fn(&Arena, &Row, &Turns) + Send + Sync>;
 
-/// The script of a round. It panics where the row's own expectations are not met.
+/// The script of a round. It panics if the row's own expectations fail.
 pub(super) type Run<S> = fn(&mut Round<'_, S>);
 
 impl Row {
-    /// A row whose rounds have their locks on what `start` starts.
+    /// A row whose rounds use the servers that `start` starts.
     pub fn new<S: Site>(
         name: &'static str,
         class: Class,
@@ -64,7 +64,7 @@ impl Row {
         }
     }
 
-    /// The same row, whose rounds take so long that the long form has three of them.
+    /// The same row, so slow that the long form has three rounds.
     pub fn few(self) -> Self {
         Self {
             repetition: Repetition::Few,
@@ -72,8 +72,8 @@ impl Row {
         }
     }
 
-    /// The same row, whose round forces one order of events. Random walks through `tests/model` explore the others, so the
-    /// long form repeats it no more than the short one does.
+    /// The same row, whose round forces one order of events. Random walks through `tests/model`
+    /// explore other orders, so the long form repeats it no more often than the short form.
     pub fn walked(self) -> Self {
         Self {
             repetition: Repetition::Walked,
@@ -90,7 +90,7 @@ impl Row {
         }
     }
 
-    /// The same row, whose script has so many variants.
+    /// The same row, whose script has this many variants.
     pub fn of(self, variants: usize) -> Self {
         Self { variants, ..self }
     }

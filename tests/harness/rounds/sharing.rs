@@ -9,14 +9,14 @@ use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
 impl<S: Site> Round<'_, S> {
-    /// A process whose calls hold their locks in this mode, such as `read` or `permits 3`.
+    /// A process that holds its locks in this mode, such as `read` or `permits 3`.
     pub fn worker_in(&self, mode: &str) -> Worker {
         let mut worker = self.worker();
         worker.ask_mode(mode);
         worker
     }
 
-    /// A process that holds the lock in this mode; if it is a share, it is the first.
+    /// A process that holds the lock in this mode; if it is a share, the first one.
     pub fn holder_in(&mut self, mode: &str, ttl: Duration) -> Worker {
         let worker = self.worker_in(mode);
         self.hold(worker, ttl)
@@ -36,7 +36,7 @@ impl<S: Site> Round<'_, S> {
         self.queued(worker, ttl, PATIENCE)
     }
 
-    /// The token that the worker is granted for a share beside those of the last grant: the same one.
+    /// The token of a further share in the phase of the last grant: the same one.
     #[track_caller]
     pub fn joined(&mut self, worker: &Worker) -> u64 {
         let token = self.token(worker);
@@ -48,7 +48,7 @@ impl<S: Site> Round<'_, S> {
         token
     }
 
-    /// Like [`joined`](Self::joined), within a time as of
+    /// Like [`joined`](Self::joined), within the time limit of
     /// [`granted_next`](Self::granted_next).
     #[track_caller]
     pub fn joined_next(&mut self, worker: &Worker, since: Instant, limit: Duration) -> u64 {

@@ -7,7 +7,8 @@ use crate::server::RedisServer;
 
 /// One server, or several.
 pub trait Site: Sized + 'static {
-    /// How much of the machine it takes, in rounds on one server: its processes take CPU time also when they are idle.
+    /// The load of a round, in rounds on one server: processes use CPU time even when they are
+    /// idle.
     const PLACES: usize;
 
     fn url(&self) -> String;
@@ -15,10 +16,11 @@ pub trait Site: Sized + 'static {
     /// The server that has a record, at the beginning of a round.
     fn server_of(&self, record: &str) -> &RedisServer;
 
-    /// The servers on which a round may leave nothing.
+    /// The servers that must be clean after a round.
     fn servers(&self) -> Vec<&RedisServer>;
 
-    /// The same site for the next round of its row, if it is mended sooner than another one starts.
+    /// The same site for the next round of its row, if repairing it is faster than starting
+    /// another.
     fn reused(self) -> Option<Self>;
 }
 
@@ -74,14 +76,15 @@ impl Site for RedisSentinels {
         &self.servers[0]
     }
 
-    /// The primary. Replicas have its data, and the primary before it may be down, or not know yet that it is none.
+    /// The primary. Replicas have its data, and the previous primary may be down, or not know yet
+    /// that it is a replica.
     fn servers(&self) -> Vec<&RedisServer> {
         let sentinel = self.sentinels.iter().position(RedisServer::is_up);
         let primary = self.named_by(sentinel.expect("a sentinel is left"));
         vec![&self.servers[primary]]
     }
 
-    /// Sentinels begin no second failover for a while.
+    /// Sentinels start no second failover for a while.
     fn reused(self) -> Option<Self> {
         None
     }
@@ -94,7 +97,7 @@ impl Site for RedisQuorum {
         RedisQuorum::url(self)
     }
 
-    /// The first node. A row for which that is away looks at another one.
+    /// The first node. A row that takes this node away inspects another one.
     fn server_of(&self, _record: &str) -> &RedisServer {
         &self.nodes[0]
     }

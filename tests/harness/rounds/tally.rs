@@ -12,7 +12,7 @@ pub struct Tally {
     pub name: &'static str,
     pub class: Class,
     pub rounds: usize,
-    /// How long the longest round took.
+    /// The time of the longest round.
     pub took: Duration,
     /// Visits that overlapped another, as an unfenced resource sees them.
     pub double: usize,
@@ -22,7 +22,8 @@ pub struct Tally {
     pub refused: usize,
     /// The longest time to the next grant, where the row measures it.
     pub slowest: Option<Duration>,
-    /// How long two processes had the lock, where the row measures it: one time a round, in any order.
+    /// How long two processes had the lock, where the row measures it: one time per round, in any
+    /// order.
     pub windows: Vec<Duration>,
     /// The violations, each with its round.
     pub violations: Vec<(usize, Violation)>,
@@ -44,7 +45,7 @@ impl Tally {
         }
     }
 
-    /// One round, as the register shows it; `fenced`: the visitors had tokens.
+    /// One round, according to the register; `fenced`: the visitors had tokens.
     pub(super) fn of_round(row: &Row, round: usize, written: &[Written], fenced: bool) -> Self {
         let mut tally = Self::new(row);
         tally.rounds = 1;
@@ -69,7 +70,8 @@ impl Tally {
             let what = format!("{taken} of {limit} permits were taken at the end of {entry}");
             tally.violate(round, Kind::DoubleEntry, what);
         }
-        // Several visits may belong to one grant, and several shares have one token. Another client may have none.
+        // Several visits may belong to one grant, and several shares have the same token. Other
+        // clients may have none.
         let with_token: Vec<_> = entries.iter().filter(|entry| entry.token > 0).collect();
         let fallen = with_token
             .windows(2)

@@ -10,19 +10,19 @@ pub struct Violation {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Two were inside at once where exclusion must hold.
+    /// Two visitors were inside at the same time where exclusion must hold.
     DoubleEntry,
-    /// A fenced resource took a write that was out of date.
+    /// A fenced resource accepted a stale write.
     StaleWrite,
     /// A token was not above the one granted before it.
     TokenOrder,
     /// An acquire was answered after its time.
     LateAnswer,
-    /// A lock stayed free, or its dead holder's, for too long.
+    /// A lock stayed free, or in the hands of its dead holder, for too long.
     LateGrant,
-    /// Something was still there after the round.
+    /// Something remained after the round.
     LeftBehind,
-    /// What the row's script expected did not happen.
+    /// An expectation of the row's script failed.
     Unexpected,
 }
 

@@ -1,4 +1,4 @@
-//! Faults in the code that asks for the lock.
+//! Faults in the code that requests the lock.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn acquire_dropped(round: &mut Round<'_>) {
     });
 }
 
-/// A body panics: the lock is released at once.
+/// A body panics: the lock is released immediately.
 fn body_panics(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut panicking = round.worker();
@@ -65,8 +65,8 @@ fn body_blocks(round: &mut Round<'_>) {
     }
 }
 
-/// A body blocks in its first poll until its lock is lost, before its waker is registered for the loss.
-/// Then it awaits for ever.
+/// A body blocks in its first poll until its lock is lost, before its waker is registered for the
+/// loss. Then it awaits forever.
 fn body_blocks_past_its_lease(round: &mut Round<'_>) {
     let (proxy, blocking) = round.behind_a_proxy();
     let mut blocking = round.hold(blocking, TTL);
@@ -78,8 +78,8 @@ fn body_blocks_past_its_lease(round: &mut Round<'_>) {
     round.lost(&mut blocking);
 }
 
-/// A caller is not polled while it is granted the lock, until another caller has the lock. Its body
-/// would then run together with that caller's.
+/// A caller is not polled from its grant until another caller has the lock. Its body would then run
+/// together with the other caller's.
 fn caller_polled_late(round: &mut Round<'_>) {
     // Twice the time after which the background takes over from an unpolled caller.
     const RELIEF: Duration = Duration::from_millis(400);
@@ -90,7 +90,7 @@ fn caller_polled_late(round: &mut Round<'_>) {
     let mut late = round.hold(late, LONG);
     round.release(&mut late);
     let begin = round.command("begin-fenced", TTL * 2, PATIENCE, "");
-    // Now and then the answer arrives during the first poll.
+    // Occasionally the answer arrives during the first poll.
     while late.ask(&begin, PATIENCE) != "begun" {
         round.release(&mut late);
     }
@@ -113,7 +113,7 @@ fn caller_polled_late(round: &mut Round<'_>) {
     round.release(&mut next);
     match answer {
         Some(answer) => assert!(answer.starts_with("failed Lost "), "{answer}"),
-        // On a machine that stalls, the lease had expired when its answer was read, and the caller asks
+        // On a stalled machine, the lease had expired when its answer was read, and the caller asks
         // again.
         None => {
             round.granted(&late);
@@ -122,8 +122,8 @@ fn caller_polled_late(round: &mut Round<'_>) {
     }
 }
 
-/// A caller is never polled again after its first poll: neither its claim nor its lease keeps the lock
-/// from the next caller for longer than its ttl.
+/// A caller is never polled again after its first poll: neither its claim nor its lease keeps the
+/// lock from the next caller for longer than its ttl.
 fn caller_never_polled(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut absent = round.worker();
@@ -137,8 +137,8 @@ fn caller_never_polled(round: &mut Round<'_>) {
 }
 
 /// The holder's `end` names the head of the local queue, with the head's ttl, and the head is gone
-/// before the answer. The next local caller asked for a longer ttl, and is inside for longer than the
-/// granted lease lasts.
+/// before the answer. The next local caller asked for a longer ttl, and stays inside for longer
+/// than the granted lease.
 fn first_in_line_gives_up(round: &mut Round<'_>) {
     let (proxy, line) = round.behind_a_proxy();
     let mut next = round.worker();
@@ -148,7 +148,7 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
         let begin = round.command("begin", ttl, PATIENCE, "");
         assert_eq!(line.ask(&begin, PATIENCE), "begun");
     };
-    // Loads the script that hands a lock over.
+    // Loads the script that hands a lock off.
     begin(&mut line, round, PATIENCE);
     round.release(&mut line);
     line.send("finish");
@@ -166,7 +166,7 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
     proxy.heal();
     line.send("finish");
     round.granted(&line);
-    // No command of the caller lengthens a lease that is too short.
+    // No command of the caller extends a lease that is too short.
     proxy.requests(Mode::Hold);
 
     // No other process gets in when the lease of the head has expired.
@@ -185,8 +185,8 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
     round.pass(&mut line, &mut next, Duration::ZERO);
 }
 
-/// A runtime ends with a guard in one of its tasks: the lock is released without waiting for the end of
-/// its lease.
+/// A runtime ends with a guard in one of its tasks: the lock is released without waiting for its
+/// lease to end.
 fn runtime_dropped(round: &mut Round<'_>) {
     let mut holder = round.worker();
     let mut next = round.worker();
@@ -197,16 +197,16 @@ fn runtime_dropped(round: &mut Round<'_>) {
     round.let_in(&mut next, dropped, Duration::ZERO);
 }
 
-/// The same, and a crowd, on the memory backend: there is no server to fail.
+/// The same, and a crowd, on the memory backend: there is no server that could fail.
 fn in_memory(round: &mut Round<'_>) {
     let mut worker = round.worker_at("memory://");
     let mut told = |command: &str, answer: &str| {
         let answered = worker.ask(command, PATIENCE * 4);
         assert!(answered.starts_with(answer), "{command}: {answered}");
     };
-    // The crowd is of one process, and takes long where others have the cores.
+    // The crowd is one process, which is slow while others have the cores.
     let about = |verb: &str, rest: &str| round.command(verb, LONG, PATIENCE * 3, rest);
-    // Each caller finds the lock free, or it would wait for longer than the test does.
+    // Each caller finds the lock free; otherwise it would wait for longer than the test.
     told(&about("run", "panic"), "panicked");
     told(&about("acquire", ""), "held ");
     told(&about("drop", "1000"), "dropped");

@@ -1,4 +1,4 @@
-//! Wall clocks that are set while a lock is held.
+//! Wall clocks that are stepped while a lock is held.
 
 use super::*;
 use crate::clock::Clock;
@@ -12,7 +12,7 @@ rows! {
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// The server's clock jumps a minute ahead: every lease is over.
+/// The server's clock jumps ahead by a minute: every lease expires.
 fn server_clock_forward(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut next = round.waiter(LONG);
@@ -26,7 +26,7 @@ fn server_clock_forward(round: &mut Round<'_>) {
     round.replaced(holder, next);
 }
 
-/// The server's clock falls a minute behind: leases are longer, and tokens still rise.
+/// The server's clock falls back by a minute: leases last longer, and tokens still rise.
 fn server_clock_back(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut next = round.waiter(LONG);
@@ -60,7 +60,7 @@ fn client_clock(round: &mut Round<'_>) {
         let moved = now.abs_diff(told);
         assert!(moved > HOUR.as_secs() / 2, "the clock was not set");
         told = now;
-        // Later than the end of the lease without a renewal.
+        // Past the end of a lease without a renewal.
         let since = Instant::now();
         wait_until("ttl", PATIENCE, || since.elapsed() > ttl);
         assert_eq!(holder.ask("valid", PATIENCE), "true");

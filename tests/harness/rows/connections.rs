@@ -16,7 +16,7 @@ fn clients_killed(round: &mut Round<'_>) {
     hammered_without_clients(round, &["plain"; 3]);
 }
 
-/// A process of each mode visits the resource, while all clients are disconnected again and again.
+/// A process of each mode visits the resource, while all clients are disconnected repeatedly.
 pub(super) fn hammered_without_clients(round: &mut Round<'_>, modes: &[&str]) {
     const TIME: Duration = Duration::from_millis(1_500);
     let mut storm = [Kill::Normal, Kill::Pubsub].into_iter().cycle();
@@ -29,13 +29,13 @@ pub(super) fn hammered_without_clients(round: &mut Round<'_>, modes: &[&str]) {
             blows += usize::from(killed > 0);
         }
     });
-    assert!(blows > 1, "{blows} times there was a client to disconnect");
+    assert!(blows > 1, "a client was disconnected only {blows} times");
 }
 
-/// The server becomes a replica and, two seconds later, a primary again. Its data stays, and it accepts
-/// clients meanwhile.
+/// The server becomes a replica and, two seconds later, a primary again. It keeps its data, and
+/// accepts clients meanwhile.
 fn server_demoted(round: &mut Round<'_>) {
-    /// Two processes that reconnect ever more slowly. Without a pause there are hundreds of
+    /// Two processes that reconnect with backoff. Without backoff there are hundreds of
     /// connections.
     const FEW: u64 = 40;
     let mut holder = round.holder(LONG);
@@ -74,14 +74,14 @@ fn lost_on_its_way(round: &mut Round<'_>) {
     enters(round, &mut waiter, released);
 }
 
-/// All connections are gone when the server looks for a waiter to grant the lock to.
+/// All connections are gone when the server looks for a waiter to grant the lock.
 fn sent_without_a_receiver(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
     // The waiter does not reconnect before the release.
     waiter.stop();
     let killed = kill(round, Kill::Pubsub) + kill(round, Kill::Normal);
-    assert!(killed > 1, "{killed} of two were thrown out");
+    assert!(killed > 1, "{killed} of two were disconnected");
     let released = round.release(&mut holder);
     assert_eq!(round.lock.value(), None, "a client listened");
     waiter.cont();
@@ -92,7 +92,7 @@ fn enters(round: &mut Round<'_>, waiter: &mut Worker, released: Instant) {
     round.let_in(waiter, released, SOON);
 }
 
-/// A waiter gets messages about its grant again and again, before and after the grant.
+/// A waiter gets duplicate messages about its grant, before and after the grant.
 fn push_doubled(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
@@ -114,7 +114,7 @@ fn push_doubled(round: &mut Round<'_>) {
     };
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     push(round);
-    // Time enough to act on the message.
+    // Enough time to act on the message.
     let believed = waiter.line(Duration::from_millis(300));
     if believed.is_some() {
         intrude(&mut waiter);
@@ -154,14 +154,14 @@ fn message_forged(round: &mut Round<'_>) {
     round.pass(&mut holder, &mut waiter, SOON);
 }
 
-/// The message reaches a waiter that has given up: the waiter passes the lock on.
+/// The message reaches a waiter that has given up: the waiter hands the lock off.
 fn push_late(round: &mut Round<'_>) {
     const WAIT: Duration = Duration::from_secs(1);
     let proxy = round.proxy();
     let mut holder = round.holder(LONG);
     let mut gone = round.worker_at(&proxy.url());
     let mut next = round.worker();
-    // The start of this process must not use up the other's wait.
+    // The start of this process must not consume the other's wait.
     next.ask("idle", PATIENCE);
     round.ask(&mut gone, LONG, WAIT);
     round.wait_for_queue(1);
@@ -183,8 +183,8 @@ enum Kill {
     Pubsub,
 }
 
-/// Returns how many were closed. With RESP3 a subscribed connection also sends commands, so either type
-/// may match.
+/// Returns the number of closed connections. With RESP3 a subscribed connection also sends
+/// commands, so either type may match.
 fn kill(round: &mut Round<'_>, kind: Kill) -> i64 {
     let kind = match kind {
         Kill::Normal => "normal",

@@ -13,7 +13,7 @@ rows! {
     E twenty_waiters_killed, of 2;
 }
 
-/// kill -9 of a holder in its body: the next process waits for the end of the lease, and no longer.
+/// kill -9 of a holder in its body: the next process waits until the lease ends, and no longer.
 fn holder_killed(round: &mut Round<'_>) {
     ended(round, Worker::kill9);
     succeeded_by_a_newcomer(round);
@@ -33,7 +33,7 @@ fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     let mut holder = round.holder(TTL);
     let next = round.waiter(TTL);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
-    // At a different time between two renewals in each round.
+    // Each round picks a different time between two renewals.
     let age = Duration::from_millis(round.any_number(0, 400));
     let held = Instant::now();
     wait_until("moment to end", PATIENCE, || held.elapsed() >= age);
@@ -107,7 +107,7 @@ fn waiter_killed(round: &mut Round<'_>) {
     waiters_killed(round, 1);
 }
 
-/// kill -9 of twenty waiters: they are skipped together, not after a claim each.
+/// kill -9 of twenty waiters: they are skipped together, without a claim for each.
 fn twenty_waiters_killed(round: &mut Round<'_>) {
     waiters_killed(round, 20);
 }

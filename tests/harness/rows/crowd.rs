@@ -31,7 +31,7 @@ fn order(round: &mut Round<'_>) {
     round.visit(&mut holder);
     for mut waiter in waiters {
         let released = round.release(&mut holder);
-        // No process releases without a command: served out of turn, one would block this one.
+        // No process releases without a command: a process served out of turn would block this one.
         round.granted_next(&waiter, released, Duration::ZERO);
         round.visit(&mut waiter);
         holder = waiter;
@@ -40,7 +40,7 @@ fn order(round: &mut Round<'_>) {
     assert_eq!((round.lock.value(), round.lock.queue().len()), (None, 0));
 }
 
-/// The lock is released at the moment of its grant.
+/// The lock is released immediately after its grant.
 fn release_at_once(round: &mut Round<'_>) {
     free_when_released(round);
     no_renewal_follows(round);
@@ -71,13 +71,13 @@ fn no_renewal_follows(round: &mut Round<'_>) {
             &some.to_string(),
         );
         let answer = worker.ask(&cycle, PATIENCE * 3);
-        // A stalled machine loses so short a lease: then the rest of the thousand follows.
+        // A stalled machine loses such a short lease: then the rest of the thousand follows.
         if answer == "ok" {
             again -= some;
         } else {
             assert!(answer.starts_with("failed Lost "), "{answer}");
         }
-        // A release without an answer within the rest of the lease continues without its caller. Then
+        // A release that is not answered before the lease ends continues without its caller. Then
         // the lock may stay until its lease ends.
         wait_until("release", SLACK, || round.lock.value().is_none());
     }
@@ -98,7 +98,7 @@ fn after_their_release(commands: &[Command]) -> Vec<&Command> {
             ["EVALSHA", _, "1", _, owner] => {
                 released.insert(owner);
             }
-            // A release by the whole record, where the server compares and deletes.
+            // A release by the whole record, on a server that compares and deletes.
             ["DELIFEQ", _, record] | ["DELEX", _, "IFEQ", record] => {
                 released.insert(&record[..22]);
             }
@@ -110,7 +110,8 @@ fn after_their_release(commands: &[Command]) -> Vec<&Command> {
     late
 }
 
-/// A thousand callers wait for one lock, in two processes: each process serves its own in order.
+/// A thousand callers wait for one lock, in two processes: each process serves its own callers in
+/// order.
 fn thousand_waiters(round: &mut Round<'_>) {
     const EACH: usize = 500;
     let mut holder = round.holder(LONG);
@@ -135,7 +136,7 @@ fn ten_thousand_keys(round: &mut Round<'_>) {
     let ttl = PATIENCE * 3;
     let many = round.command("many", ttl, ttl, &KEYS.to_string());
     assert_eq!(worker.ask(&many, ttl), "ok");
-    // Each lock has its fence.
+    // Each lock leaves its fence.
     let keys: usize = round.lock.command(&["DBSIZE"]);
     assert_eq!((keys, round.channels()), (2 * KEYS, 1));
     assert_eq!(round.clients(), 2, "ours and its own");

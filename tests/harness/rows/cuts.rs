@@ -1,5 +1,5 @@
-//! A connection that breaks in mid-command: the client does not know whether the command was carried
-//! out.
+//! A connection that breaks in mid-command: the client does not know whether the command was
+//! carried out.
 
 use super::*;
 
@@ -9,7 +9,7 @@ rows! {
     E release_cut, walked;
 }
 
-/// The acquire is carried out and its answer lost: the repeated acquire finds the same holder.
+/// The acquire is carried out but its answer is lost: the repeated acquire finds the same holder.
 fn reply_cut(round: &mut Round<'_>) {
     acquire_cut(round, Proxy::cut_next_reply);
 }
@@ -34,7 +34,7 @@ fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
     round.finish(worker);
 }
 
-/// The release never arrives, or its answer does not: the lock was held to the end in both cases.
+/// The release or its answer is lost: the lock was held to the end in both cases.
 fn release_cut(round: &mut Round<'_>) {
     let proxy = round.proxy();
     let mut worker = worker_with_scripts(round, &proxy);
@@ -54,8 +54,8 @@ fn release_cut(round: &mut Round<'_>) {
     }
 }
 
-/// A worker behind `proxy` that has acquired and released the lock once. The server knows its scripts,
-/// so that the script's answer is cut and not the error about an unknown script.
+/// A worker behind `proxy` that has acquired and released the lock once. The server knows its
+/// scripts, so the cut hits the script's answer, not the error about an unknown script.
 fn worker_with_scripts(round: &mut Round<'_>, proxy: &Proxy) -> Worker {
     let worker = round.worker_at(&proxy.url());
     let mut worker = round.hold(worker, LONG);

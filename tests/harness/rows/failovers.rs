@@ -15,10 +15,10 @@ rows! {
 /// So long that no renewal is due in a round: the first one comes after a twelfth of it.
 pub(super) const TTL: Duration = Duration::from_secs(120);
 
-/// The time after a grant in which a regular renewal cannot have reported a loss.
+/// The time after a grant in which a regular renewal cannot yet have reported a loss.
 pub(super) const AT_ONCE: Duration = Duration::from_secs(9);
 
-/// The number of the primary that has the lock, and that of its replica, which has all of its data.
+/// The numbers of the primary that has the lock, and of its replica, which has all of its data.
 fn pair(round: &Round<'_, RedisCluster>) -> (usize, usize) {
     let primary = round.server.owner(&round.lock.k);
     round.server.wait_for_replication(primary);
@@ -44,7 +44,8 @@ fn cluster_primary_killed(round: &mut Round<'_, RedisCluster>) {
     round.server.nodes[primary].restart();
 }
 
-/// The primary is stopped: its sockets stay open, and nothing is answered. It goes on once its replica has taken over.
+/// The primary is stopped: its sockets stay open, but answer nothing. It resumes once its replica
+/// has taken over.
 fn cluster_primary_stopped(round: &mut Round<'_, RedisCluster>) {
     let (holder, waiter) = (round.holder(TTL), round.waiter(LONG));
     let (primary, replica) = pair(round);
@@ -54,7 +55,8 @@ fn cluster_primary_stopped(round: &mut Round<'_, RedisCluster>) {
     round.server.nodes[primary].resume();
 }
 
-/// The primary is killed, and its replica lacks a renewal: the holder renews at once, before the lease ends there.
+/// The primary is killed, and its replica lacks a renewal: the holder renews immediately, before
+/// the lease ends there.
 fn renewal_not_replicated(round: &mut Round<'_, RedisCluster>) {
     const REST: Duration = Duration::from_secs(12);
     let mut holder = round.holder(TTL);
@@ -87,7 +89,8 @@ fn renewal_not_replicated(round: &mut Round<'_, RedisCluster>) {
     round.server.nodes[primary].restart();
 }
 
-/// The primary is killed, and its replica lacks the lock, whose caller waits for a replica: it never had the lock.
+/// The primary is killed, and its replica lacks the lock, whose caller waits for a replica: the
+/// caller never had the lock.
 fn replica_awaited(round: &mut Round<'_, RedisCluster>) {
     let url = format!("{} replicas=1", round.server.url());
     let (waiting, mut next) = (round.worker_at(&url), round.worker());
@@ -109,8 +112,8 @@ fn replica_awaited(round: &mut Round<'_, RedisCluster>) {
     round.server.nodes[primary].restart();
 }
 
-/// The primary is killed, and its replica lacks the lock: the next process is granted it at once, and its holder is told
-/// at once.
+/// The primary is killed, and its replica lacks the lock: the next process is granted it
+/// immediately, and the old holder learns of its loss immediately.
 fn cluster_replica_lacks_lock(round: &mut Round<'_, RedisCluster>) {
     let (mut old, mut next) = (round.worker(), round.worker());
     let (primary, replica) = pair(round);
@@ -126,7 +129,7 @@ fn cluster_replica_lacks_lock(round: &mut Round<'_, RedisCluster>) {
     round.server.nodes[primary].restart();
 }
 
-/// A primary without persistence is back before its replica would take over.
+/// A primary without persistence is back before its replica takes over.
 fn cluster_primary_restarted(round: &mut Round<'_, RedisCluster>) {
     const NO_FAILOVER: &str = "cluster-replica-no-failover";
     let (mut old, mut next) = (round.worker(), round.worker());
@@ -138,7 +141,7 @@ fn cluster_primary_restarted(round: &mut Round<'_, RedisCluster>) {
     round.look_at(|cluster| &cluster.nodes[primary]);
     let restarted = Instant::now();
     round.ask(&mut next, LONG, PATIENCE);
-    // A primary that has just been started waits for 2 s.
+    // A newly started primary waits for 2 s.
     round.granted_next(&next, restarted, Duration::from_secs(2));
     usurped(round, old, next, AT_ONCE);
     round.server.nodes[replica].config_set(NO_FAILOVER, "no");

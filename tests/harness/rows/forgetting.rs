@@ -16,7 +16,7 @@ fn durable() -> RedisServer {
     RedisServer::builder().durable().start()
 }
 
-/// kill -9 of a server that writes every command to disk: the lease goes on.
+/// kill -9 of a server that writes every command to disk: the lease survives.
 fn restart_with_aof(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut next = round.waiter(LONG);
@@ -24,7 +24,7 @@ fn restart_with_aof(round: &mut Round<'_>) {
     let before = round.lock.value();
     round.server.restart();
     round.reconnect();
-    // Except for the flag, which may be set at any time.
+    // The flag may be set at any time.
     let owner = |value: Option<String>| value.map(|value| value[..22].to_owned());
     assert_eq!(owner(round.lock.value()), owner(before), "the same owner");
     renewed(&mut holder);
@@ -48,8 +48,8 @@ fn lock_deleted(round: &mut Round<'_>) {
     body_dropped(round);
 }
 
-/// One of two locks that are held together is deleted: the loss of both is reported, and the next holder of
-/// the one is not touched.
+/// One of two locks that are held together is deleted: the loss of both is reported, without an
+/// effect on the next holder of the deleted one.
 fn one_of_two_locks_deleted(round: &mut Round<'_>) {
     let (mut holder, next) = (round.worker(), round.worker());
     let other = format!("{}:other", round.key);
@@ -61,12 +61,12 @@ fn one_of_two_locks_deleted(round: &mut Round<'_>) {
     taken_over(round, holder, next, end);
 }
 
-/// FLUSHALL: the fence is gone as well.
+/// FLUSHALL: the fence is lost as well.
 fn everything_flushed(round: &mut Round<'_>) {
     forgotten(round, |round| round.lock.command(&["FLUSHALL"]));
 }
 
-/// A server that evicts keys to save memory, the fence as well.
+/// A server that evicts keys to save memory, including the fence.
 fn everything_evicted(round: &mut Round<'_>) {
     forgotten(round, |round| {
         round
@@ -80,8 +80,9 @@ fn everything_evicted(round: &mut Round<'_>) {
     });
 }
 
-/// The lock is forgotten while a worker is inside, and the next process gets it at once. A lock cannot
-/// prevent that; but the first worker's loss is reported, and the resource recognizes it by its token.
+/// The server forgets the lock while a worker is inside, and the next process gets it immediately.
+/// A lock cannot prevent that; but the first worker's loss is reported, and the resource recognises
+/// it by its token.
 fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
     let mut holder = round.holder(LONG);
     let next = round.worker();
@@ -92,7 +93,7 @@ fn forgotten(round: &mut Round<'_>, forget: fn(&mut Round<'_>)) {
     taken_over(round, holder, next, end);
 }
 
-/// The next process gets the lock that was forgotten just now, whose holder had it until `end`.
+/// The next process gets the lock that was just forgotten, whose holder had it until `end`.
 fn taken_over(round: &mut Round<'_>, mut holder: Worker, mut next: Worker, end: Instant) {
     let since = Instant::now();
     round.comes(&mut next, LONG, since, Duration::ZERO);

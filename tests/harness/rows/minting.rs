@@ -1,4 +1,4 @@
-//! Locks that are taken without a token, by a plain command, and holders that ask for one later.
+//! Locks that are taken without a token, by a plain command, and holders that request one later.
 
 use super::*;
 
@@ -29,8 +29,8 @@ fn killed_before_its_token(round: &mut Round<'_>) {
     round.finish(next);
 }
 
-/// A holder is killed, and its waiter does not poll for a while: a caller that comes then has the lock first, and the waiter
-/// after it.
+/// A holder is killed, and its waiter does not poll for a while: a newcomer gets the lock first,
+/// and the waiter after it.
 fn taken_before_the_queue(round: &mut Round<'_>) {
     let mut holder = round.holder(TTL);
     let mut newcomer = round.worker();
@@ -50,7 +50,8 @@ fn taken_before_the_queue(round: &mut Round<'_>) {
     round.pass(&mut newcomer, &mut waiter, CLAIM);
 }
 
-/// The command is carried out, and its answer lost: the script that follows finds the same holder.
+/// The command is carried out but its answer is lost: the script that follows finds the same
+/// holder.
 fn taken_and_cut(round: &mut Round<'_>) {
     let (proxy, mut worker) = round.behind_a_proxy();
     worker.ask("idle", PATIENCE);
@@ -63,10 +64,10 @@ fn taken_and_cut(round: &mut Round<'_>) {
     round.finish(worker);
 }
 
-/// The command arrives when its caller has given up.
+/// The command arrives after its caller has given up.
 fn taken_late(round: &mut Round<'_>) {
     let (proxy, late) = round.behind_a_proxy();
-    // It has its connection.
+    // Its connection exists.
     let mut late = taken(round, late, LONG);
     round.release(&mut late);
     proxy.requests(Mode::Hold);
@@ -81,8 +82,8 @@ fn taken_late(round: &mut Round<'_>) {
     round.let_in(&mut next, healed, SOON);
 }
 
-/// The command arrives twice: while its owner has the lock, with a token or without, or the next one, the second time does
-/// nothing.
+/// The command arrives twice. The second one does nothing: its owner has the lock with a token or
+/// without one, or the next owner has it.
 fn taken_twice(round: &mut Round<'_>) {
     let mut monitor = round.server.monitor();
     let mut holder = newcomer(round, LONG);
@@ -107,7 +108,7 @@ fn does_nothing(round: &mut Round<'_>, command: &[&str]) {
     assert_eq!(round.lock.value(), before, "the command did something");
 }
 
-/// A waiter sets the flag, and the holder releases before it hears of that: the lock is handed on.
+/// A waiter sets the flag, and the holder releases before it notices: the lock is handed off.
 fn queued_before_the_release(round: &mut Round<'_>) {
     let (proxy, holder) = round.behind_a_proxy();
     let mut next = round.worker();
@@ -133,7 +134,8 @@ fn queued_before_the_release(round: &mut Round<'_>) {
     round.finish(next);
 }
 
-/// A holder whose lock is gone asks for a token: it is told of the loss, and the next holder is not affected.
+/// A holder whose lock is gone requests a token: it learns of the loss, without an effect on the
+/// next holder.
 fn token_after_a_loss(round: &mut Round<'_>) {
     let mut old = newcomer(round, LONG);
     round.delete_lock();
@@ -149,7 +151,7 @@ fn token_after_a_loss(round: &mut Round<'_>) {
     round.finish(next);
 }
 
-/// The command that asks for a token is cut off, or its answer: it is sent again, and the holder has one token.
+/// The request for a token or its answer is lost: it is sent again, and the holder has one token.
 fn token_cut(round: &mut Round<'_>) {
     let (proxy, worker) = round.behind_a_proxy();
     let mut holder = taken(round, worker, LONG);
@@ -166,7 +168,7 @@ fn token_cut(round: &mut Round<'_>) {
     round.finish(holder);
 }
 
-/// The command that asks for a token arrives when its holder has lost the lock, and another one has it.
+/// The request for a token arrives after its holder has lost the lock to another.
 fn token_late(round: &mut Round<'_>) {
     let (proxy, worker) = round.behind_a_proxy();
     // The server knows the script, so that a single command is late.
@@ -195,7 +197,7 @@ fn newcomer(round: &mut Round<'_>, ttl: Duration) -> Worker {
     taken(round, worker, ttl)
 }
 
-/// Has this process take the lock without a token.
+/// This process takes the lock without a token.
 fn taken(round: &mut Round<'_>, mut worker: Worker, ttl: Duration) -> Worker {
     let answer = worker.ask(&round.command("take", ttl, PATIENCE, ""), PATIENCE);
     assert_eq!(answer, "held 0");
@@ -203,7 +205,7 @@ fn taken(round: &mut Round<'_>, mut worker: Worker, ttl: Duration) -> Worker {
     worker
 }
 
-/// Has a holder ask for its token, which is above those of all before.
+/// A holder requests its token, which is above all earlier ones.
 fn minted(round: &mut Round<'_>, holder: &mut Worker) -> u64 {
     holder.send("mint");
     let token = round.granted(holder);

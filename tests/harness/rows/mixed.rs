@@ -13,7 +13,7 @@ rows! {
 /// Each way to hold a lock.
 const MODES: &[&str] = &["plain", "write", "read", "permits 2", "permits 3 take 2"];
 
-/// Readers come again and again: a writer waits for those that came before it, and for no other.
+/// Readers keep coming: a writer waits for the readers that came before it, and for no others.
 fn writer_among_readers(round: &mut Round<'_>) {
     one_overtakes_no_writer(round);
     many_starve_no_writer(round);
@@ -39,16 +39,18 @@ fn many_starve_no_writer(round: &mut Round<'_>) {
     });
 }
 
-/// The connection breaks while a writer becomes a reader, before the command or before its answer: the
-/// command is sent again. The waiting reader in front joins, and the writer behind it waits for both.
+/// The connection breaks while a writer becomes a reader, before the command or before its answer:
+/// the command is sent again. The waiting reader in front joins, and the writer behind it waits for
+/// both.
 fn downgraded_under_cuts(round: &mut Round<'_>) {
-    // What may be left of a command that was cut is ended for some seconds.
+    // The remains of a command that was cut are ended for some seconds.
     let mut ways = Vec::new();
     let mut workers = Vec::new();
     for cut in [Proxy::cut_next_request, Proxy::cut_next_reply] {
         let (proxy, mut worker) = round.behind_a_proxy();
         worker.ask_mode("read");
-        // From now on the server knows the scripts: not the error about an unknown one is cut.
+        // From now on the server knows the scripts, so the cut does not hit the error about an
+        // unknown script.
         let mut worker = round.hold(worker, LONG);
         round.release(&mut worker);
         worker.ask_mode("write");
@@ -59,7 +61,7 @@ fn downgraded_under_cuts(round: &mut Round<'_>) {
         cut(&proxy, &round.lock.k);
         let asked = Instant::now();
         worker.send("downgrade");
-        // A token of its own, above that of the writer.
+        // Its own token, above the writer's.
         round.granted_next(&worker, asked, SOON);
         assert_eq!(proxy.cuts(), 1, "the fault happened");
         assert_eq!(worker.ask("look", PATIENCE), "looked");
@@ -76,16 +78,16 @@ fn downgraded_under_cuts(round: &mut Round<'_>) {
     }
 }
 
-/// Processes of all modes visit one resource, and all are disconnected again and again.
+/// Processes of all modes visit one resource, and all are disconnected repeatedly.
 fn sharers_disconnected(round: &mut Round<'_>) {
     hammered_without_clients(round, MODES);
 }
 
-/// Processes of all modes visit one resource. Now and then one is killed, wherever it is, and another
-/// takes its place.
+/// Processes of all modes visit one resource. From time to time one is killed, wherever it is, and
+/// another takes its place.
 fn sharers_killed(round: &mut Round<'_>) {
     const KILLS: u64 = 3;
-    // A busy machine may keep a process from running for a second.
+    // A busy machine may stall a process for a second.
     let ttl = 2 * TTL;
     let time = Duration::from_millis(500) * u32::try_from(KILLS).expect("it is small");
     let mut workers: Vec<_> = MODES.iter().map(|mode| round.worker_in(mode)).collect();

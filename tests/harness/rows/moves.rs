@@ -39,7 +39,7 @@ fn name_moves(round: &mut Round<'_>) {
     round.retire(holder);
 }
 
-/// The next server does not have the lock, and grants it to another worker.
+/// The next server lacks the lock, and grants it to another worker.
 fn granted_by_another_server(round: &mut Round<'_>, proxy: &Proxy) -> (RedisServer, Worker) {
     let after = RedisServer::start();
     let moved = Instant::now();
@@ -51,7 +51,7 @@ fn granted_by_another_server(round: &mut Round<'_>, proxy: &Proxy) -> (RedisServ
     (after, next)
 }
 
-/// The next server does not have the lock.
+/// The next server lacks the lock.
 fn name_moves_without_lock(round: &mut Round<'_>) {
     let (proxy, holder) = round.behind_a_proxy();
     let mut holder = round.hold(holder, TTL);
@@ -67,14 +67,14 @@ fn name_moves_without_lock(round: &mut Round<'_>) {
     round.retire(next);
 }
 
-/// The next server does not have a lock whose lease is retained: no body runs, so exclusion holds.
+/// The next server lacks a lock whose lease is retained: no body runs, so exclusion holds.
 fn name_moves_while_retained(round: &mut Round<'_>) {
     let (proxy, mut last) = round.behind_a_proxy();
     let retain = (TTL / 3).as_millis().to_string();
     let answer = last.ask(&round.command("retain", TTL, PATIENCE, &retain), PATIENCE);
     assert!(answer.starts_with("held "), "{answer}");
     let (_after, mut next) = granted_by_another_server(round, &proxy);
-    // By its next connection, the client knows that the first one is gone.
+    // Its next connection shows the client that the first one is gone.
     assert_eq!(last.ask("cycle elsewhere 1000 20000 1", PATIENCE), "ok");
     round.ask(&mut last, TTL, PATIENCE);
     let early = last.line(Duration::from_millis(500));

@@ -9,7 +9,7 @@ rows! {
     E bus_cut on without_a_bus;
 }
 
-/// Without a bus, nodes do not count as failed before the end of a round.
+/// Without a bus, nodes do not count as failed before a round ends.
 fn without_a_bus() -> RedisCluster {
     RedisCluster::behind_proxies_with(PATIENCE * 2)
 }
@@ -17,7 +17,7 @@ fn without_a_bus() -> RedisCluster {
 /// So long that no renewal is due in a round.
 const TTL: Duration = Duration::from_secs(120);
 
-/// A node joins the cluster, has the slot of the lock for a while, and is taken away.
+/// A node joins the cluster, has the slot of the lock for a while, and is removed.
 fn nodes_come_and_go(round: &mut Round<'_, RedisCluster>) {
     const TIME: Duration = Duration::from_secs(5);
     let mut workers = [round.worker(), round.worker(), round.worker()];
@@ -37,7 +37,7 @@ fn nodes_come_and_go(round: &mut Round<'_, RedisCluster>) {
     }
 }
 
-/// Of the nodes that the URL names, a replica is left.
+/// Of the nodes in the URL, only a replica is left.
 fn one_seed_left(round: &mut Round<'_, RedisCluster>) {
     let cluster = &round.server;
     let replica = cluster.replica_of(cluster.owner(&round.lock.k));
@@ -51,15 +51,15 @@ fn one_seed_left(round: &mut Round<'_, RedisCluster>) {
     round.pass(&mut holder, &mut waiter, SOON);
 }
 
-/// A client is subscribed on each node, and gets the copy of a message that one of them sends when it has released the
-/// lock already: it sends nothing, and the next holder is not affected.
+/// A client is subscribed on each node, and gets the duplicate of a message from one of them after
+/// it has released the lock: it sends nothing, without an effect on the next holder.
 fn message_late(round: &mut Round<'_, RedisCluster>) {
     let owner = round.server.owner(&round.lock.k);
     let late = round.server.other_primary(owner);
     let elsewhere = (0..).map(|number| format!("elsewhere:{number}"));
     let mut elsewhere = elsewhere.filter(|key| round.server.owner(&format!("lock:{key}")) == late);
     let elsewhere = elsewhere.next().expect("each primary has keys");
-    // Its answer comes behind all that the node has sent before.
+    // Its answer comes after everything that the node has sent before.
     let cycle = format!("cycle {elsewhere} 8000 20000 1");
     let (mut waiter, next) = (round.worker(), round.worker());
     assert_eq!(waiter.ask(&cycle, PATIENCE), "ok");
@@ -80,8 +80,8 @@ fn message_late(round: &mut Round<'_, RedisCluster>) {
     round.release(&mut next);
 }
 
-/// The slot of a lock has moved, and the message about the release is lost with the bus: the waiter, which may still be
-/// subscribed where the slot was, notices by a poll.
+/// The slot of a lock has moved, and the message about the release is lost with the bus: the
+/// waiter, which may still be subscribed at the old node, notices by a poll.
 fn bus_cut(round: &mut Round<'_, RedisCluster>) {
     let direct = round.server.direct_url();
     let [holder, waiter] = [round.worker_at(&direct), round.worker_at(&direct)];

@@ -8,7 +8,8 @@ rows! {
     F cluster_primary_cut_off on RedisCluster::behind_proxies, few;
 }
 
-/// `CLUSTER FAILOVER` with `FORCE` or `TAKEOVER`, in turn: the replica does not wait for what it lacks.
+/// `CLUSTER FAILOVER` with `FORCE` or `TAKEOVER`, in turn: the replica does not wait for missing
+/// data.
 fn cluster_replica_takes_over(round: &mut Round<'_, RedisCluster>) {
     let direct = round.server.direct_url();
     let (mut old, mut next) = (round.worker_at(&direct), round.worker_at(&direct));
@@ -27,8 +28,8 @@ fn cluster_replica_takes_over(round: &mut Round<'_, RedisCluster>) {
     round.server.heal();
 }
 
-/// A primary and a client are cut off from all others: it grants the client a lock, and its replica grants the same lock
-/// to a client on the other side.
+/// A primary and a client are cut off from all others: it grants the client a lock, and its replica
+/// grants the same lock to a client on the other side.
 fn cluster_primary_cut_off(round: &mut Round<'_, RedisCluster>) {
     /// The lease outlives the promotion, and ends soon after it.
     const TTL: Duration = Duration::from_secs(5);
@@ -44,7 +45,7 @@ fn cluster_primary_cut_off(round: &mut Round<'_, RedisCluster>) {
     let cut = Instant::now();
     round.comes(&mut next, LONG, cut, PROMOTION);
     round.look_at(|cluster| &cluster.nodes[replica]);
-    // The primary takes no renewal once it notices, and the lease of its client ends.
+    // The primary refuses renewals once it notices, and the lease of its client ends.
     usurped(round, old, next, PATIENCE);
     round.server.heal();
 }

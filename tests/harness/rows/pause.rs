@@ -16,7 +16,8 @@ fn holder_paused(round: &mut Round<'_>) {
     alone(round);
 }
 
-/// A waiter queues behind the stopped holder, which knew of it: the holder tries to hand the lock over.
+/// A waiter queues behind the stopped holder, which knew about the waiter: the holder tries to hand
+/// the lock off.
 pub(super) fn followed(round: &mut Round<'_>, mut sleeper: Worker, next: Worker) {
     assert_eq!(sleeper.ask("look", PATIENCE), "looked");
     assert_eq!(sleeper.ask("valid", PATIENCE), "true");
@@ -66,7 +67,7 @@ fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
     round.finish(next);
 }
 
-/// The holder knows of its loss, and neither its renewal nor its release succeeds.
+/// The holder knows that the lock is lost, and neither its renewal nor its release succeeds.
 pub(super) fn is_lost(sleeper: &mut Worker) {
     assert_eq!(sleeper.ask("valid", PATIENCE), "false");
     for command in ["renew", "release"] {
@@ -75,8 +76,8 @@ pub(super) fn is_lost(sleeper: &mut Worker) {
     }
 }
 
-/// A waiter is granted the lock while it is stopped: the next waiter loses a claim's time, and the
-/// stopped one waits again.
+/// A waiter is granted the lock while it is stopped: the next waiter is delayed by one claim, and
+/// the stopped one waits again.
 fn waiter_paused(round: &mut Round<'_>) {
     served_by_a_release(round);
     served_by_a_newcomer(round);
@@ -94,7 +95,7 @@ fn served_by_a_release(round: &mut Round<'_>) {
     assert!(Instant::now() >= claim, "the claim was not respected");
     round.visit(&mut next);
 
-    // The grant that it finds after SIGCONT is no longer its own.
+    // The grant that it finds after SIGCONT has expired.
     sleeper.cont();
     round.wait_for_queue(1);
     assert!(round.lock.is_held_by(&next), "the new holder was affected");
@@ -120,15 +121,15 @@ fn served_by_a_newcomer(round: &mut Round<'_>) {
     round.finish(sleeper);
 }
 
-/// A waiter is granted the lock after its wait: it takes the lock or passes it on, and keeps it no
+/// A waiter is granted the lock after its wait: it takes the lock or hands it off, and keeps it no
 /// longer than a claim.
 fn waiter_paused_past_its_wait(round: &mut Round<'_>) {
     const WAIT: Duration = Duration::from_millis(500);
     let mut holder = round.holder(LONG);
     let asked = Instant::now();
     let mut sleeper = round.waiter_within(LONG, WAIT);
-    // Before its wait is over; the start of another process may take most of that. The waiter stays in
-    // the queue.
+    // The stop must come before its wait is over; the start of another process may consume most of
+    // that. The waiter stays in the queue.
     sleeper.stop();
     let mut next = round.waiter(LONG);
     // Its wait and one attempt.

@@ -30,19 +30,20 @@ pub(super) fn rows() -> Vec<Row> {
 /// A round on a quorum.
 type QuorumRound<'a> = Round<'a, RedisQuorum>;
 
-/// The number of a node, another one in each round, and those of the nodes behind it.
+/// The number of a node, different in each round, and the numbers of the nodes after it.
 fn roles<const NODES: usize>(round: &QuorumRound<'_>) -> [usize; NODES] {
     let nodes = round.server.nodes.len();
     std::array::from_fn(|node| (round.number + node) % nodes)
 }
 
-/// The lock as a node has it.
+/// The lock's record on a node.
 fn lock_at(round: &QuorumRound<'_>, node: usize) -> RawLock {
     RawLock::new(&round.server.nodes[node], &round.key)
 }
 
-/// Has this process acquire the lock, and waits until all nodes have it: a waiter may take one that was slower, which the
-/// holder would need when another is away. Also returns the 16 digits of its token: the slower ones may have another.
+/// This process acquires the lock. Waits until all nodes have it: otherwise a waiter may take a
+/// slower node, which the holder would need when another node is away. Also returns the 16 digits
+/// of its token; slower nodes may have a different one.
 fn hold(round: &mut QuorumRound<'_>, mut worker: Worker, ttl: Duration) -> (Worker, String) {
     round.ask(&mut worker, ttl, PATIENCE);
     let token = round.granted(&worker);
@@ -50,7 +51,7 @@ fn hold(round: &mut QuorumRound<'_>, mut worker: Worker, ttl: Duration) -> (Work
     (worker, format!("{token:016}"))
 }
 
-/// Waits until all nodes have this process as the holder.
+/// Waits until this process is the holder on all nodes.
 fn held_by_all(round: &QuorumRound<'_>, worker: &Worker) {
     for node in 0..round.server.nodes.len() {
         let mut lock = lock_at(round, node);
@@ -58,7 +59,7 @@ fn held_by_all(round: &QuorumRound<'_>, worker: &Worker) {
     }
 }
 
-/// The holder goes on, after it the waiter, then a newcomer, and then the first one again.
+/// The holder continues, then the waiter, then a newcomer, and then the first one again.
 fn go_on(round: &mut QuorumRound<'_>, workers: &mut [Worker; 3]) {
     let [holder, waiter, newcomer] = workers;
     renewed(holder);
@@ -69,14 +70,14 @@ fn go_on(round: &mut QuorumRound<'_>, workers: &mut [Worker; 3]) {
     }
 }
 
-/// The worker asks for the lock, which is free, and releases it.
+/// The worker asks for the free lock, and releases it.
 fn enters(round: &mut QuorumRound<'_>, worker: &mut Worker) {
     let asked = Instant::now();
     round.ask(worker, LONG, PATIENCE);
     round.let_in(worker, asked, SOON);
 }
 
-/// The body of a holder ends as lost, and no other was inside while it ran.
+/// The body of a holder ends as lost, and no other process was inside while it ran.
 fn ends_before(round: &mut QuorumRound<'_>, old: &Worker, next: &mut Worker) {
     assert_eq!(next.ask("look", PATIENCE), "looked");
     round.call_fails(old, "Lost");
@@ -84,7 +85,7 @@ fn ends_before(round: &mut QuorumRound<'_>, old: &Worker, next: &mut Worker) {
     round.release(next);
 }
 
-/// The label of a record's owner, which is the end of its entry, and the record's token.
+/// The label of a record's owner, at the end of its entry, and the record's token.
 fn label_and_token(record: &str) -> (&str, &str) {
     (&record[39..], &record[23..39])
 }

@@ -1,4 +1,4 @@
-//! Locks in Redisson's record, which a stand-in for Redisson holds, too.
+//! Locks in Redisson's record, which a stand-in for Redisson also takes.
 
 use super::*;
 use crate::worker::{Kind, Version};
@@ -21,7 +21,8 @@ fn open() -> RedisServer {
     server
 }
 
-/// kill -9 of a holder, once Redisson's and once of this crate: the other one waits for the end of its lease.
+/// kill -9 of a holder, once Redisson's and once this crate's: the other one waits until the lease
+/// ends.
 fn redisson_holder_killed(round: &mut Round<'_>) {
     let mut java = round.worker_of(JAVA);
     round.ask(&mut java, TTL, PATIENCE);
@@ -41,7 +42,8 @@ fn redisson_holder_killed(round: &mut Round<'_>) {
     assert_eq!(java.ask("release", PATIENCE), "ok");
 }
 
-/// A lock that becomes free without a message: it was deleted, or the connection broke. The next poll has it.
+/// A lock becomes free without a message: it was deleted, or the connection broke. The next poll
+/// gets it.
 fn redisson_message_lost(round: &mut Round<'_>) {
     let mut java = round.worker_of(JAVA);
     round.ask(&mut java, LONG, PATIENCE);
@@ -66,7 +68,7 @@ fn redisson_message_lost(round: &mut Round<'_>) {
     round.let_in(&mut next, released, SOON);
 }
 
-/// `forceUnlock` of an operator, while a holder is inside.
+/// An operator's `forceUnlock`, while a holder is inside.
 fn redisson_forced_unlock(round: &mut Round<'_>) {
     let mut holder = round.worker_of(Kind::InRedissonsRecord);
     round.ask(&mut holder, LONG, PATIENCE);

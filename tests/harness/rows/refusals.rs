@@ -1,4 +1,5 @@
-//! A server that answers and refuses: the error is reported at once, and the command is not repeated.
+//! A server that answers with refusals: the error is reported immediately, and the command is not
+//! repeated.
 
 use super::*;
 use crate::worker::comes_with_token;
@@ -10,19 +11,19 @@ rows! {
     E wrong_password;
 }
 
-/// Memory is full: no process gets a lock; a holder can keep it, release it, and hand it on.
+/// Memory is full: no process gets a lock; a holder can keep it, release it, and hand it off.
 fn out_of_memory(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
     let mut newcomer = round.worker();
-    // Its polls are refused like those of a newcomer; with a grant it may take the lock.
+    // The server refuses its polls like a newcomer's; once granted, it may take the lock.
     waiter.stop();
     round.server.config_set("maxmemory", "1");
     refused(round, &mut newcomer, "OOM");
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
     round.visit(&mut holder);
     let released = round.release(&mut holder);
-    assert!(round.lock.is_held_by(&waiter), "it was not handed on");
+    assert!(round.lock.is_held_by(&waiter), "it was not handed off");
     waiter.cont();
     round.let_in(&mut waiter, released, Duration::ZERO);
     assert_eq!(round.lock.value(), None, "it was not released");
@@ -39,7 +40,7 @@ fn wrong_type(round: &mut Round<'_>) {
     );
     for name in [&k, &f, &q] {
         let _: i64 = round.lock.command(&["LPUSH", name, "precious"]);
-        // Who takes a free lock and asks for the token later looks at no queue.
+        // A caller that takes a free lock and requests the token later ignores the queue.
         if name == &q && !comes_with_token(&round.key) {
             worker = round.hold(worker, LONG);
             round.release(&mut worker);
@@ -59,7 +60,7 @@ fn wrong_type(round: &mut Round<'_>) {
     round.release(&mut worker);
 }
 
-/// A user who may not run scripts.
+/// A user who must not run scripts.
 fn no_permission(round: &mut Round<'_>) {
     let rights = ["~*", "&*", "+@all", "-eval", "-evalsha"];
     let words = [&["ACL", "SETUSER", "app", "on", ">s3cret"][..], &rights].concat();
@@ -67,7 +68,7 @@ fn no_permission(round: &mut Round<'_>) {
     shut_out(round, "app:s3cret", "NOPERM");
 }
 
-/// A user with another password.
+/// A user with a wrong password.
 fn wrong_password(round: &mut Round<'_>) {
     round
         .lock

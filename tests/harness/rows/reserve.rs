@@ -1,4 +1,4 @@
-//! Locks that stay taken for a minimum although their holders are done.
+//! Locks that stay taken for a minimum after their holders are done.
 
 use super::*;
 
@@ -7,10 +7,11 @@ rows! {
     E reserve_cut, walked;
 }
 
-/// How long the locks of these rows stay taken: longer than a busy machine stops a process.
+/// The minimum hold of these rows: longer than a busy machine stalls a process.
 const MINIMUM: Duration = Duration::from_millis(1_500);
 
-/// kill -9 of a holder inside its minimum: the crash frees the lock at the ttl, and the minimum does not count.
+/// kill -9 of a holder inside its minimum: the lock is free at the end of its ttl, and the minimum
+/// does not count.
 fn killed_before_its_minimum(round: &mut Round<'_>) {
     let mut holder = round.holder_in("at-least 3600000", TTL);
     let next = round.waiter(TTL);
@@ -20,7 +21,7 @@ fn killed_before_its_minimum(round: &mut Round<'_>) {
     round.finish(next);
 }
 
-/// The release of a holder that is done early never arrives, or its answer is lost. The lock stays taken until the
+/// A holder is done early, and its release or the answer is lost. The lock stays taken until the
 /// minimum is over, and is free then.
 fn reserve_cut(round: &mut Round<'_>) {
     let proxy = round.proxy();
@@ -29,7 +30,8 @@ fn reserve_cut(round: &mut Round<'_>) {
         .iter()
         .enumerate()
     {
-        // The first hold brings the scripts, so that the script's answer is cut and not an error about it.
+        // The first hold loads the scripts, so that the cut hits the script's answer and not an
+        // error about it.
         let mut worker = round.worker_at(&proxy.url());
         worker.ask(&format!("mode {mode}"), PATIENCE);
         worker = round.hold(worker, LONG);

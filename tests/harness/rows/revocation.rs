@@ -26,7 +26,7 @@ fn revoked_while_renewing(round: &mut Round<'_>) {
     revoked_in_its_body(round, TTL);
 }
 
-/// The holder is inside its body, and its lease lasts for long: only the message ends it in time.
+/// The holder is inside its body, with a long lease: only the message ends it in time.
 fn revoked_while_inside(round: &mut Round<'_>) {
     // Its next renewal is due in minutes.
     revoked_in_its_body(round, Duration::from_secs(600));
@@ -40,7 +40,7 @@ fn revoked_in_its_body(round: &mut Round<'_>, ttl: Duration) {
     usurped(round, holder, next, PATIENCE);
 }
 
-/// The holder hands the lock on at the same moment.
+/// The holder hands the lock off at the same moment.
 fn revoked_while_handed_off(round: &mut Round<'_>) {
     let (mut holder, mut next) = (round.worker(), round.worker());
     for turn in 0..6 {
@@ -102,7 +102,7 @@ fn revoked_without_fence(round: &mut Round<'_>) {
         if !has_waiter {
             round.ask(&mut next, LONG, PATIENCE);
         }
-        // Its token is above that of the former holder.
+        // Its token is above the former holder's.
         round.granted(&next);
         round.visit(&mut next);
         assert_eq!(holder.ask("write", PATIENCE), "stale");
@@ -112,7 +112,7 @@ fn revoked_without_fence(round: &mut Round<'_>) {
     }
 }
 
-/// The holder is stopped, and cannot be told before it goes on.
+/// The holder is stopped, and cannot learn of the revocation before it resumes.
 fn revoked_while_paused(round: &mut Round<'_>) {
     let mut sleeper = round.holder(LONG);
     let mut next = round.waiter(LONG);
@@ -151,7 +151,7 @@ fn revoked_readers(round: &mut Round<'_>) {
     together(round, "read", "write");
 }
 
-/// Two processes hold both permits, and a third one waits for two.
+/// Two processes hold both permits, and a third waits for two.
 fn revoked_permits(round: &mut Round<'_>) {
     together(round, "permits 2", "permits 2 take 2");
 }
@@ -172,7 +172,7 @@ fn together(round: &mut Round<'_>, mode: &str, next: &str) {
     round.release(&mut next);
 }
 
-/// The holder has another lock together with this one: it loses both.
+/// The holder also has another lock together with this one: it loses both.
 fn revoked_one_of_two(round: &mut Round<'_>) {
     let name = format!("{}:other", round.key);
     let mut other = RawLock::new(&round.server, &name);
@@ -207,7 +207,7 @@ fn token(round: &mut Round<'_>) -> Option<u64> {
     Some(value[23..39].parse().expect("it is a token"))
 }
 
-/// Takes the lock from its holder, and returns the holder's token.
+/// Revokes the lock, and returns the holder's token.
 fn done(round: &mut Round<'_>) -> u64 {
     let seen = token(round).expect("it is held");
     let revoked = revoke(round, seen);
@@ -215,7 +215,8 @@ fn done(round: &mut Round<'_>) -> u64 {
     seen
 }
 
-/// Takes the lock from its holder, and the next one has it at once. Returns the token of the former holder.
+/// Revokes the lock, and the next process gets it immediately. Returns the token of the former
+/// holder.
 fn passes_to(round: &mut Round<'_>, next: &Worker) -> u64 {
     let revoked = Instant::now();
     let seen = done(round);
@@ -223,7 +224,7 @@ fn passes_to(round: &mut Round<'_>, next: &Worker) -> u64 {
     seen
 }
 
-/// The operator's command, in a process that has no other lock.
+/// The operator's command, in a process without locks.
 fn revoke(round: &Round<'_>, seen: u64) -> Revoked {
     let seen: HolderRef = seen.to_string().parse().expect("it is a token");
     let revoking = async {
@@ -248,7 +249,7 @@ fn hears(holder: &mut Worker) {
     });
 }
 
-/// A holder is told by whom its lock was taken, and why.
+/// The holder's error names who revoked the lock, and why.
 #[track_caller]
 fn is_told(holder: &mut Worker) {
     hears(holder);

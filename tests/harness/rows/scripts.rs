@@ -16,7 +16,7 @@ fn slow_to_load() -> RedisServer {
         .start()
 }
 
-/// A server that is busy after 50 ms of a script.
+/// A server that counts as busy after 50 ms of a script.
 fn soon_busy() -> RedisServer {
     let server = RedisServer::builder();
     server.config("busy-reply-threshold", "50").start()
@@ -29,7 +29,7 @@ fn scripts_flushed(round: &mut Round<'_>) {
     });
 }
 
-/// Another program's script runs for long: BUSY in answer to every command.
+/// Another program's script runs for a long time: every command is answered BUSY.
 fn server_busy(round: &mut Round<'_>) {
     let mut hasty = round.holder(LONG);
     round.release(&mut hasty);
@@ -61,7 +61,7 @@ fn server_busy(round: &mut Round<'_>) {
     round.let_in(&mut patient, killed, SOON);
 }
 
-/// The server loads its data for a second: LOADING in answer to every command.
+/// The server loads its data for a second: every command is answered LOADING.
 fn server_loading(round: &mut Round<'_>) {
     let mut hasty = round.holder(LONG);
     round.release(&mut hasty);

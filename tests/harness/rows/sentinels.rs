@@ -1,4 +1,4 @@
-//! A primary that sentinels watch, and sentinels that are gone or wrong.
+//! A primary with sentinels, and sentinels that are gone or wrong.
 
 use super::failovers::{AT_ONCE, TTL};
 use super::*;
@@ -15,9 +15,10 @@ rows! {
 /// A wait that is longer than a failover on a busy machine.
 const WAIT: Duration = PATIENCE.saturating_mul(4);
 
-/// `SENTINEL FAILOVER`: the old primary still grants locks, as its clients find out only when the sentinels tell them.
+/// `SENTINEL FAILOVER`: the old primary still grants locks, since its clients notice only when the
+/// sentinels report it.
 fn sentinel_failover_ordered(round: &mut Round<'_, RedisSentinels>) {
-    // The client hears of nothing before it has the lock.
+    // The client hears nothing from the sentinels before it has the lock.
     let sentinels = round.server.sentinels.iter();
     let proxies: Vec<Proxy> = sentinels.map(|sentinel| round.proxy_to(sentinel)).collect();
     let (mut old, mut next) = (round.worker_at(&sentinel_url_by(&proxies)), round.worker());
@@ -56,7 +57,8 @@ fn sentinel_replicas_lack_lock(round: &mut Round<'_, RedisSentinels>) {
     usurped(round, old, next, AT_ONCE);
 }
 
-/// Two of three sentinels are gone, one of them silently: the primary stays in use, and newcomers find it.
+/// Two of three sentinels are gone, one of them silently: the primary stays in use, and newcomers
+/// find it.
 fn two_sentinels_lost(round: &mut Round<'_, RedisSentinels>) {
     let mut holder = round.holder(LONG);
     round.server.sentinels[0].kill9();
@@ -64,7 +66,7 @@ fn two_sentinels_lost(round: &mut Round<'_, RedisSentinels>) {
     let mut newcomer = round.waiter(LONG);
     round.visit(&mut holder);
     round.pass(&mut holder, &mut newcomer, SOON);
-    // Both were tried meanwhile.
+    // Both have been tried in the meantime.
     wait_until("watch of the last sentinel", PATIENCE, || {
         round.server.watching(2) > 0
     });
@@ -73,7 +75,8 @@ fn two_sentinels_lost(round: &mut Round<'_, RedisSentinels>) {
     round.server.sentinels[1].resume();
 }
 
-/// Most sentinels of a URL have missed a failover. The primary that they name says that it is one.
+/// Most sentinels of a URL have missed a failover. The server that they name still claims to be the
+/// primary.
 fn sentinels_stale(round: &mut Round<'_, RedisSentinels>) {
     let promoted = round.server.fail_over(0);
     round.look_at(|all| &all.servers[promoted]);
@@ -92,7 +95,7 @@ fn sentinels_stale(round: &mut Round<'_, RedisSentinels>) {
     round.pass(&mut holder, &mut next, SOON);
 }
 
-/// Waits until the worker queues on the right primary: false; or has an answer: true.
+/// Waits until the worker queues on the right primary (false), or has an answer (true).
 fn granted_elsewhere(round: &mut Round<'_, RedisSentinels>, worker: &Worker) -> bool {
     let mut answer = None;
     wait_until("waiter in the queue", PATIENCE, || {

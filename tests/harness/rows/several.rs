@@ -6,8 +6,9 @@ rows! {
     E keys_in_opposite_orders;
 }
 
-/// Two processes acquire two locks together, in opposite orders. Others hold the locks until both wait, and release
-/// the first one first: a caller that has one of the locks by then waits for the other.
+/// Two processes acquire two locks together, in opposite orders. Others hold the locks until both
+/// wait, and release the first one first: a caller that gets one of the locks then waits for the
+/// other.
 fn keys_in_opposite_orders(round: &mut Round<'_>) {
     let name = format!("{}:other", round.key);
     let mut other = RawLock::new(&round.server, &name);

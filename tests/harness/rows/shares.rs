@@ -17,8 +17,8 @@ rows! {
     F lock_deleted_under_readers, walked;
 }
 
-/// kill -9 of a reader: another one goes on past both leases as they were granted, and no writer comes in
-/// meanwhile. When the other has released, the dead one is in no writer's way.
+/// kill -9 of a reader: another one continues past both original leases, and no writer gets in
+/// meanwhile. When the other has released, the dead one blocks no writer.
 fn reader_killed(round: &mut Round<'_>) {
     let ttl = KEPT;
     let mut dead = round.holder_in("read", TTL);
@@ -36,7 +36,8 @@ fn reader_killed(round: &mut Round<'_>) {
     round.pass(&mut other, &mut writer, Duration::ZERO);
 }
 
-/// kill -9 of a holder of a permit: the next has it at the end of its lease, while another permit is held.
+/// kill -9 of a permit holder: the next process gets the permit when that lease ends, while another
+/// permit is held.
 fn permit_holder_killed(round: &mut Round<'_>) {
     const MODE: &str = "permits 2";
     let ttl = 2 * TTL;
@@ -69,7 +70,8 @@ fn permit_holder_killed(round: &mut Round<'_>) {
     round.release(&mut next);
 }
 
-/// kill -9 of a process with 300 permits, more than one script takes off, while another permit is held.
+/// kill -9 of a process with 300 permits, more than one script removes, while another permit is
+/// held.
 fn many_shares_killed(round: &mut Round<'_>) {
     let ttl = 3 * TTL;
     let mut other = round.holder_in("permits 301", LONG);
@@ -90,8 +92,8 @@ fn many_shares_killed(round: &mut Round<'_>) {
     round.release(&mut next);
 }
 
-/// kill -9 of a waiting reader: the next reader goes in with the same release, and a claim that the dead
-/// one may have been granted delays a writer no longer than it lasts.
+/// kill -9 of a waiting reader: the next reader goes in with the same release. If the dead reader
+/// was granted a claim, that delays a writer no longer than the claim lasts.
 fn waiting_reader_killed(round: &mut Round<'_>) {
     let mut holder = round.holder_in("write", LONG);
     let mut dead = round.waiter_in("read", LONG);
@@ -106,7 +108,8 @@ fn waiting_reader_killed(round: &mut Round<'_>) {
     round.let_in(&mut writer, Instant::now(), CLAIM);
 }
 
-/// kill -9 of a writer that waits while a reader is inside: a reader behind it goes in, and so does one that comes.
+/// kill -9 of a writer that waits while a reader is inside: a reader behind it goes in, and so does
+/// a newcomer.
 fn waiting_writer_killed(round: &mut Round<'_>) {
     let mut inside = round.holder_in("read", LONG);
     let mut dead = round.waiter_in("write", LONG);
@@ -117,7 +120,7 @@ fn waiting_writer_killed(round: &mut Round<'_>) {
     round.release(&mut inside);
 }
 
-/// The same writer is stopped: it is skipped after the time of a claim, and goes on from its place.
+/// The same writer is stopped: it is skipped after the time of a claim, and resumes from its place.
 fn waiting_writer_paused(round: &mut Round<'_>) {
     let mut inside = round.holder_in("read", LONG);
     let mut sleeper = round.waiter_in("write", LONG);
@@ -132,7 +135,7 @@ fn waiting_writer_paused(round: &mut Round<'_>) {
     round.release(&mut sleeper);
 }
 
-/// A reader that waits joins another one, and so does a reader that has just come.
+/// A waiting reader joins another one, and so does a newcomer.
 fn go_in(round: &mut Round<'_>, mut behind: Worker, mut late: Worker, limit: Duration) {
     round.joined_next(&behind, Instant::now(), limit);
     let asked = Instant::now();
@@ -142,13 +145,14 @@ fn go_in(round: &mut Round<'_>, mut behind: Worker, mut late: Worker, limit: Dur
     round.release(&mut late);
 }
 
-/// kill -9 of a process with a permit and more waiters than a script lets in at once, while the other permits are held: the
-/// waiter behind them has the permit when the lease ends.
+/// kill -9 of a process with a permit and more waiters than a script admits in one step, while the
+/// other permits are held: the waiter behind them gets the permit when the lease ends.
 fn crowd_killed(round: &mut Round<'_>) {
     behind_a_crowd(round, Worker::kill9, TTL);
 }
 
-/// The same process is stopped. Those of its waiters that have just polled are granted the permit for a claim.
+/// The same process is stopped. Its waiters that have just polled are granted the permit for a
+/// claim.
 fn crowd_paused(round: &mut Round<'_>) {
     behind_a_crowd(round, |crowd| crowd.stop(), 2 * CLAIM);
 }
@@ -179,11 +183,12 @@ fn reader_paused(round: &mut Round<'_>) {
 fn followed_by_a_writer(round: &mut Round<'_>) {
     let sleeper = round.holder_in("read", TTL);
     let next = round.waiter_in("write", LONG);
-    // What it has read is out of date then, and its token reveals it.
+    // Its reads are stale then, and its token reveals it.
     followed(round, sleeper, next);
 }
 
-/// The lock is still shared when the reader continues: neither its renewal nor its release has an effect.
+/// The lock is still shared when the reader resumes: neither its renewal nor its release has an
+/// effect.
 fn beside_another_reader(round: &mut Round<'_>) {
     let mut sleeper = round.holder_in("read", TTL);
     let mut other = round.sharer_in("read", LONG);
@@ -226,8 +231,8 @@ fn shares_evicted(round: &mut Round<'_>) {
     round.release(&mut writer);
 }
 
-/// The lock's record is deleted, and that of its shares is left: the readers learn of it at their renewal,
-/// and none of them counts for the next share.
+/// The lock's record is deleted, but the record of its shares is left: the readers learn of it at
+/// their renewal, and none of them counts for the next share.
 fn lock_deleted_under_readers(round: &mut Round<'_>) {
     let mut readers = [round.holder_in("read", LONG), round.sharer_in("read", LONG)];
     for reader in &mut readers {

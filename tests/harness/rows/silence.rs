@@ -10,8 +10,8 @@ rows! {
     E half_open;
 }
 
-/// Writes are paused for longer than the command timeout: an attempt is answered after its caller has
-/// gone.
+/// Writes are paused for longer than the command timeout: an attempt is answered after its caller
+/// has gone.
 fn reply_late(round: &mut Round<'_>) {
     let mut late = round.worker();
     // The server knows the scripts, so that the attempt is a single command.
@@ -28,20 +28,20 @@ fn reply_late(round: &mut Round<'_>) {
     round.let_in(&mut next, unpaused, Duration::from_millis(500));
 }
 
-/// The delay of a slow answer: the part of the lease that a command may take, less what a busy machine
-/// adds.
+/// The delay of a slow answer: the part of the lease that a command may take, less a margin for a
+/// busy machine.
 const LATE: Duration = Duration::from_millis(900);
 
 /// The ttl of a lease that is granted slowly: long enough to be of use.
 const SLOW: Duration = Duration::from_secs(4);
 
-/// A worker whose commands may take twice as long as the answers, however busy the machine is.
+/// A worker with a command timeout of twice the delay of the answers, however busy the machine is.
 fn patient(round: &Round<'_>, proxy: &Proxy) -> Worker {
     round.worker_at(&format!("{} timeout={}", proxy.url(), 2 * LATE.as_millis()))
 }
 
-/// The answer to an acquire takes a good part of its lease. A holder that counted the lease from the
-/// answer would still be inside when the next one gets in.
+/// The answer to an acquire takes a large part of its lease. A holder that counted the lease from
+/// the answer would still be inside when the next one gets in.
 fn reply_slow(round: &mut Round<'_>) {
     let proxy = round.proxy();
     let holder = patient(round, &proxy);
@@ -59,7 +59,7 @@ fn reply_slow(round: &mut Round<'_>) {
     proxy.requests(Mode::Hold);
     succeed(round, &mut next);
     let granted = holder.line(Duration::ZERO);
-    // A caller that asks for its token afterwards fails, since that gets through no more.
+    // A caller that requests its token afterwards fails, since that request no longer gets through.
     let is_held = granted
         .as_deref()
         .map(|granted| granted.starts_with("held"));
@@ -73,7 +73,7 @@ fn reply_slow(round: &mut Round<'_>) {
     match is_held {
         Some(true) => round.lost(&mut holder),
         Some(false) => {}
-        // On a machine that stalls, the attempt timed out and was repeated.
+        // On a stalled machine, the attempt timed out and was repeated.
         None => {
             round.granted(&holder);
             round.release(&mut holder);
@@ -81,14 +81,15 @@ fn reply_slow(round: &mut Round<'_>) {
     }
 }
 
-/// The answer to a renewal takes a good part of the lease: the same.
+/// The same for a renewal: the answer takes a large part of the lease.
 fn renewal_slow(round: &mut Round<'_>) {
     let proxy = round.proxy();
     let holder = patient(round, &proxy);
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
     let mut holder = round.hold(holder, SLOW);
-    // The server knows the script, so that the renewal is a single command; its effect will be visible.
+    // The server knows the script, so the renewal is a single command, whose effect will be
+    // visible.
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
     let mut rest = round.lock.pttl();
     wait_until("age", PATIENCE, || {
@@ -100,7 +101,7 @@ fn renewal_slow(round: &mut Round<'_>) {
     holder.send("renew");
     wait_until("renewal", PATIENCE, || round.lock.pttl() > rest);
     proxy.requests(Mode::Hold);
-    // A stalled machine may leave the renewal unanswered; the lease is then not renewed at all.
+    // A stalled machine may leave the renewal unanswered; then the lease is not renewed.
     holder.line(PATIENCE).expect("an answer");
     succeed(round, &mut next);
     intrude_if_valid(&mut holder);
@@ -111,7 +112,7 @@ fn renewal_slow(round: &mut Round<'_>) {
     round.lost(&mut holder);
 }
 
-/// Has `next` acquire the lock when its lease has ended, and begin a visit.
+/// `next` acquires the lock when its lease has ended, and begins a visit.
 fn succeed(round: &mut Round<'_>, next: &mut Worker) {
     let end = round.lock.lease_end();
     round.comes(next, LONG, end, Duration::ZERO);
@@ -126,14 +127,14 @@ fn intrude_if_valid(holder: &mut Worker) {
     }
 }
 
-/// A holder has no connection any more: it gives up before its lease ends, and so does its body.
+/// A holder has lost its connection: it gives up before its lease ends, and so does its body.
 fn black_hole(round: &mut Round<'_>) {
     cut_off_guard(round);
     cut_off_body(round);
 }
 
-/// A guard uses the clock, however busy the machine is: while it is valid, the lock is neither free nor
-/// another owner's.
+/// A guard uses the clock, however busy the machine is: while it is valid, the lock is neither free
+/// nor another owner's.
 fn cut_off_guard(round: &mut Round<'_>) {
     let (proxy, holder) = round.behind_a_proxy();
     let mut holder = round.hold(holder, TTL);
@@ -147,7 +148,7 @@ fn cut_off_guard(round: &mut Round<'_>) {
     proxy.heal();
 }
 
-/// The body is dropped then, as soon as the machine gets to it.
+/// The body is then dropped as soon as the machine runs it.
 fn cut_off_body(round: &mut Round<'_>) {
     // A quarter of the ttl is more than a busy machine takes to drop a body.
     let ttl = TTL * 4;
@@ -172,7 +173,7 @@ fn cut_off_body(round: &mut Round<'_>) {
     round.finish(holder);
 }
 
-/// The server has forgotten the connection, and the client does not know: it reconnects in time to keep
+/// The server has lost the connection, and the client does not know: it reconnects in time to keep
 /// its lease.
 fn half_open(round: &mut Round<'_>) {
     let (proxy, holder) = round.behind_a_proxy();

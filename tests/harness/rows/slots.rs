@@ -8,8 +8,8 @@ rows! {
     E slot_half_moved on RedisCluster::start, few;
 }
 
-/// The slot of a lock is moved to and fro while three processes want the lock: step by step, and by turns in one step where
-/// the servers can.
+/// The slot of a lock moves back and forth while three processes want the lock: step by step,
+/// alternating with a single step where the servers support it.
 fn slots_move_under_load(round: &mut Round<'_, RedisCluster>) {
     const TIME: Duration = Duration::from_secs(2);
     let mut moves = 0;
@@ -21,21 +21,22 @@ fn slots_move_under_load(round: &mut Round<'_, RedisCluster>) {
         if moves % 2 == 0 || !cluster.move_slot_at_once(slot, source, target) {
             cluster.move_slot(slot, source, target, || ());
         }
-        // Of a slot that moves faster than its nodes hear of it, none may be the owner.
+        // While a slot moves faster than its nodes hear of it, it may have no owner.
         cluster.wait_until_whole();
         moves += 1;
     });
     assert!(moves > 1, "{moves} moves");
 }
 
-/// A lock is moved before its slot, and then, with a waiter, some of its records before the others: another selection of
-/// them in each round. What is held is renewed meanwhile, and released at the latest when all have been moved.
+/// A lock is moved before its slot, and then, with a waiter, some of its records before the others:
+/// a different selection in each round. A held lock is renewed meanwhile, and released at the
+/// latest when all records have been moved.
 fn records_move_apart(round: &mut Round<'_, RedisCluster>) {
     lock_is_ahead(round);
     records_are_apart(round);
 }
 
-/// All that a release without a waiter needs is on one side.
+/// All records that a release without a waiter needs are on one side.
 fn lock_is_ahead(round: &mut Round<'_, RedisCluster>) {
     let mut holder = round.holder(LONG);
     let (cluster, lock) = (&round.server, &round.lock.k);
@@ -70,7 +71,7 @@ fn records_are_apart(round: &mut Round<'_, RedisCluster>) {
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
     let released = Instant::now();
     holder.send("release");
-    // Time enough to find the records apart.
+    // Enough time to find the records apart.
     let early = holder.line(Duration::from_millis(100));
     while cluster.move_key(slot, source, target) {}
     cluster.close_slot(slot, source, target);
@@ -80,7 +81,8 @@ fn records_are_apart(round: &mut Round<'_, RedisCluster>) {
     served(round, waiter, released);
 }
 
-/// A slot is left half moved for longer than a lease: what is held is renewed, and a newcomer is refused in time.
+/// A slot stays half moved for longer than a lease: a held lock is renewed, and a newcomer is
+/// refused in time.
 fn slot_half_moved(round: &mut Round<'_, RedisCluster>) {
     const TTL: Duration = Duration::from_secs(2);
     let mut holder = round.holder(TTL);

@@ -24,7 +24,7 @@ pub(crate) struct Commands<L: Locks> {
     resource: MultiplexedConnection,
     held: Option<Holding<L::Held>>,
     many: Vec<L::Held>,
-    // Acquires that are not polled, each with the visit that is to follow.
+    // Acquires that are not being polled, each with the visit that will follow.
     begun: VecDeque<(Visit, Begun<L::Held>)>,
     releasing: Option<JoinHandle<Result<(), String>>>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Commands<L: Locks> {
 /// An acquire that was polled once.
 type Begun<H> = Pin<Box<dyn Future<Output = Result<H, String>> + Send>>;
 
-/// A lock that is held, and how far its visit has come.
+/// A lock that is held, and the progress of its visit.
 struct Holding<H> {
     guard: H,
     visit: Visit,
@@ -57,7 +57,7 @@ impl<L: Locks> Commands<L> {
         }
     }
 
-    /// Runs one command and says what comes next.
+    /// Runs one command and returns the next step.
     pub(crate) async fn run(&mut self, command: &str) -> Next {
         Next::Answer(match &command.split(' ').collect::<Vec<_>>()[..] {
             ["mode", mode @ ..] => {
@@ -118,7 +118,7 @@ impl<L: Locks> Commands<L> {
             }
             ["stall", time] => {
                 let (held, time) = (self.held.take().expect("a lock is held"), millis(time));
-                // In a task of its own, which only the acquire wakes.
+                // In its own task, which only the acquire wakes.
                 let stalling = tokio::spawn(async move { (held.guard.stall(time).await, held) });
                 let (outcome, held) = stalling.await.expect("it does not panic");
                 self.held = Some(held);
@@ -207,7 +207,7 @@ impl<L: Locks> Commands<L> {
         self.keep(self.visit(&call.name), outcome)
     }
 
-    /// Acquires and releases, and retains the lease for a time after that.
+    /// Acquires and releases, and retains the lease for a time after the release.
     async fn retain(&self, call: Call) -> String {
         let outcome = self.locks().acquire(&call).await;
         let words = grant(&outcome);
@@ -311,7 +311,7 @@ fn written(taken: RedisResult<bool>) -> &'static str {
     }
 }
 
-/// Key, ttl and wait.
+/// Parses a key, a ttl and a wait.
 fn call(words: &[&str]) -> Call {
     match words {
         [key, ttl, wait] => Call::new(key, millis(ttl), millis(wait)),

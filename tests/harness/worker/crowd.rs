@@ -1,4 +1,4 @@
-//! Many locks, or many callers of one.
+//! Many locks, or many callers of one lock.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use tokio::task::{JoinSet, LocalSet};
 use super::locks::{Call, Held, Locks};
 use super::visit::{Manner, Visit};
 
-/// Has `callers` tasks ask for one lock, one after the other, and visit the resource in their turn.
+/// `callers` tasks ask for one lock, one after the other, and visit the resource in their turn.
 /// Returns `crowded N` if they were served in the order in which they asked, and the exception
 /// otherwise.
 pub(crate) async fn crowd(
@@ -87,7 +87,7 @@ pub(crate) async fn release_all<H: Held>(mut all: Vec<H>) -> Result<(), String> 
     callers.join_all().await.into_iter().collect()
 }
 
-/// Acquires and releases a lock, again and again.
+/// Acquires and releases a lock repeatedly.
 pub(crate) async fn cycle(locks: &impl Locks, call: &Call, times: usize) -> Result<(), String> {
     for _ in 0..times {
         locks.acquire(call).await?.release().await?;

@@ -18,7 +18,7 @@ pub(crate) struct Hammer {
     pub(crate) end: End,
 }
 
-/// The condition on which a task begins no other visit.
+/// When a task begins no further visits.
 #[derive(Debug, Clone)]
 pub(crate) enum End {
     After(Duration),

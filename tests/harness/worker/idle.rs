@@ -25,10 +25,10 @@ pub(crate) fn wall_clock() -> u64 {
     time.map_or(0, |time| time.as_secs())
 }
 
-/// The number of sockets that are no unix sockets; 0 if there is no /proc. A runtime that was built with
-/// support for signals has unix sockets of its own, and another package of the build may ask for that.
-/// The kernel's list of those is short. Its list of TCP sockets walks a table of all, which takes CPU
-/// time.
+/// The number of sockets, without unix sockets; 0 if there is no /proc. A runtime with support for
+/// signals has its own unix sockets, and another package of the build may enable that feature. The
+/// kernel's list of unix sockets is short, while its list of TCP sockets walks a whole table, which
+/// takes CPU time.
 fn sockets() -> usize {
     let Ok(descriptors) = fs::read_dir("/proc/self/fd") else {
         return 0;

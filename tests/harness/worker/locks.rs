@@ -7,28 +7,29 @@ use super::mode::Mode;
 use super::visit::Visit;
 use crate::wait;
 
-/// A call for a lock. Clients of other kinds hold one lock at a time, without a token, and retain none.
+/// A call for a lock. Clients of other kinds hold one lock at a time, without a token, and do not
+/// retain leases.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
-    /// The lock as its test names it.
+    /// The lock's name in the test.
     pub(crate) name: String,
     /// Its keys, in the order of the call.
     pub(crate) keys: Vec<String>,
     pub(crate) ttl: Duration,
     pub(crate) wait: Duration,
     pub(crate) token: Token,
-    /// For how long its client retains the lease after the release.
+    /// How long its client retains the lease after the release.
     pub(crate) retain: Duration,
 }
 
-/// When a call asks for its token.
+/// When a call requests its token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token {
-    /// With the lock for half of the names, and after it for the others.
+    /// Together with the lock for half of the names, and after it for the others.
     ByName,
     WithLock,
     AfterLock,
-    /// Its holder may [ask](Held::mint) later.
+    /// Its holder may [request](Held::mint) it later.
     Never,
 }
 
@@ -45,7 +46,7 @@ impl Call {
         }
     }
 
-    /// The same call with its token at another time.
+    /// The same call, with its token requested at another time.
     pub(crate) fn with(self, token: Token) -> Self {
         Self { token, ..self }
     }
@@ -55,19 +56,21 @@ impl Call {
 pub(crate) trait Locks: Clone + Send + Sync + 'static {
     type Held: Held;
 
-    /// The same client, whose calls from now on hold their locks so. Other kinds always hold them alone.
+    /// The same client, whose later calls hold their locks in this mode. Other kinds always hold
+    /// them exclusively.
     fn in_mode(self, _mode: Mode) -> Self {
         self
     }
 
-    /// How its calls hold their locks.
+    /// The mode in which its calls hold their locks.
     fn mode(&self) -> Mode {
         Mode::Plain
     }
 
     fn acquire(&self, call: &Call) -> impl Future<Output = Result<Self::Held, String>> + Send;
 
-    /// One visit under the lock, as a service would make it. The inner failure is the resource's.
+    /// One visit under the lock, as a service would make it. The inner failure comes from the
+    /// resource.
     fn run(
         &self,
         call: &Call,
@@ -92,7 +95,7 @@ pub(crate) trait Held: Send + Sync + 'static {
         0
     }
 
-    /// Asks for the token that the lock lacks.
+    /// Requests the token that the lock lacks.
     fn mint(&mut self) -> impl Future<Output = Result<(), String>> + Send {
         async { Ok(()) }
     }
@@ -100,7 +103,7 @@ pub(crate) trait Held: Send + Sync + 'static {
     /// Whether the client still considers it held.
     fn is_valid(&self) -> bool;
 
-    /// Runs a body that blocks its thread for a time, and then awaits for ever.
+    /// Runs a body that blocks its thread for a time, and then awaits forever.
     fn stall(&self, time: Duration) -> impl Future<Output = Result<(), String>> + Send {
         async move {
             wait::block(time);
@@ -110,7 +113,7 @@ pub(crate) trait Held: Send + Sync + 'static {
 
     fn renew(&mut self) -> impl Future<Output = Result<(), String>> + Send;
 
-    /// Goes on as a reader.
+    /// Becomes a reader.
     fn downgrade(self) -> impl Future<Output = Result<Self, String>> + Send
     where
         Self: Sized,

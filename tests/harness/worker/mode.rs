@@ -1,10 +1,10 @@
-//! How a worker's calls hold their locks.
+//! The mode in which a worker's calls hold their locks.
 
 use std::time::Duration;
 
 use crate::shares::{READ, Share};
 
-/// How a worker's calls hold their locks.
+/// The mode in which a worker's calls hold their locks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum Mode {
     /// As without a mode.
@@ -12,7 +12,7 @@ pub(crate) enum Mode {
     Plain,
     /// As a writer.
     Write,
-    /// For at least so long, even if the body ends before.
+    /// With this minimum hold, even if the body ends earlier.
     AtLeast(Duration),
     /// As a reader, or with permits.
     Share(Share),
@@ -35,7 +35,7 @@ impl Mode {
         }
     }
 
-    /// What is taken of the lock beside others; none if it is held alone.
+    /// How much of the lock is taken; none if it is held exclusively.
     pub(crate) fn share(self) -> Option<Share> {
         match self {
             Self::Plain | Self::Write | Self::AtLeast(_) => None,

@@ -12,7 +12,7 @@ use super::visit::Visit;
 use crate::shares::Share;
 use crate::wait;
 
-/// The client under test, and how its calls hold their locks.
+/// The client under test, and the mode in which its calls hold their locks.
 #[derive(Clone)]
 pub(crate) struct Ours {
     client: LockClient,
@@ -80,7 +80,8 @@ impl Locks for Ours {
     }
 }
 
-/// Whether a worker asks for the token of a lock of this name together with the lock, and not after it.
+/// Whether a worker requests the token of a lock with this name together with the lock, rather than
+/// after it.
 pub(crate) fn comes_with_token(key: &str) -> bool {
     key.bytes().last().is_some_and(|last| last % 2 == 0)
 }

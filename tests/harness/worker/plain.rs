@@ -1,8 +1,8 @@
-//! The lock of most tutorials: `SET NX PX`, polled, released by a compare-and-delete script. On several servers it is
-//! Redlock: a majority of them must have it.
+//! The lock of most tutorials: `SET NX PX`, polled, released by a compare-and-delete script. On
+//! several servers it is Redlock: a majority of them must grant it.
 //!
-//! This lock has no renewal, no deadline of its own and no fencing token. The harness must detect its failures:
-//! otherwise it would not detect failures of the crate, either.
+//! This lock has no renewal, no local deadline and no fencing token. The harness must detect its
+//! failures: otherwise it would not detect failures of the crate either.
 
 use std::hash::{BuildHasher, RandomState};
 use std::process;
@@ -94,7 +94,7 @@ impl PlainHeld {
         Ok(has_majority)
     }
 
-    /// Deletes the lock where it is this owner's. The number of servers that had it.
+    /// Deletes the lock where this owner has it. Returns the number of servers that had it.
     async fn delete(&mut self) -> RedisResult<usize> {
         let mut delete = redis::cmd("EVAL");
         delete.arg(DELETE).arg(1).arg(&self.key).arg(&self.owner);
@@ -109,8 +109,8 @@ impl PlainHeld {
         servers > self.connections.len() / 2
     }
 
-    /// The time between two polls. On several servers it is random, so that two clients that got in each other's way do
-    /// not do so again.
+    /// The time between two polls. On several servers it is random, so that two clients that
+    /// collided do not collide again.
     fn pause(&self) -> Duration {
         match self.connections.len() {
             1 => STEP,

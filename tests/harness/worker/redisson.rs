@@ -1,7 +1,7 @@
 //! A stand-in for Redisson: the commands of its `RLock`, as versions 3.5 to 4.7 send them.
 //!
-//! It waits as Redisson does, for a message or until the other lease ends. Each message wakes one waiter. It never
-//! polls. Its watchdog renews each third of the lease. It does not reconnect.
+//! It waits like Redisson, for a message or until the other lease ends. Each message wakes one
+//! waiter. It never polls. Its watchdog renews each third of the lease. It does not reconnect.
 
 use std::collections::HashMap;
 use std::process;
@@ -27,12 +27,12 @@ macro_rules! lua {
 /// The message of an unlock.
 const UNLOCKED: &str = "0";
 
-/// Which of Redisson's locks, and in which version.
+/// The kind of Redisson's lock, and its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// `RLock` as of 3.5.
+    /// `RLock` of version 3.5.
     V3_5,
-    /// `RLock` as of 4.7. Since 3.24 an unlock leaves a latch.
+    /// `RLock` of version 4.7. Since 3.24 an unlock leaves a latch.
     V4_7,
     /// `RFairLock`.
     Fair,
@@ -52,7 +52,7 @@ pub(crate) struct RedissonHeld {
     watchdog: JoinHandle<()>,
 }
 
-/// A lock as one thread of Redisson's sees it.
+/// A lock, as one of Redisson's threads sees it.
 #[derive(Clone)]
 struct Lock {
     version: Version,
@@ -62,7 +62,7 @@ struct Lock {
     field: String,
 }
 
-/// The waiters by channel, and how many of them there are.
+/// The waiters by channel, with their number.
 #[derive(Default)]
 struct Channels(Mutex<HashMap<String, (Arc<Semaphore>, usize)>>);
 
@@ -135,7 +135,7 @@ impl Locks for Redisson {
 }
 
 impl Redisson {
-    /// Waits for the lock, subscribed to its channel. Whether it was had in time.
+    /// Waits for the lock, subscribed to its channel. Returns whether it was acquired in time.
     async fn wait(&self, lock: &Lock, ttl: Duration, wait: Duration) -> RedisResult<bool> {
         let started = Instant::now();
         let channel = lock.own_channel();
@@ -158,7 +158,7 @@ impl Redisson {
 }
 
 impl Channels {
-    /// One more waiter on a channel. The first one subscribes.
+    /// Adds a waiter to a channel. The first one subscribes.
     async fn enter(&self, lock: &Lock, channel: &str) -> RedisResult<Arc<Semaphore>> {
         let mut channels = self.0.lock().await;
         let entry = channels
@@ -173,7 +173,7 @@ impl Channels {
         Ok(latch)
     }
 
-    /// One waiter less on a channel. The last one unsubscribes.
+    /// Removes a waiter from a channel. The last one unsubscribes.
     async fn leave(&self, lock: &Lock, channel: &str) -> RedisResult<()> {
         let mut channels = self.0.lock().await;
         if let Some((_, waiters)) = channels.get_mut(channel) {
@@ -203,7 +203,7 @@ impl Channels {
 }
 
 impl Lock {
-    /// None if it is had; else how long to wait for a message.
+    /// None if the lock was acquired; otherwise how long to wait for a message.
     async fn try_lock(&self, ttl: Duration, wait: Duration) -> RedisResult<Option<Duration>> {
         let lease = millis(ttl);
         let remaining: Option<i64> = match self.version {
@@ -273,7 +273,8 @@ impl Lock {
         }
     }
 
-    /// A script with its text each time: the rights of the locks have no SCRIPT LOAD, which `redis::Script` sends.
+    /// Sends a script by its source each time: the rights of the locks exclude SCRIPT LOAD, which
+    /// `redis::Script` sends.
     async fn call<T: redis::FromRedisValue>(
         &self,
         script: &str,
@@ -290,7 +291,7 @@ impl Lock {
             .await
     }
 
-    /// The name as it ends the names beside it.
+    /// The hash tag that ends the names of the related keys.
     fn tag(&self) -> String {
         match self.name.contains('{') {
             true => self.name.clone(),
@@ -302,7 +303,7 @@ impl Lock {
         format!("redisson_lock__channel:{}", self.tag())
     }
 
-    /// The channel that this thread waits on.
+    /// The channel on which this thread waits.
     fn own_channel(&self) -> String {
         match self.version {
             Version::V3_5 | Version::V4_7 => self.channel(),

@@ -1,4 +1,4 @@
-//! Callers with a runtime of their own, which blocks or ends.
+//! Callers with their own runtime, which blocks or ends.
 
 use std::future::{Future, pending};
 use std::thread;
@@ -19,7 +19,7 @@ pub(crate) async fn alone<T: Send + 'static>(
     receiver.await.ok()
 }
 
-/// Completes `work` on a runtime of its own, and drops the runtime while one of its tasks still has the
+/// Completes `work` on its own runtime, and drops the runtime while one of its tasks still has the
 /// result.
 pub(crate) async fn abandoned<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,

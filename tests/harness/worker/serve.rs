@@ -19,48 +19,51 @@ use crate::wait::PATIENCE;
 
 /// Serves the commands on standard input, each answered with one line; times are in milliseconds.
 ///
-/// `locks` and `resource` are URLs: where the locks are (maybe behind a proxy), and the server with
-/// the resource that they protect. Behind the first may stand options, after a space each: `replicas=N`, for
-/// which a grant waits, `ttl=MS`, the default of the client, `timeout=MS`, that of its commands, and `ANNOUNCED=PORT`,
-/// where a node of a cluster is found. It ends when its input ends, or when told to.
+/// `locks` is the URL of the locks, perhaps behind a proxy, and `resource` the URL of the server
+/// with the resource that they protect. Options may follow the first, each after a space:
+/// `replicas=N`, the number of replicas that a grant waits for; `ttl=MS`, the client's default;
+/// `timeout=MS`, its command timeout; and `ANNOUNCED=PORT`, the real port of a cluster node. The
+/// worker ends when its input ends, or on command.
 ///
 /// A LOCK is `KEY TTL WAIT`.
 ///
-/// - `mode plain|write|read|permits N [take M]`: how all later calls hold their locks: `ok`. They begin as
-///   `plain`
+/// - `mode plain|write|read|permits N [take M]`: sets how all later calls hold their locks,
+///   initially `plain`: `ok`
 /// - `acquire LOCK`: `held TOKEN`, or `failed KIND MESSAGE`
-/// - `acquire-all LOCK OTHER`: the same for the lock and that of another key together
-/// - `drop LOCK MICROS`: the same for an acquire that is dropped after so long: also `dropped`; what
-///   was held is dropped as well
-/// - `begin LOCK`: an acquire that is polled once, and not again before its `finish`: `begun`, or as
-///   `acquire` if that was enough. There may be several: the first comes first. `begin-fenced LOCK`: the same for a lock
-///   that comes with its token, so that its poll cannot go on to ask for one
-/// - `finish`: awaits it, and answers as `acquire`; `forget`: drops it: `forgotten`
-/// - `begin-release`: `begun`, and does not wait for it; `finish-release`: as `release`
-/// - `stall TIME`: a body under the held lock that blocks for so long in its first poll, and then awaits
-///   for ever: `failed KIND MESSAGE`
+/// - `acquire-all LOCK OTHER`: the same for the lock and the other key's lock together
+/// - `drop LOCK MICROS`: the same for an acquire that is dropped after this time: also `dropped`;
+///   the lock is dropped as well if it was acquired
+/// - `begin LOCK`: an acquire that is polled once, and not again before its `finish`: `begun`, or
+///   like `acquire` if one poll sufficed. Several may be pending: the first is finished first.
+///   `begin-fenced LOCK`: the same for a lock that comes with its token, so that its poll cannot go
+///   on to request one
+/// - `finish`: awaits it, and answers like `acquire`; `forget`: drops it: `forgotten`
+/// - `begin-release`: `begun`, without waiting for it; `finish-release`: like `release`
+/// - `stall TIME`: a body under the held lock that blocks for this time in its first poll, and then
+///   awaits forever: `failed KIND MESSAGE`
 /// - `valid`: `true` or `false`
 /// - `renew`, `release`: `ok`, or `failed KIND MESSAGE`
-/// - `downgrade`: makes the held lock that of a reader: as `acquire`
+/// - `downgrade`: turns the held lock into a reader's: like `acquire`
 /// - `look`, then `write`: one visit to the resource under the held lock: `looked`; `written`, or
 ///   `stale` if a fenced resource refuses it. A visit under a share changes nothing in the resource
 /// - `run LOCK [sleep TIME | block TIME | panic]`: a body that visits the resource and does that in
-///   the middle: `written`, `stale`, `panicked`, or `failed KIND MESSAGE`; `run LOCK persist`: visits it again and
-///   again, until it is dropped
-/// - `run-alone …`: the same on a current-thread runtime of its own
-/// - `abandon LOCK`: acquires on a runtime of its own, which is dropped with the guard in it
+///   the middle: `written`, `stale`, `panicked`, or `failed KIND MESSAGE`; `run LOCK persist`:
+///   visits it repeatedly, until it is dropped
+/// - `run-alone …`: the same on its own current-thread runtime
+/// - `abandon LOCK`: acquires on its own runtime, which is dropped with the guard in it
 /// - `hammer LOCK TASKS TIME`: visits from many tasks, each under the lock: `hammered N`, and for
 ///   each kind of failure ` KIND=N`
-/// - `hammer-until LOCK TASKS KEY`: the same until the resource has a key of this name
+/// - `hammer-until LOCK TASKS KEY`: the same until the resource has a key with this name
 /// - `crowd LOCK CALLERS`: one visit each: `crowded N` if they were served in order
-/// - `cycle LOCK TIMES`: takes the lock and gives it back: `ok`, or `failed KIND MESSAGE`
-/// - `many LOCK COUNT`: a hundred callers take that many locks: `ok`, or `failed KIND MESSAGE`; `together LOCK
-///   COUNT`: the same for that many shares of one lock; `release-many`: gives all of them back
+/// - `cycle LOCK TIMES`: acquires and releases the lock: `ok`, or `failed KIND MESSAGE`
+/// - `many LOCK COUNT`: a hundred callers take that many locks: `ok`, or `failed KIND MESSAGE`;
+///   `together LOCK COUNT`: the same for that many shares of one lock; `release-many`: releases all
+///   of them
 /// - `clock`: the process's wall clock, in seconds
-/// - `idle`: `idle TASKS SOCKETS`, what the process has in use
+/// - `idle`: `idle TASKS SOCKETS`, the resources that the process uses
 /// - `shutdown`: shuts the client down and drops it: `ok`
-/// - `leave`: drops what it holds, and the process ends at once without an answer
-/// - `exit`, `abort`: it ends as it is
+/// - `leave`: drops its locks, and the process ends immediately without an answer
+/// - `exit`, `abort`: ends the process in that way
 pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     let resource = redis::Client::open(resource).expect("the URL is well formed");
     // No fault reaches this server: only a stalled machine delays its answers.
@@ -87,7 +90,7 @@ pub async fn serve(locks: &str, resource: &str, kind: Kind) {
     }
 }
 
-/// A client of a URL with options behind it.
+/// A client for a URL with options after it.
 fn client(locks: &str) -> LockClientBuilder {
     let mut words = locks.split(' ');
     let mut builder = LockClient::builder().url(words.next().expect("there is a URL"));
@@ -119,7 +122,7 @@ fn client(locks: &str) -> LockClientBuilder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Ours,
-    /// This project's, with its locks in Redisson's record.
+    /// This project's client, with its locks in Redisson's record.
     InRedissonsRecord,
     /// A stand-in for Redisson.
     Redisson(Version),
@@ -169,7 +172,7 @@ async fn obey(locks: impl Locks, resource: MultiplexedConnection) {
     }
 }
 
-/// The lines of standard input. A thread of their own reads them, since reading blocks.
+/// The lines of standard input. A separate thread reads them, since reading blocks.
 fn input() -> mpsc::UnboundedReceiver<String> {
     let (sender, receiver) = mpsc::unbounded_channel();
     thread::spawn(move || {

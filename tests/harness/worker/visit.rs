@@ -22,7 +22,7 @@ pub(crate) struct Visit {
     writer: String,
 }
 
-/// What a visit does between reading and writing.
+/// The action of a visit between reading and writing.
 #[derive(Clone, Copy)]
 pub(crate) enum Manner {
     /// Nothing: the round trip leaves enough time for other visits to interfere.
@@ -35,7 +35,8 @@ pub(crate) enum Manner {
     Persist,
 }
 
-/// Between two writes of a body that persists: often enough to be refused while another process has the lock, too.
+/// The time between two writes of a body that persists: short enough to be refused while another
+/// process also has the lock.
 const PAUSE: Duration = Duration::from_millis(5);
 
 impl Visit {
@@ -74,7 +75,7 @@ impl Visit {
             Manner::Brisk => {}
             Manner::Sleep(time) => tokio::time::sleep(time).await,
             Manner::Block(time) => wait::block(time),
-            // Without a message on standard error.
+            // Panics without a message on standard error.
             Manner::Panic => panic::resume_unwind(Box::new("as told")),
             Manner::Persist => loop {
                 self.write(token, seen).await?;

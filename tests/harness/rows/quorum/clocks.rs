@@ -1,4 +1,4 @@
-//! Clocks of nodes and of a client that are wrong.
+//! Wrong clocks of nodes and of a client.
 
 use super::wipes::LEASE;
 use super::*;
@@ -20,7 +20,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// The node whose clock the row sets.
 const CLOCKED: usize = 2;
 
-/// The clock of one node jumps by a minute, in turn ahead and back: its votes do not count.
+/// The clock of one node jumps by a minute, ahead or back in turn: its votes do not count.
 fn quorum_clock_of_a_node(round: &mut QuorumRound<'_>) {
     let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker());
     let (holder, _) = hold(round, holder, LONG);
@@ -42,7 +42,7 @@ fn with_a_clock() -> RedisQuorum {
     clocked(RedisQuorum::DELAY)
 }
 
-/// The least of the steps of a clock is longer than the delay, so that it would be over at once.
+/// The smallest step of a clock exceeds the delay, which would be over immediately.
 fn with_a_short_delay() -> RedisQuorum {
     clocked(MINUTE / 2 - LEASE)
 }
@@ -53,8 +53,8 @@ fn clocked(delay: Duration) -> RedisQuorum {
     RedisQuorum::of(nodes.into_iter().chain([clocked]), delay)
 }
 
-/// The lock is held on two of three nodes. The clock of one of them jumps a minute ahead, so that its record is gone, and
-/// back before any process asks it.
+/// The lock is held on two of three nodes. The clock of one of them jumps ahead by a minute, so
+/// that its record is gone, and back before any process asks the node.
 fn quorum_clock_set_and_back(round: &mut QuorumRound<'_>) {
     let kept = round.number % CLOCKED;
     let third = CLOCKED - 1 - kept;
@@ -71,21 +71,22 @@ fn quorum_clock_set_and_back(round: &mut QuorumRound<'_>) {
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     let end = round.lock.lease_end();
     round.server.nodes[CLOCKED].forward(MINUTE);
-    // A server may delete what is over only when it is asked for it.
+    // A server may delete expired keys only when a command accesses them.
     assert_eq!(round.lock.value(), None);
     round.server.nodes[CLOCKED].back(MINUTE);
     let set = Instant::now();
     round.comes(&mut next, LONG, set, Duration::ZERO);
     round.visit(&mut next);
     assert_eq!(holder.ask("write", PATIENCE), "stale");
-    // One node alone is no majority that could say so.
+    // A single node is no majority that could report it.
     ways[third].refuse(false);
     round.told(&mut holder, end);
     round.release(&mut next);
 }
 
-/// The lock is held on two of three nodes. One of them restarts without its data, its clock behind by half a minute, a
-/// minute or an hour, and the clock is set right while another process asks for the lock.
+/// The lock is held on two of three nodes. One of them restarts without its data, with its clock
+/// behind by half a minute, a minute or an hour. The clock is corrected while another process asks
+/// for the lock.
 fn quorum_clock_late_at_a_restart(round: &mut QuorumRound<'_>) {
     let behind = [MINUTE / 2, MINUTE, HOUR][round.variant];
     let kept = round.number % CLOCKED;
@@ -94,7 +95,7 @@ fn quorum_clock_late_at_a_restart(round: &mut QuorumRound<'_>) {
     let ways = [(); 2].map(|()| round.proxies());
     ways[0][third].refuse(true);
     let urls = ways.each_ref().map(|ways| round.server.url_through(ways));
-    // Not longer than the restart delay.
+    // A ttl must not exceed the restart delay.
     let urls = urls.map(|url| format!("{url} ttl={}", LEASE.as_millis()));
     let [mut old, mut next] = urls.map(|url| round.worker_at(&url));
     next.ask("idle", PATIENCE);
@@ -113,7 +114,8 @@ fn quorum_clock_late_at_a_restart(round: &mut QuorumRound<'_>) {
     ways[0][third].refuse(false);
 }
 
-/// The clock of a waiter is an hour off, in turn ahead and behind: waiters are served in the order in which they came.
+/// The clock of a waiter is an hour off, ahead or behind in turn: waiters are served in the order
+/// in which they came.
 fn quorum_clock_of_a_waiter(round: &mut QuorumRound<'_>) {
     let clock = Clock::new();
     match round.variant {
@@ -123,7 +125,7 @@ fn quorum_clock_of_a_waiter(round: &mut QuorumRound<'_>) {
     let mut holder = round.holder(LONG);
     let (off, right) = (round.worker_by(&clock), round.worker());
     let mut off = round.queued(off, LONG, PATIENCE);
-    // Stamps are as exact as a round trip takes.
+    // Stamps are only as precise as a round trip.
     let mut monitor = round.server.nodes[0].monitor();
     let pid = format!("(pid {})", off.pid());
     wait_until("poll", PATIENCE, || {
@@ -136,8 +138,8 @@ fn quorum_clock_of_a_waiter(round: &mut QuorumRound<'_>) {
     round.let_in(&mut right, Instant::now(), SOON);
 }
 
-/// The token of one node is ahead of those of the others, as after a time when its clock was. The node is killed when
-/// the lock with that token is released: the next token is higher.
+/// The token of one node is ahead of the other nodes' tokens, as after a time with its clock ahead.
+/// The node is killed when the lock with that token is released: the next token is higher.
 fn quorum_node_ahead_killed(round: &mut QuorumRound<'_>) {
     let [ahead, stays, third] = roles(round);
     round.look_at(|quorum| &quorum.nodes[ahead]);
@@ -146,7 +148,7 @@ fn quorum_node_ahead_killed(round: &mut QuorumRound<'_>) {
     round.lock.command::<()>(&["SET", &fence, &token]);
     round.look_at(|quorum| &quorum.nodes[stays]);
     let proxies = round.proxies();
-    // A majority without the node that is ahead would not see its token.
+    // A majority without the node ahead would not see its token.
     proxies[third].refuse(true);
     let holder = round.worker_through(&proxies);
     let mut holder = round.hold(holder, LONG);

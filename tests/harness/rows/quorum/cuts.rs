@@ -8,10 +8,10 @@ rows! {
     E quorum_reply_cut on RedisQuorum::start, walked;
 }
 
-/// One node, behind a proxy, loses requests or their answers: those of an acquire, a release and an `end`, and those of
-/// the commands that give the node away and that write a lost record again.
+/// One node, behind a proxy, loses requests or their answers: acquires, releases and `end`s, and
+/// the commands that yield the node and that restore a lost record.
 fn quorum_reply_cut(round: &mut QuorumRound<'_>) {
-    // What may be left of a command that was cut is ended for some seconds.
+    // The remains of a command that was cut are ended for some seconds.
     let mut sides = vec![acquire_and_release_cut(round)];
     sides.extend(end_cut(round));
     sides.extend(end_cut_at_a_majority(round));
@@ -22,8 +22,8 @@ fn quorum_reply_cut(round: &mut QuorumRound<'_>) {
     }
 }
 
-/// How a command is cut. First it is not: the node learns the script. Otherwise the answer that is cut would be that the
-/// node does not know it.
+/// The ways to cut a command. The first does not cut: the node learns the script. Otherwise the cut
+/// answer would be the error about an unknown script.
 const CUTS: [Cut; 3] = [
     Cut(None),
     Cut(Some(Proxy::cut_next_request)),
@@ -34,7 +34,7 @@ const CUTS: [Cut; 3] = [
 struct Cut(Option<fn(&Proxy, &str)>);
 
 impl Cut {
-    /// Carries out `work`, in which the next command with this pattern is cut.
+    /// Runs `work`, during which the next command with this pattern is cut.
     #[track_caller]
     fn during<T>(self, proxy: &Proxy, pattern: &str, work: impl FnOnce() -> T) -> T {
         let before = proxy.cuts();
@@ -58,7 +58,7 @@ fn acquire_and_release_cut(round: &mut QuorumRound<'_>) -> Side {
             round.granted_next(&side.worker, asked, SOON);
         });
         round.visit(&mut side.worker);
-        // Its command is of the same kind, and not the one to be cut.
+        // Its command is of the same kind, but not the one to cut.
         wait_until("vote of the node", PATIENCE, || {
             lock_at(round, node).is_held_by(&side.worker)
         });
@@ -67,8 +67,8 @@ fn acquire_and_release_cut(round: &mut QuorumRound<'_>) -> Side {
     side
 }
 
-/// An `end` that was cut leaves the last owner on its node until a repeated one arrives: it is of the same process as the
-/// next one, and frees the node then.
+/// An `end` that was cut leaves the last owner on its node until a repeated `end` arrives. Both
+/// owners belong to the same process, and the node is free afterwards.
 fn is_free(round: &QuorumRound<'_>) {
     for node in 0..round.server.nodes.len() {
         let mut lock = lock_at(round, node);
@@ -84,7 +84,7 @@ fn end_cut(round: &mut QuorumRound<'_>) -> [Side; 2] {
     let mut other = Side::new(round);
     for cut in CUTS {
         is_free(round);
-        // On all nodes, or the waiter might have one of them first.
+        // On all nodes, or the waiter might take one of them first.
         side.worker = hold(round, side.worker, LONG).0;
         other.worker = round.queued(other.worker, LONG, PATIENCE);
         round.visit(&mut side.worker);
@@ -95,8 +95,9 @@ fn end_cut(round: &mut QuorumRound<'_>) -> [Side; 2] {
     [side, other]
 }
 
-/// Two of three nodes lose an `end`, or its answer: it is sent again at once, and not after the half second of an end that
-/// is not answered in time. Once out of some, since a busy machine takes its time.
+/// Two of three nodes lose an `end`, or its answer: it is sent again immediately, not after the
+/// half second of an unanswered end. One such try of several suffices, since a busy machine may be
+/// slow.
 fn end_cut_at_a_majority(round: &mut QuorumRound<'_>) -> [Side; 2] {
     const QUICK: Duration = Duration::from_millis(300);
     const TRIES: usize = 10;
@@ -141,7 +142,8 @@ fn hold_cut(round: &mut QuorumRound<'_>) -> Side {
             assert_eq!(lock.command::<i64>(&["DEL", &name]), 1);
             wait_until("record of the holder", PATIENCE, || {
                 let is_restored = holder.ask("renew", PATIENCE) == "ok" && lock.is_held_by(holder);
-                // Renewals do not wait for this node: one that came before may have restored the record just now.
+                // Renewals do not wait for this node: an earlier one may have just restored the
+                // record.
                 if is_restored && cut.0.is_some() && proxy.cuts() == cuts {
                     lock.command::<i64>(&["DEL", &name]);
                     return false;
@@ -157,7 +159,7 @@ fn hold_cut(round: &mut QuorumRound<'_>) -> Side {
 
 fn yield_cut(round: &mut QuorumRound<'_>) -> impl Iterator<Item = Side> {
     let nodes @ [_, yielded, third] = roles(round);
-    // New processes: those that have had slow answers may have another order than the one in which they ask.
+    // New processes: slow answers may have changed the order in which the earlier ones ask.
     let sides = CUTS.map(|cut| {
         let [mut first, mut second] = [Side::new(round), Side::new(round)];
         split(round, [&mut first, &mut second], nodes);
@@ -167,7 +169,7 @@ fn yield_cut(round: &mut QuorumRound<'_>) -> impl Iterator<Item = Side> {
         let reached = Instant::now();
         cut.during(&second.proxies[yielded], &yielding, || {
             first.proxies[yielded].heal();
-            // Another attempt may have to begin.
+            // Another attempt may be necessary.
             round.granted_next(&first.worker, reached, Duration::from_secs(2));
         });
         round.visit(&mut first.worker);

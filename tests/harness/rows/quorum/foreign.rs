@@ -22,7 +22,7 @@ fn quorum_foreign(round: &mut QuorumRound<'_>) {
     round.visit(&mut ours);
     round.release(&mut ours);
 
-    // One task of this crate: where several wait, the lock is handed on and is never free.
+    // One task of this crate: with several waiters, the lock would be handed off and never be free.
     let mut workers = [theirs, round.worker_of(Kind::Plain), ours];
     for worker in &mut workers {
         worker.send(&round.command("hammer", LONG, PATIENCE, "1 700"));

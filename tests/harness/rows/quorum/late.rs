@@ -1,4 +1,4 @@
-//! Commands that arrive when their sender has lost patience.
+//! Commands that arrive after their sender has given up on them.
 
 use super::split::{Side, split};
 use super::*;
@@ -11,8 +11,8 @@ rows! {
     E quorum_hold_late on RedisQuorum::start, of 2, walked;
 }
 
-/// A process gives a node away, and the command is held back. Then the process has the lock after all, with that node,
-/// and the command arrives: it names another token, and does nothing.
+/// A process yields a node, and the command is held back. Then the process gets the lock after all,
+/// with that node, and the command arrives: it names another token, and does nothing.
 fn quorum_yield_late(round: &mut QuorumRound<'_>) {
     let nodes @ [_, yielded, third] = roles(round);
     // The node learns the script.
@@ -64,8 +64,9 @@ fn quorum_yield_late(round: &mut QuorumRound<'_>) {
     first.proxies[third].heal();
 }
 
-/// A command to one node is held back, and arrives when its sender has released the lock. In turn, it is an acquire, and
-/// another process has the node then; an acquire, and the node is free; and a release. Nothing is left of it.
+/// A command to one node is held back, and arrives after its sender has released the lock. In turn,
+/// it is an acquire while another process has the node, an acquire while the node is free, and a
+/// release. It leaves nothing behind.
 fn quorum_call_late(round: &mut QuorumRound<'_>) {
     let [node, other] = roles(round);
     let (mut lock, mut next) = (lock_at(round, node), round.worker());
@@ -94,8 +95,9 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
             round.release(&mut holder);
         }
         let is_held = || near.has_held(&record[..22]);
-        // An acquire that is not written when the other nodes have granted the lock is not sent any more, and nothing is
-        // while a busy machine has lost the connection. Then again.
+        // An acquire that is not written before the other nodes have granted the lock is never
+        // sent, and neither is anything while a busy machine has lost the connection. In these
+        // cases, try again.
         wait_until("command to the node", PATIENCE, || {
             is_held() || begun.elapsed() > LEFT
         });
@@ -118,7 +120,7 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
     }
     follows_on(round, &mut lock, &mut next, released, is_free);
 
-    // It ends the owner again and again: only the late command is to arrive.
+    // It ends the owner repeatedly: only the late command must arrive.
     holder.stop();
     let mut monitor = round.server.nodes[node].monitor();
     near.heal();
@@ -137,7 +139,8 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
     }
 }
 
-/// The next process has the lock, on this node as well, and is inside; or has left it, and the node is free.
+/// The next process has the lock, on this node as well, and is inside; or has left it, and the node
+/// is free.
 fn follows_on(
     round: &mut QuorumRound<'_>,
     lock: &mut RawLock,
@@ -157,8 +160,9 @@ fn follows_on(
     }
 }
 
-/// A process that reaches this node by two proxies, and the other nodes by one: the first returned one is that before the
-/// node, which keeps what it holds when the way to it is changed.
+/// A process that reaches this node through two proxies, and the other nodes through one each. The
+/// first returned proxy is next to the node, and keeps the bytes that it holds back when the way to
+/// it changes.
 fn one_behind_two(round: &QuorumRound<'_>, node: usize) -> (Proxy, Vec<Proxy>, Worker) {
     let near = round.proxy_to(&round.server.nodes[node]);
     let ways = round.proxies();
@@ -167,11 +171,12 @@ fn one_behind_two(round: &QuorumRound<'_>, node: usize) -> (Proxy, Vec<Proxy>, W
     (near, ways, worker)
 }
 
-/// How long a client takes at most to answer a node that lacks its record, unless something is wrong.
+/// The longest time until a client answers a node that lacks its record, unless something is wrong.
 const LEFT: Duration = Duration::from_secs(2);
 
-/// A holder writes a record again that a node has lost, and the command is held back. It arrives when the holder has
-/// released the lock: in turn, another process has the node then, which is left to it, and the node is free.
+/// A holder restores a record that a node has lost, and the command is held back. It arrives after
+/// the holder has released the lock. In turn, another process has the node, which keeps it, and the
+/// node is free.
 fn quorum_hold_late(round: &mut QuorumRound<'_>) {
     let [node] = roles(round);
     let (mut lock, mut next) = (lock_at(round, node), round.worker());
@@ -183,7 +188,8 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
     let mut monitor = round.server.nodes[node].monitor();
     let boot = boot(&mut lock.connection);
     let command = format!("{token}\r\n$16\r\n{boot}");
-    // Renewals do not wait for this node: one that came before may restore the record instead. Then again.
+    // Renewals do not wait for this node: an earlier one may restore the record instead. Then try
+    // again.
     let mut begun: Option<Instant> = None;
     wait_until("command that writes it again", PATIENCE, || {
         if near.has_held(&command) || begun.is_some_and(|begun| begun.elapsed() < LEFT) {
@@ -191,7 +197,7 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
         }
         near.requests(Mode::Pass);
         lock.command::<i64>(&["DEL", &name]);
-        // The answer to the renewal is kept until the way there is closed.
+        // Holds the answer to the renewal until the way there is closed.
         near.replies(Mode::Hold);
         assert_eq!(holder.ask("renew", PATIENCE), "ok");
         wait_until("renewal", PATIENCE, || {
@@ -214,14 +220,14 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
     near.heal();
     arrives(&mut monitor, &token);
     if is_free {
-        // A minority stops no process.
+        // A minority blocks no process.
         enters(round, &mut next);
     } else {
         assert!(lock.is_held_by(&next), "the node was taken from its holder");
         assert_eq!(next.ask("write", PATIENCE), "written");
         round.release(&mut next);
     }
-    // What the late command wrote is ended, or this finds it.
+    // Whatever the late command wrote is ended, or this finds it.
 }
 
 /// Deletes the record of a holder on a node, and waits until it is there again.

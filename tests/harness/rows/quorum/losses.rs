@@ -8,7 +8,7 @@ rows! {
     F quorum_keys_deleted on RedisQuorum::start;
 }
 
-/// On one node, where another process has it then: it is left to that one, and the holder goes on.
+/// On one node, which another process takes then: that process keeps it, and the holder continues.
 fn quorum_key_deleted(round: &mut QuorumRound<'_>) {
     let [deleted, stays] = roles(round);
     let [next, newcomer] = [round.worker(), round.worker()];
@@ -23,7 +23,8 @@ fn quorum_key_deleted(round: &mut QuorumRound<'_>) {
         round.lock.is_held_by(&next)
     });
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
-    // What writes the record again has its ttl and its token, and then the boot of the node.
+    // The command that restores the record has its ttl and its token, and then the boot of the
+    // node.
     let (label, _) = label_and_token(&record);
     let boot = boot(&mut round.lock.connection);
     let ttl = LONG.as_millis();
@@ -38,7 +39,7 @@ fn quorum_key_deleted(round: &mut QuorumRound<'_>) {
     go_on(round, &mut workers);
 }
 
-/// On two nodes of three: the next process has the lock at once.
+/// On two nodes of three: the next process gets the lock immediately.
 fn quorum_keys_deleted(round: &mut QuorumRound<'_>) {
     let [first, second, stays] = roles(round);
     let [holder, mut next] = [round.worker(), round.worker()];

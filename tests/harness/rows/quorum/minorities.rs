@@ -15,12 +15,12 @@ rows! {
     E quorum_majority_refusing on RedisQuorum::start, of 2;
 }
 
-/// Five nodes whose restart delay a round can wait for.
+/// Five nodes with a restart delay that is short enough for a round.
 fn five_with_a_delay() -> RedisQuorum {
     RedisQuorum::of((0..5).map(|_| RedisServer::builder()), LEASE)
 }
 
-/// A lease, and the restart delay of a row that waits for its end.
+/// A lease, and the restart delay of a row that waits until it is over.
 const LEASE: Duration = Duration::from_secs(2);
 
 /// One of three nodes is killed.
@@ -28,12 +28,12 @@ fn quorum_node_killed(round: &mut QuorumRound<'_>) {
     without_one(round, RedisServer::kill9, RedisServer::restart);
 }
 
-/// One of three nodes is stopped: its sockets stay open, and nothing is answered.
+/// One of three nodes is stopped: its sockets stay open, but answer nothing.
 fn quorum_node_stopped(round: &mut QuorumRound<'_>) {
     without_one(round, |node| node.pause(), |node| node.resume());
 }
 
-/// The network to one of three nodes drops all packets, until they all arrive.
+/// The network to one of three nodes drops all packets; later they all arrive.
 fn quorum_node_cut(round: &mut QuorumRound<'_>) {
     let [away, stays] = roles(round);
     let proxies = round.proxies();
@@ -42,7 +42,7 @@ fn quorum_node_cut(round: &mut QuorumRound<'_>) {
     without(round, stays, &url, |_| cut(), |_| heal());
 }
 
-/// One of three nodes refuses: in turn, it is out of memory, and asks for a password.
+/// One of three nodes refuses commands: in turn, it is out of memory, or asks for a password.
 fn quorum_node_refusing(round: &mut QuorumRound<'_>) {
     let [away, stays] = roles(round);
     let url = round.server.url();
@@ -61,7 +61,7 @@ enum Refusal {
 }
 
 impl Refusal {
-    /// That of the variant.
+    /// The refusal of this variant.
     fn of(round: &QuorumRound<'_>) -> Self {
         match round.variant {
             0 => Self::OutOfMemory,
@@ -93,7 +93,8 @@ fn change_user(node: &RedisServer, rule: &str) {
     ask(&mut node.connection(), &set)
 }
 
-/// Two of five nodes are away: in turn, one is killed and one is stopped, both are cut off, and both refuse.
+/// Two of five nodes are away: in turn, one is killed and one is stopped, both are cut off, and
+/// both refuse.
 fn quorum_minority_of_five(round: &mut QuorumRound<'_>) {
     let [first, second, stays] = roles(round);
     let proxies = round.proxies();
@@ -146,7 +147,7 @@ fn quorum_slow_node(round: &mut QuorumRound<'_>) {
     }
 }
 
-/// As [`without`], for one node that the clients reach directly.
+/// Like [`without`], for one node that the clients reach directly.
 fn without_one(
     round: &mut QuorumRound<'_>,
     fault: fn(&mut RedisServer),
@@ -159,8 +160,8 @@ fn without_one(
     without(round, stays, &url, fault, mend);
 }
 
-/// A process holds the lock, another waits, and a third comes, without some nodes. All of them get it, and none waits for
-/// those nodes.
+/// A process holds the lock, another waits, and a third comes, without some nodes. All of them get
+/// it, and none waits for those nodes.
 fn without(
     round: &mut QuorumRound<'_>,
     stays: usize,
@@ -168,7 +169,7 @@ fn without(
     fault: impl FnOnce(&mut RedisQuorum),
     mend: impl FnOnce(&mut RedisQuorum),
 ) {
-    /// A grant that came after so long would be late.
+    /// A grant after this time would be late.
     const TIMEOUT: Duration = PATIENCE;
     round.look_at(|quorum| &quorum.nodes[stays]);
     let url = format!("{url} timeout={}", TIMEOUT.as_millis());
@@ -201,15 +202,15 @@ fn quorum_majority_away(round: &mut QuorumRound<'_>) {
     };
     let fault = treat(RedisServer::pause, Proxy::black_hole);
     let mend = treat(RedisServer::resume, Proxy::heal);
-    // So long that a busy machine renews it until they are away.
+    // So long that a busy machine renews it until the nodes are away.
     without_a_majority(round, &url, [KEPT, LONG], SOON, "1 of 3", fault, mend);
 }
 
-/// Three of five nodes are killed, and are started again with nothing. They vote when the restart delay is over.
+/// Three of five nodes are killed, and restarted empty. They vote when the restart delay is over.
 fn quorum_majority_killed(round: &mut QuorumRound<'_>) {
     let [stays, away @ ..] = roles::<4>(round);
     round.look_at(|quorum| &quorum.nodes[stays]);
-    // Not longer than the restart delay.
+    // A ttl must not exceed the restart delay.
     let url = format!("{} ttl={}", round.server.url(), LEASE.as_millis());
     let treat = |treat: fn(&mut RedisServer)| {
         move |quorum: &mut RedisQuorum| {
@@ -221,8 +222,9 @@ fn quorum_majority_killed(round: &mut QuorumRound<'_>) {
     without_a_majority(round, &url, [LEASE; 2], LEASE, "2 of 5", fault, mend);
 }
 
-/// Without a majority, the body of a holder ends, and neither a waiter nor a caller that tries is granted the lock. When
-/// the nodes are back, a process is within this limit. The ttls are that of the holder, and that of all others.
+/// Without a majority, the body of a holder ends, and neither a waiter nor a caller that tries is
+/// granted the lock. When the nodes are back, a process gets in within this limit. The ttls are the
+/// holder's, and everybody else's.
 fn without_a_majority(
     round: &mut QuorumRound<'_>,
     url: &str,
@@ -249,7 +251,8 @@ fn without_a_majority(
     round.let_in(&mut next, back, limit);
 }
 
-/// Two of three nodes refuse: in turn, they are out of memory, so that a holder can go on, and ask for a password.
+/// Two of three nodes refuse: in turn, they are out of memory, so that a holder can continue, and
+/// ask for a password.
 fn quorum_majority_refusing(round: &mut QuorumRound<'_>) {
     let [stays, first, second] = roles(round);
     round.look_at(|quorum| &quorum.nodes[stays]);
@@ -265,7 +268,7 @@ fn quorum_majority_refusing(round: &mut QuorumRound<'_>) {
         nodes.for_each(|node| treat(refusal, node));
     };
     nodes(round, Refusal::begin);
-    // What is refused once is not repeated.
+    // A refused command is not repeated.
     let answer = round.attempt(&mut patient, LONG, LONG);
     is_rejected(&answer);
     match refusal {

@@ -6,7 +6,7 @@ rows! {
     E quorum_split_vote_killed on RedisQuorum::start;
 }
 
-/// A process, and what is between it and each node.
+/// A process, and its proxy to each node.
 pub(super) struct Side {
     pub(super) worker: Worker,
     pub(super) proxies: Vec<Proxy>,
@@ -20,8 +20,8 @@ impl Side {
     }
 }
 
-/// Has each of two processes take one node. The third is silent, and the first to ask does not reach the node of the
-/// other, which waits for it.
+/// Two processes take one node each. The third node is silent, and the first process does not reach
+/// the second's node, while the second waits for the first.
 pub(super) fn split(
     round: &QuorumRound<'_>,
     [first, second]: [&mut Side; 2],
@@ -60,7 +60,7 @@ fn quorum_split_vote_killed(round: &mut QuorumRound<'_>) {
     }
     let killed = usize::try_from(round.any_number(0, 3)).expect("it is small");
     sides[killed].worker.kill9();
-    // What the dead process sent arrives, too.
+    // Commands of the dead process arrive, too.
     for proxy in sides.iter().flat_map(|side| &side.proxies) {
         proxy.heal();
     }

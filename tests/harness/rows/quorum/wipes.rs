@@ -24,11 +24,11 @@ fn durable_and_patient() -> RedisQuorum {
 /// A lease that lasts for the rest of a round, however busy the machine is.
 pub(super) const LEASE: Duration = Duration::from_secs(2);
 
-/// The restart delay where a round waits for its end.
+/// The restart delay of rounds that wait for its end.
 const DELAY: Duration = LEASE;
 
-/// The lock is held on two of three nodes, and one of them is emptied: in turn, by a restart and by FLUSHALL. It and the
-/// third node are no majority for another process.
+/// The lock is held on two of three nodes, and one of them is emptied: in turn, by a restart and by
+/// FLUSHALL. That node and the third one are no majority for another process.
 fn quorum_node_wiped(round: &mut QuorumRound<'_>) {
     let wipe = wipe_of(round);
     lost_on_all_but_one(round, |_, node| wipe(node));
@@ -40,13 +40,13 @@ fn quorum_minority_wiped(round: &mut QuorumRound<'_>) {
     lost_on_all_but_one(round, |_, node| wipe(node));
 }
 
-/// The same with a node that comes back with the data of before.
+/// The same with a node that comes back with old data.
 fn quorum_old_data(round: &mut QuorumRound<'_>) {
     write_no_more(round);
     lost_on_all_but_one(round, |_, node| node.restart());
 }
 
-/// The same with a replica in the place of the node, which lacks the lock: it lagged.
+/// The same with a lagging replica in the place of the node, which lacks the lock.
 fn quorum_replica_promoted(round: &mut QuorumRound<'_>) {
     let [_, lost, _] = roles(round);
     let replica = promoted(&round.server.nodes[lost]);
@@ -59,7 +59,7 @@ fn quorum_replica_promoted(round: &mut QuorumRound<'_>) {
     round.server.nodes[lost].restart();
 }
 
-/// The same with two of three nodes, in turn with all of them, which had the lock.
+/// The same with two of three nodes, and in turn with all of them, that had the lock.
 fn quorum_replicas_promoted(round: &mut QuorumRound<'_>) {
     let nodes: [usize; 3] = roles(round);
     let replaced = nodes[..2 + round.variant].iter().copied();
@@ -68,7 +68,8 @@ fn quorum_replicas_promoted(round: &mut QuorumRound<'_>) {
     let ways = round.proxies();
     let url = round.server.url_through(&ways);
     all_lost(round, &url, Next::Comes, |round, old| {
-        // Else it could renew in between, and restore its lock on the first replica while the second node has it.
+        // Otherwise it could renew in between, and restore its lock on the first replica while the
+        // second node has it.
         old.stop();
         for (node, replica) in &replicas {
             ways[*node].redirect(replica.port());
@@ -95,15 +96,15 @@ fn promoted(node: &RedisServer) -> RedisServer {
     replica
 }
 
-/// What the nodes have on disk is what they have now.
+/// Keeps the present data of the nodes on disk: later writes are not saved.
 fn write_no_more(round: &QuorumRound<'_>) {
     for node in &round.server.nodes {
         node.config_set("appendonly", "no");
     }
 }
 
-/// Holds the lock on a majority of the nodes, and has all of these but one lose their data, one after the other. Each of
-/// the two processes reaches them by one of the proxies.
+/// Holds the lock on a majority of the nodes. All of these but one lose their data, one after the
+/// other. Each of the two processes reaches them through one of the proxies.
 fn lost_on_all_but_one(
     round: &mut QuorumRound<'_>,
     mut lose: impl FnMut([&Proxy; 2], &mut RedisServer),
@@ -136,8 +137,8 @@ fn lost_on_all_but_one(
     refuse(false);
 }
 
-/// One node after the other loses its data, until the holder is told: in turn, by a restart, by FLUSHALL, and by a restart
-/// with the data of before.
+/// One node after the other loses its data, until the holder learns of its loss: in turn, by a
+/// restart, by FLUSHALL, and by a restart with old data.
 fn quorum_all_wiped_one_by_one(round: &mut QuorumRound<'_>) {
     write_no_more(round);
     let (wipe, url) = (LOSSES[round.variant], round.server.url());
@@ -145,14 +146,14 @@ fn quorum_all_wiped_one_by_one(round: &mut QuorumRound<'_>) {
         let (mut told, first) = (None, round.number);
         let nodes = &mut round.server.nodes;
         let count = nodes.len();
-        // Where renewals restore the lock in between, the holder goes on for longer.
+        // If renewals restore the lock in between, the holder continues for longer.
         for wiped in 0..MOST_WIPES {
             if wiped >= count && told.is_some() {
                 break;
             }
             let node = &mut nodes[(first + wiped) % count];
             wipe(node);
-            // Else it would have on disk what is restored.
+            // Otherwise the restored record would be on its disk.
             node.config_set("appendonly", "no");
             told = told.or_else(|| old.line(Duration::from_millis(10)));
         }
@@ -160,7 +161,8 @@ fn quorum_all_wiped_one_by_one(round: &mut QuorumRound<'_>) {
     });
 }
 
-/// All nodes lose their data at once: in turn, they are started with nothing, flushed, and started with the data of before.
+/// All nodes lose their data at the same time: in turn, by an empty restart, by a flush, and by a
+/// restart with old data.
 fn quorum_all_wiped(round: &mut QuorumRound<'_>) {
     write_no_more(round);
     let loss = round.variant;
@@ -177,7 +179,7 @@ fn quorum_all_wiped(round: &mut QuorumRound<'_>) {
 
 /// How a node loses its data.
 const LOSSES: [fn(&mut RedisServer); 3] = [RedisServer::restart_empty, flush, RedisServer::restart];
-/// The one of these that does not end the server.
+/// The loss that does not end the server.
 const FLUSH: usize = 1;
 
 /// How the nodes lose their data: in turn, by a restart and by FLUSHALL.
@@ -197,34 +199,35 @@ fn durable() -> RedisQuorum {
     RedisQuorum::of((0..3).map(|_| RedisServer::builder().durable()), DELAY)
 }
 
-/// So many losses take longer than a lease.
+/// This many losses take longer than a lease.
 const MOST_WIPES: usize = 1_000;
 
-/// When another process asks for the lock.
+/// When the other process asks for the lock.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     /// Before a majority loses it.
     Waits,
-    /// At once after that.
+    /// Immediately after that.
     Comes,
 }
 
-/// A process holds the lock, another asks for it, and a majority of the nodes loses it by `lose`, which returns the
-/// holder's answer if it has come by then.
+/// A process holds the lock, another asks for it, and `lose` makes a majority of the nodes lose it.
+/// `lose` returns the holder's answer if it has come by then.
 fn all_lost(
     round: &mut QuorumRound<'_>,
     url: &str,
     is_next: Next,
     lose: impl FnOnce(&mut QuorumRound<'_>, &Worker) -> Option<String>,
 ) {
-    // Not longer than the restart delay.
+    // A ttl must not exceed the restart delay.
     let url = format!("{url} ttl={}", LEASE.as_millis());
     let [mut old, mut next] = [round.worker_at(&url), round.worker_at(&url)];
     // Long enough that the old body would write in between.
     let run = round.command("run", LEASE, PATIENCE, "sleep 100");
     next.ask("idle", PATIENCE);
     persist(round, &mut old, LEASE);
-    // Else what a slow node was asked by then would be sent again to the server in its place, which would have the lock.
+    // Otherwise a request to a slow node would be sent again to its replacement, which would then
+    // have the lock.
     held_by_all(round, &old);
     if is_next == Next::Waits {
         next.send(&run);
@@ -239,7 +242,8 @@ fn all_lost(
     assert_eq!(visited.as_deref(), Some("written"));
 }
 
-/// One node is restarted with nothing while the lock is held: it has the lock again after the next renewal.
+/// One node is restarted empty while the lock is held: it has the lock again after the next
+/// renewal.
 fn quorum_restart_while_held(round: &mut QuorumRound<'_>) {
     /// Its renewals are four seconds apart, and a busy machine adds less than that.
     const TTL: Duration = Duration::from_secs(12);
