@@ -15,7 +15,7 @@ parts: cycle attribute spread server instructions handoff crash transfers curve 
 --write      writes the figures of all parts between the marks `<!-- figures -->` of the page
              lock-runtime/src/docs/performance.md below ROOT, and the plot to pictures/transfers.svg there";
 
-/// The parts to measure, and where the page is that has the figures.
+/// The parts to measure, and the path of the page with the figures.
 #[derive(Debug, Default)]
 pub(crate) struct Args {
     pub(crate) parts: Vec<&'static Part>,

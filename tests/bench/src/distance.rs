@@ -1,8 +1,9 @@
 //! A network between clients and a server: messages arrive later, and in order.
 //!
-//! The proxy of the test harness decides about one chunk at a time and reads no further meanwhile. Two consecutive
-//! messages therefore arrive a delay apart. Over a real distance they travel together. One thread carries those of all
-//! connections, so that on a machine of few cores its own work is a small part of what is measured.
+//! The test harness's proxy decides about one chunk at a time and reads nothing meanwhile, so two
+//! consecutive messages arrive a delay apart. Over a real distance they travel together. One thread
+//! carries all connections, so that on a machine of few cores its own work is a small part of the
+//! measured cost.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::thread::set_current_timer_slack;
 
-/// The kernel may wake this thread so much later than it asked for (ns); by default 50 µs.
+/// How much later than requested the kernel may wake this thread (ns); by default 50 µs.
 const SLACK: NonZeroU64 = NonZeroU64::MIN;
 
 /// A loopback port at this distance from the server. It exists until the process ends.
@@ -22,7 +23,7 @@ const SLACK: NonZeroU64 = NonZeroU64::MIN;
 pub(crate) struct Distance(SocketAddr);
 
 impl Distance {
-    /// `way` is the time from client to server, and equally the way back.
+    /// `way` is the time from client to server, and also the time back.
     pub(crate) fn start(port: u16, way: Duration) -> Distance {
         let [distance] = Distance::start_all([port], way);
         distance
@@ -51,7 +52,7 @@ impl Distance {
 struct Lane {
     from: TcpStream,
     to: TcpStream,
-    /// What is on its way, and when it arrives. Nothing is the end of the connection.
+    /// The chunks in flight, with their arrival times. An empty chunk is the end of the connection.
     chunks: VecDeque<(Instant, Vec<u8>)>,
     is_read: bool,
 }
@@ -69,7 +70,7 @@ impl Lane {
         }
     }
 
-    /// Reads what has come. It does not block, since something has.
+    /// Reads the available bytes. It does not block, since there are some.
     fn read(&mut self, buffer: &mut [u8], way: Duration) {
         let length = self.from.read(buffer).unwrap_or(0);
         self.is_read = length > 0;
@@ -77,7 +78,7 @@ impl Lane {
         self.chunks.push_back(chunk);
     }
 
-    /// Writes what arrives by now. Returns when the next chunk does.
+    /// Writes the chunks that have arrived. Returns when the next one arrives.
     fn write(&mut self) -> Option<Instant> {
         loop {
             let (due, chunk) = self.chunks.front()?;
@@ -94,7 +95,7 @@ impl Lane {
     }
 }
 
-/// Carries what comes through these ports to the servers behind them, and back.
+/// Carries bytes between these ports and the servers behind them.
 fn carry(doors: &[(TcpListener, u16)], way: Duration) {
     set_current_timer_slack(Some(SLACK)).expect("a thread may set its own");
     let mut lanes: Vec<Lane> = Vec::new();
@@ -110,7 +111,7 @@ fn carry(doors: &[(TcpListener, u16)], way: Duration) {
         let mut sockets: Vec<PollFd<'_>> = doors_open.collect();
         let open = lanes.iter().filter(|lane| lane.is_read);
         sockets.extend(open.map(|lane| PollFd::new(&lane.from, PollFlags::IN)));
-        // An interruption is as good as an arrival.
+        // An interruption is treated like an arrival.
         let _ = poll(&mut sockets, rest.as_ref());
         let ready: Vec<bool> = sockets.iter().map(|fd| !fd.revents().is_empty()).collect();
         let open = lanes.iter_mut().filter(|lane| lane.is_read);

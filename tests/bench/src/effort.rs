@@ -5,17 +5,18 @@ use std::time::Duration;
 /// Rounds, cycles and times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// Rounds of each comparison with a floor; medians are of these.
+    /// Rounds of each comparison with a floor; the figures are medians over them.
     pub(crate) rounds: usize,
     /// Cycles of a round.
     pub(crate) cycles: usize,
     /// Cycles of a round over a network.
     pub(crate) far_cycles: usize,
-    /// Cycles whose instructions are counted: more cycles take longer, and are no more exact.
+    /// Cycles whose instructions are counted: additional cycles would take longer without adding
+    /// precision.
     pub(crate) instructed: usize,
     /// The time of a round with many tasks.
     pub(crate) slice: Duration,
-    /// Rounds of waiting peers, and their time: their waits are longer than this project's.
+    /// Rounds of waiting peers, and their time: peers wait longer than this project's client.
     pub(crate) peer_rounds: usize,
     pub(crate) peer_slice: Duration,
     /// Hand-offs from a release to a grant.
@@ -23,7 +24,7 @@ pub(crate) struct Effort {
     pub(crate) peer_handoffs: usize,
     /// Holders that are killed.
     pub(crate) crashes: u32,
-    /// Locks that one process holds, and how long it is watched while it holds them.
+    /// Locks that one process holds, and how long it is observed meanwhile.
     pub(crate) held: usize,
     pub(crate) watch: Duration,
     /// The most waiters of one process.

@@ -1,4 +1,4 @@
-//! Several processes that want one lock.
+//! Several processes that compete for one lock.
 
 use std::env;
 use std::fs;
@@ -37,7 +37,7 @@ impl Field {
         }
     }
 
-    /// Has that many tasks of each process take turns.
+    /// That many tasks of each process take turns.
     pub(crate) fn race(&mut self, key: &str, tasks: u32, window: Window) -> Log {
         let Window { begin, start, end } = window;
         let file = |first: u32| self.folder.path().join(format!("{first}"));
@@ -78,7 +78,8 @@ pub(crate) fn racer(runtime: &Runtime, kind: &str, url: &str) {
     }
 }
 
-/// A process that uses locks on one server and a resource on another one, as the test harness does.
+/// A process that uses locks on one server and a resource on another, like the test harness's
+/// workers.
 pub(crate) fn worker(locks: &RedisServer, resource: &RedisServer) -> Worker {
     spawn(&[WORKER, &locks.url(), &resource.url()])
 }

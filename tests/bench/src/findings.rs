@@ -23,7 +23,7 @@ pub(crate) struct Findings {
     question: &'static str,
     rows: Vec<Row>,
     pub(crate) points: Vec<Point>,
-    /// Conditions that must hold on any machine, and do not.
+    /// Conditions that must hold on any machine, but do not.
     pub(crate) broken: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Point {
     pub(crate) rate: f64,
 }
 
-/// A number, its goal, and how it is shown.
+/// A number, its goal, and its text.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     goal: String,
@@ -56,7 +56,7 @@ impl Findings {
         self.question = question;
     }
 
-    /// Values that belong together, such as those of two settings, and their floor.
+    /// Values that belong together, such as the values of two settings, and their floor.
     pub(crate) fn figure<const N: usize>(
         &mut self,
         name: impl Into<String>,
@@ -90,7 +90,7 @@ impl Findings {
         });
     }
 
-    /// Records a condition that must hold on any machine, if it does not.
+    /// Records a condition that must hold on any machine, if it fails.
     pub(crate) fn demand(&mut self, holds: bool, what: impl Into<String>) {
         if !holds {
             self.broken.push(what.into());
@@ -116,7 +116,7 @@ impl Findings {
 pub(crate) const NONE: &str = "–";
 
 impl Row {
-    /// What the peers need for the same.
+    /// The peers' cost of the same work.
     pub(crate) fn peers(&mut self, text: impl fmt::Display) {
         self.fields[HEAD.len() - 1] = text.to_string();
     }
@@ -139,7 +139,7 @@ impl Value {
         }
     }
 
-    /// A figure that cannot be measured here, and why.
+    /// A figure that cannot be measured here, with the reason.
     pub(crate) fn unmeasured(most: f64, why: &str) -> Value {
         Value {
             is_reached: None,
@@ -157,7 +157,7 @@ impl Value {
         Value::at_most(most, time.as_secs_f64() * 1e6)
     }
 
-    /// Shown with the measurement behind it: `1.23 (50 µs)`.
+    /// Shown with the measurement: `1.23 (50 µs)`.
     pub(crate) fn of(self, what: impl fmt::Display) -> Value {
         let shown = format!("{} ({what})", self.shown);
         Value { shown, ..self }

@@ -70,7 +70,8 @@ fn write(file: &Path, text: &str) {
     written.unwrap_or_else(|error| panic!("{} cannot be written: {error}", file.display()));
 }
 
-/// Goes on as the same program on the first core that this process may use. Returns where there is no `taskset`.
+/// Continues as the same program on the first core that this process may use. Returns if there is
+/// no `taskset`.
 fn keep_to_one_core(words: &[String]) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut fields = status.lines().filter_map(|line| line.split_once(':'));

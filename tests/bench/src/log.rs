@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::stats::{float, rate};
 
-/// One body under the lock. Times are those of the [clock](crate::clock) that all processes share.
+/// One body under the lock. Times are readings of the [clock](crate::clock) that all processes
+/// share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Visit {
     /// The task of the body.
@@ -13,11 +14,11 @@ pub(crate) struct Visit {
     pub(crate) token: u64,
     /// When the body began.
     pub(crate) entered: u64,
-    /// When the body had ended, before the release.
+    /// When the body ended, before the release.
     pub(crate) left: u64,
 }
 
-/// The time of a race. It is measured from `start` on, when all callers are waiting.
+/// The time of a race. The measurement begins at `start`, when all callers are waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) begin: u64,
@@ -59,7 +60,8 @@ impl Log {
         rate(transfers(self.entered_between(from, to)), time)
     }
 
-    /// The longest time between two bodies that began in a part of the race, or between one of them and its end.
+    /// The longest time between two bodies that began in a part of the race, or between a body and
+    /// the end of that part.
     pub(crate) fn longest_gap(&self, from: u64, to: u64) -> Duration {
         let visits = self.entered_between(from, to).iter();
         let mut moments = vec![from];
@@ -79,8 +81,8 @@ impl Log {
         sum.powi(2) / (float(shares.len()) * squares)
     }
 
-    /// The number of bodies and tokens that exclusion forbids: of bodies that began before the last one had ended, and of
-    /// tokens that were not higher than the last one.
+    /// The number of bodies and tokens that exclusion forbids: bodies that began before the
+    /// previous one had ended, and tokens that were not higher than the previous one.
     pub(crate) fn violations(&self) -> usize {
         let pairs = self.visits.windows(2);
         let of = |pair: &[Visit]| {
@@ -101,7 +103,7 @@ fn transfers(visits: &[Visit]) -> usize {
     pairs.filter(|pair| pair[0].task != pair[1].task).count()
 }
 
-/// The visits to a process, for another process: a line for each.
+/// Serialises the visits for another process: one line each.
 pub(crate) fn write(visits: &[Visit]) -> String {
     let line = |visit: &Visit| {
         let Visit {
@@ -135,7 +137,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Bodies of 5 ns that begin at these times of two seconds, of which the second is measured.
+    /// Bodies of 5 ns that begin at these times, in two seconds the second of which is measured.
     fn log(tasks: u32, visits: &[(u32, u64)]) -> Log {
         let window = Window {
             begin: 0,

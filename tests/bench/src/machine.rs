@@ -25,8 +25,8 @@ pub(crate) fn machine() -> String {
     format!("{cores} cores of {model}, Linux {kernel}, {version} on the same machine")
 }
 
-/// The number of threads that wanted a core in the last minute. Figures of a busy machine are
-/// unreliable, and the output must show that.
+/// The load average of the last minute. Figures of a busy machine are unreliable, and the output
+/// must show that.
 pub(crate) fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split(' ').next().unwrap_or_default().to_owned()

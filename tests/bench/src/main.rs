@@ -1,11 +1,12 @@
 //! `cargo run --release -p lock-bench`: see `lock-bench --help`.
 //!
-//! Prints figures, each beside its goal and its floor: the least that the same work can cost on this
-//! machine, measured alternately in the same run. They depend on the machine and are not asserted. What does not, such as
-//! commands, bytes and allocations, is asserted by the test `cost`.
+//! Prints each figure with its goal and its floor: the least that the same work can cost on this
+//! machine, measured alternately in the same run. They depend on the machine and are not asserted.
+//! The test `cost` asserts the costs that do not, such as commands, bytes and allocations.
 //!
 //! On a machine with several cores, waking a thread on another core costs more than a lock. So the
-//! figures are measured on one core, server included: this program starts itself anew with `taskset`.
+//! figures are measured on one core, including the server: this program restarts itself with
+//! `taskset`.
 
 mod args;
 mod clock;

@@ -19,7 +19,7 @@ impl Meter {
         names.iter().map(|name| stat(&info, name, "calls")).sum()
     }
 
-    /// The time that it has spent in these commands.
+    /// The time that the server has spent in these commands.
     pub(crate) fn time(&mut self, names: &[&str]) -> Duration {
         let info = self.info("commandstats");
         let micros = names.iter().map(|name| stat(&info, name, "usec")).sum();

@@ -1,6 +1,7 @@
-//! The page that has the figures.
+//! The page with the figures.
 
-/// The page, below the root of the repository. It is part of the guide, so it must be in the folder of its package.
+/// The page, relative to the root of the repository. It is part of the guide, so it must be in the
+/// folder of its package.
 pub(crate) const PAGE: &str = "lock-runtime/src/docs/performance.md";
 
 /// The plot that the page shows.
@@ -9,7 +10,7 @@ pub(crate) const PLOT: &str = "lock-runtime/src/docs/pictures/transfers.svg";
 /// The marks before and after the figures.
 const MARK: &str = "<!-- figures -->\n";
 
-/// The text with other figures; `None` if it has no place for them.
+/// Replaces the figures in the text; `None` if it has no place for them.
 pub(crate) fn with_figures(text: &str, figures: &str) -> Option<String> {
     let [before, _, after] = parts(text)?;
     Some(format!("{before}{MARK}{figures}{MARK}{after}"))

@@ -1,4 +1,4 @@
-//! Two operations that are timed side by side.
+//! Two operations that are timed alternately.
 
 use std::time::{Duration, Instant};
 
@@ -36,12 +36,12 @@ impl<C: Contestant> Work for Cycle<C> {
     }
 }
 
-/// The times of both.
+/// The times of both operations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
     ours: Duration,
     pub(crate) floor: Duration,
-    /// The median of the rounds' ratios, each of two medians.
+    /// The median of the rounds' ratios. Each ratio compares two medians.
     ratio: f64,
 }
 
@@ -51,10 +51,11 @@ impl Pair {
     }
 }
 
-/// The length of a slice, after which the other operation has its turn: both meet the same conditions.
+/// The number of cycles after which the other operation has its turn: both meet the same
+/// conditions.
 const SLICE: usize = 100;
 
-/// Times both operations, in alternating slices of so many cycles a round.
+/// Times both operations, in alternating slices, with this many cycles per round.
 pub(crate) async fn pair(effort: Effort, times: usize, ours: impl Work, floor: impl Work) -> Pair {
     // For work that is done once, such as loading a script.
     for _ in 0..SLICE {

@@ -1,7 +1,7 @@
 //! The floor of a transfer: a message from one client to another.
 //!
-//! Two tasks, each with a connection that is subscribed to a channel of its own, answer each other's
-//! PUBLISH. A client cannot notify another through the server for less than a message.
+//! Two tasks, each with a connection that is subscribed to its own channel, answer each other's
+//! PUBLISH. A client cannot notify another through the server with less than one message.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl Player {
                 }
             }
         };
-        // The task ends with the time.
+        // The task ends when the time is over.
         let _ = timeout_at(until, game).await;
         heard
     }

@@ -17,11 +17,11 @@ const BOTTOM: f64 = 366.0;
 /// The distance between the names of two curves.
 const LINE: f64 = 17.0;
 
-/// Curves keep these colours in the order in which they come. They are distinct on white and on black,
-/// and for readers who do not distinguish red and green.
+/// Curves keep these colours in their order. They are distinct on white and on black, and for
+/// readers with red-green colour blindness.
 ///
-/// Inside an HTML page, the text has the page's colour, and the picture fits its column. As a picture of its own, which
-/// `:root` recognises, the picture follows the reader's preference.
+/// Inside an HTML page, the text has the page's colour, and the picture fits its column. As a
+/// standalone picture, which `:root` recognises, it follows the reader's preference.
 const STYLE: &str = "\
 .plot:root { color: #24292f } .plot:not(:root) { max-width: 100%; height: auto } \
 .plot text { font: 13px system-ui, sans-serif; fill: currentColor } \
@@ -32,7 +32,7 @@ const STYLE: &str = "\
 .plot .c5 { stroke: #cc79a7 } \
 @media (prefers-color-scheme: dark) { .plot:root { color: #e6edf3 } }";
 
-/// The picture, which is the same for the same points.
+/// The picture, which depends only on the points.
 pub(crate) fn svg(points: &[Point]) -> String {
     let scale = Scale::of(points);
     let mut picture = format!(
@@ -73,7 +73,7 @@ fn path(class: &str, line: &str) -> String {
     format!("<path class=\"{class}\" d=\"{line}\"/>\n")
 }
 
-/// The names of contestants have nothing to escape.
+/// Contestants' names contain nothing to escape.
 fn text(x: f64, y: f64, anchor: &str, text: &str) -> String {
     format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>\n")
 }
@@ -106,7 +106,7 @@ impl Scale {
         BOTTOM - (rate.max(1.0).log10() - low) / (high - low) * (BOTTOM - TOP)
     }
 
-    /// The powers of ten that have a horizontal line.
+    /// The powers of ten with a horizontal line.
     fn powers(&self) -> impl Iterator<Item = u32> {
         let (low, high) = self.rates;
         (0..20).filter(move |&power| (low..=high).contains(&f64::from(power)))
@@ -128,7 +128,7 @@ fn waiters(points: &[Point]) -> Vec<u32> {
     waiters
 }
 
-/// The points of each contestant, in the order in which they come.
+/// The points of each contestant, in the order of the input.
 fn curves(points: &[Point]) -> Vec<(&str, Vec<&Point>)> {
     let mut curves: Vec<(&str, Vec<&Point>)> = Vec::new();
     for point in points {

@@ -29,7 +29,7 @@ impl Window {
     }
 }
 
-/// The log of a race between so many tasks of this process alone.
+/// The log of a race between this many tasks, all in this process.
 pub(crate) async fn log(
     contestant: &impl Contestant,
     key: &str,
@@ -39,7 +39,8 @@ pub(crate) async fn log(
     Log::new(window, tasks, race(contestant, key, 0, tasks, window).await)
 }
 
-/// Has tasks `first` and so on, that many of them, take the lock in turns until the time is over. Returns their visits.
+/// `tasks` tasks, numbered from `first`, take the lock in turns until the time is over. Returns
+/// their visits.
 pub(crate) async fn race(
     contestant: &impl Contestant,
     key: &str,
@@ -60,7 +61,7 @@ async fn turns<C: Contestant>(contestant: &C, key: &str, task: u32, window: Wind
     sleep_until(window.begin).await;
     let turns = async {
         loop {
-            // The log compares the tokens of all turns, so each of them asks for one.
+            // The log compares the tokens of all turns, so each turn requests one.
             let (held, token) = contestant.acquire_fenced(key).await;
             let entered = now();
             // The body: it records its visit.
@@ -73,8 +74,8 @@ async fn turns<C: Contestant>(contestant: &C, key: &str, task: u32, window: Wind
             contestant.release(held).await;
         }
     };
-    // The time ends the task. There is one timer per task: one per turn would take a good part of a
-    // local turn's time.
+    // The timer ends the task. There is one timer per task: one per turn would take a large part of
+    // a local turn's time.
     let _over: Result<(), _> = tokio::time::timeout_at(instant(window.end), turns).await;
     visits
 }

@@ -35,7 +35,7 @@ impl Flavour {
     }
 }
 
-/// Completes work that blocks its thread at every wait, on this thread and without a runtime.
+/// Completes work that blocks its thread instead of waiting, on this thread and without a runtime.
 pub(crate) fn without_runtime<T>(work: impl Future<Output = T>) -> T {
     let mut context = Context::from_waker(Waker::noop());
     match pin!(work).poll(&mut context) {

@@ -21,14 +21,14 @@ impl Times {
         self.percentile(100)
     }
 
-    /// The time that this many percent do not exceed.
+    /// The time that this percentage of the times do not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let rank = (self.0.len() * percent).div_ceil(100);
         self.0[rank.max(1) - 1]
     }
 }
 
-/// The middle value; for an even number of values, the mean of the two in the middle.
+/// The middle value; for an even number of values, the mean of the middle two.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     assert!(!values.is_empty(), "nothing was measured");

@@ -1,6 +1,7 @@
 //! A table in Markdown that is readable as text.
 
-/// Aligned columns. The first row is the head; a row with a single field is a heading of those below it.
+/// Aligned columns. The first row is the head; a row with a single field is a heading for the rows
+/// below it.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let (head, rows) = rows.split_first().expect("there is a head");
     let full = || {

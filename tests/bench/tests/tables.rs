@@ -1,5 +1,6 @@
-//! The program itself, with the least effort: whether each part works and measures the figures of the page, and
-//! whether the counts hold that do not depend on the machine. The program fails if they do not.
+//! Runs the program itself with the least effort, and checks that each part works, that all figures
+//! of the page are measured, and that the counts hold that do not depend on the machine. The
+//! program fails if they do not.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +10,8 @@ const PAGE: &str = "lock-runtime/src/docs/performance.md";
 const PLOT: &str = "lock-runtime/src/docs/pictures/transfers.svg";
 const MARK: &str = "<!-- figures -->\n";
 
-/// What stands in the first column, and how often: numbers of locks and waiters depend on the effort.
+/// The entries of the first column with their counts: numbers of locks and waiters depend on the
+/// effort.
 fn figures(text: &str) -> Vec<String> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| "));
     let names = rows.filter_map(|row| row.split(" | ").next());

@@ -5,10 +5,9 @@ use lock_runtime::LockGuard;
 use super::rslock::Rslock;
 use super::{Contestant, Ours};
 
-/// The kinds of contestants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// This project's client, strictly in the order of arrival.
+    /// This project's client, strictly in order of arrival.
     InOrder,
     /// This project's client with its defaults: at most 16 local turns.
     Ours,
@@ -39,7 +38,7 @@ impl Kind {
         matches!(self, Kind::InOrder | Kind::Ours)
     }
 
-    /// The commands that it sends, without those that its scripts run inside the server.
+    /// The commands that it sends, without commands inside scripts.
     pub(crate) fn commands(self) -> &'static [&'static str] {
         if self.is_ours() {
             &["evalsha", "eval", "delifeq", "delex"]

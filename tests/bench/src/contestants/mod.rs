@@ -1,19 +1,20 @@
 //! Lock clients, all measured by the same code.
 //!
-//! Peers are crates that wait for a lock of one Redis server and have an async interface that works:
+//! Peers are crates that wait for a lock of one Redis server and have a working async interface:
 //!
 //! - `rslock` 0.10, with its defaults and with short retries.
 //!
-//! Other crates were considered in November 2026, by their sources alone, and left out:
+//! Other crates were considered in November 2026, based only on their sources, and left out:
 //!
-//! - `async-redis-lock` 0.4 and 0.3 ask for Rust 1.89, and for a `uuid` that does, which would take
-//!   the place of lock-runtime's in the same lock file. 0.2 makes a connection for each release, and
-//!   blocks its thread for that.
+//! - `async-redis-lock` 0.4 and 0.3 require Rust 1.89, and a `uuid` that does, which would replace
+//!   lock-runtime's in the shared lock file. 0.2 opens a connection for each release, and blocks
+//!   its thread for that.
 //! - `distributed-lock-redis` 0.2 does not wait on a single server: its `acquire` tries once.
-//! - `redisson` 0.1 asks redis for native TLS, which is OpenSSL on Linux; `deny.toml` forbids that.
-//! - `redis-lock` 0.5 needs redis 0.27. Its lock with an acquire and a release makes a connection for
-//!   each of them; its other one takes the future that it runs, and renews nothing.
-//! - `rust_redlock` 0.4 blocks. So does `redlock` 2.0 between two tries, in its async function as well.
+//! - `redisson` 0.1 enables redis's native TLS, which is OpenSSL on Linux; `deny.toml` forbids it.
+//! - `redis-lock` 0.5 needs redis 0.27. Its lock with an acquire and a release opens a connection
+//!   for each of them; its other lock takes a future to run, and renews nothing.
+//! - `rust_redlock` 0.4 blocks. So does `redlock` 2.0 between two tries, even in its async
+//!   function.
 
 mod any;
 mod ours;
@@ -28,7 +29,7 @@ pub(crate) use raw_quorum::RawQuorum;
 
 use std::time::Duration;
 
-/// The lease of all contestants; only a crash would reach its end.
+/// The lease of all contestants; only a crash would outlast it.
 pub(crate) const TTL: Duration = Duration::from_millis(TTL_MILLIS);
 pub(crate) const TTL_MILLIS: u64 = 30_000;
 
@@ -43,7 +44,7 @@ pub(crate) trait Contestant: Clone + Send + Sync + 'static {
     /// Waits for the lock.
     fn acquire(&self, key: &str) -> impl Future<Output = Self::Held> + Send;
 
-    /// Releases it, and waits until that is done.
+    /// Releases it, and waits for the result.
     fn release(&self, held: Self::Held) -> impl Future<Output = ()> + Send;
 
     /// Waits for the lock together with its fencing token; 0 if it has none.

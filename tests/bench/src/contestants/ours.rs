@@ -8,7 +8,7 @@ use super::{Contestant, TTL, WAIT};
 pub(crate) struct Ours(pub(crate) LockClient);
 
 impl Ours {
-    /// A client with the default options, including the label; only the wait is longer.
+    /// A client with the default options, including the label, but with a longer wait.
     pub(crate) async fn connect(url: &str) -> Ours {
         Ours::with(url, |builder| builder).await
     }
@@ -29,7 +29,7 @@ impl Contestant for Ours {
 
     async fn acquire(&self, key: &str) -> LockGuard {
         let acquire = self.0.lock(key).acquire();
-        acquire.await.expect("the lock can be had")
+        acquire.await.expect("the lock can be acquired")
     }
 
     async fn release(&self, held: LockGuard) {
@@ -38,14 +38,14 @@ impl Contestant for Ours {
 
     async fn acquire_fenced(&self, key: &str) -> (LockGuard, u64) {
         let acquire = self.0.lock(key).fenced().acquire();
-        let held = acquire.await.expect("the lock can be had");
+        let held = acquire.await.expect("the lock can be acquired");
         let token = held.fencing_token().await;
         let token = token.expect("it came with the lock").get();
         (held, token)
     }
 }
 
-/// The same client, whose callers ask for a token with each lock.
+/// The same client, whose callers request a token with each lock.
 #[derive(Clone, Debug)]
 pub(crate) struct Fenced(pub(crate) Ours);
 

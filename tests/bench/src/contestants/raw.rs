@@ -1,4 +1,4 @@
-//! The floor: the two commands of a hand-made lock, for a caller that knows that it is free.
+//! The floor: the two commands of a hand-made lock, for a caller that knows that the lock is free.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(crate) fn unlock<'a>(script: &'a Script, name: &str) -> ScriptInvocation<'a>
     unlock
 }
 
-/// On a busy machine an answer may take longer than the half of a second that is the default.
+/// A longer response timeout than the default of half a second, for a busy machine.
 pub(crate) fn patient() -> AsyncConnectionConfig {
     let config = AsyncConnectionConfig::new().set_connection_timeout(Some(PATIENCE));
     config.set_response_timeout(Some(PATIENCE))
@@ -50,7 +50,7 @@ pub(crate) async fn connection(url: &str, config: AsyncConnectionConfig) -> Mult
     connection.await.expect("the server accepts connections")
 }
 
-/// The connection lives on the runtime of its caller.
+/// A connection on the runtime of its caller.
 #[derive(Clone)]
 pub(crate) struct Raw {
     connection: MultiplexedConnection,
@@ -61,7 +61,8 @@ impl Raw {
     pub(crate) async fn connect(url: &str) -> Raw {
         let mut connection = connection(url, patient()).await;
         let unlock = Arc::new(unlock_script());
-        // A release that loads it first would come after the next acquire, on a node whose answer nobody awaits.
+        // A release that loads the script first would come after the next acquire, on a node whose
+        // answer nobody awaits.
         unlock
             .prepare_invoke()
             .load_async(&mut connection)

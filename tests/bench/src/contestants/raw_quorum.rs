@@ -1,5 +1,5 @@
-//! The floor of a quorum: the two commands of a hand-made Redlock, on all nodes side by side, for a caller that knows
-//! that it is free.
+//! The floor of a quorum: the two commands of a hand-made Redlock, on all nodes in parallel, for a
+//! caller that knows that the lock is free.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ type Step = Pin<Box<dyn Future<Output = ()> + Send>>;
 #[derive(Clone)]
 pub(crate) struct RawQuorum {
     nodes: Vec<Raw>,
-    /// What is left of earlier steps: the client library does not send a command whose caller is gone.
+    /// The rest of earlier steps: the client library does not send a command whose caller is gone.
     late: Arc<Mutex<Vec<Step>>>,
 }
 

@@ -10,13 +10,13 @@ use super::{Contestant, TTL};
 pub(crate) struct Rslock(LockManager);
 
 impl Rslock {
-    /// With its defaults: three tries, with up to 200 ms between two of them, again and again.
+    /// With its defaults: three tries, up to 200 ms apart, repeated until one succeeds.
     pub(crate) fn new(url: &str) -> Rslock {
         Rslock(LockManager::new(urls(url)))
     }
 
-    /// With the shortest retries: it waits a whole number of milliseconds below this. Ten are better
-    /// with more than a hundred waiters, and worse with a few.
+    /// With the shortest retries: it waits for a random whole number of milliseconds below this.
+    /// Ten are better with more than a hundred waiters, and worse with a few.
     pub(crate) fn tuned(url: &str) -> Rslock {
         let mut manager = LockManager::new(urls(url));
         manager.set_retry(u32::MAX, Duration::from_millis(2));
@@ -24,7 +24,7 @@ impl Rslock {
     }
 }
 
-/// Those of each node of a quorum.
+/// The URLs of the nodes of a quorum.
 fn urls(url: &str) -> Vec<String> {
     match url.strip_prefix("redlock://") {
         Some(hosts) => hosts
@@ -40,7 +40,7 @@ impl Contestant for Rslock {
 
     async fn acquire(&self, key: &str) -> LockGuard {
         let acquire = self.0.acquire(key, TTL);
-        acquire.await.expect("the lock can be had")
+        acquire.await.expect("the lock can be acquired")
     }
 
     async fn release(&self, held: LockGuard) {

@@ -1,4 +1,4 @@
-//! The attribute beside a hand-written guard, and calls inside other ones.
+//! The attribute compared with a hand-written guard, and calls inside other calls.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::stats::Times;
 
 const ID: u64 = 42;
 
-/// Nested calls that are timed together, since a single one is too short.
+/// Nested calls that are timed together, since one is too short.
 const NESTED: u32 = 1_000;
 
 #[distributed_lock(key = "order:<id>", client = client)]
@@ -59,7 +59,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     inside_another(findings);
 }
 
-/// The inner calls find the lock held by their caller.
+/// The inner calls find that their caller holds the lock.
 #[distributed_lock(key = "order:<id>", client = client)]
 async fn outer(client: &LockClient, id: u64, calls: u32) -> Result<Duration, LockError> {
     ship(client, id, calls).await
@@ -93,7 +93,8 @@ async fn ship(client: &LockClient, id: u64, calls: u32) -> Result<Duration, Lock
     Ok(start.elapsed() / calls)
 }
 
-/// In memory, where a call takes a thirtieth of the time, so that the comparison of the orders shows.
+/// In memory, where a call takes a thirtieth of the time, so that the cost of comparing the orders
+/// is visible.
 fn inside_another(findings: &mut Findings) {
     let (inside, alone) = Flavour::CurrentThread.run(async {
         let client = LockClient::memory();

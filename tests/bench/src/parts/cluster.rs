@@ -1,7 +1,7 @@
-//! Locks on a cluster of three primaries with a replica each, beside raw commands on the same node, and beside one
-//! server.
+//! Locks on a cluster of three primaries with a replica each, compared with raw commands on the
+//! same node, and with one server.
 //!
-//! All nodes share the cores of the machine, so that figures of throughput on several nodes would be figures of the
+//! All nodes share the cores of the machine, so throughput on several nodes would measure only the
 //! machine.
 
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
 }
 
 fn cycle(findings: &mut Findings, cluster: &RedisCluster, effort: Effort) {
-    // The node that has the floor's lock: the way to both is the same.
+    // The node that has the floor's lock: both are equally far away.
     let node = cluster.nodes[cluster.first_owner(RAW)].url();
     let url = cluster.url();
     let pair = Flavour::CurrentThread.run(async move {
@@ -86,7 +86,7 @@ fn replicas(findings: &mut Findings, cluster: &RedisCluster, effort: Effort) {
     findings.pair(row, 2.2, pair);
 }
 
-/// How much longer than the promotion of a replica a caller waits, and how long that takes.
+/// How much longer than a replica's promotion a caller waits, and how long the promotion takes.
 fn failover(effort: Effort, fault: fn(&mut RedisServer)) -> [Duration; 2] {
     let (mut late, mut promotions) = (Vec::new(), Vec::new());
     // Each takes five seconds.

@@ -19,7 +19,8 @@ struct Round {
 }
 
 impl Contest {
-    /// So many rounds of a race, which gets a key, alternately with the floor. Counts the commands to these servers.
+    /// This many rounds of a race, which gets a key, alternating with the floor. Counts the
+    /// commands to these servers.
     pub(super) fn hold(
         rounds: usize,
         kind: Kind,
@@ -29,7 +30,7 @@ impl Contest {
     ) -> Contest {
         let rounds = (0..rounds).map(|round| {
             let before = sent_to(servers, kind);
-            // A new lock each time, so that records that peers leave behind do no harm.
+            // A new lock each time, so that leftover records of peers do no harm.
             let log = race(&format!("{kind:?}:{round}"));
             let commands = sent_to(servers, kind) - before;
             let floor = floor();
@@ -42,7 +43,7 @@ impl Contest {
         Contest(rounds.collect())
     }
 
-    /// The ratio of transfers to the floor, shown with their rate.
+    /// The ratio of transfers to the floor, shown with the transfers' rate.
     pub(super) fn value(&self, least: f64) -> Value {
         let ratio = self.of(|round| round.log.rate() / round.floor);
         Value::at_least(least, ratio).of_rate(self.rate())
@@ -81,7 +82,7 @@ impl Contest {
     }
 }
 
-/// The commands that a kind of client has sent to all servers.
+/// The commands that this kind of client has sent to all servers.
 fn sent_to(servers: &[RedisServer], kind: Kind) -> u64 {
     let sent = |server| Meter::new(server).calls(kind.commands());
     servers.iter().map(sent).sum()

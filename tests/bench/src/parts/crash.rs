@@ -27,12 +27,12 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
         let mut waiter = worker(&server, &server);
         waiter.send(&acquire);
         wait_until("waiter in the queue", PATIENCE, || lock.queue().len() == 1);
-        // Each round at another time between two renewals, which come each third of the ttl.
+        // Each round at a different time between two renewals, which come each third of the ttl.
         let age = TTL / 3 * round / rounds;
         wait_until("moment to kill", PATIENCE, || rest(&mut lock) <= TTL - age);
 
         holder.kill9();
-        // The lease is not renewed any more, so the server ends it at this time.
+        // The lease is no longer renewed, so the server ends it at this time.
         let end = Instant::now() + rest(&mut lock);
         let answer = waiter.line(PATIENCE).expect("the waiter is served");
         let granted = Instant::now();

@@ -1,4 +1,5 @@
-//! Transfers per second against the number of waiters: the points of the plot, and what many waiters slow down.
+//! Transfers per second against the number of waiters: the points of the plot, and the slowdown by
+//! many waiters.
 
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ fn points(findings: &mut Findings, effort: Effort) {
         for round in 0..ROUNDS {
             floor.push(runtime.block_on(ping_pong(&url, slice)));
             for ((kind, contestant), rates) in contestants.iter().zip(&mut rates) {
-                // Peers that sleep have one, longer round.
+                // Sleeping peers have one, longer round.
                 let time = match (kind.is_ours(), round) {
                     (true, _) => slice,
                     (false, 0) => effort.peer_slice,
@@ -61,7 +62,7 @@ fn points(findings: &mut Findings, effort: Effort) {
     }
 }
 
-/// Without local turns, which are no hand-offs.
+/// Without local turns, which are not hand-offs.
 fn growth(findings: &mut Findings, effort: Effort) {
     let (server, runtime) = (RedisServer::start(), Flavour::MultiThread.runtime());
     let contestant = runtime.block_on(Kind::InOrder.connect(&server.url()));

@@ -25,7 +25,8 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     far(findings, &server, effort);
 }
 
-/// Beside the floor, and beside the peer in the same run: their ratios to the floor do not compare them.
+/// Compared with the floor, and with the peer in the same run: their ratios to the floor would not
+/// compare them.
 fn time(findings: &mut Findings, server: &RedisServer, effort: Effort) {
     let url = server.url();
     let ([plain, fenced], to_rslock) = Flavour::CurrentThread.run(async move {

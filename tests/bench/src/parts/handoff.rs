@@ -1,7 +1,7 @@
-//! The time from a release to the next holder, which waits in another client.
+//! The time from a release until the next holder, in another client, has the lock.
 //!
-//! Both clients are in this process, so that one clock measures both ends. They share the background
-//! thread, but no connection and no message.
+//! Both clients are in this process, so that one clock measures both ends. They share the
+//! background thread, but no connection and no message.
 
 use std::mem::swap;
 use std::time::{Duration, Instant};
@@ -88,7 +88,7 @@ async fn queued(raw: &mut MultiplexedConnection) {
     }
 }
 
-/// A random time in the sleep of a polling client.
+/// A random time within the sleep of a polling client.
 fn pause(round: usize) -> Duration {
     let spread = u64::try_from(round * 37 % 41).expect("it is small");
     Duration::from_millis(20 + spread)

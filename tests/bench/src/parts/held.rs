@@ -21,7 +21,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     held(findings, "", &server.url(), effort.held, effort, 25.0);
 }
 
-/// So many locks with a ttl of 30 s, and the goal for the time that they take.
+/// This many locks with a ttl of 30 s, and the goal for the time to acquire and release them.
 pub(super) fn held(
     findings: &mut Findings,
     place: &str,
@@ -63,7 +63,7 @@ async fn part_of_a_core(url: String, count: usize, watch: Duration) -> f64 {
     part
 }
 
-/// The CPU time so far of the background thread.
+/// The CPU time of the background thread so far.
 fn background() -> Duration {
     let tasks = fs::read_dir("/proc/self/task").expect("this is Linux");
     let nanos = tasks.filter_map(|task| {

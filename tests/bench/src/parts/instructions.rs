@@ -1,6 +1,6 @@
-//! The client's instructions and system calls for a cycle, as callgrind and strace count them.
+//! The client's instructions and system calls for a cycle, as counted by callgrind and strace.
 //!
-//! One process makes that many cycles and nothing else, and another makes more: the difference is the
+//! One process runs this many cycles and nothing else, and another runs more: the difference is the
 //! cost of the cycles alone. The server is not counted.
 
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let row = "uncontended cycle, system calls besides send, receive and wait";
     match both(system_calls) {
         Some((ours, floor)) => {
-            // The background wakes up now and then.
+            // The background occasionally wakes up.
             let value = Value::at_most(2.0, (ours * 10.0).round() / 10.0);
             findings.figure(row, [value], Number(floor))
         }
@@ -51,10 +51,10 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     };
 }
 
-/// Counts for this program with these arguments; `None` without the program that counts.
+/// Counts for this program with these arguments; `None` without the counting program.
 type Count = fn(&[&str]) -> Option<f64>;
 
-/// The calls that send, receive and wait: any client makes them.
+/// The system calls that send, receive and wait: any client makes them.
 const NEEDED: [&str; 8] = [
     "sendto",
     "recvfrom",
@@ -66,7 +66,7 @@ const NEEDED: [&str; 8] = [
     "poll",
 ];
 
-/// All but those that are [`NEEDED`].
+/// All system calls except [`NEEDED`].
 fn system_calls(args: &[&str]) -> Option<f64> {
     let counts = counted(args, "strace", |strace, file| {
         let strace = strace.args(["-f", "-c", "-U", "calls,name", "-o"]);
@@ -91,7 +91,7 @@ fn instructions(args: &[&str]) -> Option<f64> {
     sum.trim().parse().ok()
 }
 
-/// What a program writes to a file about this program with these arguments.
+/// The file that a program writes about this program with these arguments.
 fn counted(args: &[&str], by: &str, options: fn(&mut Command, &Path)) -> Option<String> {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let file = folder.path().join("counts");

@@ -25,7 +25,7 @@ use crate::findings::Findings;
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) name: &'static str,
-    /// What its figures answer.
+    /// The question that its figures answer.
     pub(crate) question: &'static str,
     pub(crate) measure: fn(&mut Findings, Effort),
 }

@@ -1,7 +1,7 @@
-//! Shares and several keys, beside a plain lock in the same run: the server's time.
+//! Shares and several keys, compared with a plain lock in the same run: the server's time.
 //!
-//! That is its own count of each command. Pipelines would measure grants of one key within the same 16 µs, which take a
-//! slower path.
+//! The server itself measures each command. Pipelines would measure grants of one key within the
+//! same 16 µs, which take a slower path.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use crate::stats::{float, ratio};
 
 const KEY: &str = "k";
 
-/// Readers of one lock beside which a share is measured.
+/// Readers that already share the lock when a share is measured.
 const CROWD: usize = 10_000;
 
-/// As many locks as one call takes.
+/// The most locks that one call takes.
 const MOST: usize = 32;
 
 pub(super) fn measure(findings: &mut Findings, effort: Effort) {
@@ -45,7 +45,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let memory = Meter::new(&server).memory(&shares) / float(CROWD);
     drop(crowd);
     runtime.block_on(client.shutdown());
-    // Another key: this record is a hash.
+    // A different key: this record is a hash.
     let redisson = Ours::with(&url, |builder| builder.record(LockRecord::Redisson));
     let redisson = runtime.block_on(redisson).0;
     let redisson = cost(&|| redisson.lock("r"));
@@ -76,10 +76,10 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
 /// The server's time for a cycle.
 async fn cost(meter: &mut Meter, cycles: u32, acquire: &dyn Fn() -> Acquire) -> Duration {
     let cycle = async || {
-        let guard = acquire().acquire().await.expect("the lock can be had");
+        let guard = acquire().acquire().await.expect("the lock can be acquired");
         guard.release().await.expect("it was held throughout");
     };
-    // For the server to learn the scripts.
+    // Teaches the server the scripts.
     cycle().await;
     let before = meter.time(Kind::Ours.commands());
     for _ in 0..cycles {
@@ -88,11 +88,10 @@ async fn cost(meter: &mut Meter, cycles: u32, acquire: &dyn Fn() -> Acquire) -> 
     (meter.time(Kind::Ours.commands()) - before) / cycles
 }
 
-/// Shares of the lock.
 async fn crowd(client: &LockClient) -> Vec<LockGuard> {
     let mut guards = Vec::with_capacity(CROWD);
     for _ in 0..CROWD {
-        // Not renewed while others are measured.
+        // The long ttl avoids renewals during the measurement.
         let lock = client.lock(KEY).read().ttl(Duration::from_secs(3_600));
         guards.push(lock.acquire().await.expect("readers share the lock"));
     }

@@ -1,5 +1,5 @@
-//! Locks on a majority of three servers: beside raw commands on all of them, beside one server, and beside rslock as
-//! Redlock.
+//! Locks on a majority of three servers, compared with raw commands on all of them, with one
+//! server, and with rslock as Redlock.
 
 use std::thread;
 use std::time::Duration;
@@ -20,17 +20,17 @@ use crate::pair::{Cycle, Pair, pair};
 use crate::runtimes::Flavour;
 use crate::stats::median;
 
-/// The time to a node, and equally the way back.
+/// The time to a node, and also the time back.
 const WAY: Duration = Duration::from_micros(250);
 
-/// A way that takes so long that the processors of one machine hardly count.
+/// A way so long that the CPU time of one machine hardly counts.
 const LONG_WAY: Duration = Duration::from_micros(2_500);
 
 /// Callers of a race: processes, and tasks of each.
 const PROCESSES: u32 = 4;
 const TASKS: u32 = 4;
 
-/// The tasks of each process where 64 callers want the lock.
+/// The tasks of each process with 64 callers.
 const CROWD: u32 = 16;
 
 pub(super) fn measure(findings: &mut Findings, effort: Effort) {
@@ -53,7 +53,7 @@ fn cycle(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {
     );
 }
 
-/// Uncontended cycles on these nodes, beside raw commands to them.
+/// Uncontended cycles on these nodes, compared with raw commands to them.
 fn beside_raw(hosts: Vec<String>, effort: Effort, cycles: usize) -> Pair {
     Flavour::CurrentThread.run(async move {
         let nodes: Vec<String> = hosts.iter().map(|host| format!("redis://{host}")).collect();
@@ -106,7 +106,7 @@ fn transfers(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {
     row.peers(format_args!("{rslock} / {tuned}"));
 }
 
-/// Races on the nodes and on one server by turns.
+/// Races that alternate between the nodes and one server.
 fn beside_one(quorum: &RedisQuorum, way: Duration, effort: Effort) -> Contest {
     let one = RedisServer::start();
     let url = Distance::start(one.port(), way).url();
@@ -143,7 +143,7 @@ fn node_stops(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {
             field.race(&format!("stopped:{round}"), CROWD, window)
         });
         node.resume();
-        // What was sent to the stopped node is carried out before the next round.
+        // The stopped node carries out the pending commands before the next round.
         sleep(now() + nanos(2 * effort.peer_slice));
         let rate = log.rate_between(window.start, stop);
         ratios.push(log.rate_between(stop, window.end) / rate);

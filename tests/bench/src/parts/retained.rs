@@ -1,4 +1,4 @@
-//! A contended key of one process, whose lease is retained between two calls.
+//! A process's own key, whose lease is retained between two calls.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::pair::{Cycle, KEY, Work, repeat};
 use crate::runtimes::Flavour;
 use crate::stats::{Times, ratio};
 
-/// Longer than any pause between two cycles that are timed.
+/// Longer than any pause between two timed cycles.
 const RETAIN: Duration = Duration::from_secs(5);
 
 pub(super) fn measure(findings: &mut Findings, effort: Effort) {

@@ -1,8 +1,8 @@
 //! The server's CPU time for a cycle.
 //!
-//! The commands of a cycle are sent as they are, many in one write: the time is that of the commands
-//! and hardly that of sockets. Many keys take turns. Two grants of one key within 16 µs would take the
-//! slow path of `acquire`; a client that awaits its answers never has those.
+//! The commands of a cycle are sent unchanged, many in one write, so the time is spent in the
+//! commands and not in sockets. Many keys take turns. Two grants of one key within 16 µs would take
+//! the slow path of `acquire`, which a client that awaits its answers never does.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::stats::ratio;
 
 const KEYS: usize = 200;
 
-/// The end of a record: a space and a label like that of a client with default options.
+/// The end of a record: a space and a label in the form of a client with default options.
 const LABEL: &str = " host-1 (pid 4121)";
 
 pub(super) fn measure(findings: &mut Findings, effort: Effort) {
@@ -49,7 +49,8 @@ struct Bench {
     /// This project's locks: the names of lock, fence and queue.
     records: Vec<[String; 3]>,
     owner: String,
-    /// The arguments of a command that compares and deletes, where the server has one: clients release by it.
+    /// The arguments of the compare-and-delete command, if the server has one: clients then release
+    /// with it.
     deletion: Option<&'static [&'static str]>,
 }
 
@@ -77,7 +78,7 @@ impl Bench {
         }
     }
 
-    /// The server's time for a cycle, over that many with each key.
+    /// The server's time per cycle, over this many cycles with each key.
     fn round(&mut self, cycle: fn(&mut Bench), batches: usize) -> Duration {
         let before = self.meter.cpu();
         for _ in 0..batches {
@@ -101,7 +102,7 @@ impl Bench {
         self.free(&unlocks);
     }
 
-    /// As a client with default options sends it: the number in the record is the time of the client.
+    /// The command of a client with default options: the number in the record is the client's time.
     fn ours(&mut self) {
         const GRANT: &str = " 0001764120000000";
         let mut acquires = Pipeline::with_capacity(KEYS);
@@ -115,7 +116,7 @@ impl Bench {
         self.release(std::iter::repeat_n(GRANT.to_owned(), KEYS));
     }
 
-    /// As a client with default options asks for a token with the lock.
+    /// The command of a client with default options that requests a token with the lock.
     fn fenced(&mut self) {
         let entry = [&*self.owner, LABEL].concat();
         let mut acquires = Pipeline::with_capacity(KEYS);
@@ -131,7 +132,7 @@ impl Bench {
         self.release(grants);
     }
 
-    /// Releases the locks of these flags and numbers.
+    /// Releases the locks with these flags and numbers.
     fn release(&mut self, grants: impl IntoIterator<Item = String>) {
         let mut releases = Pipeline::with_capacity(KEYS);
         for ([lock, ..], grant) in self.records.iter().zip(grants) {

@@ -1,4 +1,4 @@
-//! Many tasks, each with a free lock of its own.
+//! Many tasks, each with its own free lock.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     row.peers(PerSecond(to_rslock[0].other));
 }
 
-/// What each task does.
+/// The work of each task.
 fn of<C: Contestant>(contestant: C) -> impl Fn(usize) -> Cycle<C> {
     move |task| Cycle::of(contestant.clone(), format!("spread:{task}"))
 }
@@ -61,7 +61,7 @@ struct Rates {
     other: f64,
 }
 
-/// One contestant, and another one on the same server.
+/// One contestant, alternating with another on the same server.
 async fn by_turns<A: Work, B: Work>(
     effort: Effort,
     one: impl Fn(usize) -> A,

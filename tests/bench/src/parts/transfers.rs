@@ -1,4 +1,4 @@
-//! Tasks of one process that take one lock in turns, and those of several.
+//! Tasks that take one lock in turns, in one process and in several.
 
 use std::slice;
 
@@ -69,7 +69,8 @@ fn transfers(
     contests
 }
 
-/// Beside the floor, on a runtime of its own. Peers sleep for longer than a slice of this project's client.
+/// Compared with the floor, on its own runtime. Peers sleep for longer than a slice of this
+/// project's client.
 fn hold(
     kind: Kind,
     effort: Effort,
