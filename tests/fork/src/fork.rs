@@ -1,4 +1,4 @@
-//! The only unsafe code of this workspace.
+//! The only unsafe code in this workspace.
 
 use std::io;
 
@@ -9,15 +9,14 @@ pub(crate) enum Forked {
     Parent { child: libc::pid_t },
 }
 
-/// A child that hangs is ended after this many seconds, since its parent may be gone by then.
+/// A child that hangs is killed after this many seconds, since its parent may be gone by then.
 const LONGEST: libc::c_uint = 60;
 
-/// Copies this process. Of its threads, only the calling one exists in the copy.
+/// Copies this process. Only the calling thread exists in the copy.
 #[expect(unsafe_code, reason = "there is no safe `fork`")]
 pub(crate) fn fork() -> io::Result<Forked> {
-    // SAFETY: it takes no arguments. What makes `fork` dangerous are locks that other threads hold
-    // at that moment, which is what this program is about; those of the allocator are taken care of
-    // by libc.
+    // SAFETY: it takes no arguments. `fork` is dangerous because other threads may hold locks at
+    // that moment, which this program tests; libc takes care of the allocator's locks.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {

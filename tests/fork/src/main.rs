@@ -1,6 +1,6 @@
-//! `lock-fork URL`: acquires a lock, forks, and prints what parent and child can do then.
-//! `lock-fork URL runtime`: forks inside a runtime that drives the connection, with a command under way.
-//! `lock-fork URL retained`: forks while a lease is retained.
+//! `lock-fork URL`: acquires a lock, forks, and prints what parent and child can still do.
+//! `lock-fork URL runtime`: forks inside a runtime that drives the connection, with a command in
+//! flight. `lock-fork URL retained`: forks while a lease is retained.
 //!
 //! Each line is `child WHAT: OUTCOME` or `parent WHAT: OUTCOME`.
 
@@ -35,7 +35,7 @@ fn main() {
     }
 }
 
-/// Every operation that needs a server, and those that only seem to need none.
+/// Every operation that needs a server, and some that appear to need none.
 fn child(client: &LockClient, guard: LockGuard, url: &str) {
     let acquire = |key: &str| client.lock(key).wait(Duration::from_secs(5));
     say("child takes a lock", acquire("order:43").acquire_blocking());
@@ -87,7 +87,7 @@ fn parent(guard: LockGuard, child: libc::pid_t) {
     say("parent releases", guard.release_blocking());
 }
 
-/// The child continues its parent's runtime, which has queued a command that is not sent yet.
+/// The child continues its parent's runtime, which has queued a command but not sent it.
 async fn inside_a_runtime(url: &str) {
     let client = LockClient::builder().url(url).build();
     let client = client.expect("the URL is well formed");
@@ -99,7 +99,7 @@ async fn inside_a_runtime(url: &str) {
         let polled = poll_fn(|cx| Poll::Ready(acquire.as_mut().poll(cx))).await;
         match polled {
             Poll::Pending => break acquire,
-            // This thread stood still between the command and the look for its answer.
+            // This thread was stalled between the command and the check for its answer.
             Poll::Ready(guard) => drop(guard.expect("the lock is free")),
         }
         key += 100;

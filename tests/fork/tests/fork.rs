@@ -1,5 +1,5 @@
-//! A forked child has its parent's memory and not its threads. It must neither wait for those threads,
-//! nor touch its parent's locks and connections.
+//! A forked child has its parent's memory but not its threads. It must neither wait for those
+//! threads, nor use its parent's locks and connections.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ fn a_forked_child_gets_errors_and_its_parents_lock_is_untouched() {
     let sent = scripts
         .iter()
         .filter(|command| command.name.starts_with("EVAL"))
-        // A connection that begins asks whether it may run scripts.
+        // A new connection asks whether it may run scripts.
         .filter(|command| !command.text.contains("return(1)"));
     assert!(sent.clone().count() > 3, "it was not renewed");
     let strange: Vec<_> = sent.filter(|command| !command.text.contains(KEY)).collect();
@@ -75,7 +75,7 @@ fn a_child_in_its_parents_runtime_does_not_use_the_connection() {
     }
 }
 
-/// The lease is the parent's, which uses it again without a command.
+/// The lease belongs to the parent, which uses it again without a command.
 #[test]
 fn a_child_does_not_release_a_retained_lease() {
     let server = RedisServer::start();
