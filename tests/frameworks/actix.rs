@@ -1,5 +1,6 @@
-//! Handlers of actix-web. Its route attributes turn the function into a type, so `#[distributed_lock]`
-//! goes below. It also works above, since it is passed on to the function inside.
+//! Handlers of actix-web. Its route attributes turn the function into a type, so
+//! `#[distributed_lock]` goes below. It also works above, since the route attribute passes it on to
+//! the inner function.
 
 use actix_web::http::StatusCode;
 use actix_web::{App, HttpResponse, ResponseError, get, test, web};

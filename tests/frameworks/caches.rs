@@ -1,5 +1,5 @@
-//! `#[cached]`: with `#[distributed_lock]` below, a hit skips the lock; with it above, a hit is under
-//! the lock.
+//! `#[cached]`: with `#[distributed_lock]` below, a cache hit skips the lock; with it above, a hit
+//! still takes the lock.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

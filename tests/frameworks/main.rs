@@ -1,7 +1,7 @@
-//! The attribute on handlers of web frameworks and on functions with a cache, in both orders.
+//! The attribute on web handlers and on cached functions, in both orders.
 //!
-//! Each handler answers whether its lock is held, as seen from a thread of its own; afterwards the lock
-//! is free. A handler that finds its lock taken answers with the failure.
+//! Each handler answers whether its lock is held, as seen from another thread; afterwards the lock
+//! is free. A handler whose lock is busy answers with the failure.
 
 mod actix;
 mod axum;
