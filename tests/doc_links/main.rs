@@ -1,17 +1,17 @@
-//! `doc-links DOC README…`: checks that each link in the pages that rustdoc wrote into the folder `DOC` leads somewhere, and
-//! each link of a `README` into these pages or to a file beside it.
+//! `doc-links DOC README…`: checks that each link in rustdoc's pages in the folder `DOC` leads
+//! somewhere, and each link of a `README` into these pages or to a file next to it.
 //!
-//! Rustdoc checks the links between items. The rest, anchors and addresses above all, nobody checks.
+//! Rustdoc checks the links between items, but not the rest: anchors and addresses above all.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-/// Where the pages are once they are published.
+/// The address of the published pages.
 const PUBLISHED: &str = "https://docs.rs/lock-runtime/latest/";
 
-/// The crates whose pages are read.
+/// The crates whose pages are checked.
 const CRATES: [&str; 2] = ["lock_runtime", "lock_macros"];
 
 fn main() -> ExitCode {
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         eprintln!("broken: {link}");
     }
     println!("{links} links, {} broken", broken.len());
-    assert!(links > 1_000, "these are not all pages");
+    assert!(links > 1_000, "some pages are missing");
     if broken.is_empty() {
         ExitCode::SUCCESS
     } else {
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 
 struct Site {
     doc: PathBuf,
-    /// The ids of the pages that were looked at.
+    /// The ids of the pages that were read.
     ids: HashMap<PathBuf, BTreeSet<String>>,
 }
 
@@ -79,7 +79,7 @@ impl Site {
         if !target.exists() {
             return false;
         }
-        // A source has ids for its lines, made by a script.
+        // A source page has ids for its lines, which a script creates.
         let is_source = target.starts_with(self.doc.join("src"));
         anchor.is_empty() || is_source || self.ids_of(&target).contains(&decoded(anchor))
     }
@@ -92,7 +92,8 @@ impl Site {
     }
 }
 
-/// Links between items in the documentation of other crates' traits, which have their pages where those crates have theirs.
+/// Whether this is a link between items in the documentation of another crate's trait, whose page
+/// that crate has.
 fn is_of_another_crate(link: &str) -> bool {
     link.contains("::") || link.starts_with("dispatcher#")
 }
@@ -119,7 +120,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The values of an attribute of HTML, as rustdoc writes them.
+/// The values of an HTML attribute, as rustdoc writes them.
 fn values<'a>(html: &'a str, attribute: &str) -> impl Iterator<Item = &'a str> {
     let begin = format!(" {attribute}=\"");
     let mut rest = html;
@@ -131,7 +132,7 @@ fn values<'a>(html: &'a str, attribute: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// The targets of `[text](target)` and of `[name]: target`.
+/// The targets of `[text](target)` and `[name]: target`.
 fn links_of_markdown(text: &str) -> impl Iterator<Item = &str> {
     let inline = text.split("](").skip(1);
     let inline = inline.filter_map(|rest| rest.split(')').next());
@@ -154,7 +155,7 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// An anchor or an id without percent signs.
+/// Decodes the percent signs of an anchor or an id.
 fn decoded(anchor: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = anchor.as_bytes();

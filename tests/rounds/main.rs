@@ -1,5 +1,5 @@
-//! `lock-rounds`: plays the fault table with as many rounds as a time allows. `--help` lists the
-//! options.
+//! `lock-rounds`: plays the fault table, with as many rounds as the given time allows. `--help`
+//! lists the options.
 
 use std::process::ExitCode;
 use std::{env, panic};
@@ -7,7 +7,7 @@ use std::{env, panic};
 use harness::rounds::{Plan, play_controls};
 use harness::{Kind, rows};
 
-/// The argument that makes this program a worker of its own.
+/// The argument that makes this program one of its own workers.
 const WORKER: &str = "worker";
 
 fn main() -> ExitCode {
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // The report contains failed rounds, but not where they failed.
+    // The report lists failed rounds, but not where they failed.
     panic::set_hook(Box::new(|failure| eprintln!("{failure}")));
     let report = plan.play(&[&program, WORKER], |row| {
         let violations = row.violations.len();

@@ -1,5 +1,5 @@
-//! `lock-service URL GRACE BODY KEY…`: a service that works under a lock for each key, and shuts down
-//! in an orderly way on SIGTERM. Times are in milliseconds.
+//! `lock-service URL GRACE BODY KEY…`: a service that works under a lock for each key, and shuts
+//! down gracefully on SIGTERM. Times are in milliseconds.
 //!
 //! It prints `entered KEY` when a body begins, `KEY finished` or `KEY failed KIND` when a call has
 //! ended, and `down` at the end.
