@@ -19,7 +19,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let guard = report().wait(Duration::from_secs(2)).acquire().await?;
     println!("Acquired `{}`.", guard.key());
-    // The server mints a token when the holder asks for one. `fenced()` before `acquire` asks together with the lock.
+    // The server mints a token when the holder requests one. `fenced()` before `acquire` requests
+    // it together with the lock.
     println!("  Write with token {}.", guard.fencing_token().await?);
     println!("  Still held, by the local clock: {}.", guard.is_valid());
 

@@ -21,8 +21,9 @@ const TICK: Duration = Duration::from_secs(4);
 
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
-/// The job takes no time, so its lock would be free before the next machine's clock strikes. The minimum hold keeps the lock
-/// taken for longer than clocks differ, and shorter than a tick. Returns `None` if another machine was first.
+/// The job takes no time, so its lock would be free before the next machine's clock strikes. The
+/// minimum hold keeps the lock taken for longer than the clocks differ, but less than a tick.
+/// Returns `None` if another machine was first.
 #[distributed_lock(key = "report", wait = "0s", on_busy = "skip", min_hold = "3s")]
 async fn report(machine: u32) -> Result<Option<()>, LockError> {
     println!("  machine {machine} writes the report.");
@@ -50,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         sleep_until(begin + (hour - 1) * TICK).await;
         println!("It is {hour} o'clock.");
         tick().await?;
-        assert_eq!(RUNS.load(Ordering::SeqCst), hour, "once a tick");
+        assert_eq!(RUNS.load(Ordering::SeqCst), hour, "once per tick");
     }
     println!("The report was written once in each hour.");
     Ok(())

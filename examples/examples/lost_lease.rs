@@ -33,7 +33,7 @@ async fn import(batches: u32) -> Result<u32, LockError> {
     Ok(batches)
 }
 
-/// The same for work that should finish anyway: `on_lost = "finish"` keeps the result.
+/// The same for work that should finish regardless: `on_lost = "finish"` keeps the result.
 #[distributed_lock(
     key = "import",
     ttl = "350ms",

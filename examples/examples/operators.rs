@@ -29,7 +29,7 @@ const ANN: &str = "Basic YW5uOnNlY3JldA==";
 #[derive(Clone)]
 struct User(String);
 
-/// Requires a login: the pages themselves ask for no password.
+/// Requires a login: the pages themselves do not ask for a password.
 async fn log_in(mut request: Request, next: Next) -> Response {
     match request.headers().get(AUTHORIZATION) {
         Some(sent) if sent == ANN => {

@@ -25,7 +25,7 @@ use axum::routing::post;
 use lock_runtime::{LockClient, LockError, distributed_lock};
 use tokio::net::TcpListener;
 
-/// How long locked functions may go on after the signal. Must be shorter than the time until the
+/// How long locked functions may continue after the signal. Must be shorter than the time until the
 /// process is killed: 30 s by default in Kubernetes.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -66,8 +66,9 @@ async fn termination() {
     ctrl_c.await.expect("Ctrl-C can be listened to");
 }
 
-/// Shuts down the server and the locks at the same time. The server stops accepting requests and waits
-/// for those in flight. Their locks end with the grace period at the latest, and so do the requests.
+/// Shuts down the server and the locks at the same time. The server stops accepting requests and
+/// waits for the requests in flight. Their locks end with the grace period at the latest, and so do
+/// the requests.
 async fn serve(listener: TcpListener, service: Router, locks: LockClient) -> io::Result<()> {
     let server = axum::serve(listener, service).with_graceful_shutdown(termination());
     let shutdown = async {
@@ -79,8 +80,9 @@ async fn serve(listener: TcpListener, service: Router, locks: LockClient) -> io:
     Ok(())
 }
 
-/// The wrong way: the server waits for its requests however long they take, and the grace period begins
-/// after that. If the process is killed first, its locks stay taken until their ttls expire.
+/// The wrong way: the server waits for its requests however long they take, and the grace period
+/// begins only after that. If the process is killed first, its locks stay taken until their ttls
+/// expire.
 async fn drain_first(listener: TcpListener, service: Router, locks: LockClient) -> io::Result<()> {
     let server = axum::serve(listener, service).with_graceful_shutdown(termination());
     server.await?;

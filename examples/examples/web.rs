@@ -38,7 +38,7 @@ impl IntoResponse for ApiError {
         let seconds = error.retry_after().map_or(1, |left| left.as_secs() + 1);
         let retry = [(RETRY_AFTER, seconds.to_string())];
         match error.kind() {
-            // No failure of the service: another request holds the lock.
+            // This is not a failure of the service: another request holds the lock.
             LockErrorKind::Busy => {
                 let holder = error.holder().unwrap_or("another process");
                 let text = format!("busy: held by {holder}");
@@ -47,7 +47,7 @@ impl IntoResponse for ApiError {
             LockErrorKind::Unavailable | LockErrorKind::Shutdown => {
                 (StatusCode::SERVICE_UNAVAILABLE, retry).into_response()
             }
-            // The text is for the log, since it may name keys.
+            // The error's text belongs in the log, since it may name keys.
             _ => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         }
     }

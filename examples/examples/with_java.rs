@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::var("LOCK_URL").unwrap_or_else(|_| "memory://".to_owned());
     let locks = LockClient::builder().url(url);
     let warehouse = Warehouse {
-        // The names of Redisson's locks have no prefix.
+        // Redisson's lock names have no prefix.
         with_java: locks
             .prefix("")
             .record(LockRecord::Redisson)

@@ -15,7 +15,7 @@ use saphyr::{LoadableYamlNode, Yaml};
 
 use crate::server::{Server, pause};
 
-/// The port of each service in its container, and of its URL.
+/// The port of each service in its container, and in its URL.
 const PORT: &str = "6379";
 
 struct Compose {
@@ -29,7 +29,7 @@ impl Compose {
         Compose { text }
     }
 
-    /// Replaces the ports in the file by free ones. No port may be a substring of a later one.
+    /// Replaces the ports in the file with free ones. No port may be a substring of a later one.
     fn with_ports<const N: usize>(name: &str, named: [u16; N]) -> (Compose, [u16; N]) {
         let mut compose = Compose::read(name);
         // In two steps, since a free port may equal one in the file.
@@ -57,7 +57,8 @@ impl Compose {
         words_of(documents[0][name]["command"].as_str().expect("a command"))
     }
 
-    /// Starts the program of a service in an empty folder of its own. The program writes its configuration at the first start.
+    /// Starts the program of a service in its own empty folder. The program writes its
+    /// configuration at the first start.
     fn start_configured(&self, service: &str, port: u16, options: &[&str]) -> Server {
         let script = self.script(service);
         let (_, rest) = script.split_once("<<'END'\n").expect("a configuration");
@@ -69,7 +70,7 @@ impl Compose {
         Server::at(port, arguments)
     }
 
-    /// The script of a service that is run by a shell.
+    /// The shell script that a service runs.
     fn script(&self, service: &str) -> String {
         let documents = Yaml::load_from_str(&self.text).expect("the file is YAML");
         let command = &documents[0]["services"][service]["command"];
@@ -77,7 +78,7 @@ impl Compose {
         command[2].as_str().expect("a script").to_owned()
     }
 
-    /// Starts a service's server in an empty folder of its own.
+    /// Starts a service's server in its own empty folder.
     fn start(&self, service: &str, port: u16) -> Server {
         let mut options = self.options(service);
         options.extend(["--dir".to_owned(), folder(service)]);
@@ -147,7 +148,8 @@ fn words_of(command: &str) -> Vec<String> {
     words.collect()
 }
 
-/// Parses a word like compose. Returns none at a character with a meaning in a shell, which ends the command.
+/// Parses a word like compose. Returns none at a character with a meaning in a shell, which ends
+/// the command.
 fn unquoted(word: &str) -> String {
     let quoted = word
         .strip_prefix('\'')
@@ -157,7 +159,7 @@ fn unquoted(word: &str) -> String {
     quoted.unwrap_or(word).to_owned()
 }
 
-/// Starts a server in an empty folder of its own.
+/// Starts a server in its own empty folder.
 fn start(name: &str, mut options: Vec<String>) -> Server {
     options.extend(["--dir".to_owned(), folder(name)]);
     Server::with(&options)
@@ -307,7 +309,7 @@ fn quorum_grants_locks_while_a_node_is_away() {
     cycle().expect("two of three are a majority");
     drop(nodes.next());
     let alone = client.lock("order:42").try_acquire_blocking();
-    let error = alone.expect_err("one of three is none");
+    let error = alone.expect_err("one of three is no majority");
     assert!(
         error.to_string().contains("1 of 3 nodes answered"),
         "{error}"

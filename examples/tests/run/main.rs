@@ -33,7 +33,8 @@ fn program(name: &str) -> PathBuf {
     program
 }
 
-/// Runs an example in memory and on a server, at once. The output must contain the lines in this order.
+/// Runs an example in memory and on a server, in parallel. The output must contain the lines in
+/// this order.
 #[track_caller]
 fn prints(name: &str, expected: &[&str]) {
     let server = Server::start();

@@ -45,7 +45,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // The service has ended by itself, unless the test failed.
+        // The service has ended on its own, unless the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
