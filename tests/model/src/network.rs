@@ -178,7 +178,7 @@ impl Connection {
         self.stop_awaiting_if(number, |kind| !stays(kind));
     }
 
-    /// Drops the answer to a mint whose caller is gone.
+    /// The client no longer awaits a mint, since the caller that requested it is gone.
     pub(crate) fn stop_awaiting_mint(&mut self, number: u8) {
         self.stop_awaiting_if(number, |kind| kind == Kind::Mint);
     }

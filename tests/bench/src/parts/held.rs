@@ -21,7 +21,8 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     held(findings, "", &server.url(), effort.held, effort, 25.0);
 }
 
-/// This many locks with a ttl of 30 s, and the goal for the time to acquire and release them.
+/// This many held locks with a ttl of 30 s, and the goal for the background thread's part of a
+/// core.
 pub(super) fn held(
     findings: &mut Findings,
     place: &str,

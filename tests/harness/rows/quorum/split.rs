@@ -20,8 +20,8 @@ impl Side {
     }
 }
 
-/// Two processes take one node each. The third node is silent, and the first process does not reach
-/// the second's node, while the second waits for the first.
+/// Two processes take one node each, and the third node is silent. The second process queues at the
+/// first's node, while the first does not reach the second's node.
 pub(super) fn split(
     round: &QuorumRound<'_>,
     [first, second]: [&mut Side; 2],
