@@ -94,6 +94,22 @@ fn mistakes_of_all_kinds_are_reported_together() {
 }
 
 #[test]
+fn option_that_does_not_fit_the_others_is_refused_with_the_way_out() {
+    for (args, message) in [
+        (
+            r#"keys = ["a", "b"], retain = "1s""#,
+            "a lease of several locks is never retained: leave `retain` out",
+        ),
+        (
+            r#"key = "a", guard = id"#,
+            "an argument is already named `id`; give the guard another name",
+        ),
+    ] {
+        assert_eq!(errors(args, "fn f(id: u64) -> R { id }"), [message]);
+    }
+}
+
+#[test]
 fn second_attribute_is_refused() {
     let output = expanded(
         "key = \"a\"",

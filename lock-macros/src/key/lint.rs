@@ -297,7 +297,12 @@ mod tests {
 
     #[test]
     fn tagged_key_with_reserved_suffix_is_refused() {
-        assert_eq!(diagnostics("{order}:<id>:f")[0].0, ":f");
+        let found = diagnostics("{order}:<id>:f");
+        assert_eq!(found[0].0, ":f");
+        assert_eq!(
+            found[0].1,
+            "a key with a hash tag cannot end in `:f`, the suffix of another lock's record"
+        );
         for suffix in [":w", ":r"] {
             assert_eq!(diagnostics(&format!("{{order}}{suffix}"))[0].0, suffix);
         }

@@ -122,11 +122,15 @@ async fn a_token_that_is_asked_for_later_is_one_command() {
     let mut monitor = server.monitor();
     late_call(&client).await;
     assert_eq!(monitor.names(), ["SET", "EVALSHA", release]);
-    // A nested call asks for the outermost one.
+    // Nested calls send nothing, except that one asks for the token of the outermost call.
     let nested = client.lock(KEY).run(async |_| {
         fenced_call(&client).await;
         call(&client).await;
         late_call(&client).await;
+        client.lock(KEY).run(async |_| ()).await.unwrap();
+        client.lock(KEY).run_blocking(|_| ()).unwrap();
+        let strict = client.lock(KEY).reentrant(false).acquire().await;
+        assert!(strict.unwrap_err().is_reentered());
     });
     nested.await.unwrap();
     assert_eq!(monitor.names(), ["SET", "EVALSHA", release]);

@@ -1,6 +1,7 @@
 //! What happens to one server, and on the way to it, that no row of the fault table has.
 
 mod cuts;
+mod restarts;
 mod several;
 mod silence;
 

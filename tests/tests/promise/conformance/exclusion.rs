@@ -64,6 +64,8 @@ pub(crate) async fn busy_error_has_the_rest_of_the_lease(store: Store) {
             (&other, Duration::ZERO),
             (&other, ms(30)),
             (&holder, Duration::ZERO),
+            // It waits behind the holder in this process, and asks no server.
+            (&holder, ms(30)),
         ] {
             let attempt = client.lock(KEY).wait(wait).acquire();
             // A spawned task belongs to no call tree.

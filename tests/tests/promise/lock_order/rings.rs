@@ -102,6 +102,18 @@ async fn lock_that_was_downgraded_is_held_for_reading() {
 }
 
 #[tokio::test]
+async fn kept_guard_is_held_by_the_tree_only_while_it_is_run() {
+    let locks = strict();
+    let take = || locks.lock("b").run(async |_| ());
+    let kept = locks.lock("a").acquire().await.unwrap();
+    take().await.unwrap();
+    drop(kept);
+    nest(&locks, "b", "a").await.unwrap();
+    let kept = locks.lock("a").acquire().await.unwrap();
+    assert!(closes_a_ring(kept.run(take()).await.unwrap()));
+}
+
+#[tokio::test]
 async fn call_that_would_wait_long_enough_to_be_stuck_is_refused_at_once() {
     let locks = strict();
     nest(&locks, "a", "b").await.unwrap();

@@ -139,3 +139,13 @@ async fn a_time_out_of_range_is_refused() {
     key.await.unwrap().release().await.unwrap();
     assert!(!ask::<bool>(&mut connection, &["EXISTS", "lock:other"]));
 }
+
+/// The memory backend has no commands to save.
+#[tokio::test]
+async fn retain_has_no_effect_in_memory() {
+    let client = LockClient::memory();
+    let first = visit(&client).await;
+    let second = client.lock(KEY).try_acquire().await.unwrap();
+    let second = token_of(&second.expect("it is free")).await.get();
+    assert!(second > first, "{second} after {first}");
+}

@@ -3,6 +3,12 @@
 use super::transcript::transcripts;
 
 transcripts! { Lock;
+ticket_is_the_time_of_arrival = "
+    A acquire
+    B acquire           | waits 1           | ticket B now
+    pass 2s
+    B acquire           | waits 1           | ticket B now-2s"
+
 tickets_rise_even_if_the_clock_does_not = "
     A acquire
     B enters zero+60s heartless

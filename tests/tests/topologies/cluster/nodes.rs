@@ -55,6 +55,18 @@ async fn ping_is_one_command_to_each_primary() {
 }
 
 #[tokio::test]
+async fn ping_after_a_failover_asks_the_new_primary() {
+    let mut cluster = RedisCluster::start();
+    let client = patient(cluster.url()).connect().await.unwrap();
+    let primary = cluster.owner(LOCK);
+    let replica = cluster.replica_of(primary);
+    cluster.nodes[primary].kill9();
+    cluster.wait_until_promoted(replica);
+    // Other nodes may name the old one for a moment.
+    eventually("answer", LONG, async || client.ping().await.is_ok()).await;
+}
+
+#[tokio::test]
 async fn client_connects_to_the_nodes_that_it_needs() {
     let cluster = RedisCluster::start();
     // A node that seems silent would have another one asked.

@@ -88,18 +88,18 @@ pub(super) fn play(has_shares: bool, states: &str) {
 /// The records that the script of a command names.
 fn keys_of(command: &str, lock: &RawLock, model: &Model) -> Vec<String> {
     let RawLock { k, f, q, r, .. } = lock;
-    let (who, verb) = match command.split_once(' ') {
-        Some(("revoke", _)) | None => ("", command),
-        Some(split) => split,
+    let words: Vec<&str> = command.split(' ').collect();
+    let (who, verb) = match &words[..] {
+        ["revoke", ..] => (None, &[][..]),
+        [who, verb @ ..] => (who.chars().next(), verb),
+        [] => unreachable!("a command has words"),
     };
-    let is_share = who
-        .chars()
-        .next()
-        .is_some_and(|who| model.share(who).is_some());
+    let is_share = who.is_some_and(|who| model.share(who).is_some());
     let records = match (verb, is_share) {
-        ("take" | "reserve" | "delete", _) | ("renew 120s" | "release", false) => vec![k],
-        ("renew 120s" | "release", true) => vec![k, r],
-        ("mint", _) | ("acquire" | "try" | "end" | "end next E", false) => vec![k, f, q],
+        (["take" | "reserve" | "delete", ..], _) | (["renew" | "release", ..], false) => vec![k],
+        (["renew" | "release", ..], true) => vec![k, r],
+        (["end", "w"], _) => vec![k, f, q, r],
+        (["mint"], _) | (["acquire" | "try" | "end", ..], false) => vec![k, f, q],
         _ => vec![k, f, q, r],
     };
     records.into_iter().cloned().collect()

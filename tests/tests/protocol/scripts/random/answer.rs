@@ -38,6 +38,14 @@ pub(crate) fn renewal(
     }
 }
 
+/// The value of the lock that a caller is answered who must wait.
+pub(crate) fn shown(answer: &Answer) -> Option<String> {
+    match answer {
+        Answer::Waiting { value, .. } => Some(value.clone()),
+        _ => None,
+    }
+}
+
 /// The answers of `acquire` and `end`.
 pub(crate) fn any(answer: Answer, expected: server::Answer) -> Result<server::Answer, String> {
     Ok(match answer {

@@ -73,7 +73,7 @@ fn play(stage: Stage, step: impl Strategy<Value = Step>, sequences: u32, branche
 }
 
 /// Makes sequences of such steps, and shrinks one that fails. In the long form, more are made until nothing is `missing`
-/// any more; in the short one, it is the matrix of damages and transcripts that reach every branch.
+/// any more; in the short one, the matrix of damages asserts that every branch is taken.
 pub(crate) fn explore<S: Debug + Copy, T: Debug>(
     step: impl Strategy<Value = S>,
     sequences: u32,

@@ -32,6 +32,8 @@ pub(crate) struct Model {
     pub(crate) told: Vec<char>,
     /// The branches that the last command took.
     pub(crate) taken: Taken,
+    /// The value of the lock that the server answered to the last command, if its caller must wait.
+    pub(crate) shown: Option<String>,
     /// Some of the letters ask for shares.
     pub(crate) has_shares: bool,
 }
@@ -45,8 +47,17 @@ impl Model {
             pushed: Vec::new(),
             told: Vec::new(),
             taken: Taken::default(),
+            shown: None,
             has_shares,
         }
+    }
+
+    /// Forgets what the last command did.
+    pub(crate) fn begin(&mut self) {
+        self.pushed.clear();
+        self.told.clear();
+        self.taken = Taken::default();
+        self.shown = None;
     }
 
     /// Sets the clock.

@@ -53,6 +53,15 @@ impl Records {
     pub(crate) fn compare(&self, model: &Model) -> Result<(), String> {
         let records = &model.records;
         agree("lock", self.lock(records.lock)?, records.lock)?;
+        if let Some(shown) = &model.shown {
+            // The caller that queues first sets the flag after it has read the value.
+            let flagless = |value: &str| value.replacen('+', " ", 1);
+            agree(
+                "value in the answer",
+                flagless(shown),
+                flagless(&self.lock.2),
+            )?;
+        }
         agree("fence", self.fence(records.fence)?, records.fence)?;
         let queue = self.queue(model.now, &records.queue)?;
         agree("queue", &queue, &records.queue)?;

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 
 use harness::{RawLocks, RedisServer};
-use lock_model::server::{Branch, Command, KeysRun, Records as Modelled, Taken, run_keys};
+use lock_model::server::{Branch, Command, KeysRun, Records as Modelled, run_keys};
 use proptest::prelude::{Strategy, prop_oneof};
 
-use super::answer::{any, code, compare, renewal};
+use super::answer::{any, code, compare, renewal, shown};
 use super::draw::{outside, ttl, who};
 use super::model::{Model, RULES, letter_of, memory_of, owner, ticks};
 use super::records::Records;
@@ -170,11 +170,7 @@ impl<'a> Scene<'a> {
     }
 
     fn begin(&mut self) {
-        for model in &mut self.models {
-            model.pushed.clear();
-            model.told.clear();
-            model.taken = Taken::default();
-        }
+        self.models.iter_mut().for_each(Model::begin);
     }
 
     /// Compares the records, and takes the messages that the models expect.
@@ -215,9 +211,11 @@ impl Scene<'_> {
                 let answer = self.all.acquire(who, if queue { signed } else { -signed });
                 let (owner, ttl) = (owner(who), ticks(signed));
                 let run = self.run(Command::Acquire { owner, ttl, queue });
-                if let Ok((number, _)) = answer {
+                if let &Ok((number, ref answer)) = &answer {
                     // The script counts from 1.
-                    agree("lock in the way", number.saturating_sub(1), run.in_the_way)?;
+                    let in_the_way = number.saturating_sub(1);
+                    self.models[in_the_way].shown = shown(answer);
+                    agree("lock in the way", in_the_way, run.in_the_way)?;
                     if number > 0 {
                         agree("a later lock", self.all.holds_later, run.holds_later)?;
                     }

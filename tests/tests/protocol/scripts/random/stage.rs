@@ -1,7 +1,6 @@
 //! A server, the listeners on it, and one lock after the other.
 
 use harness::{Listener, RawLock, RedisServer, owner};
-use lock_model::server::Taken;
 use redis::Connection;
 
 use super::Listeners;
@@ -82,13 +81,11 @@ impl Stage {
         model: &mut Model,
     ) -> Result<(), String> {
         for step in steps {
-            model.pushed.clear();
-            model.told.clear();
+            model.begin();
             step.play(&self.server, lock, model)?;
             hear(&mut self.listeners, lock, model)?;
         }
-        model.pushed.clear();
-        model.told.clear();
+        model.begin();
         Ok(())
     }
 
@@ -100,9 +97,7 @@ impl Stage {
         model: &mut Model,
         tally: &mut Tally,
     ) -> Result<(), String> {
-        model.pushed.clear();
-        model.told.clear();
-        model.taken = Taken::default();
+        model.begin();
         step.play(&self.server, lock, model)?;
         self.compare(lock, model)?;
         model.taken.iter().for_each(|branch| tally.add(branch));

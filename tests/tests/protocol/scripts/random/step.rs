@@ -8,7 +8,7 @@ use lock_model::server::{
 };
 use redis::RedisResult;
 
-use super::answer::{any, code, compare, renewal};
+use super::answer::{any, code, compare, renewal, shown};
 use super::model::{Model, letter_of, owner, ticks};
 use crate::scripts::{NOTICE, spoil};
 
@@ -86,7 +86,10 @@ impl Step {
         if let Some((command, seen)) = self.send(lock, model) {
             let expected = model.run(command);
             return match seen {
-                Seen::Answer(answer) => compare(answer, expected, any),
+                Seen::Answer(answer) => {
+                    model.shown = answer.as_ref().ok().and_then(shown);
+                    compare(answer, expected, any)
+                }
                 Seen::Renewal(answer) => compare(answer, expected, renewal),
                 Seen::Code(answer) => compare(answer, expected, code),
             };

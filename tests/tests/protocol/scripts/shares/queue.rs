@@ -8,7 +8,7 @@ poll_after_the_end_of_a_phase_begins_the_next_with_all_that_fit = "
     A acquire
     BCD acquire 1/2
     expire
-    C acquire 1/2       | held+             | inside BC, queue D, 60s"
+    C acquire 1/2       | held+             | inside BC, queue D, 60s, label host-B"
 
 dead_waiters_are_dropped_and_silent_ones_skipped = "
     BD listen
