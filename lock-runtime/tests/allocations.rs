@@ -1,7 +1,7 @@
 //! The allocations of a call without subscribers or recorders.
 //!
-//! Spans, events and metrics must cost nothing when they are not used. There is one test only, since it
-//! counts the allocations of the whole process.
+//! Spans, events and metrics must cost nothing while they are not used. This binary has only one test, since it counts
+//! the allocations of the whole process.
 
 use std::alloc::System;
 use std::sync::LazyLock;
@@ -21,8 +21,8 @@ const CALLS: usize = 100;
 /// With metrics, labels are built even without a recorder.
 const A_CALL: usize = if cfg!(feature = "metrics") { 14 } else { 9 };
 
-/// The allocations of the attribute beyond a guard by hand: the call tree that its body opens, and two boxes that save some
-/// 900 bytes in the future of each locked function, less the string in which the key of a guard is put together.
+/// The allocations of the attribute in addition to those of a guard: the call tree that its body opens, and two boxes
+/// that save some 900 bytes in the future of each locked function, less the string for the key of a guard.
 const ATTRIBUTE: usize = 2;
 
 #[distributed_lock(key = "order:<id>", client = *CLIENT)]
@@ -35,7 +35,7 @@ async fn by_hand(id: u64) -> Result<(), LockError> {
     guard.release().await
 }
 
-/// More calls for two keys than a client remembers keys of such calls.
+/// More calls for two keys than the number of such keys that a client remembers.
 const MANY: usize = 600;
 
 /// Locks two accounts, different ones in each call.
@@ -72,7 +72,7 @@ async fn calls_allocate_as_little_as_possible() {
     let inside = async |_: &LockGuard| count(async || ship(42).await).await;
     let nested = CLIENT.lock("customer:7").run(inside).await.unwrap();
     assert_eq!(nested, attribute, "a call inside another lock");
-    // A call without a wait for several keys takes all or none, and is not compared.
+    // A call for several keys that does not wait takes all or none, and is not compared.
     let both = async |wait| {
         let call = CLIENT.lock_all(["order:42", "customer:7"]).wait(wait);
         call.acquire().await?.release().await

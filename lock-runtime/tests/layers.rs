@@ -11,7 +11,7 @@ use std::fs;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// From the top to the bottom. A file belongs to the longest entry that its path begins with, and imports files of its
-/// own entry and of lower lines. Entries of one line do not import each other.
+/// own entry and of lower lines. Entries on one line do not import each other.
 const LAYERS: &[&[&str]] = &[
     &["lib"],
     &["macro_support", "inspect"],
@@ -37,11 +37,11 @@ const LAYERS: &[&[&str]] = &[
     &["docs", "control"],
 ];
 
-/// The names that several files have: a folder's own file, its list of what `tests/model` includes, and what stands for a
-/// feature that is disabled.
+/// The names that several files have: a folder's own file, its list of the files that `tests/model` includes, and the
+/// stand-in for a disabled feature.
 const SHARED_NAMES: &[&str] = &["mod", "pure", "enabled", "disabled"];
 
-/// What a file imports, by the file that declares it.
+/// For each file, the files that declare its imports.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
@@ -70,7 +70,7 @@ fn every_layer_has_files() {
     }
 }
 
-/// A name that two files have leads a reader to the wrong one.
+/// A name that two files share leads a reader to the wrong one.
 #[test]
 fn no_two_files_have_one_name() {
     let names = sources().into_keys().filter_map(|path| {
@@ -135,14 +135,14 @@ fn sources() -> BTreeMap<String, TokenStream> {
         .collect()
 }
 
-/// Whether `file` is `entry` or inside it.
+/// Returns whether `file` is `entry` or inside it.
 fn is_inside(file: &str, entry: &str) -> bool {
     let entry = entry.strip_suffix("/mod").unwrap_or(entry);
     let rest = file.strip_prefix(entry);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The line of a file's entry, and the entry.
+/// Returns the line of a file's entry, and the entry.
 fn layer(file: &str) -> (usize, &'static str) {
     let entries = LAYERS
         .iter()
@@ -245,7 +245,7 @@ fn path(
     at
 }
 
-/// The file that declares what a path names, if that is in this crate.
+/// The file that declares the item of a path, if this crate has it.
 fn resolve(file: &str, path: &[String], sources: &BTreeMap<String, TokenStream>) -> Option<String> {
     let mut module: Vec<&str> = match path.first()?.as_str() {
         "crate" => Vec::new(),

@@ -97,7 +97,6 @@ fn calls(tokens: &[TokenTree]) -> Vec<(String, Vec<TokenTree>)> {
     found
 }
 
-/// The arguments of a call.
 fn arguments(call: &[TokenTree]) -> impl Iterator<Item = &[TokenTree]> {
     let is_comma =
         |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ',');

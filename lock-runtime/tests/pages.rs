@@ -100,7 +100,7 @@ fn tables_of_options_agree_about_where_they_work() {
     assert!(compared >= 5, "{compared} options");
 }
 
-/// A link with a fragment to a page of the guide, and from one of its pages to itself, leads to a heading.
+/// A link with a fragment to a page of the guide, or within one, leads to a heading.
 #[test]
 fn link_to_a_heading_leads_to_an_existing_heading() {
     let modules = fs::read_to_string(source_files::root().join("docs/mod.rs")).expect("it is text");
@@ -166,7 +166,7 @@ fn headings(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The glossary has thirty words at most, and each page leads to it.
+/// The glossary has thirty words at most, and each page links to it.
 #[test]
 fn page_leads_to_the_glossary_which_is_short() {
     for (path, text) in pages() {

@@ -39,7 +39,7 @@ const NO_MESSAGE_UNDER: [&str; 4] = [
 
 /// Texts that are not messages of errors, by their purpose.
 const NO_MESSAGES: &[&str] = &[
-    // The panic of a wire that is never asked for a token.
+    // The panic of a wire that never mints a token.
     "each grant has a token here",
     // The holder, in the message of `is busy`.
     "… (reserved)",
@@ -120,7 +120,7 @@ const NO_MESSAGES: &[&str] = &[
     "the text is not the position of a listing",
 ];
 
-/// The kinds of errors. The page explains those that occur without a message.
+/// The kinds of errors. The page explains the kinds that occur without a message.
 const KINDS: &str = "error/kind.rs";
 
 const PAGE: &str = include_str!("../src/docs/troubleshooting.md");
@@ -218,7 +218,7 @@ fn all_texts() -> BTreeSet<String> {
     let root = source_files::root();
     let mut all = BTreeSet::new();
     for file in source_files::below(&root, "rs") {
-        let name = file.strip_prefix(&root).expect("it was found there");
+        let name = file.strip_prefix(&root).expect("it is in the folder");
         let is_test = name
             .iter()
             .any(|part| part == "tests" || part == "tests.rs");
@@ -281,7 +281,7 @@ fn is_skipped(before: &[TokenTree]) -> bool {
     }
 }
 
-/// The errors that a script answers, with `…` for what it puts between two texts.
+/// The errors that a script returns, with `…` for the values between two texts.
 fn script_texts(script: &str) -> BTreeSet<String> {
     let calls = script.split("redis.error_reply(").skip(1);
     let text = |call: &str| {
@@ -297,7 +297,7 @@ fn script_texts(script: &str) -> BTreeSet<String> {
     calls.map(text).collect()
 }
 
-/// Returns a literal in the form that is compared; `None` if it is only one word, such as a server's error code.
+/// Returns a literal in the form that is compared; `None` if it is a single word, such as a server's error code.
 fn words(literal: &str) -> Option<String> {
     let text = literal.strip_prefix('"')?.strip_suffix('"')?;
     let (mut shown, mut letters) = (String::new(), text.chars().peekable());
@@ -315,7 +315,7 @@ fn words(literal: &str) -> Option<String> {
     is_sentence.then_some(shown)
 }
 
-/// Returns a message with `…` for each pair of braces, whether they are a value or literal.
+/// Returns a message with `…` for each pair of braces, whether it is a value or literal.
 fn without_braces(message: &str) -> String {
     let (mut shown, mut rest) = (String::new(), message);
     while let Some((before, after)) = rest.split_once('{') {

@@ -13,7 +13,7 @@ fn captured(items: &[u8]) -> impl Iterator<Item = &u8> {
     items.iter()
 }
 
-/// By default.
+/// Unless `use<>` opts out.
 #[distributed_lock(key = "uncaptured", or_else = |_| 0..0)]
 fn uncaptured(items: &[u8]) -> impl Iterator<Item = usize> + use<> {
     inside();

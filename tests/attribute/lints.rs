@@ -1,4 +1,4 @@
-//! What the compiler and clippy report about locked functions, with every lint there is.
+//! What the compiler and clippy report about locked functions, with all lints switched on.
 
 mod long {
     use std::collections::BTreeSet;
@@ -63,7 +63,7 @@ mod long {
         lines.map(|(_, report)| report.to_owned()).collect()
     }
 
-    /// Switches on all groups of clippy, and the compiler's lints that are off unless asked for.
+    /// Switches on all groups of clippy, and the compiler's optional lints.
     fn every_lint() -> Vec<String> {
         let help = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
             .args(["-W", "help"])
@@ -73,7 +73,7 @@ mod long {
         let off = help.lines().filter_map(|line| {
             let mut words = line.split_whitespace();
             let (name, level) = (words.next()?, words.next()?);
-            // Not about code, or about the whole package.
+            // These lints are not about code, or are about the whole package.
             let is_other = [
                 "unstable-features",
                 "linker-messages",

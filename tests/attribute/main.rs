@@ -1,5 +1,5 @@
-//! The attribute: on functions of every shape, what each option does, and its misuse. All in memory; what needs a
-//! server is in `lock-tests`.
+//! The attribute: on functions of every shape, the effect of each option, and its misuse. All in memory; `lock-tests`
+//! has the tests that need a server.
 //!
 //! `functions::check` installs the client of the process. The tests of options make clients of their own.
 
@@ -14,7 +14,7 @@ mod lints;
 mod mistakes;
 mod options;
 
-/// A package that depends on the crate, and whose manifest ends so, in the section of its dependencies.
+/// A package that depends on the crate. `rest` ends its manifest, in the section of its dependencies.
 fn package(name: &str, rest: &str) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);

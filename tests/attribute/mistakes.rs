@@ -1,8 +1,8 @@
-//! The compiler's messages about mistakes: a file in `ui` for each kind, beside its output. A file has only mistakes
-//! that the compiler finds at the same time, since the first kind of errors hides the next.
+//! The compiler's messages about mistakes: a file in `ui` for each kind, with its output next to it. A file has only
+//! mistakes that the compiler finds at the same time, since the first kind of errors hides the next.
 //!
-//! Most of the wording is the compiler's, and belongs to one version. With another version, every
-//! mistake must still be an error, with the macro's own message.
+//! Most of the wording is the compiler's, and differs between versions. With another version, every mistake must still
+//! be an error, with the macro's own message.
 
 use std::fs;
 use std::io::Write;
@@ -60,7 +60,7 @@ fn mistakes() -> Vec<Mistake> {
     mistakes
 }
 
-/// The message, if it is the macro's: an error of the macro has no code, and a missing trait is E0277 with the
+/// The message, if it comes from the macro: an error of the macro has no code, and a missing trait is E0277 with the
 /// crate's text.
 fn sentence(line: &str) -> Option<String> {
     let ours = line

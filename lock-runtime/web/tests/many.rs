@@ -12,10 +12,11 @@ use tower::ServiceExt;
 
 const LOCKS: usize = 100_000;
 
-/// How much the process may grow from the first pages to the last (kB). The states of all locks take five times as much.
+/// How much the process may grow from the first pages to the last (kB). The states of all locks take five times as
+/// much.
 const GROWTH: u64 = 8 * 1024;
 
-/// Writes locks and their fences, as if other clients had them.
+/// Writes locks and their fences, as if other clients held them.
 fn write_locks(connection: &mut Connection, count: usize) {
     let script = "for i = ARGV[1], ARGV[2] do
         local owner = string.format('%022d', i)

@@ -18,7 +18,7 @@ async fn conditional(
     paused(id).await
 }
 
-/// Has a documentation.
+/// Has documentation.
 #[distributed_lock(key = "documented")]
 /// On both sides.
 #[must_use = "it may have failed"]

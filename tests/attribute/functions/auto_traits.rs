@@ -49,7 +49,7 @@ fn futures_stay_send_and_sync() {
     assert_sync(boxed(&locks));
 }
 
-/// A body and its arguments are stored once, beside the state of acquiring and releasing.
+/// A body and its arguments are stored once, in addition to the state for acquiring and releasing.
 #[test]
 fn future_is_little_larger_than_its_body() {
     const BODY: usize = 2048;

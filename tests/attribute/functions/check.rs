@@ -1,8 +1,8 @@
 //! The trials of each row of the tables.
 //!
-//! Every function locks with the installed client, which never waits. Every row has a key of its own,
-//! so that rows may run at the same time. A body calls [`inside`], or awaits [`pausing`], which does
-//! what the current trial asks for; [`entered`] and [`paused`] do the same and return.
+//! Every function locks with the installed client, which never waits. Every row has a key of its own, so rows may run
+//! at the same time. A body calls [`inside`], or awaits [`pausing`], which act as the current trial demands;
+//! [`entered`] and [`paused`] do the same and return.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -21,10 +21,10 @@ use lock_runtime::{LockClient, LockError};
 /// The task of a body.
 #[derive(Clone, Copy, PartialEq)]
 enum Trial {
-    /// Must not run: another holder has the lock.
+    /// This must not run: another holder has the lock.
     Busy,
     Panic,
-    /// Waits for ever, and is dropped.
+    /// This waits for ever, and is dropped.
     Cancel,
     End,
 }
@@ -71,7 +71,7 @@ pub(crate) fn inside() {
         "the body runs at the same time as another"
     );
     if TRIAL.get() == Trial::Panic {
-        // Without the hook's message, since this panic is no failure.
+        // This does not call the panic hook, since the panic is not a failure.
         resume_unwind(Box::new(Asked));
     }
 }
@@ -86,13 +86,13 @@ pub(crate) async fn pausing() {
     KEY.with_borrow(|key| assert!(held(key), "`{key}` is not held after an await"));
 }
 
-/// The end of a body whose lock is checked on the way: see [`inside`].
+/// The end of a body whose lock is checked inside: see [`inside`].
 pub(crate) fn entered<T, E>(value: T) -> Result<T, E> {
     inside();
     Ok(value)
 }
 
-/// The end of an async body whose lock is checked on the way: see [`pausing`].
+/// The end of an async body whose lock is checked inside: see [`pausing`].
 pub(crate) async fn paused<T, E>(value: T) -> Result<T, E> {
     pausing().await;
     Ok(value)
@@ -191,8 +191,8 @@ fn prepare(trial: Trial, key: &str) -> Option<lock_runtime::LockGuard> {
     busy.then(|| acquire.acquire_blocking().expect("the lock is free"))
 }
 
-/// Fails when the rows of two tests share a key: they would be in each other's way, but only on the
-/// days on which they happen to run at the same moment. Each test has a thread of its own.
+/// Fails if the rows of two tests share a key: they would disturb each other, but only when they happen to run at the
+/// same moment. Each test has a thread of its own.
 fn expect_own(key: &str) {
     static TESTS: LazyLock<Mutex<HashMap<String, ThreadId>>> = LazyLock::new(Mutex::default);
     let mut tests = TESTS.lock().expect("this assertion is made outside");

@@ -40,7 +40,7 @@ impl Shop {
     }
 }
 
-/// A call that waits for a lock, whose holder needs the source of the call's client.
+/// A call that waits for a lock, while the holder of that lock needs the source of the call's client.
 fn a_holder_goes_on(call: fn(&Shop) -> Result<(), AppError>) {
     let locks = LockClient::memory();
     let held = locks.lock("guarded").acquire_blocking().unwrap();
@@ -59,7 +59,7 @@ fn a_holder_goes_on(call: fn(&Shop) -> Result<(), AppError>) {
     drop(shop.locks.lock().unwrap());
     held.release_blocking().unwrap();
     let outcome = waiting.join().expect("it does not panic");
-    outcome.expect("it gets the lock, which its holder could give back");
+    outcome.expect("it gets the lock that the holder could release");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Arguments whose destructor reads what the body set last. To the compiler such a value is "never
-//! read", unless it sees that the body drops the argument.
+//! Arguments whose destructor reads the value that the body set last. The compiler calls such a value "never read",
+//! unless it sees that the body drops the argument.
 
 use std::cell::Cell;
 use std::rc::Rc;

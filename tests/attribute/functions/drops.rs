@@ -22,7 +22,7 @@ impl Drop for Tx<'_> {
     }
 }
 
-/// An argument of which a function may use only a part.
+/// An argument that a function may use only in part.
 struct Order<'a> {
     id: u32,
     _tx: Tx<'a>,
@@ -44,7 +44,7 @@ impl fmt::Display for Tx<'_> {
     }
 }
 
-/// One argument that the body uses, one with a field that it uses, one that only its name keeps alive,
+/// One argument that the body uses, one with a field that the body uses, one that is alive only because it has a name,
 /// and one that only the key uses.
 #[distributed_lock(key = "drop:<key_only.id>", guard = lock)]
 async fn asynchronous(
@@ -96,8 +96,8 @@ fn limited(limit: Order<'_>, take: Order<'_>) -> Answer {
     entered(())
 }
 
-/// Calls with what makes arguments, and asserts that each of `count` was dropped under the lock, in each
-/// of the trials.
+/// Makes a call whose arguments record their drops, and asserts that each of `count` was dropped under the lock, in
+/// each of the trials.
 macro_rules! assert_all_held {
     ($key:literal, $count:expr, |$tx:ident, $order:ident| $call:expr) => {{
         let drops = RefCell::default();
@@ -114,7 +114,7 @@ macro_rules! assert_all_held {
 #[tokio::test]
 async fn arguments_are_dropped_before_the_release() {
     for own in [false, true] {
-        // In four trials, and in three.
+        // An async function has four trials, a blocking one three.
         assert_all_held!("drop:7", 4 * 4, |tx, order| {
             let call = async || asynchronous(tx(), order(), tx(), order(), own).await;
             locks("drop:7", call).await

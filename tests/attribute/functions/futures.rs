@@ -83,7 +83,7 @@ fn ignored(_shop: &Shop, id: u8) -> BoxFuture<'static, Answer> {
     Box::pin(async move { paused(id).await })
 }
 
-/// A name that hides a future, and one that falsely suggests it.
+/// A name that hides a future, and a name that falsely suggests one.
 type Shipping = Pin<Box<dyn Future<Output = Answer> + Send>>;
 type Borrowed<'a> = Pin<Box<dyn Future<Output = Answer<&'a str>> + 'a>>;
 type DbFuture<'a, T> = BoxFuture<'a, Answer<T>>;
@@ -106,7 +106,7 @@ fn borrowed_alias(id: &str) -> Borrowed<'_> {
     Box::pin(async move { paused(id).await })
 }
 
-/// The argument of the type is not what the future returns.
+/// The argument of the type is not the future's output.
 #[distributed_lock(key = "alias of a result:<id>")]
 fn alias_of_a_result(id: &u8) -> DbFuture<'_, u8> {
     Box::pin(async move {
@@ -118,7 +118,7 @@ fn alias_of_a_result(id: &u8) -> DbFuture<'_, u8> {
     })
 }
 
-/// Ends like a method under `#[async_trait]`, and is none.
+/// Ends like a method under `#[async_trait]`, but is not one.
 #[distributed_lock(key = "lookalike", or_else = |_| ())]
 fn lookalike(calls: &Cell<u8>) -> impl Future<Output = ()> + '_ {
     async move {
@@ -198,7 +198,7 @@ async fn copies_are_taken_at_the_call() {
     };
     assert_locks!("clones:3", service.clones(3), 6);
     assert_locks!("owned:x", service.owned("x"), "x");
-    // The values are those of the call, and the body waits for the lock.
+    // The call determines the values, and the body waits for the lock.
     let called = service.at_the_call();
     assert_ne!(service.shared.get(), 1);
     service.count = 100;

@@ -1,6 +1,6 @@
-//! Whether the attribute fits a function: one file a kind of function, which both editions read.
+//! Whether the attribute fits a function: one file per kind of function, which both editions use.
 //!
-//! `check` runs each row: the body never runs beside another holder, holds the lock while it runs, and has
+//! `check` runs each row: the body never runs together with another holder, holds the lock while it runs, and has
 //! released it after its end, a panic and a cancellation.
 
 #![allow(

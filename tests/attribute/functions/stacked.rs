@@ -69,8 +69,7 @@ async fn instrument() {
     assert_locks!("below instrument in a trait:1", ().called(1), 1);
 }
 
-/// The test attributes. Each test has a client of its own, and does not wait until the other tables
-/// install one.
+/// The test attributes. Each test has a client of its own, so it need not wait until the other tables install one.
 mod tests {
     use lock_runtime::{LockClient, LockError, distributed_lock};
 

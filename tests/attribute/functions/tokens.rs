@@ -1,4 +1,5 @@
-//! `token = …` in functions of every kind. Here each lock comes with a token; `promise/conformance/tokens` has those that do not.
+//! `token = …` in functions of every kind. Here each lock comes with a token; `promise/conformance/tokens` has locks
+//! that do not.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +13,7 @@ use super::check::{
 type Answer<T = ()> = Result<T, AppError>;
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// It is a number that may be moved and kept.
+/// The token is a number that may be moved and kept.
 fn is_a_token(token: FencingToken) {
     let kept: Box<dyn Fn() -> FencingToken + Send + 'static> = Box::new(move || token);
     assert!(kept().get() > 0);
@@ -148,7 +149,7 @@ fn ends_at_once<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// A name that says so may be unused.
+/// A leading underscore allows an unused token.
 #[distributed_lock(key = "unused token", token = _token)]
 fn unused() -> Answer {
     entered(())

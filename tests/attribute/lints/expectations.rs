@@ -1,4 +1,4 @@
-//! Expectations about functions as a whole, each fulfilled without the attribute. `../lints.rs` compiles them with it.
+//! Expectations about whole functions, each fulfilled without the attribute. `../lints.rs` compiles them with it.
 
 #![warn(clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
 #![allow(

@@ -1,4 +1,4 @@
-//! Clients that are installed for one future, in a process in which other tests install one for all.
+//! Clients that are installed for one future, in a process where other tests install one for all.
 
 use std::future::{pending, poll_fn};
 use std::panic::AssertUnwindSafe;
@@ -33,7 +33,7 @@ fn is_installed(client: &LockClient) -> bool {
 }
 
 fn is_same(one: &LockClient, other: &LockClient) -> bool {
-    // The process's client may have lost its server by now, and a client in memory never fails.
+    // The process's client may have lost its server by now; a client in memory never fails.
     let Ok(Some(_guard)) = one.lock(KEY).try_acquire_blocking() else {
         return false;
     };

@@ -1,4 +1,4 @@
-//! `#[derive(KeyPart)]` on types of every shape: what they write, and that it is escaped.
+//! `#[derive(KeyPart)]` on types of every shape: the parts that they write, and how these are escaped.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -72,7 +72,7 @@ macro_rules! id {
 id!(ByMacro, &'static str);
 
 mod elsewhere {
-    /// As a crate that passes `lock_runtime` on.
+    /// Like a crate that re-exports `lock_runtime`.
     pub(super) mod locks {
         pub(crate) use lock_runtime::*;
     }

@@ -1,4 +1,4 @@
-//! What each option does, on clients of single tests.
+//! The effect of each option, on clients of single tests.
 
 mod installed;
 mod key_part;
@@ -9,7 +9,7 @@ mod several_keys;
 
 use lock_runtime::{Acquire, LockClient};
 
-/// Whether a lock can be had at once, asked from a call tree of its own.
+/// Whether a lock is available at once, asked from a call tree of its own.
 fn is_open(ask: Acquire) -> bool {
     let asked = std::thread::spawn(move || match ask.try_acquire_blocking()? {
         Some(guard) => guard.release_blocking().map(|()| true),

@@ -6,13 +6,13 @@ use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
 
 use super::is_open;
 
-/// The number of permits of a lock with five that are not taken.
+/// The number of free permits of a lock with five.
 fn permits_left(locks: &LockClient, key: &str) -> u32 {
     let may_take = |count: &u32| is_open(locks.lock(key).permits(5).take(*count));
     (1..=5).take_while(may_take).count() as u32
 }
 
-/// What is open beside a call: a reader, a writer, and how many of five permits.
+/// What is available during a call: a reader, a writer, and how many of five permits.
 type Beside = (bool, bool, u32);
 
 /// A reader counts as one permit.
@@ -28,7 +28,7 @@ fn beside(locks: &LockClient) -> Beside {
     )
 }
 
-/// Asserts what is open beside an async and a sync call with these options, one of which may name `extra`.
+/// Asserts what is available during an async and a sync call with these options, one of which may name `extra`.
 macro_rules! assert_beside {
     ([$($options:tt)*] => $expected:expr) => { assert_beside!([$($options)*], extra = 0 => $expected) };
     ([$($options:tt)*], $extra:ident = $value:expr => $expected:expr) => {{

@@ -1,5 +1,5 @@
-//! What an uncontended call costs on a server, in what can be counted: commands, bytes and allocations.
-//! Time is measured by the bench.
+//! What an uncontended call costs a server, in what can be counted: commands, bytes and allocations. The bench measures
+//! time.
 
 use std::time::{Duration, Instant};
 
@@ -22,17 +22,17 @@ const LOOKED_FOR: Duration = Duration::from_millis(1);
 /// Bytes to the server, for a key of eight bytes and no label.
 const BYTES: u64 = 300;
 
-/// What a node reads for a call, at most: an acquire of some 300 bytes, and an end of some 190. If its grant came in time,
-/// the end is a release, of some 120.
+/// The most bytes that a node reads for a call: about 300 for an acquire, and 190 for an `end`. If the grant came in
+/// time, a release of about 120 replaces the `end`.
 const BYTES_ON_A_QUORUM: u64 = 512;
 
 /// Bytes to the server for two keys of eight bytes.
 const BYTES_OF_TWO_KEYS: u64 = 400;
 
-/// For 32 of them.
+/// The same for 32 keys.
 const BYTES_OF_32_KEYS: u64 = 3_100;
 
-/// Five of them are labels of metrics, with which these tests are built.
+/// Five of them are the labels of metrics, which this build of the tests records.
 const ALLOCATIONS: usize = 16;
 
 async fn call(client: &LockClient) {
@@ -40,14 +40,14 @@ async fn call(client: &LockClient) {
     guard.release().await.unwrap();
 }
 
-/// A call that has its token with the lock.
+/// A call whose grant has the token.
 async fn fenced_call(client: &LockClient) {
     let guard = client.lock(KEY).fenced().acquire().await.unwrap();
     token_of(&guard).await;
     guard.release().await.unwrap();
 }
 
-/// A call that asks for its token under the lock.
+/// A call that requests its token while it holds the lock.
 async fn late_call(client: &LockClient) {
     let guard = client.lock(KEY).acquire().await.unwrap();
     for _ in 0..3 {
@@ -76,7 +76,7 @@ fn bytes_read(connection: &mut Connection) -> u64 {
     figure(connection, "total_net_input_bytes")
 }
 
-/// Those of the query, which are counted as well.
+/// The bytes of the query itself, which are counted as well.
 fn bytes_to_ask(connection: &mut Connection) -> u64 {
     bytes_read(connection).abs_diff(bytes_read(connection))
 }
@@ -122,7 +122,7 @@ async fn a_token_that_is_asked_for_later_is_one_command() {
     let mut monitor = server.monitor();
     late_call(&client).await;
     assert_eq!(monitor.names(), ["SET", "EVALSHA", release]);
-    // Nested calls send nothing, except that one asks for the token of the outermost call.
+    // Nested calls send nothing, except that one requests the token for the outermost call.
     let nested = client.lock(KEY).run(async |_| {
         fenced_call(&client).await;
         call(&client).await;
@@ -151,13 +151,13 @@ async fn call_of_a_share_with_its_token_is_two_commands() {
             token_of(&guard).await;
             guard.release().await.unwrap();
         };
-        // The scripts are there from then on.
+        // From here on the server knows the scripts.
         call().await;
         let mut monitor = server.monitor();
         call().await;
         assert_eq!(monitor.names(), ["EVALSHA", "EVALSHA"]);
     }
-    // A writer that becomes a reader has another token, by the same command.
+    // A writer that becomes a reader gets another token, by the same command.
     let downgrade = async || {
         let guard = client.lock(KEY).write().acquire().await.unwrap();
         let reading = guard.downgrade().await.unwrap();
@@ -170,7 +170,7 @@ async fn call_of_a_share_with_its_token_is_two_commands() {
     assert_eq!(monitor.names(), ["EVALSHA"; 3]);
 }
 
-/// Any number of keys is one owner, and what differs from key to key is its names.
+/// Several keys have a single owner, so each further key adds only its names.
 #[tokio::test]
 async fn call_of_several_keys_with_their_token_is_two_commands() {
     let _alone = alone().await;
@@ -185,7 +185,7 @@ async fn call_of_several_keys_with_their_token_is_two_commands() {
     };
     for (count, at_most) in [(2, BYTES_OF_TWO_KEYS), (32, BYTES_OF_32_KEYS)] {
         let keys: Vec<String> = (10..10 + count).map(|of| format!("order:{of}")).collect();
-        // The scripts are there from then on.
+        // From here on the server knows the scripts.
         call(&keys).await;
         let before = bytes_read(&mut connection);
         call(&keys).await;
@@ -199,8 +199,8 @@ async fn call_of_several_keys_with_their_token_is_two_commands() {
     }
 }
 
-/// Its owners are asked again only where nodes gave different tokens, which takes a command that is late by milliseconds. So
-/// the least that a few calls cost is counted, however busy the machine is.
+/// The owners are asked again only if nodes gave different tokens, which takes a command that is milliseconds late. A
+/// busy machine causes that, so the cheapest of a few calls is counted.
 #[tokio::test]
 async fn call_on_a_quorum_is_two_commands_for_each_node() {
     const CALLS: usize = 10;
@@ -209,8 +209,8 @@ async fn call_on_a_quorum_is_two_commands_for_each_node() {
     let quorum = RedisQuorum::start();
     let builder = patient(quorum.url()).without_label();
     let client = builder.connect().await.unwrap();
-    // The nodes get the scripts, and the client learns how far their clocks are from its own. An owner whose grant is not
-    // known yet is ended by another script: that of a caller that leaves, and later of one whose node is slow.
+    // The nodes load the scripts, and the client measures how far their clocks are from its own. Another script ends an
+    // owner whose grant is not known yet: here the owner of a caller that leaves, later of a caller with a slow node.
     let leaving = client.lock(KEY).acquire();
     assert!(tokio::time::timeout(Duration::ZERO, leaving).await.is_err());
     for _ in 0..10 * CALLS {
@@ -246,7 +246,7 @@ async fn call_on_a_quorum_is_two_commands_for_each_node() {
     assert!(sent.iter().any(|sent| *sent <= least), "{sent:?}");
 }
 
-/// It writes nothing, so that there is nothing to end.
+/// It writes nothing, so there is nothing to end.
 #[tokio::test]
 async fn an_attempt_at_a_held_lock_is_one_command() {
     let _alone = alone().await;
@@ -287,7 +287,7 @@ async fn a_hand_off_is_two_commands() {
         let guard = hold(&holder).await;
         let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
         is_awaited(&mut connection).await;
-        // The message to the holder arrives before its next answer.
+        // The holder receives the message before its next answer.
         let other = holder.lock("other").acquire().await.unwrap();
         other.release().await.unwrap();
         monitor.take();
@@ -301,8 +301,8 @@ async fn a_hand_off_is_two_commands() {
     }
 }
 
-/// The holder learns at its release that a waiter has come meanwhile. Sometimes the background reads
-/// the message at that moment; then the holder tries a release first.
+/// The holder learns at its release that a waiter has queued meanwhile. Sometimes the background reads the message at
+/// that moment; then the holder tries a release first.
 #[tokio::test]
 async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
     let _alone = alone().await;
@@ -338,7 +338,8 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
         names.retain(|name| name != "ZCARD");
         guard.release().await.unwrap();
         monitor.take();
-        // The holder takes the lock, the waiter queues, and the two. From the first round on, the waiter knows that the lock is wanted.
+        // The holder's acquire, the waiter's acquire, and the two ends. From the first round on, the waiter knows that
+        // the lock is contended.
         names == ["SET", "EVALSHA", "EVALSHA", "EVALSHA"]
     })
     .await;

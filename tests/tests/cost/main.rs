@@ -1,4 +1,4 @@
-//! What a call costs, in what can be counted: commands, bytes, allocations, and memory.
+//! The cost of a call, in what can be counted: commands, bytes, allocations, and memory.
 //!
 //! A binary of its own: its allocator counts for the whole process, so only one test runs at a time.
 

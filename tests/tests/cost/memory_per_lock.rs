@@ -10,10 +10,10 @@ use crate::{COUNTING, alone};
 
 const LOCKS: usize = 10_000;
 
-/// The guard, the names, and the tables, of which a part is always empty.
+/// The guard, the names, and the tables, which always have spare capacity.
 const A_LOCK: usize = 1024;
 
-/// Beside that, what is under way to each of three nodes.
+/// In addition, the commands in flight to each of three nodes.
 const A_LOCK_ON_A_QUORUM: usize = 3 * 1024;
 
 /// Longer than the test takes, since a renewal in progress would be counted.
@@ -66,7 +66,7 @@ async fn take(client: &LockClient, name: &str, locks: usize) -> Vec<LockGuard> {
         callers.spawn(lock.acquire());
         if callers.len() == 64 {
             let first = callers.join_next().await;
-            guards.push(first.expect("there are some").unwrap().unwrap());
+            guards.push(first.expect("calls are in flight").unwrap().unwrap());
         }
     }
     let rest = callers.join_all().await;

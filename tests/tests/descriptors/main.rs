@@ -1,5 +1,5 @@
-//! A process without a file descriptor left. It needs a binary of its own: the limit concerns the whole
-//! process, and the background thread starts only once.
+//! A process that has run out of file descriptors. It needs a binary of its own: the limit concerns the whole process,
+//! and the background thread starts only once.
 
 #![cfg(unix)]
 
@@ -15,7 +15,7 @@ fn all_there_are() -> Vec<File> {
     limit.current = Some(64);
     setrlimit(Resource::Nofile, limit).expect("a limit can be lowered");
     let files = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
-    let error = File::open("/dev/null").expect_err("none is left");
+    let error = File::open("/dev/null").expect_err("no descriptor is left");
     assert_eq!(
         error.raw_os_error(),
         Some(rustix::io::Errno::MFILE.raw_os_error())

@@ -1,5 +1,5 @@
-//! Faults of a server and of the way to it, as the callers of one process see them. Faults of
-//! processes are in `processes`.
+//! Faults of a server and of the network on the way to it, as the callers of one process see them. `processes` has the
+//! faults of processes.
 //!
 //! | fault | folder |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The harness itself: if a fault did not happen, every fault test would pass.
+//! Tests of the harness: if a fault did not happen, every fault test would pass.
 
 mod long {
     mod clock;

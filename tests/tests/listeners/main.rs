@@ -1,4 +1,4 @@
-//! Subscribers that listen to locks and misbehave: they panic, block, or take locks.
+//! Subscribers that listen to locks and misbehave: they panic, block, or acquire locks.
 //!
 //! One subscriber serves the whole process, as in an application, and the background thread reports to
 //! it as well.
@@ -107,7 +107,7 @@ impl Visit for Told {
 fn listen() {
     static LISTENING: OnceLock<()> = OnceLock::new();
     LISTENING.get_or_init(|| {
-        tracing::subscriber::set_global_default(Listener).expect("this is the only one");
+        tracing::subscriber::set_global_default(Listener).expect("it is the only one");
     });
 }
 

@@ -68,7 +68,7 @@ async fn a_waker_that_panics_does_not_fail_its_sibling() {
     outer.run(body).await.unwrap();
 }
 
-/// A waker whose first call asks for a lock of the store that calls it.
+/// A waker whose first call acquires a lock of the store that calls it.
 struct Curious(Mutex<Option<LockClient>>);
 
 impl Wake for Curious {

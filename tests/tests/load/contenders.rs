@@ -1,4 +1,4 @@
-//! Contenders of a quorum's lock in several processes are served in turn.
+//! Contenders for a quorum's lock in several processes are served in turn.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -10,21 +10,21 @@ use harness::{
 
 const CONTENDERS: usize = 64;
 
-/// So many processes with as many tasks each as make up all contenders. The nodes know one of a process, which passes the
-/// lock to others.
+/// The contenders are spread evenly over this many processes. The nodes know one caller of each process, which hands
+/// the lock over to the others.
 const PROCESSES: usize = 4;
 
 /// How often each of them is served on average.
 const ROUNDS: usize = 40;
 
-/// The most rounds of all contenders that one of them waits for.
+/// The most rounds of all contenders that any one of them waits.
 const LONGEST: usize = 5;
 
 /// When the fault comes, in rounds of all contenders.
 const FAULT: usize = 10;
 
-/// Transfers while a node is away, as a share of those before, on a machine that may have become busy meanwhile. If grants
-/// waited for the silent node, it would be a twentieth.
+/// Transfers per second while a node is away, as a share of the rate before; a busy machine slows both. If grants
+/// waited for the silent node, the share would be a twentieth.
 const SLOWEST: f64 = 0.2;
 
 /// The key that ends the race.
@@ -36,29 +36,29 @@ fn contenders_have_equal_shares_while_a_node_stops() {
     turns.assert_fair();
 }
 
-/// The nodes know all of them, each of which is in a queue on every node.
+/// The nodes know all of them: each is in a queue on every node.
 #[test]
 fn processes_with_a_contender_each_have_equal_shares_while_a_node_stops() {
     let turns = race(CONTENDERS);
     turns.assert_fair();
 }
 
-/// The times at which the lock went from one contender to the next, as this process sees them.
+/// When the lock went from one contender to the next, as this process sees it.
 struct Pace {
     looked: Instant,
     /// Grants at the last look.
     grants: usize,
-    /// How long none came, at the last look, and at most. A time in which this process did not look counts as a short one:
-    /// on a busy machine the contenders may not have run either.
+    /// The time without a grant, at the last look and at most. If this process did not look for a while, only a short
+    /// time counts: on a busy machine the contenders may not have run either.
     idle: Duration,
     longest: Duration,
 }
 
 impl Pace {
-    /// The longest time without a grant: half of that for which a command to a silent node is waited for.
+    /// The longest time without a grant: half the timeout of a command to a silent node.
     const GAP: Duration = ms(500);
 
-    /// The most that a pause between two looks counts.
+    /// A longer pause between two looks counts as this one.
     const LOOK: Duration = ms(25);
 
     fn new() -> Pace {
@@ -81,8 +81,8 @@ impl Pace {
     }
 }
 
-/// Lets all contenders take the lock again and again. A node stops when a quarter of the grants were made, and does not slow
-/// them down, nor does the end of the time for which a command to a silent node is waited for.
+/// Makes all contenders take the lock again and again. A node stops after a quarter of the grants, which must not slow
+/// them down; nor must the timeout of the commands to it.
 fn race(processes: usize) -> Turns {
     let _alone = crate::ALONE.blocking_lock();
     let quorum = RedisQuorum::start();
@@ -122,7 +122,7 @@ fn race(processes: usize) -> Turns {
     ask::<()>(&mut connection, &["SET", END, "1"]);
     for worker in &workers {
         let tally = worker.line(PATIENCE * 2).expect("a tally");
-        // A failure would stand behind the number.
+        // A failure would be printed after the number.
         let visits = tally.strip_prefix("hammered ").map(str::parse::<usize>);
         assert!(matches!(visits, Some(Ok(_))), "{tally}");
     }
@@ -131,18 +131,18 @@ fn race(processes: usize) -> Turns {
     Turns::of(&entries)
 }
 
-/// Who was served, from when all contenders take part.
+/// How the contenders were served, once all take part.
 #[derive(Debug)]
 struct Turns {
-    /// How often each was.
+    /// The number of grants of each contender.
     shares: Vec<usize>,
-    /// The most grants to others for which one of them waited.
+    /// The most grants to others while one contender waited.
     longest: usize,
 }
 
 impl Turns {
     fn of(entries: &[Entry]) -> Turns {
-        // Each with the place of its last grant.
+        // Each with the index of its last grant.
         let mut last: BTreeMap<&str, usize> = BTreeMap::new();
         let mut shares: BTreeMap<&str, usize> = BTreeMap::new();
         let mut longest = 0;
@@ -155,7 +155,7 @@ impl Turns {
                 longest = longest.max(place - before);
             }
         }
-        // Those that still wait.
+        // The contenders that are still waiting.
         let waits = last.values().map(|before| entries.len() - before);
         Turns {
             longest: longest.max(waits.max().unwrap_or(0)),

@@ -1,4 +1,4 @@
-//! More locks, callers and processes than there usually are.
+//! More locks, callers and processes than usual.
 //!
 //! A binary of its own: each test keeps the background thread or the machine busy for longer than the leases of other
 //! tests last. Only one test runs at a time.
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 /// A test holds this mutex while it runs.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
-/// Acquires so many locks at the same time.
+/// Acquires this many locks at the same time.
 async fn take_in_a_burst(client: &LockClient, locks: u32, ttl: Duration) -> Vec<LockGuard> {
     let mut callers = JoinSet::new();
     for number in 0..locks {

@@ -9,7 +9,7 @@ use harness::{LONG, RedisServer};
 use lock_runtime::LockClient;
 use tokio::task::JoinSet;
 
-/// So many that the last cannot be answered within the command timeout.
+/// So many that the last ones cannot be answered within the command timeout.
 const CALLERS: usize = 20_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

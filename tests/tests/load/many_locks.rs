@@ -13,8 +13,8 @@ const LOCKS: u32 = 10_000;
 /// A ttl that needs no renewal in this test.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The least time left of each lease. Renewing all takes as long as acquiring all: an eighth of the ttl
-/// at most, and more on a slow machine.
+/// The least time left of any lease. Renewing all takes as long as acquiring all: an eighth of the ttl at most, and
+/// more on a slow machine.
 const TTL: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

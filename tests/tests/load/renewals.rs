@@ -8,11 +8,11 @@ use crate::take_in_a_burst;
 
 const LOCKS: u32 = 3_000;
 
-/// The least time of a lease. Renewals are a third of it apart, so on a machine that is fast four of them fall due within two
-/// milliseconds, which are sent together. A slow one gets more time, and has more of them due at once.
+/// The shortest ttl. A lease is renewed after a third of it, so on a fast machine four renewals fall due within two
+/// milliseconds and are sent together. A slow machine gets a longer ttl, and has more renewals due at once.
 const TTL: Duration = Duration::from_secs(4);
 
-/// How many scripts a node has carried out, and how often it read any command from a socket.
+/// The number of scripts that a node has run, and of reads from its sockets.
 fn look(nodes: &[&RedisServer]) -> Vec<[u64; 2]> {
     let figures = |node: &&RedisServer| {
         ["cmdstat_evalsha:calls", "total_reads_processed"]
@@ -52,7 +52,7 @@ async fn renewals_that_fall_due_together_are_one_pipeline_for_each_node() {
             let [sent, read] = [0, 1].map(|figure| after[figure] - before[figure]);
             println!("{sent} renewals in {read} reads");
             assert!(read * 2 <= sent, "{sent} renewals in {read} reads");
-            // Each lease once in a third of its ttl, and not again and again.
+            // Each lease is renewed once in a third of its ttl, and not repeatedly.
             let most = f64::from(LOCKS) * (thirds * 1.5 + 1.0);
             assert!(sent as f64 <= most, "{sent} renewals, {thirds} are due");
         }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracer, SdkTracerProvider, SpanData};
 
-/// Lives as long as the process, since its end would end the export.
+/// Lives as long as the process, since dropping it would stop the export.
 static EXPORT: OnceLock<(InMemorySpanExporter, SdkTracerProvider)> = OnceLock::new();
 
 fn export() -> &'static (InMemorySpanExporter, SdkTracerProvider) {
@@ -16,7 +16,7 @@ fn export() -> &'static (InMemorySpanExporter, SdkTracerProvider) {
     })
 }
 
-/// The tracer of the layer that exports.
+/// The exporting layer's tracer.
 pub(crate) fn tracer() -> SdkTracer {
     export().1.tracer("locks")
 }

@@ -103,7 +103,6 @@ pub(crate) fn mentions(text: &str) -> bool {
     format!("{:?}", lines()).contains(text)
 }
 
-/// The layer that records.
 pub(crate) struct Journal;
 
 impl Visit for Fields {

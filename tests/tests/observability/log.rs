@@ -5,7 +5,6 @@ use std::sync::Mutex;
 
 static TEXT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// The writer of the log.
 pub(crate) struct Writer;
 
 impl Write for Writer {
@@ -18,7 +17,6 @@ impl Write for Writer {
     }
 }
 
-/// The recorded text.
 pub(crate) fn text() -> String {
     let text = TEXT.lock().expect("no writer panics");
     String::from_utf8_lossy(&text).into_owned()

@@ -1,7 +1,7 @@
 //! The telemetry for operators: spans, events, metrics and errors.
 //!
-//! A binary of its own: the subscriber and the recorder are the process's, since the background thread
-//! reports much of it. Each test looks for its own template or key.
+//! A binary of its own: the subscriber and the recorder serve the whole process, since the background thread reports
+//! much of the telemetry. Each test looks for its own template or key.
 
 mod errors;
 mod exported;
@@ -17,14 +17,14 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::{self, format::FmtSpan};
 use tracing_subscriber::layer::SubscriberExt;
 
-/// Records spans, events and metrics from now on, on every thread: as values in the `journal`, as text in the
-/// `log`, and as `exported`; and in the `meter`.
+/// Records spans, events and metrics from now on, on every thread: in the `journal` as values, in the `log` as text, in
+/// `exported`, and in the `meter`.
 fn record() {
     telemetry::meter::record();
     static RECORDING: OnceLock<()> = OnceLock::new();
     RECORDING.get_or_init(|| {
         let text = fmt::layer()
-            // Also fields that are recorded only on spans.
+            // Includes fields that are recorded only on spans.
             .with_span_events(FmtSpan::FULL)
             .with_writer(|| log::Writer)
             .with_ansi(false);

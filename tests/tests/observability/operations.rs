@@ -1,5 +1,5 @@
-//! The rules and the dashboard of `examples/operations`, by what the crate exports, and in the long form by Prometheus' own
-//! tool.
+//! Compares the rules and the dashboard of `examples/operations` with what the crate exports; the long form also runs
+//! them in Prometheus' own tool.
 
 mod long;
 
@@ -21,7 +21,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(file(name)).expect("the file is there")
 }
 
-/// The queries of the dashboard, with values for its variables.
+/// The queries of the dashboard, with values in place of its variables.
 fn queries() -> Vec<String> {
     let dashboard: Value = serde_json::from_str(&text("dashboard.json")).expect("it is JSON");
     let panels = dashboard["panels"].as_array().expect("it has panels");
@@ -44,7 +44,7 @@ fn queries() -> Vec<String> {
     queries.collect()
 }
 
-/// The metrics that a text names, as the crate names them: a histogram has several in Prometheus.
+/// The metrics in a text, as the crate names them: Prometheus splits a histogram into several.
 fn named(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words = text.split(|c| !is_part(c));

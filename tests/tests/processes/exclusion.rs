@@ -1,4 +1,4 @@
-//! Many processes with many tasks each: one inside at a time, and fair shares.
+//! Many processes with many tasks each: only one is inside at a time, and the shares are fair.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ const PROCESSES: usize = 4;
 const TASKS: usize = 8;
 const TTL: Duration = Duration::from_secs(30);
 
-/// Visits of all processes together, from when all of them take part.
+/// Visits of all processes together, once all take part.
 const STAYS: usize = PROCESSES * 6;
 
 /// The key that ends the race.
@@ -49,8 +49,8 @@ fn processes_with_many_tasks_lose_no_update_and_get_equal_shares() {
     assert!(*most <= least * 2, "unequal shares: {shares:?}");
 }
 
-/// How often each process got in, from when all of them take part. The machine decides how long a visit
-/// takes, and the queue how often a process gets in.
+/// How often each process got in, once all take part. The machine decides how long a visit takes, and the queue how
+/// often a process gets in.
 fn stays(entries: &[Entry]) -> Vec<usize> {
     let mut stays = BTreeMap::new();
     let mut last = None;
@@ -66,7 +66,7 @@ fn stays(entries: &[Entry]) -> Vec<usize> {
     stays.into_values().collect()
 }
 
-/// The visits of a hammer without any failure.
+/// The visits of a worker without any failure.
 #[track_caller]
 fn visits(tally: &str) -> usize {
     match tally.strip_prefix("hammered ").map(str::parse) {

@@ -1,4 +1,4 @@
-//! Another program that locks the same key by hand, with `SET NX PX` and compare-and-delete.
+//! Another program that locks the same key with its own `SET NX PX` and compare-and-delete.
 
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,7 @@ async fn a_foreign_program_and_workers_are_never_inside_at_once() {
     assert!(entries.iter().any(|entry| entry.writer != NAME));
     assert_eq!(History::double_entries(&entries), Vec::<&Entry>::new());
 
-    // At last it leaves the lock to its ttl.
+    // Finally it leaves the lock to its ttl.
     assert!(try_lock(&mut scene.lock, Duration::from_millis(700)));
     let end = scene.lock.lease_end();
     is_held(&workers[0].ask(&acquire(TTL), PATIENCE));

@@ -1,5 +1,5 @@
-//! Processes with their locks in Redisson's record beside a stand-in for Redisson: no two are inside at once, and each
-//! side wakes the other.
+//! Processes with locks in Redisson's record, and a stand-in for Redisson: only one is inside at a time, and each side
+//! wakes the other.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use redis::Connection;
 
 use crate::scene::{Scene, acquire, acquire_within, is_held};
 
-/// A lease that ends in no test.
+/// A lease that outlasts every test.
 const LONG: Duration = Duration::from_secs(600);
 
-/// A lease that lapses if its holder is killed. A busy machine keeps no process from running for so long.
+/// The lease expires if its holder is killed. It is longer than a busy machine suspends a process.
 const TTL: Duration = Duration::from_secs(5);
 
 const CHANNELS: &str = "redisson_lock__channel:{lock:order:42}*";
@@ -59,7 +59,7 @@ fn release(worker: &mut Worker) {
     assert_eq!(worker.ask("release", PATIENCE), "ok");
 }
 
-/// Redisson does not poll: without the message it would wait for the end of a lease of ten minutes.
+/// Redisson does not poll: without the message it would wait until a lease of ten minutes ends.
 #[test]
 fn each_side_excludes_the_other_is_named_and_enters_at_its_message() {
     for version in VERSIONS {
@@ -86,7 +86,7 @@ fn each_side_excludes_the_other_is_named_and_enters_at_its_message() {
         };
         hand_over(&mut ours, &mut java);
         hand_over(&mut java, &mut ours);
-        // Last: a fair lock keeps the place of a caller that only tried for a while.
+        // This comes last: a fair lock keeps the place of a caller that only tried for a while.
         is_held(&ours.ask(&acquire(LONG), PATIENCE));
         let busy = java.ask(&acquire_within(LONG, Duration::ZERO), PATIENCE);
         assert!(busy.starts_with("failed Busy "), "{busy}");
@@ -95,7 +95,7 @@ fn each_side_excludes_the_other_is_named_and_enters_at_its_message() {
     }
 }
 
-/// One message wakes one waiter of each process, and the next release the next one.
+/// A message wakes one waiter of each process, and the next release wakes the next one.
 #[test]
 fn waiters_of_both_sides_are_all_served() {
     let mut scene = Scene::new();
@@ -120,8 +120,8 @@ fn waiters_of_both_sides_are_all_served() {
     assert!(scene.is_free());
 }
 
-/// Processes of both sides visit one resource. Holders and waiters are killed, and commands of some processes of ours
-/// are sent twice, since their answers are cut off.
+/// Processes of both sides visit one resource. Holders and waiters are killed, and some of our processes send commands
+/// twice, since their answers are cut off.
 #[test]
 fn crashes_and_repeated_commands_let_no_two_in() {
     const KILLS: usize = 4;
@@ -147,7 +147,7 @@ fn crashes_and_repeated_commands_let_no_two_in() {
     let mut workers = kinds.map(start);
     let (mut resource, history) = (scene.server.connection(), History::of(KEY));
     for kill in 0..KILLS {
-        // A request that is carried out and not answered, and one that never arrives.
+        // One request that runs without an answer, and one that never arrives.
         proxy.cut_next_reply(KEY);
         every_worker_visits(&history, &mut resource, &workers);
         proxy.cut_next_request(KEY);
@@ -178,14 +178,14 @@ fn crashes_and_repeated_commands_let_no_two_in() {
     assert!(tokens.is_sorted_by(|one, next| one < next), "tokens fall");
 }
 
-/// What precedes the address in a URL of the harness's user.
+/// The part before the address in a URL of the harness's user.
 fn admin_of(scene: &Scene) -> String {
     let url = scene.server.admin_url();
     let (user, _) = url.split_once('@').expect("it names a user");
     format!("{user}@")
 }
 
-/// Waits until each of the workers has visited from now on.
+/// Waits until every worker has visited since this call.
 fn every_worker_visits(history: &History, resource: &mut Connection, workers: &[Worker]) {
     let seen = history.read(resource).len();
     let workers: BTreeSet<_> = workers

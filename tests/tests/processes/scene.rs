@@ -42,12 +42,12 @@ impl Scene {
     }
 }
 
-/// The command that waits for the lock as long as a test may take.
+/// The command that waits for the lock for as long as a test may take.
 pub(crate) fn acquire(ttl: Duration) -> String {
     acquire_within(ttl, PATIENCE)
 }
 
-/// The command that waits for the lock for so long.
+/// The command that waits for the lock for this long.
 pub(crate) fn acquire_within(ttl: Duration, wait: Duration) -> String {
     format!("acquire {KEY} {} {}", ttl.as_millis(), wait.as_millis())
 }

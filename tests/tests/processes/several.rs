@@ -17,7 +17,7 @@ fn acquire_all(ttl: Duration) -> String {
     )
 }
 
-/// It has the first locks, and waits for the last one.
+/// The process has the first locks, and waits for the last one.
 #[test]
 fn locks_of_a_killed_waiter_are_free_at_their_ttl() {
     const TTL: Duration = Duration::from_millis(1_500);

@@ -28,7 +28,7 @@ fn line(service: &Worker) -> String {
     service.line(PATIENCE).expect("it reports its progress")
 }
 
-/// The lines about its calls, until it is down.
+/// The lines about its calls, until it has shut down.
 fn last_words(service: &mut Worker) -> Vec<String> {
     let mut words: Vec<_> = HELD.map(|_| line(service)).to_vec();
     assert_eq!(line(service), "down");
@@ -42,7 +42,8 @@ fn locks(scene: &mut Scene) -> Vec<String> {
     scene.lock.command(&["KEYS", "lock:*"])
 }
 
-/// Terminates a service while another process waits for one of its locks. Returns how long it took.
+/// Terminates a service while another process waits for one of its locks. Returns how long it took until that process
+/// had the lock.
 fn terminated(grace: &str, body: &str, outcome: &str) -> Duration {
     let mut scene = Scene::new();
     let mut service = service(&scene, grace, body);

@@ -1,4 +1,4 @@
-//! The promises to callers: the contract, on each backend, and how calls of one client share a lock.
+//! The promises to callers: the contract, on every backend, and how the calls of one client share a lock.
 //!
 //! | promise | folder |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Releases whose answers are not awaited.
+//! Releases whose answers the client does not await.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -51,18 +51,18 @@ async fn a_waiter_of_another_client_is_served() {
     assert!(!exists(&mut server.connection(), LOCK));
 }
 
-/// The release of a dropped guard is not awaited either. A later command is carried out after it: an
-/// attempt without a wait finds the lock free.
+/// The release of a dropped guard is not awaited either. A later command runs after it: an attempt without a wait finds
+/// the lock free.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_guard_frees_its_lock_at_once() {
     let server = RedisServer::start();
-    // A command without an answer in time is repeated, and then the order is not kept.
+    // A command that times out is repeated, which may change the order.
     let client = LockClient::builder()
         .url(server.url())
         .command_timeout(LONG);
     let client = client.connect().await.unwrap();
     let attempts = tokio::spawn(async move {
-        // Loads the scripts: one that the server does not know is repeated, after the next command.
+        // Loads the scripts: a command whose script the server does not know is repeated, after the next command.
         hold(&client).await.release().await.unwrap();
         for attempt in 0..500 {
             let guard = soon(client.lock(KEY).try_acquire()).await.unwrap();

@@ -1,7 +1,7 @@
-//! The fault table: a test of each row, with a round of each variant in the short form. The long one has ten rounds, or three,
-//! unless walks through the model explore the row.
+//! The fault table: a test per row. The short form plays one round of each variant. The long form plays ten rounds, or
+//! three of the longest rows; one of each variant if walks through the model explore the row.
 //!
-//! `lock-rounds` plays the same rows for any time.
+//! `lock-rounds` plays the same rows for as long as you like.
 
 mod page;
 
@@ -15,10 +15,10 @@ use harness::rounds::{Arena, Report, Row, Tally};
 use harness::{Form, Kind, rows};
 use libtest_mimic::{Arguments, Trial};
 
-/// So many rounds on one server at once: they mostly wait.
+/// This many rounds run on one server at once, since they spend most of their time waiting.
 const AT_ONCE: usize = 24;
 
-/// How many of the rows with the longest rounds are named at the end.
+/// The number of rows with the longest rounds that are named at the end.
 const NAMED: usize = 5;
 
 fn main() -> ExitCode {
@@ -67,8 +67,9 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// The rows on a cluster, on a quorum and on one server by turns, since to start many clusters at once takes a machine's
-/// whole time: sentinels that notice it do nothing for half a minute. Those on one server, which are the most, come last.
+/// Alternates rows on a cluster, on a quorum and on one server: starting many clusters at once takes the machine's
+/// whole time, and sentinels that notice the stall pause for half a minute. The rows on one server, the most numerous,
+/// fill the end.
 fn in_turn(rows: Vec<Row>) -> Vec<Row> {
     let mut kinds = BTreeMap::<_, usize>::new();
     let turns = rows.into_iter().map(|row| {

@@ -1,4 +1,4 @@
-//! The page on faults has what is tested, and names no test that is not there.
+//! The page on faults has every test, and names no test that does not exist.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use harness::rows;
 
 const PAGE: &str = include_str!("../../../lock-runtime/src/docs/faults.md");
 
-/// The cells of those tables of the page that have this many columns.
+/// The cells of the page's tables that have this many columns.
 fn lines<const CELLS: usize>() -> impl Iterator<Item = [&'static str; CELLS]> {
     PAGE.lines().filter_map(|line| {
         let line = line.strip_prefix('|')?.strip_suffix('|')?;
@@ -31,7 +31,7 @@ pub(crate) fn has_every_row_and_no_other() {
     assert_eq!(told.into_iter().collect::<BTreeMap<_, _>>(), rows);
 }
 
-/// The other tests that the page names are in the named files.
+/// The other tests that the page names are in the files that it names.
 pub(crate) fn names_only_existing_tests() {
     let named: Vec<_> = lines()
         .filter_map(|[_, _, test]| {
@@ -45,7 +45,7 @@ pub(crate) fn names_only_existing_tests() {
     assert_eq!(named.len(), 30, "{named:?}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (file, name) in named {
-        // In this package, in one of its own, or beside the code.
+        // In this package, in one of its own, or next to the code.
         let paths = [
             root.join("tests").join(file),
             root.join(file),
@@ -57,7 +57,7 @@ pub(crate) fn names_only_existing_tests() {
     }
 }
 
-/// Of each safety line, and of no other, the page says what noticed that it was removed.
+/// The page has each safety line and no other, and names the test that noticed its removal.
 pub(crate) fn has_the_test_that_notices_each_control() {
     let told = PAGE.lines();
     let told = told

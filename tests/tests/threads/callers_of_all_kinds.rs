@@ -1,4 +1,4 @@
-//! A lease that passes between callers of all kinds.
+//! A lease that is handed over between callers of all kinds.
 
 use std::thread::Builder;
 
@@ -25,7 +25,7 @@ async fn pass_around() {
         move || client.lock(KEY).wait(LONG).acquire_blocking()
     });
     let blocking = blocking.unwrap();
-    // The thread is in the local queue by then, without a command, since its own client has the lock.
+    // By now the thread is in the local queue, without a command, since its own client has the lock.
     eventually("thread that sleeps", LONG, async || {
         crate::statuses(BLOCKED).any(|status| status.contains("State:\tS"))
     })

@@ -20,7 +20,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the kernel says of the threads of this name.
+/// The kernel's report on the threads of this name.
 fn statuses(name: &str) -> impl Iterator<Item = String> {
     let threads = fs::read_dir("/proc/self/task").unwrap();
     let threads = threads.map(|thread| thread.unwrap().path());

@@ -1,4 +1,4 @@
-//! Synchronous callers of a memory client, which run on their own threads alone.
+//! Synchronous callers of a memory client, which run on nothing but their own threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,8 +51,8 @@ fn sleeps() -> u64 {
     counts.sum()
 }
 
-/// Runs `work`, which makes that many cycles. The background thread may wake up for other reasons, such
-/// as an earlier timer, but not once per cycle.
+/// Runs `work`, which makes this many cycles. The background thread may wake up for other reasons, such as an earlier
+/// timer, but not once per cycle.
 #[track_caller]
 fn undisturbed(cycles: u64, work: impl FnOnce()) {
     let before = sleeps();
@@ -61,7 +61,7 @@ fn undisturbed(cycles: u64, work: impl FnOnce()) {
     assert!(woken < cycles / 2, "woken {woken} times in {cycles} cycles");
 }
 
-/// Asserts that one caller at a time is inside: a visit is counted as it begins and as it ends.
+/// Asserts that one caller is inside at a time: a visit is counted as it begins and as it ends.
 #[derive(Default)]
 struct Room(AtomicU64);
 
@@ -102,7 +102,7 @@ async fn awaiting(client: &LockClient, room: &Room) {
     }
 }
 
-/// Has threads contend for one lock with a task among them.
+/// Makes threads and a task contend for one lock.
 fn contended(places: [Place; THREADS]) {
     let (client, room) = (&LockClient::memory(), Arc::new(Room::default()));
     let contenders = THREADS as u64 + 1;

@@ -1,5 +1,5 @@
-//! Servers that give the same answer to each command, for ever: every error that one can give, and answers that none should
-//! give. However odd it is, a caller sends a bounded number of commands.
+//! Servers that answer every command in the same way, for ever: with every possible error, or with answers that should
+//! never occur. However odd the answer, a caller sends a bounded number of commands.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,25 +10,25 @@ use lock_runtime::LockClient;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// The bound of `docs::production`, for one caller and one server: so many commands, and so many in each second. The first
-/// includes those of the connection.
+/// The bound of `docs::production`, for one caller and one server: this many commands at first, including those of the
+/// connection, and this many in each second.
 const AT_FIRST: f64 = 100.0;
 const IN_A_SECOND: f64 = 100.0;
 
-/// So many scenes at once, for a machine that does other things, too.
+/// The number of simultaneous scenes, so that a machine has room for other work.
 const AT_ONCE: usize = 8;
 
-/// For how long a caller tries.
+/// How long a caller tries.
 const TIME: Duration = Duration::from_secs(2);
 
 /// A key and its slot.
 const KEY: &str = "{foo}:1";
 const SLOT: u16 = 12_182;
 
-/// What a server with this port answers, or rather another one that stands in for it.
+/// The answer of the server with this port, given by the server that stands in for it.
 type Answer = fn(u16) -> String;
 
-/// Errors by their codes, and what a server says with them.
+/// Errors by their codes, and the texts that servers send with them.
 const ERRORS: &[&str] = &[
     "TRYAGAIN Multiple keys request during rehashing of slot",
     "CLUSTERDOWN The cluster is down",
@@ -62,7 +62,7 @@ const ERRORS: &[&str] = &[
     "?",
 ];
 
-/// Answers that depend on the server, and those that are no errors.
+/// Answers that depend on the server, and answers that are not errors.
 const OTHERS: &[(&str, Answer)] = &[
     ("MOVED to itself", |port| {
         format!("-MOVED {SLOT} 127.0.0.1:{port}\r\n")
@@ -124,7 +124,7 @@ fn busy(remaining: u64, position: u64, holder: &str) -> String {
 
 type AnyAnswer = Arc<dyn Fn(u16) -> String + Send + Sync>;
 
-/// All answers, with what they are.
+/// All answers, with their names.
 fn answers() -> Vec<(&'static str, AnyAnswer)> {
     let errors = ERRORS.iter().map(|&error| {
         let answer: AnyAnswer = Arc::new(move |_| format!("-{error}\r\n"));
@@ -143,7 +143,7 @@ struct Scene {
     url: String,
 }
 
-/// What a scripted server says of the slots: that it has all of them.
+/// A scripted server's map of the slots: it has all of them.
 fn slots(port: u16) -> String {
     format!(
         "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n{}:{port}\r\n",
@@ -180,7 +180,7 @@ fn cluster(answer: &AnyAnswer) -> Scene {
     }
 }
 
-/// The node says the same when it is asked for the slots.
+/// The node gives the same answer when asked for the slots.
 fn ignorant_cluster(answer: &AnyAnswer) -> Scene {
     let server = server(Says::Cluster, answer);
     Scene {
@@ -226,7 +226,7 @@ fn quorum(answer: &AnyAnswer) -> Scene {
     }
 }
 
-/// Grants the lock to the first who asks for it, and then gives the answer.
+/// Grants the lock to the first caller that requests it, and then gives the answer.
 fn after_a_grant(answer: &AnyAnswer) -> AnyAnswer {
     let (answer, is_granted) = (answer.clone(), AtomicBool::new(false));
     Arc::new(move |port| {
@@ -238,13 +238,13 @@ fn after_a_grant(answer: &AnyAnswer) -> AnyAnswer {
     })
 }
 
-/// The name of a topology, and a client of one whose servers give this answer.
+/// The name of a topology, and a client of a topology whose servers give this answer.
 type Scenery = (&'static str, fn(&AnyAnswer) -> Scene);
 
-/// The place of the cluster, where most answers cause most.
+/// The index of the cluster, where most answers have the greatest effect.
 const CLUSTER: usize = 1;
 
-/// The place of the quorum, and the answers that only its nodes give.
+/// The index of the quorum, and the answers that only its nodes give.
 const QUORUM: usize = 5;
 const OF_QUORUMS: [&str; 2] = [
     "busy by nobody, as a quorum's node has it",
@@ -260,16 +260,16 @@ static TOPOLOGIES: [Scenery; 6] = [
     ("a quorum", quorum),
 ];
 
-/// What one of many scenes came to: the commands to each server, and how many there may be.
+/// The result of one of many scenes: the commands to each server, and how many there may be.
 struct Outcome {
     what: String,
     commands: u64,
     most: f64,
-    /// To the server that was connected to most often.
+    /// The commands to the server that got the most connections.
     connections: usize,
 }
 
-/// Plays a call in each scene. None of them may send more commands than the bound.
+/// Plays a call in each scene. No call may send more commands than the bound.
 async fn all_keep_the_bound<F>(
     scenes: impl IntoIterator<Item = (String, Box<dyn FnOnce() -> Scene>)>,
     call: impl Fn(LockClient) -> F,
@@ -321,7 +321,8 @@ where
     outcomes
 }
 
-/// Each answer on each of these topologies; in the short form on one of them, every other one on a cluster.
+/// Each answer on each of these topologies. In the short form on one of them, which is the cluster for every other
+/// answer.
 fn scenes(
     topologies: &'static [Scenery],
     change: fn(&AnyAnswer) -> AnyAnswer,
@@ -351,7 +352,7 @@ async fn caller_keeps_the_bound_for_any_repeated_answer() {
         let over = tokio::time::Instant::now() + TIME;
         let refused = client.lock(KEY).wait(TIME).fenced().acquire().await;
         refused.expect_err("nobody grants it");
-        // What a call leaves to the background counts, too.
+        // Commands that a call leaves to the background count, too.
         tokio::time::sleep_until(over).await;
     })
     .await;
@@ -383,7 +384,7 @@ async fn holder_keeps_the_bound_until_its_lease_is_over_and_after_it() {
     .await;
 }
 
-/// Two nodes of which each says that the other one has the slot. Their connections serve other slots, and stay.
+/// Two nodes that each redirect the slot to the other. Their connections serve other slots, and stay.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn circles_of_redirections_keep_the_bound() {
     let scenes = ["MOVED", "ASK"].map(|word| {
@@ -419,7 +420,7 @@ async fn circles_of_redirections_keep_the_bound() {
     assert_eq!(connections, [1, 1]);
 }
 
-/// The same of other calls, which take as long again.
+/// The same for other calls, which take as long again.
 mod long {
     use super::*;
 

@@ -9,7 +9,7 @@ mod virtual_address;
 
 use harness::RedisCluster;
 
-/// Keys of which each primary of a cluster has two.
+/// Keys such that each primary of a cluster has two.
 fn keys_of_each(cluster: &RedisCluster) -> Vec<[String; 2]> {
     let numbers = 0..;
     let mut keys: Vec<Vec<String>> = vec![Vec::new(); 3];
@@ -27,7 +27,7 @@ fn keys_of_each(cluster: &RedisCluster) -> Vec<[String; 2]> {
     keys.into_iter().map(pair).collect()
 }
 
-/// Whether a record is on a node, which need not have its slot.
+/// Whether a node has a record; the record's slot may belong to another node.
 fn has(cluster: &RedisCluster, node: usize, record: &str) -> bool {
     let slot = cluster.slot(record).to_string();
     let keys: Vec<String> = cluster.ask(node, &["CLUSTER", "GETKEYSINSLOT", &slot, "100"]);

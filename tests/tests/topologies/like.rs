@@ -1,4 +1,4 @@
-//! Memory clients that are like a cluster or a quorum refuse what a client of one refuses, and nothing else.
+//! Memory clients that imitate a cluster or a quorum refuse what its clients refuse, and nothing else.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use lock_runtime::{
     Acquire, LockClient, LockClientBuilder, LockError, LockErrorKind, LockRecord, Topology,
 };
 
-/// URLs of servers that are not there, each with the URL of a memory client that is like them, and their name.
+/// URLs of servers that do not exist, each with the URL of a memory client that imitates them, and their name.
 const PAIRS: [(&str, &str, Option<Topology>); 4] = [
     ("redis://127.0.0.1:1", "memory://", Some(Topology::Server)),
     (
@@ -66,7 +66,7 @@ const OPTIONS: [WithOption; 10] = [
     ("retain", |call| call.retain(ms(5))),
 ];
 
-/// The kind and the sentence of a refusal; `None` if the servers would be asked.
+/// The kind and the sentence of a refusal; `None` if a command would be sent.
 fn refusal<T>(outcome: Result<T, LockError>) -> Option<(LockErrorKind, String)> {
     match outcome {
         Ok(_) => None,
@@ -116,7 +116,7 @@ fn memory_client_refuses_the_same_as_its_servers() {
     assert!(refused > 500, "{refused}");
 }
 
-/// Each option by itself; for one key and for several also each two, of which one is refused first.
+/// Each option by itself. For one key and for several also every pair, of which one is refused first.
 fn pairs(keys: &str) -> Vec<(WithOption, WithOption)> {
     let (first, ones) = (OPTIONS[0], OPTIONS.map(|option| (OPTIONS[0], option)));
     let two = OPTIONS.iter().enumerate().flat_map(|(number, one)| {

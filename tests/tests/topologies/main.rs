@@ -1,7 +1,7 @@
-//! Locks where one machine is not enough: clusters, primaries with replicas, and those that sentinels watch.
+//! Locks on more than one machine: clusters, primaries with replicas, and primaries that sentinels watch.
 //!
-//! What fails in them is in rows of the fault table (`harness::rows`), and what each of them promises where nothing fails in
-//! `promise::conformance`. The shares of 64 contenders of a quorum, and thousands of renewals, are in the binary `load`.
+//! The fault table (`harness::rows`) has their failures, and `promise::conformance` what each promises without one. The
+//! binary `load` has the shares of 64 contenders of a quorum, and thousands of renewals.
 //!
 //! | what | file |
 //! |---|---|
@@ -35,7 +35,7 @@ mod urls;
 
 use harness::{RedisServer, ask};
 
-/// How many logins a server has refused.
+/// The number of logins that a server has refused.
 fn wrong_passwords(server: &RedisServer) -> i64 {
     let log: Vec<Vec<redis::Value>> = ask(&mut server.connection(), &["ACL", "LOG"]);
     let count = |entry: &Vec<redis::Value>| redis::from_redis_value_ref::<i64>(&entry[1]);

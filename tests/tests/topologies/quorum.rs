@@ -22,13 +22,12 @@ fn proxies(quorum: &RedisQuorum) -> Vec<Proxy> {
     nodes.map(|node| Proxy::start(node.port())).collect()
 }
 
-/// The URL of a quorum behind proxies.
 fn url_behind(proxies: &[Proxy], parameters: &str) -> String {
     let hosts: Vec<String> = proxies.iter().map(|proxy| host_of(&proxy.url())).collect();
     quorum_url(&hosts, parameters)
 }
 
-/// Waits until nothing is on the node but fences and its marker.
+/// Waits until the node has nothing but fences and its marker.
 async fn nothing_is_left_on(node: &RedisServer) {
     let mut connection = node.connection();
     eventually("empty node", LONG, async || {
@@ -45,7 +44,7 @@ async fn is_on_all_nodes(guard: &LockGuard, quorum: &RedisQuorum) {
     comes_to(guard, LOCK, nodes).await;
 }
 
-/// Waits until all these nodes have the lock of this name. A majority has it, and a renewal brings it to the rest.
+/// Waits until all these nodes have the lock of this name. A majority has it, and a renewal brings it to the others.
 async fn comes_to(guard: &LockGuard, lock: &str, nodes: impl Iterator<Item = Connection>) {
     guard.renew().await.expect("it is held");
     for mut node in nodes {

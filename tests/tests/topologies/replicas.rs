@@ -1,4 +1,4 @@
-//! Locks that replicas have before their callers have them.
+//! Locks that replicas must have before their callers do.
 
 use harness::{
     KEY, LOCK, LONG, QUEUE, REPLICA_RIGHTS, RedisServer, client, eventually, exists, figure, hold,
@@ -29,7 +29,7 @@ fn is_synchronised(replica: &mut Connection) -> bool {
     info.contains("master_link_status:up")
 }
 
-/// A client that waits for so many replicas.
+/// A client that waits for this many replicas.
 fn waiting_client(url: String, replicas: u32) -> LockClient {
     let builder = patient(url).wait_replicas(replicas);
     builder.build().expect("the settings are valid")
@@ -96,8 +96,8 @@ async fn lock_on_too_few_replicas_is_released() {
     hold(&client).await.release().await.unwrap();
 }
 
-/// The record that a caller finds is of another one, of its own client or not, that is about to give the lock back. `Busy`
-/// would have `on_busy = "skip"` skip the work that nobody does.
+/// A caller finds the record of another caller, of its own client or not, that is about to give the lock back. `Busy`
+/// would make `on_busy = "skip"` skip work that nobody does.
 #[tokio::test]
 async fn no_caller_gets_busy_while_replicas_are_away() {
     let (primary, replicas) = replicated(1).await;
@@ -131,7 +131,7 @@ async fn no_caller_gets_busy_while_replicas_are_away() {
     guard.release().await.unwrap();
 }
 
-/// Two of three are asked for; the third may lack the lock.
+/// The client requires two of three; the third may lack the lock.
 #[tokio::test]
 async fn replica_that_is_not_needed_may_be_away() {
     let (primary, replicas) = replicated(2).await;
@@ -158,7 +158,7 @@ async fn caller_that_waits_has_the_lock_once_replicas_are_back() {
     served(waiting).await.release().await.unwrap();
 }
 
-/// A grant to the next caller, of the same client or of another one, is awaited like any.
+/// A grant to the next caller, of the same client or of another one, is awaited like any other.
 #[tokio::test]
 async fn lock_that_is_handed_off_waits_for_replicas_too() {
     let (primary, replicas) = replicated(1).await;
@@ -184,7 +184,7 @@ async fn lock_that_is_handed_off_waits_for_replicas_too() {
     }
 }
 
-/// The waiter behind a revoked holder is granted the lock by the operator's command, which waits for no replica.
+/// The operator's command, which waits for no replica, grants the lock to the waiter behind a revoked holder.
 #[tokio::test]
 async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
     let (primary, replicas) = replicated(1).await;
@@ -222,7 +222,7 @@ async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
     third.release().await.unwrap();
 }
 
-/// A WAIT blocks what comes behind it, so it follows the writes of all callers that came together.
+/// A WAIT blocks the commands behind it, so it follows the writes of all callers that came together.
 #[tokio::test]
 async fn callers_that_come_together_share_a_wait() {
     const CALLERS: u64 = 200;
@@ -238,7 +238,7 @@ async fn callers_that_come_together_share_a_wait() {
     assert!(guards.iter().all(Result::is_ok));
     let waits = calls(&primary, "wait") - before;
     assert!(waits <= CALLERS / 4, "{waits} for {CALLERS} callers");
-    // It is on a connection of its own, which is not the one that messages come on.
+    // It is on a connection of its own, not on the one that receives messages.
     let mut admin = primary.connection();
     let channels: Vec<String> = harness::ask(&mut admin, &["PUBSUB", "CHANNELS"]);
     assert_eq!(channels.len(), 1, "{channels:?}");

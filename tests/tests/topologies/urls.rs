@@ -1,5 +1,5 @@
-//! URLs of each topology: one that names something else than what is there is refused by a sentence that says how it must
-//! begin; and the credentials beside a URL.
+//! URLs of each topology: a sentence refuses a URL of another topology and gives its correct beginning. Also
+//! credentials that are set in addition to a URL.
 
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::wrong_passwords;
 async fn url_for_another_kind_of_server_is_refused_with_the_right_scheme() {
     let (server, cluster) = (RedisServer::start(), RedisCluster::with(1, 0));
     let node = &cluster.nodes[0];
-    // The second one watches a node of a cluster.
+    // The second sentinel watches a node of a cluster.
     let [sentinel, wrong] = [sentinel_of(&server, 1), sentinel_of(node, 1)];
     for (scheme, named, what, must) in [
         ("redis", node, "is a node of a cluster", "redis-cluster://"),
@@ -61,7 +61,7 @@ async fn url_for_another_kind_of_server_is_refused_with_the_right_scheme() {
     }
 }
 
-/// Not by the sentinel.
+/// The callback is not called for the sentinel.
 #[tokio::test]
 async fn credentials_are_asked_for_at_each_server_that_keeps_locks() {
     let (cluster, quorum) = (RedisCluster::with(3, 0), RedisQuorum::start());

@@ -256,7 +256,7 @@ fn each_node_of_a_quorum_is_checked() {
     );
     assert_eq!(code, Some(1));
 
-    // Identical findings of all nodes are printed once, and others with their node.
+    // Findings that all nodes share are printed once, others with their node.
     let output = lockctl(&quorum.nodes[0], &["doctor"])
         .env("LOCK_URL", quorum.url())
         .output()

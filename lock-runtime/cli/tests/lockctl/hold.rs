@@ -51,7 +51,7 @@ fn busy_lock_and_lost_lock_have_their_exit_codes() {
     assert_eq!(output.status.code(), Some(5));
     assert!(text(&output.stderr).contains("new disks"));
 
-    // A deleted lock is not noticed before the next renewal, ten seconds later, so the server is stopped.
+    // The holder would notice a deleted lock only at the next renewal, ten seconds later, so the server is stopped.
     ask::<()>(&mut server.connection(), &["DEL", "lock:import"]);
     ask::<()>(
         &mut server.connection(),
@@ -68,7 +68,7 @@ fn busy_lock_and_lost_lock_have_their_exit_codes() {
 #[test]
 fn signal_ends_it_while_it_connects() {
     let server = RedisServer::start();
-    // It accepts connections, and never answers.
+    // It accepts connections and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("redis://{}", silent.local_addr().unwrap());
     let run = ["run", "import", "--", "echo", "ran"];

@@ -18,8 +18,8 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use harness::{LONG, RedisServer, wait_until};
 
-/// A program that obeys signals. Otherwise it would inherit ignored signals from these tests: a shell that starts them
-/// in the background makes them ignore SIGINT.
+/// A program with the default handling of signals. Otherwise it would inherit ignored signals from these tests: a shell
+/// that starts them in the background makes them ignore SIGINT.
 fn obedient(program: &str) -> Command {
     let mut command = Command::new("env");
     command.arg("--default-signal").arg(program);

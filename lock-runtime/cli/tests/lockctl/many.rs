@@ -10,10 +10,10 @@ use crate::{Running, done, lockctl, text};
 
 const LOCKS: usize = 100_000;
 
-/// The token of lock 0. Each other lock has a token that is higher by its number.
+/// The token of lock 0. The token of every other lock is higher by the lock's number.
 const FIRST_TOKEN: usize = 1_700_000_000_000_000;
 
-/// The most memory that listing that many locks may take (kB).
+/// The most memory that listing this many locks may take (kB).
 const MEMORY: u64 = 60 * 1024;
 
 /// Fills a server with a service's locks, and as many other keys.
@@ -52,7 +52,7 @@ fn most_memory(process: u32) -> u64 {
         .expect("a number")
 }
 
-/// How often the server has got a command.
+/// How often the server has received a command.
 pub(crate) fn calls(connection: &mut Connection, command: &str) -> usize {
     let stats: String = ask(connection, &["INFO", "commandstats"]);
     let head = format!("cmdstat_{command}:calls=");
@@ -144,7 +144,7 @@ fn doctor_samples_many_locks() {
         said.contains("examined, among a part of the keys"),
         "{said}"
     );
-    // A hundred keys for each lock of the sample, for locks and again for fences, in pages of 500.
+    // A hundred keys for each lock of the sample, scanned for locks and again for fences, in pages of 500.
     let pages = calls(connection, "scan");
     assert!((21..=50).contains(&pages), "{pages} pages");
 }

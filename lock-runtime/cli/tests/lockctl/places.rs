@@ -1,4 +1,4 @@
-//! The same commands on all kinds of servers.
+//! The same commands on every kind of server.
 
 use harness::{RedisCluster, RedisQuorum, RedisSentinels, RedisServer, ask, client};
 use lock_runtime::{LockClient, LockRecord};
@@ -55,7 +55,7 @@ fn works(server: &RedisServer, options: &[&str]) {
     assert_eq!(code, Some(0), "{complaint}");
     assert!(said.contains(": intended; test ["), "{said}");
 
-    // The same with the label of its holder.
+    // The same, by the label of the holder.
     let run = [
         "run",
         "export",

@@ -111,7 +111,7 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
         let lines: Vec<String> = lines.lines().map(str::to_owned).collect();
         (output.status.code(), lines, text(&output.stderr))
     };
-    // Nothing is done without a terminal or `--yes`, nor in a dry run.
+    // Without a terminal or `--yes`, and in a dry run, nothing is revoked.
     assert_eq!(run(&[]).0, Some(2));
     let (code, lines, _) = run(&["--dry-run"]);
     let keys: Vec<&str> = lines

@@ -247,7 +247,7 @@ fn printed_rights_are_the_rights_that_tests_use() {
         assert_eq!(sorted_rights_of("service", url), sorted(&rights.service));
         assert_eq!(sorted_rights_of("viewer", url), sorted(&rights.viewer));
         assert_eq!(sorted_rights_of("operator", url), sorted(&rights.operator));
-        // With white space around it, as a file may have.
+        // Surrounded by white space, as in a file.
         let padded = format!("\n {}\r\n", url.replacen("red", "RED", 1));
         assert_eq!(
             sorted_rights_of("service", &padded),
@@ -269,7 +269,7 @@ fn printed_rights_in_the_record_of_redisson_are_the_rights_that_tests_use() {
     assert_eq!(words("operator"), sorted(&rights.operator));
 }
 
-/// Characters with a meaning in patterns are literal in the prefix.
+/// The prefix is literal, even if it contains characters with a meaning in patterns.
 #[test]
 fn rights_with_pattern_characters_in_the_prefix_cover_only_its_locks() {
     let server = fit();

@@ -210,7 +210,7 @@ fn signal_while_waiting_leaves_the_queue() {
     }
 }
 
-/// A shell whose child outlives it: the child prints its id, and runs for longer than any test.
+/// A shell that its child outlives: the child prints its id, and runs for longer than any test.
 const LEAVES_ONE: &str =
     "sh -c 'trap \"\" TERM INT HUP; echo in $$; while :; do sleep 0.05; done' & wait";
 
@@ -224,7 +224,7 @@ fn runs(pid: &str) -> bool {
 #[test]
 fn signal_that_was_ignored_stays_ignored() {
     let server = RedisServer::start();
-    // Starts the program as `nohup` does. The command would print the signal.
+    // Starts the program like `nohup`. The command would print the signal.
     let line =
         "trap 'echo hup' HUP; trap 'echo got; exit 3' TERM; echo in; while :; do sleep 0.05; done";
     let program = env!("CARGO_BIN_EXE_lockctl");

@@ -38,7 +38,7 @@ async fn changes_are_printed_as_json() {
     );
 }
 
-/// A lock that a second reader joins, or that is reserved, has no new grant: no line is printed.
+/// A second reader and a reservation are not new grants: no line is printed.
 #[tokio::test]
 async fn change_of_the_label_is_not_a_grant() {
     let server = RedisServer::start();

@@ -101,7 +101,7 @@ async fn lock_that_nobody_holds_is_free() {
     get(&service, "/locks?match=order:*")
         .await
         .has_not("Show this lock");
-    // A lock that was held is remembered.
+    // A lock that was held before is remembered.
     let (_client, guard) = holder(&server, "api-7", "order:42").await;
     guard.release().await.unwrap();
     let page = get(&service, "/locks/lock?key=order:42").await;

@@ -333,7 +333,7 @@ async fn key_with_line_ends_is_revoked() {
     let (client, guard) = holder(&server, "api-7", key).await;
     let service = with_operators(client);
     let form = Form::new(key, guard.fencing_token().await.unwrap());
-    // The key as the page shows it, since nobody can type it.
+    // The key as the page shows it, since nobody can type the original.
     let form = form.body("reason=x&confirm=import%5Cu%7Bd%7D%5Cu%7Ba%7D%5Cu%7B1b%7D+");
     let answer = form.send(&service).await;
     assert_eq!(answer.status, StatusCode::OK, "{answer:?}");

@@ -8,7 +8,7 @@ use harness::{
 };
 use lock_runtime::{LockClient, LockErrorKind};
 
-/// Longer than the `end` of an owner with the shortest ttl is repeated.
+/// Longer than the client repeats the `end` of an owner with the shortest ttl.
 const TTL: Duration = Duration::from_secs(60);
 
 /// The queue entry in the first recorded `end`.
@@ -50,9 +50,9 @@ async fn an_owner_that_ended_normally_is_not_ended_again() {
     assert_eq!(monitor.take(), []);
 }
 
-/// An acquire goes unanswered on a connection that is then replaced. Its caller gives up or is dropped, and the owner is
-/// ended over the new connection. The acquire may still arrive, and must not keep the lock without a holder: the owner was
-/// ended again for 10 s, however long its ttl was.
+/// An acquire goes unanswered on a connection that is then replaced. Its caller gives up or is dropped, and the owner
+/// is ended over the new connection. The acquire may still arrive, and must not leave the lock taken without a holder.
+/// The client used to repeat the `end` for 10 s, however long the ttl was.
 #[tokio::test]
 async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
     let [gives_up, is_dropped] = [false, true].map(|is_dropped| async move {
@@ -91,9 +91,9 @@ async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
     tokio::join!(gives_up, is_dropped);
 }
 
-/// The last `end` of an owner is sent when none of its commands can arrive any more. It used to be the
-/// one whose answer had come by then. A command that arrived after it, during a slow answer or while
-/// this process was stopped, kept the lock without a holder.
+/// The last `end` of an owner is sent once none of its commands can still arrive. The client used to stop at an `end`
+/// that was merely answered by then. A command that arrived after it, during a slow answer or while this process was
+/// stopped, left the lock taken without a holder.
 #[tokio::test]
 async fn an_owner_is_ended_once_more_after_an_answer_that_took_too_long() {
     let (server, proxy) = server_and_proxy();
@@ -109,7 +109,7 @@ async fn an_owner_is_ended_once_more_after_an_answer_that_took_too_long() {
     assert_eq!(proxy.cuts(), 1);
     let entry = ended(&mut monitor).await;
 
-    // Longer than the `end` of an owner with so short a ttl is repeated.
+    // Longer than the client repeats the `end` of an owner with so short a ttl.
     proxy.replies(Mode::Delay(ms(11_000)));
     assert_eq!(ended(&mut monitor).await, entry);
     arrive_late(&server, &entry);

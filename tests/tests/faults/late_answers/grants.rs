@@ -33,8 +33,8 @@ fn synchronous(locks: &LockClient) -> Result<(), LockError> {
     Ok(())
 }
 
-/// The answer to an acquire took longer than the lease that it granted. Bodies that are not dropped on
-/// a loss, such as synchronous ones, ran without the lock.
+/// The answer to an acquire took longer than the lease that it granted. Bodies that are not dropped on a loss, such as
+/// synchronous ones, ran without the lock.
 #[tokio::test]
 async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -65,7 +65,7 @@ async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
 async fn a_grant_that_arrives_after_its_lease_is_requested_again() {
     let (server, proxy, client) = behind_a_proxy().await;
     let mut monitor = server.monitor();
-    // Long enough to be had on a busy machine, and late before the command times out.
+    // Long enough for a grant on a busy machine, and over before the command times out.
     let ttl = TTL * 5;
     proxy.replies(Mode::Delay(ttl * 2));
     let waiting = tokio::spawn(client.lock(KEY).ttl(ttl).wait(LONG).acquire());

@@ -1,4 +1,4 @@
-//! Leases that expire, or belong to another caller, before their caller is polled.
+//! Leases that expire, or pass to another caller, before their caller is polled.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -10,8 +10,7 @@ use harness::{
 };
 use lock_runtime::{LockClient, LockGuard};
 
-/// A server, a proxy, and a client that waits for answers as long as a test takes. The server knows the
-/// client's scripts.
+/// A server, a proxy, and a patient client. The server knows the client's scripts.
 async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
     let server = RedisServer::start();
     let proxy = Proxy::start(server.port());
@@ -40,10 +39,10 @@ async fn hand_over_unheard(
     release
 }
 
-/// The answer to the hand-off comes after the lease has expired: the caller asks for the lock again.
+/// The hand-off is answered after the lease has expired: the caller requests the lock again.
 #[tokio::test]
 async fn a_lease_that_expires_before_its_hand_off_is_known_is_acquired_again() {
-    // Long enough for a busy machine to get from the grant to its caller.
+    // Long enough for the caller to receive its grant on a busy machine.
     const TTL: Duration = ms(4_000);
     let (server, proxy, client) = behind_a_proxy().await;
     let guard = hold(&client).await;
@@ -61,7 +60,7 @@ async fn a_lease_that_expires_before_its_hand_off_is_known_is_acquired_again() {
     release.await.unwrap();
 }
 
-/// The lease of a caller that is polled late, but in time, is renewed from then on.
+/// If the caller is polled late, but in time, its lease is renewed from then on.
 #[tokio::test]
 async fn a_grant_that_is_fetched_late_is_renewed() {
     let server = RedisServer::start();

@@ -5,8 +5,8 @@ use lock_runtime::LockClient;
 
 const KEYS: [&str; 2] = ["account:1", "account:2"];
 
-/// The answer that a caller has both locks is lost, and then the first of them, which another caller of both has now.
-/// Each would wait for the other's lock until a ttl is over.
+/// The answer that grants a caller both locks is lost, and then the first lock is, to another caller of both. Each
+/// would wait for the other's lock until a ttl expires.
 #[tokio::test]
 async fn loss_behind_a_lost_answer_is_noticed_by_the_next_poll() {
     let (server, proxy, far) = behind_a_proxy().await;

@@ -1,5 +1,5 @@
-//! A connection that breaks in mid-command, under a caller of one lock and under one of several: the client does not
-//! know whether the command was carried out.
+//! A connection that breaks in mid-command, for a caller of one lock and for a caller of several: the client does not
+//! know whether the command ran.
 
 use harness::{
     LONG, Proxy, RedisServer, ask, behind_a_proxy, client, eventually, ms, served, soon, token_of,
@@ -9,7 +9,7 @@ use redis::Connection;
 
 use super::nothing_is_left;
 
-/// What a caller asks for.
+/// The locks that a caller acquires.
 const CALLERS: [&[&str]; 2] = [&["order:42"], &["order:41", "order:42", "order:43"]];
 
 fn locks(client: &LockClient, keys: &[&'static str]) -> Acquire {
@@ -75,7 +75,7 @@ async fn attempt_that_is_cut_leaves_nothing_behind() {
 async fn renewal_that_is_cut_is_sent_again() {
     let [one, several] = CALLERS.map(|keys| async move {
         let (server, proxy, client) = behind_a_proxy().await;
-        // A lease that a stalled machine does not lose.
+        // A lease that outlasts a stall of the machine.
         let guard = locks(&client, keys).ttl(ms(6_000)).acquire().await;
         let guard = guard.unwrap();
         let mut connection = server.connection();
@@ -87,7 +87,7 @@ async fn renewal_that_is_cut_is_sent_again() {
             cut(&proxy, keys, round);
             eventually("cut renewal", LONG, async || proxy.cuts() == round + 1).await;
             let mut before = rest();
-            // By a renewal that was not cut.
+            // Waits for a renewal that was not cut.
             eventually("renewal of all", LONG, async || {
                 let now = rest();
                 let before = std::mem::replace(&mut before, now.clone());
@@ -101,7 +101,7 @@ async fn renewal_that_is_cut_is_sent_again() {
     tokio::join!(one, several);
 }
 
-/// Somebody else's lock on the last of these keys, and a caller that waits for it.
+/// Another caller holds the last of these keys, and one more waits for it.
 async fn waiting(
     server: &RedisServer,
     waiter: &LockClient,

@@ -1,4 +1,4 @@
-//! What happens to one server, and on the way to it, that no row of the fault table has.
+//! Faults of one server, and of the network on the way to it, that no row of the fault table covers.
 
 mod cuts;
 mod restarts;
@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 /// A task that waits for locks.
 type Waiting = JoinHandle<Result<LockGuard, LockError>>;
 
-/// Waits until no lock and no queue is left, whatever they are called.
+/// Waits until no lock and no queue is left, whatever their keys.
 async fn nothing_is_left(connection: &mut Connection) {
     eventually("end of everything", LONG, async || {
         let names: Vec<String> = ask(connection, &["KEYS", "*"]);

@@ -1,4 +1,4 @@
-//! Several locks that one call acquires together: all or none, whatever happens in between.
+//! Several locks that one call acquires together: all or none, whatever fails in between.
 
 use harness::{
     LONG, RedisServer, ask, client, eventually, failed, ms, served, server_and_connection, soon,
@@ -21,7 +21,7 @@ fn queued(connection: &mut Connection, queue: &str) -> i64 {
     ask(connection, &["ZCARD", queue])
 }
 
-/// A caller for all locks that waits for the last one, which the guard holds.
+/// A caller of all locks that waits for the last one, which the guard holds.
 async fn waiting_for_the_last(server: &RedisServer, all: Acquire) -> (LockGuard, Waiting) {
     let other = client(server.url());
     let last = other.lock(KEYS[2]).acquire().await.unwrap();
@@ -85,7 +85,7 @@ async fn wait_bounds_a_restarted_acquisition() {
     }
 }
 
-/// A waiter for the last lock has the first ones for a whole ttl, so its end is repeated like that of a holder.
+/// A waiter for the last lock holds the first ones for a whole ttl, so its end is repeated like a holder's.
 #[tokio::test]
 async fn waiter_whose_end_is_refused_releases_its_locks_later() {
     let (server, mut connection) = server_and_connection();

@@ -9,7 +9,7 @@ use redis::Connection;
 /// owner would set the first caller's ttl.
 #[tokio::test]
 async fn a_place_in_the_queue_is_not_inherited_by_a_caller_with_another_ttl() {
-    /// Shorter than a claim, by more than a busy machine takes to read it.
+    /// Shorter than a claim; the difference is longer than a busy machine takes to read it.
     const SHORT: Duration = ms(700);
     let (server, mut connection) = server_and_connection();
     let guard = hold(&client(server.url())).await;

@@ -1,4 +1,4 @@
-//! Many callers whose wait is over at the same time.
+//! Many callers whose wait ends at the same time.
 
 use harness::{KEY, LOCK, LONG, RedisServer, ask, behind_a_proxy, client, failed, hold, ms};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 const CALLERS: usize = 500;
 
-/// All are told who holds the lock, and few ask for it.
+/// Every caller learns who holds the lock, and few send a command.
 async fn is_refused_with_few_commands(server: &RedisServer, client: &LockClient, wait: Duration) {
     let mut monitor = server.monitor();
     let mut callers = JoinSet::new();
@@ -23,7 +23,7 @@ async fn is_refused_with_few_commands(server: &RedisServer, client: &LockClient,
     assert!(asked < CALLERS / 4, "{asked} commands of {CALLERS} callers");
 }
 
-/// Each caller made an attempt of its own at its end, and a healthy server could not answer so many in
+/// Each caller made an attempt of its own when its wait ended, and even a healthy server could not answer so many in
 /// time. Contention looked like an outage.
 #[tokio::test]
 async fn a_caller_that_leaves_a_local_queue_knows_the_last_state_of_its_head() {
@@ -33,8 +33,8 @@ async fn a_caller_that_leaves_a_local_queue_knows_the_last_state_of_its_head() {
     guard.release().await.unwrap();
 }
 
-/// No answer has arrived when the wait of all callers is over: they wait for the one that is under way, and for the next one,
-/// which tells of the holder.
+/// No answer has arrived when the wait of all callers ends. They wait for the attempt in flight, and for the next one,
+/// whose answer names the holder.
 #[tokio::test]
 async fn a_crowd_whose_wait_ends_before_the_first_answer_asks_once() {
     let (server, proxy, ours) = behind_a_proxy().await;
@@ -59,7 +59,7 @@ async fn a_lock_that_is_being_released_in_an_outage_is_not_busy() {
     waiting.abort();
 }
 
-/// A caller behind the head reports an outage if the head meets one.
+/// A caller behind the head reports an outage if the head does.
 #[tokio::test]
 async fn a_waiter_whose_head_is_not_answered_reports_an_outage() {
     let (server, proxy, ours) = behind_a_proxy().await;

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use harness::{KEY, LONG, ms};
 
-/// Waits for its own lock, which is busy, if it is called outside of the call tree.
+/// Waits for its own lock, which is busy, if called outside the call tree.
 #[distributed_lock(key = "order:42", wait = "1s", client = locks)]
 fn write_down(locks: &LockClient) -> Result<(), LockError> {
     Ok(())
@@ -56,7 +56,7 @@ async fn locked_function(local: Local, ttl: Duration) -> Result<(), LockError> {
     Ok(())
 }
 
-/// The ways to run a body that stays.
+/// The ways to run a body that does not end.
 const WAYS: [fn(Local, Duration) -> Call; 4] = [
     |local, ttl| Box::pin(async move { drop(locked_function(local, ttl).await) }),
     |local, ttl| {

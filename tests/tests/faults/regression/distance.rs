@@ -1,7 +1,7 @@
 //! A server far away.
 //!
-//! A connection takes several round trips, so its waiters had too little time left for an answer. Two
-//! timeouts tore the connection down again, and so on.
+//! A connection takes several round trips, so its waiters had too little time left for an answer. Two timeouts closed
+//! the connection again, and so on.
 
 use harness::{LONG, ms, server_and_proxy};
 use lock_runtime::LockClient;

@@ -18,8 +18,8 @@ impl Wake for Bell {
     }
 }
 
-/// A call without a runtime borrows the background's. Dropped before it had seen its grant, it left the
-/// lock held for ever.
+/// A call without a runtime uses the background's. If it was dropped before it had seen its grant, the lock stayed
+/// taken for ever.
 #[test]
 fn an_acquire_dropped_outside_of_a_runtime_leaves_nothing_held() {
     let client = LockClient::memory();
@@ -39,8 +39,8 @@ fn an_acquire_dropped_outside_of_a_runtime_leaves_nothing_held() {
     });
 }
 
-/// A lock was handed to a waiter whose runtime was busy until the lease had expired. The waiter got
-/// that lease, which was lost already.
+/// A lock was handed to a waiter whose runtime was busy until the lease had expired. The waiter got a lease that was
+/// already lost.
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_ended_on_its_way_to_a_waiter_is_replaced() {
     let client = LockClient::memory();
@@ -48,7 +48,7 @@ async fn a_lease_that_ended_on_its_way_to_a_waiter_is_replaced() {
     let short = client.lock(KEY).ttl(ms(50)).renew(false);
     let waiting = tokio::spawn(short.wait(LONG).acquire());
     tokio::time::sleep(ms(1)).await;
-    // The clock moves on before the waiter is polled.
+    // The clock advances before the waiter is polled.
     drop(guard);
     tokio::time::advance(ms(150)).await;
     let guard = waiting.await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Messages on a client's channel that do not come from a grant, or come late.
+//! Messages on a client's channel that no grant sent, or that arrive late.
 
 use harness::{
     KEY, LOCK, LONG, QUEUE, ask, behind_a_proxy, client, eventually, exists, is_awaited, is_free,
@@ -26,8 +26,8 @@ async fn go_round(client: &LockClient) {
     }
 }
 
-/// An owner that ended a moment ago is ended again: an acquire that arrived after its `end` would keep
-/// the lock for a claim or its whole ttl.
+/// An owner that ended a moment ago is ended again: an acquire that arrived after its `end` would keep the lock taken
+/// for a claim or its whole ttl.
 #[tokio::test]
 async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock() {
     let (server, mut connection) = server_and_connection();
@@ -46,7 +46,7 @@ async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock
     waiting.await.unwrap().expect_err("it is held");
     eventually("end", LONG, async || !exists(&mut connection, QUEUE)).await;
 
-    // Any number of owners without a waiter begin and end meanwhile.
+    // Meanwhile any number of owners without a waiter begin and end.
     for number in 0..1_100 {
         let lock = waiter.lock(format!("free:{number}")).acquire().await;
         lock.unwrap().release().await.unwrap();

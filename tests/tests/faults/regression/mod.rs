@@ -1,4 +1,4 @@
-//! Promises that were broken once. The comment of each test says in a line what went wrong.
+//! Promises that were broken once. The comment of each test describes the bug in a line.
 
 mod claims;
 mod crowds;

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 /// So long that no renewal is due while a test runs.
 const TTL: Duration = Duration::from_secs(3_600);
 
-/// Another server takes over, with this much left of the lock.
+/// Another server takes over, where the lock has this much time left.
 fn fail_over(server: &RedisServer, proxy: &Proxy, rest: Option<Duration>) -> RedisServer {
     let next = RedisServer::start();
     if let Some(rest) = rest {
@@ -61,7 +61,7 @@ async fn a_lease_that_is_not_renewed_is_restored_after_an_outage() {
     eventually("attempts", LONG, async || proxy.refused() > 2).await;
     proxy.refuse(false);
     eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
-    // With the margin of each lease: the server ends it after its holder.
+    // With the margin of each lease: the holder considers it over before the server does.
     assert!(rest(&next) > guard.remaining() + Duration::from_secs(1));
     guard.release().await.unwrap();
 }
@@ -78,7 +78,7 @@ async fn a_grant_that_is_fetched_after_the_connection_broke_is_confirmed() {
     ask::<i64>(&mut connection, &["DEL", LOCK]);
     eventually("grant", LONG, async || rest(&server) > TTL / 2).await;
     let next = fail_over(&server, &proxy, Some(LONG * 2));
-    // Long enough to notice the broken connection, and without a reason to connect again.
+    // Long enough to notice the broken connection, while nothing makes the client reconnect.
     tokio::time::sleep(ms(100)).await;
     let guard = late.await.expect("it was granted");
     eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
@@ -107,7 +107,7 @@ async fn every_held_lock_is_confirmed_once() {
         renewals
     };
     eventually("renewals", LONG, async || count() >= HOLDS).await;
-    // Those that are too many come at once.
+    // The leases beyond the limit come all at once.
     tokio::time::sleep(ms(100)).await;
     let renewals = count();
     assert!(renewals < HOLDS + HOLDS / 10, "{renewals} of {HOLDS}");

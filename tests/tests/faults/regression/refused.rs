@@ -1,4 +1,4 @@
-//! Ends that a server refused while its password or its certificate was changed.
+//! Commands that a server refused while its password or its certificate was changed.
 
 use harness::{
     KEY, LOCK, LONG, ask, behind_a_proxy, client, cycle, eventually, exists, is_free, ms,
@@ -24,7 +24,7 @@ async fn a_lock_is_released_when_the_server_accepts_the_client_again() {
     cycle(&client).await;
 }
 
-/// A caller that was refused did not give back a grant whose answer was lost.
+/// A caller that was refused kept a grant whose answer was lost.
 #[tokio::test]
 async fn caller_that_was_granted_and_refused_leaves_nothing() {
     for (command, fenced) in [("SET", false), ("EVALSHA", true)] {
@@ -33,7 +33,7 @@ async fn caller_that_was_granted_and_refused_leaves_nothing() {
         proxy.cut_next_reply(command);
         let asking = client.lock(KEY).ttl(ms(600_000)).wait(LONG);
         let asking = if fenced { asking.fenced() } else { asking };
-        let error = asking.await.expect_err("it cannot come back");
+        let error = asking.await.expect_err("the answer is lost");
         assert_eq!(error.kind(), LockErrorKind::Rejected, "{error}");
         let mut connection = server.connection();
         assert!(exists(&mut connection, LOCK), "it was granted");
@@ -58,8 +58,8 @@ async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
     assert_eq!(monitor.take().len(), 0);
 }
 
-/// A release that was never sent, for want of a connection, counted as one that may have freed the
-/// lock. When it was sent and answered "not yours", the call succeeded.
+/// A release that was never sent, because there was no connection, counted as one that may have freed the lock. When it
+/// was sent and answered "not yours", the call succeeded.
 #[tokio::test]
 async fn a_lock_that_another_has_is_lost_after_any_number_of_unsent_releases() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -76,12 +76,12 @@ async fn a_lock_that_another_has_is_lost_after_any_number_of_unsent_releases() {
     );
     proxy.refuse(true);
     proxy.kill_connections();
-    // The client has noticed the outage, and no answer about the lock has come.
+    // The client has noticed the outage, and has received no answer about the lock.
     eventually("attempt", LONG, async || proxy.refused() > 0).await;
     let attempts = proxy.refused();
     let release = tokio::spawn(guard.release());
     eventually("attempts", LONG, async || proxy.refused() > attempts + 1).await;
     proxy.refuse(false);
-    let error = release.await.unwrap().expect_err("another has it");
+    let error = release.await.unwrap().expect_err("another caller has it");
     assert_eq!(error.kind(), LockErrorKind::Lost, "{error}");
 }

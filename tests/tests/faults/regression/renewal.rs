@@ -1,11 +1,11 @@
-//! Renewals that are slow, that fail, and whose script the server has forgotten.
+//! Renewals that are slow, that fail, or whose script the server has forgotten.
 
 use harness::{KEY, LOCK, LONG, Mode, ask, behind_a_proxy, ms};
 use lock_runtime::LockGuard;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// After a failed renewal by hand, the watchdog renewed a lease without renewal for ever.
+/// After a manual renewal failed, the watchdog kept renewing a lease whose renewal is off.
 #[tokio::test]
 async fn a_renewal_by_hand_that_failed_is_not_repeated_by_the_watchdog() {
     let (server, proxy, client) = behind_a_proxy().await;
@@ -23,15 +23,15 @@ async fn a_renewal_by_hand_that_failed_is_not_repeated_by_the_watchdog() {
     lost.expect("the lease ends");
     let commands = monitor.take();
     let about = |lock: &str| commands.iter().filter(|it| it.text.contains(lock)).count();
-    // The connection broke, so the lease is confirmed on the next one: once for that, and maybe once
-    // more for the renewal that failed.
+    // The connection broke, so the lease is confirmed on the next one: once for the reconnect, and perhaps once more
+    // for the failed renewal.
     assert!(about(LOCK) <= 2, "{commands:?}");
     assert!(about("lock:renewed") > 0, "the neighbour is renewed");
     assert!(neighbour.is_valid());
 }
 
-/// After a SCRIPT FLUSH, renewals were repeated one by one, each after the answer to the last: with
-/// many leases the last ones came too late.
+/// After a SCRIPT FLUSH, renewals were repeated one by one, each after the answer to the one before: with many leases
+/// the last ones came too late.
 #[tokio::test]
 async fn no_hold_of_many_is_lost_to_a_script_flush() {
     const HOLDS: usize = 300;

@@ -14,8 +14,8 @@ fn rounds() -> usize {
     Form::of_this_run().pick(10, 40)
 }
 
-/// A shutdown did not wait for a release that was requested a moment before. Such a release counted as
-/// in flight only from its task's first poll.
+/// A shutdown did not wait for a release that was requested a moment before: a release counted as in flight only once
+/// its task was first polled.
 #[tokio::test]
 async fn a_lock_that_was_dropped_before_a_shutdown_is_free_after_it() {
     let (server, mut connection) = server_and_connection();
@@ -45,7 +45,7 @@ async fn a_waiter_has_left_the_queue_when_a_shutdown_returns() {
     }
 }
 
-/// A shutdown did not see a writer that became a reader. The downgrade went on, and its guard was valid after the
+/// A shutdown missed a writer that was becoming a reader. The downgrade continued, and its guard was valid after the
 /// shutdown.
 #[tokio::test]
 async fn a_downgrade_in_flight_is_ended_by_a_shutdown() {

@@ -1,5 +1,4 @@
-//! Callers of one client that want the same lock: how many commands they cost, and the turns of callers
-//! that leave.
+//! Callers of one client that want the same lock: how many commands they cost, and the turns of callers that leave.
 
 use std::time::{Duration, Instant};
 
@@ -25,8 +24,8 @@ impl Random {
     }
 }
 
-/// Callers that hold the lock for a moment and wait hardly longer. Most of them give up, or are
-/// dropped, at about the time of their turn.
+/// Callers that hold the lock for a moment and wait hardly longer. Most give up, or are dropped, at about the time of
+/// their turn.
 async fn crowd(clients: &[LockClient]) {
     const CALLERS: usize = 32;
     const CALLS: usize = 60;
@@ -40,7 +39,7 @@ async fn crowd(clients: &[LockClient]) {
                 let lock = client.lock(KEY).wait(wait);
                 let visit = lock.run(async |_| sleep(stay).await);
                 tokio::select! {
-                    // The caller is dropped even if its turn has come at this moment.
+                    // The caller is dropped even if its turn comes at this moment.
                     biased;
                     () = sleep(leave) => {}
                     Err(error) = visit => assert!(error.is_busy(), "{error}"),
@@ -50,21 +49,21 @@ async fn crowd(clients: &[LockClient]) {
         });
     }
     callers.join_all().await;
-    // After a lost turn no waiter is woken: each waits for its whole time, and then makes an attempt.
+    // After a lost turn no waiter is woken: each waits for its full time, and then makes an attempt.
     for client in clients {
         let after = client.lock(KEY).wait(LONG).acquire();
         let after = timeout(LONG / 4, after).await;
-        let after = after.expect("the last turn was passed on").unwrap();
+        let after = after.expect("the last turn was handed over").unwrap();
         after.release().await.unwrap();
     }
 }
 
-/// The turn of a caller that gave up at that moment could be lost, and the local queue with it: no
-/// caller of this process would have had the lock again.
+/// If a caller gave up at the moment of its turn, the turn could be lost, and the local queue with it: no caller of
+/// this process would have got the lock again.
 #[tokio::test]
 async fn a_turn_is_never_lost_on_a_server() {
     let (server, mut connection) = server_and_connection();
-    // With one client, holders hand all turns over; with two, waiters in Redis do so as well.
+    // With one client, holders hand over every turn; with two, some turns go to waiters in Redis.
     for clients in 1..=2 {
         let clients: Vec<LockClient> = (0..clients).map(|_| client(server.url())).collect();
         crowd(&clients).await;
@@ -84,8 +83,8 @@ async fn a_turn_is_never_lost_in_memory() {
     cycle(&client).await;
 }
 
-/// The `end` of a holder names the next caller as successor. If the lock turned out to be lost, the
-/// successor was forgotten and not ended. The `end`, sent twice, may have put it in the queue.
+/// The `end` of a holder names the next caller as successor. If the lock turned out to be lost, the client forgot the
+/// successor and did not end it, although the `end`, sent twice, may have queued it.
 #[tokio::test]
 async fn an_owner_that_was_named_as_the_successor_is_ended() {
     let (server, mut connection) = server_and_connection();
@@ -93,14 +92,14 @@ async fn an_owner_that_was_named_as_the_successor_is_ended() {
     let guard = hold(&client).await;
     let next = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
     tokio::task::yield_now().await;
-    // The `end` is carried out on the same thread after the other caller has begun to wait.
+    // The `end` runs on the same thread, after the other caller has begun to wait.
     guard.renew().await.unwrap();
     let mut monitor = server.monitor();
     let mut named = None;
     let _: i64 = ask(&mut connection, &["DEL", LOCK]);
     assert!(guard.release().await.unwrap_err().is_lost());
     let mut ended = Vec::new();
-    eventually("end of the one that was named", LONG, async || {
+    eventually("end of the named successor", LONG, async || {
         for command in monitor.take() {
             // EVALSHA sha 3 lock fence queue owner [next ttl]
             let words: Vec<&str> = command.text.split('"').skip(1).step_by(2).collect();
@@ -116,7 +115,7 @@ async fn an_owner_that_was_named_as_the_successor_is_ended() {
     next.await.unwrap().unwrap().release().await.unwrap();
 }
 
-/// A hand-off whose connection broke was repeated only after half a second, although a waiter queued.
+/// If the connection broke during a hand-off, it was repeated only after half a second, although a waiter was queued.
 #[tokio::test]
 async fn a_hand_over_that_is_not_answered_is_sent_again_at_once() {
     const ROUNDS: u32 = 5;

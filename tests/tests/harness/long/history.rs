@@ -1,4 +1,4 @@
-//! The register: it must reveal every failure of a lock.
+//! The register must reveal every failure of a lock.
 
 use harness::{Entry, History, READ, RedisServer, Share, Written};
 
@@ -61,7 +61,7 @@ async fn a_stale_write_is_refused_once_a_later_token_was_shown() {
         let entry = entry(token, seen);
         history.append(&mut connection, &entry).await.unwrap()
     };
-    // Of different lengths, so that text does not compare as numbers do.
+    // They differ in length, so that their order as text is not their order as numbers.
     assert!(append(10, 0).await);
     assert!(append(10, 1).await);
     assert!(!append(9, 2).await);

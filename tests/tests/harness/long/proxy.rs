@@ -99,7 +99,7 @@ fn a_half_open_connection_takes_requests_and_answers_nothing() {
     assert_eq!(incr(&mut connect(&proxy).unwrap()).unwrap(), 2);
 }
 
-/// The number of the server's clients, the asking one included.
+/// The number of the server's clients, including the asking one.
 fn clients(server: &RedisServer) -> usize {
     let list: String = redis::cmd("CLIENT")
         .arg("LIST")
@@ -108,7 +108,7 @@ fn clients(server: &RedisServer) -> usize {
     list.lines().count()
 }
 
-/// A peer of a bus: its first bytes have its id where a node of a cluster has it.
+/// A peer of a bus: its first bytes hold its id where a node of a cluster puts it.
 fn peer(proxy: &Proxy, letter: u8) -> TcpStream {
     let mut peer = TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.port())).unwrap();
     peer.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -116,7 +116,7 @@ fn peer(proxy: &Proxy, letter: u8) -> TcpStream {
     peer
 }
 
-/// Whether bytes come back.
+/// Returns whether bytes come back.
 fn echoed(peer: &mut TcpStream, bytes: &[u8]) -> bool {
     peer.write_all(bytes).unwrap();
     let mut back = vec![0; bytes.len()];

@@ -1,4 +1,4 @@
-//! Rounds: every violation is found, and attributed to the right row.
+//! Every violation in a round is found, and attributed to the right row.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn row(class: Class, run: fn(&mut Round<'_>)) -> Row {
     Row::new("row", class, RedisServer::start, run)
 }
 
-/// Two rounds of a row, and the kinds of violation in them.
+/// Plays two rounds of a row. Returns the kinds of violation in them.
 fn play(row: &Row) -> (Tally, Vec<ViolationKind>) {
     let tally = arena().run(row, 2, Duration::MAX);
     assert_eq!(tally.rounds, 2);

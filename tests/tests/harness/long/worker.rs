@@ -2,7 +2,7 @@
 
 use harness::{History, PATIENCE, READ, RedisServer, Share, Worker};
 
-/// A lock worker whose locks are its own.
+/// A lock worker that shares its locks with nobody.
 fn lock_worker(server: &RedisServer) -> Worker {
     Worker::spawn(
         env!("CARGO_BIN_EXE_lock-worker"),
@@ -31,7 +31,7 @@ fn lock_worker_holds_its_locks_in_the_given_mode() {
     let read = token(&mut worker, "downgrade");
     assert!(written < read, "{written} {read}");
 
-    // The lock is shared from now on.
+    // From here on the lock is shared.
     worker.ask_mode("read");
     let together = "together order:42 30000 1000 5";
     assert_eq!(worker.ask(together, PATIENCE), "ok");

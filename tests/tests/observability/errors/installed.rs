@@ -1,4 +1,4 @@
-//! The installed client of a process. It is global, so a single test covers it from its beginning.
+//! The installed client of a process. It is global, so a single test covers its whole life.
 
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock, testing};
 
@@ -25,7 +25,7 @@ async fn without_a_client_nothing_runs_and_the_first_client_stays() {
         assert!(text.contains("install()"), "{text}");
         assert!(!text.contains("testing::"), "no test has a client: {text}");
     }
-    // A task that a test spawns has not the client of the test's future.
+    // A spawned task does not inherit the client of the test's future.
     let memory = LockClient::memory();
     let spawned = testing::with_installed(&memory, async { tokio::spawn(ship(1)).await });
     let error = spawned.await.unwrap().unwrap_err();

@@ -1,5 +1,5 @@
-//! Every kind of failure, reached through the public interface, and its message. What a server refuses is a row of the fault
-//! table.
+//! Every kind of failure, reached through the public interface, and its message. The fault table has what a server
+//! refuses.
 
 mod installed;
 mod kinds;
@@ -21,7 +21,7 @@ fn client(url: impl Into<String>) -> LockClient {
 /// The error of an attempt to lock.
 async fn refusal(client: &LockClient, wait: Duration) -> LockError {
     let acquire = client.lock(KEY).wait(wait).acquire();
-    acquire.await.expect_err("the lock cannot be had")
+    acquire.await.expect_err("the attempt fails")
 }
 
 /// Runs a command that must succeed.

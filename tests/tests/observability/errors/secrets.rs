@@ -1,7 +1,7 @@
-//! No password and no whole owner id is ever shown, and no key is logged.
+//! No password and no complete owner id is ever shown, and no key is logged.
 //!
-//! A client with a password meets successes and failures. The test collects all that it prints, returns
-//! and logs, and every owner id that it sends to Redis.
+//! A client with a password meets successes and failures. The test collects everything that it prints, returns and
+//! logs, and every owner id that it sends to Redis.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -18,7 +18,7 @@ use crate::{log, record};
 
 const PASSWORD: &str = "s3cret/pa55word";
 
-/// In the form of a URL.
+/// As it appears in a URL.
 const ENCODED: &str = "s3cret%2Fpa55word";
 
 /// The output, and the secrets that it must not contain.
@@ -44,8 +44,8 @@ impl Evidence {
         }
     }
 
-    /// Neither errors nor the log nor labels of metrics contain a password or an owner id. Errors name keys; the log does
-    /// not.
+    /// Neither errors nor the log nor labels of metrics contain a password or an owner id. Errors name keys; the log
+    /// does not.
     #[track_caller]
     fn shows_no_secret(&self) {
         let logged = log::text();
@@ -56,7 +56,7 @@ impl Evidence {
             }
             for owner in &self.owners {
                 assert!(!text.contains(owner.as_str()), "an owner is shown");
-                // Nor the secret part of it.
+                // The secret half of it does not appear either.
                 assert!(!text.contains(&owner[8..]), "half an owner is shown");
             }
         }
@@ -65,8 +65,8 @@ impl Evidence {
         assert!(metrics.contains("server="), "a label names the server");
     }
 
-    /// Collects the owner ids from the commands that were sent: arguments that begin with 22 characters
-    /// of base64. A script's digest matches as well, and need not be shown either.
+    /// Collects the owner ids from the commands that were sent: arguments that begin with 22 characters of base64. A
+    /// script's digest matches as well; it need not be shown either.
     fn look(&mut self, monitor: &mut Monitor) {
         let is_owner = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         for command in monitor.take() {
@@ -221,7 +221,7 @@ async fn passwords_and_owners_are_never_shown() {
     evidence.shows_no_secret();
 }
 
-/// Such a server repeats the arguments of an unknown command in its error, an owner id among them.
+/// Such a server repeats the arguments of an unknown command in its error, including an owner id.
 #[tokio::test]
 async fn owners_are_not_in_the_errors_of_a_server_without_scripts() {
     record();
@@ -235,7 +235,7 @@ async fn owners_are_not_in_the_errors_of_a_server_without_scripts() {
     let kept = client.lock("order:43").ttl(LONG).acquire().await.unwrap();
     guard.renew().await.unwrap();
     evidence.look(&mut monitor);
-    // And the digest of a script.
+    // The error also has the script's digest.
     assert_eq!(evidence.owners.len(), 2 + 1);
 
     // Another server in its place: a proxy without scripts, or a Sentinel.
@@ -247,7 +247,7 @@ async fn owners_are_not_in_the_errors_of_a_server_without_scripts() {
         error.to_string().contains("unknown command")
     })
     .await;
-    // The background renews as well, and logs it.
+    // The background renews as well, and logs that.
     eventually("loss", LONG, async || !guard.is_valid()).await;
     evidence.fails_maybe(guard.release().await);
     evidence.fails_maybe(kept.release().await);
@@ -260,8 +260,8 @@ async fn owners_are_not_in_the_errors_of_a_server_without_scripts() {
     evidence.shows_no_secret();
 }
 
-/// Whatever separates parts of a URL may be in a password that nobody encoded. Such a URL is refused, or it means what it
-/// was meant to.
+/// An unencoded password may contain any character that separates parts of a URL. Such a URL is either refused, or
+/// parsed as intended.
 #[tokio::test]
 async fn secrets_of_urls_are_never_shown() {
     record();
@@ -273,7 +273,7 @@ async fn secrets_of_urls_are_never_shown() {
             Ok(client) => {
                 accepted += 1;
                 shown += &format!("{client:#?}");
-                // A few of each character and place: each takes a while.
+                // A few of each character and place, since each takes a while.
                 if number % 7 == 0 {
                     Some(client.ping().await.expect_err("nobody listens"))
                 } else {

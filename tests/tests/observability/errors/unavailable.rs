@@ -8,7 +8,7 @@ use lock_runtime::{LockClient, LockErrorKind};
 use super::sentences::assert_reads;
 use super::{client, ms, refusal};
 
-/// A call and a connection fail, and say these words. How soon is for `promise/contract`.
+/// A call and a connection fail with these words. `promise/contract` has how soon.
 async fn is_unavailable(url: &str, words: &str) {
     let client = client(url);
     for wait in [Duration::ZERO, ms(200)] {
@@ -31,7 +31,7 @@ async fn server_that_cannot_be_reached_is_unavailable_and_named() {
     let words = format!("cannot connect to 127.0.0.1:{}: ", server.port());
     is_unavailable(&server.url(), &words).await;
 
-    // A network that swallows everything.
+    // A network that drops everything.
     server.restart();
     let proxy = Proxy::start(server.port());
     proxy.black_hole();

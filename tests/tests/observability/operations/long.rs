@@ -1,11 +1,11 @@
-//! The rules and the dashboard by Prometheus' own tool.
+//! Runs the rules and the dashboard in Prometheus' own tool.
 
 use std::io::Write;
 use std::process::Command;
 
 use super::{file, queries};
 
-/// What the tool says of these arguments. Where there is none, the run prints the test's name; with
+/// The tool's output for these arguments. Without the tool, the run prints the test's name; with
 /// `LOCK_REQUIRE_PROMTOOL` it fails.
 fn promtool(arguments: &[&str], test: &str) -> Option<Result<String, String>> {
     let mut promtool = Command::new("promtool");
@@ -14,7 +14,7 @@ fn promtool(arguments: &[&str], test: &str) -> Option<Result<String, String>> {
         Err(error) => {
             let is_required = std::env::var_os("LOCK_REQUIRE_PROMTOOL").is_some();
             assert!(!is_required, "promtool cannot be run: {error}");
-            // Not by a macro, since its output is hidden in tests that pass.
+            // Not printed by a macro, since the output of passing tests is hidden.
             let told = writeln!(
                 std::io::stderr(),
                 "{test} DID NOT RUN, no promtool: {error}"
@@ -86,7 +86,7 @@ fn dashboard_shows_the_first_loss_of_a_process() {
         let series = format!(
             r#"distributed_lock_losses_total{{{process}, template="order:<id>", reason="expired"}}"#
         );
-        // Within either range, of 5 min or an hour, the process is new to neither.
+        // Within the ranges of 5 min and an hour, the process is new to neither.
         let tests = format!(
             "rule_files: []
 tests:

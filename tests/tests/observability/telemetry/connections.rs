@@ -1,4 +1,4 @@
-//! Connections that begin and end, by server, also while the client is idle.
+//! Events about connections that begin and end, by server, also while the client is idle.
 
 use harness::{LOCK, RedisCluster, RedisQuorum, RedisSentinels, RedisServer, cycle};
 
@@ -6,7 +6,7 @@ use super::meter::sum;
 use super::{LONG, LockClient, client, eventually, ms};
 use crate::journal::{Line, told_of};
 
-/// A client that a busy machine does not have connect twice.
+/// A client that does not reconnect merely because the machine is busy.
 fn at_ease(url: String) -> LockClient {
     harness::patient(url).build().unwrap()
 }
@@ -24,7 +24,7 @@ fn open(server: &str) -> f64 {
     sum(&format!("distributed_lock_connected{{server={server}}}"))
 }
 
-/// Waits until a connection to `server` was reported for the `times`th time.
+/// Waits until a connection to `server` has been reported for the `times`th time.
 async fn connected(server: &str, times: usize) -> Line {
     eventually("connection", LONG, async || {
         told("connected", server).len() == times
@@ -33,7 +33,7 @@ async fn connected(server: &str, times: usize) -> Line {
     told("connected", server).remove(times - 1)
 }
 
-/// Waits until the only connection to `server` was reported as lost.
+/// Waits until the only connection to `server` has been reported as lost.
 async fn lost(server: &str) -> Line {
     eventually("loss", LONG, async || {
         !told("connection_lost", server).is_empty()
@@ -85,8 +85,8 @@ async fn restart_of_the_server_of_an_idle_client_is_reported() {
     );
 }
 
-/// Attempts to connect within two seconds: at first one, four with pauses that grow, then one each quarter of a second at the
-/// most. There used to be 70.
+/// Attempts to connect within two seconds: one at first, then four with growing pauses, then at most one per quarter of
+/// a second. There used to be 70.
 const FEW: usize = 14;
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn server_that_is_down_is_tried_ever_less_often_and_each_attempt_is_counte
     assert_eq!(counted(&name, "failed"), failed as f64);
 }
 
-/// Neither callers nor pings wait for the node, nor do they make a connection each.
+/// Neither callers nor pings wait for the node or make a connection each.
 #[tokio::test]
 async fn node_of_a_quorum_that_is_down_is_tried_less_and_less_often() {
     crate::record();
@@ -144,7 +144,7 @@ async fn node_of_a_quorum_that_is_down_is_tried_less_and_less_often() {
     let more = told("connection_failed", &name).len() - attempts;
     assert!(more <= FEW, "{more} attempts");
     quorum.nodes[1].restart();
-    // Callers find it: an idle client asks no node.
+    // Callers notice it: an idle client sends the nodes nothing.
     eventually("connection", LONG, async || {
         cycle(&locks).await;
         told("connected", &name).len() >= 2
@@ -182,7 +182,7 @@ async fn restart_of_a_cluster_node_of_an_idle_client_is_reported() {
     lost(&name).await;
     assert_eq!(open(&name), 0.0);
 
-    // Its replica takes all of its slots over.
+    // Its replica takes over all of its slots.
     let replica = cluster.replica_of(owner);
     cluster.wait_until_promoted(replica);
     cycle(&locks).await;

@@ -1,5 +1,5 @@
-//! What becomes of a hold: the outcome of its span, its event, and its metrics. Failures are reported inside its span, also
-//! from the background thread.
+//! How holds end: the outcome of the span, the event, and the metrics. Failures are reported inside the span, also by
+//! the background thread.
 
 use harness::{server_and_client, server_and_proxy, token_of};
 use lock_runtime::{FencingToken, LockGuard, distributed_lock, in_current_hold};
@@ -25,7 +25,7 @@ fn losses(reason: &str) -> f64 {
     counted("losses_total", &format!(",reason={reason}"))
 }
 
-/// The last hold, after so many.
+/// The last of `count` holds.
 fn hold(count: usize, outcome: &str) -> Line {
     let mut holds = told("lock_hold", "fails:<id>");
     assert_eq!(holds.len(), count);
@@ -34,7 +34,7 @@ fn hold(count: usize, outcome: &str) -> Line {
     hold
 }
 
-/// An event about that hold.
+/// Asserts that an event is about that hold.
 fn is_of(event: &Line, hold: &Line) {
     assert_eq!(event.parent, Some("lock_hold"));
     assert_eq!(event.number("token"), hold.number("token"));
@@ -96,7 +96,7 @@ async fn failed_renewal_loss_and_unanswered_release_are_reported_and_counted() {
         &only("release_unconfirmed", "fails:<id>"),
         &hold(4, "unconfirmed"),
     );
-    // Not even if the ttl ended before an answer came.
+    // Not reported as a loss, even if the ttl ended before an answer came.
     assert_eq!(losses("expired"), 1.0, "it was held until the end");
 }
 
@@ -162,7 +162,7 @@ async fn outlived(
     Ok(leak.then(|| tokio::spawn(carried)))
 }
 
-/// It is seldom intended.
+/// It is rarely intended.
 #[tokio::test]
 async fn hold_that_outlives_its_body_is_a_warning_with_the_functions_name() {
     crate::record();

@@ -1,4 +1,4 @@
-//! Keys are logged by clients that ask for it, and by no others.
+//! Clients log keys only if they ask for it.
 
 use harness::{KEY, RedisServer};
 use lock_runtime::{LockClientBuilder, distributed_lock};
@@ -12,7 +12,7 @@ fn logging(url: impl Into<String>) -> LockClient {
     builder.build().unwrap()
 }
 
-/// The spans and events of a lock that is taken, renewed in vain and lost.
+/// The spans and events of a lock that is acquired, cannot be renewed, and is lost.
 const OF_A_LOSS: [&str; 4] = ["lock_acquire", "lock_acquired", "lock_hold", "lock_lost"];
 
 #[distributed_lock(key = "logged:<id>", ttl = "3s", wait = "0s", client = locks)]
@@ -53,7 +53,7 @@ async fn key_is_in_spans_and_events_only_if_the_client_logs_keys() {
     }
 }
 
-/// Every span and event of one lock has the key, whatever becomes of the lock.
+/// Every span and event of a lock has its key, however the hold ends.
 #[tokio::test]
 async fn refusals_and_failures_have_the_key() {
     crate::record();
@@ -106,7 +106,7 @@ async fn body_that_finishes_without_its_lock_is_named() {
     assert_eq!(finished[0].field("function"), "finished");
 }
 
-/// As in messages, whose text a unit test compares.
+/// In the form that messages have; a unit test compares the text.
 #[tokio::test]
 async fn key_is_escaped() {
     crate::record();
@@ -116,7 +116,7 @@ async fn key_is_escaped() {
     guard.release().await.unwrap();
     let shown = "logged\\nlock_lost \\u{1b}[31m";
     assert_eq!(told_of("lock_acquired", "key", shown).len(), 1);
-    // No line of the log begins with what a key says.
+    // A key cannot begin a line of the log.
     let text = log::text();
     assert!(!text.lines().any(|line| line.starts_with("lock_lost")));
     assert!(!text.contains('\u{1b}'));

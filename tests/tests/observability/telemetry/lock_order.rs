@@ -56,7 +56,7 @@ async fn opposite_orders_are_reported_and_counted_once_with_functions_and_places
     assert_eq!(sum(rings), 1.0);
 }
 
-/// Takes `inner` while the call tree holds `outer`.
+/// Acquires `inner` while the call tree holds `outer`.
 async fn nest(locks: &LockClient, outer: &str, inner: &str) {
     let body = async |_: &LockGuard| locks.lock(inner).run(async |_| ()).await;
     locks.lock(outer).run(body).await.unwrap().unwrap();

@@ -74,7 +74,7 @@ async fn a_waiter_that_goes_away_is_not_counted() {
     assert_eq!(sum(&calls), 1.0);
 }
 
-/// The gauge is that of the whole process: other tests hold a few locks meanwhile.
+/// The gauge counts the whole process: other tests hold a few locks meanwhile.
 #[tokio::test]
 async fn held_locks_are_counted_until_they_are_released_dropped_or_lost() {
     record();
@@ -101,7 +101,7 @@ async fn held_locks_are_counted_until_they_are_released_dropped_or_lost() {
     }
     assert!(held() < before + FEW, "{before}: {}", held());
 
-    // Callers that go away while their locks become readers'.
+    // Callers that leave while their locks are downgraded to readers' locks.
     drop_downgrades(MANY).await;
     let ends =
         recorded("distributed_lock_hold_seconds{template=downgrade-dropped,outcome=dropped}");

@@ -1,7 +1,7 @@
-//! The telemetry for operators: spans, events and metrics, by template, and by key only where a client asks for that.
+//! The telemetry for operators: spans, events and metrics, by template, and by key only if a client asks for that.
 //!
-//! Each test locks under a template of its own. The recorders are the process's, since the background
-//! thread reports much of it.
+//! Each test locks under a template of its own. The recorders serve the whole process, since the background thread
+//! reports much of the telemetry.
 
 mod connections;
 mod holds;

@@ -1,4 +1,4 @@
-//! Nodes of a quorum that are of no use, and are again. A majority goes on without them, so nothing else says so.
+//! Events about nodes of a quorum that fail and recover. A majority continues without them, so nothing else reports it.
 
 use harness::{KEY, LOCK, RedisQuorum, RedisServer, client_without_turns, cycle, exists};
 use lock_runtime::LockClient;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{LONG, eventually};
 use crate::journal::{Line, told_of};
 
-/// Has the lock again and again until there are so many events of this name about a node.
+/// Takes the lock repeatedly until there are this many events of this name about a node.
 async fn told_while_locking(client: &LockClient, event: &str, node: &str, times: usize) -> Line {
     eventually(event, LONG, async || {
         cycle(client).await;
@@ -93,7 +93,7 @@ async fn node_whose_clock_is_off_is_reported() {
     }
 }
 
-/// Too little to cost the node its vote: nothing but this says so.
+/// Too little to cost the node its vote: nothing else reports it.
 #[tokio::test]
 async fn clocks_that_are_apart_are_reported_once_by_a_starting_client() {
     const APART: Duration = Duration::from_millis(400);
@@ -105,7 +105,7 @@ async fn clocks_that_are_apart_are_reported_once_by_a_starting_client() {
     LockClient::connect(&quorum.url()).await.unwrap();
     assert_eq!(told("clocks_apart"), 0, "they are right");
     quorum.nodes[2].back(APART);
-    // On a busy machine an answer may be too late to tell how its node's clock is.
+    // On a busy machine an answer may be too late to show how far its node's clock is off.
     let mut client = None;
     eventually("event", LONG, async || {
         client = Some(LockClient::connect(&quorum.url()).await.unwrap());
@@ -116,7 +116,7 @@ async fn clocks_that_are_apart_are_reported_once_by_a_starting_client() {
     let off = apart.time("off_ms");
     assert!(off > APART / 2 && off < LONG, "{apart:?}");
     assert!(names[..2].iter().any(|name| name == apart.field("other")));
-    // Calls that come together ask their nodes beside each other.
+    // Simultaneous calls send commands to their nodes at the same time.
     let client = client.expect("it is connected");
     let locks = ["a", "b", "c"].map(|key| client.lock(key).acquire());
     let [one, two, three] = locks;

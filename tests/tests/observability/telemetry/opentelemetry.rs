@@ -1,6 +1,6 @@
 //! Spans as OpenTelemetry receives them, through its layer for `tracing`.
 //!
-//! That layer makes text of unsigned numbers, and the status of a span of a field by a certain name.
+//! That layer turns unsigned numbers into text, and takes a span's status from a field with a special name.
 
 use harness::server_and_client;
 use lock_runtime::distributed_lock;
@@ -11,7 +11,7 @@ use opentelemetry_sdk::trace::SpanData;
 use super::{LockClient, LockError, ask, ms};
 use crate::exported;
 
-/// The spans named `name` of a template, in the order of their ends.
+/// The spans named `name` of a template, in the order in which they end.
 fn spans(name: &str, template: &str) -> Vec<SpanData> {
     let mut spans = exported::spans();
     spans.retain(|span| {
@@ -87,7 +87,7 @@ async fn numbers_arrive_as_numbers_and_a_lost_hold_as_an_error() {
     }
 }
 
-/// An attribute that is a text, or has any; templates and keys may be numbers.
+/// An attribute that is a text or contains texts. Templates and keys do not count: they may be numbers.
 fn text(attribute: &opentelemetry::KeyValue) -> Option<(&str, &str)> {
     match (attribute.key.as_str(), &attribute.value) {
         ("template" | "key", _) => None,

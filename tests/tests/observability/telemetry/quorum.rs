@@ -55,7 +55,7 @@ async fn call_on_a_quorum_is_counted_once_and_not_for_each_node() {
             }
         };
         voted(&locks, 1, body).await.unwrap();
-        // Those that fall due meanwhile are few. Counted for each node, there would be three times as many.
+        // Few renewals fall due meanwhile. Counted per node, there would be three times as many.
         let confirmed = renewals("confirmed") - before;
         let range = f64::from(RENEWALS)..f64::from(2 * RENEWALS);
         assert!(range.contains(&confirmed), "{confirmed}");
@@ -63,7 +63,7 @@ async fn call_on_a_quorum_is_counted_once_and_not_for_each_node() {
         assert_eq!((calls("acquired"), calls("busy")), (times, times));
         assert_eq!(renewals("failed"), 0.0, "a majority confirmed each");
         assert_eq!(holds("released"), round as usize);
-        // The second round is without a node.
+        // One node is down in the second round.
         if round == 1 {
             quorum.nodes[1].kill9();
         }

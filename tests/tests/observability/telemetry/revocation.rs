@@ -1,4 +1,4 @@
-//! A lock that an operator took: the event, the metric and the audit name one operation.
+//! A lock that an operator revoked: the event, the metric and the audit name the same operation.
 
 use harness::{RedisQuorum, RedisServer};
 use lock_runtime::distributed_lock;
@@ -8,7 +8,7 @@ use super::meter::sum;
 use super::{LockClient, LockError, client};
 use crate::journal::told;
 
-/// Its next renewal is due in seconds, so the message ends it.
+/// The next renewal is due only in seconds, so the message ends the hold.
 #[distributed_lock(key = "revoked:<id>", ttl = "50s", client = locks, token = _token)]
 async fn revoked(locks: &LockClient, id: u8, body: impl AsyncFnOnce()) -> Result<(), LockError> {
     body().await;
@@ -20,7 +20,7 @@ fn losses(reason: &str) -> f64 {
     sum(&format!("distributed_lock_losses_total{labels}"))
 }
 
-/// The holder and the operator have a client each, and this is the loss with that number.
+/// Asserts how revocation `number` is reported. The holder and the operator have a client each.
 async fn revocation_is_told(locks: &LockClient, operator: &LockClient, number: u8) {
     let key = format!("revoked:{number}");
     let mut revoking = None;
@@ -28,7 +28,7 @@ async fn revocation_is_told(locks: &LockClient, operator: &LockClient, number: u
         let state = operator.inspect(key.as_str()).await.unwrap();
         let seen = state.holders[0].reference.expect("it can be revoked");
         let why = Revocation::new("ann@ops-1", "stuck import");
-        // In a task of its own: the body is dropped as soon as the message comes.
+        // In a task of its own: the body is dropped as soon as the message arrives.
         let (operator, key) = (operator.clone(), key.clone());
         revoking = Some(tokio::spawn(async move {
             operator.revoke(key.as_str(), seen, why).await

@@ -85,14 +85,14 @@ async fn a_call_without_the_lock_reports_the_reason() {
     tokio::select! {
         biased;
         _ = refused(&locks, 60_000) => panic!("the lock is held"),
-        // Counted from here: the acquisition has begun.
+        // Counted from here, since the acquisition has begun.
         () = waited => {}
     }
     let dropped = told("lock_acquire", "refused").pop().unwrap();
     assert_eq!(dropped.field("outcome"), "dropped");
     assert!(dropped.time("waited_ms") >= ms(19), "{dropped:?}");
 
-    // Contention is no error of a span, and an outage is one.
+    // Contention does not mark a span as an error, and an outage does.
     assert!(!busy.has("otel.status_code") && !dropped.has("otel.status_code"));
     let mut server = RedisServer::start();
     server.kill9();

@@ -1,4 +1,4 @@
-//! The field `token`: in the span and the events of a hold that has one, and in no other.
+//! The field `token` is in the span and the events of a hold that has a token, and in no other.
 
 use harness::{server_and_client, token_of};
 use lock_runtime::distributed_lock;
@@ -56,7 +56,7 @@ async fn token_is_in_the_span_and_the_events_of_its_hold() {
     }
 }
 
-/// A lease that its client had without a token: it gets one before the call has a span for its hold.
+/// The client holds a lease without a token. The lease gets a token before the call's hold has a span.
 #[tokio::test]
 async fn token_that_is_minted_later_is_in_no_span_of_the_caller() {
     crate::record();

@@ -1,4 +1,4 @@
-//! What a caller asks for.
+//! The kinds of locks that a caller acquires.
 
 use std::future::Future;
 
@@ -8,23 +8,23 @@ use lock_runtime::{LockClient, LockError, LockGuard};
 use super::case::Outcome;
 use super::world::World;
 
-/// What a caller asks for.
+/// The kind of lock that a caller acquires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asking {
     Plain,
-    /// The plain lock with its token, by one command.
+    /// The plain lock and its token, by one command.
     Fenced,
     Read,
     Write,
     Permit,
-    /// Two locks, of which the second is the contended one.
+    /// Two locks; the second is the contended one.
     Keys,
     /// A minimum hold.
     AtLeast,
 }
 
 impl Asking {
-    /// Each but the plain lock.
+    /// All of them except the plain lock.
     pub(crate) const MODES: [Asking; 6] = [
         Asking::Fenced,
         Asking::Read,
@@ -52,7 +52,7 @@ impl Asking {
         .acquire()
     }
 
-    /// The keys that it asks for, given the first.
+    /// The keys that it locks, given the first.
     pub(crate) fn keys(self, key: &str) -> Vec<String> {
         let mut keys = vec![key.to_owned()];
         if self == Asking::Keys {
@@ -61,12 +61,12 @@ impl Asking {
         keys
     }
 
-    /// The last key: another caller holds its lock.
+    /// The last key, whose lock another caller holds.
     pub(crate) fn contended(self, key: &str) -> String {
         self.keys(key).pop().expect("there is a key")
     }
 
-    /// Removes what an acquisition may leave if it was not dropped: a reserved lock.
+    /// Removes the reserved lock that an acquisition may leave if it was not dropped.
     pub(crate) async fn finish(self, world: &World, key: &str, outcome: Outcome) {
         if self == Asking::AtLeast && outcome == Outcome::Ended {
             soon(world.delete_reserved(key)).await;

@@ -18,15 +18,15 @@ pub(crate) enum Case {
     Free,
     /// Another client holds it.
     Held,
-    /// It waits in Redis's queue, and the lock is just handed to it.
+    /// It waits in Redis's queue, and the lock has just been handed to it.
     Granted,
     /// The same with another waiter behind it.
     GrantedBefore,
     /// Another call of its own client holds the lock.
     InLine,
-    /// It waits in its client's local queue, and the lease was just passed to it.
+    /// It waits in its client's local queue, and the lease has just been handed to it.
     NextInLine,
-    /// The same without local turns: the server is asked to hand the lock over.
+    /// The same without local turns: the server must hand the lock off.
     Named,
     /// Its own call tree holds the lock.
     Nested,
@@ -34,13 +34,13 @@ pub(crate) enum Case {
     BehindSibling,
     /// That sibling has just left.
     AfterSibling,
-    /// The lock is free, and the connection was just cut.
+    /// The lock is free, and the connection has just been cut.
     Cut,
-    /// Another client holds the lock, it queues, and the connection was just cut.
+    /// Another client holds the lock, it queues, and the connection has just been cut.
     QueuedAndCut,
     /// No acquisition: a writer becomes a reader, and another client waits to read.
     Downgrade,
-    /// The same, and the connection was just cut.
+    /// The same, and the connection has just been cut.
     DowngradeAndCut,
 }
 
@@ -69,7 +69,7 @@ impl Case {
         Case::DowngradeAndCut,
     ];
 
-    /// Those in which callers of every mode wait as callers of plain locks do, or otherwise.
+    /// The cases that are played in every mode.
     pub(crate) fn is_of_every_mode(self) -> bool {
         !matches!(
             self,
@@ -89,7 +89,7 @@ impl Case {
         )
     }
 
-    /// Whether the acquisition has to wait and is woken with the lock.
+    /// Whether the acquisition must wait and is woken with the lock.
     pub(crate) fn is_woken(self) -> bool {
         self.ends() && !matches!(self, Case::NextInLine | Case::Nested | Case::AfterSibling)
     }
@@ -97,16 +97,16 @@ impl Case {
     /// The client whose acquisition is dropped.
     pub(crate) fn client(self, world: &World) -> &LockClient {
         match self {
-            // A cut concerns all callers that share the connection, and many cases run at once: a
-            // storm.
+            // A cut affects all callers that share the connection, and many cases run at once, so they get a client of
+            // their own.
             Case::Cut | Case::QueuedAndCut | Case::DowngradeAndCut => &world.far,
             Case::Named => &world.strict,
             _ => &world.one,
         }
     }
 
-    /// Plays the case with each of `moments`, all at once, each on a key of its own. Returns keys and
-    /// outcomes in the order of the moments.
+    /// Plays the case with each of `moments`, all at once, each on a key of its own. Returns keys and outcomes in the
+    /// order of the moments.
     pub(crate) async fn play_all(
         self,
         asking: Asking,
@@ -124,7 +124,7 @@ impl Case {
             .collect();
         let mut outcomes = Vec::new();
         for play in plays {
-            outcomes.push(play.await.expect("it plays to its end"));
+            outcomes.push(play.await.expect("the case does not panic"));
         }
         outcomes
     }
@@ -254,7 +254,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// Acquires the lock for the caller that stands in the way: the lock is free, or its call tree holds it.
+/// Acquires the lock for the caller in the way: the lock is free, or its call tree holds it.
 async fn hold(client: &LockClient, key: &str) -> LockGuard {
     let acquired = Asking::Plain.acquire(client, key).await;
     acquired.expect("the lock is free")

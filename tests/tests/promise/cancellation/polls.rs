@@ -1,4 +1,4 @@
-//! Every poll, one after the other, until the acquisition ends.
+//! Drops an acquisition after each possible number of polls, until it ends by itself.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn times_each() -> usize {
 /// Numbers of polls that are tried at the same time.
 const TOGETHER: usize = 16;
 
-/// Enough for an acquisition that does not end: it queues, and polls again and again.
+/// Enough for an acquisition that does not end: it queues, and is polled again and again.
 const ENOUGH: usize = 3 * TOGETHER;
 
 /// More than any acquisition of a free lock needs.
@@ -48,7 +48,7 @@ async fn play(cases: impl IntoIterator<Item = (Asking, Case)>) {
     }
 }
 
-/// Drops acquisitions after each number of polls, until they end before. Returns their keys.
+/// Drops acquisitions after each number of polls, until they end first. Returns their keys.
 async fn drop_at_every_poll(case: Case, asking: Asking, world: &Arc<World>) -> Vec<String> {
     let (mut keys, mut drops, mut polls) = (Vec::new(), 0, 0);
     let mut note = |outcomes: &[(String, Outcome)]| {
@@ -77,7 +77,7 @@ async fn drop_at_every_poll(case: Case, asking: Asking, world: &Arc<World>) -> V
         }
     }
     if case.is_woken() {
-        // A task that was not run for long may end at its first poll.
+        // A task that was suspended for long may end at its first poll.
         let (mut woken, mut played) = (0, 0);
         while woken < times_each() {
             assert!(played < ENDLESS, "{case}: none is dropped when it is woken");

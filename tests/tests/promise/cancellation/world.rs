@@ -8,7 +8,7 @@ use harness::{LONG, Proxy, RedisServer, ms, soon};
 use lock_runtime::LockClient;
 use redis::aio::MultiplexedConnection;
 
-/// The commands of a dropped acquisition have arrived after this time.
+/// By this time the commands of a dropped acquisition have arrived.
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// Concurrent visits in the final check.
@@ -19,7 +19,7 @@ pub(crate) struct World {
     _server: RedisServer,
     /// The client whose acquisitions are dropped.
     pub(crate) one: LockClient,
-    /// The client that holds the lock in their way.
+    /// The client whose lock is in their way.
     pub(crate) other: LockClient,
     /// The client whose acquisitions are dropped after a cut.
     pub(crate) far: LockClient,
@@ -53,13 +53,13 @@ impl World {
         }
     }
 
-    /// A key that was never used, and that says of which case a record was left.
+    /// A key that was never used. It names the case, for the message about a record that is left.
     pub(crate) fn key(&self, case: impl fmt::Debug) -> String {
         let number = self.keys.fetch_add(1, Ordering::Relaxed);
         format!("{case:?}:{number}")
     }
 
-    /// Waits until so many waiters queue for `key`.
+    /// Waits until this many waiters queue for `key`.
     pub(crate) async fn queued(&self, key: &str, waiters: i64) {
         let mut count = redis::cmd("ZCOUNT");
         count.arg(format!("{{lock:{key}}}:w")).arg(&[0, i64::MAX]);
@@ -78,7 +78,7 @@ impl World {
         assert_eq!(deleted, Ok(1));
     }
 
-    /// Waits for an answer to a query.
+    /// Waits until a query has the expected answer.
     async fn becomes<T: redis::FromRedisValue>(&self, query: &redis::Cmd, is: impl Fn(T) -> bool) {
         let mut connection = self.connection.clone();
         // Hundreds of tasks ask at once, so each pauses between two queries.
@@ -87,8 +87,8 @@ impl World {
         }
     }
 
-    /// Waits until only fences are left, and that no record comes back, however long the machine takes, as long as the
-    /// records become fewer. The server's clock stands still, so a record that the client does not remove stays for ever.
+    /// Waits until only fences are left and no record comes back, however long that takes, as long as the records
+    /// become fewer. The server's clock stands still, so a record that the client does not remove stays for ever.
     pub(crate) async fn settles(&self) {
         let (mut least, mut since) = (usize::MAX, Instant::now());
         loop {

@@ -8,7 +8,7 @@ use lock_runtime::{LockClient, LockErrorKind};
 use super::store::Store;
 use super::tools::{Flag, KEY, LONG, SLACK, becomes_free, hold, ms, on_a_thread};
 
-/// How long a caller waits that does not say it.
+/// How long a caller waits by default.
 const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 
 /// Everything that a synchronous caller can do, once each.

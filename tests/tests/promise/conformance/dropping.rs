@@ -36,12 +36,12 @@ async fn dropped_at_any_poll(store: &Store, mode: Mode) {
     }
 }
 
-/// Drops a caller before, while or after it is granted what it asks for.
+/// Drops a caller before, while or after it is granted its lock.
 async fn dropped_while_it_is_served(store: &Store, mode: Mode) {
     let (one, other) = (store.client(), store.client());
     for client in [&one, &other] {
         for polls in 0..POLLS {
-            // The lock is free: the future is dropped before, while or after it gets it.
+            // The lock is free: the future is dropped before, while or after it acquires it.
             drop(poll_and_drop(mode(client.lock(KEY)).acquire(), polls).await);
             becomes_free(&one, SLACK).await;
 
@@ -65,7 +65,7 @@ pub(crate) async fn a_release_that_is_dropped_still_releases(store: Store) {
         drop(poll_and_drop(guard.release(), polls).await);
         becomes_free(&client, SLACK).await;
     }
-    // The future was never polled, and still drops the guard.
+    // The release was never polled, and still drops the guard.
     let guard = hold(&client).await;
     drop(guard.release());
     becomes_free(&client, SLACK).await;

@@ -99,7 +99,7 @@ pub(crate) async fn every_end_of_a_hold_frees_the_lock(store: Store) {
 
     let endless = one.lock(KEY).run(async |_| std::future::pending().await);
     let cancelled: Result<Result<(), _>, _> = tokio::time::timeout(ms(20), endless).await;
-    assert!(cancelled.is_err(), "the body goes on");
+    assert!(cancelled.is_err(), "the body continues");
     becomes_free(&other, LONG).await;
 }
 

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::store::Store;
 use super::tools::{Flag, KEY, LONG, SLACK, becomes_free, hold, is_held, ms, until};
 
-/// The margin by which a holder gives up before the ttl: 1 % and 2 ms.
+/// How long before the ttl a holder gives up: 1 % and 2 ms.
 fn margin(ttl: Duration) -> Duration {
     ttl / 100 + ms(2)
 }
@@ -25,7 +25,7 @@ pub(crate) async fn without_renewal_the_hold_is_lost_at_its_ttl(store: Store) {
     timeout(LONG, guard.lost())
         .await
         .expect("the loss is reported");
-    // tokio's timers count whole milliseconds.
+    // tokio's timers have a resolution of a millisecond.
     assert!(held_since.elapsed() + (held_since - started) + ms(2) >= ttl - margin(ttl));
     assert!(held_since.elapsed() < ttl + SLACK);
     assert!(!guard.is_valid());
@@ -36,7 +36,7 @@ pub(crate) async fn without_renewal_the_hold_is_lost_at_its_ttl(store: Store) {
     assert!(guard.release().await.unwrap_err().is_lost());
 }
 
-/// Two leases at once, since both take long.
+/// Two leases at once, since each takes long.
 pub(crate) async fn lease_is_renewed_up_to_its_max_hold_or_once_by_hand(store: Store) {
     tokio::join!(renewed_up_to_its_max_hold(&store), renewed_by_hand(&store));
 }
@@ -113,7 +113,7 @@ pub(super) async fn drops_its_body(acquire: Acquire) {
     let lease = acquire.ttl(ms(500)).renew(false);
     let started = Instant::now();
     let error = timeout(LONG, lease.run(body)).await.unwrap().unwrap_err();
-    // The end of the timeout polls the body once more.
+    // When the timeout ends, it polls the body once more.
     assert!(started.elapsed() < LONG / 2, "nothing woke it");
     assert!(error.is_lost(), "{error}");
     assert_eq!(error.key(), Some(KEY));

@@ -1,12 +1,11 @@
-//! One suite that runs on every backend: the behaviour that a user may rely on wherever the locks are
-//! kept.
+//! One suite that runs on every backend: the behaviour that users may rely on wherever the locks are kept.
 //!
 //! A case is a function that takes a [`Store`](store::Store). Each backend is one line at the end of this file, and
 //! each case one word. Behaviour of a single kind of store has a file of its own.
 //!
-//! The five that differ in how they keep a lock play all cases. TLS, a socket, sentinels and a user with few rights
-//! change how the bytes of the same commands travel, so they play those cases in which that could matter; all of them
-//! in `long`.
+//! Five backends differ in how they keep a lock, and play all cases. TLS, a socket, sentinels and a user with few
+//! rights change how the bytes of the same commands travel, so these backends play the cases in which that could
+//! matter, and all cases in `long`.
 
 mod blocking;
 mod dropping;
@@ -82,7 +81,7 @@ macro_rules! suite {
             }
         }
     };
-    // Of a record that has room for one holder alone.
+    // The record has room for one holder only.
     (exclusive $backend:ident) => {
         suite! { @with $backend; }
     };
@@ -142,11 +141,11 @@ macro_rules! suite {
             }
         }
     };
-    // Where the bytes of a command take another way, or a right could be missing: why each case is among them.
+    // The bytes of a command take another way, or a right could be missing. Each case has its reason.
     (chosen $backend:ident) => {
         suite! { @cases $backend;
             exclusion {
-                // Six connections that log in at once, and 60 hand-offs between them.
+                // Six connections log in at once, and make 60 hand-offs between them.
                 two_are_never_inside_at_once,
                 // The holder's label is read back from its record.
                 a_busy_error_names_the_holder,
@@ -156,13 +155,13 @@ macro_rules! suite {
                 a_waiter_is_served_when_the_holder_leaves,
             }
             dropping {
-                // A reply whose caller is gone, and a write that nobody polls any more.
+                // A reply whose caller is gone, and a write that nobody polls any longer.
                 an_acquire_dropped_while_it_is_served_releases_the_lock,
                 // The connection outlives the runtime on which it was made.
                 a_guard_dropped_by_a_dying_runtime_is_released,
             }
             tokens {
-                // A script of its own.
+                // This has a script of its own.
                 token_is_given_once_and_stays,
             }
             leases {
@@ -170,13 +169,13 @@ macro_rules! suite {
                 lease_is_renewed_up_to_its_max_hold_or_once_by_hand,
             }
             blocking {
-                // A thread reads and writes the socket that its own runtime drives otherwise.
+                // A thread uses the socket that otherwise its own runtime drives.
                 a_blocking_call_works_inside_a_current_thread_runtime,
                 // A thread waits for a message.
                 a_thread_waits_for_its_turn,
             }
             options {
-                // Keys of every byte, and the longest.
+                // Keys of every byte, and the longest key.
                 a_key_must_be_usable,
             }
             share_order {
@@ -188,7 +187,7 @@ macro_rules! suite {
                 lock_stays_taken_until_its_minimum_is_over,
             }
             several {
-                // The scripts of several locks: all are had and renewed,
+                // The scripts of several locks: all are acquired and renewed,
                 one_guard_holds_all_and_frees_all,
                 // or the caller leaves a queue and gives back what it has.
                 blocking_lock_is_named_and_the_others_are_released,

@@ -1,4 +1,4 @@
-//! What operators see of locks, and what they do to them.
+//! What operators see of locks, and how they revoke them.
 
 use std::time::Duration;
 
@@ -21,18 +21,19 @@ async fn holder(client: &LockClient, key: &str) -> Holder {
     state.holders.remove(0)
 }
 
-/// How it is named.
+/// The holder's reference.
 async fn seen(client: &LockClient, key: &str) -> HolderRef {
     let holder = holder(client, key).await;
     holder.reference.expect("it can be revoked")
 }
 
-/// Whether this holder is told of a revocation. Those in Redisson's record have no channel, and learn by a renewal.
+/// Whether this holder is notified of a revocation. Holders in Redisson's record have no channel, and learn it from a
+/// renewal.
 fn is_told(holder: &Holder) -> bool {
     holder.kind != HolderKind::Redisson
 }
 
-/// All locks of a listing, in pages of about so many.
+/// All locks of a listing, with about this many per page.
 async fn list(client: &LockClient, pattern: &str, page: u32) -> Vec<ListedLock> {
     let mut locks = all_locks(client.locks().matching(pattern).page_size(page))
         .await
@@ -53,7 +54,7 @@ pub(crate) async fn every_store_answers_a_ping(store: Store) {
 
 pub(crate) async fn held_lock_is_shown_with_its_holder(store: Store) {
     let (client, operator) = (store.client(), store.operator());
-    // Who waits takes a free lock without a token.
+    // A caller that may wait takes a free lock without a token.
     let guard = client.lock(KEY).wait(LONG).acquire().await.unwrap();
     let state = operator.inspect(KEY).await.unwrap();
     assert_eq!(
@@ -92,7 +93,7 @@ pub(crate) async fn free_lock_is_shown_as_free(store: Store) {
 
 pub(crate) async fn locks_that_are_held_are_listed(store: Store) {
     let (client, operator) = (store.client(), store.operator());
-    // Fences stay, and those of tagged keys have the prefix of locks.
+    // Fences stay. Fences of tagged keys have the same prefix as locks.
     hold_key(&client, "{order}:7")
         .await
         .release()
@@ -131,7 +132,7 @@ pub(crate) async fn locks_that_are_held_are_listed(store: Store) {
     }
 }
 
-/// As links of pages have it: each part knows nothing but the text of the last one.
+/// Each page is read as if from a link: it knows nothing but the position in the page before.
 pub(crate) async fn listing_has_pages_and_goes_on_from_its_position(store: Store) {
     let (client, operator) = (store.client(), store.operator());
     let mut guards = Vec::new();
@@ -166,7 +167,7 @@ pub(crate) async fn locks_of_this_process_are_known_without_the_store(store: Sto
     let held = client.held();
     assert_eq!(held.len(), 1);
     assert_eq!(held[0].keys, [KEY.into()]);
-    // Nobody has asked for a token before, which memory and a quorum have all the same.
+    // Nobody has requested a token before, but a memory or quorum lock has one anyway.
     let token = token_of(&guard).await;
     assert_eq!(client.held()[0].token, Some(token));
     assert!(held[0].remaining > Duration::ZERO && held[0].age < LONG);
@@ -235,12 +236,12 @@ pub(crate) async fn revoked_lock_goes_to_the_next_waiter_with_a_higher_token(sto
         }
         assert!(Some(token_of(&next).await) > token);
         let _ = guard.release().await;
-        assert!(next.is_valid(), "a late release is none of its business");
+        assert!(next.is_valid(), "a late release does not affect it");
         next.release().await.unwrap();
     }
 }
 
-/// Between the look and the revocation the holder asked for its token: it is the same holder.
+/// Between the look and the revocation the holder requested its token: it is still the same holder.
 pub(crate) async fn holder_that_was_seen_before_it_had_a_token_is_revoked(store: Store) {
     let (client, operator) = (store.client(), store.operator());
     let guard = hold(&client).await;

@@ -1,4 +1,4 @@
-//! The same for locks that several hold, and for several locks.
+//! The same for locks with several holders, and for several locks.
 
 use harness::{all_locks, eventually, revoke, sees_waiters, token_of};
 use lock_runtime::inspect::HolderKind;

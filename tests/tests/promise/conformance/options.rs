@@ -59,7 +59,7 @@ pub(crate) async fn a_key_must_be_usable(store: Store) {
     refused(client.lock("order:{}"), kind, "hash tag").await;
     refused(client.lock("order}"), kind, "hash tag").await;
     refused(client.lock("{order}:f"), kind, "`:f`").await;
-    // With an empty prefix, these are names of records of other locks.
+    // Without a prefix, these keys would collide with records of other locks.
     let bare = store.builder().prefix("").build().unwrap();
     for (key, words) in [
         ("{order}", "only a hash tag"),
@@ -98,7 +98,7 @@ pub(crate) async fn a_builder_checks_its_settings(store: Store) {
         assert_eq!(error.kind(), LockErrorKind::InvalidOptions);
         assert!(error.to_string().contains(words), "{error}");
     }
-    // No time is computed from it that a clock cannot represent.
+    // The timeout must not lead to a time beyond the clock's range.
     let patient = builder().command_timeout(Duration::MAX);
     let patient = patient.connect().await.unwrap();
     hold(&patient).await.release().await.unwrap();

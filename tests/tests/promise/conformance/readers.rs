@@ -1,4 +1,4 @@
-//! Readers beside each other, and writers alone.
+//! Readers run together, and writers alone.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -83,7 +83,7 @@ pub(crate) async fn tokens_rise_from_phase_to_phase(store: Store) {
         writer.release().await.unwrap();
         let first = at_once(client.lock(KEY).read()).await;
         let second = at_once(clients[0].lock(KEY).permits(4)).await;
-        // The phase goes on without the one that began it.
+        // The phase continues without the reader that began it.
         let token = token_of(&first).await;
         first.release().await.unwrap();
         let third = at_once(clients[1].lock(KEY).read()).await;

@@ -1,4 +1,4 @@
-//! Locks that stay taken for a minimum although their holders are done.
+//! Locks that stay taken for a minimum time although their holders are done.
 
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use lock_runtime::{Acquire, LockClient, LockErrorKind};
 use super::store::Store;
 use super::tools::{KEY, LONG, SLACK, becomes_free, is_held, ms, on_a_thread};
 
-/// Longer than a machine stalls, and than the lease: the lock is reserved for a while.
+/// Longer than a machine stalls, and than the lease: the lock stays reserved for a while.
 const MINIMUM: Duration = ms(2_500);
 
 fn job(client: &LockClient) -> Acquire {
@@ -20,7 +20,7 @@ pub(crate) async fn lock_stays_taken_until_its_minimum_is_over(store: Store) {
     let (client, other) = (store.client(), store.client());
     let begun = Instant::now();
     let guard = job(&client).acquire().await.unwrap();
-    // Waiters of every client wait for it, also one that could have the lease by a local turn.
+    // Waiters of every client wait, including one that could have got the lease by a local turn.
     let waiting = [&client, &other].map(|client| {
         let acquire = client.lock(KEY).ttl(ms(2_000)).wait(LONG).acquire();
         tokio::spawn(async move {
@@ -53,7 +53,7 @@ pub(crate) async fn longer_body_frees_the_lock_at_once(store: Store) {
     assert!(!is_held(&other).await);
 }
 
-/// Whatever way a holder goes, at once.
+/// Covers every way in which a hold ends, all at once.
 pub(crate) async fn every_end_of_a_hold_reserves_the_lock(store: Store) {
     let (client, other) = (store.client(), store.client());
     let job = |key| client.lock(key).min_hold(LONG);

@@ -15,7 +15,8 @@ use super::tools::{LONG, ms, on_a_thread, poll_and_drop};
 /// In one slot of a cluster.
 const ACCOUNTS: [&str; 3] = ["{account}:1", "{account}:2", "{account}:3"];
 
-/// Whether a lock is held, as seen by another caller. It is free again, or the next caller would meet this one.
+/// Whether a lock is held, as another caller sees it. A lock that this takes is freed at once, or the next caller would
+/// find it busy.
 async fn is_held(client: &LockClient, key: &str) -> bool {
     let attempt = client.lock(key).try_acquire();
     let look = async move {
@@ -110,7 +111,7 @@ pub(crate) async fn locks_before_the_awaited_one_and_locks_that_are_held_are_ren
     let held = other.lock("{account}:2").acquire().await.unwrap();
     let all = client.lock_all(ACCOUNTS).ttl(ttl).wait(LONG).acquire();
     let all = tokio::spawn(all);
-    // And those of a caller that has all.
+    // So are the leases of a caller that has all.
     let others = ["{order}:1", "{order}:2"];
     let both = client.lock_all(others).ttl(ttl).acquire().await.unwrap();
     eventually("first lock", LONG, async || {

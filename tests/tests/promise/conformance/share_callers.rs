@@ -1,4 +1,4 @@
-//! Callers of shares that are dropped beside others, and those that block a thread.
+//! Callers of shares that are dropped next to other holders, and callers that block a thread.
 
 use std::time::Duration;
 

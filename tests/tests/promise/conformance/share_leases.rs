@@ -1,4 +1,4 @@
-//! How long a share lasts, and what its end leaves to the other holders.
+//! How long a share lasts, and what its end means for the other holders.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;

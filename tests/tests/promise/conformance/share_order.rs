@@ -29,7 +29,7 @@ impl Served {
     }
 }
 
-/// Callers that wait, with what they wait for. Each of them has sent its first attempt.
+/// Callers that wait, by what they want. Each has sent its first attempt.
 async fn waiting(callers: Vec<Acquire>) -> Vec<JoinHandle<Result<LockGuard, LockError>>> {
     let mut waiting = Vec::new();
     for caller in callers {
@@ -41,7 +41,7 @@ async fn waiting(callers: Vec<Acquire>) -> Vec<JoinHandle<Result<LockGuard, Lock
     waiting
 }
 
-/// The guards of callers that have to be inside together.
+/// The guards of callers that must be inside together.
 async fn together(waiting: Vec<JoinHandle<Result<LockGuard, LockError>>>) -> Vec<LockGuard> {
     let mut guards = Vec::new();
     for caller in waiting {
@@ -57,7 +57,7 @@ async fn together(waiting: Vec<JoinHandle<Result<LockGuard, LockError>>>) -> Vec
     guards
 }
 
-/// Shares, and several locks together, come with a token. It is above those that plain holders have asked for.
+/// Shares, and several locks together, always have a token. It is higher than the tokens of earlier plain holders.
 pub(crate) async fn tokens_rise_among_holders_of_all_kinds(store: Store) {
     let clients = [store.client(), store.client()];
     let (key, other) = ("{order}:1", "{order}:2");
@@ -76,7 +76,7 @@ pub(crate) async fn tokens_rise_among_holders_of_all_kinds(store: Store) {
         let token = Some(token_of(&guard).await);
         assert!(token > last, "round {round}: {token:?} came after {last:?}");
         guard.release().await.unwrap();
-        // One who asks for none.
+        // A holder that requests none.
         at_once(client.lock(key)).await.release().await.unwrap();
         last = token;
         if round % 6 == 2 {
@@ -87,7 +87,8 @@ pub(crate) async fn tokens_rise_among_holders_of_all_kinds(store: Store) {
             reading.release().await.unwrap();
         }
     }
-    // Of several locks, the call tree holds one, without a token. The others have one above all before.
+    // The call tree already holds one of the two locks, without a token. The call for both gets a token above all
+    // earlier ones.
     let client = &clients[0];
     let both = client.lock(key).run(async |outer| {
         let both = client.lock_all([key, other]).fenced().acquire().await;
@@ -136,7 +137,7 @@ pub(crate) async fn one_permit_does_not_overtake_three(store: Store) {
         let leaves = at_once(one.lock(KEY).permits(5)).await;
         let served = Served::default();
         let three = served.caller("three", take(3));
-        // Two are left, and the next one is kept for the caller that came first.
+        // Two permits are left, and are kept for the caller that came first.
         becomes_refused(take(1)).await;
         let last = served.caller("one", take(1));
         tokio::time::sleep(ms(50)).await;
@@ -153,7 +154,7 @@ pub(crate) async fn one_permit_does_not_overtake_three(store: Store) {
 pub(crate) async fn readers_behind_a_writer_go_in_together(store: Store) {
     let (one, other) = (store.client(), store.client());
     for writer in [one.lock(KEY).write(), one.lock(KEY), other.lock(KEY)] {
-        // For a moment, since a plain lock that is not waited for has a token.
+        // With a wait, since a plain lock without one has a token from the start.
         let writer = writer.wait(ms(1)).acquire().await.unwrap();
         let readers = [&one, &other, &one, &other, &other];
         let readers = readers.map(|client| client.lock(KEY).read());
@@ -201,7 +202,7 @@ pub(crate) async fn waiter_that_gives_up_admits_the_callers_behind_it(store: Sto
     assert!(store.is_empty().await);
 }
 
-/// As a future that its task keeps while it does other things.
+/// Like a future that its task keeps while it does other things.
 pub(crate) async fn writer_that_is_not_polled_keeps_readers_out_only_for_its_wait(store: Store) {
     let (one, other) = (store.client(), store.client());
     let inside = at_once(one.lock(KEY).read()).await;

@@ -1,4 +1,4 @@
-//! A client that shuts down in an orderly way.
+//! A client that shuts down gracefully.
 
 use std::future::pending;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use tokio::task::JoinHandle;
 use super::store::Store;
 use super::tools::{Flag, KEY, LONG, SLACK, ms, poll_and_drop};
 
-/// A client whose guards are kept beyond its shutdown, which waits for them for the grace, and then at most for the command
-/// timeout. However many attempts the server needs, [`harness::hold`] has the lock.
+/// A client whose guards are kept beyond its shutdown, which waits for them for the grace, and then at most for the
+/// command timeout. [`harness::hold`] acquires the lock however many attempts the server needs.
 fn hasty(store: &Store, grace: Duration) -> LockClient {
     let builder = store.builder().shutdown_grace(grace);
     let builder = builder.command_timeout(ms(500));
@@ -70,7 +70,7 @@ pub(crate) async fn a_body_may_finish_during_a_shutdown(store: Store) {
             let body = async |_: &_| {
                 entered.send(()).unwrap();
                 goes_on.await.unwrap();
-                // A nested call is not a new one.
+                // A nested call is allowed, although new calls are not.
                 client.lock(KEY).run(async |guard| guard.hold_count()).await
             };
             client.lock(KEY).ttl(ms(3_000)).run(body).await
@@ -91,7 +91,7 @@ pub(crate) async fn a_body_may_finish_during_a_shutdown(store: Store) {
     assert!(store.is_empty().await);
 }
 
-/// Begins a body that never ends. The flag is up once it is dropped.
+/// Begins a body that never ends. The flag is raised once the body is dropped.
 async fn endless(acquire: Acquire) -> (Flag, JoinHandle<Result<(), LockError>>) {
     let dropped = Flag::default();
     let (entered, enters) = oneshot::channel();
@@ -132,7 +132,7 @@ pub(crate) async fn a_kept_guard_does_not_block_a_shutdown_for_ever(store: Store
     assert!(!guard.is_valid());
     let told = poll_and_drop(guard.lost(), 1).await;
     assert!(told.is_some(), "the holder is notified");
-    // While the guard is kept: its lease is not renewed any more.
+    // The guard is still kept, but its lease is no longer renewed.
     eventually("free lock", LONG, async || store.is_empty().await).await;
     let error = guard.release().await.unwrap_err();
     assert!(

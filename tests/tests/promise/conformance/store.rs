@@ -12,7 +12,7 @@ use lock_runtime::{Acquire, LockClient, LockClientBuilder, LockRecord};
 
 use super::tools::{STEADY, ms};
 
-/// What a caller asks for: the whole lock, or a share of it.
+/// What a caller wants: the whole lock, or a share of it.
 pub(crate) type Mode = fn(Acquire) -> Acquire;
 
 const MODES: [Mode; 3] = [
@@ -30,12 +30,12 @@ pub(crate) struct Store {
     longest_ttl: Duration,
     mints_when_asked: bool,
     modes: &'static [Mode],
-    /// Of this store's keys, where others have keys on the same servers.
+    /// The prefix of this store's keys, if other stores share its servers.
     prefix: String,
     servers: Servers,
 }
 
-/// What is kept running.
+/// The servers to keep running.
 enum Servers {
     /// In this process: each client has a store of its own.
     None(LockClient),
@@ -70,12 +70,12 @@ impl Store {
         }
     }
 
-    /// Another client of the store: as different from the first as the backend allows.
+    /// Another client of the store, as different from the first as the backend allows.
     pub(crate) fn client(&self) -> LockClient {
         self.client_of(&self.builder)
     }
 
-    /// A client of a user who may look at locks, and take them from their holders.
+    /// A client whose user may inspect and revoke locks.
     pub(crate) fn operator(&self) -> LockClient {
         self.client_of(&self.operator)
     }
@@ -107,17 +107,18 @@ impl Store {
         self.longest_ttl
     }
 
-    /// Whether a caller that takes a free lock has no token until it asks for one. Elsewhere each lock comes with a token.
+    /// Whether a caller that takes a free lock has no token until it requests one. Elsewhere each lock comes with a
+    /// token.
     pub(crate) fn mints_when_asked(&self) -> bool {
         self.mints_when_asked
     }
 
-    /// What callers of this store may ask for.
+    /// The modes that callers of this store may use.
     pub(crate) fn modes(&self) -> impl Iterator<Item = Mode> + use<> {
         self.modes.iter().copied()
     }
 
-    /// Whether nothing but fences is left of the locks. The store in this process cannot be inspected: there, the cases
+    /// Whether only fences are left of the locks. The store in this process cannot be inspected: there, the cases
     /// assert that the key is free.
     pub(crate) async fn is_empty(&self) -> bool {
         let servers: Vec<&RedisServer> = match &self.servers {
@@ -226,8 +227,8 @@ pub(crate) fn redis_sentinel() -> Store {
     Store::on(servers, builder)
 }
 
-/// On a quorum of three nodes, as a user with minimal permissions. The cases that run at a time share the nodes: each has
-/// a prefix of its own.
+/// On a quorum of three nodes, as a user with minimal permissions. Cases that run at the same time share the nodes:
+/// each has a prefix of its own.
 pub(crate) fn quorum() -> Store {
     static SHARED: Mutex<Weak<RedisQuorum>> = Mutex::new(Weak::new());
     let (quorum, prefix) = (shared(&SHARED, RedisQuorum::start), unique_prefix());
@@ -243,7 +244,7 @@ pub(crate) fn quorum() -> Store {
     }
 }
 
-/// On a cluster of three primaries, which the cases that run at a time share: each has a prefix of its own.
+/// On a cluster of three primaries, which cases that run at the same time share: each has a prefix of its own.
 pub(crate) fn redis_cluster() -> Store {
     static SHARED: Mutex<Weak<RedisCluster>> = Mutex::new(Weak::new());
     let cluster = shared(&SHARED, || RedisCluster::with(3, 0));
@@ -255,7 +256,7 @@ pub(crate) fn redis_cluster() -> Store {
     }
 }
 
-/// What the cases that run now share. It ends with the last of them.
+/// Returns the servers that the running cases share. The last of these cases stops them.
 fn shared<T>(shared: &Mutex<Weak<T>>, start: impl FnOnce() -> T) -> Arc<T> {
     let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
     shared.upgrade().unwrap_or_else(|| {
@@ -265,13 +266,13 @@ fn shared<T>(shared: &Mutex<Weak<T>>, start: impl FnOnce() -> T) -> Arc<T> {
     })
 }
 
-/// A prefix that no other case has.
+/// A prefix that no other case uses.
 fn unique_prefix() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     format!("lock:{}:", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Of the keys with this prefix.
+/// Keys with this prefix.
 async fn has_fences_alone(server: &RedisServer, prefix: &str) -> bool {
     let mut connection = server.async_connection().await;
     for start in ["", "{"] {
@@ -280,7 +281,7 @@ async fn has_fences_alone(server: &RedisServer, prefix: &str) -> bool {
             .query_async(&mut connection)
             .await
             .expect("the server lists its keys");
-        // And the marker of a quorum's node.
+        // Includes the marker of a quorum's node.
         let stays = |key: &String| key.ends_with(":f") || key.ends_with("}:n");
         if !keys.iter().all(stays) {
             return false;

@@ -59,10 +59,7 @@ async fn a_lost_lock_goes_to_the_next_waiter() {
     assert_eq!(started.elapsed(), ms(0));
     assert!(token_of(&next).await > token_of(&guard).await);
     assert!(guard.release().await.unwrap_err().is_lost());
-    assert!(
-        next.is_valid(),
-        "the loser's release is none of its business"
-    );
+    assert!(next.is_valid(), "the loser's release does not affect it");
     next.release().await.unwrap();
 }
 
@@ -146,7 +143,7 @@ async fn disconnected_client_is_unavailable_when_the_wait_is_over() {
     assert_unavailable(&attempt(&client).unwrap_err());
     let blocking = client.lock(KEY).wait(ms(5)).acquire_blocking();
     assert_unavailable(&blocking.unwrap_err());
-    // Another store is another server.
+    // Another store is like another server.
     drop(hold(&LockClient::memory()).await);
     disconnected.reconnect();
     drop(hold(&client).await);
@@ -184,8 +181,8 @@ async fn waiter_of_a_disconnected_client_is_served_when_it_is_reconnected() {
     let disconnected = disconnect(&client).unwrap();
     guard.release().await.expect("it was held throughout");
     tokio::time::sleep(ms(20_000)).await;
-    assert!(!next.is_finished(), "nothing is heard of the release");
-    // Its wait was over meanwhile: whether the lock was free is not known.
+    assert!(!next.is_finished(), "the release was not noticed");
+    // Its wait ended meanwhile, and it cannot know whether the lock was free.
     assert_unavailable(&late.await.unwrap().unwrap_err());
     disconnected.reconnect();
     let started = Instant::now();
@@ -259,7 +256,7 @@ async fn body_that_loses_its_lock_during_a_poll_is_dropped_after_it() {
         lose(&told, KEY).expect("it has the lock");
         std::future::pending::<()>().await;
     });
-    // In a task of its own: the end of the time would poll it as well.
+    // In a task of its own: otherwise the timeout would poll it as well.
     let outcome = tokio::time::timeout(LONG, tokio::spawn(call)).await;
     let outcome = outcome.expect("it is stopped").unwrap();
     assert!(outcome.unwrap_err().is_lost());

@@ -1,4 +1,4 @@
-//! Fencing tokens: those who ask for one have one, and theirs rise in the order in which they hold the lock.
+//! Fencing tokens: every caller that requests one has one, and the tokens rise in the order of the holders.
 
 use harness::{in_line, revoke, token_of};
 use lock_runtime::{FencingToken, LockClient, LockError, distributed_lock};
@@ -19,7 +19,7 @@ pub(crate) async fn token_is_given_once_and_stays(store: Store) {
     let client = store.client();
     let guard = client.lock(KEY).wait(LONG).acquire().await.unwrap();
     assert_eq!(held_token(&client).is_none(), store.mints_when_asked());
-    // Two ask at the same time.
+    // Two requests at the same time.
     let (token, other) = tokio::join!(guard.fencing_token(), guard.fencing_token());
     let token = token.unwrap();
     assert_eq!(other.unwrap(), token);
@@ -37,7 +37,7 @@ pub(crate) async fn token_is_given_once_and_stays(store: Store) {
     assert!(store.is_empty().await);
 }
 
-/// How a visitor asks for a token.
+/// How a visitor requests a token.
 #[derive(Clone, Copy, Debug)]
 enum Asks {
     Never,
@@ -45,7 +45,7 @@ enum Asks {
     Later,
 }
 
-/// Holds the lock once. The token, of those that ask for one.
+/// Holds the lock once. Returns the token if the visitor requests one.
 async fn visit(client: &LockClient, asks: Asks) -> Option<FencingToken> {
     let lock = client.lock(KEY).wait(LONG);
     let guard = match asks {
@@ -65,7 +65,7 @@ pub(crate) async fn tokens_rise_among_holders_that_ask(store: Store) {
     let mut last = None;
     let kinds = [Asks::WithTheLock, Asks::Later, Asks::Never];
     for round in 0..36 {
-        // Each kind comes after each other one, of the same client and of the other.
+        // Every kind of visitor comes after every other kind, of the same client and of the other.
         let asks = kinds[(round + round / 9) % 3];
         if let Some(token) = visit(&clients[round / 3 % 2], asks).await {
             assert!(Some(token) > last, "{token} came after {last:?}");
@@ -127,17 +127,17 @@ pub(crate) async fn holder_that_has_lost_its_lock_gets_no_token(store: Store) {
         .unwrap();
     let token = token_of(&next).await;
     match late.fencing_token().await {
-        // It had one from the start.
+        // It had a token from the start.
         Ok(late) => assert!(
             !store.mints_when_asked() && late < token,
             "{late} after {token}"
         ),
         Err(error) => assert!(error.is_lost(), "{error}"),
     }
-    next.renew().await.expect("nobody has taken it");
+    next.renew().await.expect("nobody has taken the lock");
     next.release().await.unwrap();
 
-    // The server says so, and the holder has not heard of it yet.
+    // The server has a new holder, and the old one does not know it yet.
     let guard = client.lock(KEY).ttl(STEADY).acquire().await.unwrap();
     let state = operator.inspect(KEY).await.unwrap();
     revoke(&operator, KEY, state.holders[0].reference.unwrap()).await;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use harness::eventually;
 pub(crate) use harness::{KEY, LONG, SLACK, ms};
 
-/// The ttl of a lease that no test waits for the end of. A machine with much to write has stopped processes for more than
-/// a second, which lost leases of two seconds, over every kind of connection.
+/// The ttl of a lease that no test waits out. Heavy disk writes have suspended processes for more than a second, which
+/// lost leases of two seconds over every kind of connection.
 pub(crate) const STEADY: Duration = ms(6_000);
 use lock_runtime::{Acquire, LockClient, LockGuard};
 
@@ -20,19 +20,20 @@ use super::store::Store;
 /// Acquires the lock, which must be free.
 #[track_caller]
 pub(crate) fn hold(client: &LockClient) -> impl Future<Output = LockGuard> {
-    // A moment, since a caller that waits for nothing has a token without asking for it.
+    // A short wait, since a caller that does not wait gets its token with the lock.
     let acquire = client.lock(KEY).wait(ms(1)).acquire();
     async move { acquire.await.expect("the lock is free") }
 }
 
-/// Acquires a share or a lock for which there is room.
+/// Acquires a share or a lock that has room for it.
 #[track_caller]
 pub(crate) fn at_once(acquire: Acquire) -> impl Future<Output = LockGuard> {
     let acquire = acquire.wait(Duration::ZERO).acquire();
     async move { acquire.await.expect("there is room") }
 }
 
-/// Six callers at once, each with a client of its own, that visit ten times each. Visits are numbered for a mixture.
+/// Six callers at once, each with a client of its own, visit ten times each. A mixture of visits is chosen by their
+/// numbers.
 pub(crate) async fn crowd(store: &Store, visit: impl AsyncFn(LockClient, u32)) {
     let caller = async |number: u32| {
         let client = store.client();
@@ -45,7 +46,7 @@ pub(crate) async fn crowd(store: &Store, visit: impl AsyncFn(LockClient, u32)) {
     tokio::join!(first(), second());
 }
 
-/// Whether one attempt fails. If not, what it acquired is released.
+/// Returns whether one attempt is refused. Otherwise it releases what it acquired.
 pub(crate) async fn is_refused(acquire: Acquire) -> bool {
     match acquire.try_acquire().await.expect("the store answers") {
         None => true,
@@ -56,7 +57,7 @@ pub(crate) async fn is_refused(acquire: Acquire) -> bool {
     }
 }
 
-/// Waits until attempts fail, as they do behind a waiter that has queued.
+/// Waits until attempts are refused, as they are behind a waiter that has queued.
 pub(crate) async fn becomes_refused(acquire: Acquire) {
     let refused = async || is_refused(acquire.clone()).await;
     eventually("waiter in the queue", LONG, refused).await;
@@ -85,8 +86,7 @@ pub(crate) async fn until(moment: Instant) {
     tokio::time::sleep_until(moment.into()).await;
 }
 
-/// Polls `future` up to `times` times, with pauses for other tasks, and then drops it. Returns whether
-/// it had ended.
+/// Polls `future` up to `times` times, with pauses for other tasks, and then drops it. Returns whether it ended first.
 pub(crate) async fn poll_and_drop<F: Future>(future: F, times: usize) -> Option<F::Output> {
     let mut future: Pin<Box<F>> = Box::pin(future);
     for _ in 0..times {

@@ -42,8 +42,8 @@ pub(crate) async fn a_waiter_is_served_when_the_holder_leaves(store: Store) {
             let time = hand_over(&one, waiter).await;
             quickest = quickest.min(time);
         }
-        // Notified, and not found by a poll, which is half a second away. A machine that takes long for
-        // this takes long for other things as well.
+        // The waiter was notified. A poll would be half a second away. If this takes long on a slow machine, so does a
+        // cycle.
         let most = ms(200) + 4 * cycle;
         assert!(quickest < most, "it took {quickest:?} of {most:?}");
     }
@@ -94,7 +94,7 @@ pub(crate) async fn a_grant_that_is_not_fetched_ends_with_its_ttl(store: Store) 
         assert!(first.await, "it is held");
         guard.release().await.unwrap();
         let next = next.lock(KEY).wait(LONG).acquire().await;
-        let next = next.expect("the lease of the one that does not come ends");
+        let next = next.expect("the lease of the unpolled waiter ends");
         // The memory backend has put the caller back into the queue.
         next.release().await.unwrap();
         match unpolled.await {

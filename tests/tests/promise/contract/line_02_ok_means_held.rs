@@ -39,7 +39,7 @@ fn robbed_blocking(
     own
 }
 
-/// A body that blocks the thread past its deadline, in one poll.
+/// A body that blocks the thread past its deadline, in a single poll.
 #[distributed_lock(key = "order:42", ttl = "100ms", renew = false, guard = lock, client = locks)]
 async fn overrun(locks: &LockClient, own: Result<u8, ShipError>) -> Result<u8, ShipError> {
     wait_until("deadline", LONG, || !lock.is_valid());

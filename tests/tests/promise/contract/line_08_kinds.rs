@@ -1,4 +1,4 @@
-//! Contention is not an outage: each kind of failure has a name of its own.
+//! Contention is not an outage: each kind of failure has its own kind of error.
 
 use harness::{RedisServer, failed, is_awaited, server_and_connection};
 use lock_runtime::LockClient;

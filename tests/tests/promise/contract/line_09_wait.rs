@@ -1,4 +1,4 @@
-//! `wait` bounds every call: elapsed ≤ wait + one attempt. A held lock is a case of `conformance`.
+//! `wait` bounds every call: elapsed ≤ wait + one attempt. `conformance` has the case of a held lock.
 
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ async fn line_9_when_nothing_is_answered_from_the_start() {
 
 #[tokio::test]
 async fn line_9_when_an_open_connection_falls_silent() {
-    // An attempt so long that two of them cannot pass for one.
+    // An attempt long enough that two of them cannot pass for one.
     let attempt = ms(4_000);
     let (_server, proxy) = server_and_proxy();
     let builder = LockClient::builder().url(proxy.url());

@@ -1,9 +1,8 @@
-//! The promises of the crate that need neither every backend nor a process of their own, line by line, each
-//! against a real server.
+//! The promises of the crate that need neither every backend nor a process of their own, line by line, each against a
+//! real server.
 //!
-//! The tests are named after the lines of the contract in the crate's documentation. Where a promise is
-//! about a failing server, the failure is real: the server is frozen or killed, or a proxy holds the
-//! bytes back. The other lines:
+//! The tests are named after the lines of the contract in the crate's documentation. If a promise is about a failing
+//! server, the failure is real: the server is frozen or killed, or a proxy holds the bytes back. The other lines:
 //!
 //! | line | where |
 //! |---|---|

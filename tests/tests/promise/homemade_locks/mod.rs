@@ -1,7 +1,7 @@
-//! The locks that people write on Redis: the record is theirs, and their failures do not occur.
+//! The locks that people write on Redis themselves: our record is theirs, without their failures.
 //!
-//! Several wrong versions run here as they are commonly written, which shows that the test would reveal
-//! the failure. Programs of other kinds at the same key are in `processes/foreign` and in `long`.
+//! Several wrong versions run here as they are commonly written, which shows that the test would reveal the failure.
+//! `processes/foreign` and `long` have programs of other kinds at the same key.
 
 mod record;
 mod wrong_versions;

@@ -1,4 +1,4 @@
-//! The lock of one command: a string that is not overwritten, and that expires by itself. Ours, and that of another program.
+//! The lock of one command: a string that is not overwritten, and that expires by itself. Either side may hold it.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use lock_runtime::LockClient;
 
 use super::{KEY, LOCK, LONG, ask, client, eventually, hold, ms};
 
-/// In the database of the URL, at the client's prefix and the key.
+/// In the database of the URL, under the client's prefix and the key.
 #[tokio::test]
 async fn lock_is_a_string_with_an_expiry_under_the_clients_prefix() {
     let (server, mut connection) = server_and_connection();
@@ -31,7 +31,7 @@ async fn lock_is_a_string_with_an_expiry_under_the_clients_prefix() {
     }
 }
 
-/// Another program has the lock, which it deletes, or which ends by itself: no message says so.
+/// Another program holds the lock, and deletes it or lets it expire: no message announces that.
 #[tokio::test]
 async fn lock_of_another_program_excludes_callers_until_it_is_gone() {
     let (server, mut connection) = server_and_connection();

@@ -25,8 +25,7 @@ mod setnx_then_expire {
         let proxy = Proxy::start(server.port());
         let (cut, other) = (client(proxy.url()), client(server.url()));
         hold(&cut).await.release().await.unwrap();
-        // The command is carried out, and no later command of its process arrives: a crash at the worst
-        // moment.
+        // The command runs, and no later command of its process arrives: a crash at the worst moment.
         proxy.cut_next_reply(LOCK);
         proxy.refuse(true);
         let dying = cut.lock(KEY).ttl(ms(1_500)).acquire();
@@ -42,8 +41,8 @@ mod setnx_then_expire {
     }
 }
 
-/// The value is the time when the lock ends, by its holder's clock. A client that finds that time past
-/// takes the lock by GETSET. To a fast clock every lock has ended.
+/// The value is the time when the lock ends, by its holder's clock. A client that considers this time past takes the
+/// lock by GETSET. To a fast clock every lock has ended.
 mod time_stamps_of_clients {
     use super::*;
 

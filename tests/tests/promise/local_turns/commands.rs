@@ -25,8 +25,8 @@ async fn with_turns(server: &RedisServer, turns: u32) -> LockClient {
 #[tokio::test]
 async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
     let server = RedisServer::start();
-    // Turns in a row, callers, grants: each grant is one command, and the last release is one more.
-    // A client that is alone goes on without end, with a new range of tokens for each grant.
+    // Turns in a row, callers, grants: each grant is one command, and the last release is one more. A client that is
+    // alone continues without limit, with a new range of tokens for each grant.
     let cases = [
         (16, 1, 1),
         (16, 16, 1),
@@ -64,7 +64,8 @@ async fn a_grant_serves_as_many_callers_as_local_turns_allow() {
     }
 }
 
-/// A grant without a token is handed over as it is. The first caller that wants a token asks for it, and each turn has its own.
+/// A grant without a token is handed over as it is. The first caller that requests a token causes a command, and from
+/// then on each turn has its own token.
 #[tokio::test]
 async fn a_grant_without_a_token_serves_its_callers_too() {
     let server = RedisServer::start();
@@ -85,7 +86,7 @@ async fn a_grant_without_a_token_serves_its_callers_too() {
     line.served().await;
     let tokens = visits.tokens();
     assert_eq!(tokens, [tokens[0], tokens[0] + 1, tokens[0] + 2]);
-    // It is taken, a token is minted by a script that the server does not know, and it is released.
+    // The lock is taken, a script that the server does not know mints a token, and the lock is released.
     let names = monitor.names();
     assert_eq!(names[..3], ["SET", "EVALSHA", "EVAL"]);
     assert_eq!(names.len(), 4, "{names:?}");
@@ -111,7 +112,7 @@ async fn a_dropped_guard_hands_its_lease_over_even_after_a_panic() {
     third.release().await.unwrap();
 }
 
-/// The readers are waiters that confirm nothing: one command has to let all of them in.
+/// The readers are waiters that confirm nothing: one command must admit all of them.
 #[tokio::test]
 async fn a_writer_admits_all_readers_before_the_next_writer_of_its_client() {
     let server = RedisServer::start();

@@ -1,4 +1,4 @@
-//! Local turns make other clients wait no longer than allowed.
+//! Local turns delay other clients no longer than allowed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,7 @@ async fn number_of_local_turns_in_a_row_is_bounded() {
         }
     }
     sleep(ms(700)).await;
-    // On a slow machine they hardly meet by then.
+    // On a slow machine they have barely met by then.
     eventually("spell of all turns among many", LONG, async || {
         let spells = spells(&visits);
         spells.len() > 4 && spells.iter().any(|&turns| turns >= TURNS)
@@ -48,8 +48,8 @@ async fn number_of_local_turns_in_a_row_is_bounded() {
     assert!(longest <= TURNS, "{longest} turns in a row");
 }
 
-/// How often the same client came in a row. The first and the last run do not count, since one client
-/// is alone then.
+/// The lengths of the runs of one client's visits. The first and the last run do not count, since one client is alone
+/// then.
 fn spells(visits: &Visits) -> Vec<usize> {
     let names = visits.names();
     let spells = names.chunk_by(|one, next| one == next).map(<[_]>::len);
@@ -58,7 +58,7 @@ fn spells(visits: &Visits) -> Vec<usize> {
     spells
 }
 
-/// Whether the next local caller is served before a waiter of another client that the holder knows of.
+/// Whether the next local caller is served before a waiter of another client that the holder knows about.
 async fn own_comes_first(held_for: Duration) -> bool {
     let server = RedisServer::start();
     let (own, other) = (client(server.url()), client(server.url()));

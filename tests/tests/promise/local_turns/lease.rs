@@ -1,11 +1,11 @@
-//! A lease that passes is the same lease: its events reach the current holder.
+//! A lease that is handed over is the same lease: its events reach the current holder.
 
 use std::time::Duration;
 
 use harness::{KEY, LOCK, LONG, ask, ms, owner_on, served, server_and_client, soon, token_of};
 use lock_runtime::{LockClient, LockError, LockGuard};
 
-/// Renewed each second, with 2 s more for a busy machine.
+/// Renewed every second, so a busy machine has 2 s more.
 const TTL: Duration = ms(3_000);
 
 /// Longer than the ttl; otherwise it would not matter.
@@ -14,7 +14,7 @@ const MAX_HOLD: Duration = ms(4_000);
 /// Longer than both.
 const PAST: Duration = ms(4_500);
 
-/// A holder, and the caller that has the lease after it.
+/// Returns a holder's token, and the guard of the caller that gets the lease after it.
 async fn passed(
     client: &LockClient,
     next: impl Future<Output = Result<LockGuard, LockError>> + Send + 'static,
@@ -62,7 +62,8 @@ async fn a_passed_lease_is_renewed_and_a_max_hold_counts_for_its_own_turn_from_t
     );
 }
 
-/// Whether its first owner finds the loss, or a renewal in a later turn: the next caller acquires anew.
+/// Whether its first owner notices the loss, or a renewal does in a later turn: the next caller acquires the lock
+/// again.
 #[tokio::test]
 async fn lost_lease_is_not_handed_over_in_its_first_turn_or_a_later_turn() {
     let (server, client) = server_and_client();
@@ -93,7 +94,7 @@ async fn lost_lease_is_not_handed_over_in_its_first_turn_or_a_later_turn() {
     next.release().await.unwrap();
 }
 
-/// The turn before it was renewed.
+/// The turn before was renewed.
 #[tokio::test]
 async fn turn_without_renewal_ends_with_its_lease() {
     let (_server, client) = server_and_client();

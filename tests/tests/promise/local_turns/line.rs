@@ -26,8 +26,7 @@ impl Visits {
     }
 }
 
-/// Tasks that wait in the local queue of one client, in the order of their creation, and record their
-/// visits.
+/// Tasks that wait in the local queue of one client, in the order of their creation, and record their visits.
 pub(crate) struct Line(JoinSet<()>);
 
 impl Line {

@@ -1,4 +1,4 @@
-//! A lease passes from one caller of a client to the next without a command, within its limits.
+//! A lease is handed over from one caller of a client to the next without a command, within its limits.
 
 mod commands;
 mod fairness;

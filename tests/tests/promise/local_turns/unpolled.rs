@@ -15,13 +15,13 @@ fn runtime() -> Runtime {
     builder.enable_all().build().expect("a runtime can be made")
 }
 
-/// Polls a future once; it is not polled again.
+/// Polls a future once.
 fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Two callers come and go at the same time. One may find a local queue that ends at that moment, and
-/// would wait behind a head that does not exist.
+/// Two callers come and go at the same time. One may find a local queue that is just ending, and must not wait behind a
+/// head that does not exist.
 fn come_and_go(client: &LockClient) {
     let end = Instant::now() + Form::of_this_run().pick(ms(400), ms(2_500));
     thread::scope(|scope| {
@@ -97,8 +97,7 @@ fn an_unpolled_head_blocks_its_queue_no_longer_than_its_wait() {
     blocked.join().unwrap();
 }
 
-/// More callers than commands may be outstanding are polled once and never again: other callers are
-/// served.
+/// More callers than there may be commands in flight are polled once and never again: other callers are served.
 #[test]
 fn unpolled_callers_take_no_other_callers_place() {
     let server = RedisServer::start();
@@ -115,7 +114,7 @@ fn unpolled_callers_take_no_other_callers_place() {
         let mut future = Box::pin(client.lock(format!("parked:{number}")).acquire());
         match poll_once(future.as_mut()) {
             Poll::Pending => parked.push(future),
-            // The answer came during the poll, while the background had the connection.
+            // The answer arrived during the poll, while the background had the connection.
             Poll::Ready(guard) => served.push(guard.expect("the lock is free")),
         }
     }

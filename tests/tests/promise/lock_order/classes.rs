@@ -1,4 +1,4 @@
-//! Which locks are of one class.
+//! Which locks belong to the same class.
 
 use lock_runtime::{LockClient, LockError, LockKey, distributed_lock};
 

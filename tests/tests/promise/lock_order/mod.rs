@@ -1,7 +1,7 @@
-//! Nested calls that take locks in opposite orders are found when both orders were seen, and before anything is blocked.
+//! Nested calls that take locks in opposite orders are reported once both orders were seen, before anything is blocked.
 //!
-//! Which calls close a ring, of all modes and ways to wait, is compared with an exhaustive search beside the code:
-//! `lock-runtime/src/client/acquire/order/tests.rs`.
+//! `lock-runtime/src/client/acquire/order/tests.rs` compares the calls that close a ring, of all modes and ways to
+//! wait, with an exhaustive search.
 
 mod classes;
 mod rings;
@@ -17,13 +17,13 @@ fn strict() -> LockClient {
     client
 }
 
-/// Takes `inner` while the call tree holds `outer`.
+/// Acquires `inner` while the call tree holds `outer`.
 async fn nest(client: &LockClient, outer: &str, inner: &str) -> Result<(), LockError> {
     let body = async |_: &LockGuard| client.lock(inner).run(async |_| ()).await;
     client.lock(outer).run(body).await?
 }
 
-/// Whether the call was refused as the one that closes a ring. It must not fail otherwise.
+/// Whether the call was refused because it closes a ring. It must not fail otherwise.
 #[track_caller]
 fn closes_a_ring(outcome: Result<(), LockError>) -> bool {
     match outcome {

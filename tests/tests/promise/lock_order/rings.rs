@@ -1,4 +1,4 @@
-//! Which rings are found, and what the error says of them.
+//! Which rings are found, and how the error describes them.
 
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
 
@@ -44,10 +44,10 @@ async fn two_functions_in_opposite_orders_are_named_with_their_places() {
              ({file}:{TRANSFER}) holds `account:<from>`; take these locks in one order everywhere, or at once in all of these functions: keys = [...]"
         )
     );
-    // The first order stays, and the other one is refused each time.
+    // The first order stays, and the opposite order is refused each time.
     transfer(&locks, 1, "monday").await.unwrap();
     assert!(closes_a_ring(settle(&locks, "monday", 1).await));
-    // A lock that no call tree holds meanwhile is in no order.
+    // A lock that no call tree holds meanwhile has no order.
     debit(&locks, 8).await.unwrap();
 }
 
@@ -83,7 +83,7 @@ async fn clones_are_one_client_and_clients_are_separate() {
     nest(&locks, "a", "b").await.unwrap();
     nest(&others, "b", "a").await.unwrap();
     assert!(closes_a_ring(nest(&locks.clone(), "b", "a").await));
-    // A lock of another client is in no order with these.
+    // A lock of another client has no order with these.
     let inside = locks
         .lock("a")
         .run(async |_| others.lock("a").run(async |_| ()).await);

@@ -1,4 +1,4 @@
-//! Calls that take several keys together, and calls that nest the same locks: what the errors say.
+//! Calls that take several keys together, and calls that nest the same locks: the texts of the errors.
 
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
 
@@ -24,7 +24,7 @@ async fn debit(locks: &LockClient, id: u64) -> Result<(), LockError> {
 
 const ADVICE: &str = "take these locks at once in the functions that nest them, too: keys = [...]";
 
-/// The two calls of the ring, as the error has them.
+/// The two calls of the ring, as the error lists them.
 fn calls() -> [String; 2] {
     let file = file!();
     [
@@ -45,7 +45,7 @@ async fn nesting_against_the_order_of_names_is_refused_after_a_call_for_both() {
         error.to_string(),
         format!("lock `account:8` is taken out of order: {nested}; {together}; {ADVICE}")
     );
-    // The other one goes on.
+    // The other call still succeeds.
     book(&locks, "monday", 7).await.unwrap();
 }
 

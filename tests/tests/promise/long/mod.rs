@@ -1,4 +1,4 @@
-//! Clients in other languages, whose packages are installed from their registries: the long form alone.
+//! Clients in other languages, whose packages are installed from their registries, in the long form only.
 
 mod node_redisson;
 mod packages;

@@ -1,4 +1,4 @@
-//! A client that is not ours: the lock of npm's node-redisson, which is made to go with Redisson's.
+//! A foreign client: the lock of npm's node-redisson, which is compatible with Redisson's.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use redis::Connection;
 use super::packages;
 use crate::redissons_record::{KEY, client, start};
 
-/// The port, and the library that it needs beside it.
+/// The port, and the library that it needs as well.
 const PACKAGES: [&str; 2] = ["node-redisson@1.0.4", "ioredis@5"];
 
-/// A process with node-redisson, if that can be installed.
+/// A process with node-redisson, if it can be installed.
 fn node_redisson(server: &RedisServer, test: &str) -> Option<Worker> {
     let folder = packages::node("node-redisson", &PACKAGES);
     let variable = "LOCK_REQUIRE_NODE_REDISSON";
@@ -40,14 +40,15 @@ async fn node_redisson_and_we_exclude_and_wake_each_other() {
         return;
     };
     let ours = client(&server);
-    // A lease that ends in no test.
+    // A lease that outlasts every test.
     let try_acquire = format!("acquire {KEY} 0 600000");
 
     assert_eq!(theirs.ask(&try_acquire, LONG), "held");
     let busy = ours.lock(KEY).wait(ms(0)).await.unwrap_err();
     let holder = busy.holder().expect("it is busy");
     assert!(holder.starts_with("a Redisson client "), "{holder}");
-    // It waits for a message or for the end of this lease, and misses a message that comes just after it has subscribed.
+    // It waits for a message or for the end of this lease, and misses a message that arrives just after it has
+    // subscribed.
     let ttl = ms(4_000);
     let waiting = tokio::spawn(ours.lock(KEY).ttl(ttl).wait(LONG).acquire());
     has_a_listener(&mut admin).await;
@@ -55,7 +56,7 @@ async fn node_redisson_and_we_exclude_and_wake_each_other() {
     let guard = soon(waiting).await.unwrap().unwrap();
 
     assert_eq!(theirs.ask(&try_acquire, LONG), "busy");
-    // With a time to wait, it would give up at the end of this lease.
+    // With a time limit, it would give up at the end of this lease.
     theirs.send(&format!("lock {KEY} 600000"));
     has_a_listener(&mut admin).await;
     guard.release().await.unwrap();

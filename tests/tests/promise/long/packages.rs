@@ -1,10 +1,10 @@
-//! Packages of other languages, installed in cargo's folder for tests, where clients of other kinds are among them.
+//! Packages of other languages, installed in cargo's folder for tests.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A Python that can import `modules`, for which it gets these packages.
+/// A Python that can import `modules`; installs these packages for it.
 pub(crate) fn python(folder: &str, packages: &[&str], modules: &str) -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     let python = folder.join("bin/python");
@@ -44,7 +44,8 @@ fn run(command: &mut Command) -> Result<(), String> {
     output.status.success().then_some(()).ok_or_else(text)
 }
 
-/// What was installed. Where `what` cannot be, the run prints the test's name; with the variable it fails.
+/// The path that was installed. If `what` could not be installed, the run prints the test's name; with the variable
+/// set, it fails.
 pub(crate) fn installed<'a>(
     installed: &'a Result<PathBuf, String>,
     what: &str,
@@ -56,8 +57,8 @@ pub(crate) fn installed<'a>(
         Err(reason) => reason,
     };
     let required = std::env::var_os(variable).is_some();
-    assert!(!required, "{what} cannot be had: {reason}");
-    // Not by a macro, since its output is hidden in tests that pass.
+    assert!(!required, "{what} cannot be installed: {reason}");
+    // Not printed by a macro, since the output of passing tests is hidden.
     let told = writeln!(std::io::stderr(), "{test} DID NOT RUN, no {what}: {reason}");
     told.expect("stderr is open");
     None

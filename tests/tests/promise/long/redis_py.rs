@@ -11,10 +11,10 @@ use super::packages;
 
 const ROUNDS: usize = 40;
 
-/// The counter that all of them increment, by a read and a write.
+/// The counter that all callers increment, by a read and a write.
 const COUNTER: &str = "counter";
 
-/// A Python with redis-py. Tests that run at the same time make it once.
+/// A Python with redis-py. Tests that run at the same time install it once.
 static PYTHON: LazyLock<Result<PathBuf, String>> =
     LazyLock::new(|| packages::python("redis-py", &["redis>=5,<9"], "redis"));
 

@@ -20,7 +20,7 @@ const ROUNDS: usize = 25;
 const REQUIRE_NODE: &str = "LOCK_REQUIRE_NODE_REDLOCK";
 const REQUIRE_PYTHON: &str = "LOCK_REQUIRE_REDLOCK_PY";
 
-/// Tests that run at the same time make them once.
+/// Tests that run at the same time install them once.
 static PYTHON: LazyLock<Result<PathBuf, String>> = LazyLock::new(|| {
     let packages = ["redlock-py==1.0.8", "pottery==3.0.1"];
     packages::python("redlock-clients", &packages, "redlock, pottery")
@@ -58,7 +58,7 @@ fn client_of(kind: &str, quorum: &RedisQuorum, test: &str) -> Option<Worker> {
     Some(Worker::spawn(text(program), &arguments))
 }
 
-/// Three nodes, and a client whose keys are called as theirs.
+/// Three nodes, and a client that names its keys as the others do.
 fn start() -> (RedisQuorum, LockClient) {
     let quorum = RedisQuorum::start();
     quorum.mark(PREFIX);

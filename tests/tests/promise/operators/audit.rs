@@ -1,4 +1,4 @@
-//! The audit: what is there, and what is not done without it.
+//! The audit: its entries, and the operations that are refused without it.
 
 use harness::{
     KEY, OPERATOR_RIGHTS, RedisServer, VIEWER_RIGHTS, all_entries, ask, hold, patient,

@@ -1,4 +1,4 @@
-//! Locks with more waiters, or more that share them, than an operator is shown.
+//! Locks with more waiters or holders than an operator is shown.
 
 use harness::{
     FENCE, KEY, LOCK, QUEUE, RedisServer, SHARES, all_locks, ask, sees_waiters,
@@ -9,10 +9,10 @@ use redis::Connection;
 
 use super::{client, revoke};
 
-/// Those that are shown.
+/// The number that is shown.
 const SHOWN: usize = 128;
 
-/// Writes so many entries into the queue, as if other clients waited, in the order of their numbers.
+/// Writes this many entries into the queue, as if other clients waited, in the order of their numbers.
 fn write_waiters(connection: &mut Connection, count: usize) {
     let script = "local time = redis.call('TIME')
         local now = time[1] * 1000000 + time[2]
@@ -24,7 +24,7 @@ fn write_waiters(connection: &mut Connection, count: usize) {
     let _: () = ask(connection, &["EVAL", script, "1", QUEUE, &count]);
 }
 
-/// Writes a lock that readers share. So many have lapsed, as of processes that were killed, and the rest have not.
+/// Writes a lock that readers share. `lapsed` of them have expired, as if their processes were killed; `live` have not.
 fn write_readers(connection: &mut Connection, lapsed: usize, live: usize) {
     let script = "local time = redis.call('TIME')
         local now = time[1] * 1000000 + time[2]
@@ -66,7 +66,7 @@ async fn first_waiters_of_many_are_shown_in_their_order() {
         write_waiters(&mut connection, count);
         has_first_waiters(&operator.inspect(KEY).await.unwrap(), count);
     }
-    // A client that comes last is behind all of them, and is not seen.
+    // The client that comes last is behind all of them, and is not shown.
     let waiting = tokio::spawn(client(&server).lock(KEY).wait(harness::LONG).acquire());
     sees_waiters(&operator, KEY, 1_001).await;
     let state = operator.inspect(KEY).await.unwrap();
@@ -104,7 +104,7 @@ async fn first_readers_of_many_are_shown_and_all_are_revoked() {
     }
 }
 
-/// Shares that have lapsed are there until the next share comes or goes.
+/// Shares that have expired stay until the next share comes or goes.
 #[tokio::test]
 async fn readers_behind_lapsed_readers_are_shown() {
     for lapsed in [1, SHOWN - 2, SHOWN - 1, SHOWN, 300] {

@@ -1,4 +1,4 @@
-//! Holders of all kinds learn that their lock was taken from them.
+//! Holders of all kinds learn that their lock was revoked.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use harness::{
 
 use super::{assert_revoked, client, revoke};
 
-/// Its next renewal is due in minutes, so only the message tells a holder in time.
+/// The next renewal is due only in minutes, so only the message reaches a holder in time.
 const LEASE: Duration = Duration::from_secs(900);
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn every_guard_of_a_shared_lease_is_notified() {
     assert_revoked(&lost.unwrap_err());
 }
 
-/// A turn of a lease has the next token, and its record that of the grant.
+/// A turn has the next token of its lease; the record has the token of the grant.
 #[tokio::test]
 async fn later_turn_of_a_lease_is_revoked_by_either_token() {
     for by_its_own in [false, true] {
@@ -57,7 +57,7 @@ async fn later_turn_of_a_lease_is_revoked_by_either_token() {
     }
 }
 
-/// No caller holds a retained lease, so none is told of its loss.
+/// No caller holds a retained lease, so none learns of its loss.
 #[tokio::test]
 async fn retained_lease_that_is_revoked_is_dropped() {
     let server = RedisServer::start();
@@ -72,7 +72,7 @@ async fn retained_lease_that_is_revoked_is_dropped() {
     );
     assert!(holder.held().is_empty());
     revoke(&operator).await;
-    // The word of it may come after a caller that is quick, who then has a turn of that lease to lose.
+    // The notice may arrive after a fast caller, which then has a turn of that lease to lose.
     let guard = loop {
         let guard = soon(async { retain().wait(LONG).await }).await.unwrap();
         let seen = guard.fencing_token().await;
@@ -85,7 +85,7 @@ async fn retained_lease_that_is_revoked_is_dropped() {
     guard.release().await.unwrap();
 }
 
-/// A message names an owner, which only the server and its process know.
+/// A message names an owner, which only the server and the owner's process know.
 #[tokio::test]
 async fn forged_messages_affect_no_holder() {
     let (server, mut connection) = server_and_connection();

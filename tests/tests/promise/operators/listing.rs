@@ -8,7 +8,7 @@ use redis::Connection;
 
 use super::client;
 
-/// Writes so many locks, as if other clients had them.
+/// Writes this many locks, as if other clients held them.
 fn write_locks(connection: &mut Connection, count: usize) {
     let script = "for i = 1, ARGV[1] do
         local owner = string.format('%022d', i)
@@ -19,7 +19,7 @@ fn write_locks(connection: &mut Connection, count: usize) {
     let _: () = ask(connection, &["EVAL", script, "0", &count.to_string()]);
 }
 
-/// A cursor means nothing to another server, which the next connection may lead to.
+/// The next connection may lead to another server, where the cursor means nothing.
 #[tokio::test]
 async fn listing_restarts_when_its_connection_is_replaced() {
     let (server, mut connection) = server_and_connection();
@@ -69,7 +69,7 @@ async fn page_that_is_dropped_comes_again() {
     assert_eq!(keys.len(), 200);
 }
 
-/// Characters of a pattern in the prefix stand for themselves.
+/// Characters with a meaning in patterns are literal in the prefix.
 #[tokio::test]
 async fn prefix_is_not_a_pattern() {
     let server = RedisServer::start();
@@ -96,7 +96,7 @@ async fn prefix_is_not_a_pattern() {
     );
 }
 
-/// A server closes a connection with too much unsent output, and the held locks of this client would be in doubt.
+/// A server closes a connection with too much unsent output, which would put this client's held locks in doubt.
 #[tokio::test]
 async fn huge_foreign_values_are_read_in_part() {
     let (server, mut connection) = server_and_connection();

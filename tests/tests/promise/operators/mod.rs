@@ -1,4 +1,4 @@
-//! What operators do on one server, beyond what every backend does.
+//! Operations on one server that go beyond every backend's.
 
 mod audit;
 mod crowds;
@@ -10,13 +10,13 @@ use harness::{KEY, RedisServer, failed, patient, revocation, token_of};
 use lock_runtime::inspect::Receipt;
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 
-/// A patient client: no caller repeats what an operator asks.
+/// A patient client: nothing repeats an operator's request.
 fn client(server: &RedisServer) -> LockClient {
     let builder = patient(server.url());
     builder.build().expect("the settings are valid")
 }
 
-/// Takes the lock from the holder that it has now.
+/// Revokes the lock from its current holder.
 async fn revoke(operator: &LockClient) -> Receipt {
     let state = operator.inspect(KEY).await.unwrap();
     let seen = state.holders[0].reference.expect("it can be revoked");
@@ -29,7 +29,7 @@ async fn is_rejected(operator: &LockClient, guard: &LockGuard) -> LockError {
     failed(revoking.await, LockErrorKind::Rejected)
 }
 
-/// A loss by a revocation, as the former holder is told.
+/// Asserts that the former holder learns of a loss by a revocation.
 #[track_caller]
 fn assert_revoked(lost: &LockError) {
     let text = lost.to_string();

@@ -15,7 +15,7 @@ async fn record_of_another_program_is_revoked_by_its_hash() {
     assert_eq!((holder.kind, holder.remaining), (HolderKind::Foreign, None));
     assert!(!format!("{state:?}").contains("secret"), "{state:?}");
     let seen = holder.reference.unwrap();
-    // As an operator has it from another process.
+    // As an operator gets it from another process.
     let seen: HolderRef = seen.to_string().parse().unwrap();
     let _: () = ask(&mut connection, &["SET", LOCK, "secret-of-redis-pz"]);
     let refused = operator.revoke(KEY, seen, revocation()).await.unwrap();
@@ -37,7 +37,7 @@ async fn waiter_behind_a_revoked_foreign_record_is_served() {
     served(waiting).await.release().await.unwrap();
 }
 
-/// Its queue is spoilt: nothing of the lock is written.
+/// Its queue is damaged: no record of the lock is written.
 #[tokio::test]
 async fn lock_whose_other_record_has_another_type_is_not_revoked() {
     let (server, mut connection) = server_and_connection();
@@ -50,7 +50,7 @@ async fn lock_whose_other_record_has_another_type_is_not_revoked() {
     assert!(guard.is_valid());
     let _: i64 = ask(&mut connection, &["DEL", harness::QUEUE]);
     guard.release().await.unwrap();
-    // The audit has what was tried.
+    // The audit has the attempt.
     let lines = operator.audit().next_page().await.unwrap().unwrap();
     assert_eq!(lines[0].outcome, AuditOutcome::Intended);
     let failed = matches!(&lines[1].outcome, AuditOutcome::Failed(error) if !error.is_empty());

@@ -34,7 +34,7 @@ async fn call_without_contention_is_two_commands() {
     assert!(each <= BYTES, "{each}");
 }
 
-/// A turn inside the client would keep out waiters of other processes, which may have come before.
+/// A turn inside the client would keep out waiters of other processes, which may have come first.
 #[tokio::test]
 async fn lease_is_not_handed_over() {
     let (server, mut admin) = start();

@@ -37,7 +37,7 @@ async fn string_excludes_and_is_polled() {
     let eternal = "a client that is not lock-runtime, whose record never expires";
     assert_eq!(error.holder(), Some(eternal));
     let waiting = tokio::spawn(client.lock(KEY).wait(LONG).acquire());
-    // No message says that a string is deleted.
+    // No message announces that a string was deleted.
     eventually("poll", LONG, async || {
         figure(&mut admin, "cmdstat_subscribe:calls") > 0
     })

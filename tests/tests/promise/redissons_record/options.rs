@@ -1,4 +1,4 @@
-//! What Redisson's record has no room for is refused before a command is sent.
+//! Options that do not fit Redisson's record are refused before a command is sent.
 
 use harness::ms;
 use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, LockRecord};
@@ -14,7 +14,7 @@ fn assert_refused(error: &LockError, words: &str) {
 
 type SetOption = fn(Acquire) -> Acquire;
 
-/// Each option, and how its error calls it.
+/// Each option, and its name in the error.
 const REFUSED: &[(SetOption, &str)] = &[
     (Acquire::read, "readers, writers and permits"),
     (Acquire::write, "readers, writers and permits"),
@@ -34,7 +34,7 @@ async fn refuses(client: &LockClient) {
     }
     let error = client.lock_all(["a", "b"]).acquire().await.unwrap_err();
     assert_refused(&error, "locks of several keys");
-    // A value that asks for nothing is no option.
+    // A value that changes nothing is not refused.
     let call = client.lock(KEY).retain(ms(0)).min_hold(ms(0));
     let guard = call.acquire().await.unwrap();
     assert_refused(&guard.downgrade().await.unwrap_err(), "readers");
@@ -49,7 +49,7 @@ async fn option_that_the_record_lacks_is_refused() {
     let commands = monitor.take();
     let scripts = commands.iter().filter(|c| c.name.starts_with("EVAL"));
     let sent: Vec<_> = scripts.map(|c| &c.text).collect();
-    // One lock was acquired, by source since the server had no script, and released.
+    // One lock was acquired, with the script's source since the server did not know it, and released.
     assert!(sent.len() <= 4, "{sent:?}");
 }
 

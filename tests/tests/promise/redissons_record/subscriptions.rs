@@ -12,7 +12,7 @@ use super::{CHANNEL, JAVA, KEY, client, client_at, start};
 /// Waiters poll no more often than this.
 const SHORTEST_POLL: Duration = Duration::from_millis(150);
 
-/// How often a client has subscribed, in the server's figures.
+/// The server's counter of subscriptions.
 const SUBSCRIBED: &str = "cmdstat_subscribe:calls";
 
 fn subscribers(connection: &mut Connection) -> i64 {
@@ -78,7 +78,7 @@ async fn caller_that_gives_up_or_is_dropped_leaves_no_subscription() {
     has_subscribers(&mut admin, 0).await;
 }
 
-/// The name has a brace, so that Redisson adds none.
+/// The name contains a brace, so Redisson adds none.
 #[tokio::test]
 async fn name_with_a_brace_has_the_channel_of_redisson() {
     let (server, mut admin) = start();
@@ -95,7 +95,7 @@ async fn name_with_a_brace_has_the_channel_of_redisson() {
     served(waiting).await.release().await.unwrap();
 }
 
-/// Each message has the waiter ask at once: more often than it polls.
+/// Each message makes the waiter ask at once, more often than it polls.
 #[tokio::test]
 async fn each_message_makes_the_waiter_ask_again() {
     const MESSAGES: u32 = 60;
@@ -116,8 +116,8 @@ async fn each_message_makes_the_waiter_ask_again() {
     served(waiting).await.release().await.unwrap();
 }
 
-/// The lock becomes free after the answer that it is held, and before the client is subscribed: the message finds
-/// no subscriber. The caller asks once more after the subscription, and does not wait for a poll.
+/// The lock becomes free after the server has reported it as held, and before the client is subscribed: the message
+/// finds no subscriber. The caller asks once more after subscribing, instead of waiting for a poll.
 #[tokio::test]
 async fn release_before_the_subscription_is_not_missed() {
     const ROUNDS: u32 = 30;
@@ -148,7 +148,7 @@ async fn release_before_the_subscription_is_not_missed() {
     assert!(waited < SHORTEST_POLL * ROUNDS, "they polled: {waited:?}");
 }
 
-/// A user who may not listen is told so, instead of a slow lock.
+/// A user without the right to listen gets an error, instead of a slow lock.
 #[tokio::test]
 async fn subscription_that_is_refused_is_rejected() {
     let (server, mut admin) = start();

@@ -1,4 +1,4 @@
-//! Tasks that a body drives itself: their calls are not calls of the body.
+//! Tasks that a body drives itself: their calls do not belong to the body.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -70,7 +70,7 @@ async fn a_body_that_moves_to_another_task_keeps_its_tree() {
         attempt(&inside).await
     }));
     tokio::select! {
-        _ = &mut body => unreachable!("it waits to be told"),
+        _ = &mut body => unreachable!("it waits for a message"),
         begun = begins => begun.expect("it begins"),
     }
     let body = tokio::spawn(body);
@@ -78,15 +78,14 @@ async fn a_body_that_moves_to_another_task_keeps_its_tree() {
     assert!(soon(body).await.unwrap().unwrap());
 }
 
-/// A thread's locals are dropped one after the other, the call tree's among them. A body that is
-/// dropped after that still gives its lock back, and does not panic: a panic would abort the process.
+/// A thread's locals are dropped one by one, including the call tree's. A body that is dropped after it still releases
+/// its lock, and does not panic: a panic would abort the process.
 #[test]
 fn a_body_can_be_dropped_with_the_locals_of_its_thread() {
     thread_local! {
         static LAST: RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>> = const { RefCell::new(None) };
     }
-    // From now on tokio's clock looks for the runtime of its thread, in a local that is dropped by
-    // then.
+    // From now on tokio's clock looks for the runtime of its thread, in a local that is dropped by then.
     runtime().block_on(async { tokio::time::pause() });
     let client = LockClient::memory();
     let lock = at_once(&client);

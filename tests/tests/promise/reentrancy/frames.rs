@@ -1,4 +1,4 @@
-//! The lock is given back when the last frame has ended, in any order.
+//! The lock is released when the last frame has ended, in any order.
 
 use lock_runtime::{LockClient, LockGuard, in_current_hold};
 
@@ -41,7 +41,7 @@ async fn a_body_that_is_dropped_ends_its_turn() {
         let pending = async |_: &LockGuard| std::future::pending::<()>().await;
         let mut nested = Box::pin(at_once(&client).run(pending));
         let first = tokio::time::timeout(super::ms(5), &mut nested).await;
-        assert!(first.is_err(), "it goes on");
+        assert!(first.is_err(), "it continues");
         assert!(at_once(&client).acquire().await.unwrap_err().is_busy());
         drop(nested);
         at_once(&client).acquire().await.unwrap().hold_count()

@@ -24,7 +24,7 @@ fn fallback(ran: &AtomicBool) {
     ran.store(true, Ordering::SeqCst);
 }
 
-/// The outermost call is the one that fails: its body goes no further than `nested`.
+/// Asserts that the outermost call fails: its body does not continue after `nested`.
 async fn goes_no_further<T>(client: &LockClient, nested: impl AsyncFn(&LockGuard) -> T) {
     let went_on = AtomicBool::new(false);
     let body = async |outer: &LockGuard| {
@@ -33,7 +33,7 @@ async fn goes_no_further<T>(client: &LockClient, nested: impl AsyncFn(&LockGuard
     };
     let error = soon(short(client).run(body)).await.unwrap_err();
     assert!(error.is_lost(), "{error}");
-    assert!(!went_on.load(Ordering::SeqCst), "the body went on");
+    assert!(!went_on.load(Ordering::SeqCst), "the body continued");
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn a_nested_call_stays_pending_when_the_outer_hold_is_lost() {
     .await;
 }
 
-/// The server says at the mint that the lock is another's.
+/// At the mint the server reports another holder.
 #[tokio::test]
 async fn a_nested_call_that_asks_for_a_token_stays_pending_when_the_outer_hold_is_lost() {
     let (server, _) = server_and_connection();
@@ -67,7 +67,7 @@ async fn a_nested_call_that_asks_for_a_token_stays_pending_when_the_outer_hold_i
     let body = async |_: &LockGuard| {
         let _: i64 = ask(&mut server.connection(), &["DEL", LOCK]);
         let nested = client.lock(KEY).fenced().acquire().await;
-        unreachable!("the body went on: {nested:?}");
+        unreachable!("the body continued: {nested:?}");
     };
     let error = soon(client.lock(KEY).run(body)).await.unwrap_err();
     assert!(error.is_lost(), "{error}");

@@ -1,4 +1,4 @@
-//! Call trees: which calls enter a held lock, which queue, and which one releases it.
+//! Call trees: which calls enter a held lock, which ones queue, and which one releases it.
 
 mod carried;
 mod driven;

@@ -17,7 +17,7 @@ const MODES: [(&str, Asking); 6] = [
     ("3 permits", |lock| lock.permits(5).take(3)),
 ];
 
-/// What may be asked for inside of each mode, in the same order.
+/// What may be requested inside each mode, in the same order.
 const MAY_NEST: [[bool; 6]; 6] = [
     [true; 6],
     [true; 6],
@@ -64,7 +64,7 @@ async fn held_modes_decide_at_once() {
     }
 }
 
-/// A read inside of a write runs beside other reads of the tree, so nothing inside of it may write.
+/// A read inside a write runs together with other reads of the tree, so nothing inside it may write.
 #[tokio::test]
 async fn reading_inside_of_writing_does_not_write_again() {
     let client = LockClient::memory();

@@ -138,7 +138,7 @@ async fn a_call_that_refuses_to_nest_fails_at_once() {
             assert_eq!(error.kind(), LockErrorKind::Reentered);
             assert!(error.to_string().contains("reentrant = false"), "{error}");
         }
-        // The nested call's own option decides, not that of the outer call.
+        // The nested call's own option decides, not the outer call's.
         drop(at_once(&client).acquire().await.unwrap());
         outer.hold_count()
     };

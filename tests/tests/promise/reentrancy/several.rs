@@ -1,4 +1,4 @@
-//! Several locks, some of which the call tree holds already.
+//! Several locks, some of which the call tree already holds.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -11,7 +11,7 @@ use super::{KEY, LONG, at_once, ms, soon};
 
 const BOTH: [&str; 2] = ["order:41", KEY];
 
-/// Runs `call` in a call tree that holds [`KEY`], and that is not dropped when the lock is lost.
+/// Runs `call` in a call tree that holds [`KEY`] and is not dropped when the lock is lost.
 async fn inside<T: Send + 'static>(
     client: &LockClient,
     call: impl Future<Output = T> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Side by side: two branches of one tree never overlap.
+//! Siblings: two branches of one tree never overlap.
 
 use std::time::{Duration, Instant};
 
@@ -97,7 +97,7 @@ async fn a_sync_call_with_a_sibling_inside_fails_at_once() {
     };
     let body = async |_: &LockGuard| {
         tokio::join!(sibling(), sync_one());
-        // After the sibling has left, the call gets in.
+        // Once the sibling has left, the call enters.
         let nested = client.lock(KEY).wait(Duration::ZERO).acquire_blocking();
         nested.unwrap().release_blocking().unwrap();
     };

@@ -28,8 +28,8 @@ async fn the_next_calls_cost_no_command() {
     assert_eq!(monitor.take().len(), 1, "another grant");
 }
 
-/// Callers that want no token have the lease of one that wanted none. The first that wants one asks for it, and from then on
-/// all have theirs.
+/// Callers without a token use the lease of a caller without one. The first caller that requests a token causes a
+/// command, and from then on every caller has its own.
 #[tokio::test]
 async fn the_next_calls_cost_one_command_for_the_first_token() {
     let server = RedisServer::start();
@@ -43,11 +43,7 @@ async fn the_next_calls_cost_one_command_for_the_first_token() {
     }
     assert_eq!(monitor.take().len(), 0);
     let fifth = visit(&client).await;
-    assert_eq!(
-        monitor.names(),
-        ["EVALSHA", "EVAL"],
-        "its script comes to the server"
-    );
+    assert_eq!(monitor.names(), ["EVALSHA", "EVAL"], "its script is loaded");
     call().await;
     assert_eq!(visit(&client).await, fifth + 2);
     assert_eq!(monitor.take().len(), 0);
@@ -68,7 +64,7 @@ async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
     assert_eq!(token, first + 1);
     let token = retaining(&client).run(async |guard| token_of(guard).await.get());
     assert_eq!(token.await.unwrap(), first + 2);
-    // With a wait of zero.
+    // An attempt does not wait.
     let guard = retaining(&client).try_acquire().await.unwrap();
     let guard = guard.expect("it is this client's");
     assert_eq!(token_of(&guard).await.get(), first + 3);
@@ -82,7 +78,7 @@ async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
         token
     });
     assert_eq!(blocking.join().unwrap(), first + 4);
-    // A caller that does not retain the lease releases it, whatever a nested call of its own asks for.
+    // A caller that does not retain the lease releases it, even if its nested calls ask to retain it.
     let last = client.lock(KEY).ttl(TTL).await.unwrap();
     assert_eq!(last.run(visit(&client)).await.unwrap(), first + 5);
     assert_eq!(monitor.take().len(), 0);
@@ -125,7 +121,7 @@ async fn a_time_out_of_range_is_refused() {
         assert_eq!(error.kind(), lock_runtime::LockErrorKind::InvalidOptions);
         assert!(error.to_string().contains("a third of the ttl"), "{error}");
     }
-    // The client's default applies to leases of all lengths.
+    // The client's default applies whatever the ttl.
     let builder = LockClient::builder().url(server.url()).retain(ms(5_000));
     let client = builder.build().unwrap();
     let shorter = client.lock(KEY).ttl(ms(3_000));

@@ -7,7 +7,8 @@ use harness::{
 
 use super::tools::{connected, retaining, visit};
 
-/// With its client, whether it is shut down, or its last clone or its last guard is dropped; and by a body that panics.
+/// The lease ends with its client, whether the client is shut down, or its last clone or its last guard is dropped. A
+/// panic in a body ends it as well.
 #[tokio::test]
 async fn retained_lease_ends_with_its_client_or_a_panic() {
     let (server, mut connection) = server_and_connection();
@@ -37,7 +38,7 @@ async fn retained_lease_ends_with_its_client_or_a_panic() {
     }
 }
 
-/// A share is no turn of an exclusive lease: the client ends that, for its own caller.
+/// A share cannot be a turn of an exclusive lease, so the client ends the lease for its own caller.
 #[tokio::test]
 async fn share_of_the_same_client_ends_a_retained_lease() {
     let server = RedisServer::start();
@@ -49,7 +50,6 @@ async fn share_of_the_same_client_ends_a_retained_lease() {
     share.release().await.unwrap();
 }
 
-/// A body that ends during a shutdown does not retain its lease.
 #[tokio::test]
 async fn a_body_that_ends_during_a_shutdown_retains_nothing() {
     let server = RedisServer::start();

@@ -8,7 +8,7 @@ use lock_runtime::{Acquire, LockClient};
 /// The ttl of a lease that may be retained for [`RETAIN`].
 pub(crate) const TTL: Duration = Duration::from_secs(600);
 
-/// A time that only a failing test waits for.
+/// A timeout that only a failing test reaches.
 pub(crate) const RETAIN: Duration = Duration::from_secs(200);
 
 /// A call that retains its lease.
@@ -18,10 +18,7 @@ pub(crate) fn retaining(client: &LockClient) -> Acquire {
 
 /// Makes one call that retains its lease, and returns its token.
 pub(crate) async fn visit(client: &LockClient) -> u64 {
-    let guard = retaining(client)
-        .fenced()
-        .await
-        .expect("the lock can be had");
+    let guard = retaining(client).fenced().await.expect("the lock is free");
     let token = token_of(&guard).await.get();
     guard.release().await.expect("it was held throughout");
     token

@@ -29,7 +29,7 @@ async fn a_waiter_of_another_client_has_a_retained_lock_at_once() {
     }
 }
 
-/// The runtime of the last caller is not polled, or there is none: the background reads the message.
+/// The last caller's runtime is not polled, or does not exist: the background reads the message.
 #[test]
 fn a_waiter_of_another_client_has_a_retained_lock_whose_last_caller_reads_nothing() {
     let server = RedisServer::start();

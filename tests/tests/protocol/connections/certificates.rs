@@ -1,4 +1,4 @@
-//! Certificates as users give them: checked when the client is built, read anew when they change.
+//! Certificates as users provide them: checked when the client is built, and reloaded when they change.
 
 use harness::{Authority, Identity, Proxy, Validity, write_file};
 use tempfile::TempDir;
@@ -108,7 +108,7 @@ async fn renewed_files_are_used_by_the_next_connection() {
     let told = warnings::warnings("certificates_not_renewed", half.to_str().unwrap());
     assert!(!told.is_empty(), "no warning was logged");
 
-    // All certificates are replaced, the server's included.
+    // All certificates are replaced, including the server's.
     let replaced = TlsServer::start(&new);
     replaced.ask_for_certificates(true);
     proxy.redirect(replaced.port());

@@ -1,4 +1,4 @@
-//! Credentials that the application gives anew for each connection.
+//! Credentials that the application provides again for each connection.
 
 use std::error::Error;
 use std::fs;
@@ -30,7 +30,7 @@ impl Issuer {
         }
     }
 
-    /// A client that asks the issuer.
+    /// A client that gets its credentials from the issuer.
     fn client(&self, url: impl Into<String>) -> LockClient {
         let issuer = self.clone();
         let ask = move || {
@@ -53,13 +53,13 @@ impl Issuer {
     }
 }
 
-/// A client that waits for answers as long as a busy machine takes.
+/// A client patient enough for a busy machine.
 fn client_of(builder: LockClientBuilder) -> LockClient {
     let patient = builder.command_timeout(LONG);
     patient.build().expect("the settings are valid")
 }
 
-/// Creates a user, or gives it another password.
+/// Creates a user, or changes its password.
 fn set_user(server: &RedisServer, user: &str, password: &str) {
     let password = format!(">{password}");
     let words = [
@@ -119,7 +119,7 @@ async fn user_that_rotates_keeps_its_locks() {
     let client = issuer.client(server.url());
     assert_eq!(issuer.asked(), 0, "nothing is asked before it is needed");
     let held = soon(hold(&client)).await;
-    // The connection is not logged in again.
+    // The connection does not log in again.
     set_user(&server, "blue", "n3xt");
     held.renew().await.unwrap();
     assert_eq!(issuer.asked(), 1);
@@ -142,7 +142,7 @@ async fn refused_credentials_are_asked_for_again_by_the_next_call() {
     let issuer = Issuer::of(Credentials::new("app", "s3cret-of-yesterday"));
     let client = issuer.client(server.url());
     for asked in 1..=2 {
-        // Even a call with time does not try again.
+        // Even a call that could wait does not try again.
         let error = refusal(&client).await;
         assert!(error.is_rejected(), "{error}");
         assert!(error.to_string().contains("WRONGPASS"), "{error}");
@@ -173,7 +173,7 @@ async fn callback_that_fails_is_an_outage_with_its_reason() {
     let source = error.source().expect("the callback's error");
     assert_eq!(source.to_string(), "no token\nfor now");
 
-    // A call that waits goes on once it succeeds. The user of no name takes every password.
+    // A call that waits succeeds once the callback does. The nameless user accepts every password.
     let waiting = tokio::spawn({
         let client = client.clone();
         async move { cycle(&client).await }
@@ -203,7 +203,7 @@ async fn callback_that_panics_is_an_outage() {
     cycle(&client).await;
 }
 
-/// Counts the futures that are not dropped yet.
+/// Counts the futures that have not been dropped yet.
 struct Alive(Arc<AtomicUsize>);
 
 impl Alive {
@@ -268,12 +268,12 @@ async fn callback_that_blocks_its_thread_delays_no_other_client() {
 
     let other = harness::client(server.url());
     let held = other.lock(KEY).ttl(ms(3_000)).acquire().await.unwrap();
-    // More connections than threads may be blocked.
+    // More connections than the threads that may be blocked.
     while proxy.accepted() < 12 {
         let attempt = client.lock("order:43").wait(Duration::ZERO).acquire();
         let error = attempt.await.unwrap_err();
         assert!(error.is_unavailable(), "{error}");
-        // By the background thread, which is not blocked.
+        // The background thread renews it, and is not blocked.
         held.renew().await.unwrap();
     }
     let threads = asked.load(Ordering::SeqCst);
@@ -291,7 +291,7 @@ async fn file_is_read_for_each_connection() {
     set_user(&server, "blue", "s3cret");
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("redis");
-    // As programs do that rotate secrets.
+    // Programs that rotate secrets replace files like this.
     let replace = |text: &str| {
         let next = folder.path().join("next");
         fs::write(&next, text).unwrap();
@@ -315,7 +315,7 @@ async fn file_is_read_for_each_connection() {
         let words = format!("the file {} of the credentials {reason}", path.display());
         eventually(reason, LONG, async || {
             match client.lock(KEY).try_acquire().await {
-                // The end of the connection was not seen yet.
+                // The client had not yet seen the connection end.
                 Ok(_) => false,
                 Err(error) => {
                     assert!(error.is_unavailable(), "{error}");

@@ -1,5 +1,5 @@
-//! Releases by a command that compares the record and deletes it, on a server that has one. On other
-//! servers these tests run with the script.
+//! Releases by a command that compares the record and deletes it, on a server that has one. On other servers these
+//! tests run with the script.
 
 use harness::{
     LOCK, RedisServer, deletion, in_line, release_command, server_and_connection, token_of,
@@ -72,7 +72,7 @@ async fn user_without_the_right_releases_by_script() {
     assert_eq!(refused, lacking.is_some(), "{errors}");
 }
 
-/// The version of a server that lacks the command does not reveal that.
+/// The server's version does not reveal that it lacks the command.
 #[tokio::test]
 async fn server_without_the_command_is_released_by_script() {
     let lacking = deletion(&mut RedisServer::start().connection());

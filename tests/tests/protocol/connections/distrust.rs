@@ -1,5 +1,5 @@
-//! Certificates that the client or the server does not accept: the error comes at once, names the
-//! reason, and the connection is not retried.
+//! Certificates that the client or the server does not accept: the error comes at once and names the reason, and the
+//! client does not retry the connection.
 
 use std::error::Error;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use harness::{Authority, Flaw, Proxy, Validity, failed};
 
 use super::*;
 
-/// `client` is refused because of `reason`, without a storm of attempts and without a command.
+/// Asserts that `client` is refused because of `reason`, without a storm of attempts and without a command.
 async fn refused(proxy: &Proxy, client: &LockClient, reason: &str) {
     let before = proxy.accepted();
     let started = Instant::now();
@@ -55,7 +55,7 @@ async fn a_server_certificate_that_does_not_verify_is_refused() {
         assert!(error.to_string().contains(reason), "{error}");
         refused(&proxy, &builder.build().unwrap(), reason).await;
     }
-    // After the setting is corrected, the next call succeeds.
+    // Once the setting is corrected, the next call succeeds.
     let client = trusting(through(&proxy), trusted.pem()).build().unwrap();
     refused(&proxy, &client, "is not valid yet").await;
     server.present(&trusted.local());

@@ -1,5 +1,5 @@
-//! Connections as in production: TLS, certificates, unix sockets, users, and the log about them. A
-//! failure must be an error that names it, never a panic and never a weaker connection.
+//! Connections as in production: TLS, certificates, unix sockets, users, and their log. A failure must be an error that
+//! names it, never a panic and never a weaker connection.
 
 mod certificates;
 mod credentials;
@@ -26,5 +26,5 @@ fn trusting(url: impl Into<String>, pem: impl AsRef<[u8]>) -> LockClientBuilder 
 /// The error of an acquire with a long wait.
 async fn refusal(client: &LockClient) -> LockError {
     let acquire = client.lock(KEY).wait(LONG).acquire();
-    acquire.await.expect_err("the lock cannot be had")
+    acquire.await.expect_err("the call fails")
 }

@@ -1,4 +1,4 @@
-//! A client with TLS never falls back to plain connections, and reports that only one side uses TLS.
+//! A client with TLS never falls back to plain connections, and reports if only one side uses TLS.
 
 use harness::{Authority, RedisServer};
 

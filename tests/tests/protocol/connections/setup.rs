@@ -17,7 +17,7 @@ async fn a_server_is_checked_once_per_process_without_extra_round_trips() {
     );
     let second = LockClient::connect(&server.url()).await.unwrap();
     assert_eq!(monitor.names(), ["HELLO", "SUBSCRIBE", "EVAL", "PING"]);
-    // A new connection of the same client does not check again either.
+    // Nor does the next connection of the same client check again.
     let kill = ["CLIENT", "KILL", "TYPE", "pubsub"];
     let _: i64 = ask(&mut server.connection(), &kill);
     cycle(&first).await;

@@ -52,7 +52,7 @@ async fn several_authorities_may_be_trusted() {
 #[tokio::test]
 async fn a_teardown_is_a_reset() {
     let (authority, server) = TlsServer::with_authority();
-    // The plain one first: what answers over TLS opens connections to the plain port, too.
+    // The plain one first: the server that answers over TLS opens connections to the plain port, too.
     let clients = [
         (
             server.plain().port(),
@@ -86,8 +86,8 @@ const ESTABLISHED: u8 = 1;
 #[cfg(target_os = "linux")]
 const TIME_WAIT: u8 = 6;
 
-/// Local port, remote port, state and inode of every TCP socket of this machine. The kernel lists them piece by piece, and
-/// one of them twice if others are opened meanwhile.
+/// Local port, remote port, state and inode of every TCP socket of this machine. The kernel lists them in pieces, and
+/// may list one of them twice if others are opened meanwhile.
 #[cfg(target_os = "linux")]
 fn sockets() -> BTreeSet<(u16, u16, u8, String)> {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();

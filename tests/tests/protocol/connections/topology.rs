@@ -1,5 +1,5 @@
-//! Servers that are not a single primary, and others that cannot keep locks: refused at once, by a
-//! sentence.
+//! Servers that are not a single primary, or cannot keep locks for another reason: a sentence explains the refusal at
+//! once.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use redis::Connection;
 use super::warnings::{record, warnings};
 use super::*;
 
-/// Makes `server` a replica of another one, which is returned.
+/// Turns `server` into a replica of another server, which is returned.
 async fn demote(server: &RedisServer) -> RedisServer {
     let primary = RedisServer::start();
     primary.allow(&["+psync", "+replconf"]);
@@ -28,8 +28,7 @@ fn connections(admin: &mut Connection) -> u64 {
     figure(admin, "total_connections_received")
 }
 
-/// Has several callers wait for two seconds, each for its own lock. Returns how many connections that
-/// took.
+/// Makes several callers wait for two seconds, each for its own lock. Returns how many connections that took.
 async fn asked_in_vain(client: &LockClient, server: &RedisServer) -> u64 {
     let mut admin = server.connection();
     let before = connections(&mut admin);
@@ -78,7 +77,7 @@ async fn a_replica_is_reported_and_tried_less_and_less_often() {
     served(waiting).await.release().await.unwrap();
 }
 
-/// A way to a replica that says that it is a primary, like that of a proxy that answers HELLO itself.
+/// A route to a replica that claims to be a primary, as through a proxy that answers HELLO itself.
 fn proxy_of_replica(server: &RedisServer) -> Proxy {
     let proxy = Proxy::start(server.port());
     proxy.replace_in_replies("$7\r\nreplica", "$6\r\nmaster");
@@ -109,7 +108,7 @@ async fn the_error_explains_why_connections_end_during_the_pause() {
     eventually("a refusal without an attempt", LONG, async || {
         let error = client.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
         let error = error.to_string();
-        // On a machine that is slow, this takes longer than an attempt.
+        // On a slow machine, this takes longer than an attempt.
         if error.contains("did not let us connect") {
             return false;
         }
@@ -119,7 +118,7 @@ async fn the_error_explains_why_connections_end_during_the_pause() {
     .await;
 }
 
-/// An acquire with a long wait, and `connect`, are refused at once by this sentence.
+/// Asserts that an acquire with a long wait, and `connect`, are refused at once by this sentence.
 async fn refused(url: &str, port: u16, sentence: &str) {
     let proxy = Proxy::start(port);
     let url = format!("{url}@{}", proxy.url().trim_start_matches("redis://"));
@@ -158,7 +157,7 @@ async fn a_server_that_does_not_know_hello_is_refused() {
     refused("redis://app:s3cret", server.port(), sentence).await;
 }
 
-/// Kvrocks names the Redis that its commands are those of.
+/// Kvrocks reports the version of Redis whose commands it has.
 #[tokio::test]
 async fn a_service_that_calls_itself_an_old_redis_is_accepted() {
     let server = RedisServer::start();

@@ -1,4 +1,4 @@
-//! Warnings that are logged once per server: it may evict locks, or its connection is not encrypted.
+//! Warnings that are logged once per server: the server may evict locks, or its connection is not encrypted.
 
 use std::io::Write;
 use std::net::UdpSocket;
@@ -53,7 +53,7 @@ async fn a_server_that_may_evict_locks_is_warned_of_once() {
     let safe = RedisServer::builder().config("maxmemory", "100mb").start();
     for server in [&evicting, &safe] {
         server.allow(&["+info"]);
-        // Not the address that others have: a server of another test may have had this port before.
+        // Not the usual address: a server of another test may have used this port before.
         let url = server.url().replace("127.0.0.1", "localhost");
         for _ in 0..2 {
             cycle(&LockClient::connect(&url).await.unwrap()).await;
@@ -85,8 +85,8 @@ async fn a_user_without_the_right_to_check_is_not_warned_and_works() {
     assert!(warnings("locks_may_be_evicted", &server.address()).is_empty());
 }
 
-/// An address of this machine that is not the loopback's; `None` where it has no network. Nothing
-/// is sent: connecting a datagram socket only asks the routing table.
+/// An address of this machine other than the loopback's; `None` without a network. Nothing is sent: connecting a
+/// datagram socket only consults the routing table.
 fn own_address() -> Option<String> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;

@@ -1,4 +1,4 @@
-//! `acquire` of a foreign lock; `renew`, and `reserve` while the clock is set back.
+//! `acquire` of a foreign lock, `renew`, and `reserve` while the clock is set back.
 
 use super::transcript::transcripts;
 

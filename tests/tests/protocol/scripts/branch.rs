@@ -13,7 +13,7 @@ impl Tally {
         *self.0.entry(branch).or_default() += 1;
     }
 
-    /// Those of `all` that were never taken.
+    /// The branches in `all` that were never taken.
     pub(crate) fn missing(&self, all: &[Branch]) -> Vec<Branch> {
         let all = all.iter().copied();
         all.filter(|branch| !self.0.contains_key(branch)).collect()

@@ -10,7 +10,7 @@ token_is_the_servers_clock_in_microseconds = "
     pass to 20ms
     A acquire           | held now          | fence now"
 
-/// The seconds since 1970 have ten digits since September 2001. A number of fewer stands for no token.
+/// Since September 2001 the seconds since 1970 have ten digits. A smaller number is not a token.
 clock_of_fewer_digits_gives_a_token_of_as_many_as_ever = "
     back 946080000s
     A acquire           | held 1000000000s  | A 1000000000s, fence 1000000000s, remembered

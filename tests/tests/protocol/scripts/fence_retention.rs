@@ -1,4 +1,4 @@
-//! How long fences of clients are remembered that set another time than a day.
+//! How long fences are kept for clients that set another time than a day.
 
 use std::time::Duration;
 
@@ -17,18 +17,18 @@ fn client(url: impl Into<String>, memory: Duration) -> LockClient {
     builder.fence_retention(memory).build().unwrap()
 }
 
-/// How long a fence is remembered after the time of its token, by the server's own clock.
+/// How long a fence is kept after the time of its token, by the server's own clock.
 fn memory_of(server: &RedisServer, fence: &str) -> Duration {
     let mut connection = server.connection();
     let token: u64 = ask(&mut connection, &["GET", fence]);
-    // Of one moment, so that nothing is measured.
+    // One command reads both, so that no time passes in between.
     let script = "local time = redis.call('TIME') \
                   return time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('PTTL', KEYS[1])";
     let end: u64 = ask(&mut connection, &["EVAL", script, "1", fence]);
     Duration::from_millis(end - token / 1_000)
 }
 
-/// Whether a fence lives for `memory`, or a moment longer: the script that wrote it took its time.
+/// Asserts that a fence lives for `memory`, or a moment longer, since the script that wrote it took some time.
 #[track_caller]
 fn assert_memory(server: &RedisServer, fence: &str, memory: Duration) {
     let found = memory_of(server, fence);
@@ -46,7 +46,7 @@ async fn every_grant_remembers_the_fence_for_its_clients_time() {
     for memory in [HOUR, WEEK, DAY] {
         let clients = [0; 2].map(|_| client(server.url(), memory));
         let [client, other] = &clients;
-        // Of a free lock, with the lock and after it.
+        // Checks a free lock, with the lock and after it.
         let fenced = client.lock(KEY).wait(LONG).fenced().acquire();
         fenced.await.unwrap().release().await.unwrap();
         assert_memory(&server, FENCE, memory);
@@ -54,7 +54,7 @@ async fn every_grant_remembers_the_fence_for_its_clients_time() {
         let guard = lock(client).await;
         token_of(&guard).await;
         assert_memory(&server, FENCE, memory);
-        // To a waiter.
+        // Checks a lock that goes to a waiter.
         let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
         is_awaited(&mut server.connection()).await;
         let _: bool = ask(&mut server.connection(), &["PEXPIRE", FENCE, "100000000"]);
@@ -62,7 +62,7 @@ async fn every_grant_remembers_the_fence_for_its_clients_time() {
         let guard = waiting.await.unwrap().unwrap();
         assert_memory(&server, FENCE, memory);
         guard.release().await.unwrap();
-        // In the other modes.
+        // Checks the other modes.
         for mode in [
             client.lock("modes").read(),
             client.lock("modes").write(),
@@ -95,7 +95,7 @@ async fn every_node_of_a_quorum_remembers_the_fence_for_its_clients_time() {
             .await;
         }
         guard.release().await.unwrap();
-        // A node that has the release late gives the next client no vote.
+        // A node that is late with the release gives the next client no vote.
         for node in &quorum.nodes {
             eventually("free node", LONG, async || {
                 !exists(&mut node.connection(), LOCK)
@@ -105,7 +105,7 @@ async fn every_node_of_a_quorum_remembers_the_fence_for_its_clients_time() {
     }
 }
 
-/// The tokens of clients that take turns, whatever each of them does to the fence.
+/// The tokens of clients that take turns, whatever each does to the fence.
 async fn tokens_of(clients: &[&LockClient]) -> Vec<FencingToken> {
     let mut tokens = Vec::new();
     for client in clients {
@@ -124,7 +124,8 @@ async fn tokens_rise_among_clients_of_different_memories() {
     // The clock is set back by less than the shortest memory.
     server.back(Duration::from_secs(3_500));
     tokens.extend(tokens_of(&[&hour, &day, &week, &hour]).await);
-    // The fence is ahead of the clock. It is remembered from its own time on, so that the clock has passed it when it ends.
+    // The fence is ahead of the clock. It is kept from its own time on, so that the clock has passed it when it
+    // expires.
     let ahead = memory_of(&server, FENCE);
     assert!(ahead + ms(2) >= HOUR, "{ahead:?}");
     server.forward(Duration::from_secs(3_500 + 3_700));

@@ -1,4 +1,4 @@
-//! The waiter that gets a free lock: by `acquire` while other owners queue, and by `end`.
+//! Which waiter gets a free lock: by `acquire` while other owners queue, and by `end`.
 
 use super::transcript::transcripts;
 
@@ -48,7 +48,7 @@ missed_claim_goes_to_the_tail = "
     D acquire           | waits 1
     B acquire           | waits 2           | queue DB"
 
-/// As a late poll of its own would leave it: before B, and after B.
+/// As a late poll of the holder's own would leave it: before B, and after B.
 holder_that_also_queues_is_not_served_again = "
     for ticket in 1, now+1d
     A acquire

@@ -99,7 +99,7 @@ value_of_another_program_that_begins_with_part_of_the_owner_is_not_the_owners = 
     A end all           | left              | @2 'A{21}'"
 }
 
-/// As many as a client may ask for.
+/// The largest number of keys that a client may acquire together.
 #[test]
 fn thirty_two_locks_are_taken_confirmed_renewed_and_released() {
     use super::{TTL, transcript::pooled};

@@ -1,8 +1,8 @@
 //! The Lua scripts against a real server, branch by branch.
 //!
-//! Where the model of the scripts knows an answer, it is compared with it: `damage` has one matrix of states, commands and
-//! damages, and `random` has sequences. The rest, such as long queues, foreign values and numbers at their bounds, are
-//! transcripts, tables with a step a line, which `transcript` plays.
+//! If the model of the scripts knows an answer, the server's is compared with it: `damage` has one matrix of states,
+//! commands and damages, and `random` has sequences. The rest, such as long queues, foreign values and extreme numbers,
+//! are transcripts: tables with one step per line, which `transcript` plays.
 
 mod acquire;
 pub(crate) mod branch;
@@ -24,7 +24,7 @@ use harness::RawLock;
 const TTL: i64 = 60_000;
 const CLAIM: i64 = 1_500;
 
-/// What operators have holders told.
+/// The notice that operators send to holders.
 const NOTICE: &str = "\u{1f}0192\u{1f}ann\u{1f}stuck\u{1f}";
 
 /// Makes `key` a list.

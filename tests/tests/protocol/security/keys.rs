@@ -1,4 +1,4 @@
-//! Different arguments, different keys; and the three records of a lock in one slot.
+//! Different arguments have different keys, and the three records of a lock are in one slot.
 //!
 //! The arguments are small and adversarial: pieces of escapes, separators and braces, so that
 //! confusable pairs occur all the time.
@@ -32,7 +32,7 @@ const PIECES: &[&str] = &[
     "é", "e\u{301}", "漢", "🦀",
 ];
 
-/// Never empty: an empty value is refused, which another test covers.
+/// Never empty: another test covers that an empty value is refused.
 fn text() -> impl Strategy<Value = String> {
     vec(select(PIECES), 1..4).prop_map(|pieces| pieces.concat())
 }
@@ -124,8 +124,8 @@ async fn no_two_tuples_of_arguments_share_a_key() {
         "the same again and again"
     );
 
-    // A cluster node that has every slot refuses a script whose keys are in two slots. Clients refuse
-    // such a node, unless it names another mode.
+    // A cluster node that has every slot refuses a script whose keys are in two slots. Clients refuse such a node,
+    // unless it reports another mode.
     let server = RedisServer::builder()
         .config("cluster-enabled", "yes")
         .start();

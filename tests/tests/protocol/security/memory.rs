@@ -6,7 +6,7 @@ use redis::Connection;
 
 use super::PAGE;
 
-/// So many that constant costs do not count.
+/// So many that constant costs do not matter.
 const KEYS: u64 = 2_000;
 
 async fn once(locks: &LockClient, name: &str) {
@@ -22,7 +22,7 @@ fn used(connection: &mut Connection) -> u64 {
     used.unwrap().trim().parse().unwrap()
 }
 
-/// The page's figure.
+/// The page's number.
 fn printed() -> u64 {
     let (before, _) = PAGE.split_once(" bytes for each different key").unwrap();
     before
@@ -46,7 +46,7 @@ async fn a_key_without_a_requested_token_leaves_nothing() {
 async fn a_key_leaves_as_much_as_the_page_states() {
     let server = RedisServer::start();
     let (locks, mut connection) = (client(server.url()), server.connection());
-    // For the scripts and buffers.
+    // Allocates the scripts and buffers.
     for number in 0..100 {
         once(&locks, &format!("before:{number}")).await;
     }

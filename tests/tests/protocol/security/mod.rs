@@ -4,6 +4,5 @@ mod keys;
 mod memory;
 mod rights;
 
-/// The page.
 const PAGE: &str = include_str!("../../../../lock-runtime/src/docs/security.md");
 const README: &str = include_str!("../../../../README.md");

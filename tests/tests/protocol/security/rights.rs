@@ -1,5 +1,5 @@
-//! The minimal permissions: sufficient, not one too many, and printed. Any other suite runs with them,
-//! too: `LOCK_TEST_USER=least`.
+//! The minimal permissions: sufficient, not one too many, and printed. Any other suite can run with them, too:
+//! `LOCK_TEST_USER=least`.
 
 use std::collections::BTreeSet;
 use std::slice::from_ref;
@@ -19,13 +19,13 @@ fn printed() -> Vec<&'static str> {
     rules().next().expect("the page has a rule")
 }
 
-/// Those of its rule for Redisson's record.
+/// The words of its rule for Redisson's record.
 fn printed_for_redisson() -> Vec<&'static str> {
     let is_it = |rule: &Vec<&str>| rule.contains(&"~redisson_lock_queue:*");
     rules().find(is_it).expect("the page has a rule for it")
 }
 
-/// Those of its rule for a user of this name.
+/// The words of its rule for a user of this name.
 fn printed_for(user: &str) -> Vec<&'static str> {
     let mut rules = rules();
     rules
@@ -35,7 +35,7 @@ fn printed_for(user: &str) -> Vec<&'static str> {
 
 fn rules() -> impl Iterator<Item = Vec<&'static str>> {
     PAGE.split("ACL SETUSER").skip(1).map(|rule| {
-        let (rule, _) = rule.split_once("```").expect("it stands in a block");
+        let (rule, _) = rule.split_once("```").expect("it is in a code block");
         rule.split_whitespace().collect()
     })
 }
@@ -66,7 +66,7 @@ fn the_page_prints_all_rights() {
     }
 }
 
-/// What clusters and replicas need beyond them is named on the page.
+/// The page names what clusters and replicas need in addition.
 #[test]
 fn rights_of_other_topologies_are_named() {
     let page = include_str!("../../../../lock-runtime/src/docs/security.md");
@@ -75,7 +75,7 @@ fn rights_of_other_topologies_are_named() {
     }
 }
 
-/// They are on the page alone, which the guide names.
+/// Only the page has them; the README links to it through the guide.
 #[test]
 fn readme_is_short_and_leads_to_the_guide() {
     assert!(
@@ -97,7 +97,7 @@ async fn service_rights_are_enough_and_all_used() {
     everything_happens(&server, &mut admin).await;
 
     assert_used(&mut admin, RIGHTS);
-    // The client tries whether the server compares and deletes. A refusal does no harm.
+    // The client probes whether the server compares and deletes. A refusal does no harm.
     let deletion = deletion(&mut admin).map(|words| words[0].to_lowercase());
     assert_eq!(refused(&mut admin), deletion.into_iter().collect());
 }
@@ -130,21 +130,21 @@ async fn rights_for_redissons_record_are_enough_and_all_used() {
     assert_eq!(refused(&mut admin), BTreeSet::new());
 }
 
-/// Makes a user by a rule, and resets what the server has counted and refused.
+/// Creates a user by a rule, and resets the server's counters and its log of refusals.
 fn permit(admin: &mut Connection, rule: &[&str]) {
     let _: () = ask(admin, &[&["ACL", "SETUSER"], rule].concat());
     let _: () = ask(admin, &["ACL", "LOG", "RESET"]);
     let _: () = ask(admin, &["CONFIG", "RESETSTAT"]);
 }
 
-/// The commands that a server has refused. That a client may not ask for the eviction policy does no harm.
+/// The commands that a server has refused, except for the query of the eviction policy, whose refusal does no harm.
 fn refused(admin: &mut Connection) -> BTreeSet<String> {
     let log: Vec<Vec<redis::Value>> = ask(admin, &["ACL", "LOG"]);
     let commands = log.iter().map(|entry| object(entry));
     commands.filter(|command| command != "info").collect()
 }
 
-/// The server has carried out each of these commands since its figures were reset.
+/// Asserts that the server has run each of these commands since its counters were reset.
 #[track_caller]
 fn assert_used(admin: &mut Connection, rights: &[&'static str]) {
     let stats: String = ask(admin, &["INFO", "commandstats"]);
@@ -154,7 +154,7 @@ fn assert_used(admin: &mut Connection, rights: &[&'static str]) {
     }
 }
 
-/// And those of viewers, who can change nothing, and of operators.
+/// The same for viewers, who can change nothing, and for operators.
 #[tokio::test]
 async fn those_of_each_role_are_enough_and_each_of_them_is_used() {
     let (native, redisson) = (generous(), generous());
@@ -177,8 +177,8 @@ async fn those_of_each_role_are_enough_and_each_of_them_is_used() {
     users.assert_rights_in_redissons_record().await;
 }
 
-/// All situations in which a client sends a command or a script calls one. This function
-/// itself queries the server by commands that clients do not use.
+/// Plays all situations in which a client sends a command or a script calls one. This function itself queries the
+/// server by commands that clients do not use.
 async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
     let url = server.url().replace("://", "://service:password@");
     // A local turn costs no command.

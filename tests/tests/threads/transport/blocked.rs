@@ -74,8 +74,8 @@ fn callers_are_answered_while_the_only_thread_or_worker_blocks() {
     }
 }
 
-/// A caller waits with an executor of its own inside the runtime, so the runtime's reader is never
-/// polled. If each answer waited until that is detected, these calls would take a minute.
+/// A caller waits with an executor of its own inside the runtime, so the runtime's reader is never polled. If each
+/// answer waited until that is detected, these calls would take a minute.
 #[test]
 fn a_runtime_that_always_blocks_is_not_waited_for() {
     const CYCLES: u32 = 1_500;
@@ -94,8 +94,7 @@ fn a_runtime_that_always_blocks_is_not_waited_for() {
     });
 }
 
-/// A waiter on another runtime is notified of its grant while the runtime that has read the connection
-/// so far blocks.
+/// A waiter on another runtime is notified of its grant while the runtime that read the connection until now blocks.
 #[test]
 fn a_waiter_is_notified_while_the_runtime_blocks() {
     let (_alone, server) = alone_with_a_server();

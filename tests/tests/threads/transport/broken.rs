@@ -56,7 +56,7 @@ fn a_client_that_is_dropped_elsewhere_takes_its_connection_down() {
             settle_in(&client).await;
             client
         });
-        // That runtime is not polled any more.
+        // That runtime is no longer polled.
         assert_eq!(connections(&server), 1);
         thread(move || drop(client)).join().unwrap();
         wait_until("end of the connection", LONG, || connections(&server) == 0);

@@ -8,7 +8,7 @@ use lock_runtime::LockGuard;
 
 use super::*;
 
-/// Commands are outstanding when the runtime ends: the connection and all of them go on without it.
+/// Commands are outstanding when the runtime ends: the connection survives, and each of them is answered.
 fn the_connection_outlives(case: &str, runtime: Runtime, end: fn(Runtime)) {
     let (server, proxy) = server_and_proxy();
     let ours = runtime.block_on(async {
@@ -18,7 +18,7 @@ fn the_connection_outlives(case: &str, runtime: Runtime, end: fn(Runtime)) {
     });
     let before = connection(&server);
     runtime.block_on(async {
-        // An answer that does not arrive, to a caller that ends with its runtime.
+        // A command that is never answered, by a caller that ends with its runtime.
         cycle(&ours).await;
         proxy.replies(Mode::Hold);
         tokio::spawn(ours.lock(KEY).acquire());
@@ -29,7 +29,7 @@ fn the_connection_outlives(case: &str, runtime: Runtime, end: fn(Runtime)) {
     });
     end(runtime);
     proxy.heal();
-    // The grant of a caller that is gone is given back, and the other callers are answered.
+    // The grant of a caller that is gone is returned, and the other callers are answered.
     current_thread().block_on(cycle(&ours));
     let run = ours.lock(KEY).wait(LONG).run_blocking(|_| ());
     assert!(run.is_ok(), "{case}: {run:?}");
@@ -69,7 +69,7 @@ fn a_hundred_runtimes_leave_nothing_behind() {
             let own = client(server.url());
             settle_in(&own).await;
             cycle(&shared).await;
-            // One caller that still reads, and one that holds a lock there.
+            // Some callers still read, and some hold a lock there.
             if index % 3 == 0 {
                 let guard = own.lock("left").wait(LONG).acquire().await.unwrap();
                 tokio::spawn(async move {
@@ -86,9 +86,9 @@ fn a_hundred_runtimes_leave_nothing_behind() {
     shared.lock("left").wait(LONG).run_blocking(|_| ()).unwrap();
 }
 
-/// What is done in each of these runtimes. Its lock, and the callers that wait at its end, are dropped with it.
+/// The work in each of these runtimes. Its lock, and the callers that wait at its end, are dropped with it.
 async fn visit(client: &LockClient, inside: &AtomicBool, own: &str) {
-    // However the runtime before has ended.
+    // In whatever way the previous runtime ended.
     let held = soon(client.lock(own).wait(LONG).acquire()).await.unwrap();
     for _ in 0..5 {
         let body = async |_: &LockGuard| {

@@ -1,4 +1,4 @@
-//! Runtimes and the background read every kind of connection by turns.
+//! Runtimes and the background take turns at reading every kind of connection.
 
 use harness::TlsServer;
 use lock_runtime::LockClientBuilder;
@@ -29,7 +29,7 @@ fn one_connection_is_shared(way: &str, server: &RedisServer, client: impl Fn() -
     }
 }
 
-/// A client that does not take a stalled machine for a dead connection.
+/// A client that does not mistake a stalled machine for a dead connection.
 fn patient(builder: LockClientBuilder) -> LockClient {
     builder.command_timeout(LONG).build().unwrap()
 }

@@ -1,5 +1,5 @@
-//! One connection that all threads write to and the waiting callers read. Whatever happens to a runtime
-//! that uses it, nothing may be late, lost or out of order.
+//! One connection that all threads write to and the waiting callers read. Whatever happens to a runtime that uses it,
+//! nothing may be late, lost or out of order.
 
 mod blocked;
 mod broken;
@@ -33,13 +33,13 @@ fn multi_thread() -> Runtime {
     runtime.expect("a runtime can be made")
 }
 
-/// What is made inside this runtime, which is not polled meanwhile.
+/// Creates a value inside this runtime, which is not polled meanwhile.
 fn inside<T>(runtime: &Runtime, make: impl FnOnce() -> T) -> T {
     let _inside = runtime.enter();
     make()
 }
 
-/// Both, with what a failure calls them.
+/// Both kinds of runtimes, with their names in failures.
 fn both() -> [(&'static str, Runtime); 2] {
     [
         ("one thread", current_thread()),
@@ -60,7 +60,7 @@ async fn settle_in(client: &LockClient) {
     }
 }
 
-/// How many tasks this runtime has beside the caller's.
+/// The number of this runtime's tasks, without the caller's.
 fn tasks_here() -> usize {
     let tasks = Handle::current().metrics().num_alive_tasks();
     tasks - usize::from(tokio::task::try_id().is_some())
@@ -76,7 +76,7 @@ fn thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinH
     std::thread::spawn(work)
 }
 
-/// The crate's connections at the server: those that listen to any channel.
+/// The crate's connections at the server, which listen to channels.
 fn ours(server: &RedisServer) -> Vec<String> {
     let list: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
     let ours = list.lines().filter(|line| !line.contains(" sub=0 "));
@@ -87,7 +87,7 @@ fn connections(server: &RedisServer) -> usize {
     ours(server).len()
 }
 
-/// The server's number for the crate's connection.
+/// The server's id of the crate's connection.
 fn connection(server: &RedisServer) -> String {
     let ours = ours(server);
     let [ours] = &ours[..] else {

@@ -17,8 +17,8 @@ fn a_runtime_that_sends_has_one_task_that_reads() {
     assert_eq!(connections(&server), 1);
 }
 
-/// A blocked caller leaves reading to the background, which must receive the grant's message whatever
-/// else the connection carries.
+/// A blocked caller leaves reading to the background, which must receive the grant's message whatever else the
+/// connection carries.
 #[test]
 fn a_blocked_waiter_is_notified_of_its_grant_during_cycles() {
     let _alone = alone();
@@ -43,7 +43,7 @@ fn a_blocked_waiter_is_notified_of_its_grant_during_cycles() {
     waiter.join().unwrap().expect("it is granted");
 }
 
-/// The background reads for a runtime that cannot, and for a client that asks for that.
+/// The background reads for a runtime that cannot, and for a client that requests it.
 #[test]
 fn a_runtime_without_io_and_one_of_a_background_client_have_no_reader() {
     let (_alone, server) = alone_with_a_server();

@@ -1,5 +1,5 @@
-//! A lock of which all records have moved in a slot that is still moving: the node that the slot leaves sends each command
-//! on by ASK. What scripts do where some are missing is in `protocol/scripts/damage/moving_slot`.
+//! A lock whose records have all moved, in a slot that is still moving: the old node redirects each command by ASK.
+//! `protocol/scripts/damage/moving_slot` has scripts whose records are partly missing.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ const KEY: &str = "{half}:1";
 async fn release_and_hand_off_follow_the_records_of_a_half_moved_slot() {
     let cluster = RedisCluster::with(3, 0);
     let clients = [(); 3].map(|()| patient(cluster.url()).build().unwrap());
-    // No renewal meets the slot that moves.
+    // No renewal meets the moving slot.
     let lock = |number: usize| {
         clients[number]
             .lock(KEY)
             .ttl(Duration::from_secs(900))
             .wait(LONG * 2)
     };
-    // With a fence, or scripts that name one are to be tried again until the whole slot has moved.
+    // There is a fence. Otherwise scripts that name one would be retried until the whole slot has moved.
     let guard = lock(0).fenced().acquire().await.unwrap();
-    // With a second waiter, the queue's record is there for the first one's confirmation.
+    // A second waiter keeps the queue's record there for the first one's confirmation.
     let first = tokio::spawn(lock(1).acquire());
     let queued = async |count| clients[0].inspect(KEY).await.unwrap().waiter_count() == count;
     eventually("the first waiter", LONG, async || queued(1).await).await;

@@ -1,4 +1,4 @@
-//! Nodes that are announced by an address, by a name, by nothing, or by what leads nowhere from here.
+//! Nodes that announce an address, a name, nothing, or something that leads nowhere from here.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use redis::Value;
 
 use super::keys_of_each;
 
-/// Has each node announce what `setting` makes of its number, and waits until all know.
+/// Makes each node announce what `setting` returns for its number, and waits until all nodes know it.
 async fn announce(cluster: &RedisCluster, setting: &str, value: impl Fn(usize) -> String) {
     for (number, node) in cluster.nodes.iter().enumerate() {
         node.config_set(setting, &value(number));
     }
-    // Nodes learn the names of others by their next messages.
+    // Nodes learn the names of others from the next messages.
     eventually("announcement", LONG, async || {
         (0..cluster.nodes.len()).all(|asked| {
             let nodes: String = cluster.ask(asked, &["CLUSTER", "NODES"]);
@@ -41,7 +41,7 @@ async fn every_node_is_reached(cluster: &RedisCluster, client: &LockClient) {
 #[tokio::test]
 async fn nodes_are_reached_with_any_announced_endpoint() {
     let cluster = RedisCluster::with(3, 0);
-    // Hostnames are preferred, and there are none: the cluster says `?`, and the address in the metadata.
+    // Hostnames are preferred, and there are none: the cluster answers `?`, with the address in the metadata.
     prefer(&cluster, "hostname");
     let ranges: Vec<Vec<Value>> = cluster.ask(0, &["CLUSTER", "SLOTS"]);
     assert!(format!("{:?}", ranges[0]).contains("\"?\""), "{ranges:?}");
@@ -49,7 +49,7 @@ async fn nodes_are_reached_with_any_announced_endpoint() {
     let name = |_| "localhost".to_owned();
     announce(&cluster, "cluster-announce-hostname", name).await;
     every_node_is_reached(&cluster, &patient(cluster.url()).build().unwrap()).await;
-    // As behind a load balancer: the host is that of the node which was asked.
+    // As behind a load balancer: the host is the host of the node that was asked.
     prefer(&cluster, "unknown-endpoint");
     every_node_is_reached(&cluster, &patient(cluster.url()).build().unwrap()).await;
 }
@@ -66,7 +66,7 @@ async fn nodes_are_reached_at_their_mapped_addresses() {
         ("127.0.0.1".to_owned(), port)
     });
     every_node_is_reached(&cluster, &mapped.build().unwrap()).await;
-    // Without the map they are not found.
+    // Without the map the nodes are not found.
     let [key, _] = keys_of_each(&cluster).remove(0);
     let lock = patient(cluster.url())
         .build()
@@ -110,7 +110,7 @@ async fn nodes_are_reached_over_tls() {
     failed(distrusting.connect().await, LockErrorKind::Rejected);
 }
 
-/// As where a managed service has certificates for names, and its nodes announce addresses.
+/// Like a managed service that has certificates for names, and whose nodes announce addresses.
 #[tokio::test]
 async fn certificate_for_another_name_than_a_node_announces_is_refused_by_its_address() {
     let cluster = RedisCluster::with(1, 0);

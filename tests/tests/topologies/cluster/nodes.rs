@@ -69,14 +69,14 @@ async fn ping_after_a_failover_asks_the_new_primary() {
 #[tokio::test]
 async fn client_connects_to_the_nodes_that_it_needs() {
     let cluster = RedisCluster::start();
-    // A node that seems silent would have another one asked.
+    // The client is patient, since it would query another node if one seemed silent.
     let client = patient(cluster.url()).build().unwrap();
     let owner = cluster.first_owner(LOCK);
     hold(&client).await.release().await.unwrap();
     for node in 0..6 {
         let expected = usize::from(node == owner);
         let found = subscribers(&cluster, node);
-        // The map may have been asked from another node, which keeps no connection.
+        // The map may have come from another node, which keeps no connection.
         eventually("connections", LONG, async || {
             subscribers(&cluster, node) == expected
         })
@@ -85,8 +85,8 @@ async fn client_connects_to_the_nodes_that_it_needs() {
     }
 }
 
-/// A client is subscribed on each node and gets a copy of a message from each of them. A late copy finds that its owner
-/// has ended; it had it ended once more, for each node.
+/// A client is subscribed on each node and gets a copy of a message from each. A late copy finds that its owner has
+/// ended; it used to cause another `end` per node.
 #[tokio::test]
 async fn copies_of_a_message_cause_no_command() {
     let cluster = RedisCluster::start();
@@ -115,8 +115,8 @@ async fn copies_of_a_message_cause_no_command() {
         let commands = monitors.iter_mut().flat_map(|monitor| monitor.take());
         turns.push(commands.filter(|it| it.name.starts_with("EVAL")).count());
     }
-    // Acquire that queues, `end` by the holder that a message told of the waiter, confirmation, release. A poll
-    // may come between on a slow machine, so most turns count, and not all.
+    // An acquire that queues, an `end` by the holder after a message about the waiter, the confirmation, and the
+    // release. On a slow machine a poll may come between, so a few turns may cost more.
     turns.sort_unstable();
     assert_eq!(turns[6], 4, "{turns:?}");
 }

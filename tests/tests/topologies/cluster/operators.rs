@@ -9,14 +9,14 @@ use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 
 use super::{has, keys_of_each};
 
-/// No renewal meets a slot that moves.
+/// No renewal meets a moving slot.
 const LEASE: Duration = Duration::from_secs(900);
 
 async fn hold(client: &LockClient, key: &str) -> LockGuard {
     client.lock(key).ttl(LEASE).await.expect("it is free")
 }
 
-/// The records of a lock that waiters queue for are on two nodes, whichever of them have moved.
+/// The records of a lock with waiters are on two nodes, whichever of them have moved.
 #[tokio::test]
 async fn lock_of_a_half_moved_slot_is_shown_from_both_nodes() {
     let cluster = RedisCluster::with(3, 0);
@@ -55,7 +55,8 @@ async fn lock_of_a_half_moved_slot_is_shown_from_both_nodes() {
     next.release().await.unwrap();
 }
 
-/// The revocation is sent again, and then finds the lock as the first one has left it: that says nothing of its outcome.
+/// The revocation is sent again, and finds the lock as the first one left it, which does not reveal the outcome of the
+/// first.
 #[tokio::test]
 async fn revocation_with_a_lost_answer_has_an_unknown_outcome() {
     let cluster = RedisCluster::behind_proxies();
@@ -69,7 +70,7 @@ async fn revocation_with_a_lost_answer_has_an_unknown_outcome() {
             .revoke(key, token_of(guard).await, revocation)
             .await
     };
-    // Afterwards the node has the script.
+    // From here on the node has the script.
     let (first, key) = ("{order}:1", "{order}:2");
     let revoked = revoke(&hold(&holder, first).await, first).await.unwrap();
     assert!(matches!(revoked, Revoked::Done(_)), "{revoked:?}");
@@ -85,7 +86,7 @@ async fn revocation_with_a_lost_answer_has_an_unknown_outcome() {
     assert!(guard.release().await.unwrap_err().is_lost());
 }
 
-/// A lock moves from a node that is yet to be read to one that was.
+/// A lock moves from a node that has not been read yet to a node that has.
 #[tokio::test]
 async fn lock_whose_slot_moves_during_a_listing_is_shown() {
     for closes in [true, false] {
@@ -130,7 +131,7 @@ async fn lock_whose_slot_moves_during_a_listing_is_shown() {
             "{shown:?}"
         );
         if !closes {
-            // Half-moved slots have their locks on the node that is yet to get them.
+            // The locks of half-moved slots are on the node that imports them.
             assert_eq!(keys_of(operator.locks()).await.len(), 6);
         }
         drop(guards);

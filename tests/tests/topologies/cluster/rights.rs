@@ -17,7 +17,7 @@ async fn printed_rights_are_enough_for_each_role() {
     assert_eq!(users.operator_revokes().await, ["+asking"]);
 }
 
-/// A node sends clients on to another one for a lock whose slot moves.
+/// A node redirects clients to another one for a lock whose slot is moving.
 #[tokio::test]
 async fn right_to_ask_is_needed_while_a_slot_moves() {
     let cluster = RedisCluster::with(3, 0);

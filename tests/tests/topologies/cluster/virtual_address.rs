@@ -1,5 +1,5 @@
-//! A primary and its replica behind one address, which leads to the primary, as a virtual address or a proxy does. A
-//! connection from before a failover leads to the server that was the primary, and which redirects to that very address.
+//! A primary and its replica behind one address, which leads to the primary, like a virtual IP address or a proxy. A
+//! connection from before a failover leads to the old primary, which redirects to the same address.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn held_lock_follows_the_address_to_the_new_primary() {
     let client = patient(cluster.url()).build().unwrap();
     let guard = client.lock(KEY).ttl(TTL).acquire().await.unwrap();
     cluster.wait_for_replication(primary);
-    // New connections lead to the server that takes over, and the client keeps the one that it has.
+    // New connections lead to the server that takes over, and the client keeps its old one.
     address.redirect(cluster.nodes[replica].port());
     cluster.fail_over(primary, &[]);
     cluster.wait_until_promoted(replica);

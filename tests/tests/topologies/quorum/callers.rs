@@ -1,4 +1,4 @@
-//! Callers of one client that pass a lease on, and calls that retain it.
+//! Callers of one client that hand a lease over, and calls that retain it.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -20,7 +20,8 @@ async fn visit(locks: &LockClient, tokens: &Tokens) -> Result<(), LockError> {
     Ok(())
 }
 
-/// Has this many callers wait while another one has the lock, and lets them in. Their tokens, which rise.
+/// Makes this many callers wait while another one holds the lock, and then admits them. Returns their tokens, which
+/// rise.
 async fn queue_up(client: &LockClient, callers: usize) -> Vec<u64> {
     let (tokens, mut calls) = (Tokens::default(), JoinSet::new());
     let guard = hold(client).await;
@@ -28,7 +29,7 @@ async fn queue_up(client: &LockClient, callers: usize) -> Vec<u64> {
         let (client, tokens) = (client.clone(), tokens.clone());
         calls.spawn(async move { visit(&client, &tokens).await });
     }
-    // On a runtime of one thread all of them ask before this goes on.
+    // On a runtime of one thread all of them ask before this continues.
     tokio::task::yield_now().await;
     guard.release().await.expect("it was held throughout");
     for called in soon(calls.join_all()).await {
@@ -49,24 +50,24 @@ fn commands(monitor: &mut Monitor) -> Vec<String> {
 
 #[tokio::test]
 async fn lease_is_handed_over_within_a_client_without_a_command() {
-    /// What one client may pass on in a row, unless that is set.
+    /// The default number of turns in a row.
     const TURNS: usize = 16;
     const CALLERS: usize = 40;
     let quorum = RedisQuorum::start();
     let locks = LockClient::builder().url(quorum.url());
     let locks = locks.local_turns(16).build().unwrap();
     cycle(&locks).await;
-    // The nodes get the scripts by which a lease goes to a successor.
+    // The nodes load the scripts that hand a lease to a successor.
     queue_up(&locks, CALLERS).await;
     let mut monitors: Vec<_> = quorum.nodes.iter().map(RedisServer::monitor).collect();
     let tokens = queue_up(&locks, CALLERS).await;
     let in_turn = tokens.windows(2).filter(|pair| pair[1] - pair[0] == 1);
     let in_turn = in_turn.count();
-    // The caller that had the lock before is the first of a lease.
+    // The previous holder is the first caller of a lease.
     let grants = (CALLERS + 1).div_ceil(TURNS);
     // The token of a grant may be the next number after the sixteen of the one before.
     assert!(in_turn >= CALLERS - grants, "{tokens:?}");
-    // A turn is as much of the lease as the grant, so a caller has the lock with a minority away.
+    // A turn is as valid as the grant, so callers hold the lock while a minority is away.
     quorum.nodes[2].pause();
     let tokens = queue_up(&locks, 10).await;
     assert_eq!(tokens[9] - tokens[0], 9, "they are turns of one lease");
@@ -74,13 +75,14 @@ async fn lease_is_handed_over_within_a_client_without_a_command() {
     locks.shutdown().await;
     for monitor in &mut monitors {
         let commands = commands(monitor);
-        // A grant is one, or more where the nodes gave different tokens or a machine is slow, and not one for each caller.
+        // Each grant is one command, or more if the nodes gave different tokens or the machine is slow, but not one per
+        // caller.
         let range = grants..CALLERS;
         assert!(range.contains(&commands.len()), "{commands:?}");
     }
 }
 
-/// Calls that retain the lease cost nothing until another client asks for the lock, also while a node is away.
+/// Calls that retain the lease cost nothing until another client wants the lock, also while a node is away.
 #[tokio::test]
 async fn lease_is_retained_until_another_client_waits() {
     let long = Duration::from_secs(50);
@@ -95,14 +97,14 @@ async fn lease_is_retained_until_another_client_waits() {
         }
         let token = async || {
             let lock = ours.lock(KEY).ttl(long).retain(long / 3).wait(LONG);
-            let guard = soon(lock.acquire()).await.expect("it can be had");
+            let guard = soon(lock.acquire()).await.expect("the lock is free");
             let token = token_of(&guard).await.get();
             guard.release().await.expect("it was held throughout");
             token
         };
         let mut monitors = [0, 1].map(|node| quorum.nodes[node].monitor());
         let mut sent = || monitors.each_mut().map(|monitor| monitor.take().len());
-        // The last cycle may still be settled, and the loss of a node be noticed.
+        // The last cycle may still be in progress, and the client may still be noticing the loss of a node.
         let mut last = 0;
         eventually("call that costs nothing", LONG, async || {
             let first = token().await;

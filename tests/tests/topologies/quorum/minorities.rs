@@ -1,4 +1,4 @@
-//! A part of the nodes is away, where no process has to fail: those faults are rows of the fault table.
+//! Some of the nodes are away, and no process fails: rows of the fault table cover failing processes.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn locks_work(holder: &LockClient, other: &LockClient) {
     guard.release().await.expect("a majority confirms it");
 }
 
-/// A call ends when a majority has answered, whatever becomes of the rest.
+/// A call ends when a majority has answered, whatever happens to the rest.
 #[tokio::test]
 async fn no_call_waits_for_a_node_that_is_silent() {
     let quorum = RedisQuorum::start();
@@ -40,7 +40,7 @@ async fn no_call_waits_for_a_node_that_is_silent() {
     quorum.nodes[1].resume();
 }
 
-/// The largest quorum, without as many nodes as it can do without.
+/// The largest quorum, without as many nodes as it can spare.
 #[tokio::test]
 async fn four_of_nine_nodes_stop_nothing_and_five_do() {
     let mut quorum = RedisQuorum::with(9);
@@ -71,7 +71,7 @@ async fn holder_goes_on_while_a_node_is_away_and_another_is_slow() {
     is_on_all_nodes(&guard, &quorum).await;
     ways[1].replies(Mode::Delay(ms(200)));
     quorum.nodes[2].kill9();
-    // Longer than two leases: each is confirmed by the first node at once, and by the second one late.
+    // Longer than two leases: the first node confirms each at once, and the second one late.
     let refused = other.lock(KEY).wait(ms(9_000)).acquire().await;
     let refused = refused.expect_err("it is held");
     assert_eq!(refused.kind(), LockErrorKind::Busy, "{refused}");
@@ -79,7 +79,7 @@ async fn holder_goes_on_while_a_node_is_away_and_another_is_slow() {
     guard.release().await.expect("it was held throughout");
 }
 
-/// Waits until so many waiters queue on all nodes.
+/// Waits until this many waiters queue on all nodes.
 async fn so_many_wait(quorum: &RedisQuorum, waiters: i64) {
     for node in &quorum.nodes {
         let mut connection = node.connection();
@@ -90,7 +90,7 @@ async fn so_many_wait(quorum: &RedisQuorum, waiters: i64) {
     }
 }
 
-/// Else a claim that has come too late for the decision lapses, and the next waiter has that node.
+/// Otherwise a claim that came too late for the decision lapses, and the next waiter has that node.
 #[tokio::test]
 async fn holder_keeps_a_node_that_votes_after_it_has_won() {
     let mut quorum = RedisQuorum::start();
@@ -128,8 +128,8 @@ async fn holder_keeps_a_node_that_votes_after_it_has_won() {
 #[tokio::test]
 async fn shutdown_waits_for_each_node_that_answers() {
     let quorum = RedisQuorum::start();
-    // The nodes know the scripts. An acquire that has to be sent with one may come after its owner's end, and is ended a
-    // moment later.
+    // The nodes know the scripts. An acquire that must be sent together with one may arrive after its owner's end, and
+    // is ended a moment later.
     let first = patient(quorum.url()).build().unwrap();
     let guard = hold(&first).await;
     is_on_all_nodes(&guard, &quorum).await;
@@ -157,7 +157,7 @@ async fn lock_that_a_majority_lost_is_never_written_again() {
         ask::<()>(node, &["DEL", LOCK]);
     }
     let lost = tokio::time::timeout(LONG, guard.lost());
-    lost.await.expect("a renewal finds that out");
+    lost.await.expect("a renewal notices the loss");
     for node in &mut nodes {
         assert!(!exists(node, LOCK), "it is written again");
     }

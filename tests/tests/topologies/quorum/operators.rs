@@ -40,7 +40,7 @@ async fn list(client: &LockClient) -> Result<Vec<ListedLock>, LockError> {
     all_locks(client.locks()).await
 }
 
-/// Each part of such a listing knows nothing of the locks that another one has shown.
+/// Each page of such a listing knows nothing of the locks on other pages.
 #[tokio::test]
 async fn listing_in_parts_shows_a_lock_once_while_a_node_is_away() {
     for away in 0..3 {
@@ -59,7 +59,7 @@ async fn listing_in_parts_shows_a_lock_once_while_a_node_is_away() {
         }
         quorum.nodes[away].kill9();
         operator.ping().await.unwrap();
-        // Numbers of no nodes, which are not counted as if they were away.
+        // A position with numbers of nodes that do not exist, which do not count as nodes that are away.
         let (mut keys, mut link) = (Vec::new(), Some(".7-8-9.000".to_owned()));
         loop {
             let mut locks = operator.locks().page_size(3);
@@ -90,7 +90,7 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         let state = operator.inspect(KEY).await.unwrap();
         let votes = state.votes.unwrap();
         assert_eq!((votes.nodes, votes.answered, votes.held), (3, 2, 2));
-        // Of two nodes with different tokens, either may have one that the holder does not know.
+        // If two nodes have different tokens, either may be one that the holder does not know.
         assert!(state.holders[0].token.is_some(), "{state:?}");
         let listed = list(&operator).await.unwrap();
         assert_eq!(listed.len(), 1, "once, although two have it: {listed:?}");
@@ -106,7 +106,7 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
     }
 }
 
-/// Each node has its own entries, and one operation has them on several nodes.
+/// Each node has its own entries, and several nodes have entries of one operation.
 #[tokio::test]
 async fn entries_without_an_id_are_all_shown() {
     let quorum = RedisQuorum::start();
@@ -121,7 +121,7 @@ async fn entries_without_an_id_are_all_shown() {
     assert_eq!(keys, ["a", "b", "c"]);
 }
 
-/// Two of three nodes have a lock, and the operator hears of one of them late, or not at all.
+/// Two of three nodes have a lock, and one of them answers the operator late, or not at all.
 #[tokio::test]
 async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     let quorum = RedisQuorum::start();
@@ -149,15 +149,16 @@ async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     let listed = list(&of_silent).await.unwrap();
     assert_eq!(listed.len(), 1, "a holder is not missed: {listed:?}");
 
-    // Slower than the others, and soon enough. To a client that has not given its connection up: another one would be made
-    // on that way first.
+    // Slower than the others, and soon enough. The client has not given its connection up; otherwise it would reconnect
+    // over the slow route first.
     ways[2].heal();
     ways[2].replies(Mode::Delay(ms(200)));
     assert!(of_slow.inspect(KEY).await.unwrap().is_held());
     revoke(&of_slow, KEY, seen()).await;
 }
 
-/// Redlock of another program has one random value on all nodes. That of a minority is of a caller without the lock.
+/// A Redlock of another program has one random value on all nodes. On a minority, it belongs to a caller without the
+/// lock.
 #[tokio::test]
 async fn foreign_lock_on_a_majority_is_held_and_revoked_by_its_hash() {
     let quorum = RedisQuorum::start();
@@ -209,7 +210,7 @@ async fn without_a_majority_nothing_is_known_or_done() {
     drop(guard);
 }
 
-/// Sends the holder the message that its lock is revoked, as one node would.
+/// Sends the holder a message that its lock was revoked, as one node would.
 fn tell(node: &mut Connection) {
     let record: String = ask(node, &["GET", LOCK]);
     let (owner, channel) = (&record[..22], format!("lock:{}", &record[..8]));
@@ -218,7 +219,7 @@ fn tell(node: &mut Connection) {
     assert_eq!(heard, 1);
 }
 
-/// One node alone may have been restored from a copy: a holder with a majority goes on.
+/// A single node may have been restored from a copy: a holder with a majority continues.
 #[tokio::test]
 async fn message_of_one_node_does_not_end_a_lease() {
     let quorum = RedisQuorum::start();
@@ -234,7 +235,7 @@ async fn message_of_one_node_does_not_end_a_lease() {
     is_lost(guard).await;
 }
 
-/// Removes the lock from these nodes. A renewal that is still on its way to a slow one brings it back there.
+/// Removes the lock from these nodes. A renewal in flight to a slow node writes it again.
 async fn lose(nodes: &mut [Connection]) {
     eventually("nodes without the lock", LONG, async || {
         for node in &mut *nodes {
@@ -246,7 +247,8 @@ async fn lose(nodes: &mut [Connection]) {
     .await;
 }
 
-/// A node that has the lock no more tells its holder nothing. The holder asks all nodes once one of them has told it.
+/// A node that no longer has the lock cannot notify its holder. The holder queries all nodes once one of them has
+/// notified it.
 #[tokio::test]
 async fn holder_is_notified_soon_of_a_revocation_on_few_nodes() {
     let quorum = RedisQuorum::start();
@@ -260,8 +262,8 @@ async fn holder_is_notified_soon_of_a_revocation_on_few_nodes() {
     is_lost(guard).await;
 }
 
-/// One node has the lock no more, and the message of another one is late. A holder that asked before it came would learn that
-/// the lock is lost, and not which operator took it.
+/// One node no longer has the lock, and another node's message is late. If the holder queried the nodes before it
+/// arrived, it would learn that the lock is lost, but not which operator revoked it.
 #[tokio::test]
 async fn holder_knows_its_revoker_although_few_nodes_report_it_at_first() {
     let quorum = RedisQuorum::start();

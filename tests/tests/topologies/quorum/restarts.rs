@@ -1,4 +1,4 @@
-//! Nodes that are new or restart. That none of them helps a second holder is for rows of the fault table.
+//! Nodes that are new or restart. Rows of the fault table check that they never admit a second holder.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ async fn new_nodes_have_no_vote_and_report_until_when() {
     let client = LockClient::builder().url(url).ttl(ms(1_000));
     let client = client.build().unwrap();
     let words = "3 of 3 nodes are new or restarted less than 20s ago, and a majority votes in ";
-    // It may be too early for the answers of some.
+    // Some nodes may not have answered yet.
     eventually("answer of all nodes", LONG, async || {
         let error = client.lock(KEY).try_acquire().await.unwrap_err();
         assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
@@ -46,7 +46,7 @@ async fn connecting_marks_new_nodes() {
     }
 }
 
-/// The name of the first node's count, and its time; none once the node votes.
+/// The name of the first node's count, and its time; `None` once the node votes.
 fn counted(quorum: &RedisQuorum) -> Option<(String, u64)> {
     let node = &mut quorum.nodes[0].connection();
     let marker: Option<String> = ask(node, &["GET", &marker_name("lock:")]);
@@ -56,7 +56,7 @@ fn counted(quorum: &RedisQuorum) -> Option<(String, u64)> {
     Some((name.to_owned(), waited.parse().expect("a number")))
 }
 
-/// A client measures for how long a new node has waited. When it ends, the next one goes on with the count.
+/// A client measures how long a new node has waited. When the client ends, the next one continues the count.
 #[tokio::test]
 async fn new_nodes_vote_after_the_delay_although_clients_end() {
     let quorum = RedisQuorum::unmarked(3);
@@ -81,7 +81,7 @@ async fn new_nodes_vote_after_the_delay_although_clients_end() {
     guard.release().await.expect("it is held");
 }
 
-/// The client measures on, although nobody calls it, and the node did not answer for a while.
+/// The client continues to measure, although nobody calls it and the node did not answer for a while.
 #[tokio::test]
 async fn new_node_that_was_away_votes_after_the_delay_although_nobody_calls() {
     let mut quorum = RedisQuorum::unmarked(3);
@@ -90,13 +90,13 @@ async fn new_node_that_was_away_votes_after_the_delay_although_nobody_calls() {
     let _client = client.connect().await.expect("they answer");
     assert!(counted(&quorum).is_some(), "it votes at once");
     quorum.nodes[0].kill9();
-    // Longer than the time between two questions of the client.
+    // Longer than the time between two queries of the client.
     tokio::time::sleep(ms(2_000)).await;
     quorum.nodes[0].restart_empty();
     eventually("vote", LONG, async || counted(&quorum).is_none()).await;
 }
 
-/// What each node stores of a lock, for the message of a test that cannot be repeated at will.
+/// Each node's records of a lock, for the message of a test that cannot be repeated at will.
 fn records(urls: &[String], number: usize) -> String {
     let mut all = String::new();
     for url in urls {
@@ -121,8 +121,8 @@ fn records(urls: &[String], number: usize) -> String {
 const KEYS: u32 = 10;
 const TASKS: usize = 8;
 
-/// One of three nodes restarts without its data again and again. The other two vote, and the callers that have one of
-/// them each agree. The keys come at random: a lock for which nobody queues is one that two clients race for.
+/// One of three nodes repeatedly restarts without its data. The other two vote, so callers that have one of them each
+/// must agree. The keys are random: two clients race for a lock that nobody queues for.
 #[tokio::test(flavor = "multi_thread")]
 async fn restarts_of_a_minority_delay_no_call() {
     let mut quorum = RedisQuorum::start();
@@ -159,7 +159,7 @@ async fn restarts_of_a_minority_delay_no_call() {
             }
         });
     }
-    // A key is stuck after a restart or two in ten: in the long form at the latest.
+    // One or two restarts in ten would leave a key stuck, so the long form finds that reliably.
     let (restarts, calls_of_each) = Form::of_this_run().pick((4, 50), (20, 150));
     for _ in 0..restarts {
         let restarted = spawn_blocking(move || {

@@ -1,4 +1,4 @@
-//! Callers that have parts of a lock: one of them gets it, and in the end all do.
+//! Callers that each have some nodes of a lock: one of them gets it, and in the end all do.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::{is_on_all_nodes, nothing_is_left_on, owner_on, proxies, url_behind};
 
-/// A client whose way to each node is its own.
+/// A client with its own route to each node.
 struct Caller {
     client: LockClient,
     ways: Vec<Proxy>,
@@ -40,12 +40,12 @@ impl Caller {
     }
 }
 
-/// So many clients that have had the lock.
+/// This many clients, each of which has had the lock.
 async fn callers(quorum: &RedisQuorum, number: usize) -> Vec<Caller> {
     let mut callers = Vec::new();
     for _ in 0..number {
         let ways = proxies(quorum);
-        // No node is away: one that does not answer for a second is on a busy machine.
+        // No node is away: if one does not answer for a second, the machine is busy.
         let builder = LockClient::builder().url(url_behind(&ways, ""));
         let builder = builder.local_turns(1).command_timeout(LONG / 2);
         let client = builder.build().expect("the settings are valid");
@@ -57,7 +57,7 @@ async fn callers(quorum: &RedisQuorum, number: usize) -> Vec<Caller> {
     callers
 }
 
-/// Begins a call by each caller. Each takes another node before its requests reach the rest.
+/// Begins a call by each caller. Each takes another node before its requests reach the others.
 async fn each_takes_a_node<T: Send + 'static>(
     quorum: &RedisQuorum,
     callers: &[Caller],
@@ -88,11 +88,11 @@ async fn nothing_is_left(quorum: &RedisQuorum) {
     }
 }
 
-/// Those that are inside, and the token of the last one.
+/// The callers inside, and the token of the last one.
 #[derive(Clone, Default)]
 struct Room(Arc<(AtomicUsize, AtomicU64)>);
 
-/// Has the lock for a moment, and notices whether another caller has it, too.
+/// Holds the lock for a moment, and notices whether another caller holds it, too.
 async fn visit(client: LockClient, room: Room) {
     let (inside, last) = &*room.0;
     let guard = hold(&client).await;
@@ -134,13 +134,13 @@ async fn one_has_it(quorum: &RedisQuorum, attempts: Vec<Attempt>) {
         let acquired = soon(attempt).await.expect("no attempt panics");
         guards.extend(acquired.expect("all nodes answer"));
     }
-    assert_eq!(guards.len(), 1, "so many have a lock that was free");
+    assert_eq!(guards.len(), 1, "the number of holders");
     let guard = guards.remove(0);
     guard.release().await.expect("it was held throughout");
     nothing_is_left(quorum).await;
 }
 
-/// At once, near another node each, and when each has a node.
+/// First all try at once, each near another node; then each already has a node.
 #[tokio::test]
 async fn one_of_several_trying_callers_has_the_lock() {
     let quorum = RedisQuorum::start();
@@ -179,7 +179,7 @@ async fn caller_that_is_dropped_while_the_nodes_are_split_leaves_nothing() {
     }
 }
 
-/// The lock is handed to a process that does not run. Its connections are there, so the nodes take it for alive.
+/// The lock is handed to a suspended process. It is still connected, so the nodes consider it alive.
 #[tokio::test]
 async fn lock_moves_on_from_a_stopped_claimant() {
     let (quorum, resource) = (RedisQuorum::start(), RedisServer::start());

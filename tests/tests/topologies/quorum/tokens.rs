@@ -11,9 +11,9 @@ use super::{nothing_is_left_on, proxies, url_behind};
 
 async fn token(client: &LockClient) -> u64 {
     let guard = client.lock(KEY).wait(LONG).acquire().await;
-    let guard = guard.expect("a majority is there");
+    let guard = guard.expect("a majority answers");
     let token = token_of(&guard).await.get();
-    // It may be short, and have ended.
+    // The lease may be short, and have ended.
     let _ = guard.release().await;
     token
 }
@@ -34,8 +34,8 @@ fn clients_without_one(quorum: &RedisQuorum, delay: Duration) -> Vec<LockClient>
     (0..hosts.len()).map(without).collect()
 }
 
-/// Two holders come sooner one after the other than the clocks are apart, and have one node in common. A node follows no
-/// proposal of a token that is ahead of its clock by a quarter of the delay: then the client writes the token back.
+/// Two holders follow each other in less time than the clocks differ by, and have one node in common. A node accepts no
+/// proposed token that is ahead of its clock by a quarter of the delay: then the client writes the token back.
 #[tokio::test]
 async fn tokens_rise_with_clocks_apart_and_another_majority_for_each_holder() {
     const APART: Duration = ms(200);
@@ -44,7 +44,7 @@ async fn tokens_rise_with_clocks_apart_and_another_majority_for_each_holder() {
     quorum.nodes[2].back(APART);
     let clients = clients_without_one(&quorum, APART * 4 - ms(50));
     let mut last = 0;
-    // Both after the one whose clock is ahead and before it, there is one without it.
+    // A client without the node whose clock is ahead comes both before and after each client with it.
     for away in [0, 1, 2, 2, 1, 0].repeat(10) {
         let token = token(&clients[away]).await;
         assert!(token > last, "{token} after {last}, without node {away}");
@@ -61,7 +61,7 @@ async fn node_whose_clock_is_far_off_does_not_count_until_it_is_right() {
     let proxies = proxies(&quorum);
     let client = client_without_turns(url_behind(&proxies, ""));
     token(&client).await;
-    // Without another node, the one whose clock is off makes no majority.
+    // Without another node, the node whose clock is off cannot form a majority.
     proxies[0].refuse(true);
     proxies[0].kill_connections();
     let error = client.lock(KEY).wait(ms(200)).acquire().await.unwrap_err();

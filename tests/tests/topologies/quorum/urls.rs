@@ -1,4 +1,4 @@
-//! URLs of quorums, and what a client of one refuses.
+//! URLs of quorums, and what their clients refuse.
 
 use harness::{
     Authority, KEY, LOCK, LONG, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client,

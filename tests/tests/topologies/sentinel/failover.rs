@@ -7,7 +7,8 @@ use harness::{
     sentinel_url, served,
 };
 
-/// The ids of the lock clients that are connected to a server. Sentinels, which subscribe there as well, have names.
+/// The ids of the lock clients that are connected to a server. Sentinels subscribe there as well, but their connections
+/// have names.
 fn clients_of(server: &RedisServer) -> Vec<String> {
     let clients: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
     let is_ours = |line: &&str| line.contains(" name= ") && !line.contains(" sub=0 ");
@@ -15,8 +16,8 @@ fn clients_of(server: &RedisServer) -> Vec<String> {
     clients.lines().filter(is_ours).map(id).collect()
 }
 
-/// Waits until all clients have left the old primary, which says for ten seconds more that it is one. What they did
-/// there until then would be lost.
+/// Waits until all clients have left the old primary, which claims to be one for ten more seconds. Their writes there
+/// until then would be lost.
 async fn noticed(all: &RedisSentinels, promoted: usize, clients: usize) {
     let named = Instant::now();
     eventually("connections", LONG, async || {
@@ -49,12 +50,12 @@ async fn failover_is_noticed_through_the_next_sentinel_when_the_watched_sentinel
     guard.release().await.unwrap();
 }
 
-/// The sentinel that is watched next missed the failover. The connection stays, since another one contradicts it.
+/// The sentinel that is watched next missed the failover. The connection stays, since another sentinel contradicts it.
 #[tokio::test]
 async fn stale_sentinel_does_not_end_a_connection() {
     let mut all = RedisSentinels::start();
     let (old, promoted) = (RedisServer::start(), all.fail_over(0));
-    // Sentinels tell each other of a failover once in two seconds.
+    // Sentinels tell each other about a failover every two seconds.
     assert_eq!(all.wait_for_failover(1), promoted);
     let stale = [(); 2].map(|()| sentinel_of(&old, 2));
     let [one, other, _] = &all.sentinels[..] else {
@@ -77,7 +78,7 @@ async fn stale_sentinel_does_not_end_a_connection() {
     guard.release().await.unwrap();
 }
 
-/// Its sockets stay open and nothing is answered.
+/// Its sockets stay open and nothing answers.
 #[tokio::test]
 async fn stopped_primary_is_left_for_its_successor() {
     let all = RedisSentinels::start();

@@ -8,7 +8,7 @@ use harness::{
 };
 use lock_runtime::{LockClient, LockErrorKind};
 
-/// The sentinels that knew of the failover are gone, and the client remembers that there was one.
+/// The sentinels that knew about the failover are gone, and the client remembers it.
 #[tokio::test]
 async fn stale_sentinel_is_not_trusted_after_a_failover() {
     let mut all = RedisSentinels::start();
@@ -28,7 +28,7 @@ async fn stale_sentinel_is_not_trusted_after_a_failover() {
     assert!(!exists(&mut old.connection(), LOCK));
 }
 
-/// The sentinel names a server that has been made a replica.
+/// The sentinel names a server that has become a replica.
 #[tokio::test]
 async fn replica_that_a_sentinel_names_grants_nothing_until_it_is_promoted() {
     let (_primary, replica) = primary_and_replica();
@@ -70,7 +70,7 @@ async fn sentinels_that_are_gone_are_named_and_a_connection_outlives_them() {
     guard.release().await.unwrap();
 }
 
-/// A client asks nothing before its first command, and nothing once it is dropped.
+/// A client sends nothing before its first command, and nothing once it is dropped.
 #[tokio::test]
 async fn sentinel_is_watched_while_there_is_a_connection() {
     let server = RedisServer::start();

@@ -65,7 +65,7 @@ async fn lock_is_seen_and_revoked_at_the_old_primary_and_at_the_new_one() {
         second.renew().await.is_ok() && seen.is_ok_and(|state| state.holders[0].token == token)
     })
     .await;
-    // The old primary takes commands until it is told that it is a replica: what is revoked there is not revoked here.
+    // The old primary accepts commands until it learns that it is a replica: a revocation there has no effect here.
     eventually("revocation at the new primary", LONG, async || {
         let seen = token_of(&second).await;
         let _not_held_any_more = operator.revoke(KEY, seen, revocation()).await;

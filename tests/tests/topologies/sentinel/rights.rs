@@ -11,7 +11,7 @@ use lock_runtime::{LockErrorKind, LockRecord};
 /// The page of permissions.
 const PAGE: &str = include_str!("../../../../lock-runtime/src/docs/security.md");
 
-/// The URL of sentinels at which the user has these rights.
+/// The URL of the sentinels for a user with these rights.
 fn url_of(sentinel: &RedisServer, rights: &[&str]) -> String {
     let user = ["ACL", "SETUSER", "watcher", "reset", "on", ">password"];
     ask::<()>(&mut sentinel.connection(), &[&user, rights].concat());
@@ -38,7 +38,7 @@ async fn printed_rights_are_enough_for_each_role() {
     assert_eq!(users.operator_revokes().await, [""; 0]);
 }
 
-/// A command that is refused would be in the log.
+/// The log would contain a command that was refused.
 #[tokio::test]
 async fn rights_at_sentinels_are_enough_and_each_of_them_is_used() {
     let server = RedisServer::start();
@@ -49,7 +49,7 @@ async fn rights_at_sentinels_are_enough_and_each_of_them_is_used() {
     cycle(&client).await;
     eventually("watch", LONG, async || {
         let clients: String = ask(&mut admin, &["CLIENT", "LIST"]);
-        // Redis 6.2 does not tell the subcommand.
+        // Redis 6.2 does not report the subcommand.
         let has_asked = |line: &str| {
             line.contains("get-master-addr-by-name") || line.contains(" cmd=sentinel ")
         };
@@ -59,7 +59,7 @@ async fn rights_at_sentinels_are_enough_and_each_of_them_is_used() {
     .await;
     let refused: Vec<redis::Value> = ask(&mut admin, &["ACL", "LOG"]);
     assert!(refused.is_empty(), "{refused:?}");
-    // Without one of its commands. Redis 6.2 can grant one, and cannot take it away.
+    // The user lacks one of the subcommands each time. Redis 6.2 can grant a subcommand, but cannot revoke it.
     for right in SENTINEL_RIGHTS
         .iter()
         .filter(|right| right.starts_with("+sentinel|"))

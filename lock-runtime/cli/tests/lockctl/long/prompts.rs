@@ -1,4 +1,4 @@
-//! `lockctl revoke`, which asks in a terminal, and `lockctl run`, whose command has it.
+//! `lockctl revoke` with its prompts in a terminal, and `lockctl run` with a command that uses the terminal.
 
 use harness::{LONG, RedisServer, client};
 use lock_runtime::LockClient;

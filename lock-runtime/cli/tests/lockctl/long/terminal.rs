@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use crate::obedient;
 
-/// A terminal in a tmux server of its own, which ends when this is dropped.
+/// A terminal in its own tmux server, which ends when this is dropped.
 pub(super) struct Terminal {
     folder: TempDir,
 }

@@ -43,12 +43,12 @@ async fn live_view_sorts_filters_inspects_and_revokes() {
     wait_until("end of the terminal", LONG, || terminal.screen().is_empty());
 }
 
-/// How many single locks, and how many pages of keys, the server was asked for.
+/// The number of single locks, and of pages of keys, that the server was asked for.
 fn looks(admin: &mut redis::Connection) -> (usize, usize) {
     (calls(admin, "multi"), calls(admin, "scan"))
 }
 
-/// Thousands of locks are not read every second, but the rows on the screen are.
+/// Only the locks on the screen are read every second, not thousands.
 #[tokio::test]
 async fn many_locks_are_read_less_often_than_the_screen() {
     const OTHERS: usize = 5_000;
@@ -67,8 +67,8 @@ async fn many_locks_are_read_less_often_than_the_screen() {
     let _: () = ask(&mut admin, &["DEL", "lock:order:0"]);
     terminal.shows("*: 4999 locks");
     terminal.shows("all read ");
-    // Sixteen rows are on the screen. Even on a slow machine, the pause after a read of all locks has room for some
-    // reads of these.
+    // Sixteen rows are on the screen. Even on a slow machine, there is time for some of these reads in the pause after
+    // a read of all locks.
     let (single, pages) = looks(&mut admin);
     let (on_screen, all) = (single / 16, pages.div_ceil(a_look));
     assert!(
@@ -129,7 +129,7 @@ async fn keys_and_signals_work_while_a_server_does_not_answer() {
     let watching = Pid::from_raw(watching.trim().parse().unwrap()).unwrap();
 
     server.pause();
-    // A read of the locks begins in between, and does not end.
+    // A read of the locks begins in between and does not end.
     let sorts = ["by age", "by waiters", "by holder", "by key"];
     for sort in sorts.iter().cycle().take(16) {
         terminal.press(&["s"]);

@@ -1,4 +1,4 @@
-//! A real browser, driven by the protocol of WebDriver.
+//! A real browser, driven by the WebDriver protocol.
 
 use std::env;
 use std::fs;
@@ -67,7 +67,7 @@ impl Browser {
         };
         let mut arguments = vec![
             "--headless".to_owned(),
-            // In containers the browser runs as root, and it only loads pages of this test.
+            // In containers the browser runs as root; it only loads pages of this test.
             "--no-sandbox".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
             format!("--user-data-dir={}", browser._profile.path().display()),

@@ -236,7 +236,7 @@ async fn form_of_another_site_revokes_nothing() {
     let page = async move || axum::response::Html(form);
     let other = serve(Router::new().route("/", axum::routing::get(page))).await;
     let browser = Browser::start(DESKTOP, false);
-    // Another port of this machine is the same site, and another name of it is another site.
+    // Another port of this machine is the same site; another name of it is another site.
     for other in [other.clone(), other.replace("127.0.0.1", "localhost")] {
         browser.open(&other);
         browser.click("button");

@@ -1,9 +1,10 @@
 //! Damage as one matrix: for each state, each damage and each command, the model's answer, records and messages, or a
 //! refusal with nothing written.
 //!
-//! The damages are a server out of memory, a record of another type or none, a fence that is no number, and a slot that
-//! is being moved. There the server refuses a script of which a key is missing, and a script that names a key that it
-//! removed itself would fail half-way. For a quorum's node, whose model knows none of this, see `node`.
+//! The damages are a server out of memory, a record of another type or none, a fence that is not a number, and a slot
+//! that is being moved. While a slot moves, the server refuses a script if one of its keys is missing, and a script
+//! that names a key that it has itself removed would fail half-way. `node` has a quorum's node, whose model covers none
+//! of this.
 
 mod moving_slot;
 mod node;
@@ -69,7 +70,7 @@ const DAMAGES: &str = "\
 const MOVES: &str = "\
 ; lose K; lose F; lose Q; lose R; lose F, lose Q";
 
-/// The commands of each owner, and others.
+/// The commands of an owner, and the commands without an owner.
 const COMMANDS: &str = "\
 acquire; try; take; mint; renew 120s; release; reserve; end; end w; end next E; delete; downgrade";
 const OTHERS: &str = "\

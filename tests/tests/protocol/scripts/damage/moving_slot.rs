@@ -1,4 +1,4 @@
-//! A node of a cluster, of which a slot is being moved to another node.
+//! A cluster node with a slot that is being moved to another node.
 
 use harness::{PATIENCE, RawLock, RedisServer, wait_until};
 
@@ -8,7 +8,7 @@ use crate::scripts::transcript::Pooled;
 
 const TARGET: &str = "b000000000000000000000000000000000000000";
 
-/// The nodes of a cluster: the server itself, with all slots, and one that cannot be reached.
+/// The nodes of a cluster: the server itself, with all slots, and an unreachable one.
 const NODES: &str = "\
 a000000000000000000000000000000000000000 127.0.0.1:0@0 myself,master - 0 0 1 connected 0-16383
 b000000000000000000000000000000000000000 127.0.0.1:1@2 master - 0 0 2 connected
@@ -32,8 +32,8 @@ pub(super) fn node_of_cluster() -> Pooled {
     Pooled::apart(server)
 }
 
-/// Carries out a command while the lock's slot is being moved. Says whether the server has refused it by itself, as it
-/// may if a record is missing.
+/// Runs a command while the lock's slot is being moved. Returns whether the server itself refused it, as it may if a
+/// record is missing.
 pub(super) fn while_it_moves<T>(
     lock: &mut RawLock,
     records: &[String],

@@ -1,4 +1,4 @@
-//! A node of a quorum. The model of its scripts knows no damage, so the tables say what is refused.
+//! A node of a quorum. The model of its scripts does not cover damage, so the tables list what is refused.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use harness::RawLock;
 use super::moving_slot::{node_of_cluster, while_it_moves};
 use crate::scripts::transcript::{Got, Kind, Pooled, World, code_of_refusal, is_same, pooled};
 
-/// States, by a name of eight letters.
+/// The states; each name has eight letters.
 const STATES: &str = "free    : 
 held    : A acquire 5
 contend.: B listen; A acquire 5; B acquire 1; C acquire 9
@@ -19,17 +19,18 @@ unmarked: A acquire 5; B acquire 1; lose M
 new     : lose M
 foreign : set K 'stranger'; B acquire 1";
 
-/// Commands, a column each.
+/// The commands, one per column.
 const COMMANDS: &str = "\
 A acquire 5, A acquire 5 p==zero+5s, B acquire 1, D acquire 0, D try 0, A yield zero 5, B yield zero 1, \
 A hold zero 120s, B hold zero 120s, A renew 120s, A release, A end p=zero+500000, B end, A revoked zero+1s, mark";
 
-/// A block of columns each.
+/// The damages, one per block of columns.
 const DAMAGES: &str =
     "full, spoil K, spoil F, set F 'x', spoil Q, spoil F; spoil Q, spoil M, moves";
 
-/// Of each cell: `=` the answer and the records are those without the damage; a letter: nothing is written and the code
-/// is WRONGTYPE (w), OOM (m), LOCKFENCE (n), or of the slot (s); `f` the lock is freed, whatever waits for it.
+/// Each cell: `=` if the answer and the records are as without the damage; a letter if nothing is written, for the code
+/// WRONGTYPE (w), OOM (m), LOCKFENCE (n), or an error about the slot (s); `f` if the lock is freed, whatever waits for
+/// it.
 const EXPECTED: &str = "\
 free     mmmmm==mm====== wwwwwwwwwwwwww= wwwww==ww====== nnnnn==nn====== wwwwwwwww==ww== wwwwwwwww==ww== wwwwwwwww=====w ssssssssssssss=
 held     ==mm=========== wwwwwwwwwwwwww= =wwwww=======w= =nnnnn=======n= ==wwwww=====ww= =wwwwww=====ww= wwwwwwwww=====w sssssssss==sss=
@@ -161,7 +162,7 @@ fn records(world: &mut World) -> BTreeMap<String, String> {
     records
 }
 
-/// Tokens and times, in hundredths of a second from the beginning: a clock may count on.
+/// Converts tokens and times to hundredths of a second since the beginning: a clock may count on.
 fn relative(text: &str, zero: i64) -> String {
     let mut out = String::new();
     let mut digits = String::new();

@@ -60,7 +60,7 @@ fn locks_whose_slot_moves_are_refused_or_answered_as_if_it_stayed() {
         let mut scene = Scene::new(&stage.server, cells);
         scene.prepare(steps(state).chain(steps(lost)), &mut stage.listeners)?;
         let before = scene.models.clone();
-        // Renewals, releases and reservations name K alone.
+        // Renewals, releases and reservations name only K.
         let is_short = ["renew 120s", "release", "reserve"]
             .iter()
             .any(|verb| command.ends_with(verb));
@@ -88,7 +88,7 @@ fn steps(text: &str) -> impl Iterator<Item = OfSeveral> {
     text.split(", ").filter(|step| !step.is_empty()).map(step)
 }
 
-/// A step of an owner with all, or one with a lock by its number.
+/// A step of an owner of all locks, or a step on one lock, by its number.
 fn step(text: &str) -> OfSeveral {
     if let Some((who, verb)) = text.split_once(" all ") {
         return OfSeveral::All(0, super::step(&format!("{who} {verb}")));

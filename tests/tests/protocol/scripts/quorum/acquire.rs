@@ -1,4 +1,4 @@
-//! `acquire` of a free lock, of the caller's own, of a taken one and of a foreign one; and the stamps of its queue.
+//! `acquire` of a free lock, the caller's own, a taken one and a foreign one; and the stamps of its queue.
 
 use super::transcripts;
 

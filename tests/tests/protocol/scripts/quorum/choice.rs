@@ -1,4 +1,4 @@
-//! The owner that gets a free lock: the best live one of the queue and the caller.
+//! Which owner gets a free lock: the best live one among the queue and the caller.
 
 use super::transcripts;
 

@@ -4,7 +4,7 @@
 use super::transcripts;
 
 transcripts! { Node;
-/// The last two are ahead of the clock, and of that of a client whose delay is short.
+/// The last two are ahead of the clock, also for a client with a short delay.
 proposal_of_no_use_does_not_keep_the_lock = "
     for proposal in '0', 'x', '', '=9999999999999999', '9999999999999999'
     B listen

@@ -1,4 +1,4 @@
-//! M: after a loss of data a node gives nothing until clients have measured the delay, a hundredth of it, and 2 ms.
+//! M: after a loss of data a node grants nothing until clients have measured the delay, a hundredth of it, and 2 ms.
 
 use super::transcripts;
 
@@ -73,7 +73,7 @@ node_without_a_vote_has_a_holders_record_written_again = "
     A renew             | held zero+1s
     A end               | freed             | free"
 
-/// Its queue is the one from before the restart.
+/// Its queue is the queue from before the restart.
 node_without_a_vote_hands_nothing_off = "
     for loss in lose_M, boot_boot-2
     for end in end, revoked_a+16

@@ -1,4 +1,4 @@
-//! Which owners are notified, and that no other one is.
+//! Which owners are notified, and that no others are.
 
 use super::transcripts;
 

@@ -18,7 +18,7 @@ use super::TTL;
 use super::transcript::transcripts;
 
 const SECOND: i64 = 1_000_000;
-/// The restart delay, if a test does not choose another.
+/// The restart delay, unless a test chooses another.
 const DELAY: i64 = 60_000;
 /// How far a clock that stands still may count on, and be back again: see `RedisServer::stop_clock`.
 const COUNTED_ON_MS: i64 = 5;

@@ -49,7 +49,7 @@ pub(crate) struct Node {
     pub(crate) zero: i64,
 }
 
-/// What an acquire asks for.
+/// The parameters of an acquire.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
     /// In ms; negative: without queueing.
@@ -68,7 +68,7 @@ pub(crate) enum Reply {
         token: i64,
         now: i64,
     },
-    /// The node does not vote for so long (ms).
+    /// The node does not vote for this long (ms).
     Early {
         left: i64,
         now: i64,
@@ -104,7 +104,7 @@ impl Ask {
 }
 
 impl Node {
-    /// `revoke` of the owner whose record begins so; a length of -1 is any.
+    /// `revoke` of the owner whose record begins like this; a length of -1 matches any.
     pub(crate) fn revoke(&mut self, record: &str, length: i64, token: i64) -> RedisResult<i64> {
         let mut call = REVOKE.key(&self.lock.k);
         call.key(&self.lock.f).key(&self.lock.q).key(&self.m);
@@ -117,7 +117,7 @@ impl Node {
         call.invoke(&mut self.lock.connection)
     }
 
-    /// A node of which nothing is known.
+    /// A node without any records.
     pub(crate) fn new(server: &RedisServer, name: &str) -> Node {
         let mut lock = RawLock::new(server, name);
         Node {
@@ -164,7 +164,7 @@ impl Node {
         call.invoke(&mut self.lock.connection)
     }
 
-    /// Marks the node, with the name of a new count, and the count that the client knows and its time (ms).
+    /// Marks the node, with the name of a new count, and the name and time (ms) of the count that the client knows.
     pub(crate) fn mark(&mut self, new: &str, (known, waited): (&str, i64)) -> RedisResult<Marked> {
         let mut call = MARK.key(&self.m);
         call.arg(&self.boot).arg(self.delay);
@@ -204,16 +204,16 @@ impl Node {
 /// The answer of a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Marked {
-    /// How long the node does not vote (ms).
+    /// How long the node will not vote (ms).
     pub(crate) left: i64,
     /// The time (µs).
     pub(crate) now: i64,
-    /// The name of its count, and for how long that has gone on (ms).
+    /// The name of its count, and how long that has run (ms).
     pub(crate) count: Option<(String, i64)>,
 }
 
 impl Reply {
-    /// The server's clock (µs), where the answer has it.
+    /// The server's clock (µs), if the answer has it.
     pub(crate) fn now(&self) -> Option<i64> {
         match self {
             Reply::Held { now, .. } | Reply::Early { now, .. } | Reply::Waiting { now, .. } => {

@@ -1,5 +1,5 @@
-//! Tokens that clients propose, so that nodes agree on one. A free lock is taken by the first part of the script, or, if
-//! there is a queue, by the rest: `enters` sees to that.
+//! Tokens that clients propose, so that nodes agree on one. The first part of the script takes a free lock; with a
+//! queue, the rest does: `enters` decides that.
 
 use super::transcripts;
 
@@ -67,7 +67,7 @@ fence_above_a_proposal_for_an_own_lock_stays = "
     set F zero+9s
     A acquire 0 p==zero+5s | held zero+5s   | A zero+5s, fence zero+9s"
 
-/// The seconds since 1970 have ten digits since September 2001. A number of fewer stands for no token.
+/// Since September 2001 the seconds since 1970 have ten digits. A smaller number is not a token.
 clock_of_fewer_digits_gives_a_token_of_as_many_as_ever = "
     back 946080000s
     A acquire 0         | held 1000000000s  | A 1000000000s, fence 1000000000s

@@ -1,4 +1,4 @@
-//! `yield`: an owner gives a node to a waiter with a better stamp.
+//! `yield`: an owner yields a node to a waiter with an earlier stamp.
 
 use super::transcripts;
 
@@ -31,7 +31,7 @@ owner_without_the_lock_changes_nothing = "
     set K 'stranger'
     A yield 5 0         | waits 0 stranger forever | same"
 
-/// The caller may have waited for that long, on a node that has lost its entry since.
+/// The caller may have waited that long on a node that has lost its entry since.
 stamp_of_long_ago_is_compared_as_it_is = "
     B listen
     C acquire -90s      | held c

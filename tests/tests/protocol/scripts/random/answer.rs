@@ -1,4 +1,4 @@
-//! The server's answers, translated for the model.
+//! Translates the server's answers for the model.
 
 use harness::{Answer, code_of};
 use lock_model::server;

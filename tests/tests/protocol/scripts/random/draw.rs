@@ -11,10 +11,9 @@ const HOUR: u64 = 2 * 3_600;
 const DAY: u64 = 2 * 86_400;
 
 impl Step {
-    /// Releases are mostly by a command if the server `deletes`.
+    /// If the server `deletes`, most releases use a command.
     pub(crate) fn any(deletes: bool) -> impl Strategy<Value = Step> {
-        // Mostly the scripts, then time. Steps that spoil a lock are rare, since little happens after
-        // them.
+        // Most steps are scripts, then time passes. Steps that damage a lock are rare, since little happens after them.
         prop_oneof![
             9 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
             2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
@@ -34,7 +33,6 @@ impl Step {
         ]
     }
 
-    /// Steps of a lock that is shared.
     pub(crate) fn any_of_shares(deletes: bool) -> impl Strategy<Value = Step> {
         prop_oneof![
             12 => Step::any(deletes),
@@ -68,7 +66,7 @@ fn release(deletes: bool) -> BoxedStrategy<Step> {
 }
 
 pub(crate) fn who() -> impl Strategy<Value = Who> {
-    // Half of the owners hold or queue already, so that sequences reach the deeper branches.
+    // Half of the letters hold or queue already, so that sequences reach the deeper branches.
     prop_oneof![
         2 => letter().prop_map(Who::Any),
         1 => letter().prop_map(Who::Holder),
@@ -76,7 +74,7 @@ pub(crate) fn who() -> impl Strategy<Value = Who> {
     ]
 }
 
-/// Mostly of the holder that there is.
+/// Usually a step of the current holder.
 fn revoke() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => select(&[0, 0, 0, 15, 16, -1][..]).prop_map(Step::Revoke),

@@ -1,9 +1,9 @@
 //! Random sequences of scripts, with the effects of time and of other programs between them. The server
 //! and the model must agree after every step, to the millisecond.
 //!
-//! The server's clock stands still and is stepped, so that a sequence passes leases, claims, heartbeats
-//! and days quickly. Not covered here, since it takes more than fifty steps or another server: a queue
-//! longer than `CAP` or `WALK` (`queue`, `grant`), a refused PUBLISH (`grant`).
+//! The server's clock stands still and is stepped, so that a sequence passes leases, claims, heartbeats and days
+//! quickly. Some cases take more than fifty steps or another server, and are covered elsewhere: a queue longer than
+//! `CAP` or `WALK` (`queue`, `grant`), a refused PUBLISH (`grant`).
 
 mod answer;
 mod draw;
@@ -32,12 +32,12 @@ pub(crate) type Listeners = Vec<(char, Listener)>;
 
 const STEPS: usize = 50;
 
-/// How many sequences this run plays of each kind.
+/// How many sequences of each kind this run plays.
 pub(crate) fn sequences() -> u32 {
     Form::of_this_run().pick(60, 500)
 }
 
-/// How many times as many are played for branches that are taken once in thousands of steps.
+/// For branches that are taken once in thousands of steps, up to this many times as many sequences are played.
 const AT_MOST: u64 = 20;
 
 #[test]
@@ -58,7 +58,7 @@ fn scripts_of_shares_agree_with_the_model() {
     play(stage, steps, 3 * sequences(), Branch::OF_SHARES);
 }
 
-/// Plays sequences of such steps, which are to take these branches.
+/// Plays sequences of such steps, which must take these branches.
 fn play(stage: Stage, step: impl Strategy<Value = Step>, sequences: u32, branches: &[Branch]) {
     let stage = RefCell::new(stage);
     let tally = RefCell::new(Tally::default());
@@ -72,8 +72,8 @@ fn play(stage: Stage, step: impl Strategy<Value = Step>, sequences: u32, branche
     print!("{}", tally.into_inner());
 }
 
-/// Makes sequences of such steps, and shrinks one that fails. In the long form, more are made until nothing is `missing`
-/// any more; in the short one, the matrix of damages asserts that every branch is taken.
+/// Generates sequences of such steps, and shrinks one that fails. The long form generates more until nothing is
+/// `missing`; in the short form, the matrix of damages asserts that every branch is taken.
 pub(crate) fn explore<S: Debug + Copy, T: Debug>(
     step: impl Strategy<Value = S>,
     sequences: u32,
@@ -81,8 +81,7 @@ pub(crate) fn explore<S: Debug + Copy, T: Debug>(
     missing: impl Fn() -> Vec<T>,
 ) {
     let seed = harness::seed();
-    // Every step is played. A sequence that shows a difference is repeated without the steps that do
-    // not contribute to it.
+    // Every step is played. If a sequence shows a difference, it is repeated without the steps that do not contribute.
     let steps = vec((weighted(1.0), step.no_shrink()), STEPS);
     for round in 0..AT_MOST {
         let outcome = runner(seed.wrapping_add(round), sequences).run(&steps, |steps| {

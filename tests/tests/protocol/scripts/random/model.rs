@@ -1,12 +1,11 @@
-//! The model with the server's clock. A tick is a millisecond, and each letter an owner of a client of
-//! its own.
+//! The model with the server's clock. A tick is a millisecond, and each letter an owner whose client is its own.
 
 use lock_model::server::{
     Answer, Command, Mode, OwnerId, Records, Refusal, Rules, Share, ShareRules, Site, Taken, Ticks,
     Token, Value,
 };
 
-/// Owners that listen on their channel, and those that do not.
+/// Owners that listen on their channel, and owners that do not.
 pub(crate) const LISTENING: &str = "ABCDEF";
 pub(crate) const DEAF: &str = "GH";
 
@@ -28,7 +27,7 @@ pub(crate) struct Model {
     pub(crate) mode: Mode,
     /// The owner that the last command notified.
     pub(crate) pushed: Vec<char>,
-    /// The owners that the last command told of a revocation, after that.
+    /// The owners that the last command then notified of a revocation.
     pub(crate) told: Vec<char>,
     /// The branches that the last command took.
     pub(crate) taken: Taken,
@@ -102,7 +101,7 @@ impl Model {
         holder.filter(|owner| owner.is_of_a_client()).map(letter_of)
     }
 
-    /// What a letter asks for now: a holder that became a reader shares the lock.
+    /// What a letter wants now: a holder that became a reader shares the lock.
     pub(crate) fn share(&self, letter: char) -> Option<Share> {
         if self.records.share(owner(letter)).is_some() {
             return share(letter).or(Some(Share::READ));
@@ -130,7 +129,7 @@ pub(crate) fn letter_of(owner: OwnerId) -> char {
         .expect("one of the letters")
 }
 
-/// What a letter asks for where locks are shared; `None` is the whole lock.
+/// What a letter wants where locks are shared; `None` is the whole lock.
 pub(crate) fn share(letter: char) -> Option<Share> {
     let (take, limit) = match letter {
         'B' | 'F' => (1, 0),
@@ -142,7 +141,7 @@ pub(crate) fn share(letter: char) -> Option<Share> {
     Some(Share { take, limit })
 }
 
-/// For how long each letter's client has fences remembered: a day, an hour, or a week.
+/// How long each letter's client keeps fences: a day, an hour, or a week.
 pub(crate) fn memory_of(letter: char) -> Ticks {
     match letter {
         'B' | 'E' | 'G' => 3_600_000,

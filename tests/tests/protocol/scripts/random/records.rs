@@ -1,4 +1,4 @@
-//! The server's records, translated for the model.
+//! Translates the server's records for the model.
 
 use harness::{RawLock, entry, owner};
 use lock_model::server::{
@@ -22,7 +22,7 @@ const READ: &str = "
     end
     return records";
 
-/// Valkey 9.1 counts on from its last look at the clock. No expiry is nearer to a step than this.
+/// Valkey 9.1 counts on from its last look at the clock. Every expiry is farther than this from a step.
 const COUNTED_ON_MS: i64 = 3;
 
 /// Type, PTTL, string, and members of a sorted set.
@@ -233,7 +233,7 @@ fn reserved(text: &str, expected: Option<Lock>) -> Result<Value, String> {
     })
 }
 
-/// The share in the rest of an entry.
+/// The share in the remainder of an entry.
 fn share_of(rest: &str) -> Option<Share> {
     let (take, limit) = rest.split('\u{1f}').nth(1)?.split_once('/')?;
     let (take, limit) = (take.parse().ok()?, limit.parse().ok()?);
@@ -266,7 +266,7 @@ fn ours(text: &str, expected: Option<Lock>) -> Result<Value, String> {
     })
 }
 
-/// The model has zero for a number that is no token.
+/// The model has zero for a number that is not a token.
 fn token_near(number: i64, expected: Option<Lock>) -> i64 {
     let number = minted(number);
     match expected.map(|lock| lock.value) {
@@ -275,26 +275,25 @@ fn token_near(number: i64, expected: Option<Lock>) -> i64 {
     }
 }
 
-/// PTTL says −1 of a key that does not expire.
+/// PTTL is −1 for a key that does not expire.
 fn rest_of(pttl: i64) -> Option<Ticks> {
     (pttl >= 0).then(|| ticks(pttl))
 }
 
-/// The expected time if the server's may result from it. Heartbeats are in µs there, which adds one
-/// rounding.
+/// The expected time if it agrees with the server's. Heartbeats are in µs there, which adds one rounding.
 pub(crate) fn near_rest(rest: Option<Ticks>, expected: Option<Ticks>) -> Option<Ticks> {
     let seen = rest.map(i64::from).zip(expected.map(i64::from));
     let is_near = seen.is_some_and(|(rest, expected)| (rest - expected).abs() <= COUNTED_ON_MS + 1);
     if is_near { expected } else { rest }
 }
 
-/// A number in a record, or zero if it stands for no token.
+/// A number in a record, or zero if it is not a token.
 pub(crate) fn minted(number: i64) -> i64 {
     const FIRST_TOKEN: i64 = 1_000_000_000_000_000;
     if number < FIRST_TOKEN { 0 } else { number }
 }
 
-/// The expected token if the server's may result from it. Tokens are in µs.
+/// The expected token if it agrees with the server's. Tokens are in µs.
 pub(crate) fn near_token(token: i64, expected: i64) -> i64 {
     let is_near = (token - expected).abs() <= COUNTED_ON_MS * 1_000;
     if is_near { expected } else { token }

@@ -85,7 +85,7 @@ impl Stage {
         }
     }
 
-    /// Plays `steps` with new locks; the error says where the server and the model differ.
+    /// Plays `steps` with new locks; the error describes where the server and the model differ.
     pub(crate) fn play(&mut self, steps: &[OfSeveral], tally: &mut Tally) -> Result<(), String> {
         self.sequences += 1;
         let outcome = self.play_all(steps, tally);
@@ -122,13 +122,13 @@ impl Stage {
 }
 
 impl<'a> Scene<'a> {
-    /// Three locks of which nothing is known, in one slot.
+    /// Three locks without any records, in one slot.
     pub(crate) fn new(server: &'a RedisServer, number: usize) -> Scene<'a> {
         let names = [1, 2, 3].map(|of| format!("{{order:{number}}}:{of}"));
         let now = server.clock().now();
         let mut all = RawLocks::new(server, names.iter().map(String::as_str));
         for lock in &mut all.locks {
-            // That of all locks together is a day.
+            // Fences of calls for all locks are kept for a day.
             lock.memory_of = memory_of;
         }
         let models = vec![Model::new(now, false); LOCKS];
@@ -155,7 +155,7 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Plays the steps that lead to a state, without a look at the records.
+    /// Plays the steps that lead to a state, without looking at the records.
     pub(crate) fn prepare(
         &mut self,
         steps: impl IntoIterator<Item = OfSeveral>,

@@ -36,7 +36,7 @@ impl Stage {
         }
     }
 
-    /// Plays `steps` with a new lock; the error says where the server and the model differ.
+    /// Plays `steps` with a new lock; the error describes where the server and the model differ.
     pub(crate) fn play(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
         let outcome = self.play_all(steps, tally);
         if outcome.is_err() {
@@ -59,12 +59,12 @@ impl Stage {
         Ok(())
     }
 
-    /// A lock of which nothing is known, and its model.
+    /// A lock without any records, and its model.
     pub(crate) fn scene(&mut self) -> (RawLock, Model) {
         self.scene_on(self.server.connection())
     }
 
-    /// The same, by a connection that is used already.
+    /// The same, on a connection that is used already.
     pub(crate) fn scene_on(&mut self, connection: Connection) -> (RawLock, Model) {
         self.locks += 1;
         let mut lock = RawLock::on(connection, &format!("order:{}", self.locks));
@@ -73,7 +73,7 @@ impl Stage {
         (lock, model)
     }
 
-    /// Plays the steps that lead to a state, without a look at the records.
+    /// Plays the steps that lead to a state, without looking at the records.
     pub(crate) fn prepare(
         &mut self,
         steps: impl IntoIterator<Item = Step>,
@@ -158,6 +158,6 @@ pub(crate) fn agree<T: PartialEq + std::fmt::Debug>(
         return Ok(());
     }
     Err(format!(
-        "{what}: the server says {server:?}, the model {model:?}"
+        "{what}: the server has {server:?}, the model {model:?}"
     ))
 }

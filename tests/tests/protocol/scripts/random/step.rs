@@ -23,7 +23,7 @@ pub(crate) enum Step {
     Mint(Who),
     Renew(Who, i64),
     Release(Who),
-    /// Keeps the lock taken by no owner any more.
+    /// Keeps the lock taken without an owner.
     Reserve(Who, i64),
     /// With the token of the record, or with another.
     Delete(Who, bool),
@@ -31,13 +31,13 @@ pub(crate) enum Step {
     EndWithNext(Who, Who, i64),
     /// The end of a writer.
     EndWrite(Who),
-    /// Those that wait for the whole lock leave the queue, by the script that serves none.
+    /// Owners that wait for the whole lock leave the queue, by the script that grants nothing.
     WritersGiveUp,
     /// A holder becomes a reader.
     Downgrade(Who, i64),
-    /// An operator takes the lock from the holder with a token so far from that of the record.
+    /// An operator revokes the lock of the holder, with a token this far from the record's.
     Revoke(i64),
-    /// An operator takes the lock from an owner that had no token.
+    /// An operator revokes the lock of an owner that had no token.
     RevokeOwner(Who),
     // Effects from outside.
     TimePasses(Span),
@@ -71,7 +71,7 @@ pub(crate) enum Who {
     Sharer(char, usize),
 }
 
-/// Half seconds and a little. Steps end well away from expiries, which are at half seconds, forward or
+/// Half seconds and a little. Steps end well away from expiries, which are at half seconds, also if the clock was set
 /// back.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span(pub(crate) u64);
@@ -142,7 +142,7 @@ impl Step {
         }
     }
 
-    /// Sends the command to the server, unless it is none in this state. Returns it for the model, too.
+    /// Sends the command to the server, unless this state has none. Returns it for the model, too.
     fn send(self, lock: &mut RawLock, model: &Model) -> Option<(Command, Seen)> {
         let is = |who: Who| {
             let who = who.is(model);
@@ -332,7 +332,7 @@ impl Step {
     }
 }
 
-/// What the server answers.
+/// The server's answer.
 enum Seen {
     Answer(RedisResult<Answer>),
     Renewal(RedisResult<Option<String>>),

@@ -1,4 +1,4 @@
-//! Shares beside plain locks and other programs; and a holder that becomes a reader.
+//! Shares, plain locks and other programs at the same key; and a holder that becomes a reader.
 
 use super::transcripts;
 
@@ -18,7 +18,7 @@ reader_that_lapsed_does_not_become_one_again = "
     A downgrade         | nil               | same"
 }
 
-/// What any program sees of a lock that is shared.
+/// What any program sees of a shared lock.
 #[test]
 fn shared_lock_is_taken_for_other_programs() {
     use crate::scripts::{TTL, transcript::pooled};

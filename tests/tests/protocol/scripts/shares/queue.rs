@@ -1,4 +1,4 @@
-//! The order in which shares and locks go in: no waiter is overtaken.
+//! The order in which shares and locks are admitted: no waiter is overtaken.
 
 use super::transcripts;
 
@@ -120,7 +120,7 @@ writer_that_also_queues_is_not_served_again = "
     A enters $ticket
     A end w             | handed            | inside B, queue -"
 
-/// No client asks for it. It must not block the queue of a free lock.
+/// No client requests it. It must not block the queue of a free lock.
 more_than_the_limit_is_had_alone = "
     B listen
     A acquire

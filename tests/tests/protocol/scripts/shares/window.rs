@@ -1,5 +1,5 @@
-//! Shares that are granted and not confirmed: 32, so many that all can be confirmed within their claim. The crowd are
-//! forty letters, in order of arrival.
+//! Shares that are granted and not confirmed: 32, few enough that all can be confirmed within their claim. The crowd
+//! are forty letters, in order of arrival.
 
 use super::transcripts;
 

@@ -1,4 +1,4 @@
-//! Answers, and what a transcript says of them.
+//! Answers, and their form in a transcript.
 
 use harness::{Answer, Counted, code_of};
 use redis::{RedisError, RedisResult};
@@ -12,7 +12,7 @@ use super::world::{Snapshot, World, is_same};
 pub(crate) const CODES: &[(&str, i64)] = &[
     ("freed", 1),
     ("reserved", 1),
-    // Of an end and of a revocation; of a release.
+    // The answers of an end and of a revocation, then of a release.
     ("handed", 2),
     ("contended", 2),
     ("left", 3),
@@ -42,7 +42,7 @@ pub(crate) enum Got {
     /// An effect from outside.
     Nothing,
     Held(Held),
-    /// A quorum's node does not vote for so long (ms).
+    /// A quorum's node does not vote for this long (ms).
     Early(i64),
     Waits(Waits),
     Code(i64),
@@ -115,7 +115,6 @@ impl<T: Into<Got>> From<RedisResult<T>> for Got {
     }
 }
 
-/// The code of a refusal.
 pub(crate) fn code_of_refusal(got: &Got) -> Option<String> {
     match got {
         Got::Failed(error) => Some(code_of(error).to_owned()),
@@ -123,7 +122,7 @@ pub(crate) fn code_of_refusal(got: &Got) -> Option<String> {
     }
 }
 
-/// The answer of all locks together.
+/// The answer about all locks together.
 pub(crate) fn of_all(answer: RedisResult<(usize, Answer)>, has_later: bool) -> Got {
     match answer.map(|(number, answer)| (number, Got::from(answer))) {
         Ok((number, Got::Waits(waits))) => {
@@ -207,7 +206,7 @@ impl World {
     }
 }
 
-/// `owners:taken:age` of those that share the lock.
+/// `owners:taken:age` of the owners that share the lock.
 fn is_counted(text: &str, counted: Counted) -> bool {
     let parts: Vec<&str> = text.split(':').collect();
     let age = ms(parts[2]).expect("a span");

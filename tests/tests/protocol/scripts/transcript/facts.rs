@@ -91,7 +91,7 @@ impl World {
                 let f = self.key("F");
                 let token: i64 = self.lock().command(&["GET", &f]);
                 let more = self.lock().expires_at(&f) - token / 1_000 - DAY_MS;
-                // What `quorum_take` writes lives as much longer as a token may be ahead.
+                // The records of `quorum_take` live longer by the most that a token may be ahead.
                 let is_node = self.kind == Kind::Node;
                 let most = if is_node { 1_010 } else { COUNTED_ON_MS };
                 expect((0..=most).contains(&more), fact, more)
@@ -237,7 +237,7 @@ impl World {
         )
     }
 
-    /// What all that wait for Redisson's record were told, and the first of a fair queue.
+    /// The messages to all waiters for Redisson's record, and to the first of a fair queue.
     fn check_announced(&mut self, fact: &str, to: &[&str]) -> Outcome {
         let channel = "redisson_lock__channel:{order:42}";
         let channels = to.iter().filter(|to| **to != "-").map(|to| match *to {

@@ -23,7 +23,7 @@
 //! (and nothing is written), `fails CODE`. A token T is a name, which the first use binds, `now`, `zero` (the time at the
 //! beginning) or a number, and so much more or less: `a+16`, `zero+3s`. Facts are those of [`facts`].
 //!
-//! `for n m in 1 a, 2 b` has the transcript played for each of these values of `$n` and `$m`.
+//! `for n m in 1 a, 2 b` plays the transcript for each of these values of `$n` and `$m`.
 
 mod answer;
 mod facts;
@@ -88,7 +88,7 @@ fn lines_of(text: &str) -> impl Iterator<Item = &str> {
 
 fn fill_in(text: &str, names: &str, row: &str) -> String {
     let pairs = names.split_whitespace().zip(row.split_whitespace());
-    // `_` is a space, and nothing where it stands alone.
+    // `_` is a space, or nothing if it stands alone.
     pairs.fold(text.to_owned(), |text, (name, value)| match value {
         "_" => text.replace(&format!("${name}"), ""),
         value => text.replace(&format!("${name}"), &value.replace('_', " ")),
@@ -118,7 +118,7 @@ fn play_line(world: &mut World, line: &str) -> Result<(), String> {
     facts.try_for_each(|fact| world.check_fact(fact, &before))
 }
 
-/// Says what was expected.
+/// Fails with what was expected.
 fn expect(holds: bool, expected: &str, got: impl std::fmt::Debug) -> Result<(), String> {
     match holds {
         true => Ok(()),

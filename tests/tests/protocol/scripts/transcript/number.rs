@@ -2,7 +2,7 @@
 
 use super::world::{COUNTED_ON_MS, World};
 
-/// What is less stands for no token.
+/// A smaller number is not a token.
 const FIRST_TOKEN: i64 = 1_000_000_000_000_000;
 
 /// A span in µs: `5s`, `300ms`, `16`.
@@ -22,7 +22,7 @@ fn micros(text: &str) -> i64 {
     digits.parse::<i64>().expect("digits") * unit
 }
 
-/// A span in ms, or `claim`; none if the text is another one.
+/// A span in ms, or `claim`; `None` for any other text.
 pub(crate) fn ms(text: &str) -> Option<i64> {
     let has_unit = text.starts_with(|first: char| first.is_ascii_digit()) && text.ends_with('s');
     match text {
@@ -32,13 +32,14 @@ pub(crate) fn ms(text: &str) -> Option<i64> {
     }
 }
 
-/// Whether a rest in ms is the expected one, but for what a clock counts on. −1 and −2 are no rests.
+/// Whether a remaining time in ms is the expected one, except for the time that a clock counts on. −1 and −2 are not
+/// times.
 pub(crate) fn is_near(left: i64, expected: i64) -> bool {
     left == expected || left >= 0 && (left - expected).abs() <= COUNTED_ON_MS
 }
 
 impl World {
-    /// The value, and how far off the server's may be; none if it is a name that is not bound.
+    /// The value, and how far off the server's may be; `None` for an unbound name.
     fn value(&mut self, text: &str) -> Option<(i64, i64)> {
         let (base, more) = match text.find(['+', '-']) {
             Some(at) => text.split_at(at),
@@ -47,7 +48,7 @@ impl World {
         let (base, off) = match base {
             "now" => (self.lock().now(), 1_000 * COUNTED_ON_MS),
             "zero" => (self.zero, 0),
-            // The largest number of which a grant is whole.
+            // The largest number from which a grant has all of its tokens.
             "max" => ((1 << 53) - 33, 0),
             "" => (0, 0),
             digits if digits.starts_with(|first: char| first.is_ascii_digit()) => {
@@ -70,7 +71,8 @@ impl World {
             .0
     }
 
-    /// Compares a token, or binds a name to it. Tokens of one lock rise by what the turns of a grant may use.
+    /// Compares a token, or binds a name to it. Successive tokens of a lock differ by as many as the turns of a grant
+    /// may use.
     pub(crate) fn check_token(&mut self, text: &str, token: i64) -> Result<(), String> {
         if text == "none" {
             return super::expect(token < FIRST_TOKEN, "a number that is no token", token);

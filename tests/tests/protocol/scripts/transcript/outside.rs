@@ -18,7 +18,7 @@ impl World {
     pub(crate) fn happen(&mut self, step: &[&str]) -> Got {
         match *step {
             ["revoke", ref words @ ..] => return self.revoke(words),
-            // As a client that has measured a count for so long.
+            // Like a client that has measured a count for this long.
             ["mark", ref known @ ..] => {
                 let known = match *known {
                     [name, waited] => (name, ms(waited).expect("a span")),
@@ -94,7 +94,7 @@ impl World {
         Got::Nothing
     }
 
-    /// What happens to the process of an owner, and to its place.
+    /// Changes the process of an owner, or its place.
     pub(crate) fn live(&mut self, who: char, verb: &str, words: &[&str], entry: &str) {
         let now = self.lock().now();
         match verb {
@@ -157,7 +157,7 @@ fn number(text: &str) -> i64 {
     text.parse().expect("a number")
 }
 
-/// A text without its quotes and abbreviations: `A{22}` is owner A, `1{16}` so many ones, and `~` a space.
+/// A text without its quotes and abbreviations: `A{22}` is owner A, `1{16}` is sixteen ones, and `~` a space.
 pub(crate) fn in_full(text: &str) -> String {
     let mut full = String::new();
     let mut rest = text.trim_matches('\'');

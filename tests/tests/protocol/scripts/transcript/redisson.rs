@@ -43,7 +43,7 @@ pub(super) fn ask(lock: &mut RawLock, who: char, verb: &str, words: &Words<'_>) 
         .map_or_else(Got::Failed, got)
 }
 
-/// An operator takes the lock from the holders with these fields: `A1 mode=read`.
+/// An operator revokes the lock of the holders with these fields: `A1 mode=read`.
 pub(super) fn revoke(lock: &mut RawLock, holders: &[&str]) -> Got {
     let pairs: Vec<String> = holders.iter().flat_map(|holder| pair(holder)).collect();
     let script = lua!("revoke");

@@ -163,7 +163,7 @@ impl World {
         }
     }
 
-    /// An operator takes the lock from its owner, or from another program.
+    /// An operator revokes the lock of its owner, or of another program.
     pub(crate) fn revoke(&mut self, words: &[&str]) -> Got {
         if self.kind == Kind::Redisson {
             return redisson::revoke(self.lock(), words);

@@ -1,4 +1,4 @@
-//! What a transcript is played on: a server from a pool, locks or a node of a quorum, and processes that listen.
+//! The surroundings of a transcript: a server from a pool, locks or a node of a quorum, and processes that listen.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Redisson,
 }
 
-/// Servers whose clocks stand still, which the tests that run now share. The last of these ends them.
+/// Servers whose clocks stand still, shared by the tests that run. The last of these tests stops them.
 #[derive(Default)]
 struct Pool(Mutex<Vec<RedisServer>>);
 
@@ -96,7 +96,7 @@ impl Drop for Pooled {
     }
 }
 
-/// A record: its key, its contents and its rest in ms.
+/// A record: its key, its contents and its remaining time in ms.
 type Record = (String, Vec<u8>, i64);
 pub(crate) type Snapshot = Vec<Record>;
 
@@ -115,7 +115,7 @@ pub(crate) struct World {
     pub(crate) place: usize,
     /// The server's clock in the answers of a node.
     pub(crate) times: Vec<i64>,
-    // Last, so that connections end before it is used again.
+    // Last, so that connections end before the server is used again.
     pub(crate) server: Rc<Pooled>,
 }
 

@@ -1,4 +1,4 @@
-//! The server's answers beside the model's.
+//! Compares the server's answers with the model's.
 
 use lock_model::quorum::scripts::Answer;
 use redis::RedisResult;
@@ -85,7 +85,7 @@ impl Modelled<'_> {
         match (answer, self.records.lock) {
             (Answer::Nothing | Answer::Absent, None) => Ok(0),
             (Answer::Nothing | Answer::Anothers, Some(_)) => Ok(-1),
-            (answer, lock) => Err(format!("the model says {answer:?} of {lock:?}")),
+            (answer, lock) => Err(format!("the model answers {answer:?} for {lock:?}")),
         }
     }
 }

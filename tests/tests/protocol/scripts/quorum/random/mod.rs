@@ -1,8 +1,8 @@
 //! Random sequences of a node's scripts, with the effects of time, restarts and losses between them. The server and the
 //! model must agree after every step: on answers, messages and all records.
 //!
-//! Not covered here, since the model has neither: waiters whose process is not subscribed (`choice`), foreign values
-//! (`acquire`), damaged records and a server out of memory (`damage::node`).
+//! The model covers none of these: waiters whose process is not subscribed (see `choice`), foreign values (`acquire`),
+//! damaged records and a server out of memory (`damage::node`).
 
 mod answer;
 mod node;
@@ -65,7 +65,7 @@ fn scripts_of_a_node_agree_with_the_model() {
 }
 
 impl Stage {
-    /// Plays `steps` with a new node; the error says where the server and the model differ.
+    /// Plays `steps` with a new node; the error describes where the server and the model differ.
     fn play(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
         self.sequences += 1;
         let outcome = self.play_all(steps, tally);
@@ -77,7 +77,7 @@ impl Stage {
     }
 
     fn play_all(&mut self, steps: &[Step], tally: &mut Tally) -> Result<(), String> {
-        // Every fourth node is one that never loses a write.
+        // Every fourth node never loses a write.
         let mut node = Modelled::new(&self.server, self.sequences.is_multiple_of(4));
         for (number, step) in steps.iter().enumerate() {
             let before = node.records.clone();

@@ -8,12 +8,12 @@ use super::super::forward;
 use super::super::node::Node;
 use super::scale::{self, Scale, TICK_MS};
 
-/// Owners by their numbers. In the order of their entries.
+/// Owners by their numbers, in the order of their entries.
 const OWNERS: &str = "ABCDEF";
 
 /// The tick in which a sequence begins. The clock may be set back.
 const START: Ticks = 10;
-/// The last tick: the model counts to 255, with what comes after it.
+/// The last tick: the model counts to 255, including the times after it.
 const LAST: Ticks = 140;
 
 pub(super) struct Modelled<'a> {
@@ -22,12 +22,12 @@ pub(super) struct Modelled<'a> {
     pub(super) rules: Rules,
     pub(super) now: Ticks,
     pub(super) boot: u8,
-    /// The name of the last count that a mark brought.
+    /// The number in the name of the newest count.
     pub(super) counts: u8,
     pub(super) records: Records,
     /// Entries that are dead and still on the server. The model drops these at once.
     pub(super) dead: Vec<Entry>,
-    /// The time from which on the whole queue is gone. This matters where the clock was set back.
+    /// When the whole queue has expired. This matters if the clock was set back.
     pub(super) queue_until: Ticks,
     /// The owners that the last command notified. A connection has one place for the messages of a node.
     pub(super) pushed: Vec<char>,
@@ -69,8 +69,8 @@ impl Modelled<'_> {
         self.settle();
     }
 
-    /// A clock that counts on may be back before what was written with the time: a stamp that was far off. So no other
-    /// command is in the tick of one.
+    /// A clock that counts on may later be behind the time that it wrote, as with a stamp that was far off. So no other
+    /// command runs in the tick of such a stamp.
     pub(super) fn leave_an_ambiguous_tick(&mut self) -> Result<(), String> {
         while self.is_in_an_ambiguous_tick() {
             self.pass_to(self.now + 1);
@@ -84,7 +84,7 @@ impl Modelled<'_> {
         queue.any(|entry| entry.stamp == token_of(self.now))
     }
 
-    /// The clock is set back, to the second tick at most.
+    /// The clock is set back, to the second tick at the earliest.
     pub(super) fn back(&mut self, ticks: Ticks) {
         let ticks = ticks.min(self.now - 2);
         let ms = u64::from(ticks) * TICK_MS as u64;
@@ -93,8 +93,8 @@ impl Modelled<'_> {
         self.settle();
     }
 
-    /// Has the model drop what has expired, as the server does when its records are read. An entry that has died stays
-    /// on the server, and lives again if the clock is set back.
+    /// Makes the model drop expired records, as the server does when they are read. An entry that has died stays on the
+    /// server, and lives again if the clock is set back.
     fn settle(&mut self) {
         let entries = self.records.queue.iter().copied();
         let entries = entries.chain(std::mem::take(&mut self.dead));
@@ -110,7 +110,7 @@ impl Modelled<'_> {
         self.records.expire(self.now);
     }
 
-    /// Few grants have tokens of one tick: time passes if these are used up.
+    /// A tick has tokens for few grants only: time passes if they are used up.
     pub(super) fn make_room_for_tokens(&mut self) {
         let last = self.records.fence;
         if scale::is_last_of_its_tick(last) && last >= token_of(self.now) {
@@ -118,7 +118,6 @@ impl Modelled<'_> {
         }
     }
 
-    /// Runs a command on the model.
     pub(super) fn run(&mut self, who: char, command: Command) -> Answer {
         let mut pushed = Vec::new();
         let lock = self.records.lock;
@@ -138,7 +137,7 @@ impl Modelled<'_> {
         answer
     }
 
-    /// The server is started again, with all its records.
+    /// The server is restarted with all its records.
     pub(super) fn restart(&mut self) {
         self.boot += 1;
         self.node.boot = format!("boot-{}", self.boot);

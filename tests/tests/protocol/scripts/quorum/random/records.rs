@@ -1,4 +1,4 @@
-//! The server's records beside the model's.
+//! Compares the server's records with the model's.
 
 use harness::{entry, owner};
 use lock_model::quorum::records::{Count, Entry, Lock, Marker};
@@ -112,7 +112,7 @@ impl Modelled<'_> {
         Ok(())
     }
 
-    /// The place of a waiter on the server, where dead ones are before it.
+    /// The place of a waiter on the server, where dead waiters may precede it.
     pub(super) fn place_on_server(&self, who: char, place: u8) -> i64 {
         let mut queue = self.records.queue.iter();
         let Some(own) = queue.find(|entry| entry.owner == number(who)) else {

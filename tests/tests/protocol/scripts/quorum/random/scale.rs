@@ -1,4 +1,5 @@
-//! The model's numbers on the server. A tick is 310 ms, so that no lease, claim, heartbeat or delay ends at a tick.
+//! Converts the model's numbers to the server's. A tick is 310 ms, so that no lease, claim, heartbeat or delay ends at
+//! a tick.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +18,16 @@ pub(super) const DELAY: Ticks = 33;
 /// How long a queue outlives its last poll: 7 s.
 pub(super) const QUEUE: Ticks = 23;
 
-/// The model counts ticks to 255, with what comes after a token.
+/// The model counts ticks to 255, including the times after a token.
 pub(super) const LAST_PROPOSAL: Token = 190 * UNIT;
 
-/// What a script adds to the last token.
+/// How much a script adds to the last token.
 const TURNS: i64 = 16;
-/// How far (µs) the stamps of one tick are apart.
+/// The distance (µs) between the stamps of one tick.
 const STAMPS: i64 = 20_000;
 const SLACK: i64 = 1_000 * COUNTED_ON_MS;
 
-/// The model's times round up what the scripts have in ms.
+/// The model's times round up the milliseconds of the scripts.
 pub(super) fn rules(delay: Ticks) -> Rules {
     let ticks = |micros: i64| (micros + TICK - 1) / TICK;
     Rules {
@@ -39,7 +40,7 @@ pub(super) fn rules(delay: Ticks) -> Rules {
     }
 }
 
-/// The ttl in ms that lasts for so many ticks, but not until the last one begins.
+/// A ttl in ms that lasts for this many ticks, but ends before the last one begins.
 pub(super) fn ttl(ticks: Ticks) -> i64 {
     i64::from(ticks) * TICK_MS - 100
 }
@@ -54,7 +55,6 @@ pub(super) fn waited(ticks: Ticks) -> i64 {
     i64::from(ticks) * TICK_MS
 }
 
-/// The name of a count.
 pub(super) fn count(name: u8) -> String {
     format!("count-{name}")
 }
@@ -64,7 +64,7 @@ pub(super) fn count(name: u8) -> String {
 pub(super) struct Scale {
     /// The server's clock in tick 0.
     zero: i64,
-    /// The tokens that were seen, by the model's.
+    /// The server's tokens that were seen, by the model's.
     seen: BTreeMap<Token, i64>,
 }
 
@@ -83,7 +83,7 @@ impl Scale {
         near(what, micros, self.micros(time))
     }
 
-    /// The same, so many µs after the tick.
+    /// The same, but this many µs after the tick.
     pub(super) fn check_after(
         &self,
         what: &str,
@@ -109,7 +109,7 @@ impl Scale {
         near("stamp", seen, self.stamp(stamp))
     }
 
-    /// A token to propose, in the order of those that were seen.
+    /// A token to propose, in the order of the tokens that were seen.
     pub(super) fn token(&self, token: Token) -> i64 {
         if let Some(&seen) = self.seen.get(&token) {
             return seen;
@@ -125,7 +125,8 @@ impl Scale {
         }
     }
 
-    /// Asserts that a token of the server is this one of the model: near it, and in the order of all that were seen.
+    /// Asserts that a token of the server matches the model's: it is near it, and in the order of all tokens that were
+    /// seen.
     pub(super) fn check_token(
         &mut self,
         what: &str,
@@ -164,12 +165,11 @@ pub(super) fn is_last_of_its_tick(token: Token) -> bool {
     token % UNIT == UNIT - 1
 }
 
-/// The tick after that of a token.
 pub(super) fn tick_after(token: Token) -> Ticks {
     (token / UNIT) as Ticks + 1
 }
 
-/// The first token of a tick that is so many ticks away.
+/// The first token of a tick that is this many ticks away.
 pub(super) fn away(now: Ticks, ticks: i16) -> Token {
     let tick = (i16::from(now) + ticks).max(0);
     token_of(tick as Ticks)
@@ -180,7 +180,7 @@ fn near(what: &str, seen: i64, expected: i64) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{what}: the server says {seen}, the model {expected} ({} more)",
+        "{what}: the server has {seen}, the model {expected} ({} more)",
         seen - expected
     ))
 }

@@ -33,7 +33,7 @@ pub(super) enum Step {
     Renew(Who, Ticks),
     Release(Who),
     End(Who, Proposed),
-    /// By a client that knows the count so many names ago, and has measured so much of it.
+    /// By a client that knows the count this many names ago, and has measured it for this long.
     Mark(u8, Ticks),
     // Effects from outside.
     TimePasses(Ticks),
@@ -55,7 +55,7 @@ pub(super) enum Who {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stamp {
-    /// So many ticks from now.
+    /// This many ticks from now.
     Away(i16),
     /// More than a day ago.
     LongAgo,
@@ -65,9 +65,9 @@ pub(super) enum Stamp {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Proposed {
     Nothing,
-    /// That of K, or of F, and so much more.
+    /// The token of K, or of F, plus this much.
     Last(Token),
-    /// The first of the tick so far away, and so much more.
+    /// The first token of the tick this far away, plus this much.
     Away(i16, Token),
 }
 
@@ -213,7 +213,7 @@ impl Step {
     }
 }
 
-/// What the server answers.
+/// The server's answer.
 enum Seen {
     Reply(RedisResult<Reply>),
     Renewal(RedisResult<Option<String>>),
@@ -267,7 +267,7 @@ impl Stamp {
         micros - node.node.zero
     }
 
-    /// What the script makes of it: one that is far off becomes the time.
+    /// What the script makes of it: a stamp that is far off becomes the time.
     fn of_new_entry(self, node: &Modelled<'_>) -> Token {
         match self {
             Stamp::LongAgo => token_of(node.now),
@@ -275,7 +275,7 @@ impl Stamp {
         }
     }
 
-    /// The same, but one of long ago is kept.
+    /// The same, but a stamp of long ago is kept.
     fn of_yield(self, node: &Modelled<'_>) -> Token {
         match self {
             Stamp::LongAgo => 0,
@@ -288,7 +288,7 @@ impl Stamp {
     }
 }
 
-/// A stamp within the tick so far away. It is not that of the tick itself, which is the time.
+/// A stamp within the tick this far away. It differs from the tick itself, which is the time.
 fn away(now: Ticks, ticks: i16) -> Token {
     scale::away(now, ticks) + 2
 }
@@ -307,7 +307,7 @@ impl Proposed {
 }
 
 fn who() -> impl Strategy<Value = Who> {
-    // Half of the owners hold or queue already, so that sequences reach the deeper branches.
+    // Half of the letters hold or queue already, so that sequences reach the deeper branches.
     prop_oneof![
         2 => letter().prop_map(Who::Any),
         1 => letter().prop_map(Who::Holder),
@@ -330,7 +330,7 @@ fn ttl() -> impl Strategy<Value = Ticks> {
     select(&[2, 7, 20, 30][..])
 }
 
-/// Often the same one, since entries of one stamp have an order, too.
+/// Often equal, since entries with the same stamp have an order, too.
 fn stamp() -> impl Strategy<Value = Stamp> {
     prop_oneof![
         12 => select(&[-9, -3, -1, 0, 0, 1, 3][..]).prop_map(Stamp::Away),
@@ -350,7 +350,7 @@ fn proposed() -> impl Strategy<Value = Proposed> {
     ]
 }
 
-/// Mostly that of K.
+/// Usually the token of K.
 fn last_token() -> impl Strategy<Value = Proposed> {
     prop_oneof![
         4 => Just(Proposed::Last(0)),
