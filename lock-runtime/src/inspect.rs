@@ -13,24 +13,25 @@
 //!
 //! # As JSON
 //!
-//! With the feature `serde`, these types implement `Serialize`, and none implements `Deserialize`. `lockctl --json` and
-//! `lock-web` write the same JSON. Its fields are stable, and a later version may add some.
+//! With the feature `serde`, the types of this table and of their fields implement `Serialize`, and none implements
+//! `Deserialize`. `lockctl --json` and `lock-web` write the same JSON. Its fields are stable, and a later version may add
+//! some.
 //!
 //! | type | fields |
 //! |---|---|
-//! | [`ListedLock`] | `key`, the fields of its holder, `holders`, `waiters` |
+//! | [`ListedLock`] | `key`, the fields of its holder, `holder_count`, `waiter_count`; `votes` on a quorum |
 //! | [`LockState`] | `key`, `held`, `holders`, `more_holders`, `waiters`, `more_waiters`, `last_token`; `votes` on a quorum |
-//! | [`Holder`] | `holder`: its label; `kind`, `token`, `reference`, `record`: the hash in the reference; `age_ms`, `remaining_ms`, `permits` |
+//! | [`Holder`] | `holder`: its label; `kind`, `token`, `reference`, `record`: the hash in the reference; `age_ms`, `remaining_ms`: `null` if it never expires; `permits` |
 //! | [`Waiter`] | `waiter`: its label; `waiting_ms`, `last_seen_ms` |
-//! | [`Votes`] | `nodes`, `answered`, `held` |
-//! | [`LocalHold`] | `keys`, `function`, `token`, `age_ms`, `remaining_ms`, `callers` |
+//! | [`Votes`] | `nodes`, `answered`, `agreed` |
+//! | [`LocalHold`] | `keys`, `function`, `token`, `age_ms`, `remaining_ms`, `waiting_callers` |
 //! | [`AuditEntry`] | `at`, `operation`, `by`, `user`, `action`, `key`, `token`, `holder`: the label; `reason`, `outcome`; `error` if it failed |
-//! | [`Revoked`] | `outcome`: `freed` or `handed_off`, with the fields of its receipt; `changed`, with the `lock`; or `not_held` |
+//! | [`Revoked`] | `key`, `outcome`: `freed` or `handed_off`, with the other fields of its receipt; `changed`, with the `lock`; or `not_held` |
 //! | [`Receipt`] | `key`, `operation`, `former_holder`: the label; `outcome`, `audited`; `nodes` on a quorum |
 //!
 //! A duration is a number of whole milliseconds, a time is RFC 3339 in UTC, a token is a number. Kinds, actions and
-//! outcomes are their words, keys and labels are not escaped, and all other types are the text that they display. What
-//! is unknown is `null`.
+//! outcomes are what their `as_str` returns. Texts of other programs are not escaped. A reference, a hash and a
+//! [`ListingPosition`] are the text that they display. `null` is the field's `None`.
 
 pub use crate::client::{Audit, Locks};
 #[doc(hidden)]
@@ -38,5 +39,5 @@ pub use crate::state::{Answer, ServerAnswers};
 pub use crate::state::{
     AuditAction, AuditEntry, AuditOutcome, Escaped, Holder, HolderKind, HolderRef, ListedLock,
     ListingPosition, LocalHold, LockState, ParseHolderRefError, ParseListingPositionError, Receipt,
-    RecordHash, Revocation, Revoked, Votes, Waiter, escape, is_printable,
+    RecordHash, Revocation, Revoked, Rfc3339, Votes, Waiter, escape, is_printable,
 };

@@ -82,7 +82,7 @@ const NO_MESSAGES: &[&str] = &[
     "… templates and names of locks",
     // Receipts, and lines of the audit, for people.
     " (user …)",
-    " of a holder without a label",
+    " (token …)",
     " on … nodes",
     ", by …",
     "a holder without a label",
@@ -91,8 +91,8 @@ const NO_MESSAGES: &[&str] = &[
     "it is free",
     "not done, another holder had it",
     "not done, it was free",
-    "the lock has another holder by now, and nothing was done",
-    "the lock is free, and nothing was done",
+    "lock `…` has another holder by now, and nothing was done",
+    "lock `…` is free, and nothing was done",
     "took lock `…` from ",
     "… of … nodes have this owner; … answered",
     // The other parts of an error, and a server's text.

@@ -167,7 +167,7 @@ pub fn figure(connection: &mut Connection, name: &str) -> u64 {
 /// Waits until this many callers of this client wait for the lock that another caller has.
 pub async fn in_line(client: &LockClient, callers: usize) {
     eventually("callers in line", LONG, async || {
-        client.held()[0].callers == callers
+        client.held()[0].waiting_callers == callers
     })
     .await;
 }

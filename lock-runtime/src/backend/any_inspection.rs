@@ -81,15 +81,15 @@ impl AnyBackend {
         &self,
         key: &LockKey,
         names: &RecordNames,
-        seen: HolderRef,
+        reference: HolderRef,
         by: RevokedBy,
     ) -> Result<RevokeReply, LockError> {
         self.check_process()?;
         each!(self,
-            Memory(memory) => Ok(memory.revoke_seen(key, seen, by)),
+            Memory(memory) => Ok(memory.revoke_holder(key, reference, by)),
             Remote(remote) => {
                 let notice = notice(by.operation, &by.by, &by.reason);
-                let order = RevokeOrder { seen, notice };
+                let order = RevokeOrder { reference, notice };
                 remote.wire.revoke(names, &order).await.map_err(WireError::into_error)
             }
         )

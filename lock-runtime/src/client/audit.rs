@@ -46,12 +46,13 @@ impl Audit {
 
     /// Reads the next page; returns `None` after the last one.
     ///
-    /// A page may be empty before the last one: the server reads 250 entries for each, whatever [`key`](Audit::key)
-    /// selects.
+    /// A page may be empty before the last one: a server reads 250 entries for each, whatever [`key`](Audit::key)
+    /// selects. A memory client returns all its entries in one page.
     ///
     /// # Errors
     ///
-    /// `Unavailable`, `Rejected` if a permission is missing, `Shutdown` in a forked process. The call can be repeated.
+    /// `Unavailable`, `Rejected` if a permission is missing, `Shutdown` in a forked process. The call can be repeated. On a
+    /// quorum, a minority of nodes that fail or refuse is skipped.
     ///
     /// # Cancel safety
     ///

@@ -68,8 +68,8 @@ impl LockClient {
     /// # Cancel safety
     ///
     /// Dropping the future abandons the connection.
-    pub async fn connect(url: impl Into<String>) -> Result<LockClient, LockError> {
-        LockClient::builder().url(url).connect().await
+    pub async fn connect(url: impl AsRef<str>) -> Result<LockClient, LockError> {
+        LockClient::builder().url(url.as_ref()).connect().await
     }
 
     /// Returns a builder with default settings.
@@ -351,5 +351,24 @@ impl fmt::Debug for LockClientBuilder {
         f.debug_struct("LockClientBuilder")
             .field("options", &self.options)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn url_may_be_a_reference_to_any_text() {
+        const URL: &str = "memory://";
+        for url in &[URL] {
+            LockClient::connect(url).await.unwrap();
+        }
+        for url in &[Arc::<str>::from(URL)] {
+            LockClient::connect(url).await.unwrap();
+        }
+        LockClient::connect(String::from(URL)).await.unwrap();
     }
 }

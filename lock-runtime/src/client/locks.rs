@@ -19,7 +19,8 @@ const MAX_PAGE: u32 = 1_000;
 /// A lock that anyone holds from the first call of [`next_page`](Locks::next_page) to the last is listed at least once.
 /// A lock that is acquired or released meanwhile may be listed. A lock may be listed twice if its server rehashes its
 /// keys, if the connection is replaced, or in a cluster if its slot moves. If one slot moves twice during the listing,
-/// a lock may be missing. On a quorum, locks that only a minority has are not held, and are left out.
+/// a lock may be missing. On a quorum, a lock is listed if a majority has it, or may have it because nodes did not answer:
+/// its [`votes`](ListedLock::votes) tell which.
 #[must_use = "nothing is read before `next_page`"]
 pub struct Locks {
     core: Arc<Core>,
@@ -97,7 +98,8 @@ impl Locks {
     ///
     /// # Errors
     ///
-    /// `Unavailable`, `Rejected` if a permission is missing, `Shutdown` in a forked process. The call can be repeated.
+    /// `Unavailable`, `Rejected` if a permission is missing, `Shutdown` in a forked process. The call can be repeated. On a
+    /// quorum, a minority of nodes that fail or refuse is skipped.
     ///
     /// # Cancel safety
     ///
@@ -136,6 +138,7 @@ impl Locks {
     }
 
     /// Returns how far the listing has come; `None` after the last page.
+    #[must_use]
     pub fn position(&self) -> Option<ListingPosition> {
         self.cursor.at()
     }

@@ -30,12 +30,12 @@ impl Core {
 pub(super) async fn revoke(
     core: Arc<Core>,
     key: LockKey,
-    seen: HolderRef,
+    reference: HolderRef,
     revocation: Revocation,
 ) -> Result<Revoked, LockError> {
     let names = core.names_of(&key)?;
     let (state, now) = core.backend.inspect(&key, &names).await?;
-    let mut meant = holder(&state, seen);
+    let mut meant = holder(&state, reference);
     if is_removed!(token_of_a_revocation) {
         meant = state.holders.first().cloned();
     }
@@ -66,10 +66,10 @@ pub(super) async fn revoke(
         let written = core.backend.append(&stream, &entry).await;
         written.map_err(|error| error.with_detail_before("nothing was done"))?;
     }
-    let reply = core.backend.revoke(&key, &names, seen, by).await;
+    let reply = core.backend.revoke(&key, &names, reference, by).await;
     entry.outcome = match &reply {
         Ok(RevokeReply::Freed(_)) => AuditOutcome::Freed,
-        Ok(RevokeReply::HandedOn(_)) => AuditOutcome::HandedOff,
+        Ok(RevokeReply::HandedOff(_)) => AuditOutcome::HandedOff,
         Ok(RevokeReply::Changed) => AuditOutcome::Changed,
         Ok(RevokeReply::NotHeld) => AuditOutcome::NotHeld,
         Err(error) => AuditOutcome::Failed(bounded(&error.to_string(), LONGEST)),
@@ -77,8 +77,8 @@ pub(super) async fn revoke(
     let audited = revocation.is_audited() && core.backend.append(&stream, &entry).await.is_ok();
     let (handed_off, nodes) = match reply? {
         RevokeReply::Freed(nodes) => (false, nodes),
-        RevokeReply::HandedOn(nodes) => (true, nodes),
-        RevokeReply::NotHeld => return Ok(Revoked::NotHeld),
+        RevokeReply::HandedOff(nodes) => (true, nodes),
+        RevokeReply::NotHeld => return Ok(Revoked::NotHeld(key)),
         RevokeReply::Changed => {
             let (state, _) = core.backend.inspect(&key, &names).await?;
             return Ok(not_done(state));
@@ -94,15 +94,19 @@ pub(super) async fn revoke(
     }))
 }
 
-/// Returns the holder that `seen` identifies, if it still has the lock.
-fn holder(state: &LockState, seen: HolderRef) -> Option<Holder> {
-    state.holders.iter().find(|holder| holder.is(seen)).cloned()
+/// Returns the holder that `reference` identifies, if it still has the lock.
+fn holder(state: &LockState, reference: HolderRef) -> Option<Holder> {
+    state
+        .holders
+        .iter()
+        .find(|holder| holder.is(reference))
+        .cloned()
 }
 
 fn not_done(state: LockState) -> Revoked {
     match state.is_held() {
         true => Revoked::Changed(Box::new(state)),
-        false => Revoked::NotHeld,
+        false => Revoked::NotHeld(state.key),
     }
 }
 

@@ -17,18 +17,12 @@ use crate::key::LockKey;
 /// Other programs may also write the audit, so its texts may contain any character. [`escape`] them wherever they are
 /// shown. `Display` writes a line, escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AuditEntry {
     /// When the entry was written, by the server's clock.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "super::json::time"))]
     pub at: SystemTime,
     /// The id of the operation, which its intention and its outcome share. `None` if another program wrote the entry
     /// without such an id.
-    #[cfg_attr(
-        feature = "serde",
-        serde(serialize_with = "super::json::optional_text")
-    )]
     pub operation: Option<Uuid>,
     /// The operator, as reported by the operator's program.
     pub by: String,
@@ -41,27 +35,27 @@ pub struct AuditEntry {
     /// The token of the holder, if it had one.
     pub token: Option<FencingToken>,
     /// The label of the holder.
-    #[cfg_attr(feature = "serde", serde(rename = "holder"))]
     pub label: String,
     /// The operator's reason.
     pub reason: String,
     /// How far the action has come.
-    #[cfg_attr(feature = "serde", serde(flatten))]
     pub outcome: AuditOutcome,
 }
 
-/// Writes one line, as `lockctl audit` prints it.
+/// Writes one line, without what the entry lacks:
+/// ``2026-07-28T09:30:00.000Z revoke `import` of api-7 (token 17), by ann (user ops): freed; stuck [0193…]``.
 impl fmt::Display for AuditEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (at, key) = (Rfc3339(self.at), escape(self.key.as_str()));
-        write!(f, "{at} {} `{key}`", self.action)?;
-        match self.token {
-            Some(token) => write!(f, " {token}")?,
-            None => f.write_str(" -")?,
+        write!(f, "{}", Rfc3339(self.at))?;
+        if !self.action.as_str().is_empty() {
+            write!(f, " {}", self.action)?;
         }
-        match self.label.as_str() {
-            "" => f.write_str(" of a holder without a label")?,
-            label => write!(f, " of {}", escape(label))?,
+        write!(f, " `{}`", escape(self.key.as_str()))?;
+        if !self.label.is_empty() {
+            write!(f, " of {}", escape(&self.label))?;
+        }
+        if let Some(token) = self.token {
+            write!(f, " (token {token})")?;
         }
         if !self.by.is_empty() {
             write!(f, ", by {}", escape(&self.by))?;
@@ -69,7 +63,9 @@ impl fmt::Display for AuditEntry {
         if !self.user.is_empty() {
             write!(f, " (user {})", escape(&self.user))?;
         }
-        write!(f, ": {}", self.outcome)?;
+        if !self.outcome.as_str().is_empty() {
+            write!(f, ": {}", self.outcome)?;
+        }
         if !self.reason.is_empty() {
             write!(f, "; {}", escape(&self.reason))?;
         }
@@ -86,9 +82,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn entry_is_one_line_without_control_characters() {
-        let mut entry = AuditEntry {
+    fn entry() -> AuditEntry {
+        AuditEntry {
             at: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
             operation: Some(Uuid::from_u128(7)),
             by: "ann@ops-1\u{1b}[2J".to_owned(),
@@ -99,12 +94,21 @@ mod tests {
             label: "api-7\u{202e}".to_owned(),
             reason: "stuck\r".to_owned(),
             outcome: AuditOutcome::Freed,
-        };
+        }
+    }
+
+    #[test]
+    fn entry_is_one_line_without_control_characters() {
         assert_eq!(
-            entry.to_string(),
-            "2023-11-14T22:13:20.123Z revoke `import\\u{a}` 17 of api-7\\u{202e}, \
+            entry().to_string(),
+            "2023-11-14T22:13:20.123Z revoke `import\\u{a}` of api-7\\u{202e} (token 17), \
              by ann@ops-1\\u{1b}[2J (user default): freed; stuck\\u{d} [00000000-0000-0000-0000-000000000007]"
         );
+    }
+
+    #[test]
+    fn line_of_an_entry_omits_what_the_entry_lacks() {
+        let mut entry = entry();
         (entry.token, entry.operation) = (None, None);
         for text in [
             &mut entry.by,
@@ -116,7 +120,10 @@ mod tests {
         }
         assert_eq!(
             entry.to_string(),
-            "2023-11-14T22:13:20.123Z revoke `import\\u{a}` - of a holder without a label: freed"
+            "2023-11-14T22:13:20.123Z revoke `import\\u{a}`: freed"
         );
+        entry.action = AuditAction::Other(String::new());
+        entry.outcome = AuditOutcome::Other(String::new());
+        assert_eq!(entry.to_string(), "2023-11-14T22:13:20.123Z `import\\u{a}`");
     }
 }

@@ -12,7 +12,7 @@ const FAILED: &str = "failed: ";
 /// # Versions
 ///
 /// An outcome of a later version, or of another program, is [`Other`](AuditOutcome::Other). To match it, compare its
-/// [word](AuditOutcome::as_str), which stays the same once a version of this crate knows it.
+/// [text](AuditOutcome::as_str). An outcome of one word keeps that text once a version of this crate knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AuditOutcome {
@@ -77,10 +77,10 @@ impl AuditOutcome {
 impl fmt::Display for AuditOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AuditOutcome::HandedOff => f.write_str("handed off to a waiter"),
-            AuditOutcome::Changed => f.write_str("not done, another holder had it"),
-            AuditOutcome::NotHeld => f.write_str("not done, it was free"),
-            AuditOutcome::Failed(error) => write!(f, "{FAILED}{}", escape(error)),
+            AuditOutcome::HandedOff => f.pad("handed off to a waiter"),
+            AuditOutcome::Changed => f.pad("not done, another holder had it"),
+            AuditOutcome::NotHeld => f.pad("not done, it was free"),
+            AuditOutcome::Failed(error) => escape(&format!("{FAILED}{error}")).fmt(f),
             outcome => escape(outcome.as_str()).fmt(f),
         }
     }
@@ -117,5 +117,9 @@ mod tests {
         assert_eq!(failed.to_string(), "failed: a\\u{1b}[2J");
         let other = AuditOutcome::Other("b\n".to_owned());
         assert_eq!(other.to_string(), "b\\u{a}");
+        assert_eq!(
+            format!("{:<8}|{other:>8}", AuditOutcome::Freed),
+            "freed   |  b\\u{a}"
+        );
     }
 }

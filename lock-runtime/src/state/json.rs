@@ -1,14 +1,14 @@
 //! The JSON of what operators see, which [`inspect`](crate::inspect) describes.
 
 use std::fmt::Display;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::rfc3339::Rfc3339;
 use super::{
-    AuditAction, AuditOutcome, Holder, HolderKind, HolderRef, ListingPosition, LockState,
-    RecordHash, Revoked,
+    AuditAction, AuditEntry, AuditOutcome, Holder, HolderKind, HolderRef, ListingPosition,
+    LockState, RecordHash, Revoked,
 };
 use crate::FencingToken;
 use crate::key::LockKey;
@@ -37,7 +37,7 @@ macro_rules! as_str {
     )+};
 }
 
-as_str!(AuditAction, LockKey);
+as_str!(AuditAction, AuditOutcome, LockKey);
 
 impl Serialize for FencingToken {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -83,16 +83,24 @@ impl Serialize for Holder {
     }
 }
 
-/// `outcome`, and `error` if the action failed.
-impl Serialize for AuditOutcome {
+impl Serialize for AuditEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let error = match self {
+        let error = match &self.outcome {
             AuditOutcome::Failed(error) => Some(error),
             _ => None,
         };
-        let fields = 1 + usize::from(error.is_some());
-        let mut object = serializer.serialize_struct("AuditOutcome", fields)?;
-        object.serialize_field("outcome", self.as_str())?;
+        let fields = 10 + usize::from(error.is_some());
+        let mut object = serializer.serialize_struct("AuditEntry", fields)?;
+        object.serialize_field("at", &Rfc3339(self.at).to_string())?;
+        object.serialize_field("operation", &self.operation.map(|it| it.to_string()))?;
+        object.serialize_field("by", &self.by)?;
+        object.serialize_field("user", &self.user)?;
+        object.serialize_field("action", &self.action)?;
+        object.serialize_field("key", &self.key)?;
+        object.serialize_field("token", &self.token)?;
+        object.serialize_field("holder", &self.label)?;
+        object.serialize_field("reason", &self.reason)?;
+        object.serialize_field("outcome", &self.outcome)?;
         match error {
             Some(error) => object.serialize_field("error", error)?,
             None => object.skip_field("error")?,
@@ -106,14 +114,16 @@ impl Serialize for Revoked {
         match self {
             Revoked::Done(receipt) => receipt.serialize(serializer),
             Revoked::Changed(lock) => {
-                let mut object = serializer.serialize_struct("Revoked", 2)?;
-                object.serialize_field("outcome", "changed")?;
+                let mut object = serializer.serialize_struct("Revoked", 3)?;
+                object.serialize_field("key", &lock.key)?;
+                object.serialize_field("outcome", &AuditOutcome::Changed)?;
                 object.serialize_field("lock", lock)?;
                 object.end()
             }
-            Revoked::NotHeld => {
-                let mut object = serializer.serialize_struct("Revoked", 1)?;
-                object.serialize_field("outcome", "not_held")?;
+            Revoked::NotHeld(key) => {
+                let mut object = serializer.serialize_struct("Revoked", 2)?;
+                object.serialize_field("key", key)?;
+                object.serialize_field("outcome", &AuditOutcome::NotHeld)?;
                 object.end()
             }
         }
@@ -129,25 +139,9 @@ pub(super) fn millis<S: Serializer>(duration: &Duration, serializer: S) -> Resul
     serializer.serialize_u64(whole_millis(*duration))
 }
 
-/// A time as RFC 3339.
-pub(super) fn time<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&Rfc3339(*time))
-}
-
 /// Any value as its text.
 pub(super) fn text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
-}
-
-/// Any value as its text, or `null`.
-pub(super) fn optional_text<S: Serializer>(
-    value: &Option<impl Display>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => serializer.collect_str(value),
-        None => serializer.serialize_none(),
-    }
 }
 
 /// What a revocation did to the lock.
@@ -157,7 +151,7 @@ pub(super) fn outcome<S: Serializer>(handed_off: &bool, serializer: S) -> Result
     } else {
         AuditOutcome::Freed
     };
-    serializer.serialize_str(outcome.as_str())
+    outcome.serialize(serializer)
 }
 
 #[cfg(test)]

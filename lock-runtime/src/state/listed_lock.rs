@@ -1,6 +1,6 @@
 //! A held lock in a listing.
 
-use super::lock_state::{Holder, LockState};
+use super::lock_state::{Holder, LockState, Votes};
 use crate::key::LockKey;
 
 /// A held lock, as a [listing](crate::inspect::Locks) shows it: one holder, and how many others there are.
@@ -15,21 +15,26 @@ pub struct ListedLock {
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub holder: Holder,
     /// How many holders the lock has.
-    pub holders: usize,
+    pub holder_count: usize,
     /// How many clients wait for the lock.
-    pub waiters: usize,
+    pub waiter_count: usize,
+    /// The votes of a quorum's nodes; `None` if a single server has the lock. If fewer than a majority agree, nodes that
+    /// did not answer may complete the majority.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub votes: Option<Votes>,
 }
 
 impl ListedLock {
     /// Returns the lock with this state; `None` if it is free.
     pub(crate) fn of(mut state: LockState) -> Option<ListedLock> {
-        let (holders, waiters) = (state.holder_count(), state.waiter_count());
+        let (holder_count, waiter_count) = (state.holder_count(), state.waiter_count());
         let holder = state.holders.drain(..).next()?;
         Some(ListedLock {
             key: state.key,
             holder,
-            holders,
-            waiters,
+            holder_count,
+            waiter_count,
+            votes: state.votes,
         })
     }
 }

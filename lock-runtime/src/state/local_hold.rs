@@ -29,5 +29,5 @@ pub struct LocalHold {
     )]
     pub remaining: Duration,
     /// How many callers of this client wait behind the holder. Readers and permits wait on the server instead.
-    pub callers: usize,
+    pub waiting_callers: usize,
 }

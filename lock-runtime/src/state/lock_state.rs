@@ -53,8 +53,8 @@ pub struct Votes {
     pub nodes: usize,
     /// How many nodes answered.
     pub answered: usize,
-    /// How many nodes have the most common owner; 0 if no node has an owner.
-    pub held: usize,
+    /// How many nodes agree on the most common owner; 0 if no node has an owner.
+    pub agreed: usize,
 }
 
 impl fmt::Display for Votes {
@@ -62,11 +62,11 @@ impl fmt::Display for Votes {
         let Votes {
             nodes,
             answered,
-            held,
+            agreed,
         } = self;
         write!(
             f,
-            "{held} of {nodes} nodes have this owner; {answered} answered"
+            "{agreed} of {nodes} nodes have this owner; {answered} answered"
         )
     }
 }
@@ -86,16 +86,19 @@ impl LockState {
     }
 
     /// Returns whether the lock is held, or blocked by another program's record.
+    #[must_use]
     pub fn is_held(&self) -> bool {
         self.holder_count() > 0
     }
 
     /// Returns how many holders the lock has, in `holders` and in addition to them.
+    #[must_use]
     pub fn holder_count(&self) -> usize {
         self.holders.len() + self.more_holders
     }
 
     /// Returns how many clients wait for the lock, in `waiters` and in addition to them.
+    #[must_use]
     pub fn waiter_count(&self) -> usize {
         self.waiters.len() + self.more_waiters
     }
@@ -138,14 +141,14 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Returns whether `seen` identifies this holder.
-    pub(crate) fn is(&self, seen: HolderRef) -> bool {
-        match seen {
-            HolderRef::Token(seen) => {
+    /// Returns whether `reference` identifies this holder.
+    pub(crate) fn is(&self, reference: HolderRef) -> bool {
+        match reference {
+            HolderRef::Token(turn) => {
                 let tokens = self.token.iter().chain(&self.other_tokens);
-                tokens.into_iter().any(|&token| seen.is_turn_of(token))
+                tokens.into_iter().any(|&token| turn.is_turn_of(token))
             }
-            HolderRef::Record(hash) => self.reference == Some(seen) || self.hash == Some(hash),
+            HolderRef::Record(hash) => self.reference == Some(reference) || self.hash == Some(hash),
         }
     }
 }
@@ -169,7 +172,7 @@ pub enum HolderKind {
 }
 
 impl HolderKind {
-    /// Returns the kind as one word: `exclusive`, `share`, `reserved`, `redisson`, `foreign` or `other-type`.
+    /// Returns the kind as one word: `exclusive`, `share`, `reserved`, `redisson`, `foreign` or `other_type`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -178,7 +181,7 @@ impl HolderKind {
             HolderKind::Reserved => "reserved",
             HolderKind::Redisson => "redisson",
             HolderKind::Foreign => "foreign",
-            HolderKind::OtherType => "other-type",
+            HolderKind::OtherType => "other_type",
         }
     }
 }

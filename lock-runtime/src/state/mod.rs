@@ -29,4 +29,5 @@ pub use lock_state::{Holder, HolderKind, LockState, Votes, Waiter};
 pub use printable::{Escaped, escape, is_printable};
 pub(crate) use revocation::bounded;
 pub use revocation::{Receipt, Revocation, Revoked};
+pub use rfc3339::Rfc3339;
 pub use server_answers::{Answer, ServerAnswers};

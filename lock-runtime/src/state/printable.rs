@@ -1,6 +1,6 @@
 //! Characters of texts from other programs.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// Returns whether a character of a key, a label or a reason may be shown without an escape: it is neither a control
 /// character, which a terminal would obey, nor a character that reorders or hides the text around it.
@@ -49,16 +49,27 @@ pub struct Escaped<'a> {
     text: &'a str,
 }
 
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Escaped<'_> {
+    fn write_to(self, out: &mut impl fmt::Write) -> fmt::Result {
         for character in self.text.chars() {
             if is_printable(character) {
-                f.write_char(character)?;
+                out.write_char(character)?;
             } else {
-                write!(f, "{}", character.escape_unicode())?;
+                write!(out, "{}", character.escape_unicode())?;
             }
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.width().or(f.precision()).is_none() {
+            return self.write_to(f);
+        }
+        let mut padded = String::new();
+        self.write_to(&mut padded)?;
+        f.pad(&padded)
     }
 }
 
@@ -79,6 +90,14 @@ mod tests {
         assert_eq!(
             escape(text).to_string(),
             "order:42 \\u{1b}[31mred\\u{7}\\u{d}\\u{a}\\u{202e}txt.exe ü 漢 \\"
+        );
+    }
+
+    #[test]
+    fn escaped_text_fills_its_column() {
+        assert_eq!(
+            format!("{:>6}|{:.2}", escape("\u{7}"), escape("漢字漢")),
+            " \\u{7}|漢字"
         );
     }
 }

@@ -51,11 +51,13 @@ impl Revocation {
     }
 
     /// Returns the operator.
+    #[must_use]
     pub fn by(&self) -> &str {
         &self.by
     }
 
     /// Returns the reason.
+    #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason
     }
@@ -88,18 +90,25 @@ pub enum Revoked {
     /// Another holder has the lock, and nothing was done.
     Changed(Box<LockState>),
     /// The lock is free, and nothing was done.
-    NotHeld,
+    NotHeld(LockKey),
 }
 
-/// Writes what was done. The lock is named if it was taken, as in a [`Receipt`].
+/// Writes one line, escaped: that of the [`Receipt`], or that nothing was done.
 impl fmt::Display for Revoked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Revoked::Done(receipt) => receipt.fmt(f),
-            Revoked::Changed(_) => {
-                f.write_str("the lock has another holder by now, and nothing was done")
+            Revoked::Changed(lock) => {
+                let key = escape(lock.key.as_str());
+                write!(
+                    f,
+                    "lock `{key}` has another holder by now, and nothing was done"
+                )
             }
-            Revoked::NotHeld => f.write_str("the lock is free, and nothing was done"),
+            Revoked::NotHeld(key) => {
+                let key = escape(key.as_str());
+                write!(f, "lock `{key}` is free, and nothing was done")
+            }
         }
     }
 }
@@ -137,7 +146,10 @@ impl fmt::Display for Receipt {
         write!(f, "took lock `{}` from ", escape(self.key.as_str()))?;
         match self.label.as_str() {
             "" => f.write_str("a holder without a label")?,
-            label => escape(label).fmt(f)?,
+            label => write!(f, "{}", escape(label))?,
+        }
+        if let Some(nodes) = self.nodes {
+            write!(f, " on {nodes} nodes")?;
         }
         let now = if self.handed_off {
             "a waiter has it now"
@@ -145,9 +157,6 @@ impl fmt::Display for Receipt {
             "it is free"
         };
         write!(f, ": {now}")?;
-        if let Some(nodes) = self.nodes {
-            write!(f, " on {nodes} nodes")?;
-        }
         write!(f, " (operation {})", self.operation)
     }
 }
@@ -176,7 +185,7 @@ mod tests {
         };
         assert_eq!(
             Revoked::Done(receipt.clone()).to_string(),
-            "took lock `import\\u{a}` from api-7\\u{1b}: a waiter has it now on 2 nodes \
+            "took lock `import\\u{a}` from api-7\\u{1b} on 2 nodes: a waiter has it now \
              (operation 00000000-0000-0000-0000-000000000007)"
         );
         receipt.label.clear();
@@ -185,6 +194,10 @@ mod tests {
             receipt.to_string(),
             "took lock `import\\u{a}` from a holder without a label: it is free \
              (operation 00000000-0000-0000-0000-000000000007)"
+        );
+        assert_eq!(
+            Revoked::NotHeld(receipt.key).to_string(),
+            "lock `import\\u{a}` is free, and nothing was done"
         );
     }
 }

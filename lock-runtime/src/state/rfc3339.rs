@@ -8,8 +8,21 @@ const SECONDS_PER_DAY: u64 = 86_400;
 /// 9999-12-31T23:59:59, the last second that RFC 3339 can express.
 const LAST: Duration = Duration::from_secs(253_402_300_799);
 
-/// A time in UTC, to the millisecond. Another program may have written it, so it is capped at the years 1970 and 9999.
-pub(crate) struct Rfc3339(pub(crate) SystemTime);
+/// Displays a time as RFC 3339 in UTC, to the millisecond.
+///
+/// Another program may have written the time, so it is capped at the years 1970 and 9999.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::UNIX_EPOCH;
+///
+/// use lock_runtime::inspect::Rfc3339;
+///
+/// assert_eq!(Rfc3339(UNIX_EPOCH).to_string(), "1970-01-01T00:00:00.000Z");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rfc3339(pub SystemTime);
 
 impl fmt::Display for Rfc3339 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

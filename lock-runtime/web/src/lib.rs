@@ -31,21 +31,21 @@
 //!
 //! # Addresses
 //!
-//! | address below the nesting path | JSON | query |
-//! |---|---|---|
-//! | `/`, `/list` | `/api/locks` | `match`: a Redis pattern of at most 256 bytes and 4 `*`; `holder`: a text; `waiting=1`; `from`: the position where the last page ended |
-//! | `/lock` | `/api/lock` | `key` |
-//! | `/process` | `/api/process` | |
-//! | `/audit` | `/api/audit` | `key` |
-//! | `/revoke` (POST) | | `key`, `reference`; a form with `reason` and `confirm` |
+//! | address below the nesting path | JSON | query | fields |
+//! |---|---|---|---|
+//! | `/`, `/list` | `/api/locks` | `match`: a Redis pattern of at most 256 bytes and 4 `*`; `holder`: a text; `waiting=1`; `from`: the position where the last page ended | `locks`; `next`: the position where the page ended, `null` after the last |
+//! | `/lock` | `/api/lock` | `key` | those of the lock |
+//! | `/process` | `/api/process` | | `held`; `more`: how many further locks this process holds |
+//! | `/audit` | `/api/audit` | `key` | `entries`, the newest first; `more`: whether older ones are left out |
+//! | `/revoke` (POST) | | `key`, `reference`; a form with `reason` and `confirm` | |
 //!
 //! An unknown field or an invalid value is refused (400).
 //!
 //! A key is passed in the query, so it may contain slashes. Links are relative, so the nesting path does not matter. If a proxy
 //! changes the last segment of that path, begin with `/list`.
 //!
-//! The JSON has the [fields](lock_runtime::inspect#as-json) of `lockctl --json`. They are stable, and new ones may be added.
-//! Errors are `{"error": …}`.
+//! A lock, a held lock and an entry of the audit have the [fields](lock_runtime::inspect#as-json) of `lockctl --json`. All fields
+//! are stable, and new ones may be added. Errors are `{"error": …}`.
 
 mod base;
 mod brief;

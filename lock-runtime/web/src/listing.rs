@@ -29,7 +29,7 @@ pub(crate) struct Wanted {
 impl Wanted {
     fn has(&self, lock: &ListedLock) -> bool {
         let is_by = |text: &String| lock.holder.label.contains(text);
-        self.holder.as_ref().is_none_or(is_by) && (!self.is_awaited || lock.waiters > 0)
+        self.holder.as_ref().is_none_or(is_by) && (!self.is_awaited || lock.waiter_count > 0)
     }
 
     /// Returns whether the filters select all locks.

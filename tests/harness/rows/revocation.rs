@@ -54,7 +54,7 @@ fn revoked_while_handed_off(round: &mut Round<'_>) {
         let pause = Duration::from_micros(round.any_number(turn, 600));
         wait_until("moment", PATIENCE, || asked.elapsed() >= pause);
         let revoked = revoke(round, seen);
-        assert!(!matches!(revoked, Revoked::NotHeld), "{revoked:?}");
+        assert!(!matches!(revoked, Revoked::NotHeld(_)), "{revoked:?}");
         let released = holder.line(PATIENCE).expect("an answer");
         let is_first = matches!(revoked, Revoked::Done(_));
         let is_told = is_first && released.starts_with("failed Lost ");
@@ -83,7 +83,7 @@ fn revoked_twice(round: &mut Round<'_>) {
     round.retire(holder);
     round.visit(&mut next);
     round.release(&mut next);
-    assert!(matches!(revoke(round, seen), Revoked::NotHeld));
+    assert!(matches!(revoke(round, seen), Revoked::NotHeld(_)));
 }
 
 /// The fence was evicted before.

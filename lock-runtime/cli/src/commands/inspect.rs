@@ -53,7 +53,7 @@ impl fmt::Display for Report<'_> {
         write!(f, "lock `{}` is {state}", escape(lock.key.as_str()))?;
         if let Some(votes) = lock.votes {
             write!(f, "\n  {votes}")?;
-            if votes.held > 0 && !lock.is_held() {
+            if votes.agreed > 0 && !lock.is_held() {
                 f.write_str(", and no caller has the lock without a majority")?;
             }
         }

@@ -35,26 +35,26 @@ impl fmt::Display for Line<'_> {
         let ListedLock {
             key,
             holder,
-            holders,
-            waiters,
+            holder_count,
+            waiter_count,
             ..
         } = self.0;
-        let key = escape(key.as_str()).to_string();
+        let key = escape(key.as_str());
         let token = holder
             .token
             .map_or_else(|| "-".to_owned(), |token| token.to_string());
         let [age, remaining] = [holder.age, holder.remaining].map(|it| Brief::of(it).to_string());
         write!(
             f,
-            "{key:<32} {token:>16} {age:>7} {remaining:>9} {waiters:>7}  "
+            "{key:<32} {token:>16} {age:>7} {remaining:>9} {waiter_count:>7}  "
         )?;
         match holder.label.as_str() {
             "" => write!(f, "({})", holder.kind)?,
             label => write!(f, "{}", escape(label))?,
         }
-        match holders {
+        match holder_count {
             0 | 1 => Ok(()),
-            holders => write!(f, " and {} more", holders - 1),
+            count => write!(f, " and {} more", count - 1),
         }
     }
 }
@@ -90,6 +90,6 @@ impl List {
         let is_held_for = |least: &Duration| holder.age.is_some_and(|age| age >= *least);
         self.holder.as_ref().is_none_or(is_by)
             && self.older.as_deref().is_none_or(is_held_for)
-            && (!self.waiting || lock.waiters > 0)
+            && (!self.waiting || lock.waiter_count > 0)
     }
 }

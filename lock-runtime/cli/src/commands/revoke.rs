@@ -6,47 +6,35 @@ use std::fmt;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use lock_runtime::LockClient;
-use lock_runtime::inspect::{
-    Holder, HolderKind, HolderRef, LockState, Receipt, Revocation, Revoked,
-};
+use lock_runtime::inspect::{Holder, HolderKind, HolderRef, LockState, Revocation, Revoked};
 use serde::Serialize;
 
 use super::inspect::Report;
 use crate::args::{Connection, Revoke};
 use crate::exit::{Exit, Failure};
-use crate::output::{Form, escape, print};
+use crate::output::{Form, escape, print, say};
 
 const WARNING: &str = "\
 The old holder may write until it notices. Only a resource that checks tokens is safe from these writes.";
 
-/// A revocation that was done.
+/// The outcome of a revocation.
 #[derive(Debug, Serialize)]
-#[serde(transparent)]
-struct Done<'a>(&'a Receipt);
-
-impl fmt::Display for Done<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let receipt = self.0;
-        receipt.fmt(f)?;
-        if !receipt.audited {
-            f.write_str(", and its outcome is missing from the audit")?;
-        }
-        Ok(())
-    }
-}
-
-/// A revocation that did nothing, since the lock has another holder.
-#[derive(Debug, Serialize)]
-struct Changed<'a> {
+struct Outcome<'a> {
     #[serde(flatten)]
     revoked: &'a Revoked,
     #[serde(skip)]
-    lock: &'a LockState,
+    asked: &'a Revoke,
 }
 
-impl fmt::Display for Changed<'_> {
+impl fmt::Display for Outcome<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Report(self.lock).fmt(f)
+        self.revoked.fmt(f)?;
+        match self.revoked {
+            Revoked::Done(receipt) if !receipt.audited && !self.asked.no_audit => {
+                f.write_str(", and its outcome is missing from the audit")
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -87,24 +75,22 @@ async fn one(
         }
     };
     let revoked = client.revoke(key, seen, revocation).await?;
-    tell(key, &revoked, form)
+    report(&revoked, revoke, form)
 }
 
-fn tell(key: &str, revoked: &Revoked, form: Form) -> Result<Exit, Failure> {
+/// Prints the outcome as JSON; or else the receipt or the lock. Complains if nothing was done.
+fn report(revoked: &Revoked, asked: &Revoke, form: Form) -> Result<Exit, Failure> {
+    match (form, revoked) {
+        (Form::Json, _) | (Form::Text, Revoked::Done(_)) => {
+            print(form, &Outcome { revoked, asked })?;
+        }
+        (Form::Text, Revoked::Changed(lock)) => say(&Report(lock))?,
+        (Form::Text, _) => {}
+    }
     match revoked {
-        Revoked::Done(receipt) => {
-            print(form, &Done(receipt))?;
-            Ok(Exit::DONE)
-        }
-        Revoked::Changed(lock) => {
-            print(form, &Changed { revoked, lock })?;
-            let message = format!("lock `{key}` has another holder by now, and nothing was done");
-            Err(Failure::new(Exit::CHANGED, message))
-        }
-        _ => Err(Failure::new(
-            Exit::NEGATIVE,
-            format!("lock `{key}` is free, and nothing was done"),
-        )),
+        Revoked::Done(_) => Ok(Exit::DONE),
+        Revoked::Changed(_) => Err(Failure::new(Exit::CHANGED, revoked.to_string())),
+        _ => Err(Failure::new(Exit::NEGATIVE, revoked.to_string())),
     }
 }
 

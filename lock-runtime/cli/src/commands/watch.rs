@@ -229,10 +229,7 @@ async fn revoked(client: &LockClient, operator: String, order: Order) -> Outcome
             let (holder, operation) = (Whom(&done.label), done.operation);
             format!("took `{key}` from {holder} (operation {operation})")
         }
-        Ok(Revoked::Changed(_)) => {
-            format!("`{key}` has another holder by now: nothing was done")
-        }
-        Ok(_) => format!("`{key}` is free: nothing was done"),
+        Ok(nothing_done) => nothing_done.to_string(),
         Err(error) => error.to_string(),
     })
 }

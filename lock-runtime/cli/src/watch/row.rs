@@ -22,7 +22,7 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) fn of(lock: ListedLock) -> Row {
-        Row::with(&lock.key, lock.holder, lock.holders, lock.waiters)
+        Row::with(&lock.key, lock.holder, lock.holder_count, lock.waiter_count)
     }
 
     /// The row of a lock; `None` if it is free.

@@ -33,6 +33,16 @@ async fn revocation_without_audit_writes_no_line_and_prints_json() {
         let length: usize = ask(&mut server.connection(), &["XLEN", "{lock:}:audit"]);
         assert_eq!(length, lines);
     }
+    // The operator asked for none: that it is missing is not news.
+    let guard = service.lock("import").acquire().await.unwrap();
+    let token = guard.fencing_token().await.unwrap().to_string();
+    let revoke = ["revoke", "import", "--yes", "--no-audit", "--reason", "x"];
+    let output = done(&server, &[&revoke[..], &["--token", &token]].concat());
+    let said = text(&output.stdout);
+    assert!(
+        said.starts_with("took lock ") && !said.contains("audit"),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -164,6 +174,14 @@ async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     assert_eq!(outcomes("b"), ["intended", "failed"]);
     assert!(outcomes("e").is_empty());
 
+    let (code, lines, _) = run(&["--yes", "--json"]);
+    let line: Value = serde_json::from_str(&lines[0]).unwrap();
+    assert_eq!(
+        (code, &line["key"], &line["outcome"]),
+        (Some(4), &"b".into(), &"failed".into())
+    );
+    assert!(line["error"].is_string(), "{line}");
+
     // The queue is repaired, and the remaining lock is taken with JSON output.
     ask::<()>(connection, &["DEL", "{lock:b}:w"]);
     let (code, lines, _) = run(&["--yes", "--json"]);
@@ -197,8 +215,5 @@ fn holder_without_a_label_is_described_in_words() {
     let took = "took lock `import` from a holder without a label: it is free (operation ";
     assert!(said.starts_with(took), "{said}");
     let said = text(&done(&server, &["audit"]).stdout);
-    assert!(
-        said.contains("`import` - of a holder without a label, by "),
-        "{said}"
-    );
+    assert!(said.contains(" revoke `import`, by "), "{said}");
 }

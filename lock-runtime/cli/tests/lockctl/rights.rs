@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use harness::{
     CLUSTER_RIGHTS, KEY, OPERATOR_RIGHTS, QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS, REPLICA_RIGHTS,
-    RIGHTS, RedisServer, Rights, VIEWER_RIGHTS, ask,
+    RIGHTS, RedisQuorum, RedisServer, Rights, VIEWER_RIGHTS, ask,
 };
 use lock_runtime::{LockClient, LockRecord};
 use serde_json::Value;
@@ -147,6 +147,27 @@ fn missing_right_is_named() {
             );
             assert_eq!(output.status.code(), Some(1), "{role}");
         }
+    }
+}
+
+/// The user may not ask for its rights, so the doctor tries to read.
+#[test]
+fn missing_right_on_all_nodes_of_a_quorum_is_noticed() {
+    let quorum = RedisQuorum::start();
+    let rights = [VIEWER_RIGHTS, OPERATOR_RIGHTS, QUORUM_VIEWER_RIGHTS].concat();
+    for (missing, verdict) in [("", "ok"), ("+xrange", "fail"), ("+scan", "fail")] {
+        let rights = rights.iter().copied().filter(|right| *right != missing);
+        let rights: Vec<&str> = rights.collect();
+        for node in &quorum.nodes {
+            user(node, &rights);
+        }
+        let url = quorum.url().replacen("://", "://app:s3cret@", 1);
+        let (said, _) = told(&quorum.nodes[0], &url);
+        assert_eq!(
+            of(&said, "rights")["verdict"],
+            verdict,
+            "{missing}: {said:?}"
+        );
     }
 }
 

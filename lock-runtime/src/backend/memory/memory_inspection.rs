@@ -48,8 +48,13 @@ impl Memory {
         states.filter(LockState::is_held).collect()
     }
 
-    pub(crate) fn revoke_seen(&self, key: &LockKey, seen: HolderRef, by: RevokedBy) -> RevokeReply {
-        let Some(token) = seen.token() else {
+    pub(crate) fn revoke_holder(
+        &self,
+        key: &LockKey,
+        reference: HolderRef,
+        by: RevokedBy,
+    ) -> RevokeReply {
+        let Some(token) = reference.token() else {
             return RevokeReply::Changed;
         };
         let now = Clock::Tokio.now();
@@ -70,7 +75,7 @@ impl Memory {
             lease.lose(reason);
         }
         match handed_off {
-            true => RevokeReply::HandedOn(None),
+            true => RevokeReply::HandedOff(None),
             false => RevokeReply::Freed(None),
         }
     }
@@ -97,7 +102,7 @@ impl Memory {
                 token: lease.known_token(),
                 age: lease.now().since(since),
                 remaining: lease.remaining(),
-                callers: waiting,
+                waiting_callers: waiting,
             });
             // A lease that holds several locks is listed once for each of them.
             if !lease.keys.is_one() {

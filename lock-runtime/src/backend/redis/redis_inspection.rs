@@ -77,12 +77,12 @@ impl RedisWire {
             Records::Redisson(redisson) => return redisson.revoke(names, order).await,
         };
         // Another program's record is compared byte by byte, but the operator has only its hash.
-        let snapshot = match order.seen {
+        let snapshot = match order.reference {
             HolderRef::Token(_) => None,
             HolderRef::Record(_) => Some(self.snapshot(names).await?),
         };
         let record = snapshot.map(|snapshot| snapshot.record).unwrap_or_default();
-        let Some(compared) = Compared::of(order.seen, &record) else {
+        let Some(compared) = Compared::of(order.reference, &record) else {
             return Ok(match record.is_absent() {
                 true => RevokeReply::NotHeld,
                 false => RevokeReply::Changed,

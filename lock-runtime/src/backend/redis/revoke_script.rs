@@ -23,8 +23,8 @@ pub(super) enum Compared<'a> {
 impl<'a> Compared<'a> {
     /// Returns what to compare. `None` if this cannot be the record that the operator saw. A token is compared only by
     /// the script.
-    pub(super) fn of(seen: HolderRef, record: &'a StringRecord) -> Option<Compared<'a>> {
-        match seen {
+    pub(super) fn of(reference: HolderRef, record: &'a StringRecord) -> Option<Compared<'a>> {
+        match reference {
             HolderRef::Token(token) => Some(Compared::Token(token)),
             HolderRef::Record(hash) => {
                 let Held::Alone(holder) = record.held() else {
@@ -32,8 +32,8 @@ impl<'a> Compared<'a> {
                 };
                 let value = record.value.as_deref()?;
                 if holder.kind == HolderKind::Foreign {
-                    let is_seen = hash == record.hash();
-                    return is_seen.then_some(Compared::Whole(value, record.length));
+                    let is_same = hash == record.hash();
+                    return is_same.then_some(Compared::Whole(value, record.length));
                 }
                 // The same owner may have asked for a token since.
                 let owner = record.owner().filter(|_| holder.hash == Some(hash));
@@ -63,7 +63,7 @@ impl<'a> Compared<'a> {
 pub(super) fn parse(answer: &Value) -> Result<RevokeReply, WireError> {
     match answer {
         Value::Int(1) => Ok(RevokeReply::Freed(None)),
-        Value::Int(2) => Ok(RevokeReply::HandedOn(None)),
+        Value::Int(2) => Ok(RevokeReply::HandedOff(None)),
         Value::Int(0) => Ok(RevokeReply::NotHeld),
         Value::Int(-1) => Ok(RevokeReply::Changed),
         _ => Err(unknown_answer("revoke")),

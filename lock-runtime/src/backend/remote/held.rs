@@ -29,7 +29,7 @@ impl Remote {
                     token: lease.known_token(),
                     age: now.since(entry.holding.granted_at()),
                     remaining: lease.remaining(),
-                    callers: 0,
+                    waiting_callers: 0,
                 });
             }
         }
@@ -37,7 +37,7 @@ impl Remote {
         let local = self.queues();
         for (held, (lock, mode)) in held.iter_mut().zip(queues) {
             if mode.share().is_none() {
-                held.callers = local.waiting(&lock);
+                held.waiting_callers = local.waiting(&lock);
             }
         }
         held

@@ -107,7 +107,7 @@ pub(crate) struct Position {
 /// Takes a lock from its holder.
 #[derive(Clone, Debug)]
 pub(crate) struct RevokeOrder {
-    pub(crate) seen: HolderRef,
+    pub(crate) reference: HolderRef,
     /// The message to the holder: operation, operator and reason, as in [`Notice`](super::notice::Notice).
     pub(crate) notice: String,
 }
@@ -116,7 +116,7 @@ pub(crate) struct RevokeOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RevokeReply {
     Freed(Option<usize>),
-    HandedOn(Option<usize>),
+    HandedOff(Option<usize>),
     Changed,
     NotHeld,
 }

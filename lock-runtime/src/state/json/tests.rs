@@ -62,23 +62,31 @@ fn lock_has_its_holders_and_waiters() {
     state.votes = Some(Votes {
         nodes: 3,
         answered: 2,
-        held: 1,
+        agreed: 1,
     });
-    expected["votes"] = json!({ "nodes": 3, "answered": 2, "held": 1 });
+    expected["votes"] = json!({ "nodes": 3, "answered": 2, "agreed": 1 });
     assert_eq!(of(&state), expected);
 }
 
 #[test]
 fn listed_lock_has_the_fields_of_its_holder() {
-    let lock = ListedLock::of(state()).unwrap();
+    let mut lock = ListedLock::of(state()).unwrap();
     let mut expected = of(&lock.holder);
     for (field, value) in [
         ("key", json!("order:42")),
-        ("holders", json!(3)),
-        ("waiters", json!(5)),
+        ("holder_count", json!(3)),
+        ("waiter_count", json!(5)),
     ] {
         expected[field] = value;
     }
+    assert_eq!(of(&lock), expected);
+    let votes = Votes {
+        nodes: 3,
+        answered: 2,
+        agreed: 1,
+    };
+    lock.votes = Some(votes);
+    expected["votes"] = of(votes);
     assert_eq!(of(&lock), expected);
 }
 
@@ -103,10 +111,10 @@ fn lock_of_this_process_has_its_function_and_callers() {
         token: None,
         age: Duration::from_secs(1),
         remaining: Duration::MAX,
-        callers: 2,
+        waiting_callers: 2,
     };
     let expected = json!({
-        "keys": ["a", "b\n"], "function": "ship", "token": null, "age_ms": 1000, "remaining_ms": u64::MAX, "callers": 2,
+        "keys": ["a", "b\n"], "function": "ship", "token": null, "age_ms": 1000, "remaining_ms": u64::MAX, "waiting_callers": 2,
     });
     assert_eq!(of(held), expected);
 }
@@ -137,6 +145,7 @@ fn entry_of_the_audit_has_the_error_of_an_action_that_failed() {
     expected["outcome"] = json!("failed");
     expected["error"] = json!("the server is gone");
     assert_eq!(of(&entry), expected);
+    assert_eq!(of(&entry.outcome), "failed");
 }
 
 #[test]
@@ -158,9 +167,15 @@ fn revocation_has_one_word_for_each_outcome() {
     expected["outcome"] = json!("handed_off");
     expected["nodes"] = json!(2);
     assert_eq!(of(Revoked::Done(receipt)), expected);
-    let changed = json!({ "outcome": "changed", "lock": of(state()) });
+    let changed = json!({ "key": "order:42", "outcome": "changed", "lock": of(state()) });
     assert_eq!(of(Revoked::Changed(Box::new(state()))), changed);
-    assert_eq!(of(Revoked::NotHeld), json!({ "outcome": "not_held" }));
+    let not_held = json!({ "key": "import", "outcome": "not_held" });
+    assert_eq!(of(Revoked::NotHeld(LockKey::from("import"))), not_held);
+}
+
+#[test]
+fn kind_is_one_word() {
+    assert_eq!(of(HolderKind::OtherType), "other_type");
 }
 
 #[test]

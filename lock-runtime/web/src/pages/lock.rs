@@ -79,7 +79,7 @@ fn is_unknown(lock: &LockState) -> bool {
 fn vote(votes: Votes, is_held: bool) -> Markup {
     html! {
         (votes)
-        @if votes.held > 0 && !is_held { ", and no caller has the lock without a majority" }
+        @if votes.agreed > 0 && !is_held { ", and no caller has the lock without a majority" }
         "."
     }
 }

@@ -92,8 +92,8 @@ fn table(base: &Base, locks: &[ListedLock]) -> Markup {
                         td.label data-name="Holder" { (holder(lock)) }
                         td.number.quiet[lock.holder.age.is_none()] data-name="Age" { (brief(lock.holder.age)) }
                         td.number data-name="Left" { (remaining(lock.holder.remaining)) }
-                        td.number.quiet[lock.waiters == 0] data-name="Waiters" {
-                            @if lock.waiters > 0 { strong { (lock.waiters) } } @else { span.none { "0" } }
+                        td.number.quiet[lock.waiter_count == 0] data-name="Waiters" {
+                            @if lock.waiter_count > 0 { strong { (lock.waiter_count) } } @else { span.none { "0" } }
                         }
                         td.number.quiet[lock.holder.token.is_none()] data-name="Token" {
                             @if let Some(token) = lock.holder.token { (token) } @else { span.none { "–" } }
@@ -108,7 +108,7 @@ fn table(base: &Base, locks: &[ListedLock]) -> Markup {
 fn holder(lock: &ListedLock) -> Markup {
     html! {
         span {
-            (badge(lock.holder.kind, lock.holders)) " "
+            (badge(lock.holder.kind, lock.holder_count)) " "
             @if lock.holder.label.is_empty() { span.none { "no label" } } @else { (Plain(&lock.holder.label)) }
         }
     }

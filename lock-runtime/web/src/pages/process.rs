@@ -40,7 +40,7 @@ pub(crate) fn page(base: &Base, report: &ProcessReport) -> Html<String> {
                             }
                             td.number data-name="Held for" { (Brief(held.age)) }
                             td.number data-name="Left" { (Brief(held.remaining)) }
-                            td.number data-name="Callers in line" { (held.callers) }
+                            td.number data-name="Callers in line" { (held.waiting_callers) }
                             td.number.quiet[held.token.is_none()] data-name="Token" {
                                 @if let Some(token) = held.token { (token) } @else { span.none { "–" } }
                             }

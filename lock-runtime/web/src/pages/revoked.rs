@@ -16,8 +16,8 @@ pub(crate) fn page(base: &Base, receipt: &Receipt) -> Html<String> {
         p {
             "The lock was taken from "
             @if receipt.label.is_empty() { "its holder" } @else { strong { (Plain(&receipt.label)) } }
+            @if let Some(nodes) = receipt.nodes { " on " (nodes) " nodes" }
             @if receipt.handed_off { ". A waiter has it now." } @else { ". It is free." }
-            @if let Some(nodes) = receipt.nodes { " That was done on " (nodes) " nodes." }
         }
         p.warning { "The old holder may write until it notices." }
         @if !receipt.audited {

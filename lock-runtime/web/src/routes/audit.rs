@@ -18,14 +18,14 @@ use crate::failure::Failure;
 use crate::pages;
 use crate::site::Site;
 
-/// How many of the newest lines are shown. An operation has two.
+/// How many of the newest entries are shown. An operation has two.
 const SHOWN: usize = 200;
 
-/// The audit, the newest line first.
+/// The audit, the newest entry first.
 #[derive(Debug, Serialize)]
 pub(crate) struct AuditReport {
-    pub(crate) lines: Vec<AuditEntry>,
-    /// Whether older lines are left out.
+    pub(crate) entries: Vec<AuditEntry>,
+    /// Whether older entries are left out.
     pub(crate) more: bool,
 }
 
@@ -35,18 +35,18 @@ struct Asked {
     key: Option<String>,
 }
 
-/// Reads the newest lines. Servers keep about the last 10 000, which are read in pages.
+/// Reads the newest entries. Servers keep about the last 10 000, which are read in pages.
 async fn read(client: &LockClient, key: Option<&str>) -> Result<AuditReport, LockError> {
     let mut audit = client.audit();
     if let Some(key) = key {
         audit = audit.key(key);
     }
-    // By time, since each node of a quorum has lines of its own. The number orders lines with the same time.
+    // By time, since each node of a quorum has entries of its own. The number orders entries with the same time.
     let mut newest: BTreeMap<(SystemTime, usize), AuditEntry> = BTreeMap::new();
     let mut read = 0;
-    while let Some(lines) = audit.next_page().await? {
-        for line in lines {
-            newest.insert((line.at, read), line);
+    while let Some(page) = audit.next_page().await? {
+        for entry in page {
+            newest.insert((entry.at, read), entry);
             read += 1;
             if newest.len() > SHOWN {
                 newest.pop_first();
@@ -54,7 +54,7 @@ async fn read(client: &LockClient, key: Option<&str>) -> Result<AuditReport, Loc
         }
     }
     Ok(AuditReport {
-        lines: newest.into_values().rev().collect(),
+        entries: newest.into_values().rev().collect(),
         more: read > SHOWN,
     })
 }

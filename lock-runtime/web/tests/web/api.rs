@@ -25,11 +25,11 @@ async fn json_has_what_the_pages_show() {
     let line = &json["locks"][0];
     assert_eq!(line["key"], "order:42");
     assert_eq!(
-        (&line["token"], &line["waiters"]),
+        (&line["token"], &line["waiter_count"]),
         (&token.into(), &1.into())
     );
     assert_eq!(
-        (&line["kind"], &line["holders"]),
+        (&line["kind"], &line["holder_count"]),
         (&"exclusive".into(), &1.into())
     );
     assert!(line["remaining_ms"].as_u64().unwrap() > 0, "{line}");
@@ -75,7 +75,7 @@ async fn audit_is_shown_from_its_newest_line_on() {
     }
     let service = service(lock_web::router(operator));
     let outcomes = |json: &serde_json::Value| -> Vec<(String, String)> {
-        let lines = json["lines"].as_array().unwrap().iter();
+        let lines = json["entries"].as_array().unwrap().iter();
         let text = |line: &serde_json::Value, field| line[field].as_str().unwrap().to_owned();
         lines
             .map(|line| (text(line, "key"), text(line, "outcome")))
@@ -100,7 +100,7 @@ async fn audit_is_shown_from_its_newest_line_on() {
         [("import", "freed"), ("import", "intended")].map(owned)
     );
     assert_eq!(
-        (&json["lines"][0]["by"], &json["lines"][0]["action"]),
+        (&json["entries"][0]["by"], &json["entries"][0]["action"]),
         (&"ann@ops-1".into(), &"revoke".into())
     );
 
@@ -124,7 +124,7 @@ async fn audit_is_bounded() {
     );
     let service = service(lock_web::router(client(server.url())));
     let json = get(&service, "/locks/api/audit").await.json();
-    let lines = json["lines"].as_array().unwrap();
+    let lines = json["entries"].as_array().unwrap();
     assert_eq!((lines.len(), &json["more"]), (200, &true.into()));
     assert_eq!(
         (&lines[0]["key"], &lines[199]["key"]),

@@ -189,6 +189,31 @@ async fn text_from_elsewhere_is_never_markup() {
     waiting.abort();
 }
 
+/// Right-to-left letters would reorder the row, although they are printable.
+#[tokio::test]
+async fn text_of_the_audit_keeps_to_its_place() {
+    let server = RedisServer::start();
+    for outcome in ["\u{5d0}\u{1b}", "failed: \u{5d0}\u{1b}"] {
+        let entry = [
+            "XADD",
+            "{lock:}:audit",
+            "*",
+            "key",
+            "order:42",
+            "action",
+            "\u{5d1}<b>",
+            "outcome",
+            outcome,
+        ];
+        let _: String = ask(&mut server.connection(), &entry);
+    }
+    let service = service(lock_web::router(client(server.url())));
+    let page = get(&service, "/locks/audit").await;
+    let outcome = "<bdi>\u{5d0}<i class=\"escape\">\\u{1b}</i></bdi></strong>";
+    page.has(&format!("<bdi>\u{5d1}&lt;b&gt;</bdi>: <strong>{outcome}"));
+    page.has(&format!("<strong>failed: {outcome}"));
+}
+
 #[tokio::test]
 async fn permissions_of_a_viewer_are_enough_for_the_pages() {
     let server = RedisServer::start();

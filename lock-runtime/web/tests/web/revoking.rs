@@ -182,7 +182,7 @@ async fn waiter_gets_the_lock_that_is_revoked() {
     page.has("handed off to a waiter");
     page.has_not("handed_off");
     let json = get(&service, "/locks/api/audit").await.json();
-    assert_eq!(json["lines"][0]["outcome"], "handed_off");
+    assert_eq!(json["entries"][0]["outcome"], "handed_off");
 }
 
 #[tokio::test]

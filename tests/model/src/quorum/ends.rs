@@ -75,7 +75,7 @@ impl World {
 pub(super) fn event_of(answer: Answer) -> Event {
     Event::Answered(match answer {
         Answer::Freed => EndReply::Freed,
-        Answer::HandedOn => EndReply::HandedOff,
+        Answer::HandedOff => EndReply::HandedOff,
         Answer::Left => EndReply::LeftQueue,
         _ => EndReply::NotOurs,
     })

@@ -90,7 +90,7 @@ pub enum Answer {
     /// `release`: an owner queues, and the script changed nothing.
     Contended,
     /// `end`: K is the claim of the next owner.
-    HandedOn,
+    HandedOff,
     /// `end`: the owner left the queue.
     Left,
     /// `end`: the owner neither had K nor queued.
@@ -260,7 +260,7 @@ impl Script<'_> {
         match self.records.queue.first().copied() {
             Some(first) if self.left() == 0 => {
                 self.claim(first.owner, self.accepted(Proposal::Guess(proposal)));
-                Answer::HandedOn
+                Answer::HandedOff
             }
             // A node that does not vote grants nothing.
             _ => Answer::Freed,

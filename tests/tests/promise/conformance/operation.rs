@@ -262,7 +262,7 @@ pub(crate) async fn lock_of_another_holder_or_of_none_is_not_revoked(store: Stor
     guard.release().await.unwrap();
     let refused = operator.revoke(KEY, before, revocation()).await;
     let refused = refused.unwrap();
-    assert!(matches!(refused, Revoked::NotHeld), "{refused:?}");
+    assert!(matches!(refused, Revoked::NotHeld(_)), "{refused:?}");
     let entries = all_entries(operator.audit()).await;
     assert!(entries.is_empty(), "nothing was intended: {entries:?}");
 }

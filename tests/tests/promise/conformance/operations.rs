@@ -20,7 +20,7 @@ pub(crate) async fn readers_are_shown_and_revoked_together(store: Store) {
         assert_eq!(holder.token, Some(token_of(&readers[0]).await));
     }
     let listed = all_locks(operator.locks()).await.unwrap();
-    assert_eq!(listed[0].holders, 2, "{listed:?}");
+    assert_eq!(listed[0].holder_count, 2, "{listed:?}");
 
     let writer = tokio::spawn(client.lock(KEY).write().ttl(STEADY).wait(LONG).acquire());
     sees_waiters(&operator, KEY, 1).await;

@@ -76,7 +76,7 @@ async fn first_waiters_of_many_are_shown_in_their_order() {
         (SHOWN, 1_001 - SHOWN)
     );
     let listed = all_locks(operator.locks()).await.unwrap();
-    assert_eq!(listed[0].waiters, 1_001, "{:?}", listed[0]);
+    assert_eq!(listed[0].waiter_count, 1_001, "{:?}", listed[0]);
     waiting.abort();
     drop(guard);
 }
@@ -95,7 +95,7 @@ async fn first_readers_of_many_are_shown_and_all_are_revoked() {
         let token = state.holders[0].token;
         assert!(token.is_some() && token == state.last_token, "{state:?}");
         let listed = all_locks(operator.locks()).await.unwrap();
-        assert_eq!(listed[0].holders, count);
+        assert_eq!(listed[0].holder_count, count);
         revoke(&operator).await;
         assert!(!operator.inspect(KEY).await.unwrap().is_held());
         let guard = harness::hold(&operator).await;

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use harness::{
-    KEY, LOCK, LONG, Mode, OPERATION, RedisQuorum, RedisServer, all_entries, all_locks, ask,
-    client_without_turns, eventually, exists, failed, ms, patient, revocation, revoke, soon,
-    token_of,
+    KEY, LOCK, LONG, Mode, OPERATION, QUORUM_VIEWER_RIGHTS, RedisQuorum, RedisServer,
+    VIEWER_RIGHTS, all_entries, all_locks, ask, client_without_turns, eventually, exists, failed,
+    ms, patient, revocation, revoke, soon, token_of,
 };
 use lock_runtime::inspect::{AuditOutcome, HolderKind, HolderRef, ListedLock};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
@@ -89,7 +89,7 @@ async fn lock_is_seen_and_revoked_while_a_node_is_away() {
         operator.ping().await.unwrap();
         let state = operator.inspect(KEY).await.unwrap();
         let votes = state.votes.unwrap();
-        assert_eq!((votes.nodes, votes.answered, votes.held), (3, 2, 2));
+        assert_eq!((votes.nodes, votes.answered, votes.agreed), (3, 2, 2));
         // If two nodes have different tokens, either may be one that the holder does not know.
         assert!(state.holders[0].token.is_some(), "{state:?}");
         let listed = list(&operator).await.unwrap();
@@ -121,6 +121,44 @@ async fn entries_without_an_id_are_all_shown() {
     assert_eq!(keys, ["a", "b", "c"]);
 }
 
+/// One node has both outcomes, and the other one only the first.
+#[tokio::test]
+async fn outcomes_of_one_operation_are_each_shown_once() {
+    let quorum = RedisQuorum::start();
+    let operator = client_without_turns(quorum.url());
+    let mut nodes = connections(&quorum);
+    for (node, outcome) in [(0, "freed"), (0, "verified"), (1, "freed")] {
+        let id = ["XADD", "{lock:}:audit", "*", "operation", OPERATION];
+        let _: String = ask(&mut nodes[node], &[&id[..], &["outcome", outcome]].concat());
+    }
+    let entries = all_entries(operator.audit()).await;
+    let outcomes: Vec<_> = entries.iter().map(|entry| entry.outcome.as_str()).collect();
+    assert_eq!(outcomes, ["freed", "verified"]);
+}
+
+#[tokio::test]
+async fn reader_that_all_nodes_refuse_is_refused_at_the_first_page() {
+    for missing in ["+scan", "+xrange"] {
+        let quorum = RedisQuorum::start();
+        let user = ["ACL", "SETUSER", "app", "reset", "on", ">s3cret"];
+        let mut words = [&user[..], VIEWER_RIGHTS, QUORUM_VIEWER_RIGHTS].concat();
+        words.retain(|right| *right != missing);
+        for node in &mut connections(&quorum) {
+            ask::<()>(node, &words);
+        }
+        let reader = quorum.url().replacen("://", "://app:s3cret@", 1);
+        let reader = client_without_turns(reader);
+        let locks = reader.locks().next_page().await.map(drop);
+        let audit = reader.audit().next_page().await.map(drop);
+        let (refused, read) = match missing {
+            "+scan" => (locks, audit),
+            _ => (audit, locks),
+        };
+        failed(refused, LockErrorKind::Rejected);
+        read.unwrap();
+    }
+}
+
 /// Two of three nodes have a lock, and one of them answers the operator late, or not at all.
 #[tokio::test]
 async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
@@ -148,6 +186,8 @@ async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     );
     let listed = list(&of_silent).await.unwrap();
     assert_eq!(listed.len(), 1, "a holder is not missed: {listed:?}");
+    let votes = listed[0].votes.unwrap();
+    assert_eq!((votes.nodes, votes.answered, votes.agreed), (3, 2, 1));
 
     // Slower than the others, and soon enough. The client has not given its connection up; otherwise it would reconnect
     // over the slow route first.
@@ -171,7 +211,7 @@ async fn foreign_lock_on_a_majority_is_held_and_revoked_by_its_hash() {
     set(2, "another", "60000");
     let state = operator.inspect(KEY).await.unwrap();
     assert!(!state.is_held(), "{state:?}");
-    assert_eq!(state.votes.unwrap().held, 1);
+    assert_eq!(state.votes.unwrap().agreed, 1);
     assert!(list(&operator).await.unwrap().is_empty());
     set(1, "random", "30000");
     let state = operator.inspect(KEY).await.unwrap();

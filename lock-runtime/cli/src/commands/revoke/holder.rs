@@ -7,33 +7,34 @@ use lock_runtime::LockClient;
 use lock_runtime::inspect::{ListedLock, Revocation, Revoked};
 use serde::Serialize;
 
-use super::{Done, is_attended, is_shared, is_typed};
+use super::{Outcome, is_attended, is_shared, is_typed};
 use crate::args::{Revoke, SHARED};
 use crate::commands::list::Line;
 use crate::connection::PAGE;
 use crate::exit::{Exit, Failure};
 use crate::output::{Form, complain, escape, print};
 
-/// A lock that was not taken, or is no longer the holder's.
+/// A lock whose revocation failed.
 #[derive(Debug, Serialize)]
-struct Left<'a> {
+struct Failed<'a> {
     key: &'a str,
     outcome: &'static str,
-    #[serde(skip_serializing_if = "String::is_empty")]
     error: String,
 }
 
-impl fmt::Display for Left<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = escape(self.key);
-        match self.outcome {
-            "not_held" => write!(f, "lock `{key}` is free by now"),
-            "changed" => write!(
-                f,
-                "lock `{key}` has another holder by now, and nothing was done"
-            ),
-            _ => write!(f, "lock `{key}`: {}", escape(&self.error)),
+impl Failed<'_> {
+    fn new(key: &str, error: String) -> Failed<'_> {
+        Failed {
+            key,
+            outcome: "failed",
+            error,
         }
+    }
+}
+
+impl fmt::Display for Failed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "lock `{}`: {}", escape(self.key), escape(&self.error))
     }
 }
 
@@ -61,7 +62,7 @@ pub(super) async fn all(
     }
     let (mut failed, mut exit) = (0, Exit::DONE);
     for lock in &locks {
-        let code = take(client, lock, revocation, form).await?;
+        let code = take(client, lock, revoke, revocation, form).await?;
         if code != Exit::DONE {
             failed += 1;
             exit = if exit == Exit::DONE { code } else { exit };
@@ -119,7 +120,7 @@ fn is_meant(
         }
         if locks
             .iter()
-            .any(|lock| is_shared(&lock.holder, lock.holders))
+            .any(|lock| is_shared(&lock.holder, lock.holder_count))
         {
             writeln!(out, "All holders of a shared lock lose it.")?;
         }
@@ -138,36 +139,29 @@ fn is_meant(
 async fn take(
     client: &LockClient,
     lock: &ListedLock,
+    asked: &Revoke,
     revocation: &Revocation,
     form: Form,
 ) -> Result<Exit, Failure> {
     let key = lock.key.as_str();
-    let left = |outcome, error| Left {
-        key,
-        outcome,
-        error,
-    };
     let Some(seen) = lock.holder.reference else {
         let error = "its record cannot be revoked".to_owned();
-        print(form, &left("failed", error))?;
+        print(form, &Failed::new(key, error))?;
         return Ok(Exit::NEGATIVE);
     };
     match client.revoke(key, seen, revocation.clone()).await {
-        Ok(Revoked::Done(receipt)) => {
-            print(form, &Done(&receipt))?;
-            Ok(Exit::DONE)
-        }
-        Ok(Revoked::Changed(_)) => {
-            print(form, &left("changed", String::new()))?;
-            Ok(Exit::CHANGED)
-        }
-        Ok(_) => {
-            print(form, &left("not_held", String::new()))?;
-            Ok(Exit::DONE)
+        Ok(revoked) => {
+            let revoked = &revoked;
+            print(form, &Outcome { revoked, asked })?;
+            // A lock that the holder has released by now is no failure.
+            match revoked {
+                Revoked::Changed(_) => Ok(Exit::CHANGED),
+                _ => Ok(Exit::DONE),
+            }
         }
         Err(error) => {
             let failure = Failure::from(error);
-            print(form, &left("failed", failure.to_string()))?;
+            print(form, &Failed::new(key, failure.to_string()))?;
             Ok(failure.exit())
         }
     }

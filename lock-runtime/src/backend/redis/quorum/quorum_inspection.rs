@@ -21,7 +21,7 @@ use crate::backend::wire::inspection::{
 };
 use crate::key::{LockKey, OneOrMore, RecordNames};
 use crate::lease::fencing_token::FencingToken;
-use crate::state::{AuditOutcome, LockState, Votes, Waiter};
+use crate::state::{LockState, Votes, Waiter};
 
 impl QuorumNodes {
     /// Reads the records of a lock, and elects the owner with most nodes. Its `votes` show whether it has a majority.
@@ -158,41 +158,43 @@ impl QuorumNodes {
 }
 
 impl QuorumWire {
-    /// Returns the locks on the next node, and where the listing continues. A node that does not answer is skipped, as
-    /// long as the others are a majority: they have every lock that a majority has.
+    /// Returns the locks on the next node that answers, and where the listing continues. The others have every lock that
+    /// a majority has.
     async fn found(
         &self,
         listing: &Listing,
         cursor: &mut Cursor,
     ) -> Result<Option<(usize, Vec<Found>, Option<Position>)>, WireError> {
         let nodes = &self.nodes;
-        let Some(node) = nodes.next_to_read(cursor) else {
-            return Ok(None);
-        };
-        let until = nodes.until();
-        match scan::next(nodes.node(node), listing, &cursor.position, until).await {
-            Ok((found, after)) => Ok(Some((node, found, after))),
-            Err(error) => {
-                let error = error.into_wire();
-                let tolerated = nodes.len() - nodes.majority();
-                if cursor.away.len() >= tolerated {
-                    if let WireError::Refused(detail) = error {
-                        let name = &nodes.health(node).name;
-                        return Err(WireError::refused(format!("{name}: {detail}")));
-                    }
-                    let before = cursor.away.iter();
-                    let mut reasons: Vec<_> = before
-                        .map(|&node| (node, Reason::Failed("it failed before".to_owned())))
-                        .collect();
-                    reasons.push((node, Reason::of(&error)));
-                    reasons.sort_unstable_by_key(|(node, _)| *node);
-                    return Err(nodes.too_few(&reasons));
-                }
-                cursor.away.push(node);
-                QuorumNodes::is_read(cursor);
-                Ok(None)
+        while let Some(node) = nodes.next_to_read(cursor) {
+            let until = nodes.until();
+            match scan::next(nodes.node(node), listing, &cursor.position, until).await {
+                Ok((found, after)) => return Ok(Some((node, found, after))),
+                Err(error) => self.skip(node, cursor, error.into_wire())?,
             }
         }
+        Ok(None)
+    }
+
+    /// Skips a node that failed, as long as the others are a majority.
+    fn skip(&self, node: usize, cursor: &mut Cursor, error: WireError) -> Result<(), WireError> {
+        let nodes = &self.nodes;
+        if cursor.away.len() < nodes.len() - nodes.majority() {
+            cursor.away.push(node);
+            QuorumNodes::is_read(cursor);
+            return Ok(());
+        }
+        if let WireError::Refused(detail) = error {
+            let name = &nodes.health(node).name;
+            return Err(WireError::refused(format!("{name}: {detail}")));
+        }
+        let before = cursor.away.iter();
+        let mut reasons: Vec<_> = before
+            .map(|&node| (node, Reason::Failed("it failed before".to_owned())))
+            .collect();
+        reasons.push((node, Reason::of(&error)));
+        reasons.sort_unstable_by_key(|(node, _)| *node);
+        Err(nodes.too_few(&reasons))
     }
 }
 
@@ -298,8 +300,8 @@ impl QuorumWire {
             return Ok(RevokeReply::NotHeld);
         };
         let holder = elected.holder(nodes.majority());
-        let is_seen = holder.is_some_and(|holder| holder.is(order.seen));
-        if !is_seen {
+        let is_meant = holder.is_some_and(|holder| holder.is(order.reference));
+        if !is_meant {
             return Ok(RevokeReply::Changed);
         }
         // The next owner gets one token on all nodes, higher than any token that they know.
@@ -311,17 +313,18 @@ impl QuorumWire {
         let revoking = (0..nodes.len())
             .map(|node| nodes.revoke_at(node, &names, &elected, above, &order.notice));
         let revoked = nodes.heard(revoking).await?;
-        let taken =
-            |reply: &RevokeReply| matches!(reply, RevokeReply::Freed(_) | RevokeReply::HandedOn(_));
+        let taken = |reply: &RevokeReply| {
+            matches!(reply, RevokeReply::Freed(_) | RevokeReply::HandedOff(_))
+        };
         let count = revoked.iter().filter(|(_, reply)| taken(reply)).count();
         let handed_off = revoked
             .iter()
-            .any(|(_, reply)| matches!(reply, RevokeReply::HandedOn(_)));
+            .any(|(_, reply)| matches!(reply, RevokeReply::HandedOff(_)));
         // None of the nodes that answered still has this owner, so it has at most a minority. The nodes that had it
         // notify the owner. If these are few, the owner asks all nodes.
         Ok(match (count, handed_off) {
             (0, _) => RevokeReply::Changed,
-            (_, true) => RevokeReply::HandedOn(Some(count)),
+            (_, true) => RevokeReply::HandedOff(Some(count)),
             (_, false) => RevokeReply::Freed(Some(count)),
         })
     }
@@ -361,31 +364,33 @@ impl QuorumWire {
         cursor: &mut Cursor,
     ) -> Result<Vec<Line>, WireError> {
         let nodes = &self.nodes;
-        let Some(node) = nodes.next_to_read(cursor) else {
-            return Ok(Vec::new());
-        };
-        let next = &cursor.position.cursor;
-        let lines = audit_stream::lines(nodes.node(node), stream, since, next).await;
-        let (lines, next) = match lines {
-            Ok(lines) => lines,
-            Err(error) if cursor.away.len() >= nodes.len() - nodes.majority() => return Err(error),
-            Err(_) => {
-                cursor.away.push(node);
-                (Vec::new(), None)
+        while let Some(node) = nodes.next_to_read(cursor) {
+            let next = &cursor.position.cursor;
+            match audit_stream::lines(nodes.node(node), stream, since, next).await {
+                Ok((lines, next)) => {
+                    match next {
+                        Some(next) => cursor.position.cursor = next,
+                        None => QuorumNodes::is_read(cursor),
+                    }
+                    return Ok(unread(lines, cursor));
+                }
+                Err(error) => self.skip(node, cursor, error)?,
             }
-        };
-        match next {
-            Some(next) => cursor.position.cursor = next,
-            None => QuorumNodes::is_read(cursor),
         }
-        let new = lines.into_iter().filter(|line| {
-            let begins = line.outcome == AuditOutcome::Intended;
-            // An entry of another program without an id cannot be told from the others.
-            line.operation
-                .is_none_or(|operation| cursor.is_new(&format!("{operation} {begins}")))
-        });
-        Ok(new.collect())
+        Ok(Vec::new())
     }
+}
+
+/// Returns the lines that no other node had.
+fn unread(mut lines: Vec<Line>, cursor: &mut Cursor) -> Vec<Line> {
+    lines.retain(|line| {
+        // A line of another program without an id cannot be told from the others.
+        line.operation.is_none_or(|operation| {
+            let outcome = line.outcome.text();
+            cursor.is_new(&format!("{operation} {outcome}"))
+        })
+    });
+    lines
 }
 
 /// Returns how many nodes have the lock, and how many were asked.
@@ -393,6 +398,6 @@ fn votes(nodes: &QuorumNodes, records: &[&StringRecord], elected: Option<&Electe
     Votes {
         nodes: nodes.len(),
         answered: records.len(),
-        held: elected.map_or(0, |elected| elected.votes),
+        agreed: elected.map_or(0, |elected| elected.votes),
     }
 }

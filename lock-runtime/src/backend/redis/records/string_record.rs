@@ -108,8 +108,8 @@ impl StringRecord {
                 Held::Together(self.of_grant(value, shared.label, HolderKind::Share))
             }
             record::Holder::Foreign(_) | record::Holder::Redisson(_) => {
-                let seen = HolderRef::Record(self.hash());
-                Held::Alone(self.holder(String::new(), HolderKind::Foreign, Some(seen)))
+                let reference = HolderRef::Record(self.hash());
+                Held::Alone(self.holder(String::new(), HolderKind::Foreign, Some(reference)))
             }
         }
     }
@@ -137,8 +137,8 @@ impl StringRecord {
     fn of_grant(&self, value: &[u8], label: String, kind: HolderKind) -> Holder {
         let token = token_of(value);
         let owner = RecordHash::of(self.owner());
-        let seen = token.map_or(HolderRef::Record(owner), HolderRef::Token);
-        let mut holder = self.holder(label, kind, Some(seen));
+        let reference = token.map_or(HolderRef::Record(owner), HolderRef::Token);
+        let mut holder = self.holder(label, kind, Some(reference));
         holder.hash = Some(owner);
         holder.token = token;
         holder.age = record::grant_of(value)
@@ -147,7 +147,7 @@ impl StringRecord {
         holder
     }
 
-    fn holder(&self, label: String, kind: HolderKind, seen: Option<HolderRef>) -> Holder {
+    fn holder(&self, label: String, kind: HolderKind, reference: Option<HolderRef>) -> Holder {
         Holder {
             label,
             token: None,
@@ -155,7 +155,7 @@ impl StringRecord {
             remaining: u64::try_from(self.left).ok().map(Duration::from_millis),
             kind,
             permits: 1,
-            reference: seen,
+            reference,
             other_tokens: Vec::new(),
             hash: None,
         }

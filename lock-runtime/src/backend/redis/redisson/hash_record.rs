@@ -42,14 +42,14 @@ impl HashRecord {
     /// Returns the state of the lock; `None` if it is free.
     fn state(&self, key: LockKey) -> Option<LockState> {
         let remaining = u64::try_from(self.left).ok().map(Duration::from_millis);
-        let holder = |label: String, kind, seen| Holder {
+        let holder = |label: String, kind, reference| Holder {
             label,
             token: None,
             age: None,
             remaining,
             kind,
             permits: 1,
-            reference: seen,
+            reference,
             other_tokens: Vec::new(),
             hash: None,
         };
@@ -57,10 +57,10 @@ impl HashRecord {
         match self.kind.as_str() {
             "none" => return None,
             "hash" => {
-                let seen = (!self.fields.is_empty()).then(|| HolderRef::Record(self.hash()));
+                let reference = (!self.fields.is_empty()).then(|| HolderRef::Record(self.hash()));
                 let owners = self.fields.iter().filter(|(field, _)| field != MODE);
                 let labels = owners.map(|(field, _)| record::Holder::parse_field(field).describe());
-                let holders = labels.map(|label| holder(label, HolderKind::Redisson, seen));
+                let holders = labels.map(|label| holder(label, HolderKind::Redisson, reference));
                 state.holders.extend(holders);
                 if state.holders.is_empty() {
                     // The fields were not read, since there are too many.
@@ -230,7 +230,7 @@ impl Redisson {
         let Some(record) = records.first().filter(|record| record.kind != "none") else {
             return Ok(RevokeReply::NotHeld);
         };
-        if record.fields.is_empty() || order.seen != HolderRef::Record(record.hash()) {
+        if record.fields.is_empty() || order.reference != HolderRef::Record(record.hash()) {
             return Ok(RevokeReply::Changed);
         }
         let pairs = record

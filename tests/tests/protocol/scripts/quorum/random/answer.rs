@@ -58,7 +58,7 @@ impl Modelled<'_> {
         let code = code.map_err(|error| error.to_string())?;
         let expected = match answer {
             Answer::Freed => 1,
-            Answer::HandedOn => 2,
+            Answer::HandedOff => 2,
             Answer::Left => 3,
             // The model has dropped its entry.
             Answer::Nothing if is_dead => 3,

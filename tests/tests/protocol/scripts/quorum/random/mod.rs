@@ -27,7 +27,7 @@ type Tally = BTreeMap<String, usize>;
 /// The answers that a long run meets.
 const ALL: &str = "\
 Acquire Held, Acquire Early, Acquire Waiting, Yield Held, Yield Early, Yield Waiting, Hold Held, Hold Anothers, Renew Held, Renew Absent, \
-Renew Anothers, Release Freed, Release Contended, Release Absent, Release Anothers, End Freed, End HandedOn, End Left, \
+Renew Anothers, Release Freed, Release Contended, Release Absent, Release Anothers, End Freed, End HandedOff, End Left, \
 End Nothing";
 
 struct Stage {
