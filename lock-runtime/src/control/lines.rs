@@ -7,7 +7,7 @@
 safety_lines! {
     check_after_a_poll:
         "the check of the lease after a poll that left the body pending",
-        [body_blocks_past_its_lease], "unexpected: the body is dropped";
+        [body_blocks_past_its_lease], "unexpected: the call fails";
     check_before_the_hand_over:
         "the check of the lease before its caller gets it",
         [caller_polled_late], "double entry";
