@@ -271,16 +271,19 @@ impl Step {
             }
             // As after a failover that restores an old queue.
             Step::HolderIsBackInTheQueue => {
-                let holder = records.holder().filter(|owner| owner.is_of_a_client());
-                let (Some(owner), Queue::Waiters { entries, .. }) = (holder, &mut records.queue)
+                // An owner that shares locks queues with another entry.
+                let holder = model.holder().filter(|&who| model.share(who).is_none());
+                let (Some(who), Queue::Waiters { entries, .. }) =
+                    (holder, &mut model.records.queue)
                 else {
                     return;
                 };
+                let owner = owner(who);
                 if !entries.is_empty() && entries.iter().all(|entry| entry.owner != owner) {
                     let range = ["ZRANGEBYSCORE", &q, "0", "+inf", "WITHSCORES"];
                     let tickets: Vec<(String, i64)> = lock.command(&range);
                     let first = (tickets[0].1 - 1).to_string();
-                    let entry = harness::entry(letter_of(owner));
+                    let entry = harness::entry(who);
                     let _: i64 = lock.command(&["ZADD", &q, &first, &entry]);
                     let (live, share) = (None, None);
                     entries.insert(0, QueueEntry { owner, live, share });
