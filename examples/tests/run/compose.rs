@@ -3,17 +3,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicU16;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use lock_runtime::LockClient;
 use saphyr::{LoadableYamlNode, Yaml};
 
-use crate::server::{Server, pause};
+use crate::server::{Server, free_port, pause};
 
 /// The port of each service in its container, and in its URL.
 const PORT: &str = "6379";
@@ -97,16 +94,6 @@ impl Compose {
         let port = server.url().replace("redis://127.0.0.1:", "");
         self.named_url().replace(PORT, &port)
     }
-}
-
-/// A port without a listener, on itself and on its cluster bus port. It is below the system's ephemeral ports.
-fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = u16::try_from(std::process::id() % 8_000).expect("it is small");
-    let is_free = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
-    let mut ports = (0..12_000).map(|_| 10_000 + (first + NEXT.fetch_add(1, Relaxed)) % 12_000);
-    let free = ports.find(|&port| is_free(port) && is_free(port + 10_000));
-    free.expect("a port is free")
 }
 
 /// Runs `redis-cli`, and returns what it prints.

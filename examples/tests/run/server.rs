@@ -2,8 +2,10 @@
 //! should not have to build its many dependencies.
 
 use std::ffi::{OsStr, OsString};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,9 +23,7 @@ impl Server {
 
     /// A server with these options.
     pub(crate) fn with(options: &[impl AsRef<OsStr>]) -> Server {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
-        let port = listener.local_addr().expect("the listener is bound").port();
-        drop(listener);
+        let port = free_port();
         let bound = ["--port".to_owned(), port.to_string()];
         let bound = bound
             .into_iter()
@@ -59,6 +59,33 @@ impl Server {
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
+}
+
+/// Returns a port without a listener, on itself and on its cluster bus port.
+///
+/// A server binds its port only later, so no other test may get it until then: a UDP socket with the same number reserves it
+/// on the whole machine until this process ends. The harness of the workspace does the same with other ports.
+pub(crate) fn free_port() -> u16 {
+    static RESERVED: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    const COUNT: u16 = 2_000;
+    let is_free = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+    let found = (0..COUNT).find_map(|_| {
+        // Processes start at different offsets, so that they rarely try the same port at the same time.
+        let next = process::id()
+            .wrapping_mul(97)
+            .wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port =
+            10_000 + u16::try_from(next % u32::from(COUNT)).expect("it is less than the count");
+        let reservation = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
+        (is_free(port) && is_free(port + 10_000)).then_some((port, reservation))
+    });
+    let (port, reservation) = found.expect("a port is free");
+    RESERVED
+        .lock()
+        .expect("no thread panics with it")
+        .push(reservation);
+    port
 }
 
 #[expect(
