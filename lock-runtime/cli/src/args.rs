@@ -267,7 +267,7 @@ pub(crate) struct Revoke {
     /// List the holder's locks without taking them
     #[arg(long, conflicts_with = "key")]
     pub(crate) dry_run: bool,
-    /// Revoke even if the audit cannot be written
+    /// Revoke without an entry in the audit, such as when it cannot be written
     #[arg(long)]
     pub(crate) no_audit: bool,
 }

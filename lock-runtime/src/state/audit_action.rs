@@ -28,7 +28,7 @@ impl AuditAction {
         }
     }
 
-    /// Returns the word in the audit: `revoke`, or that of another action.
+    /// Returns the word in the audit: `revoke`, or the word of another action.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {

@@ -93,7 +93,7 @@ pub enum Revoked {
     NotHeld(LockKey),
 }
 
-/// Writes one line, escaped: that of the [`Receipt`], or that nothing was done.
+/// Writes one escaped line: the line of the [`Receipt`], or a line that reports that nothing was done.
 impl fmt::Display for Revoked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

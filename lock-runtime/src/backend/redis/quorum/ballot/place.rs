@@ -127,8 +127,8 @@ pub(in crate::backend::redis::quorum) enum Standing {
 /// How current the answer to a command is when the owner decides whether to yield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::backend::redis::quorum) enum View {
-    /// The command was sent while the owner had a node. An answer to a yield makes earlier answers stale, but not that of
-    /// a command in flight.
+    /// The command was sent while the owner had a node. An answer to a yield makes earlier answers stale. The answer to
+    /// a command in flight is still fresh.
     Fresh,
     Stale,
 }
