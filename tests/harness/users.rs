@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lock_runtime::inspect::{Revocation, Revoked};
-use lock_runtime::{Acquire, LockClient, LockError, LockGuard, LockRecord};
+use lock_runtime::{Acquire, LockClient, LockClientBuilder, LockError, LockGuard, LockRecord};
 use redis::Value;
 
 use crate::acl::{
@@ -83,10 +83,14 @@ impl<'a> Users<'a> {
     }
 
     fn client(&self, name: &str) -> LockClient {
-        let login = format!("://{name}:s3cret@");
-        let url = self.url.replacen("://", &login, 1);
-        let builder = LockClient::builder().url(url).record(self.record);
+        let builder = self.builder(name, "s3cret");
         builder.build().expect("the settings are valid")
+    }
+
+    fn builder(&self, name: &str, password: &str) -> LockClientBuilder {
+        let login = format!("://{name}:{password}@");
+        let url = self.url.replacen("://", &login, 1);
+        LockClient::builder().url(url).record(self.record)
     }
 
     /// The client of a new viewer, who lacks only this right.
@@ -153,9 +157,7 @@ impl<'a> Users<'a> {
     }
 
     fn admin(&self) -> LockClient {
-        let login = format!("://{NAME}:{PASSWORD}@");
-        let url = self.url.replacen("://", &login, 1);
-        let builder = LockClient::builder().url(url).record(self.record);
+        let builder = self.builder(NAME, PASSWORD);
         builder.build().expect("the settings are valid")
     }
 
@@ -167,6 +169,8 @@ impl<'a> Users<'a> {
         let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
         self.wait_for_waiter().await;
         let viewer = self.viewer(None);
+        let builder = self.builder("viewer", "s3cret");
+        builder.connect().await.expect("the viewer may connect");
         look(&viewer).await.expect("the viewer may inspect");
         assert_eq!(self.refused("viewer"), BTreeSet::new());
         cannot_change(&viewer, &guard).await;

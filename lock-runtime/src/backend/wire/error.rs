@@ -53,6 +53,11 @@ impl WireError {
         WireError::Unavailable(detail.into())
     }
 
+    /// Returns whether the server refused the command because the user lacks a permission.
+    pub(crate) fn is_of_a_missing_permission(&self) -> bool {
+        matches!(self, WireError::Refused(detail) if detail.text.starts_with("NOPERM "))
+    }
+
     pub(crate) fn into_error(self) -> LockError {
         let (kind, Detail { text, cause }) = match self {
             WireError::Refused(detail) => (LockErrorKind::Rejected, detail),
