@@ -55,7 +55,8 @@ impl WireError {
 
     /// Returns whether the server refused the command because the user lacks a permission.
     pub(crate) fn is_of_a_missing_permission(&self) -> bool {
-        matches!(self, WireError::Refused(detail) if detail.text.starts_with("NOPERM "))
+        let is_it = |text: &str| text.split(' ').next() == Some("NOPERM");
+        matches!(self, WireError::Refused(detail) if is_it(&detail.text))
     }
 
     pub(crate) fn into_error(self) -> LockError {
