@@ -189,9 +189,10 @@ fn collect(tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
             TokenTree::Ident(ident) if ident == "use" => {
                 let is_relative = matches!(tokens.get(at + 1), Some(TokenTree::Ident(first))
                     if !["crate", "super", "self"].iter().any(|it| first == it));
-                at = match is_relative {
-                    true => path(&tokens, at + 1, vec!["self".to_owned()], paths),
-                    false => at + 1,
+                at = if is_relative {
+                    path(&tokens, at + 1, vec!["self".to_owned()], paths)
+                } else {
+                    at + 1
                 };
             }
             TokenTree::Ident(ident) if ["crate", "super", "self"].iter().any(|it| ident == it) => {

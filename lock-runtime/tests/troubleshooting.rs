@@ -63,7 +63,7 @@ const NO_MESSAGES: &[&str] = &[
     "it does not answer",
     "its answer is not RESP3",
     "its client is gone",
-    "its server is the primary no more",
+    "its server is no longer the primary",
     "its server redirects to itself",
     "its setup failed",
     "it is silent, and others have its slots",
@@ -335,9 +335,10 @@ fn of_page(page: &str) -> BTreeSet<String> {
         let rest = line
             .strip_prefix("| ")
             .or_else(|| line.strip_prefix("- "))?;
-        let (open, close) = match rest.starts_with("`` ") {
-            true => ("`` ", " ``"),
-            false => ("`", "`"),
+        let (open, close) = if rest.starts_with("`` ") {
+            ("`` ", " ``")
+        } else {
+            ("`", "`")
         };
         let (message, _) = rest.strip_prefix(open)?.split_once(close)?;
         Some(without_braces(message))

@@ -141,9 +141,10 @@ impl LockGuard {
             .collect();
         poll_fn(|cx| {
             let mut any = lost.iter_mut();
-            match any.any(|lost| lost.as_mut().poll(cx).is_ready()) {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
+            if any.any(|lost| lost.as_mut().poll(cx).is_ready()) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
             }
         })
         .await;

@@ -104,9 +104,10 @@ fn holder(state: &LockState, reference: HolderRef) -> Option<Holder> {
 }
 
 fn not_done(state: LockState) -> Revoked {
-    match state.is_held() {
-        true => Revoked::Changed(Box::new(state)),
-        false => Revoked::NotHeld(state.key),
+    if state.is_held() {
+        Revoked::Changed(Box::new(state))
+    } else {
+        Revoked::NotHeld(state.key)
     }
 }
 

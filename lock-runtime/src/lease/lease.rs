@@ -164,9 +164,10 @@ impl Lease {
         if !self.has_minimum() {
             return Duration::ZERO;
         }
-        match self.is_delivered() && !self.is_known_lost() && now < self.deadline() {
-            true => self.reserved_until.since(now),
-            false => Duration::ZERO,
+        if self.is_delivered() && !self.is_known_lost() && now < self.deadline() {
+            self.reserved_until.since(now)
+        } else {
+            Duration::ZERO
         }
     }
 

@@ -74,9 +74,10 @@ impl Holder {
             let counted = None;
             return Holder::Shared(Shared { label, counted });
         }
-        match is_reserved(value) {
-            true => Holder::Ours(format!("{label} (reserved)")),
-            false => Holder::Ours(label),
+        if is_reserved(value) {
+            Holder::Ours(format!("{label} (reserved)"))
+        } else {
+            Holder::Ours(label)
         }
     }
 

@@ -57,9 +57,10 @@ pub(crate) async fn finish(
     };
     if let Some(failure) = response.extensions_mut().remove::<Failure>() {
         let headers = std::mem::take(response.headers_mut());
-        response = match is_api {
-            true => (failure.status, Json(FailureReport::of(&failure))).into_response(),
-            false => (failure.status, pages::failure::page(&base, &failure)).into_response(),
+        response = if is_api {
+            (failure.status, Json(FailureReport::of(&failure))).into_response()
+        } else {
+            (failure.status, pages::failure::page(&base, &failure)).into_response()
         };
         keep_allow(response.headers_mut(), &headers);
     }

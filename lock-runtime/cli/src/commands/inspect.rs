@@ -18,9 +18,10 @@ pub(crate) async fn inspect(
     let lock = client.inspect(inspect.key.as_str()).await?;
     print(form, &Report(&lock))?;
     client.shutdown().await;
-    match lock.is_held() {
-        true => Ok(Exit::DONE),
-        false => Ok(Exit::NEGATIVE),
+    if lock.is_held() {
+        Ok(Exit::DONE)
+    } else {
+        Ok(Exit::NEGATIVE)
     }
 }
 

@@ -189,12 +189,11 @@ async fn shown(
             }
             _ = ticks.tick(), if looking.is_none() => {
                 began = cpu_time();
-                looking = Some(match pace.is_due(Instant::now()) {
-                    true => Box::pin(async { look::all(client, watch).await.map(Update::All) }),
-                    false => {
-                        let keys = view.keys_on(rows_on(screen));
-                        Box::pin(async { Ok(look::some(client, keys).await) })
-                    }
+                looking = Some(if pace.is_due(Instant::now()) {
+                    Box::pin(async { look::all(client, watch).await.map(Update::All) })
+                } else {
+                    let keys = view.keys_on(rows_on(screen));
+                    Box::pin(async { Ok(look::some(client, keys).await) })
                 });
             }
         }
@@ -243,9 +242,10 @@ fn presses() -> mpsc::UnboundedReceiver<Option<Press>> {
                 Event::Key(key) if key.kind != KeyEventKind::Release => {
                     let is_interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
                         && key.code == KeyCode::Char('c');
-                    match is_interrupt {
-                        true => Some(Press::Interrupt),
-                        false => meaning(key.code),
+                    if is_interrupt {
+                        Some(Press::Interrupt)
+                    } else {
+                        meaning(key.code)
                     }
                 }
                 _ => None,

@@ -15,12 +15,13 @@ const AHEAD: i64 = 1_000_000;
 pub(crate) fn beside_ours(server: i64, here: i64) -> Finding {
     let off = server.saturating_sub(here);
     let shown = format!("{} compared with this machine's", signed(off));
-    match off.abs() <= APART {
-        true => Finding::ok("clock", shown),
-        false => Finding::warn("clock", shown).since(
+    if off.abs() <= APART {
+        Finding::ok("clock", shown)
+    } else {
+        Finding::warn("clock", shown).since(
             "leases do not depend on it, but tokens are times of this clock, and fences expire by it",
             "run a time service such as chrony on both machines",
-        ),
+        )
     }
 }
 
@@ -42,11 +43,10 @@ impl Newest {
 pub(crate) fn beside_tokens(found: &[Newest]) -> Option<Finding> {
     let newest = found.iter().max_by_key(|newest| newest.ahead())?;
     let ahead = newest.ahead();
-    let finding = match ahead <= AHEAD {
-        true => return Some(Finding::ok("tokens", "not ahead of the clock")),
-        false => Finding::fail("tokens", format!("{} ahead of the clock", signed(ahead))),
-    };
-    let finding = finding.since(
+    if ahead <= AHEAD {
+        return Some(Finding::ok("tokens", "not ahead of the clock"));
+    }
+    let finding = Finding::fail("tokens", format!("{} ahead of the clock", signed(ahead))).since(
         "the clock was set back, or replaced by another server's: tokens may fall for keys whose fence is lost",
         "correct the clock; until it has caught up, delete no fences",
     );

@@ -135,9 +135,10 @@ pub(super) async fn records(
         };
         let usage = |name: &String| words(&["MEMORY", "USAGE", name]);
         let questions: Vec<_> = records.examples.iter().map(usage).collect();
-        let usage = match questions.is_empty() {
-            true => Vec::new(),
-            false => ask(client, &server, &questions).await?.unwrap_or_default(),
+        let usage = if questions.is_empty() {
+            Vec::new()
+        } else {
+            ask(client, &server, &questions).await?.unwrap_or_default()
         };
         let limit = limit.filter(|limit| *limit > 0);
         found

@@ -170,12 +170,13 @@ fn clients(info: &Info) -> Option<Finding> {
 fn scripts(info: &Info) -> Option<Finding> {
     let micros = info.part("cmdstat_evalsha", "usec_per_call")?;
     let shown = format!("{micros:.0} µs a script");
-    Some(match micros > SLOW {
-        false => Finding::ok("scripts", shown),
-        true => Finding::warn("scripts", shown).since(
+    Some(if micros > SLOW {
+        Finding::warn("scripts", shown).since(
             "while a script runs, all other clients wait",
             "SLOWLOG GET shows whose scripts these are; locks take some ten µs",
-        ),
+        )
+    } else {
+        Finding::ok("scripts", shown)
     })
 }
 

@@ -74,9 +74,10 @@ impl Memory {
         for lease in watches.iter().filter_map(LeaseWatch::lease) {
             lease.lose(reason);
         }
-        match handed_off {
-            true => RevokeReply::HandedOff(None),
-            false => RevokeReply::Freed(None),
+        if handed_off {
+            RevokeReply::HandedOff(None)
+        } else {
+            RevokeReply::Freed(None)
         }
     }
 

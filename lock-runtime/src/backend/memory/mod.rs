@@ -112,12 +112,11 @@ impl Memory {
     /// would keep room for request and answer while it waits.
     fn attempt(&self, request: &Request, now: Moment) -> Result<Option<Grant>, LockError> {
         let ask = Ask::from(request);
-        let outcome = match self.reach.is_cut() {
-            false => {
-                let outcome = self.store.decide(|store| store.acquire(&ask, now));
-                outcome.map_err(Refusal::Busy)
-            }
-            true => Err(Refusal::Away),
+        let outcome = if self.reach.is_cut() {
+            Err(Refusal::Away)
+        } else {
+            let outcome = self.store.decide(|store| store.acquire(&ask, now));
+            outcome.map_err(Refusal::Busy)
         };
         match outcome {
             Ok(grant) => Ok(Some(grant)),
@@ -163,17 +162,21 @@ impl Memory {
     /// Releases the locks of a lease. Returns `false` if the lease was lost before.
     fn free(&self, lease: &Lease) -> bool {
         let now = lease.now();
-        match lease.keys.is_one() {
-            true => self.free_owner(lease.into(), lease, now),
-            false => self.free_several(lease, now),
+        if lease.keys.is_one() {
+            self.free_owner(lease.into(), lease, now)
+        } else {
+            self.free_several(lease, now)
         }
     }
 
     fn free_owner(&self, owner: LockOwner<'_>, lease: &Lease, now: Moment) -> bool {
         let reservation = lease.reservation(now);
-        self.store.decide(|store| match reservation.is_zero() {
-            true => store.release(owner, now),
-            false => store.reserve(owner, reservation, now),
+        self.store.decide(|store| {
+            if reservation.is_zero() {
+                store.release(owner, now)
+            } else {
+                store.reserve(owner, reservation, now)
+            }
         })
     }
 }
@@ -212,9 +215,10 @@ impl Backend for Memory {
         let away = |error: LockError| error.with_key(lease.keys.first());
         self.reach.check().map_err(away)?;
         let now = lease.now();
-        let is_held = match lease.keys.is_one() {
-            true => self.renew_owner(LockOwner::from(&*lease), &lease, now),
-            false => self.renew_several(&lease, now),
+        let is_held = if lease.keys.is_one() {
+            self.renew_owner(LockOwner::from(&*lease), &lease, now)
+        } else {
+            self.renew_several(&lease, now)
         };
         if is_held {
             Ok(())
@@ -250,9 +254,10 @@ impl Backend for Memory {
     async fn release(self: Arc<Memory>, lease: Arc<Lease>) -> ReleaseOutcome {
         let reserves = !lease.reservation(lease.now()).is_zero();
         if self.free(&lease) {
-            match reserves {
-                true => ReleaseOutcome::Reserved,
-                false => ReleaseOutcome::Freed,
+            if reserves {
+                ReleaseOutcome::Reserved
+            } else {
+                ReleaseOutcome::Freed
             }
         } else {
             ReleaseOutcome::NotOurs

@@ -40,10 +40,7 @@ impl Reach {
 
     /// Refuses a command while the store is disconnected.
     pub(crate) fn check(&self) -> Result<(), LockError> {
-        match self.is_cut() {
-            true => Err(away()),
-            false => Ok(()),
-        }
+        if self.is_cut() { Err(away()) } else { Ok(()) }
     }
 }
 

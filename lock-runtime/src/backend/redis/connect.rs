@@ -186,9 +186,10 @@ impl Settings {
         // is away. Part of the time is reserved, so that an error can name the slow party.
         let limit = (limit * 9 / 10).saturating_sub(started.elapsed());
         let login = login.current(limit).await?;
-        let client_ids = match self.is_subscribed {
-            true => client_ids()?,
-            false => Vec::new(),
+        let client_ids = if self.is_subscribed {
+            client_ids()?
+        } else {
+            Vec::new()
         };
         let transport = Transport::start(
             socket,

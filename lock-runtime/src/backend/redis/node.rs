@@ -119,9 +119,10 @@ impl Node {
                 }
                 Err(error) => return Err(self.describe(error)),
             };
-            let at = match is_removed!(lease_from_before_the_acquire) {
-                true => CLOCK.now(),
-                false => at,
+            let at = if is_removed!(lease_from_before_the_acquire) {
+                CLOCK.now()
+            } else {
+                at
             };
             let answer = value.extract_error();
             note(answer_event(connection.id, &answer));

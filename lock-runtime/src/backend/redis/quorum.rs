@@ -181,9 +181,10 @@ impl QuorumWire {
             .iter()
             .map(|(node, error)| (*node, Reason::of(error)))
             .collect();
-        match failed.len() > tolerated {
-            true => Err(self.nodes.too_few(&reasons)),
-            false => Ok(()),
+        if failed.len() > tolerated {
+            Err(self.nodes.too_few(&reasons))
+        } else {
+            Ok(())
         }
     }
 }

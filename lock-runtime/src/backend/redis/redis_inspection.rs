@@ -83,9 +83,10 @@ impl RedisWire {
         };
         let record = snapshot.map(|snapshot| snapshot.record).unwrap_or_default();
         let Some(compared) = Compared::of(order.reference, &record) else {
-            return Ok(match record.is_absent() {
-                true => RevokeReply::NotHeld,
-                false => RevokeReply::Changed,
+            return Ok(if record.is_absent() {
+                RevokeReply::NotHeld
+            } else {
+                RevokeReply::Changed
             });
         };
         let names = OneOrMore::from(names.clone());

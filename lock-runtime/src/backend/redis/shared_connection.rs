@@ -184,9 +184,10 @@ impl SharedConnection {
             }
             Ok(Err(ConnectionLost { unsent, error })) => {
                 self.drop_connection(connection, &describe_broken(&error));
-                Err(match unsent {
-                    true => SendError::Unsent,
-                    false => SendError::Broken(error),
+                Err(if unsent {
+                    SendError::Unsent
+                } else {
+                    SendError::Broken(error)
                 })
             }
             Err(_) => {
@@ -298,7 +299,7 @@ impl Shared {
         let (shared, watched) = (Arc::downgrade(self), Arc::downgrade(connection));
         self.settings.watch(&self.locator, connection, move || {
             if let (Some(shared), Some(connection)) = (shared.upgrade(), watched.upgrade()) {
-                shared.drop_connection(&connection, "its server is the primary no more");
+                shared.drop_connection(&connection, "its server is no longer the primary");
             }
         });
     }

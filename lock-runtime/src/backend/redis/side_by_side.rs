@@ -17,9 +17,10 @@ pub(super) async fn side_by_side<F: Future>(futures: impl Iterator<Item = F>) ->
                 *output = Some(ready);
             }
         }
-        match outputs.iter().all(Option::is_some) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        if outputs.iter().all(Option::is_some) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
     })
     .await;

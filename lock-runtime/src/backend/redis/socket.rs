@@ -120,9 +120,12 @@ impl RegisteredSocket {
         cx: &mut Context<'_>,
         write: impl FnOnce() -> bool,
     ) -> Poll<io::Result<()>> {
-        self.poll(Interest::WRITABLE, cx, || match write() {
-            true => Ok(()),
-            false => Err(io::ErrorKind::WouldBlock.into()),
+        self.poll(Interest::WRITABLE, cx, || {
+            if write() {
+                Ok(())
+            } else {
+                Err(io::ErrorKind::WouldBlock.into())
+            }
         })
     }
 
@@ -134,9 +137,10 @@ impl RegisteredSocket {
     ) -> Poll<io::Result<()>> {
         macro_rules! poll {
             ($stream:expr) => {{
-                match interest.is_readable() {
-                    true => ready!($stream.poll_read_ready(cx))?,
-                    false => ready!($stream.poll_write_ready(cx))?,
+                if interest.is_readable() {
+                    ready!($stream.poll_read_ready(cx))?
+                } else {
+                    ready!($stream.poll_write_ready(cx))?
                 }
                 $stream.try_io(interest, act)
             }};

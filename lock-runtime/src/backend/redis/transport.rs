@@ -129,9 +129,10 @@ impl Transport {
                 io.runtime_readers.note_without_task(runtime.id());
             }
         }
-        let sender = match io.runtime_readers.is_active(runtime.id(), now) {
-            true => Sender::Runtime(runtime.id()),
-            false => Sender::Elsewhere,
+        let sender = if io.runtime_readers.is_active(runtime.id(), now) {
+            Sender::Runtime(runtime.id())
+        } else {
+            Sender::Elsewhere
         };
         (io, sender)
     }

@@ -130,10 +130,11 @@ fn revoked(remote: &Arc<Remote>, payload: &[u8]) {
         return;
     };
     let is_held = remote.registry().mode(owner_id).is_some();
-    let reason = match is_held {
-        true => LossReason::Revoked(RevocationNumber::of(by)),
+    let reason = if is_held {
+        LossReason::Revoked(RevocationNumber::of(by))
+    } else {
         // The lease may be retained. Then there is no caller to inform.
-        false => LossReason::NotOurs,
+        LossReason::NotOurs
     };
     watchdog::declare_lost(remote, owner_id, Some(reason));
 }

@@ -62,10 +62,11 @@ impl Settling {
         now: Moment,
         jitter: impl FnOnce() -> f64,
     ) -> Option<Duration> {
-        let last = match outstanding.is_tainted() || outstanding.may_arrive() {
-            true => self.gone,
+        let last = if outstanding.is_tainted() || outstanding.may_arrive() {
+            self.gone
+        } else {
             // The owner holds what it held before its first end, or nothing.
-            false => self.until,
+            self.until
         };
         if !is_unanswered && !outstanding.is_tainted() || now >= last {
             return None;

@@ -194,9 +194,10 @@ async fn task_that_wakes_itself_during_a_poll_is_polled_again_by_its_caller() {
         let mut is_first = true;
         poll_fn(|cx| {
             cx.waker().wake_by_ref();
-            match mem::take(&mut is_first) {
-                true => Poll::Pending,
-                false => Poll::Ready(()),
+            if mem::take(&mut is_first) {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
             }
         })
         .await;

@@ -147,9 +147,10 @@ impl Acquire {
 
     /// Adds the key, if the call has one.
     pub(super) fn about_the_key(&self, error: LockError) -> LockError {
-        match self.key.is_missing() {
-            true => error,
-            false => error.with_key(&self.key),
+        if self.key.is_missing() {
+            error
+        } else {
+            error.with_key(&self.key)
         }
     }
 

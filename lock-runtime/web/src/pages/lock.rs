@@ -22,9 +22,10 @@ pub(crate) enum Notice {
 impl Notice {
     /// For a lock that its holder no longer has, and that is held by another or free now.
     pub(crate) fn of(is_held: bool) -> Notice {
-        match is_held {
-            true => Notice::Changed,
-            false => Notice::NotHeld,
+        if is_held {
+            Notice::Changed
+        } else {
+            Notice::NotHeld
         }
     }
 

@@ -47,9 +47,10 @@ fn value() -> impl Strategy<Value = Vec<u8>> {
         let kind = "(message|subscribe|invalidate|ssubscribe|[a-z]{1,12})";
         let push = (kind, any::<bool>(), vec(inner.clone(), 0..4));
         let push = push.prop_map(|(kind, simple, values)| {
-            let kind = match simple {
-                true => format!("+{kind}\r\n"),
-                false => format!("${}\r\n{kind}\r\n", kind.len()),
+            let kind = if simple {
+                format!("+{kind}\r\n")
+            } else {
+                format!("${}\r\n{kind}\r\n", kind.len())
             };
             let head = format!(">{}\r\n{kind}", values.len() + 1);
             [head.into_bytes(), values.concat()].concat()

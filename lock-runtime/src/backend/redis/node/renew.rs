@@ -84,9 +84,10 @@ impl Node {
                 answers => break (at, answers.map_err(|error| self.describe(error))),
             }
         };
-        let at = match is_removed!(lease_from_before_the_renewal) {
-            true => CLOCK.now(),
-            false => at,
+        let at = if is_removed!(lease_from_before_the_renewal) {
+            CLOCK.now()
+        } else {
+            at
         };
         let error = match answered {
             Ok(mut answers) if answers.len() == count => {

@@ -151,9 +151,10 @@ impl<'a> Attempt<'a> {
         let next = self.candidate.ballot.lock().next_time(now);
         let next = next.map_or(until, |next| until.min(Instant::now() + next.since(now)));
         let answered = async {
-            match self.in_flight.is_empty() {
-                true => pending().await,
-                false => self.in_flight.any().await,
+            if self.in_flight.is_empty() {
+                pending().await
+            } else {
+                self.in_flight.any().await
             }
         };
         let something = async {

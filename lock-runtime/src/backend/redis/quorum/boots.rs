@@ -55,11 +55,12 @@ impl Boots {
         let boot = info.as_deref().and_then(boot_of).unwrap_or(UNKNOWN);
         let address = address.to_string();
         if boot == UNKNOWN {
-            return match self.are_needed {
-                true => Err(WireError::refused(format!(
+            return if self.are_needed {
+                Err(WireError::refused(format!(
                     "{address} does not tell which run of the server it is: the user needs the permission +info"
-                ))),
-                false => Ok(boot.to_owned()),
+                )))
+            } else {
+                Ok(boot.to_owned())
             };
         }
         let mut known = self.known.lock();

@@ -177,10 +177,11 @@ impl Clocks {
         }
         let settles =
             offsets.len() == 2 && self.jumped_at.is_some_and(|jumped| now < jumped + SETTLED);
-        match settles {
+        if settles {
             // A third node is about to report, and will decide which of the two is off.
-            true => Judgement::Unknown,
-            false => Judgement::Off(Duration::from_secs_f64(off / 1e6)),
+            Judgement::Unknown
+        } else {
+            Judgement::Off(Duration::from_secs_f64(off / 1e6))
         }
     }
 

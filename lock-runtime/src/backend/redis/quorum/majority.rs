@@ -77,9 +77,10 @@ impl QuorumNodes {
                 Err(error) => reasons.push((node, Reason::of(&error))),
             }
         }
-        match heard.len() >= self.majority() {
-            true => Ok(heard),
-            false => Err(self.too_few(&reasons)),
+        if heard.len() >= self.majority() {
+            Ok(heard)
+        } else {
+            Err(self.too_few(&reasons))
         }
     }
 }

@@ -34,9 +34,10 @@ impl NodeTasks {
         let before = self.tasks.len();
         self.tasks
             .retain_mut(|(_, task)| task.as_mut().poll(cx).is_pending());
-        match self.tasks.len() < before {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        if self.tasks.len() < before {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
     }
 

@@ -125,9 +125,10 @@ pub(in crate::backend::redis) async fn look(
     while let Some(value) = values.next() {
         let left = values.next().ok_or_else(unknown)?;
         let is_elsewhere = is_elsewhere(node, &connection, &[&value, &left])?;
-        looks.push(match is_elsewhere {
-            true => Look::Elsewhere,
-            false => Look::Here(StringRecord::new(value, &left, now), Counts::default()),
+        looks.push(if is_elsewhere {
+            Look::Elsewhere
+        } else {
+            Look::Here(StringRecord::new(value, &left, now), Counts::default())
         });
     }
     look_beside(node, found, &mut looks, until).await?;

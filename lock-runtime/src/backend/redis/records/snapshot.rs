@@ -136,9 +136,10 @@ impl Snapshot {
         let lapsed = u64::try_from(self.lapsed()).unwrap_or(0);
         self.shares = scored(answer);
         // The number of expired shares that were not read is known only if all live ones have now been read.
-        self.share_members = match self.shares.len() < MOST {
-            true => 0,
-            false => self.share_members.saturating_sub(lapsed),
+        self.share_members = if self.shares.len() < MOST {
+            0
+        } else {
+            self.share_members.saturating_sub(lapsed)
         };
     }
 

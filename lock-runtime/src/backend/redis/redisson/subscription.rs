@@ -77,9 +77,10 @@ impl Channels {
 /// In a cluster, Redisson publishes with SPUBLISH from 3.22.0 on, and its clients listen with SSUBSCRIBE. To support
 /// that, this file and `redisson_release.lua` would need both commands.
 fn channel(lock: &str) -> String {
-    match lock.contains('{') {
-        true => format!("redisson_lock__channel:{lock}"),
-        false => format!("redisson_lock__channel:{{{lock}}}"),
+    if lock.contains('{') {
+        format!("redisson_lock__channel:{lock}")
+    } else {
+        format!("redisson_lock__channel:{{{lock}}}")
     }
 }
 

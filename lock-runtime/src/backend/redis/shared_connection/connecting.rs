@@ -30,14 +30,15 @@ impl Shared {
         }
         let (began, progress) = (Instant::now(), AttemptProgress::default());
         let attempt = self.attempt(began, &progress).await;
-        let attempt: ConnectResult = match self.is_closed.load(Ordering::Relaxed) {
-            true => Err(WireError::unavailable(
+        let attempt: ConnectResult = if self.is_closed.load(Ordering::Relaxed) {
+            Err(WireError::unavailable(
                 "the connection is not needed any more",
-            )),
-            false => attempt.map(Arc::new).map_err(|error| {
+            ))
+        } else {
+            attempt.map(Arc::new).map_err(|error| {
                 self.report_failed(&progress, &error);
                 error.into()
-            }),
+            })
         };
         let state = match &attempt {
             Ok(connection) => ConnectionState::Up(connection.clone()),

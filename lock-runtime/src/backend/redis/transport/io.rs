@@ -150,9 +150,12 @@ impl Io {
     /// Returns the events of the socket that the background waits for; `None` if it does not read.
     pub(super) fn background_interest(&self) -> Option<Interest> {
         let reads = self.background_reads && !self.is_closed();
-        reads.then(|| match self.is_full() {
-            true => Interest::READABLE | Interest::WRITABLE,
-            false => Interest::READABLE,
+        reads.then(|| {
+            if self.is_full() {
+                Interest::READABLE | Interest::WRITABLE
+            } else {
+                Interest::READABLE
+            }
         })
     }
 

@@ -53,9 +53,10 @@ impl ThreadWaker {
     /// Like [`WakePipe::wait`].
     pub(super) fn wait_in(&self, wake_pipe: &Arc<WakePipe>) -> io::Result<bool> {
         *self.wake_pipe.lock() = Some(wake_pipe.clone());
-        let waited = match self.begin_wait(IN_WAKE_PIPE) {
-            true => wake_pipe.wait(),
-            false => Ok(false),
+        let waited = if self.begin_wait(IN_WAKE_PIPE) {
+            wake_pipe.wait()
+        } else {
+            Ok(false)
         };
         self.take_wake();
         // Otherwise the pipe would keep the socket open as long as the thread lives.
