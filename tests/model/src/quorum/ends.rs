@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::UNIT;
 use super::records::Owner;
-use super::scripts::{Answer, Command, token_of};
+use super::scripts::{Answer, Command};
 use super::steps::may_store;
 use super::world::{End, World};
 use crate::backend::engine::NOW;
@@ -36,7 +37,7 @@ impl World {
         for (node, _) in endings {
             let end = End {
                 command: Command::End {
-                    proposal: token_of(self.now),
+                    proposal: self.now * UNIT,
                 },
                 ending: Ending::of_node(true),
             };

@@ -43,6 +43,9 @@ pub const MINORITY: &str = "while a node is away every owner is served";
 pub const MAJORITY: &str =
     "while a majority is away no owner holds past a ttl, and nothing is left after it";
 
+/// The tokens of a tick. Grants in one tick have tokens that differ by one, so they rarely overtake the clock.
+const UNIT: Token = 8;
+
 /// How often each event may happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Budget {
@@ -143,7 +146,10 @@ impl Quorum {
             claim: 1,
             live: self.ttl + 2,
             delay: self.ttl + 1,
-            ahead: records::UNIT,
+            unit: UNIT,
+            turns: 1,
+            ahead: UNIT,
+            behind: Token::MAX,
             mistake: self.mistake,
         }
     }

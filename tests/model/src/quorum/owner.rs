@@ -33,7 +33,7 @@ pub(super) struct Owner {
 impl Owner {
     pub(super) fn new(nodes: usize, stamp: Token, ttl: Ticks) -> Owner {
         Owner {
-            ballot: Ballot::new(nodes, stamp.into(), length(ttl), patience()),
+            ballot: Ballot::new(nodes, stamp.unsigned_abs(), length(ttl), patience()),
             counts: vec![None; nodes],
             lease: 0,
             renewal: None,
@@ -171,7 +171,7 @@ pub(super) fn reply(answer: scripts::Answer) -> NodeReply {
 pub(super) fn grant(token: Token) -> Grant {
     Grant {
         contended: false,
-        token: FencingToken::new(token.into()),
+        token: FencingToken::new(token.unsigned_abs()),
     }
 }
 
@@ -188,5 +188,5 @@ fn ticks(time: Moment) -> Ticks {
 }
 
 fn length(ticks: Ticks) -> Duration {
-    TICK * ticks.into()
+    TICK * ticks as u32
 }

@@ -3,14 +3,11 @@
 /// An owner. If two owners have the same stamp, the lesser one is first.
 pub type Owner = u8;
 
-/// A fencing token, a stamp, or a proposal: a tick has [`UNIT`] of them.
-pub type Token = u16;
+/// A fencing token, a stamp, or a proposal.
+pub type Token = i64;
 
 /// A time, or a length of time.
-pub type Ticks = u8;
-
-/// Grants in one tick have tokens that differ by one, so they rarely overtake the clock.
-pub const UNIT: Token = 8;
+pub type Ticks = i64;
 
 /// K, F, Q and M. Times are the node's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

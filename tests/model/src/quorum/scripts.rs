@@ -1,7 +1,7 @@
 //! The scripts of one node, as pure functions of its records and its clock.
 
 use super::mistake::Mistake;
-use super::records::{Count, Entry, Lock, Marker, Owner, Records, Ticks, Token, UNIT};
+use super::records::{Count, Entry, Lock, Marker, Owner, Records, Ticks, Token};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -11,8 +11,14 @@ pub struct Rules {
     pub live: Ticks,
     /// How long a node grants nothing after it lost data.
     pub delay: Ticks,
-    /// How far a guess may be ahead of the clock.
+    /// How many tokens a tick has.
+    pub unit: Token,
+    /// Tokens that one grant owns.
+    pub turns: Token,
+    /// How far a guess or a stamp may be ahead of the clock.
     pub ahead: Token,
+    /// How far the stamp of a new entry may be behind it.
+    pub behind: Token,
     pub mistake: Option<Mistake>,
 }
 
@@ -160,9 +166,14 @@ impl Script<'_> {
             });
             return Answer::Held { token };
         }
+        // An entry keeps its first stamp. A new one that is far off becomes the time.
+        let stamp = match self.place_of_me() {
+            Some(entry) => entry.stamp,
+            None if stamp < self.clock() - self.rules.behind => self.clock(),
+            None => self.not_ahead(stamp),
+        };
         if self.records.lock.is_none() {
             let first = self.records.queue.first().copied();
-            let stamp = self.place_of_me().map_or(stamp, |entry| entry.stamp);
             match first.filter(|first| (first.stamp, first.owner) < (stamp, self.me)) {
                 Some(first) => self.claim(first.owner, self.accepted(proposal)),
                 None => {
@@ -192,6 +203,7 @@ impl Script<'_> {
         let Some(lock) = self.mine() else {
             return self.waiting();
         };
+        let stamp = self.not_ahead(stamp);
         let is_named = lock.token == token || self.makes(Mistake::YieldWithoutToken);
         let first = self.records.queue.first().copied();
         let first = first.filter(|first| (first.stamp, first.owner) < (stamp, self.me));
@@ -313,12 +325,10 @@ impl Script<'_> {
             Some(Marker { count: None, .. }) => 0,
             Some(Marker {
                 count: Some(count), ..
-            }) if self.makes(Mistake::DelayByOwnClock) => {
-                (count.waited + delay).saturating_sub(self.now)
-            }
+            }) if self.makes(Mistake::DelayByOwnClock) => (count.waited + delay - self.now).max(0),
             Some(Marker {
                 count: Some(count), ..
-            }) => delay.saturating_sub(count.waited),
+            }) => (delay - count.waited).max(0),
         }
     }
 
@@ -330,15 +340,33 @@ impl Script<'_> {
 
     /// A new token, above the last one, the clock and `proposed`.
     fn mint(&mut self, proposed: Token) -> Token {
-        let above_the_last = self.records.fence + 1;
-        self.records.fence = above_the_last.max(token_of(self.now)).max(proposed);
+        let above_the_last = self.records.fence + self.rules.turns;
+        self.records.fence = above_the_last.max(self.clock()).max(proposed);
         self.records.fence
+    }
+
+    /// The least token of the present tick.
+    fn clock(&self) -> Token {
+        self.now * self.rules.unit
+    }
+
+    fn is_ahead(&self, token: Token) -> bool {
+        token > self.clock() + self.rules.ahead
+    }
+
+    /// The stamp, or the time if it is far ahead of that.
+    fn not_ahead(&self, stamp: Token) -> Token {
+        if self.is_ahead(stamp) {
+            self.clock()
+        } else {
+            stamp
+        }
     }
 
     /// The proposed token, or 0 if it is a guess far ahead of the clock.
     fn accepted(&self, proposal: Proposal) -> Token {
         match proposal {
-            Proposal::Guess(token) if token > token_of(self.now) + self.rules.ahead => 0,
+            Proposal::Guess(token) if self.is_ahead(token) => 0,
             Proposal::Guess(token) | Proposal::Known(token) => token,
         }
     }
@@ -368,9 +396,8 @@ impl Script<'_> {
         self.pushes.push(owner);
     }
 
-    /// Adds a queue entry, or its heartbeat. An entry keeps its first stamp.
+    /// Adds a queue entry, or its heartbeat.
     fn enqueue(&mut self, stamp: Token) {
-        let stamp = self.place_of_me().map_or(stamp, |entry| entry.stamp);
         self.leave();
         self.records.queue.push(Entry {
             stamp,
@@ -417,9 +444,4 @@ impl Script<'_> {
     fn makes(&self, mistake: Mistake) -> bool {
         self.rules.mistake == Some(mistake)
     }
-}
-
-/// The least token of a time.
-pub fn token_of(time: Ticks) -> Token {
-    Token::from(time) * UNIT
 }

@@ -100,7 +100,7 @@ pub(crate) fn ttl() -> impl Strategy<Value = i64> {
     select(&[500, 2_000, 10_000, 60_000][..])
 }
 
-fn span(half_seconds: &'static [u64]) -> impl Strategy<Value = Span> {
+pub(crate) fn span(half_seconds: &'static [u64]) -> impl Strategy<Value = Span> {
     select(half_seconds).prop_map(Span)
 }
 

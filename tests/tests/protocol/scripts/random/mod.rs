@@ -6,9 +6,9 @@
 //! `CAP` or `WALK` (`queue`, `grant`), a refused PUBLISH (`grant`).
 
 mod answer;
-mod draw;
+pub(super) mod draw;
 pub(super) mod model;
-mod records;
+pub(super) mod records;
 pub(super) mod several;
 pub(super) mod stage;
 pub(super) mod step;

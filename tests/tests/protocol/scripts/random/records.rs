@@ -23,7 +23,10 @@ const READ: &str = "
     return records";
 
 /// Valkey 9.1 counts on from its last look at the clock. Every expiry is farther than this from a step.
-const COUNTED_ON_MS: i64 = 3;
+pub(crate) const COUNTED_ON_MS: i64 = 3;
+
+/// A smaller number is not a token.
+pub(crate) const FIRST_TOKEN: i64 = 1_000_000_000_000_000;
 
 /// Type, PTTL, string, and members of a sorted set.
 type Record = (String, i64, String, Vec<(String, i64)>);
@@ -289,7 +292,6 @@ pub(crate) fn near_rest(rest: Option<Ticks>, expected: Option<Ticks>) -> Option<
 
 /// A number in a record, or zero if it is not a token.
 pub(crate) fn minted(number: i64) -> i64 {
-    const FIRST_TOKEN: i64 = 1_000_000_000_000_000;
     if number < FIRST_TOKEN { 0 } else { number }
 }
 

@@ -411,11 +411,11 @@ impl Who {
 }
 
 impl Span {
-    fn forward(self) -> Duration {
+    pub(crate) fn forward(self) -> Duration {
         Duration::from_millis(500 * self.0 + 5)
     }
 
-    fn back(self) -> Duration {
+    pub(crate) fn back(self) -> Duration {
         Duration::from_millis(500 * self.0 - 5)
     }
 }

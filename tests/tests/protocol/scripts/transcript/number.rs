@@ -1,9 +1,7 @@
 //! The numbers of transcripts: tokens, times and spans.
 
 use super::world::{COUNTED_ON_MS, World};
-
-/// A smaller number is not a token.
-const FIRST_TOKEN: i64 = 1_000_000_000_000_000;
+use crate::scripts::random::records::FIRST_TOKEN;
 
 /// A span in µs: `5s`, `300ms`, `16`.
 fn micros(text: &str) -> i64 {

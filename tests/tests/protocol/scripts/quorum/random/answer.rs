@@ -4,27 +4,26 @@ use lock_model::quorum::scripts::Answer;
 use redis::RedisResult;
 
 use super::super::node::Reply;
-use super::node::{Modelled, letter};
-use super::scale::ticks;
+use super::node::{Modelled, letter, near};
 use crate::scripts::random::stage::agree;
 
 impl Modelled<'_> {
     /// Compares the answer of acquire, yield or hold, after the records were compared.
     pub(super) fn answered(
-        &mut self,
+        &self,
         who: char,
         reply: RedisResult<Reply>,
         answer: Answer,
     ) -> Result<(), String> {
         let reply = reply.map_err(|error| error.to_string())?;
         match (reply, answer) {
-            (Reply::Held { token, now, .. }, Answer::Held { token: expected }) => {
-                self.scale.check("time", now, self.now)?;
-                self.scale.check_token("answer", token, expected)
+            (Reply::Held { token, now, .. }, Answer::Held { .. }) => {
+                near("time", now / 1_000, self.now)?;
+                agree("token", token, self.token())
             }
             (Reply::Early { left, now }, Answer::Early { left: expected }) => {
-                self.scale.check("time", now, self.now)?;
-                agree("early", ticks(left), expected)
+                near("time", now / 1_000, self.now)?;
+                agree("early", left, expected)
             }
             (
                 Reply::Waiting {
@@ -39,9 +38,9 @@ impl Modelled<'_> {
                     position: place,
                 },
             ) => {
-                self.scale.check("time", now, self.now)?;
+                near("time", now / 1_000, self.now)?;
                 agree("holder", value.chars().next(), holder.map(letter))?;
-                agree("remaining", ticks(remaining), expected)?;
+                near("remaining", remaining, expected)?;
                 agree("position", position, self.place_on_server(who, place))
             }
             (Reply::Nil, Answer::Anothers) => Ok(()),

@@ -7,7 +7,6 @@
 mod answer;
 mod node;
 mod records;
-mod scale;
 mod step;
 
 use std::cell::RefCell;
@@ -88,7 +87,7 @@ impl Stage {
                 .map_err(|difference| {
                     format!("step {number}, {step:?}: {difference}\nat {now}, before: {before:#?}")
                 })?;
-            node.leave_an_ambiguous_tick()?;
+            node.leave_an_ambiguous_moment()?;
         }
         Ok(())
     }

@@ -1,20 +1,26 @@
-//! A node and its model, side by side.
+//! A node and its model, side by side. A tick of the model is a millisecond, and a token a microsecond.
+
+use std::time::Duration;
 
 use harness::RedisServer;
 use lock_model::quorum::records::{Entry, Owner, Records, Ticks, Token};
-use lock_model::quorum::scripts::{Answer, Command, Rules, run, token_of};
+use lock_model::quorum::scripts::{Answer, Command, Rules, run};
 
-use super::super::forward;
 use super::super::node::Node;
-use super::scale::{self, Scale, TICK_MS};
+use crate::scripts::random::records::COUNTED_ON_MS;
+use crate::scripts::random::stage::agree;
 
 /// Owners by their numbers, in the order of their entries.
 const OWNERS: &str = "ABCDEF";
 
-/// The tick in which a sequence begins. The clock may be set back.
-const START: Ticks = 10;
-/// The last tick: the model counts to 255, including the times after it.
-const LAST: Ticks = 140;
+/// The restart delay of a node that may lose data in ms, and the same with the margin for a client's clock.
+const DELAY: (i64, Ticks) = (10_000, 10_102);
+
+/// How long a queue outlives its last poll.
+const QUEUE: Ticks = 7_000;
+
+/// Leases, claims and heartbeats last for multiples of this.
+pub(super) const HALF_SECOND: Ticks = 500;
 
 pub(super) struct Modelled<'a> {
     server: &'a RedisServer,
@@ -31,71 +37,71 @@ pub(super) struct Modelled<'a> {
     pub(super) queue_until: Ticks,
     /// The owners that the last command notified. A connection has one place for the messages of a node.
     pub(super) pushed: Vec<char>,
-    pub(super) scale: Scale,
 }
 
 impl Modelled<'_> {
+    /// A node without records, at the beginning of a half second.
     pub(super) fn new(server: &RedisServer, keeps_all: bool) -> Modelled<'_> {
         let mut node = Node::new(server, "order:42");
         let _: () = node.lock.command(&["FLUSHALL"]);
-        node.delay = if keeps_all { 0 } else { scale::DELAY_MS };
-        let zero = server.clock().now() - i64::from(START) * TICK_MS * 1_000;
-        Modelled {
+        let (sent, delay) = if keeps_all { (0, 0) } else { DELAY };
+        node.delay = sent;
+        let rules = Rules {
+            claim: 1_500,
+            live: 6_000,
+            delay,
+            unit: 1_000,
+            turns: 16,
+            ahead: 1_000_000,
+            behind: 86_400_000_000,
+            mistake: None,
+        };
+        let mut modelled = Modelled {
             server,
             node,
-            rules: scale::rules(if keeps_all { 0 } else { scale::DELAY }),
-            now: START,
+            rules,
+            now: 0,
             boot: 1,
             counts: 0,
             records: Records::default(),
             dead: Vec::new(),
             queue_until: 0,
             pushed: Vec::new(),
-            scale: Scale::new(zero),
-        }
+        };
+        let past = modelled.shown() % HALF_SECOND;
+        modelled.pass(Duration::from_millis((HALF_SECOND - past).unsigned_abs()));
+        modelled
     }
 
-    /// Time passes, until the last tick.
-    pub(super) fn pass(&mut self, ticks: Ticks) {
-        if self.now + ticks <= LAST {
-            self.pass_to(self.now + ticks);
-        }
+    fn shown(&self) -> Ticks {
+        self.server.clock().now().div_euclid(1_000)
     }
 
-    fn pass_to(&mut self, tick: Ticks) {
-        let ticks = u64::from(tick - self.now);
-        forward(self.server, ticks * TICK_MS as u64);
-        self.now = tick;
+    pub(super) fn pass(&mut self, time: Duration) {
+        self.server.forward(time);
+        self.settle();
+    }
+
+    pub(super) fn back(&mut self, time: Duration) {
+        self.server.back(time);
         self.settle();
     }
 
     /// A clock that counts on may later be behind the time that it wrote, as with a stamp that was far off. So no other
-    /// command runs in the tick of such a stamp.
-    pub(super) fn leave_an_ambiguous_tick(&mut self) -> Result<(), String> {
-        while self.is_in_an_ambiguous_tick() {
-            self.pass_to(self.now + 1);
+    /// command runs at the time of such a stamp.
+    pub(super) fn leave_an_ambiguous_moment(&mut self) -> Result<(), String> {
+        let mut queue = self.records.queue.iter();
+        if queue.any(|entry| self.is_now(entry.stamp)) {
+            self.pass(Duration::from_millis(5));
             self.compare()?;
         }
         Ok(())
     }
 
-    fn is_in_an_ambiguous_tick(&self) -> bool {
-        let mut queue = self.records.queue.iter();
-        queue.any(|entry| entry.stamp == token_of(self.now))
-    }
-
-    /// The clock is set back, to the second tick at the earliest.
-    pub(super) fn back(&mut self, ticks: Ticks) {
-        let ticks = ticks.min(self.now - 2);
-        let ms = u64::from(ticks) * TICK_MS as u64;
-        self.server.back(std::time::Duration::from_millis(ms));
-        self.now -= ticks;
-        self.settle();
-    }
-
-    /// Makes the model drop expired records, as the server does when they are read. An entry that has died stays on the
-    /// server, and lives again if the clock is set back.
+    /// Reads the clock, and makes the model drop expired records, as the server does when they are read. An entry that
+    /// has died stays on the server, and lives again if the clock is set back.
     fn settle(&mut self) {
+        self.now = self.shown();
         let entries = self.records.queue.iter().copied();
         let entries = entries.chain(std::mem::take(&mut self.dead));
         let is_dead = |entry: &Entry| entry.live_until <= self.now;
@@ -110,14 +116,6 @@ impl Modelled<'_> {
         self.records.expire(self.now);
     }
 
-    /// A tick has tokens for few grants only: time passes if they are used up.
-    pub(super) fn make_room_for_tokens(&mut self) {
-        let last = self.records.fence;
-        if scale::is_last_of_its_tick(last) && last >= token_of(self.now) {
-            self.pass_to(scale::tick_after(last));
-        }
-    }
-
     pub(super) fn run(&mut self, who: char, command: Command) -> Answer {
         let mut pushed = Vec::new();
         let lock = self.records.lock;
@@ -130,7 +128,7 @@ impl Modelled<'_> {
             _ => false,
         };
         if is_queued && matches!(answer, Answer::Waiting { .. }) {
-            self.queue_until = self.now + scale::QUEUE;
+            self.queue_until = self.now + QUEUE;
         }
         pushed.dedup();
         self.pushed = pushed.into_iter().map(letter).collect();
@@ -147,7 +145,6 @@ impl Modelled<'_> {
         let _: () = self.node.lock.command(&["FLUSHALL"]);
         self.records = Records::default();
         self.dead.clear();
-        self.scale.forget();
     }
 
     pub(super) fn lose_lock(&mut self) {
@@ -189,6 +186,23 @@ impl Modelled<'_> {
     pub(super) fn is_dead(&self, who: char) -> bool {
         self.dead.iter().any(|entry| entry.owner == number(who))
     }
+
+    /// The server's token or stamp, which takes the place of the model's. They are equal unless they come from the clock.
+    pub(super) fn number(&self, what: &str, seen: i64, expected: Token) -> Result<Token, String> {
+        let is_time = seen > expected && self.is_now(seen) && self.is_now(expected);
+        agree(what, seen, if is_time { seen } else { expected })?;
+        Ok(seen)
+    }
+
+    fn is_now(&self, micros: i64) -> bool {
+        near("time", micros / 1_000, self.now).is_ok()
+    }
+}
+
+/// Asserts that a time in ms is the expected one, except for the time that a clock counts on.
+pub(super) fn near(what: &str, seen: i64, expected: Ticks) -> Result<(), String> {
+    let is_near = (seen - expected).abs() <= COUNTED_ON_MS;
+    agree(what, seen, if is_near { seen } else { expected })
 }
 
 pub(super) fn number(who: char) -> Owner {

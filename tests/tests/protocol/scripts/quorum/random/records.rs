@@ -1,12 +1,11 @@
 //! Compares the server's records with the model's.
 
 use harness::{entry, owner};
-use lock_model::quorum::records::{Count, Entry, Lock, Marker};
+use lock_model::quorum::records::{Count, Entry, Marker};
 
-use super::super::SECOND;
 use super::super::node::value;
-use super::node::{Modelled, letter, number};
-use super::scale::{self, ticks};
+use super::node::{Modelled, letter, near, number};
+use super::step::count_named;
 use crate::scripts::random::stage::agree;
 
 /// Reads all records in one command.
@@ -35,40 +34,38 @@ impl Modelled<'_> {
     }
 
     fn compare_lock(&mut self, text: String, rest: i64) -> Result<(), String> {
-        let Some(lock) = self.records.lock else {
+        let Some(mut lock) = self.records.lock else {
             return agree("lock", text, String::new());
         };
         let digits = text.get(23..39).unwrap_or_default();
         let token = digits.parse().map_err(|_| format!("a lock of {text:?}"))?;
         let is_flagged = text.as_bytes()[22] == b'+';
         // Members of dead waiters set the flag as well.
-        if is_flagged && !self.dead.is_empty() {
-            let flagged = true;
-            self.records.lock = Some(Lock { flagged, ..lock });
-        } else {
-            agree("flag", is_flagged, lock.flagged)?;
-        }
+        lock.flagged |= is_flagged && !self.dead.is_empty();
+        agree("flag", is_flagged, lock.flagged)?;
         let flag = if is_flagged { '+' } else { ' ' };
         agree("lock", text, value(letter(lock.owner), flag, token))?;
-        self.scale.check_token("token", token, lock.token)?;
-        agree("rest", ticks(rest), lock.expires_at - self.now)
+        lock.token = self.number("token", token, lock.token)?;
+        self.records.lock = Some(lock);
+        near("rest", rest, lock.expires_at - self.now)
     }
 
     fn compare_fence(&mut self, text: String) -> Result<(), String> {
         match (text.parse(), self.records.fence) {
-            (Err(_), 0) => Ok(()),
-            (Ok(fence), expected @ 1..) => self.scale.check_token("fence", fence, expected),
-            (_, expected) => Err(format!("fence: {text:?}, the model {expected}")),
+            (Err(_), 0) => {}
+            (Ok(fence), expected @ 1..) => {
+                self.records.fence = self.number("fence", fence, expected)?;
+            }
+            (_, expected) => return Err(format!("fence: {text:?}, the model {expected}")),
         }
+        Ok(())
     }
 
     fn compare_marker(&self, text: String, rest: i64) -> Result<(), String> {
         let Some(Marker { boot, count }) = self.records.marker else {
             return agree("marker", text, String::new());
         };
-        let count = count.map(|Count { name, waited }| {
-            format!(" {} {}", scale::count(name), scale::waited(waited))
-        });
+        let count = count.map(|Count { name, waited }| format!(" {} {waited}", count_named(name)));
         let expected = format!(
             "boot-{boot} {}{}",
             self.node.delay,
@@ -83,32 +80,28 @@ impl Modelled<'_> {
             members.into_iter().partition(|(_, score)| *score > 0);
         agree("members", hearts.len(), entries.len())?;
         if !entries.is_empty() {
-            agree(
-                "rest of the queue",
-                ticks(rest),
-                self.queue_until - self.now,
-            )?;
+            near("rest of the queue", rest, self.queue_until - self.now)?;
         }
-        let mut known = self.records.queue.iter().chain(&self.dead).copied();
-        let known: Vec<Entry> = known.by_ref().collect();
+        let known = self.records.queue.iter().chain(&self.dead).copied();
+        let known: Vec<Entry> = known.collect();
         let mut seen = Vec::new();
         for (text, stamp) in entries {
             let who = text.chars().next().expect("an entry");
             agree("entry", text, entry(who))?;
             let known = known.iter().find(|entry| entry.owner == number(who));
-            let entry = *known.ok_or_else(|| format!("{who} queues"))?;
-            self.scale.check_stamp(stamp, entry.stamp)?;
+            let mut entry = *known.ok_or_else(|| format!("{who} queues"))?;
+            entry.stamp = self.number("stamp", stamp, entry.stamp)?;
             let heart = hearts.iter().find(|(member, _)| *member == owner(who));
             let (_, until) = heart.ok_or_else(|| format!("{who} has no heartbeat"))?;
-            let polled_at = entry.live_until - self.rules.live;
-            let scale = &self.scale;
-            scale.check_after("heartbeat", -until, polled_at, 6 * SECOND)?;
+            near("heartbeat", -until / 1_000, entry.live_until)?;
             seen.push(entry);
         }
         let is_dead = |entry: &Entry| entry.live_until <= self.now;
         let (dead, live): (Vec<_>, Vec<_>) = seen.into_iter().partition(is_dead);
-        agree("queue", &live, &self.records.queue)?;
-        self.dead = dead;
+        let owners =
+            |queue: &[Entry]| -> Vec<_> { queue.iter().map(|entry| entry.owner).collect() };
+        agree("queue", owners(&live), owners(&self.records.queue))?;
+        (self.dead, self.records.queue) = (dead, live);
         Ok(())
     }
 

@@ -4,31 +4,32 @@ use std::fmt::Debug;
 
 use harness::Answer as Raw;
 use lock_model::quorum::records::{Count, Ticks, Token};
-use lock_model::quorum::scripts::{Answer, Command, Proposal, token_of};
+use lock_model::quorum::scripts::{Answer, Command, Proposal};
 use proptest::bool::weighted;
 use proptest::prelude::{Just, Strategy, prop_oneof};
 use proptest::sample::select;
 use redis::RedisResult;
 
 use super::Tally;
-use super::node::Modelled;
-use super::scale;
-use crate::scripts::quorum::SECOND;
+use super::node::{HALF_SECOND, Modelled, near};
 use crate::scripts::quorum::node::{Ask, Reply};
+use crate::scripts::random::draw::span;
+use crate::scripts::random::records::FIRST_TOKEN;
 use crate::scripts::random::stage::agree;
+use crate::scripts::random::step::Span;
 
-/// One step; leases are in ticks.
+/// One step; leases are in ms.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     Acquire {
         who: Who,
         ttl: Ticks,
         queues: bool,
-        stamp: Stamp,
+        stamp: Away,
         proposal: Proposed,
         is_known: bool,
     },
-    Yield(Who, Proposed, Stamp),
+    Yield(Who, Proposed, Away),
     Hold(Who, Ticks, Proposed),
     Renew(Who, Ticks),
     Release(Who),
@@ -36,8 +37,8 @@ pub(super) enum Step {
     /// By a client that knows the count this many names ago, and has measured it for this long.
     Mark(u8, Ticks),
     // Effects from outside.
-    TimePasses(Ticks),
-    ClockGoesBack(Ticks),
+    TimePasses(Span),
+    ClockGoesBack(Span),
     Restart,
     LoseMarker,
     LoseLock,
@@ -53,13 +54,9 @@ pub(super) enum Who {
     Waiter(char, usize),
 }
 
+/// A time this many half seconds away, but apart from the times of steps.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Stamp {
-    /// This many ticks from now.
-    Away(i16),
-    /// More than a day ago.
-    LongAgo,
-}
+pub(super) struct Away(i64);
 
 /// A token that a client names.
 #[derive(Debug, Clone, Copy)]
@@ -67,8 +64,8 @@ pub(super) enum Proposed {
     Nothing,
     /// The token of K, or of F, plus this much.
     Last(Token),
-    /// The first token of the tick this far away, plus this much.
-    Away(i16, Token),
+    /// The token of a time, plus this much.
+    Away(Away, Token),
 }
 
 impl Step {
@@ -84,9 +81,9 @@ impl Step {
             1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             2 => who().prop_map(Step::Release),
             5 => (mostly_holder(), proposed()).prop_map(|(who, token)| Step::End(who, token)),
-            3 => (0..3_u8, select(&[0, 5, 32, 33, 40][..])).prop_map(|(ago, waited)| Step::Mark(ago, waited)),
-            8 => select(&[1, 1, 1, 2, 3, 5, 8, 21][..]).prop_map(Step::TimePasses),
-            1 => select(&[1, 3, 20][..]).prop_map(Step::ClockGoesBack),
+            3 => (0..3_u8, select(&[0, 1_500, 10_101, 10_102, 12_000][..])).prop_map(|(ago, waited)| Step::Mark(ago, waited)),
+            8 => span(&[1, 1, 1, 2, 3, 5, 8, 14]).prop_map(Step::TimePasses),
+            1 => span(&[1, 2, 12]).prop_map(Step::ClockGoesBack),
             1 => Just(Step::Restart),
             1 => Just(Step::LoseMarker),
             2 => Just(Step::LoseLock),
@@ -97,8 +94,8 @@ impl Step {
     pub(super) fn play(self, node: &mut Modelled<'_>, tally: &mut Tally) -> Result<(), String> {
         node.pushed.clear();
         match self {
-            Step::TimePasses(ticks) => node.pass(ticks),
-            Step::ClockGoesBack(ticks) => node.back(ticks),
+            Step::TimePasses(span) => node.pass(span.forward()),
+            Step::ClockGoesBack(span) => node.back(span.back()),
             Step::Restart => node.restart(),
             Step::LoseMarker => node.lose_marker(),
             Step::LoseLock => node.lose_lock(),
@@ -111,7 +108,6 @@ impl Step {
     }
 
     fn command(self, node: &mut Modelled<'_>, tally: &mut Tally) -> Result<(), String> {
-        node.make_room_for_tokens();
         let (Step::Acquire { who, .. }
         | Step::Yield(who, ..)
         | Step::Hold(who, ..)
@@ -134,8 +130,7 @@ impl Step {
             Seen::End(code) => node.answered_end(was_dead, code, answer),
             Seen::Renewal(reply) => match (reply.map_err(|error| error.to_string())?, answer) {
                 (Some(text), Answer::Held { token, .. }) => {
-                    let seen = Raw::held(&text).token();
-                    node.scale.check_token("renewal", seen, token)
+                    agree("renewal", Raw::held(&text).token(), token)
                 }
                 (None, Answer::Absent | Answer::Anothers) => Ok(()),
                 (reply, answer) => Err(format!("renewal: {reply:?}, the model {answer:?}")),
@@ -156,15 +151,10 @@ impl Step {
             } => {
                 let token = proposal.token(node);
                 let sign = if is_known { "=" } else { "" };
-                let text = match token {
-                    0 => format!("{sign}0"),
-                    token => format!("{sign}{}", node.scale.token(token)),
-                };
-                let ms = scale::ttl(ttl);
-                let ask = Ask::by(stamp.sent(node))
-                    .ttl(if queues { ms } else { -ms })
-                    .proposing(text);
-                let stamp = stamp.of_new_entry(node);
+                let stamp = stamp.from(node.now);
+                let ask = Ask::by(stamp - node.node.zero)
+                    .ttl(if queues { ttl } else { -ttl })
+                    .proposing(format!("{sign}{token}"));
                 let proposal = match is_known {
                     true => Proposal::Known(token),
                     false => Proposal::Guess(token),
@@ -178,21 +168,21 @@ impl Step {
                 (command, Seen::Reply(node.node.ask(who, &ask)))
             }
             Step::Yield(_, token, stamp) => {
-                let (token, sent) = (token.token(node), stamp.sent(node));
-                let reply = node.node.yielding(who, node.scale.token(token), sent);
-                let stamp = stamp.of_yield(node);
+                let (token, stamp) = (token.token(node), stamp.from(node.now));
+                let reply = node.node.yielding(who, token, stamp - node.node.zero);
                 (Command::Yield { token, stamp }, Seen::Reply(reply))
             }
             Step::Hold(_, ttl, token) => {
                 // A holder has a token.
-                let token = token.token(node).max(1);
-                let reply = node
-                    .node
-                    .hold(who, scale::ttl(ttl), node.scale.token(token));
+                let token = match token.token(node) {
+                    ..FIRST_TOKEN => Away(0).from(node.now),
+                    token => token,
+                };
+                let reply = node.node.hold(who, ttl, token);
                 (Command::Hold { ttl, token }, Seen::Reply(reply))
             }
             Step::Renew(_, ttl) => {
-                let reply = node.node.lock.renew(who, scale::ttl(ttl));
+                let reply = node.node.lock.renew(who, ttl);
                 (Command::Renew { ttl }, Seen::Renewal(reply))
             }
             Step::Release(_) => {
@@ -201,11 +191,7 @@ impl Step {
             }
             Step::End(_, proposal) => {
                 let proposal = proposal.token(node);
-                let sent = match proposal {
-                    0 => 0,
-                    token => node.scale.token(token),
-                };
-                let code = node.node.end(who, sent);
+                let code = node.node.end(who, proposal);
                 (Command::End { proposal }, Seen::End(code))
             }
             outside => unreachable!("{outside:?} is no command"),
@@ -227,18 +213,23 @@ fn mark(node: &mut Modelled<'_>, ago: u8, waited: Ticks) -> Result<(), String> {
     let marker = node.records.marker.and_then(|marker| marker.count);
     let name = marker.map_or(0, |count| count.name).saturating_sub(ago);
     let known = Count { name, waited };
-    let sent = (&scale::count(name)[..], scale::waited(waited));
-    let marked = node.node.mark(&scale::count(new), sent);
+    let marked = node
+        .node
+        .mark(&count_named(new), (&count_named(name)[..], waited));
     let marked = marked.map_err(|error| error.to_string())?;
     let known = Some(known);
     let Answer::Marked(count) = node.run('A', Command::Mark { new, known }) else {
         return Err("the model has no mark".to_owned());
     };
-    node.scale.check("time", marked.now, node.now)?;
+    near("time", marked.now / 1_000, node.now)?;
     let left = count.map_or(0, |count| node.rules.delay - count.waited);
-    agree("early", scale::ticks(marked.left), left)?;
-    let count = count.map(|count| (scale::count(count.name), scale::waited(count.waited)));
+    agree("early", marked.left, left)?;
+    let count = count.map(|count| (count_named(count.name), count.waited));
     agree("count", marked.count, count)
+}
+
+pub(super) fn count_named(number: u8) -> String {
+    format!("count-{number}")
 }
 
 /// The name of a variant.
@@ -257,40 +248,12 @@ impl Who {
     }
 }
 
-impl Stamp {
-    /// The stamp that is sent, from the node's zero.
-    fn sent(self, node: &Modelled<'_>) -> i64 {
-        let micros = match self {
-            Stamp::Away(ticks) => node.scale.stamp(away(node.now, ticks)),
-            Stamp::LongAgo => node.scale.micros(0) - 86_401 * SECOND,
-        };
-        micros - node.node.zero
+impl Away {
+    /// In µs.
+    fn from(self, now: Ticks) -> i64 {
+        let middle = (now / HALF_SECOND + self.0) * HALF_SECOND + 475;
+        middle * 1_000
     }
-
-    /// What the script makes of it: a stamp that is far off becomes the time.
-    fn of_new_entry(self, node: &Modelled<'_>) -> Token {
-        match self {
-            Stamp::LongAgo => token_of(node.now),
-            stamp => stamp.of_yield(node),
-        }
-    }
-
-    /// The same, but a stamp of long ago is kept.
-    fn of_yield(self, node: &Modelled<'_>) -> Token {
-        match self {
-            Stamp::LongAgo => 0,
-            Stamp::Away(ticks) => {
-                let stamp = away(node.now, ticks);
-                let is_ahead = stamp > token_of(node.now) + node.rules.ahead;
-                if is_ahead { token_of(node.now) } else { stamp }
-            }
-        }
-    }
-}
-
-/// A stamp within the tick this far away. It differs from the tick itself, which is the time.
-fn away(now: Ticks, ticks: i16) -> Token {
-    scale::away(now, ticks) + 2
 }
 
 impl Proposed {
@@ -298,10 +261,7 @@ impl Proposed {
         match self {
             Proposed::Nothing => 0,
             Proposed::Last(more) => node.token() + more,
-            Proposed::Away(ticks, more) => {
-                let token = scale::away(node.now, ticks) + more;
-                token.min(scale::LAST_PROPOSAL)
-            }
+            Proposed::Away(away, more) => away.from(node.now) + more,
         }
     }
 }
@@ -327,26 +287,25 @@ fn letter() -> impl Strategy<Value = char> {
 }
 
 fn ttl() -> impl Strategy<Value = Ticks> {
-    select(&[2, 7, 20, 30][..])
+    select(&[500, 2_000, 6_000, 9_000][..])
 }
 
 /// Often equal, since entries with the same stamp have an order, too.
-fn stamp() -> impl Strategy<Value = Stamp> {
+fn stamp() -> impl Strategy<Value = Away> {
     prop_oneof![
-        12 => select(&[-9, -3, -1, 0, 0, 1, 3][..]).prop_map(Stamp::Away),
-        1 => select(&[4, 20][..]).prop_map(Stamp::Away),
-        1 => Just(Stamp::LongAgo),
+        12 => select(&[-6, -2, -1, 0, 0, 1][..]).prop_map(Away),
+        // Too far ahead, within a day, and more than a day ago.
+        2 => select(&[2, 12, -2 * 86_399, -2 * 86_401][..]).prop_map(Away),
     ]
 }
 
 fn proposed() -> impl Strategy<Value = Proposed> {
     prop_oneof![
         4 => Just(Proposed::Nothing),
-        4 => (0..2_u16).prop_map(Proposed::Last),
-        8 => (select(&[-2, 0, 1, 2, 3, 4, 9][..]), 0..3_u16)
-            .prop_map(|(ticks, more)| Proposed::Away(ticks, more)),
-        // Above the delay.
-        1 => Just(Proposed::Away(34, 0)),
+        4 => (0..2_i64).prop_map(Proposed::Last),
+        // The last is above the delay.
+        9 => (select(&[-2, -1, 0, 0, 1, 1, 2, 6, 22][..]), 0..3_i64)
+            .prop_map(|(half_seconds, more)| Proposed::Away(Away(half_seconds), more)),
     ]
 }
 
