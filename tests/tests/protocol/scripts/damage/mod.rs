@@ -13,10 +13,8 @@ mod several;
 use lock_model::server::Branch;
 
 use super::TTL;
-use super::branch::Tally;
-use super::random::several::OfSeveral;
-use super::random::stage::Stage;
-use super::random::step::{Record, Span, Step, Who, limit_memory};
+use super::random::stage::{At, Locks, Stage};
+use super::random::step::{Record, Span, Step, Who};
 use super::transcript::pooled;
 
 /// States of a plain lock: how it gets there.
@@ -82,55 +80,51 @@ const OWNERS: &str = "ABCD";
 
 #[test]
 fn damaged_plain_lock_is_refused_or_answered_like_the_model() {
-    let tally = damage(false, STATES);
-    assert_every_branch_was_taken(&tally, Branch::ALL);
+    let stage = Stage::on(pooled(), Locks::Plain);
+    damage(stage, [STATES, DAMAGES], Branch::ALL);
 }
 
 #[test]
 fn damaged_shared_lock_is_refused_or_answered_like_the_model() {
-    let tally = damage(true, STATES_OF_SHARES);
-    assert_every_branch_was_taken(&tally, Branch::OF_SHARES);
+    let stage = Stage::on(pooled(), Locks::Shared);
+    damage(stage, [STATES_OF_SHARES, DAMAGES], Branch::OF_SHARES);
 }
 
 #[test]
 fn plain_lock_whose_slot_moves_is_refused_or_answered_as_if_it_stayed() {
-    moving_slot::play(false, STATES);
+    moving_slot::play(Locks::Plain, [STATES, MOVES]);
 }
 
 #[test]
 fn shared_lock_whose_slot_moves_is_refused_or_answered_as_if_it_stayed() {
-    moving_slot::play(true, STATES_OF_SHARES);
+    moving_slot::play(Locks::Shared, [STATES_OF_SHARES, MOVES]);
 }
 
-fn damage(has_shares: bool, states: &str) -> Tally {
-    let mut stage = Stage::new(has_shares);
-    let mut tally = Tally::default();
-    let mut connection = Some(stage.server.connection());
+/// Plays the cells of a matrix, which must take these branches.
+fn damage(mut stage: Stage, cells: [&str; 2], branches: &[Branch]) {
     for_each_cell(
-        states,
-        DAMAGES,
-        &commands(stage.deletes),
+        cells,
+        &commands(stage.locks, stage.deletes),
         |[state, damage, command]| {
-            let (mut lock, mut model) = stage.scene_on(connection.take().expect("it is released"));
-            stage.prepare(steps(state), &mut lock, &mut model)?;
+            stage.begin();
+            stage.prepare(steps(state))?;
             for step in steps(damage).chain(steps(command)) {
-                stage.step(step, &mut lock, &mut model, &mut tally)?;
+                stage.step(step)?;
             }
-            if model.is_full() {
-                limit_memory(&mut lock, false);
-            }
-            connection = Some(lock.connection);
+            stage.free_memory();
             Ok(())
         },
     );
+    // Only a server that compares and deletes has the branches of a delete.
+    let mut missing = stage.tally.missing(branches);
+    missing.retain(|branch| !format!("{branch:?}").starts_with("Delete"));
+    assert_eq!(missing, [], "branches that were never taken");
     stage.assert_no_more_messages();
-    tally
 }
 
 /// Plays each state with each damage and each command.
 fn for_each_cell(
-    states: &str,
-    damages: &str,
+    [states, damages]: [&str; 2],
     commands: &[String],
     mut play: impl FnMut([&str; 3]) -> Result<(), String>,
 ) {
@@ -145,7 +139,10 @@ fn for_each_cell(
     }
 }
 
-fn commands(deletes: bool) -> Vec<String> {
+fn commands(locks: Locks, deletes: bool) -> Vec<String> {
+    if locks == Locks::Several {
+        return several::COMMANDS.split("; ").map(str::to_owned).collect();
+    }
     let verbs = COMMANDS.split("; ");
     let of_owners = verbs.flat_map(|verb| OWNERS.chars().map(move |who| format!("{who} {verb}")));
     of_owners
@@ -155,8 +152,20 @@ fn commands(deletes: bool) -> Vec<String> {
 }
 
 /// The steps of a state, a damage or a command.
-fn steps(text: &str) -> impl Iterator<Item = Step> {
-    text.split(", ").filter(|step| !step.is_empty()).map(step)
+fn steps(text: &str) -> impl Iterator<Item = At> {
+    text.split(", ").filter(|step| !step.is_empty()).map(at)
+}
+
+/// A step of an owner of all locks, a step with one lock, by its number, or with the first.
+fn at(text: &str) -> At {
+    if let Some((who, verb)) = text.split_once(" all ") {
+        return At::All(0, step(&format!("{who} {verb}")));
+    }
+    let numbered = text.split_once(' ').and_then(|(number, text)| {
+        let number: usize = number.parse().ok()?;
+        Some(At::One(number - 1, step(text)))
+    });
+    numbered.unwrap_or_else(|| At::One(0, step(text)))
 }
 
 fn step(text: &str) -> Step {
@@ -206,11 +215,4 @@ fn record(key: &str) -> Record {
         "R" => Record::Shares,
         other => panic!("no record {other}"),
     }
-}
-
-/// Only a server that compares and deletes has the branches of a delete.
-fn assert_every_branch_was_taken(tally: &Tally, all: &[Branch]) {
-    let mut missing = tally.missing(all);
-    missing.retain(|branch| !format!("{branch:?}").starts_with("Delete"));
-    assert_eq!(missing, [], "branches that were never taken");
 }

@@ -2,8 +2,7 @@
 
 use harness::{PATIENCE, RawLock, RedisServer, wait_until};
 
-use super::{MOVES, Stage, commands, for_each_cell, steps};
-use crate::scripts::random::model::Model;
+use super::{Locks, Stage, commands, for_each_cell, steps};
 use crate::scripts::transcript::Pooled;
 
 const TARGET: &str = "b000000000000000000000000000000000000000";
@@ -62,45 +61,54 @@ pub(super) fn while_it_moves<T>(
     }
 }
 
-pub(super) fn play(has_shares: bool, states: &str) {
-    let mut stage = Stage::on(node_of_cluster(), has_shares);
-    let mut connection = Some(stage.server.connection());
+pub(super) fn play(locks: Locks, cells: [&str; 2]) {
+    let mut stage = Stage::on(node_of_cluster(), locks);
+    let mut admin = RawLock::new(&stage.server, "admin");
     let mut refused = 0;
-    for_each_cell(states, MOVES, &commands(false), |[state, lost, command]| {
-        let (mut lock, mut model) = stage.scene_on(connection.take().expect("it is released"));
-        stage.prepare(steps(state).chain(steps(lost)), &mut lock, &mut model)?;
-        let before = model.clone();
-        let records = keys_of(command, &lock, &model);
+    for_each_cell(cells, &commands(locks, false), |[state, lost, command]| {
+        stage.begin();
+        stage.prepare(steps(state).chain(steps(lost)))?;
+        let before = stage.models.clone();
+        let records = keys_of(command, &stage);
         let step = steps(command).next().expect("a command");
-        let done = while_it_moves(&mut lock, &records, |lock| {
-            step.play(&stage.server, lock, &mut model)
-        })?;
-        refused += usize::from(done.is_none());
-        let expected = if done.is_some() { &model } else { &before };
-        stage.compare(&mut lock, expected)?;
-        connection = Some(lock.connection);
-        Ok(())
+        let done = while_it_moves(&mut admin, &records, |_| stage.carry_out(step))?;
+        if done.is_none() {
+            refused += 1;
+            stage.models = before;
+        }
+        stage.compare()
     });
     assert!(refused > 0, "no command was refused");
     stage.assert_no_more_messages();
 }
 
 /// The records that the script of a command names.
-fn keys_of(command: &str, lock: &RawLock, model: &Model) -> Vec<String> {
-    let RawLock { k, f, q, r, .. } = lock;
-    let words: Vec<&str> = command.split(' ').collect();
+fn keys_of(command: &str, stage: &Stage) -> Vec<String> {
+    let words: Vec<&str> = command.split(' ').filter(|word| *word != "all").collect();
     let (who, verb) = match &words[..] {
         ["revoke", ..] => (None, &[][..]),
         [who, verb @ ..] => (who.chars().next(), verb),
         [] => unreachable!("a command has words"),
     };
-    let is_share = who.is_some_and(|who| model.share(who).is_some());
-    let records = match (verb, is_share) {
-        (["take" | "reserve" | "delete", ..], _) | (["renew" | "release", ..], false) => vec![k],
-        (["renew" | "release", ..], true) => vec![k, r],
-        (["end", "w"], _) => vec![k, f, q, r],
-        (["mint"], _) | (["acquire" | "try" | "end", ..], false) => vec![k, f, q],
-        _ => vec![k, f, q, r],
+    let is_share = who.is_some_and(|who| stage.models[0].share(who).is_some());
+    let count = match (verb, is_share) {
+        (["take" | "reserve" | "delete", ..], _) | (["renew" | "release", ..], false) => 1,
+        (["renew" | "release", ..], true) => 2,
+        (["end", "w"], _) => 4,
+        (["mint"], _) | (["acquire" | "try" | "end", ..], false) => 3,
+        _ => 4,
     };
-    records.into_iter().cloned().collect()
+    let locks = stage
+        .all
+        .locks
+        .iter()
+        .flat_map(|RawLock { k, f, q, r, .. }| {
+            let records = if count == 2 {
+                vec![k, r]
+            } else {
+                vec![k, f, q, r]
+            };
+            records.into_iter().take(count).cloned()
+        });
+    locks.collect()
 }

@@ -9,7 +9,7 @@ mod answer;
 pub(super) mod draw;
 pub(super) mod model;
 pub(super) mod records;
-pub(super) mod several;
+mod several;
 pub(super) mod stage;
 pub(super) mod step;
 
@@ -22,9 +22,9 @@ use proptest::collection::vec;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
-use crate::scripts::branch::Tally;
+use crate::scripts::transcript::pooled;
 use harness::{Form, Listener};
-use stage::Stage;
+use stage::{At, Locks, Stage};
 use step::Step;
 
 /// Listeners of the owners that have one.
@@ -42,34 +42,44 @@ const AT_MOST: u64 = 20;
 
 #[test]
 fn the_scripts_agree_with_the_model() {
-    let stage = Stage::new(false);
-    let deletes = stage.deletes;
+    let stage = Stage::on(pooled(), Locks::Plain);
     let branches = Branch::ALL.iter().copied();
     let branches: Vec<_> = branches
-        .filter(|&it| deletes || !is_of_delete(it))
+        .filter(|&it| stage.deletes || !is_of_delete(it))
         .collect();
-    play(stage, Step::any(deletes), sequences(), &branches);
+    let steps = Step::any(stage.deletes);
+    play(stage, steps.prop_map(first), sequences(), &branches);
 }
 
 #[test]
 fn scripts_of_shares_agree_with_the_model() {
-    let stage = Stage::new(true);
+    let stage = Stage::on(pooled(), Locks::Shared);
     let steps = Step::any_of_shares(stage.deletes);
-    play(stage, steps, 3 * sequences(), Branch::OF_SHARES);
+    play(
+        stage,
+        steps.prop_map(first),
+        3 * sequences(),
+        Branch::OF_SHARES,
+    );
+}
+
+/// A step with the only lock.
+fn first(step: Step) -> At {
+    At::One(0, step)
 }
 
 /// Plays sequences of such steps, which must take these branches.
-fn play(stage: Stage, step: impl Strategy<Value = Step>, sequences: u32, branches: &[Branch]) {
+fn play(stage: Stage, step: impl Strategy<Value = At>, sequences: u32, branches: &[Branch]) {
     let stage = RefCell::new(stage);
-    let tally = RefCell::new(Tally::default());
     explore(
         step,
         sequences,
-        |steps| stage.borrow_mut().play(steps, &mut tally.borrow_mut()),
-        || tally.borrow().missing(branches),
+        |steps| stage.borrow_mut().play(steps),
+        || stage.borrow().tally.missing(branches),
     );
-    stage.into_inner().assert_no_more_messages();
-    print!("{}", tally.into_inner());
+    let stage = stage.into_inner();
+    print!("{}", stage.tally);
+    stage.assert_no_more_messages();
 }
 
 /// Generates sequences of such steps, and shrinks one that fails. The long form generates more until nothing is
