@@ -1,10 +1,9 @@
 //! The protocol of `lock-runtime` as a model that a checker explores to exhaustion.
 //!
 //! `cargo test -p lock-model` explores the small configurations of [`configurations`], and with
-//! `LOCK_TEST_LONG=1` all of them, and prints their numbers of states. It also walks at random
-//! through larger ones ([`Walk`]). `cargo run -p lock-model -- --walk 1h [name…]` continues these
-//! walks. Without `--walk` it explores the named configurations, and shows the steps that break a
-//! rule.
+//! `LOCK_TEST_LONG=1` all of them, and prints their numbers of states, and the steps that break a
+//! rule. It also walks at random through larger ones ([`Walk`]), for as many seconds as
+//! `LOCK_TEST_WALK` says.
 //!
 //! # What is modelled
 //!

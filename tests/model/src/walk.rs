@@ -35,7 +35,7 @@ pub enum Enough {
 }
 
 /// The result of a series of walks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Walked {
     pub name: &'static str,
     pub walks: u64,
@@ -243,15 +243,6 @@ impl Drop for ToldIfItPanics {
 }
 
 impl Walked {
-    /// Adds more walks of the same configuration.
-    pub fn add(&mut self, more: Walked) {
-        self.name = more.name;
-        self.walks += more.walks;
-        self.steps += more.steps;
-        self.took += more.took;
-        self.broken = self.broken.take().or(more.broken);
-    }
-
     /// Prints the result. Panics if a rule was broken.
     pub fn expect_sound(&self) {
         println!("{self}");

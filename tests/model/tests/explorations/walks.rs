@@ -3,6 +3,7 @@
 //! The first walk of each configuration has the number `LOCK_TEST_SEED`, or a different one in each
 //! run. A failed test prints the number with which its first walk repeats the failure.
 
+use std::env;
 use std::fmt::Debug;
 use std::time::Duration;
 
@@ -11,12 +12,6 @@ use lock_model::quorum::{self, Mistake as OfQuorum};
 use lock_model::{Enough, Seeded, Walk, configurations, seed, walks};
 
 use crate::{is_long, named, trial};
-
-/// How long all walks take together.
-const TIME: Duration = Duration::from_secs(10);
-
-/// The same in the long form.
-const LONG: Duration = Duration::from_secs(60);
 
 /// Walks, from number 1 on, within which a mistake must be found. Most take fewer than a hundred.
 pub(crate) const ENOUGH: Enough = Enough::Walks(20_000);
@@ -77,7 +72,7 @@ const UNFOUND_OF_QUORUM: &[OfQuorum] = &[OfQuorum::CountOfAnother, OfQuorum::Yie
 pub(crate) fn trials() -> Vec<Trial> {
     let first = seed();
     let all = walks();
-    let time = if is_long() { LONG } else { TIME } / all.len() as u32;
+    let time = time() / all.len() as u32;
     let walks = all.into_iter().map(|(name, configuration)| {
         trial(&named(&format!("walks::{name}")), move || {
             configuration.walk(first, Enough::Time(time)).expect_sound();
@@ -97,6 +92,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         found.expect("a configuration").with(mistake)
     }));
     trials
+}
+
+/// How long all walks take together: the seconds in `LOCK_TEST_WALK`, if it is set.
+fn time() -> Duration {
+    let seconds = env::var("LOCK_TEST_WALK").map(|text| text.parse().expect("a number"));
+    Duration::from_secs(seconds.unwrap_or(if is_long() { 60 } else { 10 }))
 }
 
 fn are_named<M: Copy + PartialEq + Debug>(all: &[M], finds: Finds<M>, unfound: &[M]) {
