@@ -88,28 +88,13 @@ pub(crate) enum Expected {
     Sometimes,
 }
 
-/// The event that ends a search before it has seen every state.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Until {
-    /// Any property that must always hold is broken.
-    AnyBroken,
-    /// This property is broken.
-    Broken(&'static str),
-}
-
-pub(crate) struct Search {
-    pub(crate) states: usize,
-    pub(crate) depth: usize,
-    /// Each broken rule, with the shortest steps to it.
-    pub(crate) broken: BTreeMap<&'static str, Vec<String>>,
-    /// The properties that should hold in some state, but hold in none.
-    pub(crate) unseen: Vec<&'static str>,
-}
-
 /// The fingerprint of each state that was reached, and of its predecessor.
 type Reached = HashMap<u64, u64, BuildHasherDefault<Identity>>;
 
-pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
+/// Explores every state, or until this rule is broken; `None` is any rule.
+fn search<M: Model>(model: &M, until: Option<&str>) -> Report {
+    let begin = Instant::now();
+    let _removed = Removed::new(model.removed());
     let properties = model.properties();
     let mut found: BTreeMap<&'static str, u64> = BTreeMap::new();
     let first = model.first();
@@ -126,10 +111,7 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
             let is_always = property.expected == Expected::Always;
             if holds != is_always && !found.contains_key(property.name) {
                 found.insert(property.name, mark);
-                is_over |= match until {
-                    Until::AnyBroken => is_always,
-                    Until::Broken(name) => name == property.name,
-                };
+                is_over |= is_always && until.is_none_or(|rule| rule == property.name);
             }
         }
         if is_over {
@@ -154,9 +136,11 @@ pub(crate) fn search<M: Model>(model: &M, until: Until) -> Search {
         Some((property.name, steps_to(mark, model, &reached)))
     });
     let unseen = expecting(Expected::Sometimes).map(|property| property.name);
-    Search {
+    Report {
+        name: model.name(),
         states: reached.len(),
         depth,
+        took: begin.elapsed(),
         broken: broken.collect(),
         unseen: unseen.filter(|name| !found.contains_key(name)).collect(),
     }
@@ -213,29 +197,15 @@ pub trait Explore {
 
 impl<M: Model> Explore for M {
     fn explore(&self) -> Report {
-        Report::of(self, Until::AnyBroken)
+        search(self, None)
     }
 
     fn explore_for(&self, rule: &'static str) -> Report {
-        Report::of(self, Until::Broken(rule))
+        search(self, Some(rule))
     }
 }
 
 impl Report {
-    fn of<M: Model>(model: &M, until: Until) -> Report {
-        let begin = Instant::now();
-        let _removed = Removed::new(model.removed());
-        let search = search(model, until);
-        Report {
-            name: model.name(),
-            states: search.states,
-            depth: search.depth,
-            took: begin.elapsed(),
-            broken: search.broken,
-            unseen: search.unseen,
-        }
-    }
-
     /// Prints the report. Panics unless every rule holds, and every property that should hold in
     /// some state was seen.
     pub fn expect_sound(&self) {
