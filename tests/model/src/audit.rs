@@ -3,7 +3,7 @@
 
 mod shares;
 
-use crate::server::{Answer, Command, Fence, Lock, Mode, OwnerId, Records, Ticks, Token, Value};
+use crate::server::{Answer, Command, Fence, Mode, OwnerId, Records, Ticks, Token};
 
 macro_rules! breaches {
     ($($breach:ident: $rule:literal;)+) => {
@@ -107,7 +107,9 @@ impl AuditedRun<'_> {
     fn audit_lock(&self, breaches: &mut Breaches) {
         let (before, after) = (self.before.lock, self.after.lock);
         let ended = self.command.ended();
-        let (was, is) = (before.map(who), after.map(who));
+        // The holder of a foreign lock has no id.
+        let was = before.map(|_| self.before.holder());
+        let is = after.map(|_| self.after.holder());
         // Another rule checks whose shares are removed.
         let was_shared = was == Some(Some(OwnerId::PHASE));
         let becomes_share = self.downgrades() && is == Some(Some(OwnerId::PHASE));
@@ -147,19 +149,17 @@ impl AuditedRun<'_> {
         }
         // A lock that a plain script granted to a share keeps its token when the share is confirmed.
         let is_confirmed = becomes_share
-            && token(before) == token(after)
-            && matches!(
-                before.map(|lock| lock.value),
-                Some(Value::Ours { share: Some(_), .. })
-            );
+            && token(self.before) == token(self.after)
+            && self.before.ours().is_some_and(|ours| ours.share.is_some());
         let reserves = is == Some(Some(OwnerId::RESERVED));
         let is_minted = self.command_mints() && self.before != self.after;
-        let is_granted =
-            is != was && !reserves || was_shared && token(before) != token(after) || is_minted;
+        let is_granted = is != was && !reserves
+            || was_shared && token(self.before) != token(self.after)
+            || is_minted;
         if is.is_some()
             && is_granted
             && !is_confirmed
-            && let Some(token) = token(after)
+            && let Some(token) = token(self.after)
             && (token > 0 || is_minted)
             && token < self.last + self.turns
         {
@@ -182,11 +182,7 @@ impl AuditedRun<'_> {
                 | Command::Downgrade { .. }
                 | Command::ShareEnd { .. }
         );
-        if let (true, Some(lock)) = (queues, after)
-            && matches!(lock.value, Value::Ours { flagged: false, .. })
-            && !self.after.queue.entries().is_empty()
-            && !self.stays_unflagged()
-        {
+        if queues && is_unflagged(self.after) && !self.stays_unflagged() {
             breaches.add(Breach::Unflagged);
         }
     }
@@ -208,13 +204,8 @@ impl AuditedRun<'_> {
     /// Whether the lock was taken past its queue before, and the command leaves the flag to the
     /// next waiter that polls.
     fn stays_unflagged(&self) -> bool {
-        let is_past = |records: &Records| {
-            let lock = records.lock.map(|lock| lock.value);
-            let is_unflagged = matches!(lock, Some(Value::Ours { flagged: false, .. }));
-            is_unflagged && !records.queue.entries().is_empty()
-        };
         let polls = matches!(self.answer, Answer::Waiting { position: 1.., .. });
-        is_past(self.before) && self.before.holder() == self.after.holder() && !polls
+        is_unflagged(self.before) && self.before.holder() == self.after.holder() && !polls
     }
 
     fn audit_mint(&self, breaches: &mut Breaches) {
@@ -222,15 +213,12 @@ impl AuditedRun<'_> {
             return;
         };
         let mut expected = self.before.clone();
-        if let Some(Lock {
-            value: Value::Ours { token: given, .. },
-            ..
-        }) = &mut expected.lock
-            && *given == 0
-            && self.before.holder() == Some(owner)
-            && let Some(minted) = token(self.after.lock)
+        if let Some(ours) = expected.ours_mut()
+            && ours.token == 0
+            && ours.owner == owner
+            && let Some(minted) = token(self.after)
         {
-            *given = minted;
+            ours.token = minted;
             expected.fence = self.after.fence;
         }
         if expected != *self.after {
@@ -240,7 +228,7 @@ impl AuditedRun<'_> {
 
     fn audit_revocation(&self, breaches: &mut Breaches) {
         let is_seen = match self.command {
-            Command::Revoke { seen } => token(self.before.lock)
+            Command::Revoke { seen } => token(self.before)
                 .is_some_and(|token| token > 0 && (token..token + self.turns).contains(&seen)),
             Command::RevokeOwner { owner } => self.before.holder() == Some(owner),
             _ => return,
@@ -252,7 +240,7 @@ impl AuditedRun<'_> {
             Some(Fence::Token { token, .. }) => Some(token),
             _ => None,
         };
-        let taken = token(self.before.lock).filter(|&token| token > 0);
+        let taken = token(self.before).filter(|&token| token > 0);
         if self.revokes() && fence < taken {
             breaches.add(Breach::TokenForgotten);
         }
@@ -284,17 +272,12 @@ impl AuditedRun<'_> {
     }
 }
 
-/// The owner of a lock; the holder of a foreign lock has no id.
-fn who(lock: Lock) -> Option<OwnerId> {
-    match lock.value {
-        Value::Ours { owner, .. } => Some(owner),
-        Value::Foreign | Value::WrongType => None,
-    }
+fn token(records: &Records) -> Option<Token> {
+    records.ours().map(|ours| ours.token)
 }
 
-fn token(lock: Option<Lock>) -> Option<Token> {
-    match lock?.value {
-        Value::Ours { token, .. } => Some(token),
-        Value::Foreign | Value::WrongType => None,
-    }
+/// Whether a lock with a queue has no flag.
+fn is_unflagged(records: &Records) -> bool {
+    let is_ours = records.holder().is_some();
+    is_ours && !records.is_flagged() && !records.queue.entries().is_empty()
 }

@@ -6,7 +6,7 @@ use crate::client::{Client, Phase};
 use crate::configuration::Configuration;
 use crate::moves::Source;
 use crate::network::{Incoming, Kind};
-use crate::server::{Answer, Fence, OwnerId, Records, Token, Value};
+use crate::server::{Answer, Fence, OwnerId, Records, Token};
 use crate::world::World;
 
 /// Renames clients, owners and tokens. Any renaming of clients is sound, since all clients follow the same
@@ -85,10 +85,8 @@ fn all_records(world: &mut World) -> impl Iterator<Item = &mut Records> {
 }
 
 fn owners(records: &mut Records, mut rename: impl FnMut(&mut OwnerId)) {
-    if let Some(lock) = &mut records.lock
-        && let Value::Ours { owner, .. } = &mut lock.value
-    {
-        rename(owner);
+    if let Some(ours) = records.ours_mut() {
+        rename(&mut ours.owner);
     }
     for entry in records.queue.entries_mut() {
         rename(&mut entry.owner);
@@ -208,10 +206,8 @@ fn each_token(world: &mut World, mut see: impl FnMut(&mut Token)) {
 }
 
 fn of_records(records: &mut Records, see: &mut impl FnMut(&mut Token)) {
-    if let Some(lock) = &mut records.lock
-        && let Value::Ours { token, .. } = &mut lock.value
-    {
-        see(token);
+    if let Some(ours) = records.ours_mut() {
+        see(&mut ours.token);
     }
     if let Some(Fence::Token { token, .. }) = &mut records.fence {
         see(token);

@@ -5,9 +5,7 @@ use crate::client::{Client, Phase};
 use crate::configuration::Configuration;
 use crate::moves::Reception;
 use crate::network::{Incoming, Kind, Reply, Request, Server};
-use crate::server::{
-    Answer, Command, Lock, Member, Mode, OwnerId, Records, Refusal, Share, Site, Value,
-};
+use crate::server::{Answer, Command, Member, Mode, Ours, OwnerId, Records, Refusal, Share, Site};
 use crate::world::World;
 
 /// The bits of the scripts that are neither for plain locks nor for shares.
@@ -140,11 +138,7 @@ impl World {
             turns: rules.turns,
         };
         step.audit(&mut self.breaches);
-        if let Some(Lock {
-            value: Value::Ours { token, .. },
-            ..
-        }) = self.records.lock
-        {
+        if let Some(Ours { token, .. }) = self.records.ours() {
             self.last = self.last.max(token);
             self.known = match server {
                 Server::Target => self.known.map(|known| known.max(token)),
@@ -241,10 +235,7 @@ impl World {
         if let Some(&Member { take, .. }) = self.records.share(owner) {
             return Some(Share { take, limit: 0 });
         }
-        match self.records.lock?.value {
-            Value::Ours { share, .. } => share,
-            Value::Foreign | Value::WrongType => None,
-        }
+        self.records.ours()?.share
     }
 }
 

@@ -6,7 +6,7 @@ use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::Fault;
 use crate::network::{Incoming, Kind, Server};
-use crate::server::{Command, Fence, Lock, Mode, OwnerId, Queue, Records, Ticks, Token, Value};
+use crate::server::{Command, Fence, Lock, Mode, Ours, OwnerId, Queue, Records, Ticks, Value};
 use crate::world::{Action, World};
 
 /// The impairments of the server.
@@ -91,7 +91,7 @@ impl World {
             Fault::ForeignTake | Fault::ForeignTakeForever => free,
             Fault::Delete => !free,
             Fault::DeleteBeside => self.beside.iter().any(|beside| beside.lock.is_some()),
-            Fault::Revoke => self.grant().is_some(),
+            Fault::Revoke => self.records.ours().is_some(),
             Fault::LoseFence => self.records.fence.is_some(),
             Fault::LoseQueue => !self.records.queue.entries().is_empty(),
             Fault::LoseShares => self.records.shares.is_some(),
@@ -266,7 +266,7 @@ impl World {
 
     /// One operator saw the previous grant, and another the present one. Both revoke.
     fn revoke(&mut self, configuration: &Configuration) {
-        let (token, owner) = self.grant().expect("another program's lock is not revoked");
+        let Ours { token, owner, .. } = self.records.ours().expect("it is not foreign");
         let other = OwnerId {
             number: owner.number + 1,
             ..owner
@@ -277,14 +277,6 @@ impl World {
         };
         for command in commands {
             self.run_command(Server::Target, command, self.mode, configuration);
-        }
-    }
-
-    /// The token and the owner of the lock.
-    fn grant(&self) -> Option<(Token, OwnerId)> {
-        match self.records.lock?.value {
-            Value::Ours { token, owner, .. } => Some((token, owner)),
-            Value::Foreign | Value::WrongType => None,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::faults::Fault;
 use crate::moves::Source;
 use crate::network::{Incoming, Server};
 use crate::recovery;
-use crate::server::{Lock, OwnerId, QueueEntry, Records, Shares, Ticks, Token, Value};
+use crate::server::{Ours, OwnerId, QueueEntry, Records, Shares, Ticks, Token};
 use crate::world::{World, inside};
 
 pub const EXCLUSION: &str = "no two bodies run within their deadlines";
@@ -242,10 +242,10 @@ fn is_taken_again(world: &World) -> bool {
 /// Whether a lock has no flag although a live waiter queues, since a plain command ignored the
 /// queue.
 fn is_past_a_waiter(world: &World) -> bool {
-    let lock = world.records.lock.map(|lock| lock.value);
-    let is_unflagged = matches!(lock, Some(Value::Ours { flagged: false, .. }));
     let mut waiters = world.records.queue.entries().iter();
-    is_unflagged && waiters.any(QueueEntry::is_live)
+    world.records.holder().is_some()
+        && !world.records.is_flagged()
+        && waiters.any(QueueEntry::is_live)
 }
 
 /// Whether a caller has the first of its locks, and waits for another.
@@ -357,13 +357,7 @@ fn is_as_long_as_its_shares(world: &World, rounding: Ticks) -> bool {
 }
 
 fn holder(records: &Records) -> Option<(OwnerId, Option<Ticks>)> {
-    match records.lock? {
-        Lock {
-            value: Value::Ours { owner, .. },
-            rest,
-        } => Some((owner, rest)),
-        _ => None,
-    }
+    Some((records.holder()?, records.lock?.rest))
 }
 
 fn leases(world: &World) -> impl Iterator<Item = (OwnerId, &Lease)> {
@@ -408,9 +402,7 @@ fn is_fenced(world: &World) -> bool {
 
 /// The holder and its token. A lease may have a later token of the same grant.
 fn held(world: &World) -> Option<(OwnerId, Token)> {
-    let Value::Ours { owner, token, .. } = world.records.lock?.value else {
-        return None;
-    };
+    let Ours { owner, token, .. } = world.records.ours()?;
     let mut leases = leases(world);
     let present = leases.find(|&(other, _)| other == owner);
     Some((owner, present.map_or(token, |(_, lease)| lease.token)))

@@ -9,9 +9,7 @@ use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::Fault;
 use crate::network::{Incoming, Reply};
-use crate::server::{
-    Answer, Command, Fence, KeysRun, Lock, Mode, OwnerId, Records, Site, Token, Value, run_keys,
-};
+use crate::server::{Answer, Command, KeysRun, Mode, OwnerId, Records, Site, Token, run_keys};
 use crate::world::World;
 
 impl World {
@@ -75,7 +73,7 @@ impl World {
         }
         for (before, after) in before.iter().zip(after) {
             let is_granted = after.holder().is_some() && after.holder() != before.holder();
-            if is_granted && token_of(after) <= last_of(before) {
+            if is_granted && token_of(after) <= before.last_token() {
                 self.breaches.add(Breach::TokenFell);
             }
         }
@@ -111,19 +109,5 @@ impl World {
 
 /// The token in the lock's record.
 fn token_of(records: &Records) -> Token {
-    match records.lock {
-        Some(Lock {
-            value: Value::Ours { token, .. },
-            ..
-        }) => token,
-        _ => 0,
-    }
-}
-
-/// The last token of the lock.
-fn last_of(records: &Records) -> Token {
-    match records.fence {
-        Some(Fence::Token { token, .. }) => token,
-        _ => 0,
-    }
+    records.ours().map_or(0, |ours| ours.token)
 }

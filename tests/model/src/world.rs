@@ -8,7 +8,7 @@ use crate::conduct::{Awaited, Verdict};
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
 use crate::moves::{Key, Replica, Source};
-use crate::server::{Mode, OwnerId, QueueEntry, Records, Ticks, Token, Value};
+use crate::server::{Mode, OwnerId, QueueEntry, Records, Ticks, Token};
 
 /// The whole state: server, connections and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -288,12 +288,8 @@ impl World {
             Action::Deliver(_) | Action::DeliverStray(_) | Action::Double(_)
         );
         self.lapsed |= was_held && self.records.lock.is_none() && !by_command;
-        let is_flagged = matches!(
-            self.records.lock.map(|lock| lock.value),
-            Some(Value::Ours { flagged: true, .. })
-        );
         let mut entries = self.records.queue.entries().iter();
-        if is_flagged || !entries.any(QueueEntry::is_live) {
+        if self.records.is_flagged() || !entries.any(QueueEntry::is_live) {
             self.lapsed = false;
         }
         // The next caller may then retake the lock, with all the turns of a grant.

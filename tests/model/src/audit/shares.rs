@@ -1,7 +1,7 @@
 //! The rules of shares.
 
 use super::{AuditedRun, Breach, Breaches};
-use crate::server::{Answer, Command, Mode, OwnerId, QueueEntry, Shares, Value};
+use crate::server::{Answer, Command, Mode, OwnerId, QueueEntry, Shares};
 
 impl AuditedRun<'_> {
     /// Whether the sender turns its own lock into a share.
@@ -93,10 +93,7 @@ impl AuditedRun<'_> {
             .before
             .holder()
             .is_some_and(|holder| self.command.ended() == Some(holder));
-        let is_of_one_reader = matches!(
-            self.after.lock.map(|lock| lock.value),
-            Some(Value::Ours { share: Some(_), .. })
-        );
+        let is_of_one_reader = self.after.ours().is_some_and(|ours| ours.share.is_some());
         if self.writes && is_end && was_writer && is_of_one_reader {
             breaches.add(Breach::OneReader);
         }

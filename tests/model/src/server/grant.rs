@@ -1,21 +1,21 @@
 //! The choice of the next holder and the grant, as in `grant.lua`.
 
 use super::script::Script;
-use super::{Answer, Branch, Fence, Lock, OwnerId, Queue, QueueEntry, Share, Ticks, Token, Value};
+use super::{
+    Answer, Branch, Fence, Lock, Ours, OwnerId, Queue, QueueEntry, Share, Ticks, Token, Value,
+};
 use crate::seeded::Seeded;
 
 impl Script<'_> {
     /// Sets the flag of the record and announces it to the holder: a waiter queues.
     pub(super) fn set_flag(&mut self) {
-        if let Some(Lock {
-            value: Value::Ours { owner, flagged, .. },
-            ..
-        }) = &mut self.records.lock
-            && !std::mem::replace(flagged, true)
+        if let Some(ours) = self.records.ours_mut()
+            && !std::mem::replace(&mut ours.flagged, true)
         {
+            let owner = ours.owner;
             self.taken.insert(Branch::AcquireSetsTheFlag);
-            if self.site.has_receiver(*owner) {
-                self.announced.push(*owner);
+            if self.site.has_receiver(owner) {
+                self.announced.push(owner);
             }
         }
     }
@@ -63,7 +63,7 @@ impl Script<'_> {
     }
 
     pub(super) fn new_token(&mut self) -> Token {
-        let mut token = self.token() + self.rules.turns;
+        let mut token = self.records.last_token() + self.rules.turns;
         if !self.is_seeded(Seeded::TokenFromFence) {
             token = token.max(self.site.now);
         }
@@ -78,14 +78,6 @@ impl Script<'_> {
         token
     }
 
-    /// The last token.
-    pub(super) fn token(&self) -> Token {
-        match self.records.fence {
-            Some(Fence::Token { token, .. }) => token,
-            _ => 0,
-        }
-    }
-
     pub(super) fn set_fence(&mut self, token: Token) {
         let ahead = (token / 1_000 - self.site.now / 1_000) as Ticks;
         let rest = self.rules.fence.map(|rest| rest + ahead);
@@ -96,9 +88,9 @@ impl Script<'_> {
 
     pub(super) fn fence_by_release(&mut self) {
         if self.is_seeded(Seeded::FenceByRelease)
-            && let Some(Value::Ours { token, .. }) = self.records.lock.map(|lock| lock.value)
+            && let Some(ours) = self.records.ours()
         {
-            self.set_fence(self.token().max(token));
+            self.set_fence(self.records.last_token().max(ours.token));
         }
     }
 
@@ -115,13 +107,13 @@ impl Script<'_> {
     ) -> Answer {
         let flagged = !self.records.queue.entries().is_empty();
         self.records.lock = Some(Lock {
-            value: Value::Ours {
+            value: Value::Ours(Ours {
                 owner,
                 flagged,
                 token,
                 count: u8::from(self.rules.seeded == Some(Seeded::RemoteCount)),
                 share,
-            },
+            }),
             rest: Some(rest),
         });
         self.held()

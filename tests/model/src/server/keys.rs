@@ -106,11 +106,6 @@ impl Keys<'_> {
         holds && !self.is_seeded(Seeded::LaterUnseen)
     }
 
-    fn is_flagged(&self, number: usize) -> bool {
-        let value = self.locks[number].lock.map(|lock| lock.value);
-        matches!(value, Some(Value::Ours { flagged: true, .. }))
-    }
-
     fn answer(&mut self, branch: Branch, answer: Answer) -> Answer {
         self.taken.insert(branch);
         answer
@@ -150,11 +145,8 @@ impl Keys<'_> {
             return (0, self.answer(Branch::KeysWithoutMemory, refused));
         }
         let minted = new.iter().map(|(number, _)| {
-            let fence = match self.locks[*number].fence {
-                Some(Fence::Token { token, .. }) => token,
-                _ => 0,
-            };
-            (fence + self.rules.turns).max(self.site.now)
+            let last = self.locks[*number].last_token();
+            (last + self.rules.turns).max(self.site.now)
         });
         let had = mine.iter().map(|&(_, token)| token);
         let token = if self.is_seeded(Seeded::TokenOfTheLast) {
@@ -167,7 +159,7 @@ impl Keys<'_> {
             self.take(me, ttl, token, &mine, &new, in_the_way.is_some());
         }
         let Some((number, head, removed)) = in_the_way else {
-            let flagged = (0..self.locks.len()).any(|number| self.is_flagged(number));
+            let flagged = self.locks.iter().any(Records::is_flagged);
             return (0, Answer::Held { flagged, token });
         };
         let has_place = self.on(number, |script| script.place(me).is_some());
@@ -283,7 +275,7 @@ impl Keys<'_> {
         for number in 0..self.locks.len() {
             if self.holds(number, me) {
                 held += 1;
-                if self.is_flagged(number) && !self.is_seeded(Seeded::ReleasesAPart) {
+                if self.locks[number].is_flagged() && !self.is_seeded(Seeded::ReleasesAPart) {
                     return self.answer(Branch::KeysReleaseOfAContended, Answer::Code(2));
                 }
             }
@@ -294,10 +286,8 @@ impl Keys<'_> {
         if held < self.locks.len() {
             return self.answer(Branch::KeysReleaseOfAPart, Answer::Code(2));
         }
-        for number in 0..self.locks.len() {
-            if !self.is_flagged(number) {
-                self.locks[number].lock = None;
-            }
+        for records in self.locks.iter_mut().filter(|it| !it.is_flagged()) {
+            records.lock = None;
         }
         self.answer(Branch::KeysReleaseFrees, Answer::Code(1))
     }
@@ -353,8 +343,8 @@ impl Script<'_> {
             Some(Value::WrongType) => {
                 return Err((Branch::KeysOfASpoiledLock, Refusal::WrongType));
             }
-            Some(Value::Ours { owner, token, .. }) if owner == me => {
-                return Ok(Found::Mine(token));
+            Some(Value::Ours(ours)) if ours.owner == me => {
+                return Ok(Found::Mine(ours.token));
             }
             _ => {}
         }
@@ -380,12 +370,8 @@ impl Script<'_> {
 
     /// Raises the token of a lock that the owner has.
     fn raise_token(&mut self, to: Token) {
-        if let Some(Lock {
-            value: Value::Ours { token, .. },
-            ..
-        }) = &mut self.records.lock
-        {
-            *token = to;
+        if let Some(ours) = self.records.ours_mut() {
+            ours.token = to;
         }
         self.set_fence(to);
     }

@@ -2,7 +2,7 @@
 //! `mint.lua`.
 
 use super::script::Script;
-use super::{Answer, Branch, Fence, Lock, Mode, OwnerId, Refusal, Ticks, Value};
+use super::{Answer, Branch, Fence, Mode, OwnerId, Refusal, Ticks, Value};
 use crate::seeded::Seeded;
 
 impl Script<'_> {
@@ -15,12 +15,8 @@ impl Script<'_> {
             return self.answer(Branch::TakeOfATaken, Answer::Nil);
         }
         self.write(me, ttl, 0);
-        if let Some(Lock {
-            value: Value::Ours { flagged, .. },
-            ..
-        }) = &mut self.records.lock
-        {
-            *flagged = false;
+        if let Some(ours) = self.records.ours_mut() {
+            ours.flagged = false;
         }
         let held = self.held();
         self.answer(Branch::TakeTakes, held)
@@ -33,7 +29,7 @@ impl Script<'_> {
             Some(Value::WrongType) => {
                 return self.refuse(Branch::MintOfASpoiledLock, Refusal::WrongType);
             }
-            Some(Value::Ours { owner, token, .. }) if owner == me || anyone => token,
+            Some(Value::Ours(ours)) if ours.owner == me || anyone => ours.token,
             Some(_) => return self.answer(Branch::MintOfAnothers, Answer::Nil),
         };
         if given > 0 {
@@ -54,12 +50,8 @@ impl Script<'_> {
             self.records.fence = None;
         }
         let minted = self.new_token();
-        if let Some(Lock {
-            value: Value::Ours { token, .. },
-            ..
-        }) = &mut self.records.lock
-        {
-            *token = minted;
+        if let Some(ours) = self.records.ours_mut() {
+            ours.token = minted;
         }
         let held = self.held();
         self.answer(Branch::MintGives, held)

@@ -82,19 +82,22 @@ pub enum Value {
     Foreign,
     /// No string.
     WrongType,
-    /// Written by a script.
-    Ours {
-        owner: OwnerId,
-        /// A waiter queues.
-        flagged: bool,
-        /// The token of the grant; zero if it has none.
-        token: Token,
-        /// Used only by [`Seeded::RemoteCount`].
-        count: u8,
-        /// The share in the holder's queue entry, if the lock was granted by a script that does not
-        /// know shares.
-        share: Option<Share>,
-    },
+    Ours(Ours),
+}
+
+/// What a script wrote as the lock's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ours {
+    pub owner: OwnerId,
+    /// A waiter queues.
+    pub flagged: bool,
+    /// The token of the grant; zero if it has none.
+    pub token: Token,
+    /// Used only by [`Seeded::RemoteCount`].
+    pub count: u8,
+    /// The share in the holder's queue entry, if the lock was granted by a script that does not
+    /// know shares.
+    pub share: Option<Share>,
 }
 
 /// The lock's key.
@@ -463,11 +466,7 @@ impl Records {
         for entry in self.queue.entries_mut() {
             entry.live = entry.live.map(|live| live.max(0));
         }
-        let members = self
-            .shares
-            .as_mut()
-            .map_or(&mut [][..], Shares::members_mut);
-        for member in members {
+        for member in self.shares.iter_mut().flat_map(Shares::members_mut) {
             member.rest = member.rest.max(0);
         }
     }
@@ -475,19 +474,48 @@ impl Records {
     /// The holder, if a script wrote the record; [`OwnerId::PHASE`] if the lock is shared, and
     /// [`OwnerId::RESERVED`] if it is reserved.
     pub fn holder(&self) -> Option<OwnerId> {
+        self.ours().map(|ours| ours.owner)
+    }
+
+    /// The lock, if a script wrote it.
+    pub fn ours(&self) -> Option<Ours> {
         match self.lock?.value {
-            Value::Ours { owner, .. } => Some(owner),
+            Value::Ours(ours) => Some(ours),
             Value::Foreign | Value::WrongType => None,
         }
     }
 
+    pub(crate) fn ours_mut(&mut self) -> Option<&mut Ours> {
+        match &mut self.lock.as_mut()?.value {
+            Value::Ours(ours) => Some(ours),
+            Value::Foreign | Value::WrongType => None,
+        }
+    }
+
+    /// Whether a script has set the flag of the lock.
+    pub(crate) fn is_flagged(&self) -> bool {
+        self.ours().is_some_and(|ours| ours.flagged)
+    }
+
+    /// The last token, according to the fence.
+    pub(crate) fn last_token(&self) -> Token {
+        match self.fence {
+            Some(Fence::Token { token, .. }) => token,
+            _ => 0,
+        }
+    }
+
+    /// The shares in R, whether they count or not.
+    pub(crate) fn all_members(&self) -> &[Member] {
+        self.shares.as_ref().map_or(&[], Shares::members)
+    }
+
     /// The shares that count: empty unless the record of the lock shows a phase.
     pub fn members(&self) -> &[Member] {
-        let shares = self
-            .shares
-            .as_ref()
-            .filter(|_| self.holder() == Some(OwnerId::PHASE));
-        shares.map_or(&[], Shares::members)
+        match self.holder() {
+            Some(OwnerId::PHASE) => self.all_members(),
+            _ => &[],
+        }
     }
 
     /// The live share of `owner`.

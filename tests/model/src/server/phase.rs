@@ -2,8 +2,8 @@
 
 use super::script::Script;
 use super::{
-    Answer, Branch, Fence, Lock, Member, Mode, OwnerId, Queue, QueueEntry, Refusal, Share, Shares,
-    Ticks, Token, Value,
+    Answer, Branch, Fence, Lock, Member, Mode, Ours, OwnerId, Queue, QueueEntry, Refusal, Share,
+    Shares, Ticks, Token, Value,
 };
 use crate::seeded::Seeded;
 
@@ -112,8 +112,7 @@ impl Script<'_> {
 
     /// The share of `owner`, lapsed or not.
     pub(super) fn member(&self, owner: OwnerId, take: u8) -> Option<Member> {
-        let shares = self.records.shares.as_ref()?;
-        let mut members = shares.members().iter();
+        let mut members = self.records.all_members().iter();
         members
             .find(|member| (member.owner, member.take) == (owner, take))
             .copied()
@@ -121,12 +120,8 @@ impl Script<'_> {
 
     /// When the last share lapses.
     pub(super) fn last_rest(&self) -> Ticks {
-        let members = self
-            .records
-            .shares
-            .as_ref()
-            .map_or(&[][..], Shares::members);
-        members.iter().map(|member| member.rest).max().unwrap_or(0)
+        let members = self.records.all_members().iter();
+        members.map(|member| member.rest).max().unwrap_or(0)
     }
 
     pub(super) fn has_bad_fence(&self) -> bool {
@@ -286,33 +281,22 @@ impl Script<'_> {
         self.records.shares = Some(counted);
         let flagged =
             self.records.queue == Queue::WrongType || !self.records.queue.entries().is_empty();
-        let (token, rest) = match (token, self.records.lock) {
-            (
-                None,
-                Some(Lock {
-                    value: Value::Ours { token, .. },
-                    rest: before,
-                }),
-            ) => {
-                let keeps = match before {
-                    Some(before) if rest > before => self.is_seeded(Seeded::JoinKeepsExpiry),
-                    Some(_) => self.is_seeded(Seeded::ExpiryNotLowered),
-                    None => false,
-                };
-                (token, before.filter(|_| keeps).unwrap_or(rest))
-            }
-            (Some(token), _) => (token, rest),
-            (None, other) => unreachable!("{other:?} is no phase that goes on"),
-        };
+        let before = self.records.lock.filter(|_| !is_new);
+        let before = before.and_then(|lock| lock.rest);
+        let kept = before.filter(|&before| {
+            let (longer, shorter) = (Seeded::JoinKeepsExpiry, Seeded::ExpiryNotLowered);
+            self.is_seeded(if rest > before { longer } else { shorter })
+        });
+        let goes_on = || self.records.ours().expect("a phase that goes on").token;
         self.records.lock = Some(Lock {
-            value: Value::Ours {
+            value: Value::Ours(Ours {
                 owner: OwnerId::PHASE,
                 flagged,
-                token,
+                token: token.unwrap_or_else(goes_on),
                 count: 0,
                 share: None,
-            },
-            rest: Some(rest),
+            }),
+            rest: kept.or(Some(rest)),
         });
         Ok(())
     }

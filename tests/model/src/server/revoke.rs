@@ -24,7 +24,7 @@ impl Script<'_> {
         }
         let (token, holder) = match self.records.lock.map(|lock| lock.value) {
             None => return self.answer(Branch::RevokeOfNothing, Answer::Code(0)),
-            Some(Value::Ours { token, owner, .. }) => (token, owner),
+            Some(Value::Ours(ours)) => (ours.token, ours.owner),
             Some(_) => return self.answer(Branch::RevokeOfAnothers, Answer::Code(-1)),
         };
         let is_seen = match seen {
@@ -51,7 +51,7 @@ impl Script<'_> {
         let told = self.holders(holder);
         let ended = (!is_phase).then_some(holder);
         let walked = self.walk(Room::Free, None, None, ended, self.rules.shares.window);
-        if token > self.token() && !self.is_seeded(Seeded::RevokeForgets) {
+        if token > self.records.last_token() && !self.is_seeded(Seeded::RevokeForgets) {
             self.taken.insert(Branch::RevokeRaisesTheFence);
             self.set_fence(token);
         }
@@ -80,15 +80,9 @@ impl Script<'_> {
 
     /// The holders of the lock that listen.
     fn holders(&self, holder: OwnerId) -> Vec<OwnerId> {
+        let live = self.records.members().iter().filter(|it| it.is_live());
         let mut holders: Vec<OwnerId> = match holder {
-            OwnerId::PHASE => {
-                let live = self
-                    .records
-                    .members()
-                    .iter()
-                    .filter(|member| member.is_live());
-                live.map(|member| member.owner).collect()
-            }
+            OwnerId::PHASE => live.map(|member| member.owner).collect(),
             owner => vec![owner],
         };
         holders.retain(|&owner| self.site.has_receiver(owner));

@@ -1,7 +1,7 @@
 //! One run of one script.
 
 use super::{
-    Answer, Branch, Fence, Lock, Mode, OwnerId, Queue, Records, Refusal, Rules, Site, Taken, Ticks,
+    Answer, Branch, Fence, Mode, Ours, OwnerId, Queue, Records, Refusal, Rules, Site, Taken, Ticks,
     Token, Value,
 };
 use crate::seeded::Seeded;
@@ -84,7 +84,7 @@ impl<'a> Script<'a> {
         let served = head.filter(|&head| head != me);
         if is_free && served.is_none() {
             self.taken.insert(match first {
-                None if self.token() + self.rules.turns <= self.site.now => {
+                None if self.records.last_token() + self.rules.turns <= self.site.now => {
                     Branch::AcquireTakesAtOnce
                 }
                 None => Branch::AcquireTakes,
@@ -124,7 +124,7 @@ impl<'a> Script<'a> {
             return self.refuse(Branch::RenewOfASpoiledLock, Refusal::WrongType);
         }
         if self.is_seeded(Seeded::RenewSetsAnew) && self.records.lock.is_none() {
-            return self.write(me, ttl, self.token());
+            return self.write(me, ttl, self.records.last_token());
         }
         if self.records.holder() == Some(me) {
             if self.is_seeded(Seeded::RenewShortens) {
@@ -146,9 +146,9 @@ impl<'a> Script<'a> {
                 return self.refuse(Branch::ReleaseOfASpoiledLock, Refusal::WrongType);
             }
             None => (Branch::ReleaseOfNothing, 0),
-            Some(Value::Ours { owner, flagged, .. }) if owner == me || anyone => {
+            Some(Value::Ours(ours)) if ours.owner == me || anyone => {
                 self.fence_by_release();
-                if flagged && !self.is_seeded(Seeded::FreedPastWaiters) {
+                if ours.flagged && !self.is_seeded(Seeded::FreedPastWaiters) {
                     (Branch::ReleaseOfAContendedLock, 2)
                 } else {
                     if !self.counts_down() {
@@ -165,12 +165,9 @@ impl<'a> Script<'a> {
     pub(super) fn delete(&mut self, me: OwnerId, granted: Token) -> Answer {
         match self.records.lock.map(|lock| lock.value) {
             Some(Value::WrongType) => self.refuse(Branch::DeleteOfASpoiledLock, Refusal::WrongType),
-            Some(Value::Ours {
-                owner,
-                flagged: false,
-                token,
-                ..
-            }) if (owner, token) == (me, granted) => {
+            Some(Value::Ours(ours))
+                if (ours.owner, ours.token, ours.flagged) == (me, granted, false) =>
+            {
                 self.records.lock = None;
                 self.answer(Branch::DeleteFrees, Answer::Code(1))
             }
@@ -247,7 +244,7 @@ impl<'a> Script<'a> {
                 return self.refuse(Branch::ReserveOfASpoiledLock, Refusal::WrongType);
             }
             None => (Branch::ReserveOfNothing, -1),
-            Some(Value::Ours { owner, .. }) if owner == me => {
+            Some(Value::Ours(ours)) if ours.owner == me => {
                 self.keep_reserved(ttl);
                 (Branch::ReserveKeeps, 1)
             }
@@ -257,14 +254,10 @@ impl<'a> Script<'a> {
     }
 
     fn keep_reserved(&mut self, ttl: Ticks) {
+        self.set_lease(ttl);
         let keeps_owner = self.is_seeded(Seeded::ReserveKeepsOwner);
-        if let Some(lock) = &mut self.records.lock {
-            lock.rest = Some(ttl);
-            if let Value::Ours { owner, .. } = &mut lock.value
-                && !keeps_owner
-            {
-                *owner = OwnerId::RESERVED;
-            }
+        if let Some(ours) = self.records.ours_mut().filter(|_| !keeps_owner) {
+            ours.owner = OwnerId::RESERVED;
         }
     }
 
@@ -325,36 +318,24 @@ impl<'a> Script<'a> {
     }
 
     pub(super) fn held(&self) -> Answer {
-        match self.records.lock.map(|lock| lock.value) {
-            Some(Value::Ours { flagged, token, .. }) => Answer::Held { flagged, token },
-            other => unreachable!("{other:?} is not held"),
-        }
+        let Ours { flagged, token, .. } = self.records.ours().expect("it is held");
+        Answer::Held { flagged, token }
     }
 
     fn counts_down(&mut self) -> bool {
         if self.rules.seeded != Some(Seeded::RemoteCount) {
             return false;
         }
-        let Some(Lock {
-            value: Value::Ours { count, .. },
-            ..
-        }) = self.records.lock
-        else {
-            return false;
-        };
-        if count > 1 {
+        let is_counted = self.records.ours().is_some_and(|ours| ours.count > 1);
+        if is_counted {
             self.count(-1);
         }
-        count > 1
+        is_counted
     }
 
     fn count(&mut self, by: i8) {
-        if let Some(Lock {
-            value: Value::Ours { count, .. },
-            ..
-        }) = &mut self.records.lock
-        {
-            *count = count.saturating_add_signed(by).min(3);
+        if let Some(ours) = self.records.ours_mut() {
+            ours.count = ours.count.saturating_add_signed(by).min(3);
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use super::phase::{Phase, Room, Walked};
 use super::script::Script;
-use super::{
-    Answer, Branch, Fence, Lock, Mode, OwnerId, Queue, Refusal, Share, Shares, Ticks, Value,
-};
+use super::{Answer, Branch, Fence, Mode, Ours, OwnerId, Queue, Refusal, Share, Shares, Ticks};
 use crate::seeded::Seeded;
 
 impl Script<'_> {
@@ -86,7 +84,7 @@ impl Script<'_> {
         self.raise_share(me, share.take, ttl, Seeded::JoinKeepsExpiry);
         self.taken.insert(Branch::ShareConfirms);
         let is_readable = self.records.queue != Queue::WrongType;
-        if is_readable && matches!(self.held(), Answer::Held { flagged: true, .. }) {
+        if is_readable && self.records.is_flagged() {
             let walked = self.walk(phase.room, None, None, Some(me), 1 + phase.freed());
             let is_queue_empty = self.records.queue == Queue::default();
             if (!walked.gone.is_empty() || !phase.lapsed.is_empty() || is_queue_empty)
@@ -101,18 +99,11 @@ impl Script<'_> {
     /// K is the sender's alone: granted by a script that does not know shares, or about to be
     /// downgraded. A held lock gets a token above those that its local turns have used.
     fn begin_with_holder(&mut self, me: OwnerId, share: Share, ttl: Ticks) -> Answer {
-        let Some(Lock {
-            value:
-                Value::Ours {
-                    token,
-                    share: granted,
-                    ..
-                },
+        let Ours {
+            token,
+            share: granted,
             ..
-        }) = self.records.lock
-        else {
-            unreachable!("K is the sender's");
-        };
+        } = self.records.ours().expect("K is the sender's");
         let is_granted = granted.is_some();
         match self.records.fence {
             Some(Fence::WrongType) if !is_granted => {
@@ -147,8 +138,7 @@ impl Script<'_> {
             return false;
         };
         let past_waiters = self.is_seeded(Seeded::JoinsPastWaiters);
-        let flagged = matches!(self.held(), Answer::Held { flagged: true, .. });
-        let is_alone = !flagged && self.records.queue == Queue::default();
+        let is_alone = !self.records.is_flagged() && self.records.queue == Queue::default();
         (is_alone || past_waiters)
             && self.member(me, share.take).is_none()
             && !phase.is_over()

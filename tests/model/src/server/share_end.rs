@@ -50,7 +50,7 @@ impl Script<'_> {
             Some(Value::Foreign) => {
                 return self.answer(Branch::ShareReleaseOfAnothers, Answer::Code(-1));
             }
-            Some(Value::Ours { owner, flagged, .. }) => (owner, flagged),
+            Some(Value::Ours(ours)) => (ours.owner, ours.flagged),
         };
         if holder == me {
             return self.answer(Branch::ShareReleaseOfALock, Answer::Code(2));
@@ -111,12 +111,7 @@ impl Script<'_> {
         };
         let mut mine = self.member(me, take).filter(|_| phase.is_some());
         if self.is_seeded(Seeded::AnothersTakenOff) && phase.is_some() {
-            let shares = self
-                .records
-                .shares
-                .as_ref()
-                .map_or(&[][..], Shares::members);
-            mine = shares.first().copied();
+            mine = self.records.all_members().first().copied();
         }
         let holder = self.records.holder().filter(|_| phase.is_none());
         let anyone = self.is_seeded(Seeded::NoOwnerCompare) && holder.is_some();

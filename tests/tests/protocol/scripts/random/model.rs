@@ -2,7 +2,7 @@
 
 use lock_model::server::{
     Answer, Command, Mode, OwnerId, Records, Refusal, Rules, Share, ShareRules, Site, Taken, Ticks,
-    Token, Value,
+    Token,
 };
 
 /// Owners that listen on their channel, and owners that do not.
@@ -89,10 +89,7 @@ impl Model {
 
     /// The token in the lock's record.
     pub(crate) fn token(&self) -> Option<Token> {
-        match self.records.lock?.value {
-            Value::Ours { token, .. } => Some(token),
-            Value::Foreign | Value::WrongType => None,
-        }
+        self.records.ours().map(|ours| ours.token)
     }
 
     /// The holder of the lock, if it holds the lock alone.

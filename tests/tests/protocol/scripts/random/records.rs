@@ -2,7 +2,7 @@
 
 use harness::{RawLock, entry, owner};
 use lock_model::server::{
-    Fence, Lock, Member, OwnerId, Queue, QueueEntry, Share, Shares, Ticks, Value,
+    Fence, Lock, Member, Ours, OwnerId, Queue, QueueEntry, Share, Shares, Ticks, Value,
 };
 
 use super::model::{self, Model, ticks};
@@ -84,11 +84,11 @@ impl Records {
             ("none", _) => return Ok(None),
             ("list", _) => Value::WrongType,
             ("string", "stranger") => Value::Foreign,
-            ("string", shared) if shared.starts_with("shared") => self::shared(shared, expected)?,
-            ("string", reserved) if reserved.starts_with("rested") => {
-                self::reserved(reserved, expected)?
-            }
-            ("string", ours) => self::ours(ours, expected)?,
+            ("string", text) => Value::Ours(match &text[..6] {
+                "shared" => self::shared(text, expected)?,
+                "rested" => self::reserved(text, expected)?,
+                _ => self::ours(text, expected)?,
+            }),
             other => return Err(format!("an unknown lock: {other:?}")),
         };
         let expected = expected.and_then(|lock| lock.rest);
@@ -190,7 +190,7 @@ impl Records {
 }
 
 /// A value that a script wrote for several owners.
-fn shared(text: &str, expected: Option<Lock>) -> Result<Value, String> {
+fn shared(text: &str, expected: Option<Lock>) -> Result<Ours, String> {
     let digits = text.get(6..22).filter(|_| text.len() > 39);
     let number = digits.and_then(|digits| digits.parse().ok());
     let number = number.ok_or_else(|| format!("no token in {text:?}"))?;
@@ -202,7 +202,7 @@ fn shared(text: &str, expected: Option<Lock>) -> Result<Value, String> {
         text,
         &format!("shared{number:016}{flag}{number:016}{label}"),
     )?;
-    Ok(Value::Ours {
+    Ok(Ours {
         owner: OwnerId::PHASE,
         flagged,
         token: token_near(number, expected),
@@ -212,27 +212,14 @@ fn shared(text: &str, expected: Option<Lock>) -> Result<Value, String> {
 }
 
 /// A value that a script wrote for an owner, whose lock was reserved.
-fn reserved(text: &str, expected: Option<Lock>) -> Result<Value, String> {
+fn reserved(text: &str, expected: Option<Lock>) -> Result<Ours, String> {
     let token = text.get(23..39).ok_or("no token")?;
     agree("name", &text[6..22], token)?;
     let who = text.chars().last().expect("a label ends in the letter");
-    let value = ours(&format!("{}{}", owner(who), &text[22..]), expected)?;
-    let Value::Ours {
-        flagged,
-        token,
-        count,
-        share,
-        ..
-    } = value
-    else {
-        unreachable!("an owner wrote it");
-    };
-    Ok(Value::Ours {
+    let ours = ours(&format!("{}{}", owner(who), &text[22..]), expected)?;
+    Ok(Ours {
         owner: OwnerId::RESERVED,
-        flagged,
-        token,
-        count,
-        share,
+        ..ours
     })
 }
 
@@ -244,7 +231,7 @@ fn share_of(rest: &str) -> Option<Share> {
 }
 
 /// A value that a script wrote for one owner.
-fn ours(text: &str, expected: Option<Lock>) -> Result<Value, String> {
+fn ours(text: &str, expected: Option<Lock>) -> Result<Ours, String> {
     let who = letter(text);
     let number = text.get(23..39).and_then(|digits| digits.parse().ok());
     let number = number.ok_or_else(|| format!("no token in {text:?}"))?;
@@ -260,7 +247,7 @@ fn ours(text: &str, expected: Option<Lock>) -> Result<Value, String> {
     let label = &entry[owner(who).len()..];
     let whole = format!("{}{flag}{number:016}{label}", owner(who));
     agree("value", text, &whole)?;
-    Ok(Value::Ours {
+    Ok(Ours {
         owner: model::owner(who),
         flagged,
         token: token_near(number, expected),
@@ -273,7 +260,7 @@ fn ours(text: &str, expected: Option<Lock>) -> Result<Value, String> {
 fn token_near(number: i64, expected: Option<Lock>) -> i64 {
     let number = minted(number);
     match expected.map(|lock| lock.value) {
-        Some(Value::Ours { token, .. }) => near_token(number, token),
+        Some(Value::Ours(Ours { token, .. })) => near_token(number, token),
         _ => number,
     }
 }
