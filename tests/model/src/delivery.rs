@@ -15,7 +15,8 @@ const MINTS: u16 = 1 << 9;
 impl World {
     /// The server runs a command, and sends the answer and its announcements.
     pub(crate) fn deliver(&mut self, id: u8, request: Request, configuration: &Configuration) {
-        let mode = match self.reception(&request) {
+        let command = command_of(id, &request, configuration.writes);
+        let mode = match self.reception(request.server, command) {
             Reception::Runs(mode) => Some(mode),
             Reception::Redirects { has_moved } => {
                 let client = self.client(id);
@@ -45,7 +46,6 @@ impl World {
             self.scripts |= script;
         }
         let is_known = self.scripts & script == script;
-        let command = command_of(id, &request, configuration.writes);
         let (mut in_the_way, mut holds_later) = (0, false);
         let answer = match mode {
             None => Some(Answer::Unavailable),

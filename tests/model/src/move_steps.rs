@@ -3,28 +3,28 @@
 use crate::client::Client;
 use crate::conduct::Verdict;
 use crate::configuration::Configuration;
-use crate::moves::{Key, Keys, Reception, Replica, Source};
+use crate::moves::{Reception, Replica, Source};
 use crate::network::{Request, Server};
-use crate::server::{Mode, Ticks, Token};
+use crate::server::{Command, Key, Keys, Mode, Ticks, Token};
 use crate::world::{Action, World};
 
 impl World {
-    /// How the command's server treats it.
-    pub(crate) fn reception(&self, request: &Request) -> Reception {
-        let arrived = match (&self.source, request.server) {
+    /// How a server treats a command.
+    pub(crate) fn reception(&self, server: Server, command: Command) -> Reception {
+        let arrived = match (&self.source, server) {
             (Some(Source::Moved), Server::Source) => {
                 return Reception::Redirects { has_moved: true };
             }
             (Some(Source::Moving(arrived)), _) => *arrived,
             _ => return Reception::Runs(self.mode),
         };
-        let (named, existing) = (Keys::named(request), Keys::existing(&self.records));
-        let here = match request.server {
+        let (named, existing) = (Keys::named(command), Keys::existing(&self.records));
+        let here = match server {
             Server::Source => existing.without(arrived),
             Server::Target => existing.and(arrived),
         };
         let has_all = named.without(here).is_empty();
-        match request.server {
+        match server {
             Server::Source if has_all => Reception::Runs(Mode::Migrating),
             Server::Source if named.and(here).is_empty() => {
                 Reception::Redirects { has_moved: false }

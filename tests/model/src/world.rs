@@ -7,8 +7,8 @@ use crate::client::{Body, Client, Lease, Owner};
 use crate::conduct::{Awaited, Verdict};
 use crate::configuration::Configuration;
 use crate::faults::{Budget, Fault};
-use crate::moves::{Key, Replica, Source};
-use crate::server::{Mode, OwnerId, QueueEntry, Records, Ticks, Token};
+use crate::moves::{Replica, Source};
+use crate::server::{Key, Mode, OwnerId, QueueEntry, Records, Ticks, Token};
 
 /// The whole state: server, connections and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

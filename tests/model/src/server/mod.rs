@@ -15,12 +15,15 @@ mod script;
 mod share_acquire;
 mod share_end;
 mod shares;
+mod slot;
 
 pub use self::branch::{Branch, Taken};
 pub use self::keys::{KeysRun, run_keys};
 use self::revoke::Seen;
 use self::script::Script;
 pub use self::shares::{Member, Share, ShareRules, Shares};
+pub use self::slot::Key;
+pub(crate) use self::slot::Keys;
 use crate::seeded::Seeded;
 
 /// Steps of time; the rules set their length in milliseconds.
@@ -367,51 +370,30 @@ pub struct Run {
 impl Records {
     pub fn run(&mut self, command: Command, rules: &Rules, site: &Site) -> Run {
         let mut script = Script::new(self, rules, site);
-        let answer = match (command, site.mode) {
-            // A script runs only on a node that has all of its keys.
-            (
-                Command::Acquire { .. } | Command::Mint { .. } | Command::End { .. },
-                Mode::Migrating,
-            ) if !script.has_all_keys() => Answer::Unavailable,
-            (Command::Take { .. }, Mode::Migrating) if script.records.lock.is_none() => {
+        let answer = match command {
+            command if site.mode == Mode::Migrating && !script.records.may_run(command) => {
                 Answer::Unavailable
             }
-            (
-                Command::ShareAcquire { .. }
-                | Command::Downgrade { .. }
-                | Command::ShareEnd { .. }
-                | Command::Revoke { .. }
-                | Command::RevokeOwner { .. },
-                Mode::Migrating,
-            ) if !script.has_all_keys() || script.records.shares.is_none() => Answer::Unavailable,
-            (Command::ShareRenew { .. } | Command::ShareRelease { .. }, Mode::Migrating)
-                if script.records.lock.is_some() != script.records.shares.is_some() =>
-            {
-                Answer::Unavailable
-            }
-            (Command::Acquire { owner, ttl, queue }, _) => script.acquire(owner, ttl, queue),
-            (Command::Take { owner, ttl }, _) => script.take(owner, ttl),
-            (Command::Mint { owner }, _) => script.mint(owner),
-            (Command::Renew { owner, ttl }, _) => script.renew(owner, ttl),
-            (Command::Release { owner }, _) => script.release(owner),
-            (Command::Delete { owner, token }, _) => script.delete(owner, token),
-            (Command::End { owner, successor }, _) => script.end(owner, successor),
-            (Command::Reserve { owner, ttl }, _) => script.reserve(owner, ttl),
-            (
-                Command::ShareAcquire {
-                    owner,
-                    share,
-                    ttl,
-                    queue,
-                },
-                _,
-            ) => script.share_acquire(owner, share, ttl, queue),
-            (Command::Downgrade { owner, share, ttl }, _) => script.downgrade(owner, share, ttl),
-            (Command::ShareRenew { owner, take, ttl }, _) => script.share_renew(owner, take, ttl),
-            (Command::ShareRelease { owner, take }, _) => script.share_release(owner, take),
-            (Command::ShareEnd { owner, share }, _) => script.share_end(owner, share),
-            (Command::Revoke { seen }, _) => script.revoke(Seen::Token(seen)),
-            (Command::RevokeOwner { owner }, _) => script.revoke(Seen::Owner(owner)),
+            Command::Acquire { owner, ttl, queue } => script.acquire(owner, ttl, queue),
+            Command::Take { owner, ttl } => script.take(owner, ttl),
+            Command::Mint { owner } => script.mint(owner),
+            Command::Renew { owner, ttl } => script.renew(owner, ttl),
+            Command::Release { owner } => script.release(owner),
+            Command::Delete { owner, token } => script.delete(owner, token),
+            Command::End { owner, successor } => script.end(owner, successor),
+            Command::Reserve { owner, ttl } => script.reserve(owner, ttl),
+            Command::ShareAcquire {
+                owner,
+                share,
+                ttl,
+                queue,
+            } => script.share_acquire(owner, share, ttl, queue),
+            Command::Downgrade { owner, share, ttl } => script.downgrade(owner, share, ttl),
+            Command::ShareRenew { owner, take, ttl } => script.share_renew(owner, take, ttl),
+            Command::ShareRelease { owner, take } => script.share_release(owner, take),
+            Command::ShareEnd { owner, share } => script.share_end(owner, share),
+            Command::Revoke { seen } => script.revoke(Seen::Token(seen)),
+            Command::RevokeOwner { owner } => script.revoke(Seen::Owner(owner)),
         };
         let (announced, told, taken) = script.traces();
         Run {
@@ -420,6 +402,22 @@ impl Records {
             told,
             taken,
         }
+    }
+
+    /// Whether a node that has only these records runs a script in a slot that is being migrated. The
+    /// script of a holder may find none.
+    fn may_run(&self, command: Command) -> bool {
+        let (named, existing) = (Keys::named(command), Keys::existing(self));
+        let is_of_holder = matches!(
+            command,
+            Command::Renew { .. }
+                | Command::Release { .. }
+                | Command::Delete { .. }
+                | Command::Reserve { .. }
+                | Command::ShareRenew { .. }
+                | Command::ShareRelease { .. }
+        );
+        named.without(existing).is_empty() || is_of_holder && named.and(existing).is_empty()
     }
 
     /// Lets `ticks` pass, or takes them back.

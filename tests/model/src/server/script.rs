@@ -34,11 +34,6 @@ impl<'a> Script<'a> {
         (self.announced, self.told, self.taken)
     }
 
-    pub(super) fn has_all_keys(&self) -> bool {
-        let records = &self.records;
-        records.lock.is_some() && records.fence.is_some() && !records.queue.entries().is_empty()
-    }
-
     pub(super) fn acquire(&mut self, me: OwnerId, ttl: Ticks, queues: bool) -> Answer {
         if self.is_lock_wrong() {
             return self.refuse(Branch::AcquireOfASpoiledLock, Refusal::WrongType);

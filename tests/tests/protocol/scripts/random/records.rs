@@ -84,7 +84,7 @@ impl Records {
             ("none", _) => return Ok(None),
             ("list", _) => Value::WrongType,
             ("string", "stranger") => Value::Foreign,
-            ("string", text) => Value::Ours(match &text[..6] {
+            ("string", text) => Value::Ours(match text.get(..6).unwrap_or_default() {
                 "shared" => self::shared(text, expected)?,
                 "rested" => self::reserved(text, expected)?,
                 _ => self::ours(text, expected)?,
