@@ -1,4 +1,4 @@
-//! `acquire` of a foreign lock, `renew`, and `reserve` while the clock is set back.
+//! `acquire` of a foreign lock, and `renew`.
 
 use super::transcript::transcripts;
 
@@ -18,11 +18,6 @@ large_foreign_value_is_answered_by_its_beginning = "
     A acquire           | waits 1 holder=x{512} | 'x{1048576}'
     B try               | waits 0 holder=x{512}"
 
-foreign_lock_without_expiry_waits_for_ever = "
-    set K 'foreign'
-    BC acquire          | waits foreign forever | 'foreign', forever
-    D try               | waits 0 forever"
-
 renewal_lengthens_a_lease_and_never_shortens_it = "
     A acquire           | held a
     A renew 120s        | held a            | 120s
@@ -32,10 +27,4 @@ renewal_lengthens_a_lease_and_never_shortens_it = "
     B acquire           | waits 1
     A renew 120s        | held+ a           | 120s
     B renew 180s        | nil               | A+ a, 120s"
-
-lock_stays_reserved_longer_by_as_much_as_the_clock_is_set_back = "
-    A acquire           | held a
-    A reserve 180s      | reserved          | 180s
-    back 60s
-    B acquire           | waits 1 rested    | reserved+ a, 240s"
 }

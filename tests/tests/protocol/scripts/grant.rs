@@ -37,17 +37,6 @@ refused_publish_skips_the_waiter = "
     deny resetchannels
     C acquire           | held+             | queue B"
 
-missed_claim_goes_to_the_tail = "
-    A acquire
-    B listen
-    BC acquire
-    expire
-    X try               | waits 0 B         | B+ b
-    expire
-    C acquire           | held c            | C c
-    D acquire           | waits 1
-    B acquire           | waits 2           | queue DB"
-
 /// As a late poll of the holder's own would leave it: before B, and after B.
 holder_that_also_queues_is_not_served_again = "
     for ticket in 1, now+1d

@@ -3,62 +3,15 @@
 use super::transcript::transcripts;
 
 transcripts! { Locks;
-token_is_above_those_of_each_lock_before = "
-    set F zero+60s @2
-    A acquire all       | held zero+60000016 | each A zero+60000016, each fence zero+60000016, each remembered"
-
 clock_of_fewer_digits_gives_a_token_of_as_many_as_ever = "
     back 946080000s
     A acquire all       | held 1000000000s  | each A 1000000000s, each fence 1000000000s, each remembered
     pass 946080000s"
 
-lock_that_was_taken_first_gets_the_token_of_the_last = "
-    B acquire @3
-    A acquire all       | waits 1 at=3
-    set F zero+60s @3
-    expire @3
-    A acquire all       | held zero+60000016 | each A zero+60000016, each fence zero+60000016, @3 queue -"
-
 fence_beyond_the_bound_is_refused = "
     for place in 1, 2, 3
     set F '9007199254740991' @$place
     A acquire all       | refused LOCKFENCE"
-
-lock_behind_waiters_that_are_dead_is_taken = "
-    B acquire @2
-    C acquire @2
-    C dies @2
-    expire @2
-    A acquire all       | held              | holders AAA, @2 queue -
-    A release all       | freed"
-
-lock_with_a_waiter_that_does_not_answer_is_taken_and_flagged = "
-    B acquire @2
-    C acquire @2
-    # C polled two seconds ago, and its process is not subscribed.
-    C silent @2
-    expire @2
-    A acquire all       | held+             | holders AAA, @2 queue C"
-
-owner_at_the_head_of_a_free_lock_takes_it = "
-    B acquire @2
-    A acquire all       | waits 1 at=2
-    expire @2
-    A acquire all       | held              | holders AAA, @2 queue -"
-
-grant_of_a_later_lock_is_not_confirmed_while_an_earlier_one_is_in_the_way = "
-    A listen
-    B acquire @2
-    A acquire all       | waits 1 at=2
-    expire @1
-    C acquire @1
-    B end @2            | handed            | holders CA.
-    A acquire all       | waits 1 at=1 later | @2 claim"
-
-foreign_holder_is_waited_for_and_not_changed = "
-    set K 'x{1000}' @2
-    A acquire all       | waits 1 at=2 holder=x{512} forever | @2 'x{1000}', @2 queue A
-    A end all           | left              | holders .x."
 
 shared_lock_is_waited_for_until_its_shares_end = "
     A listen
@@ -82,14 +35,6 @@ queue_that_is_full_refuses_the_owner = "
     A acquire all       | fails LOCKQUEUEFULL | holders AB.
     # It has the first until its end.
     A end all           | left              | holders .B., @2 members 16384"
-
-/// As after a failover that restores an old queue.
-own_stale_place_is_removed = "
-    AB listen
-    A acquire all
-    A enters 5 heartless @2
-    B acquire @2
-    A end all           | handed            | holders .B., @2 queue -"
 
 value_of_another_program_that_begins_with_part_of_the_owner_is_not_the_owners = "
     A acquire all

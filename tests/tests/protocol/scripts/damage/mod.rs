@@ -28,9 +28,11 @@ A acquire, B acquire, holder queues
 A acquire, B acquire, C acquire, lose K
 A acquire, B acquire, C acquire, B dies, lose K
 A acquire, G acquire, lose K
+A acquire, B acquire, C acquire, lose K, D try, lose K
 A acquire, B acquire, C acquire, A end
 A acquire, B acquire, A end next C
 A acquire, B acquire, A reserve
+A acquire, B acquire, A reserve, back 60s
 A acquire, B acquire, persist
 A take
 A take, B acquire
@@ -39,7 +41,7 @@ A acquire, B acquire, lose K, A take
 stranger, B acquire";
 
 /// States of a lock that is shared. A and E want the lock alone, B and F read, and the others take permits: C 1 of 2, D 2
-/// of 3, and G, whose process is not subscribed, 1 of 3.
+/// of 3, and G and H, whose processes are not subscribed, 1 and 2 of 3.
 const STATES_OF_SHARES: &str = "
 B acquire
 B acquire, D acquire
@@ -58,7 +60,12 @@ B acquire 2s, D acquire, A acquire, pass 5s
 B acquire, F acquire, lose R
 A acquire, B acquire, E acquire, F acquire, lose K
 D acquire, lose K, A acquire, B acquire, lose K
-A acquire, B acquire, A reserve";
+A acquire, B acquire, A reserve
+A acquire, A downgrade 2s, B acquire, pass 3s
+A acquire, B acquire, G acquire, F acquire, E acquire, B dies
+A acquire, B acquire, F acquire, pass 2s, F acquire
+B acquire, lose K, stranger
+D acquire, H acquire";
 
 /// The first is none.
 const DAMAGES: &str = "\
@@ -186,6 +193,7 @@ fn step(text: &str) -> Step {
             Err(_) => Step::RevokeOwner(who(word)),
         },
         ["pass", _] => Step::TimePasses(Span(2 * ttl.unsigned_abs() / 1_000)),
+        ["back", _] => Step::ClockGoesBack(Span(2 * ttl.unsigned_abs() / 1_000)),
         ["lose", key] => Step::IsLost(record(key)),
         ["spoil", key] => Step::IsSpoiled(record(key)),
         ["text", "F"] => Step::FenceBecomesText,

@@ -12,6 +12,11 @@ A all acquire, 1 B acquire, 2 C acquire, 3 G acquire
 2 B acquire, A all acquire, 1 C acquire, 2 C acquire, 2 B end
 1 B acquire, 1 C acquire, 1 lose K
 2 B acquire, A all acquire, 2 C acquire, 2 lose K
+2 B acquire, 2 C acquire, 2 C dies, 2 G acquire, 2 lose K
+3 B acquire, 3 lose K, 3 back 60s
+3 B acquire, 3 lose K, 3 back 60s, 3 B acquire, A all acquire, 3 lose K
+2 stranger
+A all acquire, 2 B acquire, 2 holder queues
 A all acquire, 1 B acquire, 1 B dies, 2 B acquire, 2 B dies, 3 B acquire";
 
 const DAMAGES: &str = "\

@@ -32,5 +32,5 @@ sum_that_was_lost_lets_nothing_in = "
     A end r             | another           | same
     expire
     B acquire r         | held              | inside B
-    B release r         | freed             | only F"
+    B release r         | freed             | free"
 }

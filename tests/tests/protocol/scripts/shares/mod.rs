@@ -2,7 +2,6 @@
 
 mod acquire;
 mod lapsed;
-mod plain;
 mod queue;
 mod window;
 

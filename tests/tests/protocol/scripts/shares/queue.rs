@@ -10,14 +10,6 @@ poll_after_the_end_of_a_phase_begins_the_next_with_all_that_fit = "
     expire
     C acquire 1/2       | held+             | inside BC, queue D, 60s, label host-B"
 
-dead_waiters_are_dropped_and_silent_ones_skipped = "
-    BD listen
-    A acquire w
-    BCD acquire r
-    E acquire w
-    B dies
-    A end w             | handed            | inside D, queue CE"
-
 reader_does_not_overtake_a_writer_whose_flag_was_lost = "
     W listen
     A acquire r
@@ -30,11 +22,6 @@ writer_whose_process_is_gone_keeps_its_entry_and_no_reader_out = "
     W acquire w
     B try r             | held+             | inside AB
     C acquire r         | held+             | inside ABC, queue W"
-
-large_share_whose_process_is_gone_keeps_no_small_one_out = "
-    A acquire 2/4
-    B acquire 3/4       | waits 1
-    C acquire 1/4       | held+             | inside AC, queue B"
 
 /// Waiters poll every 0.6 s.
 writer_that_has_not_polled_for_the_time_of_a_claim_keeps_no_reader_out = "
@@ -58,26 +45,12 @@ readers_behind_a_paused_writer_go_in_by_each_script_that_looks = "
     W silent
     $step               |                   | inside $inside, queue W, untold W"
 
-flag_without_a_waiter_is_taken_back = "
-    for who in A, C
-    AB acquire r
-    W acquire w
-    lose Q
-    $who acquire r      | held              | inside ?"
-
 /// A monitor's subscription to a pattern counts as a receiver of each message.
 waiter_needs_a_subscription_of_its_own = "
     monitor
     A acquire w
     BC acquire r
     A end w             | freed             | free, queue BC"
-
-waiter_that_has_not_polled_for_the_time_of_a_claim_is_skipped = "
-    BC listen
-    A acquire w
-    BC acquire r
-    B silent
-    A end w             | handed            | inside C, queue B, untold B"
 
 /// As after a failover that restores an old queue.
 owner_that_shares_the_lock_and_queues_counts_once = "

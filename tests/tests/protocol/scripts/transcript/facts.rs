@@ -15,8 +15,7 @@
 //! | `tells BC` | of all that listen, these are told of a grant, and no other is told anything |
 //! | `fields A1`, `announces all C` | Redisson's record, and to whom its end is announced: to all, and to C |
 //! | `holders AB.` | of all three locks; a dot is one that is free |
-//! | `only F`, `without R` | which records there are |
-//! | `expiry Q 7s`, `stamp B 10`, `lives B T`, `marker 'boot-2~60000'`, `label host-A` | others |
+//! | `expiry Q 7s`, `stamp B 10`, `marker 'boot-2~60000'`, `label host-A` | others |
 
 use harness::{RawLock, entry, owner};
 
@@ -151,26 +150,12 @@ impl World {
             ["each", ref fact @ ..] => (1..=self.all.locks.len()).try_for_each(|place| {
                 self.check_fact(&format!("@{place} {}", fact.join(" ")), before)
             }),
-            ["only", record] => {
-                let keys: Vec<String> = self.lock().command(&["KEYS", "*"]);
-                let end = &format!(":{}", record.to_lowercase());
-                expect(keys.iter().all(|key| key.ends_with(end)), fact, keys)
-            }
-            ["without", record] => {
-                let key = self.key(record);
-                is(fact, self.lock().command::<i64>(&["EXISTS", &key]), 0)
-            }
             ["stamp", who, stamp] => {
                 let seen = self.node().stamp(letter(who)) + self.zero;
                 match stamp {
                     "now" => self.check_near(stamp, seen, 1),
                     _ => is(fact, seen, self.number(stamp) + self.zero),
                 }
-            }
-            ["lives", who, until] => {
-                let q = self.key("Q");
-                let score: i64 = self.lock().command(&["ZSCORE", &q, &owner(letter(who))]);
-                self.check_near(until, -score, 1)
             }
             ["marker", text] => {
                 let marker = self.node().marker().unwrap_or_default();
