@@ -1,4 +1,4 @@
-//! `acquire` of a free lock, the caller's own, a taken one and a foreign one; and the stamps of its queue.
+//! `acquire` of a free lock, the caller's own, a taken one and a foreign one; the stamps of its queue, and its messages.
 
 use super::transcripts;
 
@@ -47,33 +47,22 @@ waiters_with_one_stamp_queue_by_their_entries = "
     a acquire 5         | waits 3
     C acquire 5         | waits 2           | queue BCa"
 
-entry_keeps_its_first_stamp_while_it_lives = "
-    A acquire 0 600s
-    B acquire 20
-    C acquire 30
-    B acquire 10        | waits 1           | stamp B 20
-    B acquire 40        | waits 1           | stamp B 20
-    pass 4s
-    C acquire 30
-    pass 2500ms
-    # Dead, it gets a new one.
-    B acquire 40        | waits 2           | stamp B 40, queue CB"
-
-entry_keeps_a_stamp_of_long_ago = "
-    A acquire 0 120s
-    B acquire 7
-    pass 5s
-    B acquire 7
-    pass 5s
-    B acquire +9s       | waits 1           | stamp B 7"
-
 stamp_far_off_the_clock_becomes_the_time = "
     for stamp seen in -86399s -86399s, -86401s now, +990000 990000, +1010000 now, +3600s now
     A acquire 0
     B acquire $stamp    | waits 1           | stamp B $seen"
 
-stamp_of_long_ago_does_not_pass_waiters = "
-    A acquire 0
-    B acquire -10000
-    C acquire -2d       | waits 2           | queue BC"
+flag_that_was_lost_is_set_with_a_message = "
+    ABCM listen
+    M acquire 50
+    A acquire 10        |                   | tells M
+    unflag
+    A acquire 10        |                   | tells M"
+
+foreign_owner_is_told_nothing = "
+    for value in stranger, X{22}+1{15}x~host-X
+    ABX listen
+    set K '$value'
+    A acquire 10        |                   | tells -
+    B acquire 5         |                   | tells -"
 }

@@ -41,12 +41,4 @@ silent_waiter_is_asked_for_and_not_taken_for_a_monitor = "
 one_script_checks_128_waiters = "
     fill 200
     A acquire 0         | held+             | members 72, first 'waiter~00128'"
-
-token_rises_above_a_fence_that_is_ahead_of_the_clock = "
-    A acquire 0
-    B listen
-    B acquire 10
-    set F zero+1h
-    expire
-    C acquire 20        | waits 1 B         | B+ zero+3600000016, fence zero+3600000016, remembered"
 }

@@ -4,7 +4,6 @@ mod acquire;
 mod choice;
 mod end;
 mod marker;
-mod messages;
 pub(crate) mod node;
 mod proposal;
 mod random;

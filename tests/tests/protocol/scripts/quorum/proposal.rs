@@ -41,19 +41,6 @@ largest_known_token_is_taken = "
 guess_beyond_every_token_is_ignored = "
     A acquire 0 p='9{400}' | held now"
 
-own_lock_gets_a_larger_proposal_and_the_fence_with_it = "
-    A acquire 0         | held a
-    A acquire 0 p==a    | held a            | A a, fence a
-    B acquire 1
-    A acquire 0 p==zero+5s | held+ zero+5s  | A+ zero+5s, fence zero+5s, remembered
-    # Neither a smaller one nor an ignored guess changes anything.
-    A acquire 0 p==a    | held+ zero+5s     | fence zero+5s
-    A acquire 0 p=zero+6s | held+ zero+5s   | fence zero+5s
-    # The next token is above a written one.
-    lose Q
-    expire
-    B acquire 0         | held zero+5000016"
-
 /// As text, the first two are less than the token.
 proposal_of_more_digits_for_an_own_lock_is_refused_and_of_fewer_changes_nothing = "
     A acquire 0         | held a

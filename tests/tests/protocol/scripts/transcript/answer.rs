@@ -160,7 +160,6 @@ impl World {
                 tokens.try_for_each(|word| self.check_token(word, token))
             }
             ("early", &Got::Early(left)) => super::expect(ms(words[1]) == Some(left), text, got),
-            ("votes", &Got::Early(0)) => Ok(()),
             ("waits", Got::Waits(waits)) => self.check_waiting(&words[1..], waits),
             ("nil", Got::Nil) => Ok(()),
             (_, &Got::Code(code)) if named(code) => Ok(()),

@@ -18,13 +18,8 @@ impl World {
     pub(crate) fn happen(&mut self, step: &[&str]) -> Got {
         match *step {
             ["revoke", ref words @ ..] => return self.revoke(words),
-            // Like a client that has measured a count for this long.
-            ["mark", ref known @ ..] => {
-                let known = match *known {
-                    [name, waited] => (name, ms(waited).expect("a span")),
-                    _ => ("", 0),
-                };
-                let marked = self.node().mark("new", known);
+            ["mark"] => {
+                let marked = self.node().mark("new", ("", 0));
                 let early = |marked: Marked| {
                     self.times.push(marked.now);
                     Got::Early(marked.left)

@@ -11,12 +11,16 @@ use crate::scripts::random::stage::agree;
 /// Reads all records in one command.
 const READ: &str = "
     return {
-        redis.call('GET', KEYS[1]) or '', redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2]) or '',
+        redis.call('GET', KEYS[1]) or '', redis.call('PTTL', KEYS[1]),
+        redis.call('GET', KEYS[2]) or '', redis.call('PTTL', KEYS[2]),
         redis.call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES'), redis.call('PTTL', KEYS[3]),
         redis.call('GET', KEYS[4]) or '', redis.call('PTTL', KEYS[4]),
     }";
 
 type Members = Vec<(String, i64)>;
+
+/// How long a fence outlives its token, in ms.
+const DAY: i64 = 86_400_000;
 
 impl Modelled<'_> {
     /// Asserts that the server has the model's records.
@@ -25,11 +29,11 @@ impl Modelled<'_> {
         let mut read = redis::cmd("EVAL");
         read.arg(READ).arg(4).arg(&[&lock.k, &lock.f, &lock.q, m]);
         let connection = &mut self.node.lock.connection;
-        let (lock, rest, fence, queue, queue_rest, marker, marker_rest) =
+        let (lock, rest, fence, fence_rest, queue, queue_rest, marker, marker_rest) =
             read.query(connection).expect("all can be read");
         self.compare_queue(queue, queue_rest)?;
         self.compare_lock(lock, rest)?;
-        self.compare_fence(fence)?;
+        self.compare_fence(fence, fence_rest)?;
         self.compare_marker(marker, marker_rest)
     }
 
@@ -50,15 +54,16 @@ impl Modelled<'_> {
         near("rest", rest, lock.expires_at - self.now)
     }
 
-    fn compare_fence(&mut self, text: String) -> Result<(), String> {
-        match (text.parse(), self.records.fence) {
-            (Err(_), 0) => {}
-            (Ok(fence), expected @ 1..) => {
-                self.records.fence = self.number("fence", fence, expected)?;
-            }
+    fn compare_fence(&mut self, text: String, rest: i64) -> Result<(), String> {
+        let fence = match (text.parse(), self.records.fence) {
+            (Err(_), 0) => return Ok(()),
+            (Ok(fence), expected @ 1..) => self.number("fence", fence, expected)?,
             (_, expected) => return Err(format!("fence: {text:?}, the model {expected}")),
-        }
-        Ok(())
+        };
+        self.records.fence = fence;
+        // `quorum_take` adds the most that a token may be ahead.
+        let more = self.now + rest - fence / 1_000 - DAY;
+        near("memory of the fence", more.clamp(0, 1_000), more)
     }
 
     fn compare_marker(&self, text: String, rest: i64) -> Result<(), String> {
