@@ -105,23 +105,7 @@ impl World {
         configuration: &Configuration,
     ) -> (Records, Answer) {
         let rules = configuration.rules();
-        let now = if self.is_behind(server, configuration.skew) {
-            0
-        } else {
-            self.last + rules.turns
-        };
-        let counts = |client: &Client| client.subscribed && client.connection.server == server;
-        let counted = |(id, client)| u8::from(counts(client)) << id;
-        let receivers = (0..).zip(&self.clients).map(counted).sum();
-        let site = Site {
-            now,
-            receivers: if configuration.publish_counts {
-                receivers
-            } else {
-                0
-            },
-            mode,
-        };
+        let site = self.site(server, mode, configuration);
         let before = self.records.clone();
         let run = self.records.run(command, &rules, &site);
         let step = AuditedRun {
@@ -155,6 +139,25 @@ impl World {
             }
         }
         (before, run.answer)
+    }
+
+    /// The circumstances of a script on this server.
+    pub(crate) fn site(&self, server: Server, mode: Mode, configuration: &Configuration) -> Site {
+        let is_behind = self.is_behind(server, configuration.skew);
+        let counts = |client: &Client| {
+            let is_here = client.subscribed && client.connection.server == server;
+            is_here && configuration.publish_counts
+        };
+        let counted = |(id, client)| u8::from(counts(client)) << id;
+        Site {
+            now: if is_behind {
+                0
+            } else {
+                self.last + configuration.turns
+            },
+            receivers: (0..).zip(&self.clients).map(counted).sum(),
+            mode,
+        }
     }
 
     /// Notes how long a lock must stay taken, and whether an end frees it early.

@@ -4,12 +4,11 @@
 //! locks in the same order everywhere. Messages add nothing, since polls come at any time.
 
 use crate::audit::Breach;
-use crate::client::Client;
 use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::faults::Fault;
-use crate::network::{Incoming, Reply};
-use crate::server::{Answer, Command, KeysRun, Mode, OwnerId, Records, Site, Token, run_keys};
+use crate::network::{Incoming, Reply, Server};
+use crate::server::{Answer, Command, KeysRun, Mode, OwnerId, Records, Token, run_keys};
 use crate::world::World;
 
 impl World {
@@ -20,12 +19,7 @@ impl World {
         command: Command,
         configuration: &Configuration,
     ) -> KeysRun {
-        let counted = |(id, client): (u8, &Client)| u8::from(client.subscribed) << id;
-        let site = Site {
-            now: 0,
-            receivers: (0..).zip(&self.clients).map(counted).sum(),
-            mode: Mode::Normal,
-        };
+        let site = self.site(Server::Target, Mode::Normal, configuration);
         let mut locks: Vec<Records> = self.locks_of(id).cloned().collect();
         let before = locks.clone();
         let run = run_keys(&mut locks, command, &configuration.rules(), &site);

@@ -198,9 +198,7 @@ impl Client {
         debug_assert_eq!(command, Command::Wait(Pause::Anew));
         let before = std::mem::replace(&mut owner.number, number);
         if let Some(outstanding) = given_back {
-            let mut owner = Owner::new(before, 0, Phase::Named);
-            owner.goes_on(outstanding, Phase::Named);
-            self.end(owner, rules)?;
+            self.end_named(before, outstanding, rules)?;
         }
         self.poll(index, rules)
     }
@@ -302,11 +300,7 @@ impl Client {
             Handoff::Fresh => Ok(()),
             Handoff::Queued(outstanding)
             | Handoff::Confirmed(outstanding)
-            | Handoff::Granted(outstanding, _) => {
-                let mut owner = Owner::new(passed.number, 0, Phase::Named);
-                owner.goes_on(outstanding, Phase::Named);
-                self.end(owner, rules)
-            }
+            | Handoff::Granted(outstanding, _) => self.end_named(passed.number, outstanding, rules),
         }
     }
 

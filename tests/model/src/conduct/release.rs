@@ -8,8 +8,8 @@ use crate::backend::engine::competing::event::Event as OfCall;
 use crate::backend::engine::ending::{Command, Ending, Event, Head, Report, Then};
 use crate::backend::engine::handoff::Handoff;
 use crate::backend::engine::{JITTER, NOW};
-use crate::backend::wire::reply::Answered;
-use crate::backend::wire::reply::EndReply;
+use crate::backend::wire::outstanding::Outstanding;
+use crate::backend::wire::reply::{Answered, EndReply};
 use crate::client::{Client, Downgrade, End, Owner, Phase};
 use crate::configuration::Configuration;
 use crate::lease::Mode;
@@ -88,6 +88,18 @@ impl Client {
         owner.phase = Phase::Ending(End::new(ending));
         self.owners.push(owner);
         self.end_again(self.owners.len() - 1, rules)
+    }
+
+    /// The same, for an owner of the whole lock that no call has.
+    pub(super) fn end_named(
+        &mut self,
+        number: u8,
+        outstanding: Outstanding,
+        rules: &Configuration,
+    ) -> Verdict {
+        let mut owner = Owner::new(number, 0, Phase::Named);
+        owner.goes_on(outstanding, Phase::Named);
+        self.end(owner, rules)
     }
 
     /// Sends the first end of an owner, or the next one after a pause.
@@ -221,9 +233,7 @@ impl Client {
                 Handoff::Fresh
             }
             (Head::Fresh, Some(outstanding)) => {
-                let mut named = Owner::new(number, 0, Phase::Named);
-                named.goes_on(outstanding, Phase::Named);
-                self.end(named, rules)?;
+                self.end_named(number, outstanding, rules)?;
                 Handoff::Fresh
             }
             (Head::Queued, Some(outstanding)) => Handoff::Queued(outstanding),

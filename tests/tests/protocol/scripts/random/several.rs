@@ -39,38 +39,32 @@ impl Stage {
     pub(super) fn play_with_all(&mut self, number: usize, step: Step) -> Result<(), String> {
         let is = |who: Who| who.is(&self.models[number]);
         match step {
-            Step::Acquire(who, ms) => self.acquire(is(who), ms, true),
-            Step::Try(who, ms) => self.acquire(is(who), ms, false),
+            Step::Acquire(who, ms) | Step::Try(who, ms) => {
+                let who = is(who);
+                self.acquire(who, ms, matches!(step, Step::Acquire(..)))
+            }
             Step::Renew(who, ms) => {
                 let (owner, ttl) = (owner(is(who)), ticks(ms));
                 let answer = self.all.renew(is(who), ms);
-                compare(
-                    answer,
-                    self.run(Command::Renew { owner, ttl }).answer,
-                    renewal,
-                )
+                let run = self.run(Command::Renew { owner, ttl });
+                compare(answer, run.answer, renewal)
             }
             Step::Release(who) => {
                 let (answer, owner) = (self.all.release(is(who)), owner(is(who)));
-                compare(answer, self.run(Command::Release { owner }).answer, code)
+                let run = self.run(Command::Release { owner });
+                compare(answer, run.answer, code)
             }
             Step::Reserve(who, ms) => {
                 let (owner, ttl) = (owner(is(who)), ticks(ms));
                 let answer = self.all.reserve(is(who), ms);
-                compare(
-                    answer,
-                    self.run(Command::Reserve { owner, ttl }).answer,
-                    code,
-                )
+                let run = self.run(Command::Reserve { owner, ttl });
+                compare(answer, run.answer, code)
             }
             Step::End(who) => {
                 let (answer, owner) = (self.all.end(is(who)), owner(is(who)));
                 let successor = None;
-                compare(
-                    answer,
-                    self.run(Command::End { owner, successor }).answer,
-                    code,
-                )
+                let run = self.run(Command::End { owner, successor });
+                compare(answer, run.answer, code)
             }
             other => unreachable!("{other:?} is no step of all locks"),
         }

@@ -151,7 +151,7 @@ impl Step {
             } => {
                 let token = proposal.token(node);
                 let sign = if is_known { "=" } else { "" };
-                let stamp = stamp.from(node.now);
+                let stamp = stamp.micros(node.now);
                 let ask = Ask::by(stamp - node.node.zero)
                     .ttl(if queues { ttl } else { -ttl })
                     .proposing(format!("{sign}{token}"));
@@ -168,14 +168,14 @@ impl Step {
                 (command, Seen::Reply(node.node.ask(who, &ask)))
             }
             Step::Yield(_, token, stamp) => {
-                let (token, stamp) = (token.token(node), stamp.from(node.now));
+                let (token, stamp) = (token.token(node), stamp.micros(node.now));
                 let reply = node.node.yielding(who, token, stamp - node.node.zero);
                 (Command::Yield { token, stamp }, Seen::Reply(reply))
             }
             Step::Hold(_, ttl, token) => {
                 // A holder has a token.
                 let token = match token.token(node) {
-                    ..FIRST_TOKEN => Away(0).from(node.now),
+                    ..FIRST_TOKEN => Away(0).micros(node.now),
                     token => token,
                 };
                 let reply = node.node.hold(who, ttl, token);
@@ -249,8 +249,8 @@ impl Who {
 }
 
 impl Away {
-    /// In µs.
-    fn from(self, now: Ticks) -> i64 {
+    /// The time in µs.
+    fn micros(self, now: Ticks) -> i64 {
         let middle = (now / HALF_SECOND + self.0) * HALF_SECOND + 475;
         middle * 1_000
     }
@@ -261,7 +261,7 @@ impl Proposed {
         match self {
             Proposed::Nothing => 0,
             Proposed::Last(more) => node.token() + more,
-            Proposed::Away(away, more) => away.from(node.now) + more,
+            Proposed::Away(away, more) => away.micros(node.now) + more,
         }
     }
 }
