@@ -42,6 +42,12 @@ const fn quorum(name: &'static str, ttl: Ticks, horizon: Ticks, budget: Budget) 
     }
 }
 
+/// The configuration of that name, if there is one.
+pub fn named(name: &str) -> Option<Quorum> {
+    let mut all = CONFIGURATIONS.iter().chain(DEEP).chain(WALKS);
+    all.find(|of| of.name == name).copied()
+}
+
 /// All configurations of the tests.
 pub const CONFIGURATIONS: &[Quorum] = &[
     quorum("quorum, two owners", 2, 1, NOTHING),

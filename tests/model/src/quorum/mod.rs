@@ -20,7 +20,7 @@ pub mod scripts;
 mod steps;
 mod world;
 
-pub use configurations::{CONFIGURATIONS, DEEP, WALKS};
+pub use configurations::{CONFIGURATIONS, DEEP, WALKS, named};
 pub use mistake::Mistake;
 pub use world::World;
 

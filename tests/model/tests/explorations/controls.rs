@@ -4,8 +4,7 @@
 //! the fault table show the lines of other files: `tests/control/run`.
 
 use libtest_mimic::Trial;
-use lock_model::quorum::{self, Quorum};
-use lock_model::{Configuration, Explore, SafetyLine, Walk, configurations};
+use lock_model::{Explore, SafetyLine, Walk, configurations, quorum};
 
 use crate::trial;
 use crate::walks::ENOUGH;
@@ -33,33 +32,21 @@ include!("../../../../lock-runtime/src/control/lines.rs");
 
 impl Line {
     fn is_noticed(&self) {
-        let (walks, all) = (configurations::walks(), configurations::all());
-        let is_shown = self.is_shown(walks, all, Configuration::without) || {
-            let (walks, all) = (quorum::WALKS.to_vec(), quorum::CONFIGURATIONS.to_vec());
-            self.is_shown(walks, all, Quorum::without)
-        };
-        assert!(is_shown, "no configuration {}", self.configuration);
+        match quorum::named(self.configuration) {
+            Some(quorum) => self.is_shown_by(&quorum.without(self.line)),
+            None => self.is_shown_by(&configurations::named(self.configuration).without(self.line)),
+        }
     }
 
-    /// Whether the configuration is one of these. Panics if it does not notice the missing line.
-    fn is_shown<C: Explore + Walk>(
-        &self,
-        walks: Vec<C>,
-        all: Vec<C>,
-        without: fn(C, SafetyLine) -> C,
-    ) -> bool {
-        let named = |of: &C| of.name() == self.configuration;
-        if let Some(walk) = walks.into_iter().find(named) {
-            let walked = without(walk, self.line).walk(1, ENOUGH);
+    /// Panics if the configuration does not notice the missing line.
+    fn is_shown_by(&self, configuration: &(impl Explore + Walk)) {
+        if self.configuration.starts_with("walk") {
+            let walked = configuration.walk(1, ENOUGH);
             walked.expect_broken(&self.line);
             assert_eq!(walked.broken.map(|broken| broken.rule), Some(self.rule));
-            true
-        } else if let Some(search) = all.into_iter().find(named) {
-            let report = without(search, self.line).explore_for(self.rule);
-            report.expect_broken(self.rule, &self.line);
-            true
         } else {
-            false
+            let report = configuration.explore_for(self.rule);
+            report.expect_broken(self.rule, &self.line);
         }
     }
 }

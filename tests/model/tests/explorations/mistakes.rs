@@ -155,8 +155,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn of_quorum(name: &str) -> quorum::Quorum {
-    let mut all = quorum::CONFIGURATIONS.iter().chain(quorum::DEEP);
-    *all.find(|of| of.name == name).expect("a configuration")
+    quorum::named(name).expect("a configuration")
 }
 
 fn are_tried<M: Copy + PartialEq + std::fmt::Debug>(all: &[M], shows: Shows<M>) {

@@ -87,9 +87,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         configurations::named(name).with(mistake)
     }));
     trials.extend(found(OF_QUORUM, |name, mistake| {
-        let mut all = quorum::WALKS.iter();
-        let found = all.find(|of| of.name == name);
-        found.expect("a configuration").with(mistake)
+        quorum::named(name).expect("a configuration").with(mistake)
     }));
     trials
 }
