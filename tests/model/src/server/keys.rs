@@ -2,8 +2,8 @@
 
 use super::script::Script;
 use super::{
-    Answer, Branch, Command, Fence, Lock, Mode, OwnerId, Queue, Records, Refusal, Rules, Site,
-    Taken, Ticks, Token, Value,
+    Answer, Branch, Command, Fence, Mode, OwnerId, Queue, Records, Refusal, Rules, Site, Taken,
+    Ticks, Token, Value,
 };
 use crate::seeded::Seeded;
 

@@ -11,7 +11,6 @@ use super::world::{Snapshot, World, is_same};
 /// The words for the numbers that scripts answer.
 pub(crate) const CODES: &[(&str, i64)] = &[
     ("freed", 1),
-    ("reserved", 1),
     // The answers of an end and of a revocation, then of a release.
     ("handed", 2),
     ("contended", 2),
@@ -168,7 +167,7 @@ impl World {
     }
 
     fn check_waiting(&mut self, words: &[&str], waits: &Waits) -> Result<(), String> {
-        let (mut at, mut has_later) = (1, false);
+        let mut at = 1;
         for &word in words {
             let is_so = if let Some(number) = word.strip_prefix("at=") {
                 at = number.parse().expect("a number");
@@ -184,9 +183,7 @@ impl World {
             } else if let Ok(place) = word.parse::<i64>() {
                 waits.position == place
             } else {
-                has_later |= word == "later";
                 match word {
-                    "later" => true,
                     "forever" => waits.remaining == -1,
                     "uncounted" => waits.counted.is_none(),
                     "nobody" => waits.value.is_empty(),
@@ -195,7 +192,7 @@ impl World {
             };
             super::expect(is_so, &format!("waits {}", words.join(" ")), waits)?;
         }
-        let expected = (at, has_later);
+        let expected = (at, false);
         let is_so = waits.at.is_none_or(|at| at == expected);
         super::expect(
             is_so,

@@ -3,7 +3,7 @@
 //! | fact | what is so |
 //! |---|---|
 //! | `A T`, `A+ T` | the whole record of owner A, its flag and its token |
-//! | `shared+ T`, `reserved T` | it is shared, reserved; `free`, `'text'` |
+//! | `shared+ T` | it is shared; `free`, `'text'` |
 //! | `60s`, `claim`, `forever` | the rest of its lease |
 //! | `same` | the step has written nothing |
 //! | `queue BC` | these queue, in this order, each with its heartbeat; `queue -`: Q is empty |
@@ -173,7 +173,6 @@ impl World {
         let number = digits.parse().map_err(|_| format!("no token in {value}"))?;
         let (begin, label) = match record.trim_end_matches('+') {
             "shared" => (format!("shared{digits}"), " shared: host-"),
-            "reserved" => (format!("rested{digits}"), " host-"),
             who => (owner(letter(who)), &entry(letter(who))[22..]),
         };
         let is_whole = value.starts_with(&format!("{begin}{flag}{digits} "));

@@ -12,22 +12,8 @@ use super::redisson;
 use super::world::{Kind, World};
 
 const OF_OWNERS: &[&str] = &[
-    "acquire",
-    "try",
-    "take",
-    "mint",
-    "downgrade",
-    "renew",
-    "release",
-    "reserve",
-    "end",
-    "yield",
-    "hold",
-    "revoked",
-    "listen",
-    "dies",
-    "silent",
-    "enters",
+    "acquire", "try", "take", "mint", "renew", "release", "reserve", "end", "yield", "hold",
+    "revoked", "listen", "dies", "silent", "enters",
 ];
 
 pub(crate) fn is_of_owner(verb: &str) -> bool {
@@ -91,14 +77,12 @@ impl World {
             }
             ("take", _) => lock.take(who, ttl).into(),
             ("mint", _) => lock.mint(who).into(),
-            ("downgrade", _) => lock.downgrade(who, READ, ttl).into(),
             ("renew", Mode::Share(share)) => lock.renew_share(who, *share, ttl).into(),
             ("renew", Mode::All) => all.renew(who, ttl).into(),
             ("renew", _) => lock.renew(who, ttl).into(),
             ("release", Mode::Share(share)) => lock.release_share(who, *share).into(),
             ("release", Mode::All) => all.release(who).into(),
             ("release", _) => lock.release(who).into(),
-            ("reserve", Mode::All) => all.reserve(who, ttl).into(),
             ("reserve", _) => lock.reserve(who, ttl).into(),
             ("end", Mode::Share(share)) => lock.end_share(who, *share).into(),
             ("end", Mode::Writer) => lock.end_write(who).into(),
