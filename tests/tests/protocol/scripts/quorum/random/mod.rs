@@ -47,7 +47,7 @@ fn scripts_of_a_node_agree_with_the_model() {
     let tally = RefCell::new(Tally::default());
     explore(
         Step::any(),
-        sequences(),
+        4 * sequences(),
         |steps| stage.borrow_mut().play(steps, &mut tally.borrow_mut()),
         || {
             let (all, tally) = (ALL.split(", "), tally.borrow());

@@ -135,6 +135,15 @@ impl Modelled<'_> {
         answer
     }
 
+    /// A waiter counts as dead, however the clock is set.
+    pub(super) fn lose_heart(&mut self, who: char) {
+        self.node.lock.stop_heart(who);
+        let entries = self.records.queue.iter_mut().chain(&mut self.dead);
+        let lost = entries.filter(|entry| entry.owner == number(who));
+        lost.for_each(|entry| entry.live_until = 0);
+        self.settle();
+    }
+
     /// The server is restarted with all its records.
     pub(super) fn restart(&mut self) {
         self.boot += 1;

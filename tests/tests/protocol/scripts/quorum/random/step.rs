@@ -39,6 +39,7 @@ pub(super) enum Step {
     // Effects from outside.
     TimePasses(Span),
     ClockGoesBack(Span),
+    HeartIsLost(Who),
     Restart,
     LoseMarker,
     LoseLock,
@@ -81,9 +82,11 @@ impl Step {
             1 => (who(), ttl()).prop_map(|(who, ttl)| Step::Renew(who, ttl)),
             2 => who().prop_map(Step::Release),
             5 => (mostly_holder(), proposed()).prop_map(|(who, token)| Step::End(who, token)),
-            3 => (0..3_u8, select(&[0, 1_500, 10_101, 10_102, 12_000][..])).prop_map(|(ago, waited)| Step::Mark(ago, waited)),
+            5 => (select(&[0, 0, 0, 1, 2][..]), select(&[0, 1_500, 10_101, 10_102, 12_000][..]))
+                .prop_map(|(ago, waited)| Step::Mark(ago, waited)),
             8 => span(&[1, 1, 1, 2, 3, 5, 8, 14]).prop_map(Step::TimePasses),
             1 => span(&[1, 2, 12]).prop_map(Step::ClockGoesBack),
+            3 => who().prop_map(Step::HeartIsLost),
             1 => Just(Step::Restart),
             1 => Just(Step::LoseMarker),
             2 => Just(Step::LoseLock),
@@ -96,6 +99,7 @@ impl Step {
         match self {
             Step::TimePasses(span) => node.pass(span.forward()),
             Step::ClockGoesBack(span) => node.back(span.back()),
+            Step::HeartIsLost(who) => node.lose_heart(who.is(node)),
             Step::Restart => node.restart(),
             Step::LoseMarker => node.lose_marker(),
             Step::LoseLock => node.lose_lock(),
@@ -295,7 +299,7 @@ fn stamp() -> impl Strategy<Value = Away> {
     prop_oneof![
         12 => select(&[-6, -2, -1, 0, 0, 1][..]).prop_map(Away),
         // Too far ahead, within a day, and more than a day ago.
-        2 => select(&[2, 12, -2 * 86_399, -2 * 86_401][..]).prop_map(Away),
+        4 => select(&[2, 12, -2 * 86_399, -2 * 86_401, -2 * 86_401][..]).prop_map(Away),
     ]
 }
 
