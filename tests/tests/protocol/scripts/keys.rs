@@ -8,6 +8,13 @@ clock_of_fewer_digits_gives_a_token_of_as_many_as_ever = "
     A acquire all       | held 1000000000s  | each A 1000000000s, each fence 1000000000s, each remembered
     pass 946080000s"
 
+lock_that_was_taken_first_gets_the_token_of_the_last = "
+    B acquire @3
+    A acquire all       | waits 1 at=3
+    set F zero+60s @3
+    expire @3
+    A acquire all       | held zero+60000016 | each A zero+60000016, each fence zero+60000016"
+
 fence_beyond_the_bound_is_refused = "
     for place in 1, 2, 3
     set F '9007199254740991' @$place
