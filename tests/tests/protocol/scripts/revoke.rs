@@ -3,6 +3,18 @@
 use super::transcript::transcripts;
 
 transcripts! { Lock;
+tokens_rise_although_the_fence_was_lost_and_the_clock_is_behind = "
+    # A token of a clock that was an hour ahead.
+    pass 3600s
+    A acquire           | held a
+    back 3600s
+    lose F
+    revoke a            | freed             | fence a, remembered
+    C listen
+    BC acquire
+    lose F
+    revoke a+16         | handed            | C a+32, fence a+32"
+
 foreign_record_is_compared_whole = "
     for text shown length other in _ _ 0 1, secret secret 6 7, x{600} x{512} 600 601
     set K '$text'
