@@ -17,8 +17,10 @@ impl Modelled<'_> {
     ) -> Result<(), String> {
         let reply = reply.map_err(|error| error.to_string())?;
         match (reply, answer) {
-            (Reply::Held { token, now, .. }, Answer::Held { .. }) => {
+            (Reply::Held { flag, token, now }, Answer::Held { .. }) => {
                 near("time", now / 1_000, self.now)?;
+                let is_flagged = self.records.lock.is_some_and(|lock| lock.flagged);
+                agree("flag in the answer", flag == '+', is_flagged)?;
                 agree("token", token, self.token())
             }
             (Reply::Early { left, now }, Answer::Early { left: expected }) => {
