@@ -20,8 +20,8 @@ A all acquire, 2 B acquire, 2 holder queues
 A all acquire, 1 B acquire, 1 B dies, 2 B acquire, 2 B dies, 3 B acquire";
 
 const DAMAGES: &str = "\
-; 1 full; 1 spoil K; 1 spoil F; 1 text F; 1 spoil Q; 2 spoil K; 2 spoil F; 2 text F; 2 spoil Q; 3 spoil K; 3 spoil F; \
-3 text F; 3 spoil Q; 1 spoil F, 2 spoil Q; 2 lose K; 1 spoil K, 2 spoil K, 3 spoil K";
+; 1 full; 1 lose K; 1 spoil K; 1 spoil F; 1 text F; 1 spoil Q; 2 spoil K; 2 spoil F; 2 text F; 2 spoil Q; 3 spoil K; \
+3 spoil F; 3 text F; 3 spoil Q; 1 spoil F, 2 spoil Q; 2 lose K; 1 spoil K, 2 spoil K, 3 spoil K";
 
 const MOVES: &str = "\
 ; 1 lose K; 2 lose K; 3 lose Q; 1 lose F; 1 lose Q, 2 lose Q, 3 lose Q";
