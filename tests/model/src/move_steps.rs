@@ -5,7 +5,7 @@ use crate::conduct::Verdict;
 use crate::configuration::Configuration;
 use crate::moves::{Reception, Replica, Source};
 use crate::network::{Request, Server};
-use crate::server::{Command, Key, Keys, Mode, Ticks, Token};
+use crate::server::{Command, Key, KeySet, Mode, Ticks, Token};
 use crate::world::{Action, World};
 
 impl World {
@@ -18,7 +18,7 @@ impl World {
             (Some(Source::Moving(arrived)), _) => *arrived,
             _ => return Reception::Runs(self.mode),
         };
-        let (named, existing) = (Keys::named(command), Keys::existing(&self.records));
+        let (named, existing) = (KeySet::named(command), KeySet::existing(&self.records));
         let here = match server {
             Server::Source => existing.without(arrived),
             Server::Target => existing.and(arrived),
@@ -118,7 +118,7 @@ impl World {
 
     /// The slot begins to move: all of its keys are on the source.
     pub(crate) fn begin_to_move_slot(&mut self) {
-        self.source = Some(Source::Moving(Keys::default()));
+        self.source = Some(Source::Moving(KeySet::default()));
         self.begin_move();
     }
 
@@ -138,9 +138,9 @@ impl World {
         let Some(Source::Moving(arrived)) = self.source else {
             return;
         };
-        let staying = Keys::existing(&self.records).without(arrived);
-        let keys = Keys::ALL.into_iter();
-        let keys = keys.filter(|&key| !staying.and(Keys::of(&[key])).is_empty());
+        let staying = KeySet::existing(&self.records).without(arrived);
+        let keys = KeySet::ALL.into_iter();
+        let keys = keys.filter(|&key| !staying.and(KeySet::of(&[key])).is_empty());
         actions.extend(keys.map(Action::MoveKey));
         if staying.is_empty() {
             actions.push(Action::SettleSlot);
@@ -151,7 +151,7 @@ impl World {
     /// of day.
     pub(crate) fn move_key(&mut self, key: Key, configuration: &Configuration) {
         if let Some(Source::Moving(arrived)) = &mut self.source {
-            *arrived = arrived.or(Keys::of(&[key]));
+            *arrived = arrived.or(KeySet::of(&[key]));
         }
         if key == Key::Queue {
             for entry in self.records.queue.entries_mut() {
@@ -193,7 +193,7 @@ impl World {
     /// Forgets where deleted keys were, and a server that no client uses.
     pub(crate) fn forget_source(&mut self) {
         if let Some(Source::Moving(arrived)) = &mut self.source {
-            *arrived = arrived.and(Keys::existing(&self.records));
+            *arrived = arrived.and(KeySet::existing(&self.records));
         }
         let uses = |client: &Client| {
             let connection = &client.connection;

@@ -6,13 +6,13 @@
 //! A replica takes over with all records, or without the last changes. The old primary is gone, or
 //! serves clients until they notice. The new primary does not know the grants of that time.
 
-use crate::server::{Keys, Mode, Records, Ticks, Token};
+use crate::server::{KeySet, Mode, Records, Ticks, Token};
 
 /// The server that the lock leaves.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     /// The slot is being moved, and these keys have arrived at the target.
-    Moving(Keys),
+    Moving(KeySet),
     /// The slot has moved.
     Moved,
     /// Another server has taken over, and this one still serves clients that have not noticed.

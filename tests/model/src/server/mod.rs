@@ -23,7 +23,7 @@ use self::revoke::Seen;
 use self::script::Script;
 pub use self::shares::{Member, Share, ShareRules, Shares};
 pub use self::slot::Key;
-pub(crate) use self::slot::Keys;
+pub(crate) use self::slot::KeySet;
 use crate::seeded::Seeded;
 
 /// Steps of time; the rules set their length in milliseconds.
@@ -407,7 +407,7 @@ impl Records {
     /// Whether a node that has only these records runs a script in a slot that is being migrated. The
     /// script of a holder may find none.
     fn may_run(&self, command: Command) -> bool {
-        let (named, existing) = (Keys::named(command), Keys::existing(self));
+        let (named, existing) = (KeySet::named(command), KeySet::existing(self));
         let is_of_holder = matches!(
             command,
             Command::Renew { .. }

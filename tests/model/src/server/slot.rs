@@ -17,30 +17,30 @@ pub enum Key {
 
 /// Some keys, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Keys(u8);
+pub(crate) struct KeySet(u8);
 
-impl Keys {
+impl KeySet {
     pub(crate) const ALL: [Key; 4] = [Key::Lock, Key::Fence, Key::Queue, Key::Shares];
 
-    pub(crate) fn of(keys: &[Key]) -> Keys {
-        Keys(keys.iter().fold(0, |bits, &key| bits | 1 << key as u8))
+    pub(crate) fn of(keys: &[Key]) -> KeySet {
+        KeySet(keys.iter().fold(0, |bits, &key| bits | 1 << key as u8))
     }
 
     /// The keys that exist.
-    pub(crate) fn existing(records: &Records) -> Keys {
+    pub(crate) fn existing(records: &Records) -> KeySet {
         let exists = |key: &Key| match key {
             Key::Lock => records.lock.is_some(),
             Key::Fence => records.fence.is_some(),
             Key::Queue => !records.queue.entries().is_empty(),
             Key::Shares => records.shares.is_some(),
         };
-        let existing = Keys::ALL.into_iter().filter(exists);
-        existing.fold(Keys::default(), |keys, key| keys.or(Keys::of(&[key])))
+        let existing = KeySet::ALL.into_iter().filter(exists);
+        existing.fold(KeySet::default(), |keys, key| keys.or(KeySet::of(&[key])))
     }
 
     /// The keys that a command names.
-    pub(crate) fn named(command: Command) -> Keys {
-        Keys::of(match command {
+    pub(crate) fn named(command: Command) -> KeySet {
+        KeySet::of(match command {
             Command::Take { .. }
             | Command::Renew { .. }
             | Command::Release { .. }
@@ -54,20 +54,20 @@ impl Keys {
             | Command::Downgrade { .. }
             | Command::ShareEnd { .. }
             | Command::Revoke { .. }
-            | Command::RevokeOwner { .. } => &Keys::ALL,
+            | Command::RevokeOwner { .. } => &KeySet::ALL,
         })
     }
 
-    pub(crate) fn or(self, other: Keys) -> Keys {
-        Keys(self.0 | other.0)
+    pub(crate) fn or(self, other: KeySet) -> KeySet {
+        KeySet(self.0 | other.0)
     }
 
-    pub(crate) fn and(self, other: Keys) -> Keys {
-        Keys(self.0 & other.0)
+    pub(crate) fn and(self, other: KeySet) -> KeySet {
+        KeySet(self.0 & other.0)
     }
 
-    pub(crate) fn without(self, other: Keys) -> Keys {
-        Keys(self.0 & !other.0)
+    pub(crate) fn without(self, other: KeySet) -> KeySet {
+        KeySet(self.0 & !other.0)
     }
 
     pub(crate) fn is_empty(self) -> bool {
