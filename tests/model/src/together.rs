@@ -19,6 +19,7 @@ impl World {
         command: Command,
         configuration: &Configuration,
     ) -> KeysRun {
+        // `last` stays 0 here, so its tokens come from the fences.
         let site = self.site(Server::Target, Mode::Normal, configuration);
         let mut locks: Vec<Records> = self.locks_of(id).cloned().collect();
         let before = locks.clone();

@@ -1,5 +1,5 @@
 //! Random sequences of scripts, with the effects of time and of other programs between them. The server
-//! and the model must agree after every step, to the millisecond.
+//! and the model must agree after every step. Times and tokens may differ by as much as a clock counts on.
 //!
 //! The server's clock stands still and is stepped, so that a sequence passes leases, claims, heartbeats and days
 //! quickly. Some cases take more than fifty steps or another server, and are covered elsewhere: a queue longer than

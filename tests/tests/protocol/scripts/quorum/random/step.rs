@@ -253,7 +253,7 @@ impl Who {
 }
 
 impl Away {
-    /// The time in µs.
+    /// The time in µs: 25 ms before the next half second. Steps drift from a half second by 5 ms each, and must not meet it.
     fn micros(self, now: Ticks) -> i64 {
         let middle = (now / HALF_SECOND + self.0) * HALF_SECOND + 475;
         middle * 1_000
