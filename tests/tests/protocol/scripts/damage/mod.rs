@@ -13,7 +13,7 @@ mod several;
 use lock_model::server::Branch;
 
 use super::TTL;
-use super::random::stage::{At, Locks, Stage};
+use super::random::stage::{Locks, OnLocks, Stage};
 use super::random::step::{Record, Span, Step, Who};
 use super::transcript::pooled;
 
@@ -88,29 +88,30 @@ const OWNERS: &str = "ABCD";
 #[test]
 fn damaged_plain_lock_is_refused_or_answered_like_the_model() {
     let stage = Stage::on(pooled(), Locks::Plain);
-    damage(stage, [STATES, DAMAGES], Branch::ALL);
+    damage(stage, STATES, DAMAGES, Branch::ALL);
 }
 
 #[test]
 fn damaged_shared_lock_is_refused_or_answered_like_the_model() {
     let stage = Stage::on(pooled(), Locks::Shared);
-    damage(stage, [STATES_OF_SHARES, DAMAGES], Branch::OF_SHARES);
+    damage(stage, STATES_OF_SHARES, DAMAGES, Branch::OF_SHARES);
 }
 
 #[test]
 fn plain_lock_whose_slot_moves_is_refused_or_answered_as_if_it_stayed() {
-    moving_slot::play(Locks::Plain, [STATES, MOVES]);
+    moving_slot::play(Locks::Plain, STATES, MOVES);
 }
 
 #[test]
 fn shared_lock_whose_slot_moves_is_refused_or_answered_as_if_it_stayed() {
-    moving_slot::play(Locks::Shared, [STATES_OF_SHARES, MOVES]);
+    moving_slot::play(Locks::Shared, STATES_OF_SHARES, MOVES);
 }
 
 /// Plays the cells of a matrix, which must take these branches.
-fn damage(mut stage: Stage, cells: [&str; 2], branches: &[Branch]) {
+fn damage(mut stage: Stage, states: &str, damages: &str, branches: &[Branch]) {
     for_each_cell(
-        cells,
+        states,
+        damages,
         &commands(stage.locks, stage.deletes),
         |[state, damage, command]| {
             stage.begin();
@@ -131,7 +132,8 @@ fn damage(mut stage: Stage, cells: [&str; 2], branches: &[Branch]) {
 
 /// Plays each state with each damage and each command.
 fn for_each_cell(
-    [states, damages]: [&str; 2],
+    states: &str,
+    damages: &str,
     commands: &[String],
     mut play: impl FnMut([&str; 3]) -> Result<(), String>,
 ) {
@@ -159,20 +161,22 @@ fn commands(locks: Locks, deletes: bool) -> Vec<String> {
 }
 
 /// The steps of a state, a damage or a command.
-fn steps(text: &str) -> impl Iterator<Item = At> {
-    text.split(", ").filter(|step| !step.is_empty()).map(at)
+fn steps(text: &str) -> impl Iterator<Item = OnLocks> {
+    text.split(", ")
+        .filter(|step| !step.is_empty())
+        .map(on_locks)
 }
 
 /// A step of an owner of all locks, a step with one lock, by its number, or with the first.
-fn at(text: &str) -> At {
+fn on_locks(text: &str) -> OnLocks {
     if let Some((who, verb)) = text.split_once(" all ") {
-        return At::All(0, step(&format!("{who} {verb}")));
+        return OnLocks::All(0, step(&format!("{who} {verb}")));
     }
     let numbered = text.split_once(' ').and_then(|(number, text)| {
         let number: usize = number.parse().ok()?;
-        Some(At::One(number - 1, step(text)))
+        Some(OnLocks::One(number - 1, step(text)))
     });
-    numbered.unwrap_or_else(|| At::One(0, step(text)))
+    numbered.unwrap_or_else(|| OnLocks::One(0, step(text)))
 }
 
 fn step(text: &str) -> Step {

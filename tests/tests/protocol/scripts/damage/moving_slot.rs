@@ -2,7 +2,7 @@
 
 use harness::{PATIENCE, RawLock, RedisServer, wait_until};
 
-use super::{Locks, Stage, commands, for_each_cell, steps};
+use super::{Locks, Record, Stage, commands, for_each_cell, steps};
 use crate::scripts::transcript::Pooled;
 
 const TARGET: &str = "b000000000000000000000000000000000000000";
@@ -61,11 +61,12 @@ pub(super) fn while_it_moves<T>(
     }
 }
 
-pub(super) fn play(locks: Locks, cells: [&str; 2]) {
+pub(super) fn play(locks: Locks, states: &str, losses: &str) {
     let mut stage = Stage::on(node_of_cluster(), locks);
     let mut admin = RawLock::new(&stage.server, "admin");
     let mut refused = 0;
-    for_each_cell(cells, &commands(locks, false), |[state, lost, command]| {
+    let commands = commands(locks, false);
+    for_each_cell(states, losses, &commands, |[state, lost, command]| {
         stage.begin();
         stage.prepare(steps(state).chain(steps(lost)))?;
         let before = stage.models.clone();
@@ -91,24 +92,15 @@ fn keys_of(command: &str, stage: &Stage) -> Vec<String> {
         [] => unreachable!("a command has words"),
     };
     let is_share = who.is_some_and(|who| stage.models[0].share(who).is_some());
-    let count = match (verb, is_share) {
-        (["take" | "reserve" | "delete", ..], _) | (["renew" | "release", ..], false) => 1,
-        (["renew" | "release", ..], true) => 2,
-        (["end", "w"], _) => 4,
-        (["mint"], _) | (["acquire" | "try" | "end", ..], false) => 3,
-        _ => 4,
+    let all = [Record::Lock, Record::Fence, Record::Queue, Record::Shares];
+    let records = match (verb, is_share) {
+        (["take" | "reserve" | "delete", ..], _) | (["renew" | "release", ..], false) => &all[..1],
+        (["renew" | "release", ..], true) => &[Record::Lock, Record::Shares],
+        (["end", "w"], _) => &all,
+        (["mint"], _) | (["acquire" | "try" | "end", ..], false) => &all[..3],
+        _ => &all,
     };
-    let locks = stage
-        .all
-        .locks
-        .iter()
-        .flat_map(|RawLock { k, f, q, r, .. }| {
-            let records = if count == 2 {
-                vec![k, r]
-            } else {
-                vec![k, f, q, r]
-            };
-            records.into_iter().take(count).cloned()
-        });
-    locks.collect()
+    let locks = stage.all.locks.iter();
+    let keys = locks.flat_map(|lock| records.iter().map(|record| record.key(lock)));
+    keys.collect()
 }

@@ -33,10 +33,10 @@ B all acquire; B all end";
 #[test]
 fn damaged_locks_are_refused_or_answered_like_the_model() {
     let stage = Stage::on(pooled(), Locks::Several);
-    damage(stage, [STATES, DAMAGES], Branch::OF_KEYS);
+    damage(stage, STATES, DAMAGES, Branch::OF_KEYS);
 }
 
 #[test]
 fn locks_whose_slot_moves_are_refused_or_answered_as_if_it_stayed() {
-    moving_slot::play(Locks::Several, [STATES, MOVES]);
+    moving_slot::play(Locks::Several, STATES, MOVES);
 }

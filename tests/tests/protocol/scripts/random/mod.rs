@@ -24,7 +24,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 
 use crate::scripts::transcript::pooled;
 use harness::{Form, Listener};
-use stage::{At, Locks, Stage};
+use stage::{Locks, OnLocks, Stage};
 use step::Step;
 
 /// Listeners of the owners that have one.
@@ -64,12 +64,12 @@ fn scripts_of_shares_agree_with_the_model() {
 }
 
 /// A step with the only lock.
-fn first(step: Step) -> At {
-    At::One(0, step)
+fn first(step: Step) -> OnLocks {
+    OnLocks::One(0, step)
 }
 
 /// Plays sequences of such steps, which must take these branches.
-fn play(stage: Stage, step: impl Strategy<Value = At>, sequences: u32, branches: &[Branch]) {
+fn play(stage: Stage, step: impl Strategy<Value = OnLocks>, sequences: u32, branches: &[Branch]) {
     let stage = RefCell::new(stage);
     explore(
         step,

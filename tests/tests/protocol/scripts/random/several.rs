@@ -6,7 +6,7 @@ use proptest::prelude::{Strategy, prop_oneof};
 use super::answer::{any, code, compare, renewal, shown};
 use super::draw::{outside, ttl, who};
 use super::model::{RULES, letter_of, owner, ticks};
-use super::stage::{At, Locks, Stage, agree};
+use super::stage::{Locks, OnLocks, Stage, agree};
 use super::step::{Step, Who};
 use super::{play, sequences};
 use crate::scripts::transcript::pooled;
@@ -17,7 +17,7 @@ fn scripts_of_several_locks_agree_with_the_model() {
     play(stage, steps(), sequences(), Branch::OF_KEYS);
 }
 
-fn steps() -> impl Strategy<Value = At> {
+fn steps() -> impl Strategy<Value = OnLocks> {
     let all = prop_oneof![
         9 => (who(), ttl()).prop_map(|(who, ttl)| Step::Acquire(who, ttl)),
         2 => (who(), ttl()).prop_map(|(who, ttl)| Step::Try(who, ttl)),
@@ -28,9 +28,9 @@ fn steps() -> impl Strategy<Value = At> {
     ];
     let locks = 0..Locks::Several.count();
     prop_oneof![
-        25 => (locks.clone(), all).prop_map(|(lock, step)| At::All(lock, step)),
-        12 => (locks.clone(), Step::any(false)).prop_map(|(lock, step)| At::One(lock, step)),
-        2 => (locks, outside()).prop_map(|(lock, step)| At::One(lock, step)),
+        25 => (locks.clone(), all).prop_map(|(lock, step)| OnLocks::All(lock, step)),
+        12 => (locks.clone(), Step::any(false)).prop_map(|(lock, step)| OnLocks::One(lock, step)),
+        2 => (locks, outside()).prop_map(|(lock, step)| OnLocks::One(lock, step)),
     ]
 }
 

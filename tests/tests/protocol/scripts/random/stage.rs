@@ -21,9 +21,9 @@ pub(crate) enum Locks {
     Several,
 }
 
-/// One step of a sequence.
+/// One step of a sequence, and its locks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum At {
+pub(crate) enum OnLocks {
     /// With one of the locks.
     One(usize, Step),
     /// With all locks. Its owner is chosen by the state of one of them.
@@ -68,7 +68,7 @@ impl Stage {
     }
 
     /// Plays `steps` with new locks; the error describes where the server and the model differ.
-    pub(crate) fn play(&mut self, steps: &[At]) -> Result<(), String> {
+    pub(crate) fn play(&mut self, steps: &[OnLocks]) -> Result<(), String> {
         self.begin();
         let outcome = self.play_all(steps);
         if outcome.is_err() {
@@ -79,7 +79,7 @@ impl Stage {
         outcome
     }
 
-    fn play_all(&mut self, steps: &[At]) -> Result<(), String> {
+    fn play_all(&mut self, steps: &[OnLocks]) -> Result<(), String> {
         for (number, step) in steps.iter().enumerate() {
             let before = self.models.clone();
             self.step(*step).map_err(|difference| {
@@ -106,7 +106,10 @@ impl Stage {
     }
 
     /// Plays the steps that lead to a state, without looking at the records.
-    pub(crate) fn prepare(&mut self, steps: impl IntoIterator<Item = At>) -> Result<(), String> {
+    pub(crate) fn prepare(
+        &mut self,
+        steps: impl IntoIterator<Item = OnLocks>,
+    ) -> Result<(), String> {
         for step in steps {
             self.carry_out(step)?;
             self.hear()?;
@@ -116,7 +119,7 @@ impl Stage {
     }
 
     /// Plays one step; afterwards the server and the model must agree.
-    pub(crate) fn step(&mut self, step: At) -> Result<(), String> {
+    pub(crate) fn step(&mut self, step: OnLocks) -> Result<(), String> {
         self.carry_out(step)?;
         self.compare()?;
         let taken = self.models.iter().flat_map(|model| model.taken.iter());
@@ -125,11 +128,11 @@ impl Stage {
     }
 
     /// Plays one step, and compares the answer.
-    pub(crate) fn carry_out(&mut self, step: At) -> Result<(), String> {
+    pub(crate) fn carry_out(&mut self, step: OnLocks) -> Result<(), String> {
         self.models.iter_mut().for_each(Model::begin);
         match step {
-            At::All(number, step) => self.play_with_all(number, step),
-            At::One(number, step) => {
+            OnLocks::All(number, step) => self.play_with_all(number, step),
+            OnLocks::One(number, step) => {
                 let model = &mut self.models[number];
                 let outcome = step.play(&self.server, &mut self.all.locks[number], model);
                 let (now, mode) = (model.now, model.mode);

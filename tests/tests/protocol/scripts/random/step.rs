@@ -380,7 +380,7 @@ pub(crate) fn limit_memory(lock: &mut RawLock, is_full: bool) {
 }
 
 impl Record {
-    fn key(self, lock: &RawLock) -> String {
+    pub(crate) fn key(self, lock: &RawLock) -> String {
         let key = match self {
             Record::Lock => &lock.k,
             Record::Fence => &lock.f,
