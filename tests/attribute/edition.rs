@@ -2,9 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use crate::functions::check::{
-    AppError, assert_locks_blocking, inside, locks, locks_blocking, pausing,
-};
+use crate::functions::check::{AppError, assert_locks, inside, locks, pausing};
 
 /// Opaque types capture every lifetime.
 #[distributed_lock(key = "captured", or_else = |_| [].iter())]
@@ -51,14 +49,19 @@ fn name(r#gen: u8) -> Result<u8, AppError> {
 
 #[tokio::test]
 async fn rows_of_this_edition() {
-    assert!(locks_blocking("captured", || captured(&[1, 2])).eq(&[1, 2]));
-    let range = locks_blocking("uncaptured", || {
+    assert!(
+        locks("captured", async || captured(&[1, 2]))
+            .await
+            .eq(&[1, 2])
+    );
+    let range = locks("uncaptured", async || {
         let items = [1, 2];
         uncaptured(&items)
-    });
+    })
+    .await;
     assert!(range.eq([0, 1]));
     let id = locks("future", async || future(&1).await.copied());
     assert_eq!(id.await.unwrap(), 1);
-    assert_locks_blocking!("tail", tail(vec![1, 2].into()), 3);
-    assert_locks_blocking!("name:1", name(1), 1);
+    assert_locks!("tail", tail(vec![1, 2].into()), 3);
+    assert_locks!("name:1", name(1), 1);
 }

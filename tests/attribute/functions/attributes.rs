@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, assert_locks_blocking, entered, paused};
+use super::check::{AppError, assert_locks, entered, paused};
 
 type Answer = Result<u8, AppError>;
 
@@ -50,9 +50,9 @@ async fn cfg_attr() -> Answer {
 
 #[tokio::test]
 async fn every_attribute() {
-    assert_locks!("conditional:1", conditional(1, 2, 3), 1);
-    assert_locks_blocking!("documented", documented(), 1);
-    assert_locks!("allowed", allowed(1), 1);
-    assert_locks!("qualified", qualified(), 1);
-    assert_locks!("cfg_attr", cfg_attr(), 1);
+    assert_locks!("conditional:1", conditional(1, 2, 3).await, 1);
+    assert_locks!("documented", documented(), 1);
+    assert_locks!("allowed", allowed(1).await, 1);
+    assert_locks!("qualified", qualified().await, 1);
+    assert_locks!("cfg_attr", cfg_attr().await, 1);
 }

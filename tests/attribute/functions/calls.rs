@@ -2,9 +2,7 @@
 
 use lock_runtime::{LockError, distributed_lock};
 
-use super::check::{
-    AppError, assert_locks, assert_locks_blocking, entered, inside, locks_blocking, paused, pausing,
-};
+use super::check::{AppError, assert_locks, entered, inside, locks, paused, pausing};
 
 type Answer = Result<u8, AppError>;
 
@@ -54,11 +52,15 @@ async fn below_with_a_lifetime(text: &str) -> Result<usize, AppError> {
 
 #[tokio::test]
 async fn recursion() {
-    assert_locks!("recursive", recursive(2), 2);
-    assert_locks_blocking!("recursive blocking", recursive_blocking(2), 2);
-    assert_locks!("above async_recursion", above(2), 2);
-    assert_locks!("below async_recursion", below(2), 2);
-    assert_locks!("below async_recursion:x", below_with_a_lifetime("x"), 1);
+    assert_locks!("recursive", recursive(2).await, 2);
+    assert_locks!("recursive blocking", recursive_blocking(2), 2);
+    assert_locks!("above async_recursion", above(2).await, 2);
+    assert_locks!("below async_recursion", below(2).await, 2);
+    assert_locks!(
+        "below async_recursion:x",
+        below_with_a_lifetime("x").await,
+        1
+    );
 }
 
 #[distributed_lock(key = "outer:<id>")]
@@ -80,7 +82,7 @@ async fn outer(id: u8) -> Answer {
 
 #[tokio::test]
 async fn functions_in_functions() {
-    assert_locks!("outer:1", outer(1), 1);
+    assert_locks!("outer:1", outer(1).await, 1);
 }
 
 #[distributed_lock(key = "extern C:<n>", or_else = |_| u8::MAX)]
@@ -94,9 +96,9 @@ pub extern "Rust" fn rust() -> Result<u8, LockError> {
     entered(1)
 }
 
-#[test]
-fn functions_of_another_abi() {
+#[tokio::test]
+async fn functions_of_another_abi() {
     let pointer: extern "C-unwind" fn(u8) -> u8 = foreign;
-    assert_eq!(locks_blocking("extern C:1", || pointer(1)), 1);
-    assert_locks_blocking!("extern Rust", rust(), 1);
+    assert_eq!(locks("extern C:1", async || pointer(1)).await, 1);
+    assert_locks!("extern Rust", rust(), 1);
 }

@@ -4,15 +4,14 @@
 //! at the same time. A body calls [`inside`], or awaits [`pausing`], which act as the current trial demands;
 //! [`entered`] and [`paused`] do the same and return.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::{LazyLock, Mutex, OnceLock};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ enum Trial {
     /// This must not run: another holder has the lock.
     Busy,
     Panic,
-    /// This waits for ever, and is dropped.
+    /// This waits for ever, and is dropped; a body without an await just ends.
     Cancel,
     End,
 }
@@ -36,6 +35,8 @@ thread_local! {
     static TRIAL: Cell<Trial> = const { Cell::new(Trial::End) };
     static KEY: RefCell<String> = const { RefCell::new(String::new()) };
     static ENTERED: Cell<bool> = const { Cell::new(false) };
+    /// Whether the body waits for ever.
+    static WAITING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// An application's error.
@@ -80,6 +81,7 @@ pub(crate) fn inside() {
 pub(crate) async fn pausing() {
     inside();
     if TRIAL.get() == Trial::Cancel {
+        WAITING.set(true);
         pending::<()>().await;
     }
     tokio::task::yield_now().await;
@@ -98,13 +100,10 @@ pub(crate) async fn paused<T, E>(value: T) -> Result<T, E> {
     Ok(value)
 }
 
-/// Runs an async function through every trial, and returns its last outcome.
+/// Runs a function through every trial, and returns its last outcome. One without an await ends where an async one would
+/// be cancelled.
 pub(crate) async fn locks<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> R {
-    let elsewhere = prepare(Trial::Busy, key);
-    let _ = caught(call()).await;
-    expect_not_entered(key);
-    drop(elsewhere);
-    expect_free(key);
+    let _ = refused(key, call()).await;
 
     prepare(Trial::Panic, key);
     expect_asked(key, caught(call()).await);
@@ -114,60 +113,44 @@ pub(crate) async fn locks<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> R {
     {
         let mut call = pin!(call());
         poll_fn(|context| {
-            let polled = call.as_mut().poll(context);
-            assert!(polled.is_pending(), "`{key}` waits in its body");
-            match ENTERED.get() {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
+            let polled = call.as_mut().poll(context).is_ready();
+            assert!(!polled || !WAITING.get(), "`{key}` waits in its body");
+            if polled || WAITING.get() {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
             }
         })
         .await;
-        assert!(held(key), "`{key}` is not held while its body waits");
+        assert!(
+            held(key) == WAITING.get(),
+            "`{key}` is held only while its body waits"
+        );
     }
     expect_free(key);
 
     prepare(Trial::End, key);
     let outcome = call().await;
-    expect_entered_and_free(key);
+    assert!(ENTERED.get(), "`{key}`: the body did not run");
+    assert!(!held(key), "`{key}` is still held after the call");
     outcome
 }
 
-/// Runs a sync function through every trial but the cancellation, and returns its last outcome.
-pub(crate) fn locks_blocking<R>(key: &str, mut call: impl FnMut() -> R) -> R {
+/// The outcome, or the panic, of a call whose lock another holder has.
+pub(crate) async fn refused<R>(key: &str, call: impl Future<Output = R>) -> thread::Result<R> {
     let elsewhere = prepare(Trial::Busy, key);
-    let _ = catch_unwind(AssertUnwindSafe(&mut call));
-    expect_not_entered(key);
-    drop(elsewhere);
-    expect_free(key);
-
-    prepare(Trial::Panic, key);
-    expect_asked(key, catch_unwind(AssertUnwindSafe(&mut call)));
-    expect_free(key);
-
-    prepare(Trial::End, key);
-    let outcome = call();
-    expect_entered_and_free(key);
-    outcome
-}
-
-/// The outcome of an async function whose lock another holder has.
-pub(crate) async fn refused<R>(key: &str, call: impl AsyncFnOnce() -> R) -> R {
-    let elsewhere = prepare(Trial::Busy, key);
-    let outcome = call().await;
-    expect_not_entered(key);
+    let outcome = caught(call).await;
+    assert!(!ENTERED.get(), "`{key}`: the body ran without the lock");
     drop(elsewhere);
     expect_free(key);
     outcome
 }
 
-/// The outcome of a sync function whose lock another holder has.
-pub(crate) fn refused_blocking<R>(key: &str, call: impl FnOnce() -> R) -> R {
-    let elsewhere = prepare(Trial::Busy, key);
-    let outcome = call();
-    expect_not_entered(key);
-    drop(elsewhere);
-    expect_free(key);
-    outcome
+/// The outcomes of such a call, and of one whose lock is free.
+pub(crate) async fn both<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> [R; 2] {
+    let refused = refused(key, call()).await;
+    let refused = refused.unwrap_or_else(|panic| resume_unwind(panic));
+    [refused, locks(key, call).await]
 }
 
 fn client() -> &'static LockClient {
@@ -186,6 +169,7 @@ fn prepare(trial: Trial, key: &str) -> Option<lock_runtime::LockGuard> {
     TRIAL.set(trial);
     KEY.set(key.to_owned());
     ENTERED.set(false);
+    WAITING.set(false);
     let acquire = client().lock(key);
     let busy = trial == Trial::Busy;
     busy.then(|| acquire.acquire_blocking().expect("the lock is free"))
@@ -221,15 +205,6 @@ fn expect_free(key: &str) {
     released.unwrap_or_else(|error| panic!("never released: {error}"));
 }
 
-fn expect_not_entered(key: &str) {
-    assert!(!ENTERED.get(), "`{key}`: the body ran without the lock");
-}
-
-fn expect_entered_and_free(key: &str) {
-    assert!(ENTERED.get(), "`{key}`: the body did not run");
-    assert!(!held(key), "`{key}` is still held after the call");
-}
-
 fn expect_asked<R>(key: &str, outcome: thread::Result<R>) {
     match outcome {
         Ok(_) => panic!("`{key}`: the body did not run"),
@@ -239,36 +214,23 @@ fn expect_asked<R>(key: &str, outcome: thread::Result<R>) {
 }
 
 /// The future's output, or its panic.
-async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
+async fn caught<F: Future>(future: F) -> thread::Result<F::Output> {
     let mut future = pin!(future);
-    poll_fn(|context| caught_poll(future.as_mut(), context)).await
+    poll_fn(
+        |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        },
+    )
+    .await
 }
 
-fn caught_poll<F: Future>(
-    future: Pin<&mut F>,
-    context: &mut Context<'_>,
-) -> Poll<thread::Result<F::Output>> {
-    match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
-        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Ok(Poll::Pending) => Poll::Pending,
-        Err(panic) => Poll::Ready(Err(panic)),
-    }
-}
-
-/// Asserts what an async call returns that [`locks`] its key.
+/// Asserts what a call returns that [`locks`] its key.
 macro_rules! assert_locks {
     ($key:expr, $call:expr, $expected:expr) => {{
-        let outcome = $crate::functions::check::locks($key, async || $call.await).await;
+        let outcome = $crate::functions::check::locks($key, async || $call).await;
         assert_eq!(outcome.unwrap(), $expected);
     }};
 }
 
-/// Asserts what a sync call returns that [`locks_blocking`] its key.
-macro_rules! assert_locks_blocking {
-    ($key:expr, $call:expr, $expected:expr) => {{
-        let outcome = $crate::functions::check::locks_blocking($key, || $call);
-        assert_eq!(outcome.unwrap(), $expected);
-    }};
-}
-
-pub(crate) use {assert_locks, assert_locks_blocking};
+pub(crate) use assert_locks;

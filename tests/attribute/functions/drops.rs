@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lock_runtime::{LockClient, distributed_lock};
 
-use super::check::{AppError, entered, held, inside, locks, locks_blocking, pausing};
+use super::check::{AppError, entered, held, inside, locks, pausing};
 
 type Answer<T = ()> = Result<T, AppError>;
 
@@ -97,7 +97,7 @@ fn limited(limit: Order<'_>, take: Order<'_>) -> Answer {
 }
 
 /// Makes a call whose arguments record their drops, and asserts that each of `count` was dropped under the lock, in
-/// each of the trials.
+/// each of the four trials.
 macro_rules! assert_all_held {
     ($key:literal, $count:expr, |$tx:ident, $order:ident| $call:expr) => {{
         let drops = RefCell::default();
@@ -107,35 +107,34 @@ macro_rules! assert_all_held {
         };
         let $order = || Order { id: 7, _tx: $tx() };
         let _ = $call;
-        assert_eq!(drops.take(), vec![true; $count], "{}", $key);
+        assert_eq!(drops.take(), vec![true; 4 * $count], "{}", $key);
     }};
 }
 
 #[tokio::test]
 async fn arguments_are_dropped_before_the_release() {
     for own in [false, true] {
-        // An async function has four trials, a blocking one three.
-        assert_all_held!("drop:7", 4 * 4, |tx, order| {
+        assert_all_held!("drop:7", 4, |tx, order| {
             let call = async || asynchronous(tx(), order(), tx(), order(), own).await;
             locks("drop:7", call).await
         });
-        assert_all_held!("drop blocking:7", 3 * 4, |tx, order| {
-            let call = || synchronous(tx(), order(), tx(), order(), own);
-            locks_blocking("drop blocking:7", call)
+        assert_all_held!("drop blocking:7", 4, |tx, order| {
+            let call = async || synchronous(tx(), order(), tx(), order(), own);
+            locks("drop blocking:7", call).await
         });
     }
 }
 
-#[test]
-fn arguments_of_options_are_dropped_before_the_release() {
-    assert_all_held!("drop formatted", 3 * 2, |tx, order| {
-        locks_blocking("drop formatted", || formatted(tx(), order()))
+#[tokio::test]
+async fn arguments_of_options_are_dropped_before_the_release() {
+    assert_all_held!("drop formatted", 2, |tx, order| {
+        locks("drop formatted", async || formatted(tx(), order())).await
     });
-    assert_all_held!("drop several", 3 * 2, |_tx, order| {
-        locks_blocking("drop several", || several(order(), order()))
+    assert_all_held!("drop several", 2, |_tx, order| {
+        locks("drop several", async || several(order(), order())).await
     });
-    assert_all_held!("drop limited", 3 * 2, |_tx, order| {
-        locks_blocking("drop limited", || limited(order(), order()))
+    assert_all_held!("drop limited", 2, |_tx, order| {
+        locks("drop limited", async || limited(order(), order())).await
     });
 }
 

@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, inside, locks, locks_blocking, pausing};
+use super::check::{AppError, inside, locks, pausing};
 
 #[derive(Clone, Copy)]
 enum Exit {
@@ -84,7 +84,7 @@ async fn every_exit_releases_the_lock() {
         let outcomes = [
             locks("exit", async || asynchronous(exit).await).await,
             locks("exit of a future", async || future(exit).await).await,
-            locks_blocking("exit blocking", || blocking(exit)),
+            locks("exit blocking", async || blocking(exit)).await,
         ];
         for outcome in outcomes {
             let outcome = outcome.map_err(|error| assert!(matches!(error, AppError::Own)));

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use lock_runtime::distributed_lock;
 use tracing::Instrument as _;
 
-use super::check::{AppError, assert_locks, inside, locks, locks_blocking, paused, pausing};
+use super::check::{AppError, assert_locks, inside, locks, paused, pausing};
 
 type Answer<T = u8> = Result<T, AppError>;
 /// Like the alias in the `futures` crate.
@@ -196,8 +196,8 @@ async fn copies_are_taken_at_the_call() {
         shared: Rc::new(Cell::new(0)),
         count: 2,
     };
-    assert_locks!("clones:3", service.clones(3), 6);
-    assert_locks!("owned:x", service.owned("x"), "x");
+    assert_locks!("clones:3", service.clones(3).await, 6);
+    assert_locks!("owned:x", service.owned("x").await, "x");
     // The call determines the values, and the body waits for the lock.
     let called = service.at_the_call();
     assert_ne!(service.shared.get(), 1);
@@ -207,37 +207,37 @@ async fn copies_are_taken_at_the_call() {
 
 #[tokio::test]
 async fn the_block_decides_whether_a_function_returns_a_future() {
-    assert_locks!("alias:1", alias(1), 1);
+    assert_locks!("alias:1", alias(1).await, 1);
     let id = locks("alias 'a:x", async || {
         borrowed_alias("x").await.map(str::to_owned)
     })
     .await;
     assert_eq!(id.unwrap(), "x");
-    assert_locks!("alias of a result:1", alias_of_a_result(&1), 1);
+    assert_locks!("alias of a result:1", alias_of_a_result(&1).await, 1);
     let calls = Cell::new(0);
     locks("lookalike", async || lookalike(&calls).await).await;
     assert_eq!(calls.get(), 3, "in all trials but the first");
-    assert_locks!("instrumented:1", instrumented(1), 2);
-    assert_locks!("work:1", work(1), 1);
-    assert_eq!(locks_blocking("no future", near_future).0, 1);
+    assert_locks!("instrumented:1", instrumented(1).await, 2);
+    assert_locks!("work:1", work(1).await, 1);
+    assert_eq!(locks("no future", async || near_future()).await.0, 1);
 }
 
 #[tokio::test]
 async fn values_unused_by_a_block_are_not_in_its_future() {
     let mut shop = Shop(Cell::new(0));
-    assert_locks!("static:1", shop.call(1), 1);
-    assert_locks!("Send:1", shop.not_sync(1), 1);
-    assert_locks!("use:1", shop.captures_nothing(1), 1);
-    assert_locks!("ignored:1", ignored(&shop, 1), 1);
-    assert_locks!("before:1", shop.before(1), 1);
+    assert_locks!("static:1", shop.call(1).await, 1);
+    assert_locks!("Send:1", shop.not_sync(1).await, 1);
+    assert_locks!("use:1", shop.captures_nothing(1).await, 1);
+    assert_locks!("ignored:1", ignored(&shop, 1).await, 1);
+    assert_locks!("before:1", shop.before(1).await, 1);
     assert_eq!(shop.0.get(), 1);
 }
 
 #[tokio::test]
 async fn the_block_is_locked() {
-    assert_locks!("impl:1:1", opaque(1), 1);
-    assert_locks!("impl 'a:x", borrowing("x"), "x");
-    assert_locks!("Pin<Box>:1", pinned(1), 1);
-    assert_locks!("BoxFuture:x", boxed("x", 1), ("x", 2));
+    assert_locks!("impl:1:1", opaque(1).await, 1);
+    assert_locks!("impl 'a:x", borrowing("x").await, "x");
+    assert_locks!("Pin<Box>:1", pinned(1).await, 1);
+    assert_locks!("BoxFuture:x", boxed("x", 1).await, ("x", 2));
     locks("future of a unit", async || unit().await).await;
 }

@@ -32,7 +32,7 @@ mod plain {
 
     #[tokio::test]
     async fn ten_functions_await_each_other() {
-        assert_locks!("levels", sendable(ten()), 10);
+        assert_locks!("levels", sendable(ten()).await, 10);
     }
 }
 
@@ -47,7 +47,7 @@ mod instrumented {
 
     #[tokio::test]
     async fn six_instrumented_functions_await_each_other() {
-        assert_locks!("instrumented levels", sendable(six()), 6);
+        assert_locks!("instrumented levels", sendable(six()).await, 6);
     }
 }
 

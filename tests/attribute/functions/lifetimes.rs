@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 
 use lock_runtime::distributed_lock;
 
-use super::check::{
-    AppError, assert_locks, entered, inside, locks, locks_blocking, paused, pausing,
-};
+use super::check::{AppError, assert_locks, entered, inside, locks, paused, pausing};
 
 #[distributed_lock(key = "elided:<*id>")]
 async fn elided(id: &u8) -> Result<&u8, AppError> {
@@ -87,39 +85,31 @@ async fn unbounded(text: &'static str) -> Result<&'static str, AppError> {
 #[tokio::test]
 async fn borrowed_arguments_may_be_returned() {
     let id = 7;
-    assert_eq!(
-        *locks("elided:7", async || elided(&id).await).await.unwrap(),
-        7
-    );
+    assert_locks!("elided:7", elided(&id).await.copied(), 7);
     let text = String::from("text");
-    assert_locks!("named:text", named(&text, &text), "text");
+    assert_locks!("named:text", named(&text, &text).await, "text");
 
     let mut map = BTreeMap::from([(1, String::new())]);
-    locks_blocking("mutable", || mutable(&mut map).map(|it| it.push('x'))).unwrap();
+    let set = async || mutable(&mut map).map(|it| *it = "x".to_owned());
+    locks("mutable", set).await.unwrap();
     assert_eq!(map[&1], "x");
     let mut items = [1, 2];
-    locks("mutable async", async || {
-        mutable_async(&mut items).await.map(|item| *item += 1)
-    })
-    .await
-    .unwrap();
+    let add = async || mutable_async(&mut items).await.map(|item| *item += 1);
+    locks("mutable async", add).await.unwrap();
     assert_eq!(items, [2, 2]);
     let mut items = vec![0];
-    locks("reborrowed", async || {
-        reborrowed(&mut items).await.map(|items| items.push(2))
-    })
-    .await
-    .unwrap();
+    let push = async || reborrowed(&mut items).await.map(|items| items.push(2));
+    locks("reborrowed", push).await.unwrap();
     assert_eq!(items, [1, 2]);
 
-    assert_eq!(locks_blocking("cow", || cow(" a ")), "a");
-    assert_eq!(locks_blocking("boxed closure", || closure("abc"))(), 3);
-    assert!(locks_blocking("lazy", || lazy(&[1, 2])).eq(&[1, 2]));
-    let items = locks_blocking("named capture:x", || captured(&[1, 2], &String::from("x")));
-    assert!(items.eq(&[1, 2]));
-    let doubled = locks_blocking("lazy result", || lazy_result(&[1, 2]));
+    assert_eq!(locks("cow", async || cow(" a ")).await, "a");
+    assert_eq!(locks("boxed closure", async || closure("abc")).await(), 3);
+    assert!(locks("lazy", async || lazy(&[1, 2])).await.eq(&[1, 2]));
+    let call = async || captured(&[1, 2], &String::from("x"));
+    assert!(locks("named capture:x", call).await.eq(&[1, 2]));
+    let doubled = locks("lazy result", async || lazy_result(&[1, 2])).await;
     assert!(doubled.unwrap().rev().eq([4, 2]));
     let doubled = locks("lazy async", async || lazy_async(&[1, 2]).await).await;
     assert!(doubled.unwrap().eq([2, 4]));
-    assert_locks!("static", unbounded("text"), "text");
+    assert_locks!("static", unbounded("text").await, "text");
 }

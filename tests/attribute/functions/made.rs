@@ -1,8 +1,6 @@
 //! Functions made by macros, and scopes in which short names have unusual meanings.
 
-use super::check::{
-    assert_locks, assert_locks_blocking, entered, inside, locks, locks_blocking, paused,
-};
+use super::check::{assert_locks, entered, inside, locks, paused};
 
 macro_rules! inside_of_the_macro {
     ($name:ident) => {
@@ -100,14 +98,14 @@ fn pattern(pair!(a, b): (u8, u8)) -> Result<u8, lock_runtime::LockError> {
 
 #[tokio::test]
 async fn functions_made_by_macros() {
-    assert_locks!("inside:1", made_inside(1), 1);
-    assert_locks_blocking!("outside:1", made_outside(1), 1);
-    assert_locks!("mixed:1", mixed(1), 1);
-    assert_locks_blocking!("method:1", Shop(1).made(), 1);
-    assert_locks_blocking!("body", body(), 1);
-    assert_locks_blocking!("pattern:1:2", pattern((1, 2)), 3);
-    assert_locks!("whole:1", whole(1), 1);
-    assert_locks!("item:1", item(1), 1);
+    assert_locks!("inside:1", made_inside(1).await, 1);
+    assert_locks!("outside:1", made_outside(1), 1);
+    assert_locks!("mixed:1", mixed(1).await, 1);
+    assert_locks!("method:1", Shop(1).made(), 1);
+    assert_locks!("body", body(), 1);
+    assert_locks!("pattern:1:2", pattern((1, 2)), 3);
+    assert_locks!("whole:1", whole(1).await, 1);
+    assert_locks!("item:1", item(1).await, 1);
 }
 
 /// Arguments with the expansion's own names.
@@ -166,11 +164,11 @@ mod items {
 async fn names_of_the_expansion_are_its_own() {
     assert_locks!(
         "1:2:3:4:5:6:7:8:9",
-        same_names(1, 2, 3, 4, 5, 6, 7, 8, 9),
+        same_names(1, 2, 3, 4, 5, 6, 7, 8, 9).await,
         45
     );
-    assert_locks!("items:1", items::asynchronous(1), Some(5));
-    assert_eq!(locks_blocking("items", items::synchronous), 4);
+    assert_locks!("items:1", items::asynchronous(1).await, Some(5));
+    assert_eq!(locks("items", async || items::synchronous()).await, 4);
 }
 
 mod renamed {
@@ -184,7 +182,7 @@ async fn through_another_path() -> Result<u8, lock_runtime::LockError> {
 
 #[tokio::test]
 async fn runtime_crate_may_have_another_name() {
-    assert_locks!("renamed", through_another_path(), 1);
+    assert_locks!("renamed", through_another_path().await, 1);
 }
 
 mod shadowed {
@@ -261,9 +259,9 @@ mod without_a_prelude {
 
 #[tokio::test]
 async fn nothing_is_taken_from_the_surroundings() {
-    assert_locks!("shadowed:1", shadowed::asynchronous(1), 1);
-    assert_locks_blocking!("shadowed blocking:1", shadowed::blocking(1), 1);
-    assert_locks!("bare:1", without_a_prelude::asynchronous(1), 1);
-    assert_locks_blocking!("bare blocking:1", without_a_prelude::blocking(1), 1);
+    assert_locks!("shadowed:1", shadowed::asynchronous(1).await, 1);
+    assert_locks!("shadowed blocking:1", shadowed::blocking(1), 1);
+    assert_locks!("bare:1", without_a_prelude::asynchronous(1).await, 1);
+    assert_locks!("bare blocking:1", without_a_prelude::blocking(1), 1);
     locks("bare skip", async || without_a_prelude::skipping().await).await;
 }

@@ -7,10 +7,7 @@ use std::sync::Arc;
 
 use lock_runtime::{KeyPart, distributed_lock};
 
-use super::check::{
-    AppError, assert_locks, assert_locks_blocking, entered, inside, locks, locks_blocking, paused,
-    pausing,
-};
+use super::check::{AppError, assert_locks, entered, inside, locks, paused, pausing};
 
 type Answer<T = u32> = Result<T, AppError>;
 
@@ -126,33 +123,27 @@ impl Shop<String> {
 #[tokio::test]
 async fn every_receiver() {
     let mut shop = Shop { id: 7, sold: 0 };
-    assert_locks!("&self:7", shop.shared(), 0);
-    let sold = locks_blocking("&self blocking:7", || shop.shared_blocking());
-    assert_eq!(*sold.unwrap(), 0);
-    let sold = locks("&mut self:7", async || shop.exclusive(&1).await.copied());
-    assert_eq!(sold.await.unwrap(), 1);
-    assert_locks_blocking!(
-        "&mut self blocking:7",
-        shop.exclusive_blocking().copied(),
-        2
-    );
+    assert_locks!("&self:7", shop.shared().await, 0);
+    assert_locks!("&self blocking:7", shop.shared_blocking().copied(), 0);
+    assert_locks!("&mut self:7", shop.exclusive(&1).await.copied(), 1);
+    let exclusive = async || shop.clone().exclusive_blocking().copied();
+    assert_eq!(locks("&mut self blocking:7", exclusive).await.unwrap(), 2);
     let same = locks("self:7", async || shop.clone().value().await);
-    assert_eq!(same.await.unwrap().sold, 2);
-    let other = locks_blocking("mut self:7", || shop.clone().mutable_value());
-    assert_eq!(other.unwrap().sold, 3);
-    assert_locks!("mut self async:7", shop.clone().mutable_value_async(), 3);
-    assert_locks!("Arc<Self>:7", Arc::new(shop.clone()).arc(), 2);
+    assert_eq!(same.await.unwrap().sold, 1);
+    let other = locks("mut self:7", async || shop.clone().mutable_value());
+    assert_eq!(other.await.unwrap().sold, 2);
+    let mutable = async || shop.clone().mutable_value_async().await;
+    assert_eq!(locks("mut self async:7", mutable).await.unwrap(), 2);
+    assert_locks!("Arc<Self>:7", Arc::new(shop.clone()).arc().await, 1);
     let rc = Rc::new(shop.clone());
-    let sold = locks_blocking("&Rc<Self>:7", || rc.rc());
-    assert_eq!(sold.unwrap().sold, 2);
-    assert_locks!("Box<Self>:7", Box::new(shop.clone()).boxed(), 3);
-    assert_locks!("Pin<&mut Self>:7", Pin::new(&mut shop).pinned(), 3);
-    assert_locks_blocking!(
-        "Pin<&mut Self> blocking:7",
-        Pin::new(&mut shop).pinned_blocking().copied(),
-        3
-    );
-    assert_locks!("future:7", shop.future(), 3);
+    let same = locks("&Rc<Self>:7", async || rc.rc()).await;
+    assert_eq!(same.unwrap().sold, 1);
+    assert_locks!("Box<Self>:7", Box::new(shop.clone()).boxed().await, 2);
+    assert_locks!("Pin<&mut Self>:7", Pin::new(&mut shop).pinned().await, 2);
+    let pinned = async || Pin::new(&mut shop).pinned_blocking().copied();
+    let pinned = locks("Pin<&mut Self> blocking:7", pinned).await;
+    assert_eq!(pinned.unwrap(), 2);
+    assert_locks!("future:7", shop.future().await, 2);
 }
 
 #[tokio::test]
@@ -168,5 +159,5 @@ async fn other_impls() {
         Ok::<_, AppError>((id.len(), other))
     });
     assert_eq!(lengths.await.unwrap(), (5, 'x'));
-    assert_locks_blocking!("other:north", shop.other(), "north");
+    assert_locks!("other:north", shop.other(), "north");
 }

@@ -8,10 +8,7 @@ use std::process::ExitCode;
 
 use lock_runtime::{LockError, distributed_lock};
 
-use super::check::{
-    AppError, assert_locks, assert_locks_blocking, entered, inside, locks, locks_blocking, paused,
-    pausing, refused, refused_blocking,
-};
+use super::check::{AppError, both, entered, inside, locks, paused, pausing, refused};
 
 type Alias<T, E = AppError> = std::result::Result<T, E>;
 type Whole = Result<u8, LockError>;
@@ -68,36 +65,32 @@ impl Fallible for () {
     type Error = AppError;
 }
 
+/// A call whose lock is busy fails with that, and another one has its value.
+async fn carries<E>(
+    key: &str,
+    call: impl AsyncFnMut() -> Result<u8, E>,
+    is_busy: impl FnOnce(E) -> bool,
+) {
+    let [refused, ended] = both(key, call).await;
+    assert!(refused.is_err_and(is_busy), "{key}");
+    assert!(ended.is_ok_and(|value| value == 1), "{key}");
+}
+
 #[tokio::test]
 async fn a_result_carries_the_failure() {
-    {
-        fn is_busy<T>(outcome: Result<T, AppError>) -> bool {
-            matches!(outcome, Err(AppError::Lock(error)) if error.is_busy())
-        }
-        assert!(is_busy(refused("alias", async || alias().await).await));
-        assert!(refused_blocking("whole", whole).unwrap_err().is_busy());
-        let error = refused("boxed", async || boxed().await).await.unwrap_err();
-        assert!(error.is::<LockError>());
-        let error = refused_blocking("boxed blocking", boxed_blocking).unwrap_err();
-        assert!(error.is::<LockError>());
-        let error = refused("io", async || io().await).await.unwrap_err();
-        assert!(error.get_ref().unwrap().is::<LockError>());
-        let generic = refused("generic", async || generic::<AppError>().await);
-        assert!(is_busy(generic.await));
-        let opaque = refused("opaque result", async || opaque_result().await).await;
-        assert!(is_busy(opaque));
-        assert!(is_busy(refused_blocking("Self::Error", || ().call())));
-    }
-
-    assert_locks!("alias", alias(), 1);
-    assert_locks_blocking!("whole", whole(), 1);
-    assert_locks!("boxed", boxed(), 1);
-    assert_locks_blocking!("boxed blocking", boxed_blocking(), 1);
-    assert_locks!("io", io(), 1);
-    assert_locks!("generic", generic::<AppError>(), 1);
-    let opaque = locks("opaque result", async || opaque_result().await).await;
-    assert_eq!(opaque.unwrap().to_string(), "1");
-    assert_locks_blocking!("Self::Error", ().call(), 1);
+    let own = |error| matches!(error, AppError::Lock(error) if error.is_busy());
+    let boxed_error = |error: Box<dyn Error>| error.is::<LockError>();
+    carries("alias", async || alias().await, own).await;
+    carries("whole", async || whole(), |error| error.is_busy()).await;
+    let call = async || boxed().await;
+    carries("boxed", call, |error| boxed_error(error)).await;
+    carries("boxed blocking", async || boxed_blocking(), boxed_error).await;
+    let is_lock_error = |error: io::Error| error.get_ref().unwrap().is::<LockError>();
+    carries("io", async || io().await, is_lock_error).await;
+    carries("generic", async || generic::<AppError>().await, own).await;
+    let opaque = async || Ok(opaque_result().await?.to_string().parse().unwrap());
+    carries("opaque result", opaque, own).await;
+    carries("Self::Error", async || ().call(), own).await;
 }
 
 #[distributed_lock(key = "unit", or_else = |error| drop(error))]
@@ -151,30 +144,21 @@ fn tuple() -> (u8, [Option<u8>; 2]) {
 
 #[tokio::test]
 async fn or_else_handles_other_types() {
-    {
-        refused("unit", async || unit().await).await;
-        refused_blocking("unit blocking", unit_blocking);
-        assert_eq!(refused("option", async || option().await).await, Some(0));
-        let string = refused("string", async || string().await).await;
-        assert!(string.starts_with("lock `string` is busy"), "{string}");
-        assert_eq!(refused_blocking("status", status), ExitCode::FAILURE);
-        let infallible = refused("infallible", async || infallible(1).await).await;
-        assert_eq!(infallible, Ok(1));
-        let opaque = refused("opaque", async || opaque().await).await;
-        assert_eq!(opaque.to_string(), "0");
-        assert_eq!(refused_blocking("tuple", tuple), (0, [None; 2]));
-    }
-
-    locks("unit", async || unit().await).await;
-    locks_blocking("unit blocking", unit_blocking);
-    assert_eq!(locks("option", async || option().await).await, Some(1));
-    assert_eq!(locks("string", async || string().await).await, "held");
-    assert_eq!(locks_blocking("status", status), ExitCode::SUCCESS);
-    let infallible = locks("infallible", async || infallible(1).await).await;
-    assert_eq!(infallible, Ok(2));
-    let opaque = locks("opaque", async || opaque().await).await;
-    assert_eq!(opaque.to_string(), "1");
-    assert_eq!(locks_blocking("tuple", tuple), (1, [Some(2), None]));
+    both("unit", async || unit().await).await;
+    both("unit blocking", async || unit_blocking()).await;
+    let options = both("option", async || option().await).await;
+    assert_eq!(options, [Some(0), Some(1)]);
+    let [refused, ended] = both("string", async || string().await).await;
+    assert!(refused.starts_with("lock `string` is busy"), "{refused}");
+    assert_eq!(ended, "held");
+    let statuses = both("status", async || status()).await;
+    assert_eq!(statuses, [ExitCode::FAILURE, ExitCode::SUCCESS]);
+    let infallible = both("infallible", async || infallible(1).await).await;
+    assert_eq!(infallible, [Ok(1), Ok(2)]);
+    let opaque = both("opaque", async || opaque().await.to_string()).await;
+    assert_eq!(opaque, ["0", "1"]);
+    let tuples = both("tuple", async || tuple()).await;
+    assert_eq!(tuples, [(0, [None; 2]), (1, [Some(2), None])]);
 }
 
 #[distributed_lock(key = "skip unit", on_busy = "skip", or_else = |error| panic!("{error}"))]
@@ -205,26 +189,20 @@ fn skip_only_if_busy(id: &str) -> Alias<()> {
 
 #[tokio::test]
 async fn a_busy_lock_skips_the_call() {
-    refused("skip unit", async || skip_unit().await).await;
-    assert_eq!(refused_blocking("skip option", skip_option), None);
-    refused("skip result", async || skip_result().await)
-        .await
-        .unwrap();
-    let skipped = refused("skip alias", async || skip_alias().await).await;
-    assert_eq!(skipped.unwrap(), None);
-    refused_blocking("skip:1", || skip_only_if_busy("1")).unwrap();
+    both("skip unit", async || skip_unit().await).await;
+    let options = both("skip option", async || skip_option()).await;
+    assert_eq!(options, [None, Some(1)]);
+    let results = both("skip result", async || skip_result().await).await;
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    let [skipped, ended] = both("skip alias", async || skip_alias().await).await;
+    assert_eq!((skipped.unwrap(), ended.unwrap()), (None, Some(1)));
+    let results = both("skip:1", async || skip_only_if_busy("1")).await;
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
     let error = skip_only_if_busy("").unwrap_err();
     assert!(
         matches!(error, AppError::Lock(_)),
         "an invalid key is no reason to skip"
     );
-
-    locks("skip unit", async || skip_unit().await).await;
-    assert_eq!(locks_blocking("skip option", skip_option), Some(1));
-    locks("skip result", async || skip_result().await)
-        .await
-        .unwrap();
-    assert_locks!("skip alias", skip_alias(), Some(1));
 }
 
 #[distributed_lock(key = "never", or_else = |error| panic!("{error}"))]
@@ -241,15 +219,16 @@ fn never_blocking() -> ! {
 
 #[tokio::test]
 async fn functions_that_never_return_panic() {
-    let end = tokio::spawn(async { locks("never", async || never().await).await });
-    let panic = end.await.unwrap_err().into_panic();
-    assert_eq!(panic.downcast_ref::<&str>(), Some(&"at its end"));
-    let end = tokio::spawn(async { refused("never", async || never().await).await });
-    let panic = end.await.unwrap_err().into_panic();
+    let ends = [
+        tokio::spawn(async { locks("never", async || never().await).await }),
+        tokio::spawn(async { locks("never blocking", async || never_blocking()).await }),
+    ];
+    for end in ends {
+        let panic = end.await.unwrap_err().into_panic();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"at its end"));
+    }
+    let panic = refused("never", never()).await.unwrap_err();
     assert!(panic.downcast_ref::<String>().unwrap().contains("is busy"));
-    let end = std::panic::catch_unwind(|| locks_blocking("never blocking", || never_blocking()));
-    let panic = end.unwrap_err();
-    assert_eq!(panic.downcast_ref::<&str>(), Some(&"at its end"));
 }
 
 struct Order {
@@ -285,10 +264,10 @@ async fn closure_in_a_result<'a, T: PartialEq>(
 
 #[tokio::test]
 async fn a_returned_closure_knows_its_arguments() {
-    let id = locks_blocking("closure", closure);
-    assert_eq!(id(&Order { id: 7 }), 7);
+    let order = Order { id: 7 };
+    assert_eq!(locks("closure", async || closure()).await(&order), 7);
     let id = locks("async closure", async || async_closure(1).await).await;
-    assert_eq!(id(&Order { id: 7 }), 8);
+    assert_eq!(id(&order), 8);
     let is = locks("closure in a result", async || {
         closure_in_a_result(&3).await
     });

@@ -4,10 +4,7 @@ use std::future::Future;
 
 use lock_runtime::{LockKey, distributed_lock};
 
-use super::check::{
-    AppError, assert_locks, assert_locks_blocking, entered, inside, locks, locks_blocking, paused,
-    pausing,
-};
+use super::check::{AppError, assert_locks, entered, inside, locks, paused, pausing};
 
 type Sum = Result<u32, AppError>;
 
@@ -90,20 +87,20 @@ fn accounts() -> [Account; 2] {
 #[tokio::test]
 async fn each_key_is_held() {
     for key in ["several:1", "several:2"] {
-        assert_locks!(key, templates(2, 1), 3);
+        assert_locks!(key, templates(2, 1).await, 3);
     }
     for key in ["several blocking:1", "several blocking:owner-2"] {
-        let sum = locks_blocking(key, || {
+        let call = async || {
             let [from, mut to] = accounts();
             templates_blocking(&from, &mut to)
-        });
-        assert_eq!(sum.unwrap(), 3);
+        };
+        assert_eq!(locks(key, call).await.unwrap(), 3);
     }
     for key in ["several mixed:3", "several mixed", "several mixed 3"] {
-        assert_locks!(key, mixed(3, "several mixed".to_owned()), 3);
+        assert_locks!(key, mixed(3, "several mixed".to_owned()).await, 3);
     }
     for key in ["several future:1", "several future:2"] {
-        assert_locks!(key, future((2, 1)), 3);
+        assert_locks!(key, future((2, 1)).await, 3);
     }
     for key in ["several method:1", "owner-1", "several method:2"] {
         let call = async || {
@@ -114,12 +111,12 @@ async fn each_key_is_held() {
     }
     let [account, _] = accounts();
     for key in ["several owner-1:0", "several owner-1:1"] {
-        assert_locks_blocking!(key, account.constant::<2>(), 1);
+        assert_locks!(key, account.constant::<2>(), 1);
     }
     for key in ["several default:1", "owner-1"] {
-        assert_locks!(key, account.default_body(), 1);
+        assert_locks!(key, account.default_body().await, 1);
     }
     for key in ["several boxed:1", "several boxed 3"] {
-        assert_locks!(key, account.boxed(2), 3);
+        assert_locks!(key, account.boxed(2).await, 3);
     }
 }

@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, assert_locks_blocking, entered, paused};
+use super::check::{AppError, assert_locks, entered, paused};
 
 type Answer = Result<u8, AppError>;
 
@@ -60,13 +60,13 @@ impl Service for () {
 
 #[tokio::test]
 async fn instrument() {
-    assert_locks!("above instrument:1", above(1), 1);
-    assert_locks!("below instrument:1", below(1), 1);
-    assert_locks_blocking!("above instrument blocking:1", above_blocking(1), 1);
-    assert_locks_blocking!("below instrument blocking:1", below_blocking(1), 1);
-    assert_locks!("between:1", between(1), 1);
-    assert_locks!("above instrument in a trait:1", ().call(1), 1);
-    assert_locks!("below instrument in a trait:1", ().called(1), 1);
+    assert_locks!("above instrument:1", above(1).await, 1);
+    assert_locks!("below instrument:1", below(1).await, 1);
+    assert_locks!("above instrument blocking:1", above_blocking(1), 1);
+    assert_locks!("below instrument blocking:1", below_blocking(1), 1);
+    assert_locks!("between:1", between(1).await, 1);
+    assert_locks!("above instrument in a trait:1", ().call(1).await, 1);
+    assert_locks!("below instrument in a trait:1", ().called(1).await, 1);
 }
 
 /// The test attributes. Each test has a client of its own, so it need not wait until the other tables install one.

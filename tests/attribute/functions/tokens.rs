@@ -6,9 +6,7 @@ use std::pin::Pin;
 
 use lock_runtime::{FencingToken, distributed_lock};
 
-use super::check::{
-    AppError, assert_locks, assert_locks_blocking, entered, inside, paused, pausing,
-};
+use super::check::{AppError, assert_locks, entered, inside, paused, pausing};
 
 type Answer<T = ()> = Result<T, AppError>;
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -157,22 +155,22 @@ fn unused() -> Answer {
 
 #[tokio::test]
 async fn tokens() {
-    assert_locks!("token:1", asynchronous(1), 1);
-    assert_locks_blocking!("token blocking:1", blocking(1), 1);
-    assert_locks!("token and guard", beside_the_guard(), ());
-    assert_locks!("token of a future", opaque(), ());
-    assert_locks!("token of a boxed future:x", boxed("x"), "x");
+    assert_locks!("token:1", asynchronous(1).await, 1);
+    assert_locks!("token blocking:1", blocking(1), 1);
+    assert_locks!("token and guard", beside_the_guard().await, ());
+    assert_locks!("token of a future", opaque().await, ());
+    assert_locks!("token of a boxed future:x", boxed("x").await, "x");
     let token = super::check::locks("token with an alternative", async || {
         with_an_alternative().await
     });
     assert!(token.await > 0);
-    assert_locks!("token if free", if_free(), ());
-    assert_locks!("token:1 of two", of_several(), ());
-    assert_locks!("token method:7", Shop(7).method(), 7);
-    assert_locks!("token in a trait:7:x", Shop(7).write("x"), "x");
-    assert_locks!("token default", Shop(7).default(), ());
-    assert_locks!("token of a macro", made_with_a_name(), ());
-    assert_locks_blocking!("token in a text", in_a_text(), 20);
-    assert_locks_blocking!("token of a block", in_a_block_of_its_own(), ());
-    assert_locks_blocking!("unused token", unused(), ());
+    assert_locks!("token if free", if_free().await, ());
+    assert_locks!("token:1 of two", of_several().await, ());
+    assert_locks!("token method:7", Shop(7).method().await, 7);
+    assert_locks!("token in a trait:7:x", Shop(7).write("x").await, "x");
+    assert_locks!("token default", Shop(7).default().await, ());
+    assert_locks!("token of a macro", made_with_a_name().await, ());
+    assert_locks!("token in a text", in_a_text(), 20);
+    assert_locks!("token of a block", in_a_block_of_its_own(), ());
+    assert_locks!("unused token", unused(), ());
 }

@@ -4,9 +4,7 @@ use std::future::Future;
 
 use lock_runtime::distributed_lock;
 
-use super::check::{
-    AppError, assert_locks, assert_locks_blocking, entered, locks, paused, pausing,
-};
+use super::check::{AppError, assert_locks, entered, locks, paused, pausing};
 
 type Answer<T = u8> = Result<T, AppError>;
 
@@ -58,10 +56,10 @@ impl<T: Sync> Native for Shop<T> {
 #[tokio::test]
 async fn native_methods() {
     let mut shop = Shop(());
-    assert_locks!("native:1", shop.declared(1), 1);
-    assert_locks!("native future:1", shop.future(1), 1);
-    assert_locks!("native default:shop:7", shop.default(), 0);
-    assert_locks_blocking!(
+    assert_locks!("native:1", shop.declared(1).await, 1);
+    assert_locks!("native future:1", shop.future(1).await, 1);
+    assert_locks!("native default:shop:7", shop.default().await, 0);
+    assert_locks!(
         "native default blocking:7",
         shop.default_blocking().map(|shop| shop.id()),
         7
@@ -144,18 +142,22 @@ impl Local for Ledger<()> {
 #[tokio::test]
 async fn methods_under_async_trait() {
     let mut shop: Box<dyn Boxed> = Box::new(Ledger(()));
-    assert_locks!("boxed:7:1:x", shop.declared(1, (2, "x")), "x 3");
+    assert_locks!("boxed:7:1:x", shop.declared(1, (2, "x")).await, "x 3");
     let mut log = vec![];
     let logging = async || shop.exclusive(&mut log, 2).await;
     locks("boxed exclusive:7:0:2", logging).await;
     assert_eq!(log, [7, 7]);
-    assert_locks!("boxed associated:x", Ledger::<()>::associated("x"), "x");
-    assert_locks!("boxed default:7", shop.default(), 7);
-    assert_locks_blocking!("boxed blocking:7", shop.blocking(), 7);
+    assert_locks!(
+        "boxed associated:x",
+        Ledger::<()>::associated("x").await,
+        "x"
+    );
+    assert_locks!("boxed default:7", shop.default().await, 7);
+    assert_locks!("boxed blocking:7", shop.blocking(), 7);
     let text = locks("boxed consuming:x", async || {
         let shop: Box<dyn Boxed> = Box::new(Ledger(()));
         shop.consuming("x").await
     });
     assert_eq!(text.await.unwrap(), "x");
-    assert_locks!("local:1", Ledger(()).local(1.into()), 1);
+    assert_locks!("local:1", Ledger(()).local(1.into()).await, 1);
 }

@@ -5,7 +5,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, inside, locks, locks_blocking, pausing};
+use super::check::{AppError, inside, locks, pausing};
 
 #[distributed_lock(key = "unsafe:<id>")]
 async unsafe fn asynchronous(id: u8, at: *const u8) -> Result<u8, AppError> {
@@ -66,14 +66,14 @@ async fn unsafe_functions() {
     let read = locks("unsafe:1", async || unsafe { asynchronous(1, &byte) }.await);
     assert_eq!(read.await.unwrap(), 8);
     // SAFETY: the pointer is a reference.
-    let read = locks_blocking("unsafe blocking", || unsafe { blocking(&byte) });
+    let read = locks("unsafe blocking", async || unsafe { blocking(&byte) }).await;
     assert_eq!(read.unwrap(), 7);
     // SAFETY: the pointer is a reference.
-    let read = locks_blocking("unsafe extern", || unsafe { foreign(&byte) });
+    let read = locks("unsafe extern", async || unsafe { foreign(&byte) }).await;
     assert_eq!(read, 7);
-    let n = locks_blocking("no_mangle", || lock_functions_exported(7));
+    let n = locks("no_mangle", async || lock_functions_exported(7)).await;
     assert_eq!(n, 7);
     // SAFETY: the pointer is a reference.
-    let read = locks_blocking("unsafe method", || unsafe { ().read(&byte) });
+    let read = locks("unsafe method", async || unsafe { ().read(&byte) }).await;
     assert_eq!(read.unwrap(), 7);
 }
