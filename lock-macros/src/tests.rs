@@ -238,6 +238,29 @@ fn expansion_names_only_the_runtime_crate() {
     );
 }
 
+/// Constants, statics and unit structs have no hygiene: a variable of their name would be a pattern.
+#[test]
+fn generated_variables_have_the_prefix() {
+    let args = r#"keys = ["<id>", other()], guard = held, token = token, on_busy = "skip", or_else = fallback"#;
+    for function in [
+        "async fn f(id: u64) -> R { g(held, token) }",
+        "fn f(id: u64) -> R { g(held, token) }",
+        "fn f(id: u64) -> impl Future<Output = R> { async move { g(held, token) } }",
+    ] {
+        let output = expanded(args, function);
+        let words = output.split([' ', '(', ')']).filter(|word| !word.is_empty());
+        let words: Vec<&str> = words.collect();
+        let variables = words.windows(3).filter_map(|words| match *words {
+            ["let" | "mut", name, _] if name != "mut" => Some(name),
+            [before, name, "=" | "=>"] if before != "." => Some(name),
+            _ => None,
+        });
+        for name in variables.filter(|name| name.starts_with(char::is_lowercase)) {
+            assert!(["held", "token"].contains(&name), "{name}: {output}");
+        }
+    }
+}
+
 #[test]
 fn statement_before_a_future_runs_under_the_lock() {
     let output = expanded(

@@ -1,9 +1,10 @@
-//! Returned values that compile only because the return type is known at that place.
+//! Values that leave a body early or at its end, and compile only because the return type is known at that place.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Debug;
+use std::future::Future;
 
 use lock_runtime::distributed_lock;
 
@@ -81,12 +82,14 @@ fn slice(early: bool) -> &'static [u8] {
 }
 
 #[distributed_lock(key = "default")]
-async fn default(early: bool) -> Result<Vec<u8>, AppError> {
-    pausing().await;
-    if early {
-        return Ok(Default::default());
+fn default(early: bool) -> impl Future<Output = Result<Vec<u8>, AppError>> {
+    async move {
+        pausing().await;
+        if early {
+            return Ok(Default::default());
+        }
+        Err(AppError::Own)?
     }
-    Err(AppError::Own)?
 }
 
 #[tokio::test]

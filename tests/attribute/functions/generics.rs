@@ -38,11 +38,6 @@ where
     entered(visit("text", &[1]).len())
 }
 
-#[distributed_lock(key = "pointer argument")]
-async fn pointer(call: for<'a> fn(&'a str) -> &'a str) -> Result<usize, AppError> {
-    paused(call("text").len()).await
-}
-
 #[distributed_lock(key = "impl:<id>")]
 async fn opaque(
     id: impl KeyPart + Copy + Display,
@@ -56,14 +51,6 @@ async fn opaque(
 #[distributed_lock(key = "async callback")]
 async fn async_callback(call: impl AsyncFn(u8) -> u8) -> Result<u8, AppError> {
     paused(call(1).await + call(2).await).await
-}
-
-#[distributed_lock(key = "async callback once")]
-async fn async_callback_once<F>(call: F) -> Result<u8, AppError>
-where
-    F: AsyncFnOnce(&str) -> u8,
-{
-    paused(call("text").await).await
 }
 
 #[distributed_lock(key = "callback once")]
@@ -92,15 +79,9 @@ async fn every_parameter() {
     assert_locks!("const:2", constant::<2, '\x01'>([1, 2]).await, [2, 3]);
     assert_locks!("const blocking:4", constant_blocking::<3>(), 3);
     assert_locks!("higher ranked", higher_ranked(|text, _| text), 4);
-    assert_locks!("pointer argument", pointer(str::trim).await, 4);
     let outcome = locks("impl:7", async || opaque(7, [1_u8, 2]).await).await;
     assert_eq!(outcome.unwrap().to_string(), "7 3");
     assert_locks!("async callback", async_callback(async |n| n * 2).await, 6);
-    assert_locks!(
-        "async callback once",
-        async_callback_once(async |text: &str| text.len() as u8).await,
-        4
-    );
     assert_locks!("callback once", callback_once(|| 1), 1);
     assert_locks!("dyn", dynamic(&mut [1, 2].into_iter()).await, 1);
     let outcome = locks("store:5:2", async || {

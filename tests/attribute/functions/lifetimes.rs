@@ -103,7 +103,8 @@ async fn borrowed_arguments_may_be_returned() {
     assert_eq!(items, [1, 2]);
 
     assert_eq!(locks("cow", async || cow(" a ")).await, "a");
-    assert_eq!(locks("boxed closure", async || closure("abc")).await(), 3);
+    let closure = locks("boxed closure", async || closure("abc")).await;
+    assert_eq!(closure(), 3);
     assert!(locks("lazy", async || lazy(&[1, 2])).await.eq(&[1, 2]));
     let call = async || captured(&[1, 2], &String::from("x"));
     assert!(locks("named capture:x", call).await.eq(&[1, 2]));

@@ -18,7 +18,6 @@ mod clients;
 mod coerced;
 mod defused;
 mod drops;
-mod exits;
 mod futures;
 mod generics;
 mod levels;

@@ -219,12 +219,11 @@ fn never_blocking() -> ! {
 
 #[tokio::test]
 async fn functions_that_never_return_panic() {
-    let ends = [
-        tokio::spawn(async { locks("never", async || never().await).await }),
-        tokio::spawn(async { locks("never blocking", async || never_blocking()).await }),
-    ];
-    for end in ends {
-        let panic = end.await.unwrap_err().into_panic();
+    let end = tokio::spawn(async { locks("never", async || never().await).await }).await;
+    let call = async || never_blocking();
+    let blocking = tokio::spawn(async move { locks("never blocking", call).await }).await;
+    for end in [end, blocking] {
+        let panic = end.unwrap_err().into_panic();
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"at its end"));
     }
     let panic = refused("never", never()).await.unwrap_err();
@@ -265,7 +264,8 @@ async fn closure_in_a_result<'a, T: PartialEq>(
 #[tokio::test]
 async fn a_returned_closure_knows_its_arguments() {
     let order = Order { id: 7 };
-    assert_eq!(locks("closure", async || closure()).await(&order), 7);
+    let id = locks("closure", async || closure()).await;
+    assert_eq!(id(&order), 7);
     let id = locks("async closure", async || async_closure(1).await).await;
     assert_eq!(id(&order), 8);
     let is = locks("closure in a result", async || {

@@ -2,9 +2,9 @@
 
 use std::future::Future;
 
-use lock_runtime::{LockKey, distributed_lock};
+use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, entered, inside, locks, paused, pausing};
+use super::check::{AppError, assert_locks, inside, locks, paused, pausing};
 
 type Sum = Result<u32, AppError>;
 
@@ -25,11 +25,6 @@ fn templates_blocking(from: &Account, to: &mut Account) -> Sum {
     Ok(from.id + to.id)
 }
 
-#[distributed_lock(keys = ["several mixed:<id>", key, LockKey::from(format!("several mixed {id}"))])]
-async fn mixed(id: u32, key: String) -> Sum {
-    paused(id).await
-}
-
 #[distributed_lock(keys = ["several future:<from>", "several future:<to>"])]
 fn future((from, to): (u32, u32)) -> impl Future<Output = Sum> + Send {
     async move { paused(from + to).await }
@@ -41,11 +36,6 @@ impl Account {
         pausing().await;
         self.id += other;
         Ok(&mut self.id)
-    }
-
-    #[distributed_lock(keys = (0..N).map(|id| format!("several {}:{id}", self.owner)))]
-    fn constant<const N: u8>(&self) -> Sum {
-        entered(self.id)
     }
 }
 
@@ -96,9 +86,6 @@ async fn each_key_is_held() {
         };
         assert_eq!(locks(key, call).await.unwrap(), 3);
     }
-    for key in ["several mixed:3", "several mixed", "several mixed 3"] {
-        assert_locks!(key, mixed(3, "several mixed".to_owned()).await, 3);
-    }
     for key in ["several future:1", "several future:2"] {
         assert_locks!(key, future((2, 1)).await, 3);
     }
@@ -110,9 +97,6 @@ async fn each_key_is_held() {
         assert_eq!(locks(key, call).await.unwrap(), 3);
     }
     let [account, _] = accounts();
-    for key in ["several owner-1:0", "several owner-1:1"] {
-        assert_locks!(key, account.constant::<2>(), 1);
-    }
     for key in ["several default:1", "owner-1"] {
         assert_locks!(key, account.default_body().await, 1);
     }

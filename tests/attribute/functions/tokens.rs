@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use lock_runtime::{FencingToken, distributed_lock};
 
-use super::check::{AppError, assert_locks, entered, inside, paused, pausing};
+use super::check::{AppError, assert_locks, entered, inside, locks, pausing};
 
 type Answer<T = ()> = Result<T, AppError>;
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -39,15 +39,6 @@ async fn beside_the_guard() -> Answer {
     Ok(())
 }
 
-#[distributed_lock(key = "token of a future", token = token)]
-fn opaque() -> impl Future<Output = Answer> + Send {
-    async move {
-        pausing().await;
-        is_a_token(token);
-        Ok(())
-    }
-}
-
 /// The statements before the block are under the lock, too.
 #[distributed_lock(key = "token of a boxed future:<id>", token = token)]
 fn boxed<'a>(id: &'a str) -> BoxFuture<'a, Answer<&'a str>> {
@@ -65,12 +56,6 @@ async fn with_an_alternative() -> u64 {
     token.get()
 }
 
-#[distributed_lock(key = "token if free", token = token, on_busy = "skip")]
-async fn if_free() -> Result<(), lock_runtime::LockError> {
-    is_a_token(token);
-    paused(()).await
-}
-
 #[distributed_lock(keys = ["token:1 of two", "token:2 of two"], token = r#type)]
 async fn of_several() -> Answer {
     pausing().await;
@@ -80,25 +65,9 @@ async fn of_several() -> Answer {
 
 struct Shop(u8);
 
-impl Shop {
-    #[distributed_lock(key = "token method:<self.0>", token = token)]
-    async fn method(&mut self) -> Answer<u8> {
-        pausing().await;
-        is_a_token(token);
-        Ok(self.0)
-    }
-}
-
 #[async_trait::async_trait]
 trait Writes {
     async fn write(&self, text: &str) -> Answer<String>;
-
-    #[distributed_lock(key = "token default", token = token)]
-    async fn default(&self) -> Answer {
-        pausing().await;
-        is_a_token(token);
-        Ok(())
-    }
 }
 
 #[async_trait::async_trait]
@@ -158,17 +127,13 @@ async fn tokens() {
     assert_locks!("token:1", asynchronous(1).await, 1);
     assert_locks!("token blocking:1", blocking(1), 1);
     assert_locks!("token and guard", beside_the_guard().await, ());
-    assert_locks!("token of a future", opaque().await, ());
     assert_locks!("token of a boxed future:x", boxed("x").await, "x");
-    let token = super::check::locks("token with an alternative", async || {
+    let token = locks("token with an alternative", async || {
         with_an_alternative().await
     });
     assert!(token.await > 0);
-    assert_locks!("token if free", if_free().await, ());
     assert_locks!("token:1 of two", of_several().await, ());
-    assert_locks!("token method:7", Shop(7).method().await, 7);
     assert_locks!("token in a trait:7:x", Shop(7).write("x").await, "x");
-    assert_locks!("token default", Shop(7).default().await, ());
     assert_locks!("token of a macro", made_with_a_name().await, ());
     assert_locks!("token in a text", in_a_text(), 20);
     assert_locks!("token of a block", in_a_block_of_its_own(), ());
