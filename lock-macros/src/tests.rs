@@ -248,7 +248,9 @@ fn generated_variables_have_the_prefix() {
         "fn f(id: u64) -> impl Future<Output = R> { async move { g(held, token) } }",
     ] {
         let output = expanded(args, function);
-        let words = output.split([' ', '(', ')']).filter(|word| !word.is_empty());
+        let words = output
+            .split([' ', '(', ')'])
+            .filter(|word| !word.is_empty());
         let words: Vec<&str> = words.collect();
         let variables = words.windows(3).filter_map(|words| match *words {
             ["let" | "mut", name, _] if name != "mut" => Some(name),

@@ -103,23 +103,23 @@ fn transfers(visits: &[Visit]) -> usize {
     pairs.filter(|pair| pair[0].task != pair[1].task).count()
 }
 
-/// Serialises the visits for another process: one line each.
+/// Serialises the visits for another process, in one line.
 pub(crate) fn write(visits: &[Visit]) -> String {
-    let line = |visit: &Visit| {
+    let told = |visit: &Visit| {
         let Visit {
             task,
             token,
             entered,
             left,
         } = visit;
-        format!("{task} {token} {entered} {left}\n")
+        format!("{task} {token} {entered} {left};")
     };
-    visits.iter().map(line).collect()
+    visits.iter().map(told).collect()
 }
 
 pub(crate) fn read(text: &str) -> Vec<Visit> {
-    let visit = |line: &str| {
-        let numbers = line.split(' ').map(|word| word.parse().expect("a number"));
+    let visit = |visit: &str| {
+        let numbers = visit.split(' ').map(|word| word.parse().expect("a number"));
         let numbers: Vec<u64> = numbers.collect();
         Visit {
             task: u32::try_from(numbers[0]).expect("there are not so many tasks"),
@@ -128,7 +128,7 @@ pub(crate) fn read(text: &str) -> Vec<Visit> {
             left: numbers[3],
         }
     };
-    text.lines().map(visit).collect()
+    text.split_terminator(';').map(visit).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use crate::clock::{instant, nanos, now, sleep_until};
-use crate::contestants::Contestant;
+use crate::contestants::{Any, Contestant};
 use crate::log::{Log, Visit, Window};
 
 /// The time for all processes to learn of a race before it begins.
@@ -30,19 +30,14 @@ impl Window {
 }
 
 /// The log of a race between this many tasks, all in this process.
-pub(crate) async fn log(
-    contestant: &impl Contestant,
-    key: &str,
-    tasks: u32,
-    window: Window,
-) -> Log {
+pub(crate) async fn log(contestant: &Any, key: &str, tasks: u32, window: Window) -> Log {
     Log::new(window, tasks, race(contestant, key, 0, tasks, window).await)
 }
 
 /// `tasks` tasks, numbered from `first`, take the lock in turns until the time is over. Returns
 /// their visits.
 pub(crate) async fn race(
-    contestant: &impl Contestant,
+    contestant: &Any,
     key: &str,
     first: u32,
     tasks: u32,
@@ -56,7 +51,7 @@ pub(crate) async fn race(
     racing.join_all().await.concat()
 }
 
-async fn turns<C: Contestant>(contestant: &C, key: &str, task: u32, window: Window) -> Vec<Visit> {
+async fn turns(contestant: &Any, key: &str, task: u32, window: Window) -> Vec<Visit> {
     let mut visits = Vec::new();
     sleep_until(window.begin).await;
     let turns = async {

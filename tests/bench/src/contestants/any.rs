@@ -1,9 +1,11 @@
 //! A contestant that is chosen when the program runs.
 
-use lock_runtime::LockGuard;
+use std::time::Duration;
 
-use super::rslock::Rslock;
-use super::{Contestant, Ours};
+use lock_runtime::LockGuard;
+use rslock::LockManager;
+
+use super::{Contestant, Ours, TTL};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -52,9 +54,27 @@ impl Kind {
         match self {
             Kind::InOrder => Any::Ours(Ours::with(url, |builder| builder.local_turns(1)).await),
             Kind::Ours => Any::Ours(Ours::connect(url).await),
-            Kind::Rslock => Any::Rslock(Rslock::new(url)),
-            Kind::RslockTuned => Any::Rslock(Rslock::tuned(url)),
+            // With its defaults: three tries, up to 200 ms apart, repeated until one succeeds.
+            Kind::Rslock => Any::Rslock(LockManager::new(urls(url))),
+            // With the shortest retries: it waits for a random whole number of milliseconds below this.
+            // Ten are better with more than a hundred waiters, and worse with a few.
+            Kind::RslockTuned => {
+                let mut manager = LockManager::new(urls(url));
+                manager.set_retry(u32::MAX, Duration::from_millis(2));
+                Any::Rslock(manager)
+            }
         }
+    }
+}
+
+/// The URLs of the nodes of a quorum, or of a server.
+fn urls(url: &str) -> Vec<String> {
+    match url.strip_prefix("redlock://") {
+        Some(hosts) => hosts
+            .split(',')
+            .map(|host| format!("redis://{host}"))
+            .collect(),
+        None => vec![url.to_owned()],
     }
 }
 
@@ -62,7 +82,7 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub(crate) enum Any {
     Ours(Ours),
-    Rslock(Rslock),
+    Rslock(LockManager),
 }
 
 /// A lock of any kind.
@@ -72,31 +92,36 @@ pub(crate) enum Held {
     Rslock(rslock::LockGuard),
 }
 
-impl Contestant for Any {
-    type Held = Held;
-
-    async fn acquire(&self, key: &str) -> Held {
-        match self {
-            Any::Ours(ours) => Held::Ours(ours.acquire(key).await),
-            Any::Rslock(rslock) => Held::Rslock(rslock.acquire(key).await),
-        }
-    }
-
-    async fn release(&self, held: Held) {
-        match (self, held) {
-            (Any::Ours(ours), Held::Ours(held)) => ours.release(held).await,
-            (Any::Rslock(rslock), Held::Rslock(held)) => rslock.release(held).await,
-            (_, held) => unreachable!("another kind's: {held:?}"),
-        }
-    }
-
-    async fn acquire_fenced(&self, key: &str) -> (Held, u64) {
+impl Any {
+    /// Waits for the lock together with its fencing token; 0 if it has none.
+    pub(crate) async fn acquire_fenced(&self, key: &str) -> (Held, u64) {
         match self {
             Any::Ours(ours) => {
                 let (held, token) = ours.acquire_fenced(key).await;
                 (Held::Ours(held), token)
             }
             Any::Rslock(_) => (self.acquire(key).await, 0),
+        }
+    }
+}
+
+impl Contestant for Any {
+    type Held = Held;
+
+    async fn acquire(&self, key: &str) -> Held {
+        match self {
+            Any::Ours(ours) => Held::Ours(ours.acquire(key).await),
+            Any::Rslock(manager) => {
+                let acquire = manager.acquire(key, TTL).await;
+                Held::Rslock(acquire.expect("the lock can be acquired"))
+            }
+        }
+    }
+
+    async fn release(&self, held: Held) {
+        match held {
+            Held::Ours(held) => held.release().await.expect("it was held throughout"),
+            Held::Rslock(held) => held.release().await,
         }
     }
 }

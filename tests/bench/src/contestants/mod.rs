@@ -20,7 +20,6 @@ mod any;
 mod ours;
 pub(crate) mod raw;
 mod raw_quorum;
-mod rslock;
 
 pub(crate) use any::{Any, Kind};
 pub(crate) use ours::{Fenced, Ours};
@@ -46,9 +45,4 @@ pub(crate) trait Contestant: Clone + Send + Sync + 'static {
 
     /// Releases it, and waits for the result.
     fn release(&self, held: Self::Held) -> impl Future<Output = ()> + Send;
-
-    /// Waits for the lock together with its fencing token; 0 if it has none.
-    fn acquire_fenced(&self, key: &str) -> impl Future<Output = (Self::Held, u64)> + Send {
-        async { (self.acquire(key).await, 0) }
-    }
 }

@@ -39,10 +39,10 @@ fn points(findings: &mut Findings, effort: Effort) {
         for round in 0..ROUNDS {
             floor.push(runtime.block_on(ping_pong(&url, slice)));
             for ((kind, contestant), rates) in contestants.iter().zip(&mut rates) {
-                // Sleeping peers have one, longer round.
+                // Peers have one, longer round.
                 let time = match (kind.is_ours(), round) {
                     (true, _) => slice,
-                    (false, 0) => effort.peer_slice,
+                    (false, 0) => effort.of_peers().slice,
                     (false, _) => continue,
                 };
                 let key = format!("{kind:?}:{waiters}:{round}");
@@ -66,7 +66,8 @@ fn points(findings: &mut Findings, effort: Effort) {
 fn growth(findings: &mut Findings, effort: Effort) {
     let (server, runtime) = (RedisServer::start(), Flavour::MultiThread.runtime());
     let contestant = runtime.block_on(Kind::InOrder.connect(&server.url()));
-    let counts = [1, effort.crowd / 100, effort.crowd];
+    let crowd = u32::try_from(effort.held / 10).expect("they are few");
+    let counts = [1, crowd / 100, crowd];
     let rates = counts.map(|waiters| {
         let rounds = (0..effort.rounds).map(|round| {
             // All waiters must be in the queue before the measurement.

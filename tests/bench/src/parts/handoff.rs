@@ -29,7 +29,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
         [Value::at_most(5.0, ratio).of(Short(ours.median()))],
         Short(pings.median()),
     );
-    let [rslock, tuned] = Kind::PEERS.map(|peer| handoffs(peer, effort.peer_handoffs).0);
+    let [rslock, tuned] = Kind::PEERS.map(|peer| handoffs(peer, effort.handoffs / 10).0);
     let both = [&rslock, &tuned].map(|times| Short(times.median()));
     row.peers(format_args!("{} / {}", both[0], both[1]));
 }
@@ -94,7 +94,7 @@ fn pause(round: usize) -> Duration {
     Duration::from_millis(20 + spread)
 }
 
-async fn ping(raw: &mut MultiplexedConnection) {
+pub(super) async fn ping(raw: &mut MultiplexedConnection) {
     let ping = redis::cmd("PING");
     ping.exec_async(raw).await.expect("the server answers");
 }

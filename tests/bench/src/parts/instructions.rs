@@ -28,7 +28,8 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
     let server = RedisServer::start();
     let each = |count: Count, who| {
         let cycles = |times| count(&[CYCLES, who, &server.url(), &usize::to_string(&times)]);
-        let (few, many) = (effort.instructed, 3 * effort.instructed);
+        // More would take longer without adding precision.
+        let (few, many) = (effort.cycles / 30, effort.cycles / 10);
         Some((cycles(many)? - cycles(few)?) / float(many - few))
     };
     let both = |count| Some((each(count, OURS)?, each(count, FLOOR)?));

@@ -45,7 +45,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
 fn cycle(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {
     let near = quorum.nodes.iter().map(|node| host_of(&node.url()));
     let near = beside_raw(near.collect(), effort, effort.cycles / 3);
-    let far = beside_raw(far(quorum, WAY), effort, effort.far_cycles);
+    let far = beside_raw(far(quorum, WAY), effort, effort.cycles / 20);
     findings.figure(
         "quorum: uncontended cycle, p50 to raw commands side by side; near / 0.5 ms a round trip away",
         [near.value(1.35), far.value(1.35)],
@@ -92,10 +92,11 @@ fn transfers(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {
     for contest in [&near, &far] {
         contest.demand_exclusion(findings, "on three nodes");
     }
+    let peers = effort.of_peers();
     let peers = Kind::PEERS.map(|kind| {
         let mut field = far_field(kind, quorum, WAY);
-        let race = |key: &str| field.race(key, TASKS, Window::soon(effort.peer_slice));
-        Contest::hold(effort.peer_rounds, kind, &quorum.nodes, race, || 1.0).rate()
+        let race = |key: &str| field.race(key, TASKS, Window::soon(peers.slice));
+        Contest::hold(peers.rounds, kind, &quorum.nodes, race, || 1.0).rate()
     });
     let row = findings.figure(
         "quorum: the same transfers, to those of rslock as Redlock / tuned",
@@ -112,7 +113,7 @@ fn beside_one(quorum: &RedisQuorum, way: Duration, effort: Effort) -> Contest {
     let url = Distance::start(one.port(), way).url();
     let mut field = far_field(Kind::InOrder, quorum, way);
     let mut field_of_one = Field::new(Kind::InOrder, &url, PROCESSES);
-    let window = || Window::soon(effort.peer_slice);
+    let window = || Window::soon(effort.of_peers().slice);
     Contest::hold(
         effort.rounds,
         Kind::InOrder,
@@ -131,10 +132,11 @@ fn node_stops(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {
             .runtime()
             .block_on(sleep_until(until))
     };
+    let slice = effort.of_peers().slice;
     for round in 0..effort.rounds {
         let node = &quorum.nodes[round % quorum.nodes.len()];
-        let window = Window::soon(2 * effort.peer_slice);
-        let stop = window.start + nanos(effort.peer_slice);
+        let window = Window::soon(2 * slice);
+        let stop = window.start + nanos(slice);
         let log = thread::scope(|scope| {
             scope.spawn(|| {
                 sleep(stop);
@@ -144,7 +146,7 @@ fn node_stops(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {
         });
         node.resume();
         // The stopped node carries out the pending commands before the next round.
-        sleep(now() + nanos(2 * effort.peer_slice));
+        sleep(now() + nanos(2 * slice));
         let rate = log.rate_between(window.start, stop);
         ratios.push(log.rate_between(stop, window.end) / rate);
         before.push(rate);

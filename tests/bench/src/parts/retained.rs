@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use harness::RedisServer;
 
+use super::handoff::ping;
 use crate::contestants::{Contestant, Ours, TTL};
 use crate::effort::Effort;
 use crate::findings::{Findings, NONE, Value};
@@ -48,8 +49,7 @@ fn handed_off(findings: &mut Findings, effort: Effort) {
         for _ in 0..effort.handoffs {
             retaining.once().await;
             let start = Instant::now();
-            let ping = redis::cmd("PING");
-            ping.exec_async(&mut connection).await.expect("an answer");
+            ping(&mut connection).await;
             pings.push(start.elapsed());
             let start = Instant::now();
             let held = other.acquire(KEY).await;

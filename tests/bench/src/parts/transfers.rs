@@ -69,22 +69,22 @@ fn transfers(
     contests
 }
 
-/// Compared with the floor, on its own runtime. Peers sleep for longer than a slice of this
-/// project's client.
+/// Compared with the floor, on its own runtime.
 fn hold(
     kind: Kind,
     effort: Effort,
     server: &RedisServer,
     mut race: impl FnMut(&str, Window) -> Log,
 ) -> Contest {
-    let (rounds, time) = match kind.is_ours() {
-        true => (effort.rounds, effort.slice),
-        false => (effort.peer_rounds, effort.peer_slice),
+    let own = if kind.is_ours() {
+        effort
+    } else {
+        effort.of_peers()
     };
-    let race = |key: &str| race(key, Window::soon(time));
+    let race = |key: &str| race(key, Window::soon(own.slice));
     let floor = || {
         let url = server.url();
         Flavour::MultiThread.run(async move { ping_pong(&url, effort.slice).await })
     };
-    Contest::hold(rounds, kind, slice::from_ref(server), race, floor)
+    Contest::hold(own.rounds, kind, slice::from_ref(server), race, floor)
 }
