@@ -196,6 +196,15 @@ impl RedisServer {
         let _: () = ask(&mut self.connection(), &words);
     }
 
+    /// Creates a user with this password and these rights, or changes one. Returns the URL for its clients.
+    pub fn user(&self, name: &str, password: &str, rights: &[&str]) -> String {
+        let password_rule = format!(">{password}");
+        let user = ["ACL", "SETUSER", name, "reset", "on", &password_rule];
+        let _: () = ask(&mut self.connection(), &[&user, rights].concat());
+        let login = format!("://{name}:{password}@");
+        self.url().replace("://", &login)
+    }
+
     /// Changes a setting of the running server.
     pub fn config_set(&self, name: &str, value: &str) {
         redis::cmd("CONFIG")

@@ -5,8 +5,7 @@ use std::time::Duration;
 use harness::{LONG, RedisServer};
 use lock_runtime::{LockClient, LockErrorKind, LockGuard};
 
-use super::sentences::assert_reads;
-use super::{KEY, LOCK, ask, client, ms, refusal};
+use super::{KEY, LOCK, ask, assert_reads, client, ms, refusal};
 
 #[tokio::test]
 async fn busy_names_the_holder_the_wait_and_when_to_try_again() {

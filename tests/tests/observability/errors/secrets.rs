@@ -11,8 +11,7 @@ use std::time::Duration;
 use harness::{Monitor, Proxy, RedisServer, eventually, shows_secret, urls_with_secrets};
 use lock_runtime::{Credentials, LockClient, LockError, LockErrorKind};
 
-use super::sentences::assert_reads;
-use super::{KEY, LONG, ms};
+use super::{KEY, LOCK, LONG, assert_reads, ms};
 use crate::telemetry::meter;
 use crate::{log, record};
 
@@ -83,10 +82,8 @@ async fn passwords_and_owners_are_never_shown() {
     record();
     let server = RedisServer::start();
     let mut raw = server.connection();
-    let user = format!(">{PASSWORD}");
-    let rights = ["ACL", "SETUSER", "app", "on", &user, "~*", "&*", "+@all"];
-    let mut setuser = redis::cmd(rights[0]);
-    setuser.arg(&rights[1..]).exec(&mut raw).unwrap();
+    let rights = ["~*", "&*", "+@all"];
+    server.user("app", PASSWORD, &rights);
     let proxy = Proxy::start(server.port());
     let url = |password: &str| proxy.url().replace("://", &format!("://app:{password}@"));
     let mut monitor = server.monitor();
@@ -105,10 +102,7 @@ async fn passwords_and_owners_are_never_shown() {
     evidence.show(&guard);
     guard.renew().await.unwrap();
     let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
-    harness::eventually("waiter", LONG, async || {
-        harness::ask::<i64>(&mut raw, &["EXISTS", harness::QUEUE]) == 1
-    })
-    .await;
+    harness::is_awaited(&mut raw).await;
     let busy = other.lock(KEY).wait(ms(50)).acquire().await.unwrap_err();
     evidence.fails(&busy);
     guard.release().await.unwrap();
@@ -116,10 +110,7 @@ async fn passwords_and_owners_are_never_shown() {
     evidence.show(&guard);
 
     // The lock is taken by another owner.
-    redis::cmd("DEL")
-        .arg("lock:order:42")
-        .exec(&mut raw)
-        .unwrap();
+    harness::ask::<i64>(&mut raw, &["DEL", LOCK]);
     evidence.fails(&guard.renew().await.unwrap_err());
     drop(guard);
 
@@ -183,22 +174,14 @@ async fn passwords_and_owners_are_never_shown() {
     evidence.show(&builder);
     let changed = builder.connect().await.unwrap();
     evidence.show(&changed);
-    let _: () = harness::ask(&mut raw, &["ACL", "SETUSER", "app", "resetpass", ">other"]);
+    server.user("app", "other", &rights);
     let _: i64 = harness::ask(&mut raw, &["CLIENT", "KILL", "USER", "app"]);
     let refused = changed.lock(KEY).wait(LONG).acquire().await;
     evidence.fails(&refused.unwrap_err());
-    let _: () = harness::ask(&mut raw, &["ACL", "SETUSER", "app", &user]);
-    for key in ["LPUSH", "SET"] {
-        let mut spoil = redis::cmd(key);
-        redis::cmd("DEL")
-            .arg("lock:order:42")
-            .exec(&mut raw)
-            .unwrap();
-        spoil
-            .arg("lock:order:42")
-            .arg("theirs")
-            .exec(&mut raw)
-            .unwrap();
+    server.user("app", PASSWORD, &rights);
+    for spoil in ["LPUSH", "SET"] {
+        harness::ask::<i64>(&mut raw, &["DEL", LOCK]);
+        harness::ask::<redis::Value>(&mut raw, &[spoil, LOCK, "theirs"]);
         let refused = client.lock(KEY).wait(Duration::ZERO).acquire().await;
         evidence.fails(&refused.unwrap_err());
     }

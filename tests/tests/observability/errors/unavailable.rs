@@ -5,8 +5,7 @@ use std::time::Duration;
 use harness::{Proxy, RedisServer, failed};
 use lock_runtime::{LockClient, LockErrorKind};
 
-use super::sentences::assert_reads;
-use super::{client, ms, refusal};
+use super::{assert_reads, client, ms, refusal};
 
 /// A call and a connection fail with these words. `promise/contract` has how soon.
 async fn is_unavailable(url: &str, words: &str) {

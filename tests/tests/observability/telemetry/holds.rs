@@ -6,7 +6,7 @@ use lock_runtime::{FencingToken, LockGuard, distributed_lock, in_current_hold};
 use tokio::task::JoinHandle;
 
 use super::meter::sum;
-use super::{LONG, LockClient, LockError, ask, client, eventually, ms};
+use super::{LONG, LockClient, LockError, client, delete, eventually, ms};
 use crate::journal::{Line, only, told};
 
 #[distributed_lock(key = "fails:<id>", ttl = "3s", wait = LONG, client = locks, token = _token)]
@@ -74,8 +74,7 @@ async fn failed_renewal_loss_and_unanswered_release_are_reported_and_counted() {
     proxy.refuse(false);
 
     let body = async || {
-        let deleted: i64 = ask(&mut server.connection(), &["DEL", "lock:fails:1"]);
-        assert_eq!(deleted, 1);
+        delete(&server, "fails:1");
         std::future::pending().await
     };
     assert!(fails(&locks, 1, body).await.unwrap_err().is_lost());

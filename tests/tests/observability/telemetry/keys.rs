@@ -3,7 +3,7 @@
 use harness::{KEY, RedisServer};
 use lock_runtime::{LockClientBuilder, distributed_lock};
 
-use super::{LONG, LockClient, LockError, ask, eventually, ms};
+use super::{LONG, LockClient, LockError, delete, eventually, ms};
 use crate::journal::{told, told_of};
 use crate::log;
 
@@ -22,11 +22,7 @@ async fn logged(locks: &LockClient, id: &str, body: impl AsyncFnOnce()) -> Resul
 }
 
 async fn is_lost(locks: &LockClient, server: &RedisServer, id: &str) {
-    let delete = async || {
-        let key = format!("lock:logged:{id}");
-        let deleted: i64 = ask(&mut server.connection(), &["DEL", &key]);
-        assert_eq!(deleted, 1);
-    };
+    let delete = async || delete(server, &format!("logged:{id}"));
     let outcome = logged(locks, id, delete).await;
     assert!(outcome.unwrap_err().is_lost());
 }
@@ -95,10 +91,7 @@ async fn body_that_finishes_without_its_lock_is_named() {
     crate::record();
     let server = RedisServer::start();
     let locks = logging(server.url());
-    let body = async || {
-        let deleted: i64 = ask(&mut server.connection(), &["DEL", "lock:finished:1"]);
-        assert_eq!(deleted, 1);
-    };
+    let body = async || delete(&server, "finished:1");
     finished(&locks, 1, body).await.unwrap();
     let finished = told_of("finished_without_lock", "key", "finished:1");
     assert_eq!(finished.len(), 1, "{finished:?}");

@@ -16,5 +16,11 @@ mod revocation;
 mod spans;
 mod tokens;
 
-use harness::{LONG, ask, client, eventually, ms};
+use harness::{LONG, RedisServer, ask, client, eventually, ms};
 use lock_runtime::{LockClient, LockError};
+
+/// Deletes the lock of a key that is held.
+fn delete(server: &RedisServer, key: &str) {
+    let deleted: i64 = ask(&mut server.connection(), &["DEL", &format!("lock:{key}")]);
+    assert_eq!(deleted, 1);
+}

@@ -8,7 +8,7 @@ use opentelemetry::trace::Status;
 use opentelemetry::{Array, Value};
 use opentelemetry_sdk::trace::SpanData;
 
-use super::{LockClient, LockError, ask, ms};
+use super::{LockClient, LockError, delete, ms};
 use crate::exported;
 
 /// The spans named `name` of a template, in the order in which they end.
@@ -51,10 +51,7 @@ async fn numbers_arrive_as_numbers_and_a_lost_hold_as_an_error() {
     exported_call(&locks, 1, async || tokio::time::sleep(ms(20)).await)
         .await
         .unwrap();
-    let delete = async || {
-        let deleted: i64 = ask(&mut server.connection(), &["DEL", "lock:exported:1"]);
-        assert_eq!(deleted, 1);
-    };
+    let delete = async || delete(&server, "exported:1");
     let lost = exported_call(&locks, 1, delete).await;
     assert!(lost.unwrap_err().is_lost());
 

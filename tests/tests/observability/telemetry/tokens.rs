@@ -5,7 +5,7 @@ use lock_runtime::distributed_lock;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use super::{LONG, LockClient, LockError, ask, ms};
+use super::{LONG, LockClient, LockError, delete, ms};
 use crate::journal::{only, told};
 
 #[distributed_lock(key = "never", wait = LONG, client = locks)]
@@ -46,10 +46,7 @@ async fn token_is_in_the_span_and_the_events_of_its_hold() {
         assert_eq!(only(line, "at once").field("token"), token.to_string());
     }
 
-    let delete = async || {
-        let deleted: i64 = ask(&mut server.connection(), &["DEL", "lock:lost"]);
-        assert_eq!(deleted, 1);
-    };
+    let delete = async || delete(&server, "lost");
     assert!(lost(&locks, delete).await.unwrap_err().is_lost());
     for line in ["lock_lost", "lock_hold"] {
         assert!(!only(line, "lost").has("token"), "{line}");

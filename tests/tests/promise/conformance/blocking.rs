@@ -81,7 +81,7 @@ pub(crate) async fn a_blocking_call_works_inside_a_worker_of_a_runtime(store: St
 pub(crate) async fn a_thread_waits_for_its_turn(store: Store) {
     let (one, other) = (store.client(), store.client());
     for waiter in [&one, &other] {
-        for mode in store.modes() {
+        for &mode in store.modes {
             let guard = hold(&one).await;
             let waiting = mode(waiter.lock(KEY)).wait(LONG);
             let waiting = tokio::spawn(on_a_thread(move || {

@@ -9,13 +9,13 @@ use super::tools::{KEY, LONG, SLACK, becomes_free, hold, is_held, ms, on_a_threa
 pub(super) const POLLS: usize = 12;
 
 pub(crate) async fn an_acquire_dropped_at_any_poll_leaves_nothing_behind(store: Store) {
-    for mode in store.modes() {
+    for &mode in store.modes {
         dropped_at_any_poll(&store, mode).await;
     }
 }
 
 pub(crate) async fn an_acquire_dropped_while_it_is_served_releases_the_lock(store: Store) {
-    for mode in store.modes() {
+    for &mode in store.modes {
         dropped_while_it_is_served(&store, mode).await;
     }
 }

@@ -42,9 +42,9 @@ pub(crate) async fn a_busy_error_names_the_holder(store: Store) {
     let error = attempt.unwrap_err();
     assert!(error.is_busy(), "{error}");
     assert_eq!(error.key(), Some(KEY));
-    let holder = store.holder();
+    let holder = &store.holder;
     assert!(
-        error.holder().is_some_and(|name| name.contains(&holder)),
+        error.holder().is_some_and(|name| name.contains(holder)),
         "{error}"
     );
     assert!(
@@ -56,7 +56,7 @@ pub(crate) async fn a_busy_error_names_the_holder(store: Store) {
 
 pub(crate) async fn busy_error_has_the_rest_of_the_lease(store: Store) {
     let (holder, other) = (store.client(), store.client());
-    let ttl = store.longest_ttl();
+    let ttl = store.longest_ttl;
     for renew in [false, true] {
         let lease = holder.lock(KEY).ttl(ttl).renew(renew).wait(LONG);
         let guard = lease.acquire().await.unwrap();

@@ -42,7 +42,7 @@ pub(crate) async fn lease_is_renewed_up_to_its_max_hold_or_once_by_hand(store: S
 }
 
 async fn renewed_up_to_its_max_hold(store: &Store) {
-    let ttl = store.steady();
+    let ttl = store.steady;
     let max_hold = ttl + ms(3_000);
     let (one, other) = (store.client(), store.client());
     let started = Instant::now();
@@ -64,7 +64,7 @@ async fn renewed_up_to_its_max_hold(store: &Store) {
 }
 
 async fn renewed_by_hand(store: &Store) {
-    let ttl = store.steady() * 2 / 3;
+    let ttl = store.steady * 2 / 3;
     let lease = store.client().lock("by hand").ttl(ttl).renew(false);
     let started = Instant::now();
     let guard = lease.acquire().await.unwrap();

@@ -63,12 +63,12 @@ pub(crate) async fn held_lock_is_shown_with_its_holder(store: Store) {
         "{state:?}"
     );
     let holder = &state.holders[0];
-    assert!(holder.label.contains(&store.holder()), "{holder:?}");
+    assert!(holder.label.contains(&store.holder), "{holder:?}");
     match holder.kind {
         HolderKind::Redisson => assert_eq!(holder.token, None),
         _ => {
             let token = Some(token_of(&guard).await);
-            let before = token.filter(|_| !store.mints_when_asked());
+            let before = token.filter(|_| !store.mints_when_asked);
             assert!(holder.age.unwrap() < LONG, "{holder:?}");
             assert_eq!((holder.token, state.last_token), (before, before));
             let state = operator.inspect(KEY).await.unwrap();
@@ -195,7 +195,7 @@ pub(crate) async fn revoked_body_is_dropped_and_its_error_names_the_operator(sto
     let holder = holder(&operator, KEY).await;
     let receipt = revoke(&operator, KEY, holder.reference.unwrap()).await;
     assert!(!receipt.handed_off);
-    assert!(receipt.label.contains(&store.holder()), "{receipt:?}");
+    assert!(receipt.label.contains(&store.holder), "{receipt:?}");
     let lost = timeout(LONG, body).await.unwrap().unwrap().unwrap_err();
     assert!(ended.is_up());
     assert!(lost.is_lost(), "{lost}");

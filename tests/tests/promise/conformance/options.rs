@@ -33,7 +33,7 @@ pub(crate) async fn a_ttl_must_be_in_range(store: Store) {
     refused(lock().ttl(ms(19)), kind, "20 ms").await;
     refused(lock().ttl(DAY + ms(1)), kind, "24 h").await;
     refused(lock().ttl(Duration::MAX), kind, "24 h").await;
-    for ttl in [ms(20), store.longest_ttl()] {
+    for ttl in [ms(20), store.longest_ttl] {
         match lock().ttl(ttl).acquire().await {
             Ok(guard) => drop(guard.release().await),
             // The shortest lease may expire before its answer arrives.

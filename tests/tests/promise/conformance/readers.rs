@@ -119,7 +119,7 @@ pub(crate) async fn busy_error_of_a_writer_has_the_number_of_readers(store: Stor
 
 pub(crate) async fn busy_error_of_a_writer_has_the_rest_of_the_last_lease(store: Store) {
     let (one, other) = (store.client(), store.client());
-    let (short, long) = (store.longest_ttl() / 4, store.longest_ttl());
+    let (short, long) = (store.longest_ttl / 4, store.longest_ttl);
     let reader = |ttl| at_once(one.lock(KEY).read().ttl(ttl).renew(false));
     let readers = [reader(long).await, reader(short).await];
     for wait in [ms(0), ms(30)] {

@@ -10,23 +10,15 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::store::Store;
-use super::tools::{LONG, ms, on_a_thread, poll_and_drop};
+use super::tools::{LONG, is_refused, ms, on_a_thread, poll_and_drop};
 
 /// In one slot of a cluster.
 const ACCOUNTS: [&str; 3] = ["{account}:1", "{account}:2", "{account}:3"];
 
-/// Whether a lock is held, as another caller sees it. A lock that this takes is freed at once, or the next caller would
-/// find it busy.
+/// Whether a lock is held, as another caller sees it.
 async fn is_held(client: &LockClient, key: &str) -> bool {
-    let attempt = client.lock(key).try_acquire();
-    let look = async move {
-        let Some(guard) = attempt.await.expect("the store answers") else {
-            return true;
-        };
-        guard.release().await.expect("it holds the lock");
-        false
-    };
-    tokio::spawn(look).await.expect("it does not panic")
+    let look = tokio::spawn(is_refused(client.lock(key)));
+    look.await.expect("it does not panic")
 }
 
 async fn are_free(client: &LockClient, keys: &[&str]) {
@@ -89,7 +81,7 @@ pub(crate) async fn one_token_is_above_all_before_and_below_all_after(store: Sto
 
 pub(crate) async fn blocking_lock_is_named_and_the_others_are_released(store: Store) {
     let (client, other) = (store.client(), store.client());
-    let ttl = store.longest_ttl();
+    let ttl = store.longest_ttl;
     let second = other.lock("{account}:2").ttl(ttl).renew(false);
     let held = second.acquire().await.unwrap();
     for wait in [0, 60].map(ms) {
@@ -107,7 +99,7 @@ pub(crate) async fn blocking_lock_is_named_and_the_others_are_released(store: St
 
 pub(crate) async fn locks_before_the_awaited_one_and_locks_that_are_held_are_renewed(store: Store) {
     let (client, other) = (store.client(), store.client());
-    let ttl = store.steady();
+    let ttl = store.steady;
     let held = other.lock("{account}:2").acquire().await.unwrap();
     let all = client.lock_all(ACCOUNTS).ttl(ttl).wait(LONG).acquire();
     let all = tokio::spawn(all);

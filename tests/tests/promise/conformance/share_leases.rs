@@ -58,7 +58,7 @@ pub(crate) async fn writer_waits_for_the_last_reader_to_lapse(store: Store) {
 
 pub(crate) async fn renewal_extends_shares_past_their_ttl(store: Store) {
     let (one, other) = (store.client(), store.client());
-    let (ttl, started) = (store.steady(), Instant::now());
+    let (ttl, started) = (store.steady, Instant::now());
     let reader = at_once(one.lock(KEY).read().ttl(ttl)).await;
     let permits = other.lock(KEY).permits(5).take(3).ttl(ttl);
     let permits = at_once(permits).await;

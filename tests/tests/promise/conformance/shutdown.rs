@@ -45,7 +45,7 @@ pub(crate) async fn a_waiter_fails_at_a_shutdown(store: Store) {
     let client = hasty(&store, ms(50));
     let guard = harness::hold(&client).await;
     let mut waiting = Vec::new();
-    for mode in store.modes() {
+    for &mode in store.modes {
         let ask = || mode(client.lock(KEY)).wait(LONG);
         waiting.push(tokio::spawn(ask().acquire()));
         let blocking = ask();
@@ -109,7 +109,7 @@ async fn endless(acquire: Acquire) -> (Flag, JoinHandle<Result<(), LockError>>) 
 }
 
 pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: Store) {
-    for mode in store.modes() {
+    for &mode in store.modes {
         let client = with_grace(&store, ms(60));
         let (dropped, running) = endless(mode(client.lock(KEY))).await;
         let started = Instant::now();
@@ -126,7 +126,7 @@ pub(crate) async fn a_body_that_goes_on_is_ended_by_a_shutdown(store: Store) {
 
 pub(crate) async fn a_kept_guard_does_not_block_a_shutdown_for_ever(store: Store) {
     let client = hasty(&store, ms(60));
-    let lease = client.lock(KEY).ttl(store.steady()).wait(LONG);
+    let lease = client.lock(KEY).ttl(store.steady).wait(LONG);
     let guard = lease.acquire().await.unwrap();
     soon(client.shutdown()).await;
     assert!(!guard.is_valid());

@@ -25,11 +25,17 @@ const MODES: [Mode; 3] = [
 pub(crate) struct Store {
     builder: LockClientBuilder,
     operator: LockClientBuilder,
-    holder: String,
-    steady: Duration,
-    longest_ttl: Duration,
-    mints_when_asked: bool,
-    modes: &'static [Mode],
+    /// A part of how errors of other clients name a holder in this process.
+    pub(crate) holder: String,
+    /// The ttl of a lease that is renewed while a test waits for longer: [`STEADY`] where commands renew it.
+    pub(crate) steady: Duration,
+    /// The longest ttl that a caller may ask for.
+    pub(crate) longest_ttl: Duration,
+    /// Whether a caller that takes a free lock has no token until it requests one. Elsewhere each lock comes with a
+    /// token.
+    pub(crate) mints_when_asked: bool,
+    /// The modes that callers of this store may use.
+    pub(crate) modes: &'static [Mode],
     /// The prefix of this store's keys, if other stores share its servers.
     prefix: String,
     servers: Servers,
@@ -90,32 +96,6 @@ impl Store {
     /// A builder of clients for this kind of store; each client may have a store of its own.
     pub(crate) fn builder(&self) -> LockClientBuilder {
         self.builder.clone()
-    }
-
-    /// A part of how errors of other clients name a holder in this process.
-    pub(crate) fn holder(&self) -> String {
-        self.holder.clone()
-    }
-
-    /// The ttl of a lease that is renewed while a test waits for longer: [`STEADY`] where commands renew it.
-    pub(crate) fn steady(&self) -> Duration {
-        self.steady
-    }
-
-    /// The longest ttl that a caller may ask for.
-    pub(crate) fn longest_ttl(&self) -> Duration {
-        self.longest_ttl
-    }
-
-    /// Whether a caller that takes a free lock has no token until it requests one. Elsewhere each lock comes with a
-    /// token.
-    pub(crate) fn mints_when_asked(&self) -> bool {
-        self.mints_when_asked
-    }
-
-    /// The modes that callers of this store may use.
-    pub(crate) fn modes(&self) -> impl Iterator<Item = Mode> + use<> {
-        self.modes.iter().copied()
     }
 
     /// Whether only fences are left of the locks. The store in this process cannot be inspected: there, the cases
@@ -184,13 +164,7 @@ pub(crate) fn redissons_record() -> Store {
 
 /// A client of a user who has these rights.
 fn of_user(server: &RedisServer, name: &str, rights: &[&[&str]]) -> LockClientBuilder {
-    redis::cmd("ACL")
-        .arg("SETUSER")
-        .arg(&[name, "reset", "on", ">s3cret"])
-        .arg(rights.concat())
-        .exec(&mut server.connection())
-        .expect("the server knows these rights");
-    patient(server.url().replace("://", &format!("://{name}:s3cret@")))
+    patient(server.user(name, "s3cret", &rights.concat()))
 }
 
 /// On one server, over TLS.

@@ -18,7 +18,7 @@ fn held_token(client: &LockClient) -> Option<FencingToken> {
 pub(crate) async fn token_is_given_once_and_stays(store: Store) {
     let client = store.client();
     let guard = client.lock(KEY).wait(LONG).acquire().await.unwrap();
-    assert_eq!(held_token(&client).is_none(), store.mints_when_asked());
+    assert_eq!(held_token(&client).is_none(), store.mints_when_asked);
     // Two requests at the same time.
     let (token, other) = tokio::join!(guard.fencing_token(), guard.fencing_token());
     let token = token.unwrap();
@@ -109,7 +109,7 @@ pub(crate) async fn nested_call_mints_the_token_of_the_outermost_call(store: Sto
     }
 
     let client = store.client();
-    outer(&client, store.mints_when_asked()).await.unwrap();
+    outer(&client, store.mints_when_asked).await.unwrap();
 }
 
 pub(crate) async fn holder_that_has_lost_its_lock_gets_no_token(store: Store) {
@@ -129,7 +129,7 @@ pub(crate) async fn holder_that_has_lost_its_lock_gets_no_token(store: Store) {
     match late.fencing_token().await {
         // It had a token from the start.
         Ok(late) => assert!(
-            !store.mints_when_asked() && late < token,
+            !store.mints_when_asked && late < token,
             "{late} after {token}"
         ),
         Err(error) => assert!(error.is_lost(), "{error}"),
@@ -142,7 +142,7 @@ pub(crate) async fn holder_that_has_lost_its_lock_gets_no_token(store: Store) {
     let state = operator.inspect(KEY).await.unwrap();
     revoke(&operator, KEY, state.holders[0].reference.unwrap()).await;
     match guard.fencing_token().await {
-        Ok(late) => assert!(!store.mints_when_asked() && late > token, "{late}"),
+        Ok(late) => assert!(!store.mints_when_asked && late > token, "{late}"),
         Err(error) => assert!(error.is_lost(), "{error}"),
     }
 }

@@ -1,9 +1,9 @@
 //! `Ok` means held throughout.
 
-use harness::{Mode, RedisServer, server_and_client, wait_until};
+use harness::{Mode, RedisServer, behind_a_proxy, exists, server_and_client, wait_until};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
-use super::{KEY, LOCK, LONG, SLACK, ask, behind_a_proxy, hold, ms, soon};
+use super::{KEY, LOCK, LONG, SLACK, ask, ms, soon};
 
 #[derive(Debug, PartialEq)]
 enum ShipError {
@@ -64,11 +64,9 @@ async fn line_2_the_bodys_own_error_is_never_masked() {
 
 #[tokio::test]
 async fn line_2_an_unanswered_release_is_judged_by_the_deadline() {
-    let (server, proxy, client) = behind_a_proxy();
+    let (server, proxy, client) = behind_a_proxy().await;
     let mut connection = server.connection();
     let ttl = ms(5_000);
-    // The server then knows the scripts.
-    hold(&client).await.release().await.unwrap();
     let body = async |_: &_| proxy.replies(Mode::Hold);
     let started = std::time::Instant::now();
     let run = client.lock(KEY).ttl(ttl).run(body).await;
@@ -78,21 +76,18 @@ async fn line_2_an_unanswered_release_is_judged_by_the_deadline() {
         "it waits for a second"
     );
     // The release itself has arrived.
-    let left: i64 = ask(&mut connection, &["EXISTS", LOCK]);
-    assert_eq!(left, 0);
+    assert!(!exists(&mut connection, LOCK));
 
     // The requests are held back as well, and the background repeats the release until it arrives.
     proxy.heal();
     let run = client.lock(KEY).wait(LONG).ttl(ttl);
     let run = run.run(async |_| proxy.black_hole()).await;
     run.expect("it was held until the end of the body");
-    let left: i64 = ask(&mut connection, &["EXISTS", LOCK]);
-    assert_eq!(left, 1, "nothing has arrived");
+    assert!(exists(&mut connection, LOCK), "nothing has arrived");
     proxy.kill_connections();
     proxy.heal();
-    wait_until("late release", ttl / 2, || {
-        ask::<i64>(&mut connection, &["EXISTS", LOCK]) == 0
-    });
+    let released = || !exists(&mut connection, LOCK);
+    wait_until("late release", ttl / 2, released);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use harness::{Mode, RedisServer, failed, server_and_proxy};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 
-use super::{KEY, SLACK, behind_a_proxy, client, hold, ms};
+use super::{KEY, SLACK, client, hold, ms};
 
 /// The default command timeout.
 const ATTEMPT: Duration = Duration::from_secs(1);
@@ -44,9 +44,9 @@ async fn line_9_when_connections_are_refused() {
 
 #[tokio::test]
 async fn line_9_when_nothing_is_answered_from_the_start() {
-    let (_server, proxy, client) = behind_a_proxy();
+    let (_server, proxy) = server_and_proxy();
     proxy.black_hole();
-    ends_in_time(&client).await;
+    ends_in_time(&client(proxy.url())).await;
 }
 
 #[tokio::test]

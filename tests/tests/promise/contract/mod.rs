@@ -18,14 +18,4 @@ mod line_04_only_the_owner_releases;
 mod line_08_kinds;
 mod line_09_wait;
 
-use harness::{
-    KEY, LOCK, LONG, Proxy, RedisServer, SLACK, ask, client, hold, ms, server_and_proxy, soon,
-};
-use lock_runtime::LockClient;
-
-/// A server, a proxy in front of it, a client behind the proxy.
-fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
-    let (server, proxy) = server_and_proxy();
-    let client = client(proxy.url());
-    (server, proxy, client)
-}
+use harness::{KEY, LOCK, LONG, SLACK, ask, client, hold, ms, soon};

@@ -6,15 +6,4 @@
 mod record;
 mod wrong_versions;
 
-use harness::{KEY, LOCK, LONG, Proxy, RedisServer, ask, client, eventually, hold, ms, soon};
-use redis::Connection;
-
-/// The lock's value on the server.
-fn value(connection: &mut Connection) -> Option<String> {
-    ask(connection, &["GET", LOCK])
-}
-
-/// The rest of the lease in ms; −1 means no expiry, −2 no lock.
-fn pttl(connection: &mut Connection) -> i64 {
-    ask(connection, &["PTTL", LOCK])
-}
+use harness::{KEY, LOCK, LONG, ask, client, eventually, hold, ms};

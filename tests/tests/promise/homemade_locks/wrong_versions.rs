@@ -1,11 +1,14 @@
 //! Common substitutes for the one command, and how they fail.
 
-use harness::{is_awaited, server_and_connection};
+use harness::{Proxy, RedisServer, exists, is_awaited, server_and_connection, soon};
 use redis::Connection;
 
-use super::{
-    KEY, LOCK, LONG, Proxy, RedisServer, ask, client, eventually, hold, ms, pttl, soon, value,
-};
+use super::{KEY, LOCK, LONG, ask, client, eventually, hold, ms};
+
+/// The rest of the lease in ms; −1 means no expiry.
+fn pttl(connection: &mut Connection) -> i64 {
+    ask(connection, &["PTTL", LOCK])
+}
 
 /// SETNX and then EXPIRE: a crash in between leaves a lock that never ends.
 mod setnx_then_expire {
@@ -30,10 +33,8 @@ mod setnx_then_expire {
         proxy.refuse(true);
         let dying = cut.lock(KEY).ttl(ms(1_500)).acquire();
         let dying = tokio::spawn(dying);
-        eventually("acquired lock", LONG, async || {
-            value(&mut connection).is_some()
-        })
-        .await;
+        let acquired = async || exists(&mut connection, LOCK);
+        eventually("acquired lock", LONG, acquired).await;
         assert!((1..=1_500).contains(&pttl(&mut connection)));
         let next = soon(hold(&other)).await;
         dying.abort();

@@ -15,11 +15,8 @@ const STREAM: &str = "{lock:}:audit";
 fn operator_without(server: &RedisServer, right: &str) -> LockClient {
     let rights = [VIEWER_RIGHTS, OPERATOR_RIGHTS].concat();
     let rights = rights.into_iter().filter(|other| *other != right);
-    let user = ["ACL", "SETUSER", "ann", "reset", "on", ">s3cret"];
-    let rule: Vec<&str> = user.into_iter().chain(rights).collect();
-    let () = ask(&mut server.connection(), &rule);
-    let builder = patient(server.url().replace("://", "://ann:s3cret@"));
-    builder.build().expect("the settings are valid")
+    let url = server.user("ann", "s3cret", &rights.collect::<Vec<_>>());
+    patient(url).build().expect("the settings are valid")
 }
 
 #[tokio::test]

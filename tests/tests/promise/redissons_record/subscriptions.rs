@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{LONG, Mode, Proxy, ask, eventually, figure, ms, served, soon};
-use lock_runtime::{LockClient, LockError, LockGuard};
+use harness::{LONG, Mode, Proxy, ask, eventually, failed, figure, ms, served, soon};
+use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use redis::Connection;
 use tokio::task::JoinHandle;
 
@@ -152,17 +152,10 @@ async fn release_before_the_subscription_is_not_missed() {
 #[tokio::test]
 async fn subscription_that_is_refused_is_rejected() {
     let (server, mut admin) = start();
-    let rule = ["ACL", "SETUSER", "deaf", "reset", "on", ">x", "~*", "+@all"];
-    ask::<()>(&mut admin, &rule);
-    ask::<()>(&mut admin, &["ACL", "SETUSER", "deaf", "resetchannels"]);
-    let deaf = client_at(server.url().replace("://", "://deaf:x@"));
+    let deaf = client_at(server.user("deaf", "x", &["~*", "resetchannels", "+@all"]));
     deaf.lock(KEY).await.unwrap().release().await.unwrap();
     ask::<i64>(&mut admin, &["HSET", KEY, JAVA, "1"]);
-    let error = deaf.lock(KEY).wait(LONG).await.unwrap_err();
-    assert_eq!(
-        error.kind(),
-        lock_runtime::LockErrorKind::Rejected,
-        "{error}"
-    );
+    let refused = deaf.lock(KEY).wait(LONG).await;
+    let error = failed(refused, LockErrorKind::Rejected);
     assert!(error.to_string().contains("NOPERM"), "{error}");
 }

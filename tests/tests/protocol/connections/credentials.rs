@@ -61,23 +61,7 @@ fn client_of(builder: LockClientBuilder) -> LockClient {
 
 /// Creates a user, or changes its password.
 fn set_user(server: &RedisServer, user: &str, password: &str) {
-    let password = format!(">{password}");
-    let words = [
-        "ACL",
-        "SETUSER",
-        user,
-        "resetpass",
-        "on",
-        &password,
-        "~*",
-        "&*",
-        "+@all",
-    ];
-    let _: () = ask(&mut server.connection(), &words);
-}
-
-fn kill_clients_of(server: &RedisServer, user: &str) {
-    let _: i64 = ask(&mut server.connection(), &["CLIENT", "KILL", "USER", user]);
+    server.user(user, password, &["~*", "&*", "+@all"]);
 }
 
 /// The error of a call that does not wait: an outage with these words.
@@ -311,7 +295,8 @@ async fn file_is_read_for_each_connection() {
 
     let lacks = async |change: &dyn Fn(), reason: &str| {
         change();
-        kill_clients_of(&server, "green");
+        let kill = ["CLIENT", "KILL", "USER", "green"];
+        let _: i64 = ask(&mut server.connection(), &kill);
         let words = format!("the file {} of the credentials {reason}", path.display());
         eventually(reason, LONG, async || {
             match client.lock(KEY).try_acquire().await {

@@ -5,8 +5,6 @@ mod certificates;
 mod credentials;
 mod deletion;
 mod distrust;
-mod plain;
-mod provider;
 mod setup;
 mod tls;
 mod topology;

@@ -3,7 +3,8 @@
 #[cfg(target_os = "linux")]
 use std::collections::BTreeSet;
 
-use harness::{Authority, Validity};
+use harness::{Authority, RedisServer, Validity};
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 
 use super::*;
 
@@ -44,6 +45,50 @@ async fn several_authorities_may_be_trusted() {
         let twice = trusting(server.url(), one.pem()).ca_certificate(other.pem());
         cycle(&twice.build().unwrap()).await;
     }
+}
+
+#[tokio::test]
+async fn a_tls_client_does_not_fall_back_to_a_plain_port() {
+    let server = RedisServer::start();
+    let mut monitor = server.monitor();
+    let url = server.url().replace("redis://", "rediss://");
+    let builder = trusting(url, Authority::new().pem()).command_timeout(ms(300));
+    let error = builder.clone().connect().await.unwrap_err();
+    assert!(error.is_unavailable() || error.is_rejected(), "{error}");
+    assert!(error.to_string().contains("TLS"), "{error}");
+    let client = builder.build().unwrap();
+    let error = client.lock(KEY).wait(ms(700)).acquire().await.unwrap_err();
+    assert!(error.is_unavailable() || error.is_rejected(), "{error}");
+    assert_eq!(monitor.take(), [], "it was asked without TLS");
+}
+
+#[tokio::test]
+async fn a_plain_client_gets_an_error_that_the_port_requires_tls() {
+    let (_, server) = TlsServer::with_authority();
+    let url = server.url().replace("rediss://", "redis://");
+    let error = LockClient::connect(&url).await.unwrap_err();
+    assert!(error.is_unavailable(), "{error}");
+    assert!(error.to_string().contains("rediss://"), "{error}");
+}
+
+/// The process's default crypto provider belongs to the application: the client neither needs nor sets it.
+#[tokio::test]
+async fn the_default_crypto_provider_is_not_changed() {
+    let (authority, server) = TlsServer::with_authority();
+    assert!(CryptoProvider::get_default().is_none());
+    cycle(&trusting(server.url(), authority.pem()).build().unwrap()).await;
+    assert!(CryptoProvider::get_default().is_none(), "one was installed");
+
+    // A provider without any cipher suites.
+    let useless = CryptoProvider {
+        cipher_suites: Vec::new(),
+        kx_groups: Vec::new(),
+        ..ring::default_provider()
+    };
+    useless.install_default().unwrap();
+    cycle(&trusting(server.url(), authority.pem()).build().unwrap()).await;
+    let default = CryptoProvider::get_default().expect("it is installed");
+    assert!(default.cipher_suites.is_empty(), "it was replaced");
 }
 
 /// An orderly close leaves the closing side in TIME-WAIT. A reset connection is gone at once, with all

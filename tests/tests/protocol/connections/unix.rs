@@ -28,15 +28,11 @@ fn url(path: &std::path::Path) -> String {
 #[tokio::test]
 async fn user_password_and_database_are_in_the_parameters() {
     let (_folder, path, server) = server();
-    let mut raw = server.connection();
-    let rights = [
-        "ACL", "SETUSER", "app", "on", ">a+b c&d", "~*", "&*", "+@all",
-    ];
-    let _: () = ask(&mut raw, &rights);
+    server.user("app", "a+b c&d", &["~*", "&*", "+@all"]);
     let url = format!("{}?db=3&user=app&pass=a+b%20c%26d", url(&path));
     let client = LockClient::connect(&url).await.unwrap();
     let guard = hold(&client).await;
-    let list: String = ask(&mut raw, &["CLIENT", "LIST"]);
+    let list: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
     let ours = |line: &&str| line.contains("user=app") && line.contains("db=3");
     assert_eq!(list.lines().filter(ours).count(), 1, "{list}");
     guard.release().await.unwrap();

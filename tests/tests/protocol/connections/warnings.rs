@@ -76,11 +76,7 @@ async fn a_user_without_the_right_to_check_is_not_warned_and_works() {
         .config("maxmemory", "100mb")
         .config("maxmemory-policy", "allkeys-lru")
         .start();
-    let rights = [
-        "ACL", "SETUSER", "app", "on", ">x", "~*", "&*", "+@all", "-info",
-    ];
-    let _: () = ask(&mut server.connection(), &rights);
-    let url = server.url().replace("://", "://app:x@");
+    let url = server.user("app", "x", &["~*", "&*", "+@all", "-info"]);
     cycle(&LockClient::connect(&url).await.unwrap()).await;
     assert!(warnings("locks_may_be_evicted", &server.address()).is_empty());
 }
