@@ -1,6 +1,6 @@
 //! Which rings are found, and how the error describes them.
 
-use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock};
+use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard, distributed_lock};
 
 use super::{closes_a_ring, nest, strict};
 
@@ -52,29 +52,11 @@ async fn two_functions_in_opposite_orders_are_named_with_their_places() {
 }
 
 #[tokio::test]
-async fn calls_go_on_unless_a_test_denies_opposite_orders() {
-    let locks = LockClient::memory();
-    transfer(&locks, 7, "monday").await.unwrap();
-    settle(&locks, "monday", 7).await.unwrap();
-}
-
-#[distributed_lock(key = "account:<from>", client = locks)]
-fn transfer_blocking(locks: &LockClient, from: u64, day: &str) -> Result<(), LockError> {
-    audit_blocking(locks, day)
-}
-
-#[distributed_lock(key = "ledger:<day>", client = locks)]
-fn audit_blocking(locks: &LockClient, day: &str) -> Result<(), LockError> {
-    Ok(())
-}
-
-#[test]
-fn order_of_blocking_calls_counts_for_others() {
+async fn order_of_blocking_calls_counts_for_others() {
     let locks = strict();
-    transfer_blocking(&locks, 7, "monday").unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let outcome = runtime.unwrap().block_on(settle(&locks, "monday", 7));
-    assert!(closes_a_ring(outcome));
+    let inner = |_: &LockGuard| locks.lock("b").run_blocking(|_| ());
+    locks.lock("a").run_blocking(inner).unwrap().unwrap();
+    assert!(closes_a_ring(nest(&locks, "b", "a").await));
 }
 
 #[tokio::test]
@@ -99,18 +81,6 @@ async fn lock_that_was_downgraded_is_held_for_reading() {
     let writing = a().write().acquire().await.unwrap();
     let reading = writing.downgrade().await.unwrap();
     reading.run(b().run(async |_| ())).await.unwrap().unwrap();
-}
-
-#[tokio::test]
-async fn kept_guard_is_held_by_the_tree_only_while_it_is_run() {
-    let locks = strict();
-    let take = || locks.lock("b").run(async |_| ());
-    let kept = locks.lock("a").acquire().await.unwrap();
-    take().await.unwrap();
-    drop(kept);
-    nest(&locks, "b", "a").await.unwrap();
-    let kept = locks.lock("a").acquire().await.unwrap();
-    assert!(closes_a_ring(kept.run(take()).await.unwrap()));
 }
 
 #[tokio::test]

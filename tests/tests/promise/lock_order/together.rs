@@ -71,11 +71,9 @@ fn book_blocking(locks: &LockClient, id: u64, day: &str) -> Result<(), LockError
     Ok(())
 }
 
-#[test]
-fn blocking_call_for_several_keys_counts_for_others() {
+#[tokio::test]
+async fn blocking_call_for_several_keys_counts_for_others() {
     let locks = strict();
     book_blocking(&locks, 7, "monday").unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let outcome = runtime.unwrap().block_on(settle(&locks, "monday", 7));
-    assert!(closes_a_ring(outcome));
+    assert!(closes_a_ring(settle(&locks, "monday", 7).await));
 }

@@ -1,7 +1,7 @@
 //! Options that do not fit Redisson's record are refused before a command is sent.
 
 use harness::ms;
-use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind, LockRecord};
+use lock_runtime::{Acquire, LockClient, LockError, LockErrorKind};
 
 use super::{KEY, client, start};
 
@@ -51,11 +51,4 @@ async fn option_that_the_record_lacks_is_refused() {
     let sent: Vec<_> = scripts.map(|c| &c.text).collect();
     // One lock was acquired, with the script's source since the server did not know it, and released.
     assert!(sent.len() <= 4, "{sent:?}");
-}
-
-#[test]
-fn client_that_retains_leases_is_refused() {
-    let builder = LockClient::builder().url("redis://127.0.0.1:1");
-    let builder = builder.record(LockRecord::Redisson).retain(ms(50));
-    assert_refused(&builder.build().unwrap_err(), "retained leases");
 }

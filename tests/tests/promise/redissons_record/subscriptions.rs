@@ -78,23 +78,6 @@ async fn caller_that_gives_up_or_is_dropped_leaves_no_subscription() {
     has_subscribers(&mut admin, 0).await;
 }
 
-/// The name contains a brace, so Redisson adds none.
-#[tokio::test]
-async fn name_with_a_brace_has_the_channel_of_redisson() {
-    let (server, mut admin) = start();
-    let name = "{order}:42";
-    ask::<i64>(&mut admin, &["HSET", name, JAVA, "1"]);
-    let client = client(&server);
-    let waiting = tokio::spawn(client.lock(name).wait(LONG).acquire());
-    eventually("subscription", LONG, async || {
-        let channels: Vec<String> = ask(&mut admin, &["PUBSUB", "CHANNELS", "*"]);
-        channels == ["redisson_lock__channel:{order}:42"]
-    })
-    .await;
-    ask::<i64>(&mut admin, &["DEL", name]);
-    served(waiting).await.release().await.unwrap();
-}
-
 /// Each message makes the waiter ask at once, more often than it polls.
 #[tokio::test]
 async fn each_message_makes_the_waiter_ask_again() {

@@ -4,7 +4,6 @@ use std::error::Error;
 use std::fs;
 use std::future::pending;
 use std::io;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -353,14 +352,4 @@ fn settings_that_cannot_be_used_are_refused_by_build() {
         .credentials_file(nowhere)
         .build()
         .unwrap();
-}
-
-#[test]
-fn builder_shows_where_credentials_come_from_and_no_password() {
-    let given = async || Ok::<_, io::Error>(Credentials::password("s3cret"));
-    let shown = format!("{:?}", LockClient::builder().credentials(given));
-    assert!(shown.contains("credentials: Some(Callback(..))"), "{shown}");
-    let path = Path::new("/run/secrets/redis");
-    let shown = format!("{:?}", LockClient::builder().credentials_file(path));
-    assert!(shown.contains("File(\"/run/secrets/redis\")"), "{shown}");
 }

@@ -156,27 +156,3 @@ async fn a_server_that_does_not_know_hello_is_refused() {
     refused("redis://", server.port(), sentence).await;
     refused("redis://app:s3cret", server.port(), sentence).await;
 }
-
-/// Kvrocks reports the version of Redis whose commands it has.
-#[tokio::test]
-async fn a_service_that_calls_itself_an_old_redis_is_accepted() {
-    let server = RedisServer::start();
-    let info: String = ask(&mut server.connection(), &["INFO", "server"]);
-    let version = info
-        .lines()
-        .find_map(|line| line.strip_prefix("redis_version:"));
-    let version = version.expect("it has one");
-    let own = format!("${}\r\n{version}", version.len());
-    for (claimed, is_accepted) in [("4.0.0", true), ("5.9.0", true), ("6.0.9", false)] {
-        let proxy = Proxy::start(server.port());
-        proxy.replace_in_replies(&own, &format!("$5\r\n{claimed}"));
-        let client = client(proxy.url());
-        if is_accepted {
-            cycle(&client).await;
-        } else {
-            let error = refusal(&client).await;
-            let text = format!("is Redis {claimed}; Redis 6.2 or Valkey is needed");
-            assert!(error.to_string().contains(&text), "{error}");
-        }
-    }
-}
