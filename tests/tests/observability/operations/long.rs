@@ -31,6 +31,17 @@ fn promtool(arguments: &[&str], test: &str) -> Option<Result<String, String>> {
     })
 }
 
+/// Runs the tool on a file of its own. Fails if it finds a mistake.
+fn check(arguments: &[&str], content: &str, test: &str) {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+    file.write_all(content.as_bytes())
+        .expect("it can be written");
+    let path = file.path().to_str().expect("it is text");
+    if let Some(Err(said)) = promtool(&[arguments, &[path]].concat(), test) {
+        panic!("{said}\n{content}");
+    }
+}
+
 #[test]
 fn rules_are_valid_and_ring_where_they_should() {
     let test = "rules_are_valid_and_ring_where_they_should";
@@ -57,16 +68,8 @@ fn queries_of_the_dashboard_are_valid() {
         "groups:\n- name: dashboard\n  rules:\n{}",
         rules.collect::<String>()
     );
-    let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
-    file.write_all(rules.as_bytes()).expect("it can be written");
-    let path = file.path().to_str().expect("it is text");
-    let outcome = promtool(
-        &["check", "rules", path],
-        "queries_of_the_dashboard_are_valid",
-    );
-    if let Some(Err(said)) = outcome {
-        panic!("{said}\n{rules}");
-    }
+    let test = "queries_of_the_dashboard_are_valid";
+    check(&["check", "rules"], &rules, test);
 }
 
 #[test]
@@ -100,12 +103,7 @@ tests:
         exp_samples: [{{labels: '{labels}', value: 1}}]
 "
         );
-        let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
-        file.write_all(tests.as_bytes()).expect("it can be written");
-        let path = file.path().to_str().expect("it is text");
         let test = "dashboard_shows_the_first_loss_of_a_process";
-        if let Some(Err(said)) = promtool(&["test", "rules", path], test) {
-            panic!("{said}\n{tests}");
-        }
+        check(&["test", "rules"], &tests, test);
     }
 }

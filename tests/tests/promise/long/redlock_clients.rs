@@ -3,18 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use harness::{LONG, RedisQuorum, Worker, ask, ms};
+use harness::{RedisQuorum, Worker};
 use lock_runtime::LockClient;
-use redis::AsyncCommands;
 
 use super::packages::{self, text};
-
-const KEY: &str = "order:42";
+use super::{exclude_each_other, lose_no_update};
 
 /// The prefix that pottery gives to all keys.
 const PREFIX: &str = "redlock:";
 
-const ROUNDS: usize = 25;
+/// The name of our lock.
+const NAME: &str = "redlock:order:42";
 
 /// With these variables, tests fail if the clients of a language cannot be installed.
 const REQUIRE_NODE: &str = "LOCK_REQUIRE_NODE_REDLOCK";
@@ -76,53 +75,20 @@ async fn clients_of_redlock_and_we_exclude_each_other() {
     for kind in KINDS {
         let (quorum, ours) = start();
         let test = "clients_of_redlock_and_we_exclude_each_other";
-        let Some(mut theirs) = client_of(kind, &quorum, test) else {
-            continue;
-        };
-        let acquire = format!("acquire {PREFIX}{KEY} 60");
-        assert_eq!(theirs.ask(&acquire, LONG), "held", "{kind}");
-        let busy = ours.lock(KEY).wait(ms(0)).acquire().await.unwrap_err();
-        assert!(busy.is_busy(), "{kind}: {busy}");
-        let waiting = tokio::spawn(ours.lock(KEY).wait(LONG).acquire());
-        assert_eq!(theirs.ask("release", LONG), "released", "{kind}");
-        let guard = waiting.await.unwrap().expect("it is free");
-        assert_eq!(theirs.ask(&acquire, LONG), "busy", "{kind}");
-        guard.release().await.expect("it was held throughout");
-        assert_eq!(
-            theirs.ask(&acquire, LONG),
-            "held",
-            "{kind}: it is free again"
-        );
+        if let Some(mut theirs) = client_of(kind, &quorum, test) {
+            println!("{kind}");
+            exclude_each_other(&mut theirs, &ours, NAME).await;
+        }
     }
 }
 
 #[tokio::test]
 async fn clients_of_redlock_and_we_lose_no_update() {
-    const COUNTER: &str = "counter";
     let (quorum, ours) = start();
     let test = "clients_of_redlock_and_we_lose_no_update";
-    let theirs = KINDS.into_iter().filter_map(|kind| {
-        let mut theirs = client_of(kind, &quorum, test)?;
-        theirs.send(&format!("count {PREFIX}{KEY} {ROUNDS} {COUNTER}"));
-        Some(theirs)
-    });
+    let theirs = KINDS
+        .into_iter()
+        .filter_map(|kind| client_of(kind, &quorum, test));
     let mut theirs: Vec<Worker> = theirs.collect();
-    let connection = quorum.nodes[0].async_connection().await;
-    for _ in 0..ROUNDS {
-        let mut connection = connection.clone();
-        let count = async |_: &lock_runtime::LockGuard| {
-            let seen: Option<usize> = connection.get(COUNTER).await.unwrap();
-            let () = connection
-                .set(COUNTER, seen.unwrap_or(0) + 1)
-                .await
-                .unwrap();
-        };
-        let counted = ours.lock(KEY).wait(2 * LONG).run(count).await;
-        counted.expect("it was held throughout");
-    }
-    for theirs in &mut theirs {
-        assert_eq!(theirs.line(2 * LONG).as_deref(), Some("counted"));
-    }
-    let counted: usize = ask(&mut quorum.nodes[0].connection(), &["GET", COUNTER]);
-    assert_eq!(counted, (1 + theirs.len()) * ROUNDS);
+    lose_no_update(&mut theirs, &ours, NAME, &quorum.nodes[0], 25).await;
 }
