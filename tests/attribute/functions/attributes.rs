@@ -38,11 +38,6 @@ async fn allowed(mut unused: u8) -> Answer {
     paused(1).await
 }
 
-#[::lock_runtime::distributed_lock(key = "qualified")]
-async fn qualified() -> Answer {
-    paused(1).await
-}
-
 #[cfg_attr(any(unix, not(unix)), distributed_lock(key = "cfg_attr"))]
 async fn cfg_attr() -> Answer {
     paused(1).await
@@ -53,6 +48,5 @@ async fn every_attribute() {
     assert_locks!("conditional:1", conditional(1, 2, 3).await, 1);
     assert_locks!("documented", documented(), 1);
     assert_locks!("allowed", allowed(1).await, 1);
-    assert_locks!("qualified", qualified().await, 1);
     assert_locks!("cfg_attr", cfg_attr().await, 1);
 }

@@ -1,8 +1,8 @@
-//! Functions that call themselves or each other, and functions of another ABI.
+//! Functions that call themselves or each other, and a function with a written ABI.
 
 use lock_runtime::{LockError, distributed_lock};
 
-use super::check::{AppError, assert_locks, entered, inside, locks, paused, pausing};
+use super::check::{AppError, assert_locks, entered, inside, paused, pausing};
 
 type Answer = Result<u8, AppError>;
 
@@ -85,20 +85,12 @@ async fn functions_in_functions() {
     assert_locks!("outer:1", outer(1).await, 1);
 }
 
-#[distributed_lock(key = "extern C:<n>", or_else = |_| u8::MAX)]
-extern "C-unwind" fn foreign(n: u8) -> u8 {
-    inside();
-    n
-}
-
 #[distributed_lock(key = "extern Rust")]
 pub extern "Rust" fn rust() -> Result<u8, LockError> {
     entered(1)
 }
 
 #[tokio::test]
-async fn functions_of_another_abi() {
-    let pointer: extern "C-unwind" fn(u8) -> u8 = foreign;
-    assert_eq!(locks("extern C:1", async || pointer(1)).await, 1);
+async fn function_with_a_written_abi() {
     assert_locks!("extern Rust", rust(), 1);
 }

@@ -71,7 +71,8 @@ async fn unsafe_functions() {
     // SAFETY: the pointer is a reference.
     let read = locks("unsafe extern", async || unsafe { foreign(&byte) }).await;
     assert_eq!(read, 7);
-    let n = locks("no_mangle", async || lock_functions_exported(7)).await;
+    let pointer: extern "C-unwind" fn(u8) -> u8 = lock_functions_exported;
+    let n = locks("no_mangle", async || pointer(7)).await;
     assert_eq!(n, 7);
     // SAFETY: the pointer is a reference.
     let read = locks("unsafe method", async || unsafe { ().read(&byte) }).await;

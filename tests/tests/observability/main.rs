@@ -4,7 +4,6 @@
 //! much of the telemetry. Each test looks for its own template or key.
 
 mod errors;
-mod exported;
 mod journal;
 mod log;
 mod operations;
@@ -17,8 +16,8 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::{self, format::FmtSpan};
 use tracing_subscriber::layer::SubscriberExt;
 
-/// Records spans, events and metrics from now on, on every thread: in the `journal` as values, in the `log` as text, in
-/// `exported`, and in the `meter`.
+/// Records spans, events and metrics from now on, on every thread: in the `journal` as values, in the `log` as text, for
+/// OpenTelemetry, and in the `meter`.
 fn record() {
     telemetry::meter::record();
     static RECORDING: OnceLock<()> = OnceLock::new();
@@ -31,7 +30,7 @@ fn record() {
         let subscriber = tracing_subscriber::registry()
             .with(LevelFilter::from_level(Level::TRACE))
             .with(journal::Journal)
-            .with(tracing_opentelemetry::layer().with_tracer(exported::tracer()))
+            .with(tracing_opentelemetry::layer().with_tracer(telemetry::opentelemetry::tracer()))
             .with(text);
         tracing::subscriber::set_global_default(subscriber).expect("it is the only one");
     });

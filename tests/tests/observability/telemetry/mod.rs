@@ -10,7 +10,7 @@ mod lock_order;
 pub(crate) mod meter;
 mod metrics;
 mod nodes;
-mod opentelemetry;
+pub(crate) mod opentelemetry;
 mod quorum;
 mod revocation;
 mod spans;

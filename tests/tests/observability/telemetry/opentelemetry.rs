@@ -2,18 +2,37 @@
 //!
 //! That layer turns unsigned numbers into text, and takes a span's status from a field with a special name.
 
+use std::sync::LazyLock;
+
 use harness::server_and_client;
 use lock_runtime::distributed_lock;
-use opentelemetry::trace::Status;
+use opentelemetry::trace::{Status, TracerProvider};
 use opentelemetry::{Array, Value};
-use opentelemetry_sdk::trace::SpanData;
+use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracer, SdkTracerProvider, SpanData};
 
 use super::{LockClient, LockError, delete, ms};
-use crate::exported;
+
+/// Every span of this process. It lives as long as the process, since dropping it would stop the export.
+static EXPORT: LazyLock<(InMemorySpanExporter, SdkTracerProvider)> = LazyLock::new(|| {
+    let exporter = InMemorySpanExporter::default();
+    let builder = SdkTracerProvider::builder().with_simple_exporter(exporter.clone());
+    (exporter, builder.build())
+});
+
+/// The exporting layer's tracer.
+pub(crate) fn tracer() -> SdkTracer {
+    EXPORT.1.tracer("locks")
+}
+
+/// The spans that have ended.
+fn exported() -> Vec<SpanData> {
+    let spans = EXPORT.0.get_finished_spans();
+    spans.expect("the exporter was not shut down")
+}
 
 /// The spans named `name` of a template, in the order in which they end.
 fn spans(name: &str, template: &str) -> Vec<SpanData> {
-    let mut spans = exported::spans();
+    let mut spans = exported();
     spans.retain(|span| {
         span.name == name && attribute(span, "template") == Some(&Value::from(template.to_owned()))
     });
@@ -76,7 +95,7 @@ async fn numbers_arrive_as_numbers_and_a_lost_hold_as_an_error() {
     let token = attributes.find(|attribute| attribute.key.as_str() == "token");
     let of_hold = Value::I64(number(lost, "token"));
     assert_eq!(token.map(|token| &token.value), Some(&of_hold), "{loss:?}");
-    for span in exported::spans() {
+    for span in exported() {
         let of_events = span.events.iter().flat_map(|event| &event.attributes);
         let texts = span.attributes.iter().chain(of_events).filter_map(text);
         let mut numbers = texts.filter(|(_, text)| text.parse::<f64>().is_ok());

@@ -119,3 +119,14 @@ pub(crate) async fn keys_do_not_exclude_each_other(store: Store) {
     assert!(is_held(&client).await);
     drop(guard);
 }
+
+pub(crate) async fn the_lock_is_free_when_the_last_guard_has_gone(store: Store) {
+    let (client, other) = (store.client(), store.client());
+    let body = async |_: &_| client.lock(KEY).acquire().await.unwrap();
+    let nested = client.lock(KEY).run(body).await.unwrap();
+    assert!(nested.is_valid());
+    assert_eq!(nested.hold_count(), 1);
+    assert!(is_held(&other).await, "the nested guard still holds it");
+    nested.release().await.unwrap();
+    becomes_free(&other, LONG).await;
+}

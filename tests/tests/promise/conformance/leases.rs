@@ -3,6 +3,7 @@
 use std::future::pending;
 use std::time::{Duration, Instant};
 
+use harness::token_of;
 use lock_runtime::Acquire;
 use tokio::time::timeout;
 
@@ -133,4 +134,17 @@ pub(crate) async fn a_body_that_ends_in_time_gives_its_result(store: Store) {
     let own_error = one.lock(KEY).run(async |_| Err::<(), _>("no stock")).await;
     assert_eq!(own_error.unwrap(), Err("no stock"));
     hold(&other).await.release().await.unwrap();
+}
+
+pub(crate) async fn a_guard_has_its_keys_and_remaining_time(store: Store) {
+    let guard = hold(&store.client()).await;
+    assert_eq!(guard.key(), KEY);
+    assert_eq!(guard.hold_count(), 1);
+    assert!(guard.is_valid());
+    assert!(guard.remaining() > Duration::ZERO);
+    assert!(guard.remaining() <= Duration::from_secs(30), "the default");
+    let token = token_of(&guard).await;
+    assert!(token.get() > 0 && token.get() < 1 << 63);
+    assert_eq!(token.to_string(), token.get().to_string());
+    guard.renew().await.expect("the lock is ours");
 }

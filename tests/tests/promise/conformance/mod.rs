@@ -10,7 +10,6 @@
 mod blocking;
 mod dropping;
 mod exclusion;
-mod guards;
 mod leases;
 mod memory_time;
 mod operation;
@@ -90,7 +89,7 @@ macro_rules! suite {
             $($more)*
             exclusion {
                 two_are_never_inside_at_once, a_busy_error_names_the_holder, busy_error_has_the_rest_of_the_lease,
-                every_end_of_a_hold_frees_the_lock,
+                every_end_of_a_hold_frees_the_lock, the_lock_is_free_when_the_last_guard_has_gone,
                 keys_do_not_exclude_each_other,
             }
             waiting {
@@ -108,15 +107,12 @@ macro_rules! suite {
                 lease_is_renewed_up_to_its_max_hold_or_once_by_hand, without_renewal_the_hold_is_lost_at_its_ttl,
                 a_max_hold_below_the_ttl_ends_the_hold,
                 a_body_is_dropped_when_its_lease_ends, a_body_that_ends_in_time_gives_its_result,
+                a_guard_has_its_keys_and_remaining_time,
             }
             tokens {
                 token_is_given_once_and_stays, tokens_rise_among_holders_that_ask, callers_in_a_local_queue_have_a_token_if_they_ask,
                 nested_call_mints_the_token_of_the_outermost_call, holder_that_has_lost_its_lock_gets_no_token,
                 thread_asks_for_a_token,
-            }
-            guards {
-                a_guard_has_its_keys_and_remaining_time,
-                the_lock_is_free_when_the_last_guard_has_gone,
             }
             blocking {
                 a_blocking_call_works_on_a_plain_thread, a_blocking_call_works_inside_a_current_thread_runtime,
