@@ -4,6 +4,8 @@
 mod quickstart;
 mod snapshots;
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 
 fn tokens(text: &str) -> TokenStream {
@@ -239,26 +241,39 @@ fn expansion_names_only_the_runtime_crate() {
 }
 
 /// Constants, statics and unit structs have no hygiene: a variable of their name would be a pattern.
+/// The names of variables in a text of tokens: a variable is bound by `let`, `mut` or a closure's bars, or is followed by
+/// its value, its arm or its type.
+fn variables(output: &str) -> BTreeSet<&str> {
+    let words = output.split([' ', '(', ')']);
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let variables = words.windows(3).filter_map(|words| match *words {
+        ["let" | "mut", name, _] if name != "mut" => Some(name),
+        ["|", name, "|" | ","] => Some(name),
+        [before, name, "=" | "=>"] if before != "." => Some(name),
+        [_, name, ":"] => Some(name),
+        _ => None,
+    });
+    variables
+        .filter(|name| name.starts_with(char::is_lowercase))
+        .collect()
+}
+
 #[test]
 fn generated_variables_have_the_prefix() {
-    let args = r#"keys = ["<id>", other()], guard = held, token = token, on_busy = "skip", or_else = fallback"#;
-    for function in [
-        "async fn f(id: u64) -> R { g(held, token) }",
-        "fn f(id: u64) -> R { g(held, token) }",
-        "fn f(id: u64) -> impl Future<Output = R> { async move { g(held, token) } }",
-    ] {
-        let output = expanded(args, function);
-        let words = output
-            .split([' ', '(', ')'])
-            .filter(|word| !word.is_empty());
-        let words: Vec<&str> = words.collect();
-        let variables = words.windows(3).filter_map(|words| match *words {
-            ["let" | "mut", name, _] if name != "mut" => Some(name),
-            [before, name, "=" | "=>"] if before != "." => Some(name),
-            _ => None,
-        });
-        for name in variables.filter(|name| name.starts_with(char::is_lowercase)) {
-            assert!(["held", "token"].contains(&name), "{name}: {output}");
+    let list = r#"keys = ["<id>", other()], guard = held, token = token, on_busy = "skip", or_else = fallback"#;
+    let one = "key = other(id), client = locks(), guard = held, token = token";
+    for args in [list, one] {
+        for function in [
+            "async fn f(id: u64) -> R { g(held, token) }",
+            "fn f(mut id: u64) -> R { id = 1; g(held, token) }",
+            "fn f(id: u64) -> impl Future<Output = R> { async move { g(held, token) } }",
+            "fn f(id: u64) -> impl Fn(&Order) -> u8 { g(token); |held| held.id }",
+        ] {
+            let output = expanded(args, function);
+            assert!(!output.contains("compile_error"), "{output}");
+            for name in variables(&output) {
+                assert!(["id", "held", "token"].contains(&name), "{name}: {output}");
+            }
         }
     }
 }

@@ -47,8 +47,10 @@ pub(super) fn typed(call: &Call, statements: &TokenStream, glue: Span) -> Option
     let passed = quote_spanned!(glue=> #passing::<#(#values,)* _>(#closure));
     *closure = Expr::Verbatim(passed);
     Some(quote_spanned! {glue=>
-        fn #passing<#(#generics,)* __LockClosure: #bound>(closure: __LockClosure) -> __LockClosure {
-            closure
+        fn #passing<#(#generics,)* __LockClosure: #bound>(
+            __lock_value: __LockClosure,
+        ) -> __LockClosure {
+            __lock_value
         }
         #(#body)*
     })
