@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use crate::functions::check::{AppError, assert_locks, inside, locks, pausing};
+use crate::functions::check::{AppError, assert_locks, at_once, inside, locks, pausing};
 
 /// Opaque types capture every lifetime.
 #[distributed_lock(key = "captured", or_else = |_| [].iter())]
@@ -50,11 +50,11 @@ fn name(r#gen: u8) -> Result<u8, AppError> {
 #[tokio::test]
 async fn rows_of_this_edition() {
     assert!(
-        locks("captured", async || captured(&[1, 2]))
+        locks(at_once("captured"), async || captured(&[1, 2]))
             .await
             .eq(&[1, 2])
     );
-    let range = locks("uncaptured", async || {
+    let range = locks(at_once("uncaptured"), async || {
         let items = [1, 2];
         uncaptured(&items)
     })
@@ -62,6 +62,6 @@ async fn rows_of_this_edition() {
     assert!(range.eq([0, 1]));
     let id = locks("future", async || future(&1).await.copied());
     assert_eq!(id.await.unwrap(), 1);
-    assert_locks!("tail", tail(vec![1, 2].into()), 3);
-    assert_locks!("name:1", name(1), 1);
+    assert_locks!(at_once("tail"), tail(vec![1, 2].into()), 3);
+    assert_locks!(at_once("name:1"), name(1), 1);
 }

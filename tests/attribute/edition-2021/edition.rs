@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use crate::functions::check::{AppError, assert_locks, inside, locks};
+use crate::functions::check::{AppError, assert_locks, at_once, inside, locks};
 
 /// Opaque types capture no lifetime implicitly.
 #[distributed_lock(key = "uncaptured", or_else = |_| 0..0)]
@@ -28,12 +28,12 @@ fn name(gen: u8) -> Result<u8, AppError> {
 
 #[tokio::test]
 async fn rows_of_this_edition() {
-    let range = locks("uncaptured", async || {
+    let range = locks(at_once("uncaptured"), async || {
         let items = [1, 2];
         uncaptured(&items)
     })
     .await;
     assert!(range.eq([0, 1]));
-    assert_locks!("tail", tail(vec![1].into()), 1);
-    assert_locks!("name:1", name(1), 1);
+    assert_locks!(at_once("tail"), tail(vec![1].into()), 1);
+    assert_locks!(at_once("name:1"), name(1), 1);
 }

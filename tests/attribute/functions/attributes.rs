@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, entered, paused};
+use super::check::{AppError, assert_locks, at_once, entered, paused};
 
 type Answer = Result<u8, AppError>;
 
@@ -46,7 +46,7 @@ async fn cfg_attr() -> Answer {
 #[tokio::test]
 async fn every_attribute() {
     assert_locks!("conditional:1", conditional(1, 2, 3).await, 1);
-    assert_locks!("documented", documented(), 1);
+    assert_locks!(at_once("documented"), documented(), 1);
     assert_locks!("allowed", allowed(1).await, 1);
     assert_locks!("cfg_attr", cfg_attr().await, 1);
 }

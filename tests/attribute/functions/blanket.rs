@@ -2,7 +2,7 @@
 
 use lock_runtime::{LockError, distributed_lock};
 
-use super::check::{assert_locks, entered, paused};
+use super::check::{assert_locks, at_once, entered, paused};
 
 #[rustfmt::skip]
 #[allow(dead_code)]
@@ -92,8 +92,12 @@ fn list_of_keys(id: u8) -> Result<u8, LockError> {
 #[tokio::test]
 async fn no_trait_in_scope_is_in_the_way() {
     assert_locks!("blanket:1:x", every_option(1).await, ());
-    assert_locks!("blanket blocking:1:x", every_option_blocking(1), ());
+    assert_locks!(
+        at_once("blanket blocking:1:x"),
+        every_option_blocking(1),
+        ()
+    );
     assert_locks!("blanket expression 1", expression(1).await, 1);
     assert_locks!("blanket keys 1", several_keys(1).await, 1);
-    assert_locks!("blanket list 1", list_of_keys(1), 1);
+    assert_locks!(at_once("blanket list 1"), list_of_keys(1), 1);
 }

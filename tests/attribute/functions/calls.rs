@@ -2,7 +2,7 @@
 
 use lock_runtime::{LockError, distributed_lock};
 
-use super::check::{AppError, assert_locks, entered, inside, paused, pausing};
+use super::check::{AppError, assert_locks, at_once, entered, inside, paused, pausing};
 
 type Answer = Result<u8, AppError>;
 
@@ -53,7 +53,7 @@ async fn below_with_a_lifetime(text: &str) -> Result<usize, AppError> {
 #[tokio::test]
 async fn recursion() {
     assert_locks!("recursive", recursive(2).await, 2);
-    assert_locks!("recursive blocking", recursive_blocking(2), 2);
+    assert_locks!(at_once("recursive blocking"), recursive_blocking(2), 2);
     assert_locks!("above async_recursion", above(2).await, 2);
     assert_locks!("below async_recursion", below(2).await, 2);
     assert_locks!(
@@ -92,5 +92,5 @@ pub extern "Rust" fn rust() -> Result<u8, LockError> {
 
 #[tokio::test]
 async fn function_with_a_written_abi() {
-    assert_locks!("extern Rust", rust(), 1);
+    assert_locks!(at_once("extern Rust"), rust(), 1);
 }

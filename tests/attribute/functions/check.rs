@@ -23,7 +23,7 @@ enum Trial {
     /// This must not run: another holder has the lock.
     Busy,
     Panic,
-    /// This waits for ever, and is dropped; a body without an await just ends.
+    /// This waits for ever, and is dropped; see [`Body`].
     Cancel,
     End,
 }
@@ -100,9 +100,37 @@ pub(crate) async fn paused<T, E>(value: T) -> Result<T, E> {
     Ok(value)
 }
 
-/// Runs a function through every trial, and returns its last outcome. One without an await ends where an async one would
-/// be cancelled.
-pub(crate) async fn locks<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> R {
+/// A row of a table: the key of its lock, and what its body does when it should wait for ever.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    pub(crate) key: &'a str,
+    body: Body,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Body {
+    /// It waits, and can be cancelled.
+    Waits,
+    /// It has no await, so it just ends.
+    EndsAtOnce,
+}
+
+impl<'a> From<&'a str> for Row<'a> {
+    fn from(key: &'a str) -> Row<'a> {
+        let body = Body::Waits;
+        Row { key, body }
+    }
+}
+
+/// The row of a function whose body has no await.
+pub(crate) fn at_once(key: &str) -> Row<'_> {
+    let body = Body::EndsAtOnce;
+    Row { key, body }
+}
+
+/// Runs a function through every trial, and returns its last outcome.
+pub(crate) async fn locks<'a, R>(row: impl Into<Row<'a>>, mut call: impl AsyncFnMut() -> R) -> R {
+    let Row { key, body } = row.into();
     let _ = refused(key, call()).await;
 
     prepare(Trial::Panic, key);
@@ -112,20 +140,21 @@ pub(crate) async fn locks<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> R {
     prepare(Trial::Cancel, key);
     {
         let mut call = pin!(call());
-        poll_fn(|context| {
-            let polled = call.as_mut().poll(context).is_ready();
-            assert!(!polled || !WAITING.get(), "`{key}` waits in its body");
-            if polled || WAITING.get() {
-                Poll::Ready(())
+        let found = poll_fn(|context| {
+            if call.as_mut().poll(context).is_ready() {
+                Poll::Ready(Body::EndsAtOnce)
+            } else if WAITING.get() {
+                Poll::Ready(Body::Waits)
             } else {
                 Poll::Pending
             }
         })
         .await;
-        assert!(
-            held(key) == WAITING.get(),
-            "`{key}` is held only while its body waits"
-        );
+        assert_eq!(found, body, "the body of `{key}`");
+        match body {
+            Body::Waits => assert!(held(key), "`{key}` is not held while its body waits"),
+            Body::EndsAtOnce => assert!(!held(key), "`{key}` is still held after the call"),
+        }
     }
     expect_free(key);
 
@@ -146,11 +175,15 @@ pub(crate) async fn refused<R>(key: &str, call: impl Future<Output = R>) -> thre
     outcome
 }
 
-/// The outcomes of such a call, and of one whose lock is free.
-pub(crate) async fn both<R>(key: &str, mut call: impl AsyncFnMut() -> R) -> [R; 2] {
-    let refused = refused(key, call()).await;
+/// The outcome while another holder has the lock, and the outcome of [`locks`].
+pub(crate) async fn busy_and_free<'a, R>(
+    row: impl Into<Row<'a>>,
+    mut call: impl AsyncFnMut() -> R,
+) -> [R; 2] {
+    let row = row.into();
+    let refused = refused(row.key, call()).await;
     let refused = refused.unwrap_or_else(|panic| resume_unwind(panic));
-    [refused, locks(key, call).await]
+    [refused, locks(row, call).await]
 }
 
 fn client() -> &'static LockClient {

@@ -8,7 +8,7 @@ use std::future::Future;
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, inside, locks, pausing};
+use super::check::{AppError, at_once, inside, locks, pausing};
 
 #[distributed_lock(key = "trait object", or_else = |error| Box::new(error))]
 async fn trait_object(early: bool) -> Box<dyn Debug> {
@@ -98,7 +98,7 @@ async fn early_and_late_returns_coerce() {
         let expected = if early { "1" } else { "\"late\"" };
         let object = locks("trait object", async || trait_object(early).await).await;
         assert_eq!(format!("{object:?}"), expected);
-        let object = locks("trait object in a result", async || {
+        let object = locks(at_once("trait object in a result"), async || {
             trait_object_in_a_result(early)
         })
         .await;
@@ -107,7 +107,7 @@ async fn early_and_late_returns_coerce() {
         let expected = if early { 1 } else { 2 };
         let pointer = locks("pointer", async || pointer(early).await).await;
         assert_eq!(pointer(), expected);
-        let pointer = locks("closure pointer", async || closure_pointer(early)).await;
+        let pointer = locks(at_once("closure pointer"), async || closure_pointer(early)).await;
         assert_eq!(pointer(), expected);
 
         let text = locks("into", async || into(early).await).await;
@@ -115,7 +115,7 @@ async fn early_and_late_returns_coerce() {
         let set = locks("collect", async || collect(early).await).await;
         let expected: &[u8] = if early { &[1, 2] } else { &[3] };
         assert!(set.unwrap().iter().eq(expected));
-        let slice = locks("slice", async || slice(early)).await;
+        let slice = locks(at_once("slice"), async || slice(early)).await;
         assert_eq!(slice, if early { &[1][..] } else { &[2, 3] });
         let default = locks("default", async || default(early).await).await;
         assert_eq!(default.is_ok(), early);

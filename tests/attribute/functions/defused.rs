@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, inside, pausing};
+use super::check::{AppError, assert_locks, at_once, inside, pausing};
 
 type Answer = Result<(), AppError>;
 
@@ -71,12 +71,16 @@ async fn value_set_for_a_destructor_is_read() {
     // Each trial that does not reach the end fires the guard. A blocking body reaches it where an async one is cancelled.
     assert_locks!("defused", guard().defuse().await, ());
     assert_eq!(fired.take(), 3);
-    assert_locks!("defused blocking", guard().defuse_blocking(), ());
+    assert_locks!(at_once("defused blocking"), guard().defuse_blocking(), ());
     assert_eq!(fired.take(), 2);
-    assert_locks!("defused box", Box::new(guard()).defuse_box(), ());
+    assert_locks!(at_once("defused box"), Box::new(guard()).defuse_box(), ());
     assert_eq!(fired.take(), 2);
     assert_locks!("defused argument", defuse(guard()).await, ());
     assert_eq!(fired.take(), 3);
-    assert_locks!("defused arguments", defuse_blocking((guard(), guard())), ());
+    assert_locks!(
+        at_once("defused arguments"),
+        defuse_blocking((guard(), guard())),
+        ()
+    );
     assert_eq!(fired.take(), 4);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lock_runtime::{LockClient, distributed_lock};
 
-use super::check::{AppError, entered, held, inside, locks, pausing};
+use super::check::{AppError, at_once, entered, held, inside, locks, pausing};
 
 type Answer<T = ()> = Result<T, AppError>;
 
@@ -120,7 +120,7 @@ async fn arguments_are_dropped_before_the_release() {
         });
         assert_all_held!("drop blocking:7", 4, |tx, order| {
             let call = async || synchronous(tx(), order(), tx(), order(), own);
-            locks("drop blocking:7", call).await
+            locks(at_once("drop blocking:7"), call).await
         });
     }
 }
@@ -128,13 +128,13 @@ async fn arguments_are_dropped_before_the_release() {
 #[tokio::test]
 async fn arguments_of_options_are_dropped_before_the_release() {
     assert_all_held!("drop formatted", 2, |tx, order| {
-        locks("drop formatted", async || formatted(tx(), order())).await
+        locks(at_once("drop formatted"), async || formatted(tx(), order())).await
     });
     assert_all_held!("drop several", 2, |_tx, order| {
-        locks("drop several", async || several(order(), order())).await
+        locks(at_once("drop several"), async || several(order(), order())).await
     });
     assert_all_held!("drop limited", 2, |_tx, order| {
-        locks("drop limited", async || limited(order(), order())).await
+        locks(at_once("drop limited"), async || limited(order(), order())).await
     });
 }
 

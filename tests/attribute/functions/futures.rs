@@ -9,7 +9,7 @@ use std::rc::Rc;
 use lock_runtime::distributed_lock;
 use tracing::Instrument as _;
 
-use super::check::{AppError, assert_locks, inside, locks, paused, pausing};
+use super::check::{AppError, assert_locks, at_once, inside, locks, paused, pausing};
 
 type Answer<T = u8> = Result<T, AppError>;
 /// Like the alias in the `futures` crate.
@@ -214,7 +214,10 @@ async fn the_block_decides_whether_a_function_returns_a_future() {
     assert_eq!(calls.get(), 3, "in all trials but the first");
     assert_locks!("instrumented:1", instrumented(1).await, 2);
     assert_locks!("work:1", work(1).await, 1);
-    assert_eq!(locks("no future", async || near_future()).await.0, 1);
+    assert_eq!(
+        locks(at_once("no future"), async || near_future()).await.0,
+        1
+    );
 }
 
 #[tokio::test]

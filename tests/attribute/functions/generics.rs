@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use lock_runtime::{KeyPart, distributed_lock};
 
-use super::check::{AppError, assert_locks, entered, locks, paused, pausing};
+use super::check::{AppError, assert_locks, at_once, entered, locks, paused, pausing};
 
 #[distributed_lock(key = "where:<id>")]
 async fn bounded<T, U>(id: &T, other: U) -> Result<U, AppError>
@@ -77,12 +77,12 @@ impl<'a, T: KeyPart + PartialEq, const N: usize> Store<'a, T, N> {
 async fn every_parameter() {
     assert_locks!("where:id", bounded("id", 1_u8).await, 1);
     assert_locks!("const:2", constant::<2, '\x01'>([1, 2]).await, [2, 3]);
-    assert_locks!("const blocking:4", constant_blocking::<3>(), 3);
-    assert_locks!("higher ranked", higher_ranked(|text, _| text), 4);
+    assert_locks!(at_once("const blocking:4"), constant_blocking::<3>(), 3);
+    assert_locks!(at_once("higher ranked"), higher_ranked(|text, _| text), 4);
     let outcome = locks("impl:7", async || opaque(7, [1_u8, 2]).await).await;
     assert_eq!(outcome.unwrap().to_string(), "7 3");
     assert_locks!("async callback", async_callback(async |n| n * 2).await, 6);
-    assert_locks!("callback once", callback_once(|| 1), 1);
+    assert_locks!(at_once("callback once"), callback_once(|| 1), 1);
     assert_locks!("dyn", dynamic(&mut [1, 2].into_iter()).await, 1);
     let outcome = locks("store:5:2", async || {
         let all = Store([&5, &6]).all::<str>(PhantomData).await?;

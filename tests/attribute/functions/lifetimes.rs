@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, entered, inside, locks, paused, pausing};
+use super::check::{AppError, assert_locks, at_once, entered, inside, locks, paused, pausing};
 
 #[distributed_lock(key = "elided:<*id>")]
 async fn elided(id: &u8) -> Result<&u8, AppError> {
@@ -91,7 +91,7 @@ async fn borrowed_arguments_may_be_returned() {
 
     let mut map = BTreeMap::from([(1, String::new())]);
     let set = async || mutable(&mut map).map(|it| *it = "x".to_owned());
-    locks("mutable", set).await.unwrap();
+    locks(at_once("mutable"), set).await.unwrap();
     assert_eq!(map[&1], "x");
     let mut items = [1, 2];
     let add = async || mutable_async(&mut items).await.map(|item| *item += 1);
@@ -102,13 +102,17 @@ async fn borrowed_arguments_may_be_returned() {
     locks("reborrowed", push).await.unwrap();
     assert_eq!(items, [1, 2]);
 
-    assert_eq!(locks("cow", async || cow(" a ")).await, "a");
-    let closure = locks("boxed closure", async || closure("abc")).await;
+    assert_eq!(locks(at_once("cow"), async || cow(" a ")).await, "a");
+    let closure = locks(at_once("boxed closure"), async || closure("abc")).await;
     assert_eq!(closure(), 3);
-    assert!(locks("lazy", async || lazy(&[1, 2])).await.eq(&[1, 2]));
+    assert!(
+        locks(at_once("lazy"), async || lazy(&[1, 2]))
+            .await
+            .eq(&[1, 2])
+    );
     let call = async || captured(&[1, 2], &String::from("x"));
-    assert!(locks("named capture:x", call).await.eq(&[1, 2]));
-    let doubled = locks("lazy result", async || lazy_result(&[1, 2])).await;
+    assert!(locks(at_once("named capture:x"), call).await.eq(&[1, 2]));
+    let doubled = locks(at_once("lazy result"), async || lazy_result(&[1, 2])).await;
     assert!(doubled.unwrap().rev().eq([4, 2]));
     let doubled = locks("lazy async", async || lazy_async(&[1, 2]).await).await;
     assert!(doubled.unwrap().eq([2, 4]));

@@ -1,6 +1,6 @@
 //! Functions made by macros, and a scope without the prelude.
 
-use super::check::{assert_locks, entered, inside, locks, paused};
+use super::check::{assert_locks, at_once, entered, inside, locks, paused};
 
 macro_rules! inside_of_the_macro {
     ($name:ident) => {
@@ -99,11 +99,11 @@ fn pattern(pair!(a, b): (u8, u8)) -> Result<u8, lock_runtime::LockError> {
 #[tokio::test]
 async fn functions_made_by_macros() {
     assert_locks!("inside:1", made_inside(1).await, 1);
-    assert_locks!("outside:1", made_outside(1), 1);
+    assert_locks!(at_once("outside:1"), made_outside(1), 1);
     assert_locks!("mixed:1", mixed(1).await, 1);
-    assert_locks!("method:1", Shop(1).made(), 1);
-    assert_locks!("body", body(), 1);
-    assert_locks!("pattern:1:2", pattern((1, 2)), 3);
+    assert_locks!(at_once("method:1"), Shop(1).made(), 1);
+    assert_locks!(at_once("body"), body(), 1);
+    assert_locks!(at_once("pattern:1:2"), pattern((1, 2)), 3);
     assert_locks!("whole:1", whole(1).await, 1);
     assert_locks!("item:1", item(1).await, 1);
 }
@@ -151,6 +151,10 @@ mod without_a_prelude {
 #[tokio::test]
 async fn nothing_is_taken_from_the_surroundings() {
     assert_locks!("bare:1", without_a_prelude::asynchronous(1).await, 1);
-    assert_locks!("bare blocking:1", without_a_prelude::blocking(1), 1);
+    assert_locks!(
+        at_once("bare blocking:1"),
+        without_a_prelude::blocking(1),
+        1
+    );
     locks("bare skip", async || without_a_prelude::skipping().await).await;
 }

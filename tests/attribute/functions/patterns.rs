@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, entered, paused, pausing};
+use super::check::{AppError, assert_locks, at_once, entered, paused, pausing};
 
 type Sum = Result<u32, AppError>;
 
@@ -119,12 +119,12 @@ async fn every_pattern() {
     );
     assert_locks!("structure:7:3", structure(order.clone()).await, 15);
     assert_locks!("conditional:7", conditional(order.clone()).await, 8);
-    assert_locks!("rest:7", rest(order.clone()), 7);
+    assert_locks!(at_once("rest:7"), rest(order.clone()), 7);
     assert_locks!("nested:1:2:3", nested((1, (2, [3, 4]))).await, 6);
-    assert_locks!("slice:1", slice(&[1, 2, 3, 4]), 10);
+    assert_locks!(at_once("slice:1"), slice(&[1, 2, 3, 4]), 10);
     assert_locks!("reference:1", reference(&1, &mut 2).await, 3);
     assert_locks!("either:1", either(Err(1)).await, 1);
-    assert_locks!("bound:7:7", bound(&order), 10);
+    assert_locks!(at_once("bound:7:7"), bound(&order), 10);
     assert_locks!("mut:1", mutable(1, (2, 3)).await, 9);
     assert_locks!("raw:1:7", raw(1, &order).await, 8);
     assert_locks!("unnamed", unnamed(1, 2, (3, 4)).await, 4);

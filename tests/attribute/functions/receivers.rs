@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lock_runtime::{KeyPart, distributed_lock};
 
-use super::check::{AppError, assert_locks, entered, inside, locks, paused, pausing};
+use super::check::{AppError, assert_locks, at_once, entered, inside, locks, paused, pausing};
 
 type Answer<T = u32> = Result<T, AppError>;
 
@@ -124,24 +124,33 @@ impl Shop<String> {
 async fn every_receiver() {
     let mut shop = Shop { id: 7, sold: 0 };
     assert_locks!("&self:7", shop.shared().await, 0);
-    assert_locks!("&self blocking:7", shop.shared_blocking().copied(), 0);
+    assert_locks!(
+        at_once("&self blocking:7"),
+        shop.shared_blocking().copied(),
+        0
+    );
     assert_locks!("&mut self:7", shop.exclusive(&1).await.copied(), 1);
     let exclusive = async || shop.clone().exclusive_blocking().copied();
-    assert_eq!(locks("&mut self blocking:7", exclusive).await.unwrap(), 2);
+    assert_eq!(
+        locks(at_once("&mut self blocking:7"), exclusive)
+            .await
+            .unwrap(),
+        2
+    );
     let same = locks("self:7", async || shop.clone().value().await);
     assert_eq!(same.await.unwrap().sold, 1);
-    let other = locks("mut self:7", async || shop.clone().mutable_value());
+    let other = locks(at_once("mut self:7"), async || shop.clone().mutable_value());
     assert_eq!(other.await.unwrap().sold, 2);
     let mutable = async || shop.clone().mutable_value_async().await;
     assert_eq!(locks("mut self async:7", mutable).await.unwrap(), 2);
     assert_locks!("Arc<Self>:7", Arc::new(shop.clone()).arc().await, 1);
     let rc = Rc::new(shop.clone());
-    let same = locks("&Rc<Self>:7", async || rc.rc()).await;
+    let same = locks(at_once("&Rc<Self>:7"), async || rc.rc()).await;
     assert_eq!(same.unwrap().sold, 1);
     assert_locks!("Box<Self>:7", Box::new(shop.clone()).boxed().await, 2);
     assert_locks!("Pin<&mut Self>:7", Pin::new(&mut shop).pinned().await, 2);
     let pinned = async || Pin::new(&mut shop).pinned_blocking().copied();
-    let pinned = locks("Pin<&mut Self> blocking:7", pinned).await;
+    let pinned = locks(at_once("Pin<&mut Self> blocking:7"), pinned).await;
     assert_eq!(pinned.unwrap(), 2);
     assert_locks!("future:7", shop.future().await, 2);
 }
@@ -159,5 +168,5 @@ async fn other_impls() {
         Ok::<_, AppError>((id.len(), other))
     });
     assert_eq!(lengths.await.unwrap(), (5, 'x'));
-    assert_locks!("other:north", shop.other(), "north");
+    assert_locks!(at_once("other:north"), shop.other(), "north");
 }

@@ -8,7 +8,9 @@ use std::process::ExitCode;
 
 use lock_runtime::{LockError, distributed_lock};
 
-use super::check::{AppError, both, entered, inside, locks, paused, pausing, refused};
+use super::check::{
+    AppError, Row, at_once, busy_and_free, entered, inside, locks, paused, pausing, refused,
+};
 
 type Alias<T, E = AppError> = std::result::Result<T, E>;
 type Whole = Result<u8, LockError>;
@@ -65,13 +67,15 @@ impl Fallible for () {
     type Error = AppError;
 }
 
-/// A call whose lock is busy fails with that, and another one has its value.
-async fn carries<E>(
-    key: &str,
+/// Asserts that the call fails as busy while another holds its lock, and otherwise returns 1.
+async fn carries<'a, E>(
+    row: impl Into<Row<'a>>,
     call: impl AsyncFnMut() -> Result<u8, E>,
     is_busy: impl FnOnce(E) -> bool,
 ) {
-    let [refused, ended] = both(key, call).await;
+    let row = row.into();
+    let [refused, ended] = busy_and_free(row, call).await;
+    let key = row.key;
     assert!(refused.is_err_and(is_busy), "{key}");
     assert!(ended.is_ok_and(|value| value == 1), "{key}");
 }
@@ -81,16 +85,22 @@ async fn a_result_carries_the_failure() {
     let own = |error| matches!(error, AppError::Lock(error) if error.is_busy());
     let boxed_error = |error: Box<dyn Error>| error.is::<LockError>();
     carries("alias", async || alias().await, own).await;
-    carries("whole", async || whole(), |error| error.is_busy()).await;
+    carries(at_once("whole"), async || whole(), |error| error.is_busy()).await;
     let call = async || boxed().await;
+    // The closure coerces the box to one that is not `Send`.
     carries("boxed", call, |error| boxed_error(error)).await;
-    carries("boxed blocking", async || boxed_blocking(), boxed_error).await;
+    carries(
+        at_once("boxed blocking"),
+        async || boxed_blocking(),
+        boxed_error,
+    )
+    .await;
     let is_lock_error = |error: io::Error| error.get_ref().unwrap().is::<LockError>();
     carries("io", async || io().await, is_lock_error).await;
     carries("generic", async || generic::<AppError>().await, own).await;
     let opaque = async || Ok(opaque_result().await?.to_string().parse().unwrap());
     carries("opaque result", opaque, own).await;
-    carries("Self::Error", async || ().call(), own).await;
+    carries(at_once("Self::Error"), async || ().call(), own).await;
 }
 
 #[distributed_lock(key = "unit", or_else = |error| drop(error))]
@@ -144,20 +154,20 @@ fn tuple() -> (u8, [Option<u8>; 2]) {
 
 #[tokio::test]
 async fn or_else_handles_other_types() {
-    both("unit", async || unit().await).await;
-    both("unit blocking", async || unit_blocking()).await;
-    let options = both("option", async || option().await).await;
+    busy_and_free("unit", async || unit().await).await;
+    busy_and_free(at_once("unit blocking"), async || unit_blocking()).await;
+    let options = busy_and_free("option", async || option().await).await;
     assert_eq!(options, [Some(0), Some(1)]);
-    let [refused, ended] = both("string", async || string().await).await;
+    let [refused, ended] = busy_and_free("string", async || string().await).await;
     assert!(refused.starts_with("lock `string` is busy"), "{refused}");
     assert_eq!(ended, "held");
-    let statuses = both("status", async || status()).await;
+    let statuses = busy_and_free(at_once("status"), async || status()).await;
     assert_eq!(statuses, [ExitCode::FAILURE, ExitCode::SUCCESS]);
-    let infallible = both("infallible", async || infallible(1).await).await;
+    let infallible = busy_and_free("infallible", async || infallible(1).await).await;
     assert_eq!(infallible, [Ok(1), Ok(2)]);
-    let opaque = both("opaque", async || opaque().await.to_string()).await;
+    let opaque = busy_and_free("opaque", async || opaque().await.to_string()).await;
     assert_eq!(opaque, ["0", "1"]);
-    let tuples = both("tuple", async || tuple()).await;
+    let tuples = busy_and_free(at_once("tuple"), async || tuple()).await;
     assert_eq!(tuples, [(0, [None; 2]), (1, [Some(2), None])]);
 }
 
@@ -189,14 +199,14 @@ fn skip_only_if_busy(id: &str) -> Alias<()> {
 
 #[tokio::test]
 async fn a_busy_lock_skips_the_call() {
-    both("skip unit", async || skip_unit().await).await;
-    let options = both("skip option", async || skip_option()).await;
+    busy_and_free("skip unit", async || skip_unit().await).await;
+    let options = busy_and_free(at_once("skip option"), async || skip_option()).await;
     assert_eq!(options, [None, Some(1)]);
-    let results = both("skip result", async || skip_result().await).await;
+    let results = busy_and_free("skip result", async || skip_result().await).await;
     assert!(results.iter().all(Result::is_ok), "{results:?}");
-    let [skipped, ended] = both("skip alias", async || skip_alias().await).await;
+    let [skipped, ended] = busy_and_free("skip alias", async || skip_alias().await).await;
     assert_eq!((skipped.unwrap(), ended.unwrap()), (None, Some(1)));
-    let results = both("skip:1", async || skip_only_if_busy("1")).await;
+    let results = busy_and_free(at_once("skip:1"), async || skip_only_if_busy("1")).await;
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     let error = skip_only_if_busy("").unwrap_err();
     assert!(
@@ -221,7 +231,7 @@ fn never_blocking() -> ! {
 async fn functions_that_never_return_panic() {
     let end = tokio::spawn(async { locks("never", async || never().await).await }).await;
     let call = async || never_blocking();
-    let blocking = tokio::spawn(async move { locks("never blocking", call).await }).await;
+    let blocking = tokio::spawn(async move { locks(at_once("never blocking"), call).await }).await;
     for end in [end, blocking] {
         let panic = end.unwrap_err().into_panic();
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"at its end"));
@@ -264,7 +274,7 @@ async fn closure_in_a_result<'a, T: PartialEq>(
 #[tokio::test]
 async fn a_returned_closure_knows_its_arguments() {
     let order = Order { id: 7 };
-    let id = locks("closure", async || closure()).await;
+    let id = locks(at_once("closure"), async || closure()).await;
     assert_eq!(id(&order), 7);
     let id = locks("async closure", async || async_closure(1).await).await;
     assert_eq!(id(&order), 8);

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, inside, locks, paused, pausing};
+use super::check::{AppError, assert_locks, at_once, inside, locks, paused, pausing};
 
 type Sum = Result<u32, AppError>;
 
@@ -84,7 +84,7 @@ async fn each_key_is_held() {
             let [from, mut to] = accounts();
             templates_blocking(&from, &mut to)
         };
-        assert_eq!(locks(key, call).await.unwrap(), 3);
+        assert_eq!(locks(at_once(key), call).await.unwrap(), 3);
     }
     for key in ["several future:1", "several future:2"] {
         assert_locks!(key, future((2, 1)).await, 3);

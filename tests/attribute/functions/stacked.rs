@@ -2,7 +2,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, assert_locks, entered, paused};
+use super::check::{AppError, assert_locks, at_once, entered, paused};
 
 type Answer = Result<u8, AppError>;
 
@@ -62,8 +62,8 @@ impl Service for () {
 async fn instrument() {
     assert_locks!("above instrument:1", above(1).await, 1);
     assert_locks!("below instrument:1", below(1).await, 1);
-    assert_locks!("above instrument blocking:1", above_blocking(1), 1);
-    assert_locks!("below instrument blocking:1", below_blocking(1), 1);
+    assert_locks!(at_once("above instrument blocking:1"), above_blocking(1), 1);
+    assert_locks!(at_once("below instrument blocking:1"), below_blocking(1), 1);
     assert_locks!("between:1", between(1).await, 1);
     assert_locks!("above instrument in a trait:1", ().call(1).await, 1);
     assert_locks!("below instrument in a trait:1", ().called(1).await, 1);

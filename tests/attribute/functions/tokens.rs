@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use lock_runtime::{FencingToken, distributed_lock};
 
-use super::check::{AppError, assert_locks, entered, inside, locks, pausing};
+use super::check::{AppError, assert_locks, at_once, entered, inside, locks, pausing};
 
 type Answer<T = ()> = Result<T, AppError>;
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -125,7 +125,7 @@ fn unused() -> Answer {
 #[tokio::test]
 async fn tokens() {
     assert_locks!("token:1", asynchronous(1).await, 1);
-    assert_locks!("token blocking:1", blocking(1), 1);
+    assert_locks!(at_once("token blocking:1"), blocking(1), 1);
     assert_locks!("token and guard", beside_the_guard().await, ());
     assert_locks!("token of a boxed future:x", boxed("x").await, "x");
     let token = locks("token with an alternative", async || {
@@ -135,7 +135,7 @@ async fn tokens() {
     assert_locks!("token:1 of two", of_several().await, ());
     assert_locks!("token in a trait:7:x", Shop(7).write("x").await, "x");
     assert_locks!("token of a macro", made_with_a_name().await, ());
-    assert_locks!("token in a text", in_a_text(), 20);
-    assert_locks!("token of a block", in_a_block_of_its_own(), ());
-    assert_locks!("unused token", unused(), ());
+    assert_locks!(at_once("token in a text"), in_a_text(), 20);
+    assert_locks!(at_once("token of a block"), in_a_block_of_its_own(), ());
+    assert_locks!(at_once("unused token"), unused(), ());
 }

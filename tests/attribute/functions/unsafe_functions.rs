@@ -5,7 +5,7 @@
 
 use lock_runtime::distributed_lock;
 
-use super::check::{AppError, inside, locks, pausing};
+use super::check::{AppError, at_once, inside, locks, pausing};
 
 #[distributed_lock(key = "unsafe:<id>")]
 async unsafe fn asynchronous(id: u8, at: *const u8) -> Result<u8, AppError> {
@@ -66,15 +66,18 @@ async fn unsafe_functions() {
     let read = locks("unsafe:1", async || unsafe { asynchronous(1, &byte) }.await);
     assert_eq!(read.await.unwrap(), 8);
     // SAFETY: the pointer is a reference.
-    let read = locks("unsafe blocking", async || unsafe { blocking(&byte) }).await;
+    let read = locks(at_once("unsafe blocking"), async || unsafe {
+        blocking(&byte)
+    })
+    .await;
     assert_eq!(read.unwrap(), 7);
     // SAFETY: the pointer is a reference.
-    let read = locks("unsafe extern", async || unsafe { foreign(&byte) }).await;
+    let read = locks(at_once("unsafe extern"), async || unsafe { foreign(&byte) }).await;
     assert_eq!(read, 7);
     let pointer: extern "C-unwind" fn(u8) -> u8 = lock_functions_exported;
-    let n = locks("no_mangle", async || pointer(7)).await;
+    let n = locks(at_once("no_mangle"), async || pointer(7)).await;
     assert_eq!(n, 7);
     // SAFETY: the pointer is a reference.
-    let read = locks("unsafe method", async || unsafe { ().read(&byte) }).await;
+    let read = locks(at_once("unsafe method"), async || unsafe { ().read(&byte) }).await;
     assert_eq!(read.unwrap(), 7);
 }
