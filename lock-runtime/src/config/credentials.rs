@@ -183,6 +183,8 @@ mod tests {
             format!("{callback:?} {callback}"),
             "Callback(..) the callback for credentials"
         );
+        let file = CredentialsSource::File("/run/redis".into());
+        assert_eq!(format!("{file:?}"), "File(\"/run/redis\")");
         let shown = format!("{:?}", Credentials::password("s3cret"));
         assert_eq!(shown, "Credentials { user: None, .. }");
     }

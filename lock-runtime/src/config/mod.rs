@@ -274,7 +274,7 @@ mod tests {
         refuse(|o| o.ttl = MAX_TTL + Duration::from_nanos(1), "24 h");
         refuse(|o| o.prefix = "{a}".to_owned(), "slot");
         refuse(|o| o.prefix = "x".repeat(129), "128 bytes");
-        refuse(|o| o.command_timeout = Duration::from_millis(1), "10 ms");
+        refuse(|o| o.command_timeout = Duration::from_millis(9), "10 ms");
         for timeout in [Duration::ZERO, DEFAULT_COMMAND_TIMEOUT] {
             let mut options = Options {
                 replica_timeout: Some(timeout),

@@ -25,3 +25,11 @@ async fn user_and_password_may_hold_any_character() {
     let refused = LockClient::connect(&url("svc%40shop:wrong")).await;
     failed(refused, LockErrorKind::Rejected);
 }
+
+#[tokio::test]
+async fn user_without_a_password_logs_in() {
+    let server = RedisServer::start();
+    server.user("open", "", &["nopass", "~*", "&*", "+@all"]);
+    let client = LockClient::connect(&server.url().replace("://", "://open@")).await;
+    assert_eq!(user_of(&client.unwrap(), &server).await, "open");
+}

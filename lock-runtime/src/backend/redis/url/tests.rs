@@ -326,6 +326,7 @@ fn refusal_names_the_mistake() {
         ),
         ("rediss://host#insecure", "always verified"),
         ("tcp://host", "must begin with redis://"),
+        ("", "must begin with redis://"),
         ("redis://one,two", "a redis:// URL names one server"),
         ("VALKEYS://one,two", "a valkeys:// URL names one server"),
         ("rediss://app:x@one:1,two:2", "redlock:// name several"),
