@@ -20,8 +20,8 @@ const JAVA: &str = "3f2504e0-4f89-11d3-9a0c-0305e82c3301:47";
 pub(crate) fn start() -> (RedisServer, Connection) {
     let (server, mut connection) = server_and_connection();
     let rule = ["ACL", "SETUSER", "default", "reset", "on", "nopass"];
-    let keys = ["~order:*", "~{order}:*"];
-    let _: () = ask(&mut connection, &[&rule, REDISSON_RIGHTS, &keys].concat());
+    let words = [&rule, REDISSON_RIGHTS, &["~order:*"]].concat();
+    let _: () = ask(&mut connection, &words);
     (server, connection)
 }
 
