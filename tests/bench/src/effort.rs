@@ -21,13 +21,29 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// Waiting peers have fewer and longer rounds than this project's client, since they sleep.
+    /// Waiting peers have fewer and longer rounds than this project's client, and fewer hand-offs, since they sleep.
     pub(crate) fn of_peers(self) -> Effort {
         Effort {
             rounds: self.rounds.div_ceil(2),
-            slice: self.slice * 5 / 2,
+            slice: self.long_slice(),
+            handoffs: self.handoffs / 10,
             ..self
         }
+    }
+
+    /// The time of a round in which a lock rarely passes on: its waiters sleep, or its servers are far away.
+    pub(crate) fn long_slice(self) -> Duration {
+        self.slice * 5 / 2
+    }
+
+    /// Cycles of a round over a network.
+    pub(crate) fn far_cycles(self) -> usize {
+        self.cycles / 20
+    }
+
+    /// The most waiters of one process.
+    pub(crate) fn crowd(self) -> u32 {
+        u32::try_from(self.held / 10).expect("they are few")
     }
 
     /// Takes minutes.
@@ -42,7 +58,8 @@ impl Effort {
         watch: Duration::from_secs(11),
     };
 
-    /// Takes seconds: shows that all parts work, without reliable figures.
+    /// Takes seconds: shows that all parts work, without reliable figures. Derived efforts get very small: instructions
+    /// are counted over 6 and 20 cycles, and the throughput of one waiter is compared with that of 1 and of 100.
     pub(crate) const QUICK: Effort = Effort {
         rounds: 2,
         cycles: 200,

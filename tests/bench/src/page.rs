@@ -16,3 +16,14 @@ pub(crate) fn with_figures(text: &str, figures: &str) -> Option<String> {
     let (_, after) = rest.split_once(MARK)?;
     Some(format!("{before}{MARK}{figures}{MARK}{after}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_with_one_mark_stays_unchanged() {
+        let text = format!("# Figures\n{MARK}old\n");
+        assert_eq!(with_figures(&text, "new\n"), None);
+    }
+}

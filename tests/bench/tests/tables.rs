@@ -22,8 +22,8 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
     .collect()
 }
 
-/// Runs the program itself with the least effort. It fails if a part does not work, or a count does not hold that does not
-/// depend on the machine.
+/// Runs the program itself with the least effort. It fails if a part does not work, or if a count is wrong that is the
+/// same on every machine.
 #[test]
 fn the_page_has_the_figures_that_are_measured() {
     let folder = tempfile::tempdir().unwrap();

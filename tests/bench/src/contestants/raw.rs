@@ -50,6 +50,14 @@ pub(crate) async fn connection(url: &str, config: AsyncConnectionConfig) -> Mult
     connection.await.expect("the server accepts connections")
 }
 
+/// One round trip without work.
+pub(crate) async fn ping(connection: &mut MultiplexedConnection) {
+    let ping = redis::cmd("PING");
+    ping.exec_async(connection)
+        .await
+        .expect("the server answers");
+}
+
 /// A connection on the runtime of its caller.
 #[derive(Clone)]
 pub(crate) struct Raw {

@@ -42,7 +42,7 @@ fn points(findings: &mut Findings, effort: Effort) {
                 // Peers have one, longer round.
                 let time = match (kind.is_ours(), round) {
                     (true, _) => slice,
-                    (false, 0) => effort.of_peers().slice,
+                    (false, 0) => effort.long_slice(),
                     (false, _) => continue,
                 };
                 let key = format!("{kind:?}:{waiters}:{round}");
@@ -66,7 +66,7 @@ fn points(findings: &mut Findings, effort: Effort) {
 fn growth(findings: &mut Findings, effort: Effort) {
     let (server, runtime) = (RedisServer::start(), Flavour::MultiThread.runtime());
     let contestant = runtime.block_on(Kind::InOrder.connect(&server.url()));
-    let crowd = u32::try_from(effort.held / 10).expect("they are few");
+    let crowd = effort.crowd();
     let counts = [1, crowd / 100, crowd];
     let rates = counts.map(|waiters| {
         let rounds = (0..effort.rounds).map(|round| {

@@ -70,7 +70,7 @@ fn far(findings: &mut Findings, server: &RedisServer, effort: Effort) {
         Flavour::CurrentThread.run(async move {
             let ours = Ours::with(&url, |builder| builder.await_release(awaits)).await;
             let (ours, raw) = (Cycle::new(ours), Cycle::new(Raw::connect(&url).await));
-            pair(effort, effort.cycles / 20, ours, raw).await
+            pair(effort, effort.far_cycles(), ours, raw).await
         })
     };
     let (awaited, not) = (pair_of(true), pair_of(false));

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use harness::RedisServer;
 use redis::aio::MultiplexedConnection;
 
+use crate::contestants::raw::ping;
 use crate::contestants::{Contestant, Kind};
 use crate::effort::Effort;
 use crate::findings::{Findings, Value};
@@ -29,7 +30,8 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
         [Value::at_most(5.0, ratio).of(Short(ours.median()))],
         Short(pings.median()),
     );
-    let [rslock, tuned] = Kind::PEERS.map(|peer| handoffs(peer, effort.handoffs / 10).0);
+    let peers = effort.of_peers();
+    let [rslock, tuned] = Kind::PEERS.map(|peer| handoffs(peer, peers.handoffs).0);
     let both = [&rslock, &tuned].map(|times| Short(times.median()));
     row.peers(format_args!("{} / {}", both[0], both[1]));
 }
@@ -92,9 +94,4 @@ async fn queued(raw: &mut MultiplexedConnection) {
 fn pause(round: usize) -> Duration {
     let spread = u64::try_from(round * 37 % 41).expect("it is small");
     Duration::from_millis(20 + spread)
-}
-
-pub(super) async fn ping(raw: &mut MultiplexedConnection) {
-    let ping = redis::cmd("PING");
-    ping.exec_async(raw).await.expect("the server answers");
 }

@@ -45,7 +45,7 @@ pub(super) fn measure(findings: &mut Findings, effort: Effort) {
 fn cycle(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {
     let near = quorum.nodes.iter().map(|node| host_of(&node.url()));
     let near = beside_raw(near.collect(), effort, effort.cycles / 3);
-    let far = beside_raw(far(quorum, WAY), effort, effort.cycles / 20);
+    let far = beside_raw(far(quorum, WAY), effort, effort.far_cycles());
     findings.figure(
         "quorum: uncontended cycle, p50 to raw commands side by side; near / 0.5 ms a round trip away",
         [near.value(1.35), far.value(1.35)],
@@ -113,7 +113,7 @@ fn beside_one(quorum: &RedisQuorum, way: Duration, effort: Effort) -> Contest {
     let url = Distance::start(one.port(), way).url();
     let mut field = far_field(Kind::InOrder, quorum, way);
     let mut field_of_one = Field::new(Kind::InOrder, &url, PROCESSES);
-    let window = || Window::soon(effort.of_peers().slice);
+    let window = || Window::soon(effort.long_slice());
     Contest::hold(
         effort.rounds,
         Kind::InOrder,
@@ -132,7 +132,7 @@ fn node_stops(findings: &mut Findings, quorum: &RedisQuorum, effort: Effort) {
             .runtime()
             .block_on(sleep_until(until))
     };
-    let slice = effort.of_peers().slice;
+    let slice = effort.long_slice();
     for round in 0..effort.rounds {
         let node = &quorum.nodes[round % quorum.nodes.len()];
         let window = Window::soon(2 * slice);

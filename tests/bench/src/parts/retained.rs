@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use harness::RedisServer;
 
-use super::handoff::ping;
+use crate::contestants::raw::ping;
 use crate::contestants::{Contestant, Ours, TTL};
 use crate::effort::Effort;
 use crate::findings::{Findings, NONE, Value};
