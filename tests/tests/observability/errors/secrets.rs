@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::future::pending;
 use std::time::Duration;
 
-use harness::{Monitor, Proxy, RedisServer, eventually, shows_secret, urls_with_secrets};
+use harness::{Monitor, Proxy, RedisServer, eventually, patient, shows_secret, urls_with_secrets};
 use lock_runtime::{Credentials, LockClient, LockError, LockErrorKind};
 
 use super::{KEY, LOCK, LONG, assert_reads, ms};
@@ -92,11 +92,11 @@ async fn passwords_and_owners_are_never_shown() {
     let builder = LockClient::builder().url(url(ENCODED));
     evidence.show(&builder);
     let client = builder.build().unwrap();
-    let other = LockClient::connect(&url(ENCODED)).await.unwrap();
+    let other = patient(url(ENCODED)).connect().await.unwrap();
     evidence.show(&client);
 
     // The lock is held, renewed and waited for.
-    let acquire = client.lock(KEY).ttl(ms(3_000));
+    let acquire = client.lock(KEY).ttl(LONG);
     evidence.show(&acquire);
     let guard = acquire.acquire().await.unwrap();
     evidence.show(&guard);
@@ -170,7 +170,7 @@ async fn passwords_and_owners_are_never_shown() {
         evidence.fails(&builder.build().unwrap_err());
     }
     let issued = async || Ok::<_, std::io::Error>(Credentials::new("app", PASSWORD));
-    let builder = LockClient::builder().url(server.url()).credentials(issued);
+    let builder = patient(server.url()).credentials(issued);
     evidence.show(&builder);
     let changed = builder.connect().await.unwrap();
     evidence.show(&changed);

@@ -6,11 +6,6 @@ use super::meter::sum;
 use super::{LONG, LockClient, client, eventually, ms};
 use crate::journal::{Line, told_of};
 
-/// A client that does not reconnect merely because the machine is busy.
-fn at_ease(url: String) -> LockClient {
-    harness::patient(url).build().unwrap()
-}
-
 fn told(event: &str, server: &str) -> Vec<Line> {
     told_of(event, "server", server)
 }
@@ -72,7 +67,7 @@ async fn restarts_under_an_idle_client(locks: &LockClient, server: &mut RedisSer
 async fn restart_of_the_server_of_an_idle_client_is_reported() {
     crate::record();
     let mut server = RedisServer::start();
-    let locks = at_ease(server.url());
+    let locks = client(server.url());
     restarts_under_an_idle_client(&locks, &mut server).await;
 
     let name = server.address();
@@ -93,7 +88,7 @@ const FEW: usize = 14;
 async fn server_that_is_down_is_tried_ever_less_often_and_each_attempt_is_counted() {
     crate::record();
     let mut server = RedisServer::start();
-    let (locks, name) = (at_ease(server.url()), server.address());
+    let (locks, name) = (client(server.url()), server.address());
     cycle(&locks).await;
     server.kill9();
     lost(&name).await;
@@ -156,7 +151,7 @@ async fn node_of_a_quorum_that_is_down_is_tried_less_and_less_often() {
 async fn primary_after_a_failover_is_named() {
     crate::record();
     let sentinels = RedisSentinels::start();
-    let locks = at_ease(sentinels.url());
+    let locks = client(sentinels.url());
     cycle(&locks).await;
     let before = sentinels.servers[sentinels.named_by(0)].address();
     connected(&before, 1).await;
@@ -173,7 +168,7 @@ async fn primary_after_a_failover_is_named() {
 async fn restart_of_a_cluster_node_of_an_idle_client_is_reported() {
     crate::record();
     let mut cluster = RedisCluster::start();
-    let locks = at_ease(cluster.url());
+    let locks = client(cluster.url());
     let owner = cluster.owner(LOCK);
     cycle(&locks).await;
     let name = cluster.nodes[owner].address();
@@ -202,6 +197,6 @@ async fn restart_of_a_cluster_node_of_an_idle_client_is_reported() {
 async fn restart_of_a_quorum_node_of_an_idle_client_is_reported() {
     crate::record();
     let mut quorum = RedisQuorum::start();
-    let locks = at_ease(quorum.url());
+    let locks = client(quorum.url());
     restarts_under_an_idle_client(&locks, &mut quorum.nodes[1]).await;
 }

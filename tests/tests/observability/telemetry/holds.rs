@@ -1,15 +1,15 @@
 //! How holds end: the outcome of the span, the event, and the metrics. Failures are reported inside the span, also by
 //! the background thread.
 
-use harness::{server_and_client, server_and_proxy, token_of};
+use harness::{server_and_proxy, token_of};
 use lock_runtime::{FencingToken, LockGuard, distributed_lock, in_current_hold};
 use tokio::task::JoinHandle;
 
 use super::meter::sum;
-use super::{LONG, LockClient, LockError, client, delete, eventually, ms};
+use super::{LONG, LockClient, LockError, client, delete, eventually, ms, server_and_client};
 use crate::journal::{Line, only, told};
 
-#[distributed_lock(key = "fails:<id>", ttl = "3s", wait = LONG, client = locks, token = _token)]
+#[distributed_lock(key = "fails:<id>", ttl = "6s", wait = LONG, client = locks, token = _token)]
 async fn fails(locks: &LockClient, id: u8, body: impl AsyncFnOnce()) -> Result<(), LockError> {
     body().await;
     Ok(())

@@ -3,11 +3,10 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use harness::server_and_client;
 use lock_runtime::distributed_lock;
 
 use super::meter::{all, record, recorded, sum};
-use super::{LONG, LockClient, LockError, eventually, ms};
+use super::{LONG, LockClient, LockError, eventually, ms, server_and_client};
 
 #[distributed_lock(key = "counted:<id>", wait = ms(wait), client = locks)]
 async fn counted(locks: &LockClient, id: &str, wait: u64) -> Result<(), LockError> {

@@ -16,8 +16,20 @@ mod revocation;
 mod spans;
 mod tokens;
 
-use harness::{LONG, RedisServer, ask, client, eventually, ms};
+use harness::{LONG, RedisServer, ask, eventually, ms};
 use lock_runtime::{LockClient, LockError};
+
+/// A client that waits for answers as long as a busy machine takes.
+fn client(url: impl Into<String>) -> LockClient {
+    let builder = harness::patient(url);
+    builder.build().expect("the settings are valid")
+}
+
+fn server_and_client() -> (RedisServer, LockClient) {
+    let server = RedisServer::start();
+    let client = client(server.url());
+    (server, client)
+}
 
 /// Deletes the lock of a key that is held.
 fn delete(server: &RedisServer, key: &str) {

@@ -4,13 +4,12 @@
 
 use std::sync::LazyLock;
 
-use harness::server_and_client;
 use lock_runtime::distributed_lock;
 use opentelemetry::trace::{Status, TracerProvider};
 use opentelemetry::{Array, Value};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracer, SdkTracerProvider, SpanData};
 
-use super::{LockClient, LockError, delete, ms};
+use super::{LockClient, LockError, delete, ms, server_and_client};
 
 /// Every span of this process. It lives as long as the process, since dropping it would stop the export.
 static EXPORT: LazyLock<(InMemorySpanExporter, SdkTracerProvider)> = LazyLock::new(|| {

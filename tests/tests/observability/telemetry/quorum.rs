@@ -9,7 +9,7 @@ use crate::journal::only;
 
 const RENEWALS: u32 = 10;
 
-#[distributed_lock(key = "voted:<id>", ttl = "2s", wait = "0s", client = locks, guard = held)]
+#[distributed_lock(key = "voted:<id>", ttl = "4s", wait = "0s", client = locks, guard = held)]
 async fn voted(
     locks: &LockClient,
     id: u8,

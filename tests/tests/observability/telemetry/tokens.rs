@@ -1,11 +1,11 @@
 //! The field `token` is in the span and the events of a hold that has a token, and in no other.
 
-use harness::{server_and_client, token_of};
+use harness::token_of;
 use lock_runtime::distributed_lock;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use super::{LONG, LockClient, LockError, delete, ms};
+use super::{LONG, LockClient, LockError, delete, ms, server_and_client};
 use crate::journal::{only, told};
 
 #[distributed_lock(key = "never", wait = LONG, client = locks)]
