@@ -86,11 +86,17 @@ async fn a_release_after_the_deadline_is_a_loss() {
 
 #[tokio::test]
 async fn a_shutdown_waits_for_sent_releases() {
-    let (server, proxy) = server_and_proxy();
-    let client = hasty(proxy.url()).await;
-    let guard = hold(&client).await;
-    proxy.requests(Mode::Delay(ms(200)));
-    guard.release().await.unwrap();
-    soon(client.shutdown()).await;
-    assert!(!exists(&mut server.connection(), LOCK));
+    for is_dropped in [false, true] {
+        let (server, proxy) = server_and_proxy();
+        let client = hasty(proxy.url()).await;
+        let guard = hold(&client).await;
+        proxy.requests(Mode::Delay(ms(200)));
+        if is_dropped {
+            drop(guard);
+        } else {
+            guard.release().await.unwrap();
+        }
+        soon(client.shutdown()).await;
+        assert!(!exists(&mut server.connection(), LOCK));
+    }
 }

@@ -1,72 +1,24 @@
-//! Leases that expire, or pass to another caller, before their caller is polled.
+//! Grants that their caller fetches late, but in time.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use harness::{
-    KEY, LONG, Mode, Proxy, RedisServer, bring_scripts, eventually, hold, ms, owner_on, soon,
-};
-use lock_runtime::{LockClient, LockGuard};
-
-/// A server, a proxy, and a patient client. The server knows the client's scripts.
-async fn behind_a_proxy() -> (RedisServer, Proxy, LockClient) {
-    let server = RedisServer::start();
-    let proxy = Proxy::start(server.port());
-    let builder = LockClient::builder().url(proxy.url());
-    let client = builder.command_timeout(LONG).build().unwrap();
-    bring_scripts(&client).await;
-    (server, proxy, client)
-}
+use harness::{KEY, LOCK, LONG, RedisServer, ask, behind_a_proxy, client, eventually, hold, ms};
 
 /// Polls once.
 async fn is_ready<F: Future>(mut future: Pin<&mut F>) -> bool {
     poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_ready())).await
 }
 
-/// Begins a release that names the head of the local queue as successor. Waits until the server has
-/// handed the lock over; the proxy holds the answer back, so the client does not know.
-async fn hand_over_unheard(
-    server: &RedisServer,
-    proxy: &Proxy,
-    guard: LockGuard,
-) -> tokio::task::JoinHandle<()> {
-    let before = owner_on(server);
-    proxy.replies(Mode::Hold);
-    let release = tokio::spawn(async move { guard.release().await.expect("it was held") });
-    eventually("hand-over", LONG, async || owner_on(server) != before).await;
-    release
-}
-
-/// The hand-off is answered after the lease has expired: the caller requests the lock again.
-#[tokio::test]
-async fn a_lease_that_expires_before_its_hand_off_is_known_is_acquired_again() {
-    // Long enough for the caller to receive its grant on a busy machine.
-    const TTL: Duration = ms(4_000);
-    let (server, proxy, client) = behind_a_proxy().await;
-    let guard = hold(&client).await;
-    let next = tokio::spawn(client.lock(KEY).ttl(TTL).wait(LONG).acquire());
-    tokio::task::yield_now().await;
-    let release = hand_over_unheard(&server, &proxy, guard).await;
-    eventually("end of that lease", LONG, async || {
-        owner_on(&server).is_none()
-    })
-    .await;
-    proxy.heal();
-    let guard = soon(next).await.unwrap().expect("it has time to ask again");
-    assert!(guard.is_valid());
-    guard.release().await.unwrap();
-    release.await.unwrap();
-}
-
-/// If the caller is polled late, but in time, its lease is renewed from then on.
+/// The lease is renewed from then on.
 #[tokio::test]
 async fn a_grant_that_is_fetched_late_is_renewed() {
     let server = RedisServer::start();
-    let ours = harness::client(server.url());
+    let ours = client(server.url());
     let ttl = ms(4_000);
-    let guard = hold(&harness::client(server.url())).await;
+    let guard = hold(&client(server.url())).await;
     let mut late = pin!(ours.lock(KEY).ttl(ttl).wait(LONG).acquire());
     assert!(!is_ready(late.as_mut()).await, "it is held");
     guard.release().await.unwrap();
@@ -75,5 +27,35 @@ async fn a_grant_that_is_fetched_late_is_renewed() {
     let guard = late.await.expect("there is time left");
     let lost = tokio::time::timeout(ttl * 5 / 4, guard.lost()).await;
     assert!(lost.is_err(), "it is renewed");
+    guard.release().await.unwrap();
+}
+
+fn rest(server: &RedisServer) -> Duration {
+    let rest: i64 = ask(&mut server.connection(), &["PTTL", LOCK]);
+    Duration::from_millis(rest.max(0) as u64)
+}
+
+/// Another server has taken over, where the lease is shorter.
+#[tokio::test]
+async fn a_grant_that_is_fetched_after_the_connection_broke_is_confirmed() {
+    /// So long that no renewal is due.
+    const TTL: Duration = Duration::from_secs(3_600);
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut connection = server.connection();
+    ask::<()>(&mut connection, &["SET", LOCK, "another program's"]);
+    let mut late = pin!(client.lock(KEY).ttl(TTL).wait(LONG).acquire());
+    assert!(!is_ready(late.as_mut()).await, "it is held");
+    ask::<i64>(&mut connection, &["DEL", LOCK]);
+    eventually("grant", LONG, async || rest(&server) > TTL / 2).await;
+    let next = RedisServer::start();
+    let record: String = ask(&mut connection, &["GET", LOCK]);
+    let taken_over = ["SET", LOCK, &record, "PX", "60000"];
+    ask::<()>(&mut next.connection(), &taken_over);
+    proxy.redirect(next.port());
+    proxy.kill_connections();
+    // Long enough to notice the broken connection, while nothing makes the client reconnect.
+    tokio::time::sleep(ms(100)).await;
+    let guard = late.await.expect("it was granted");
+    eventually("renewal", LONG, async || rest(&next) > TTL / 2).await;
     guard.release().await.unwrap();
 }

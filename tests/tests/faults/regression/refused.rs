@@ -1,9 +1,6 @@
 //! Commands that a server refused while its password or its certificate was changed.
 
-use harness::{
-    KEY, LOCK, LONG, ask, behind_a_proxy, client, cycle, eventually, exists, is_free, ms,
-    server_and_connection,
-};
+use harness::{KEY, LOCK, LONG, ask, behind_a_proxy, cycle, eventually, exists, is_free, ms};
 use lock_runtime::LockErrorKind;
 
 /// The refused release counted as answered, and the lock stayed for its whole ttl.
@@ -40,22 +37,6 @@ async fn caller_that_was_granted_and_refused_leaves_nothing() {
         server.config_set("requirepass", "");
         is_free(&mut connection, LONG).await;
     }
-}
-
-/// The `end` was repeated for twice the ttl, although there was nothing to end.
-#[tokio::test]
-async fn a_caller_that_was_refused_and_holds_nothing_is_ended_once() {
-    let (server, mut connection) = server_and_connection();
-    let client = client(server.url());
-    cycle(&client).await;
-    ask::<i64>(&mut connection, &["LPUSH", LOCK, "foreign"]);
-    let mut monitor = server.monitor();
-    let error = client.lock(KEY).wait(LONG).acquire().await;
-    assert_eq!(error.unwrap_err().kind(), LockErrorKind::Rejected);
-    assert!(!monitor.take().is_empty());
-    // Three times the pause between two ends.
-    tokio::time::sleep(ms(1_500)).await;
-    assert_eq!(monitor.take().len(), 0);
 }
 
 /// A release that was never sent, because there was no connection, counted as one that may have freed the lock. When it

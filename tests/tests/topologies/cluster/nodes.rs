@@ -1,8 +1,6 @@
 //! Commands, queues and messages on several nodes.
 
-use harness::{
-    KEY, LOCK, LONG, RedisCluster, eventually, failed, hold, is_awaited, ms, patient, served,
-};
+use harness::{LOCK, LONG, RedisCluster, eventually, failed, hold, ms, patient};
 use lock_runtime::{LockClient, LockErrorKind};
 
 use super::{has, keys_of_each};
@@ -83,42 +81,6 @@ async fn client_connects_to_the_nodes_that_it_needs() {
         .await;
         assert!(found <= 1, "{found} connections to node {node}");
     }
-}
-
-/// A client is subscribed on each node and gets a copy of a message from each. A late copy finds that its owner has
-/// ended; it used to cause another `end` per node.
-#[tokio::test]
-async fn copies_of_a_message_cause_no_command() {
-    let cluster = RedisCluster::start();
-    let (holder, waiter) = (
-        patient(cluster.url()).build().unwrap(),
-        patient(cluster.url()).build().unwrap(),
-    );
-    // Connections to all nodes.
-    for [key, _] in keys_of_each(&cluster) {
-        for client in [&holder, &waiter] {
-            let guard = client.lock(key.as_str()).acquire().await.unwrap();
-            guard.release().await.unwrap();
-        }
-    }
-    let owner = cluster.first_owner(LOCK);
-    let mut admin = cluster.nodes[owner].connection();
-    let mut monitors: Vec<_> = cluster.nodes.iter().map(|node| node.monitor()).collect();
-    let mut turns = Vec::new();
-    for _ in 0..11 {
-        let guard = hold(&holder).await;
-        let waiting = tokio::spawn(waiter.lock(KEY).wait(LONG).acquire());
-        is_awaited(&mut admin).await;
-        guard.release().await.unwrap();
-        let served = served(waiting).await;
-        served.release().await.unwrap();
-        let commands = monitors.iter_mut().flat_map(|monitor| monitor.take());
-        turns.push(commands.filter(|it| it.name.starts_with("EVAL")).count());
-    }
-    // An acquire that queues, an `end` by the holder after a message about the waiter, the confirmation, and the
-    // release. On a slow machine a poll may come between, so a few turns may cost more.
-    turns.sort_unstable();
-    assert_eq!(turns[6], 4, "{turns:?}");
 }
 
 #[tokio::test]

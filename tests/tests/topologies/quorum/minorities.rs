@@ -23,23 +23,6 @@ async fn locks_work(holder: &LockClient, other: &LockClient) {
     guard.release().await.expect("a majority confirms it");
 }
 
-/// A call ends when a majority has answered, whatever happens to the rest.
-#[tokio::test]
-async fn no_call_waits_for_a_node_that_is_silent() {
-    let quorum = RedisQuorum::start();
-    let patient = || {
-        let builder = LockClient::builder().url(quorum.url()).local_turns(1);
-        builder.command_timeout(LONG).build().unwrap()
-    };
-    let (holder, other) = (patient(), patient());
-    cycle(&holder).await;
-    cycle(&other).await;
-    quorum.nodes[1].pause();
-    let calls = tokio::time::timeout(LONG / 2, locks_work(&holder, &other));
-    calls.await.expect("no command waits for its timeout");
-    quorum.nodes[1].resume();
-}
-
 /// The largest quorum, without as many nodes as it can spare.
 #[tokio::test]
 async fn four_of_nine_nodes_stop_nothing_and_five_do() {
