@@ -235,20 +235,9 @@ impl RedisCluster {
     pub fn move_named(&self, key: &str, from: usize, to: usize) {
         let port = self.nodes[to].port().to_string();
         let (user, password) = crate::acl::HARNESS;
-        let _: String = self.ask(
-            from,
-            &[
-                "MIGRATE",
-                "127.0.0.1",
-                &port,
-                key,
-                "0",
-                "5000",
-                "AUTH2",
-                user,
-                password,
-            ],
-        );
+        let target = ["MIGRATE", "127.0.0.1", &port, key, "0", "5000"];
+        let command = [&target[..], &["AUTH2", user, password]].concat();
+        let _: String = self.ask(from, &command);
     }
 
     /// Gives an open slot to its new primary.
@@ -296,11 +285,8 @@ impl RedisCluster {
 
     /// Waits until the replica of a primary has all its writes.
     pub fn wait_for_replication(&self, primary: usize) {
-        let written = written(&mut self.nodes[primary].connection());
-        let mut replica = self.nodes[self.replica_of(primary)].connection();
-        wait_until("replication", PATIENCE, || {
-            self::written(&mut replica) >= written
-        });
+        let replica = &self.nodes[self.replica_of(primary)];
+        self.nodes[primary].wait_for_replica(replica);
     }
 
     /// Cuts a replica off from its primary's writes. The replica is stopped:
@@ -347,25 +333,12 @@ fn node(timeout: Duration) -> Builder {
         .config("cluster-enabled", "yes")
         .config("cluster-config-file", "nodes.conf")
         .config("cluster-node-timeout", &timeout.as_millis().to_string())
-        // Promotes a replica however long ago it last heard from its primary, and replicates
-        // without a pause of five seconds.
+        // Promotes a replica however long ago it last heard from its primary.
         .config("cluster-replica-validity-factor", "0")
-        .config("repl-diskless-sync-delay", "0")
         // A node that gives away its last slot stays a primary.
         .config("cluster-allow-replica-migration", "no")
-        .config("masteruser", crate::acl::HARNESS.0)
-        .config("masterauth", crate::acl::HARNESS.1)
         .rights(crate::CLUSTER_RIGHTS)
         .rights(crate::REPLICA_RIGHTS)
-}
-
-/// The replication offset of a server, in bytes.
-fn written(connection: &mut redis::Connection) -> u64 {
-    let info: String = ask(connection, &["INFO", "replication"]);
-    let offset = |line: &str| line.strip_prefix("master_repl_offset:")?.parse().ok();
-    info.lines()
-        .find_map(offset)
-        .expect("each server has an offset")
 }
 
 /// The part of a line of CLUSTER NODES on which all nodes must agree.

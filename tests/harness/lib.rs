@@ -63,9 +63,7 @@ pub use scene::{
 };
 pub use scripted::{Says, ScriptedServer, bulk};
 pub use seed::seed;
-pub use sentinels::{
-    DOWN_AFTER, RedisSentinels, primary_and_replica, sentinel_of, sentinel_url, tls_sentinel_of,
-};
+pub use sentinels::{DOWN_AFTER, RedisSentinels, sentinel_of, sentinel_url, tls_sentinel_of};
 pub use server::{Builder, RedisServer};
 pub use shares::{READ, SHARE_ACQUIRE, SHARE_END, Share};
 pub use tls::{Authority, Flaw, Identity, TlsServer, Validity, listen, write_file};

@@ -8,7 +8,7 @@ use crate::acl::HARNESS;
 use crate::port;
 use crate::proxy::Proxy;
 use crate::scene::ask;
-use crate::server::{Builder, RedisServer};
+use crate::server::RedisServer;
 use crate::tls::{Authority, TlsServer};
 use crate::wait::{PATIENCE, wait_until};
 
@@ -34,14 +34,10 @@ pub struct RedisSentinels {
 impl RedisSentinels {
     /// Starts all of them and waits until each knows the others.
     pub fn start() -> Self {
-        let servers: Vec<_> = (0..3).map(|_| replicating().start()).collect();
-        for replica in &servers[1..] {
-            replicate(replica, &servers[0]);
-        }
+        let primary = RedisServer::start();
         // Sentinels look for replicas when they start, and then every ten seconds.
-        for replica in &servers[1..] {
-            wait_until_linked(replica);
-        }
+        let replicas = [(); 2].map(|()| primary.replica());
+        let servers: Vec<_> = [primary].into_iter().chain(replicas).collect();
         let sentinels: Vec<_> = (0..3).map(|_| sentinel_of(&servers[0], 2)).collect();
         let all = Self { servers, sentinels };
         for number in 0..all.sentinels.len() {
@@ -103,15 +99,10 @@ impl RedisSentinels {
         named
     }
 
-    /// Waits until all replicas have all writes, which arrive in order.
+    /// Waits until all replicas have all writes.
     pub fn wait_for_replication(&self) {
-        let _: () = ask(&mut self.servers[0].connection(), &["SET", "last", "1"]);
-        for replica in &self.servers[1..] {
-            let mut connection = replica.connection();
-            wait_until("replication", PATIENCE, || {
-                ask(&mut connection, &["EXISTS", "last"])
-            });
-        }
+        let replicas = self.servers[1..].iter();
+        replicas.for_each(|replica| self.servers[0].wait_for_replica(replica));
     }
 
     /// Cuts all replicas off from the primary's writes. They are stopped:
@@ -152,39 +143,6 @@ fn url(ports: impl Iterator<Item = u16>) -> String {
     let hosts = ports.map(|port| format!("127.0.0.1:{port}"));
     let hosts: Vec<_> = hosts.collect();
     format!("redis-sentinel://{}#{NAME}", hosts.join(","))
-}
-
-/// The options of a server that can become a replica, or the primary of replicas.
-fn replicating() -> Builder {
-    let builder = RedisServer::builder().config("masteruser", HARNESS.0);
-    // Replicates without a pause of five seconds.
-    builder
-        .config("masterauth", HARNESS.1)
-        .config("repl-diskless-sync-delay", "0")
-}
-
-/// A primary and its replica.
-pub fn primary_and_replica() -> (RedisServer, RedisServer) {
-    let (primary, replica) = (replicating().start(), replicating().start());
-    replicate(&replica, &primary);
-    wait_until_linked(&replica);
-    (primary, replica)
-}
-
-fn replicate(replica: &RedisServer, primary: &RedisServer) {
-    let port = primary.port().to_string();
-    let _: String = ask(
-        &mut replica.connection(),
-        &["REPLICAOF", "127.0.0.1", &port],
-    );
-}
-
-fn wait_until_linked(replica: &RedisServer) {
-    let mut connection = replica.connection();
-    wait_until("replication", PATIENCE, || {
-        let info: String = ask(&mut connection, &["INFO", "replication"]);
-        info.contains("master_link_status:up")
-    });
 }
 
 /// A sentinel that watches a server, and does not know other sentinels yet.

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::acl;
 use crate::clock::Clock;
 use crate::monitor::Monitor;
-use crate::scene::ask;
+use crate::scene::{ask, figure};
 use crate::wait::{PATIENCE, wait_until};
 use crate::{port, process};
 
@@ -69,16 +69,6 @@ impl Builder {
     pub fn own_clock(mut self) -> Self {
         self.clock = Some(Clock::new());
         self
-    }
-
-    /// Makes the server a replica of another one.
-    pub fn replica_of(mut self, primary: &RedisServer) -> Self {
-        // Redis 6.2 does not accept two words in one argument.
-        let words = ["--replicaof", "127.0.0.1", &primary.port().to_string()];
-        self.args.extend(words.map(str::to_owned));
-        self.config("masteruser", acl::NAME)
-            .config("masterauth", acl::PASSWORD)
-            .config("repl-diskless-sync-delay", "0")
     }
 
     /// Gives clients without a name additional rights, beyond the [least](crate::RIGHTS).
@@ -184,6 +174,29 @@ impl RedisServer {
             .expect("the server accepts connections")
     }
 
+    /// Starts a replica, whose clients have the same rights, and waits until it has all data.
+    pub fn replica(&self) -> RedisServer {
+        let mut builder = Self::builder().rights(&self.options.rights);
+        // Redis 6.2 does not accept two words in one argument.
+        let words = ["--replicaof", "127.0.0.1", &self.port.to_string()];
+        builder.args.extend(words.map(str::to_owned));
+        let replica = builder.start();
+        let mut connection = replica.connection();
+        wait_until("replication", PATIENCE, || {
+            let info: String = ask(&mut connection, &["INFO", "replication"]);
+            info.contains("master_link_status:up")
+        });
+        replica
+    }
+
+    /// Waits until a replica has all writes so far.
+    pub fn wait_for_replica(&self, replica: &RedisServer) {
+        let written = |connection: &mut redis::Connection| figure(connection, "master_repl_offset");
+        let own = written(&mut self.connection());
+        let mut connection = replica.connection();
+        wait_until("replication", PATIENCE, || written(&mut connection) >= own);
+    }
+
     /// Records the commands that arrive from now on.
     pub fn monitor(&self) -> Monitor {
         Monitor::start(self.port)
@@ -207,12 +220,7 @@ impl RedisServer {
 
     /// Changes a setting of the running server.
     pub fn config_set(&self, name: &str, value: &str) {
-        redis::cmd("CONFIG")
-            .arg("SET")
-            .arg(name)
-            .arg(value)
-            .exec(&mut self.connection())
-            .expect("the server knows this setting");
+        let _: () = ask(&mut self.connection(), &["CONFIG", "SET", name, value]);
     }
 
     /// Steps the server's [own clock](Builder::own_clock) forward.
@@ -340,6 +348,9 @@ fn spawn(port: u16, folder: &TempDir, options: &Builder) -> Child {
         .args(["--save", "", "--appendonly", "no", "--logfile", "server.log"])
         .arg("--dir")
         .arg(folder.path())
+        // Any server may become a replica, which begins without a pause of five seconds.
+        .args(["--masteruser", acl::NAME, "--masterauth", acl::PASSWORD])
+        .args(["--repl-diskless-sync-delay", "0"])
         .args(acl::arguments(options.sentinel, &options.rights))
         .args(&options.args)
         .stdin(Stdio::null())

@@ -5,28 +5,13 @@ use harness::{
     ms, nothing_is_left, patient, revoke, sees_waiters, served, soon, token_of,
 };
 use lock_runtime::{LockClient, LockErrorKind};
-use redis::Connection;
 use tokio::task::JoinSet;
 
 /// A primary with replicas that have all of its data.
-async fn replicated(replicas: usize) -> (RedisServer, Vec<RedisServer>) {
-    let primary = RedisServer::builder()
-        .rights(REPLICA_RIGHTS)
-        .config("repl-diskless-sync-delay", "0")
-        .start();
-    let replicas: Vec<_> = (0..replicas)
-        .map(|_| RedisServer::builder().replica_of(&primary).start())
-        .collect();
-    for replica in &replicas {
-        let mut admin = replica.connection();
-        eventually("replication", LONG, async || is_synchronised(&mut admin)).await;
-    }
+fn replicated(replicas: usize) -> (RedisServer, Vec<RedisServer>) {
+    let primary = RedisServer::builder().rights(REPLICA_RIGHTS).start();
+    let replicas = (0..replicas).map(|_| primary.replica()).collect();
     (primary, replicas)
-}
-
-fn is_synchronised(replica: &mut Connection) -> bool {
-    let info: String = harness::ask(replica, &["INFO", "replication"]);
-    info.contains("master_link_status:up")
 }
 
 /// A client that waits for this many replicas.
@@ -43,7 +28,7 @@ fn calls(server: &RedisServer, command: &str) -> u64 {
 
 #[tokio::test]
 async fn lock_of_each_mode_is_on_all_replicas_when_its_caller_has_it() {
-    let (primary, replicas) = replicated(2).await;
+    let (primary, replicas) = replicated(2);
     let client = client(format!("{}?wait_replicas=2", primary.url()));
     let mut replicas: Vec<_> = replicas.iter().map(RedisServer::connection).collect();
     for number in 0..20 {
@@ -78,7 +63,7 @@ async fn lock_of_each_mode_is_on_all_replicas_when_its_caller_has_it() {
 
 #[tokio::test]
 async fn lock_on_too_few_replicas_is_released() {
-    let (primary, replicas) = replicated(1).await;
+    let (primary, replicas) = replicated(1);
     let client = waiting_client(primary.url(), 1);
     hold(&client).await.release().await.unwrap();
     replicas[0].pause();
@@ -100,7 +85,7 @@ async fn lock_on_too_few_replicas_is_released() {
 /// would make `on_busy = "skip"` skip work that nobody does.
 #[tokio::test]
 async fn no_caller_gets_busy_while_replicas_are_away() {
-    let (primary, replicas) = replicated(1).await;
+    let (primary, replicas) = replicated(1);
     let clients = [(); 2].map(|()| waiting_client(primary.url(), 1));
     let all = |wait: u64| {
         let mut callers = JoinSet::new();
@@ -134,7 +119,7 @@ async fn no_caller_gets_busy_while_replicas_are_away() {
 /// The client requires two of three; the third may lack the lock.
 #[tokio::test]
 async fn replica_that_is_not_needed_may_be_away() {
-    let (primary, replicas) = replicated(2).await;
+    let (primary, replicas) = replicated(2);
     replicas[1].pause();
     let client = waiting_client(primary.url(), 1);
     hold(&client).await.release().await.unwrap();
@@ -146,7 +131,7 @@ async fn replica_that_is_not_needed_may_be_away() {
 
 #[tokio::test]
 async fn caller_that_waits_has_the_lock_once_replicas_are_back() {
-    let (primary, replicas) = replicated(1).await;
+    let (primary, replicas) = replicated(1);
     let client = waiting_client(primary.url(), 1);
     hold(&client).await.release().await.unwrap();
     replicas[0].pause();
@@ -161,7 +146,7 @@ async fn caller_that_waits_has_the_lock_once_replicas_are_back() {
 /// A grant to the next caller, of the same client or of another one, is awaited like any other.
 #[tokio::test]
 async fn lock_that_is_handed_off_waits_for_replicas_too() {
-    let (primary, replicas) = replicated(1).await;
+    let (primary, replicas) = replicated(1);
     let clients = [(); 2].map(|()| {
         let builder = LockClient::builder().url(primary.url());
         builder.wait_replicas(1).local_turns(1).build().unwrap()
@@ -187,7 +172,7 @@ async fn lock_that_is_handed_off_waits_for_replicas_too() {
 /// The operator's command, which waits for no replica, grants the lock to the waiter behind a revoked holder.
 #[tokio::test]
 async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
-    let (primary, replicas) = replicated(1).await;
+    let (primary, replicas) = replicated(1);
     let clients = [(); 3].map(|()| waiting_client(primary.url(), 1));
     let [holder, next, operator] = &clients;
     let mut replica = replicas[0].connection();
@@ -226,7 +211,7 @@ async fn lock_that_is_revoked_is_on_a_replica_when_the_next_caller_has_it() {
 #[tokio::test]
 async fn callers_that_come_together_share_a_wait() {
     const CALLERS: u64 = 200;
-    let (primary, _replicas) = replicated(1).await;
+    let (primary, _replicas) = replicated(1);
     let client = waiting_client(primary.url(), 1);
     hold(&client).await.release().await.unwrap();
     let before = calls(&primary, "wait");

@@ -155,7 +155,7 @@ async fn strange_records_are_warned_about() {
 #[test]
 fn primary_that_grants_locks_when_it_is_cut_off_is_warned_about() {
     let server = fit();
-    let replicas = [(); 2].map(|()| RedisServer::builder().replica_of(&server).start());
+    let replicas = [(); 2].map(|()| server.replica());
     let online = |count: usize| {
         wait_until("replicas", LONG, || {
             let info: String = ask(&mut server.connection(), &["INFO", "replication"]);
@@ -218,7 +218,7 @@ fn waiter_that_is_gone_is_warned_about() {
 #[test]
 fn replica_and_unreachable_server_are_unfit() {
     let server = fit();
-    let replica = RedisServer::builder().replica_of(&server).start();
+    let replica = server.replica();
     let (said, code) = told(&server, &replica.admin_url());
     assert_eq!(
         (said.len(), &said[0]["verdict"]),

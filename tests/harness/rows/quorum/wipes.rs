@@ -1,9 +1,7 @@
 //! Nodes that lose their data. They do not vote until every lease that they may have lost is over.
 
 use super::*;
-use crate::acl::QUORUM_RIGHTS;
-use crate::quorum::marker_name;
-use crate::scene::{ask, exists};
+use crate::scene::ask;
 
 rows! {
     E quorum_node_wiped on RedisQuorum::start, of 2, walked;
@@ -30,14 +28,13 @@ const DELAY: Duration = LEASE;
 /// The lock is held on two of three nodes, and one of them is emptied: in turn, by a restart and by
 /// FLUSHALL. That node and the third one are no majority for another process.
 fn quorum_node_wiped(round: &mut QuorumRound<'_>) {
-    let wipe = wipe_of(round);
+    let wipe = LOSSES[round.variant];
     lost_on_all_but_one(round, |_, node| wipe(node));
 }
 
 /// The same with five nodes: the lock is held on three of them, and two of these are emptied.
 fn quorum_minority_wiped(round: &mut QuorumRound<'_>) {
-    let wipe = wipe_of(round);
-    lost_on_all_but_one(round, |_, node| wipe(node));
+    quorum_node_wiped(round);
 }
 
 /// The same with a node that comes back with old data.
@@ -85,14 +82,8 @@ fn quorum_replicas_promoted(round: &mut QuorumRound<'_>) {
 
 /// A replica that has the marker of the node, and was promoted before there was a lock.
 fn promoted(node: &RedisServer) -> RedisServer {
-    let replica = RedisServer::builder().rights(QUORUM_RIGHTS);
-    let replica = replica.replica_of(node).start();
-    let connection = &mut replica.connection();
-    let marker = marker_name("lock:");
-    wait_until("marker on the replica", PATIENCE, || {
-        exists(connection, &marker)
-    });
-    ask::<()>(connection, &["REPLICAOF", "NO", "ONE"]);
+    let replica = node.replica();
+    ask::<()>(&mut replica.connection(), &["REPLICAOF", "NO", "ONE"]);
     replica
 }
 
@@ -181,11 +172,6 @@ fn quorum_all_wiped(round: &mut QuorumRound<'_>) {
 const LOSSES: [fn(&mut RedisServer); 3] = [RedisServer::restart_empty, flush, RedisServer::restart];
 /// The loss that does not end the server.
 const FLUSH: usize = 1;
-
-/// How the nodes lose their data: in turn, by a restart and by FLUSHALL.
-fn wipe_of(round: &QuorumRound<'_>) -> fn(&mut RedisServer) {
-    LOSSES[round.variant]
-}
 
 fn flush(node: &mut RedisServer) {
     ask(&mut node.connection(), &["FLUSHALL"])

@@ -121,8 +121,7 @@ async fn nodes_on_the_same_server_are_refused() {
     hosts[2] = hosts[2].replace("127.0.0.1", "localhost");
     refused(&hosts, rejected, "is the same server as").await;
 
-    let replica = || RedisServer::builder().replica_of(&primary).start();
-    let (first, second) = (replica(), replica());
+    let [first, second] = [(); 2].map(|()| primary.replica());
     let hosts = [&primary, &first, &second].map(|server| host_of(&server.url()));
     refused(&hosts, LockErrorKind::Unavailable, "is a replica").await;
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use harness::{
     KEY, LOCK, LONG, RedisSentinels, RedisServer, SLACK, ask, client, exists, failed, hold, ms,
-    primary_and_replica, sentinel_of, sentinel_url, served,
+    sentinel_of, sentinel_url, served,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 
@@ -31,7 +31,8 @@ async fn stale_sentinel_is_not_trusted_after_a_failover() {
 /// The sentinel names a server that has become a replica.
 #[tokio::test]
 async fn replica_that_a_sentinel_names_grants_nothing_until_it_is_promoted() {
-    let (_primary, replica) = primary_and_replica();
+    let primary = RedisServer::start();
+    let replica = primary.replica();
     let sentinel = sentinel_of(&replica, 1);
     let url = sentinel_url(&[&sentinel]);
     let error = failed(LockClient::connect(&url).await, LockErrorKind::Unavailable);
