@@ -46,14 +46,9 @@ impl RedisQuorum {
 
     /// Nodes without a marker: they may have lost data.
     pub fn unmarked(nodes: usize) -> Self {
-        Self::built(nodes, |node| node)
-    }
-
-    /// The same with options for each node, such as its own clock.
-    pub fn built(nodes: usize, options: impl Fn(Builder) -> Builder) -> Self {
-        let node = || options(RedisServer::builder().rights(QUORUM_RIGHTS)).start();
+        let node = |_| RedisServer::builder().rights(QUORUM_RIGHTS).start();
         Self {
-            nodes: (0..nodes).map(|_| node()).collect(),
+            nodes: (0..nodes).map(node).collect(),
             delay: Self::DELAY,
         }
     }

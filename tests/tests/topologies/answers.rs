@@ -156,12 +156,16 @@ fn server(says: Says, answer: &AnyAnswer) -> ScriptedServer {
     ScriptedServer::start(says, move |port| move |_: &[String]| answer(port))
 }
 
-fn one(answer: &AnyAnswer) -> Scene {
-    let server = server(Says::Standalone, answer);
+/// A scene of one server.
+fn alone(scheme: &str, server: ScriptedServer) -> Scene {
     Scene {
-        url: format!("redis://127.0.0.1:{}", server.port()),
+        url: format!("{scheme}://127.0.0.1:{}", server.port()),
         servers: vec![server],
     }
+}
+
+fn one(answer: &AnyAnswer) -> Scene {
+    alone("redis", server(Says::Standalone, answer))
 }
 
 /// The node knows the slots.
@@ -173,20 +177,15 @@ fn cluster(answer: &AnyAnswer) -> Scene {
             _ => answer(port),
         }
     };
-    let server = ScriptedServer::start(Says::Cluster, script);
-    Scene {
-        url: format!("redis-cluster://127.0.0.1:{}", server.port()),
-        servers: vec![server],
-    }
+    alone(
+        "redis-cluster",
+        ScriptedServer::start(Says::Cluster, script),
+    )
 }
 
 /// The node gives the same answer when asked for the slots.
 fn ignorant_cluster(answer: &AnyAnswer) -> Scene {
-    let server = server(Says::Cluster, answer);
-    Scene {
-        url: format!("redis-cluster://127.0.0.1:{}", server.port()),
-        servers: vec![server],
-    }
+    alone("redis-cluster", server(Says::Cluster, answer))
 }
 
 /// A sentinel that names a primary, which gives the answer.
@@ -261,6 +260,7 @@ static TOPOLOGIES: [Scenery; 6] = [
 ];
 
 /// The result of one of many scenes: the commands to each server, and how many there may be.
+#[derive(Debug)]
 struct Outcome {
     what: String,
     commands: u64,
@@ -300,21 +300,12 @@ where
     }
     let mut outcomes = playing.join_all().await;
     outcomes.sort_by_key(|outcome| std::cmp::Reverse(outcome.commands));
-    for Outcome {
-        what,
-        commands,
-        most,
-        ..
-    } in outcomes.iter().take(5)
-    {
-        println!("{commands} of {most:.0}: {what}");
+    for outcome in outcomes.iter().take(5) {
+        let Outcome { what, most, .. } = outcome;
+        println!("{} of {most:.0}: {what}", outcome.commands);
     }
-    let beyond = outcomes
-        .iter()
-        .filter(|outcome| outcome.commands as f64 > outcome.most);
-    let beyond: Vec<_> = beyond
-        .map(|outcome| format!("{}: {} commands", outcome.what, outcome.commands))
-        .collect();
+    let beyond = |outcome: &&Outcome| outcome.commands as f64 > outcome.most;
+    let beyond: Vec<_> = outcomes.iter().filter(beyond).collect();
     assert!(beyond.is_empty(), "{beyond:#?}");
     let asked = outcomes.iter().all(|outcome| outcome.commands > 0);
     assert!(asked, "a server was not asked at all");

@@ -10,8 +10,7 @@ mod tokens;
 mod urls;
 
 use harness::{
-    LOCK, LONG, Proxy, RedisQuorum, RedisServer, ask, eventually, exists, host_of, owner_on,
-    quorum_url,
+    LOCK, LONG, Proxy, QUEUE, RedisQuorum, RedisServer, ask, eventually, exists, owner_on,
 };
 use lock_runtime::LockGuard;
 use redis::Connection;
@@ -20,11 +19,6 @@ use redis::Connection;
 fn proxies(quorum: &RedisQuorum) -> Vec<Proxy> {
     let nodes = quorum.nodes.iter();
     nodes.map(|node| Proxy::start(node.port())).collect()
-}
-
-fn url_behind(proxies: &[Proxy], parameters: &str) -> String {
-    let hosts: Vec<String> = proxies.iter().map(|proxy| host_of(&proxy.url())).collect();
-    quorum_url(&hosts, parameters)
 }
 
 /// Waits until the node has nothing but fences and its marker.
@@ -49,5 +43,16 @@ async fn comes_to(guard: &LockGuard, lock: &str, nodes: impl Iterator<Item = Con
     guard.renew().await.expect("it is held");
     for mut node in nodes {
         eventually("lock on each node", LONG, async || exists(&mut node, lock)).await;
+    }
+}
+
+/// Waits until this many waiters queue on all nodes.
+async fn so_many_wait(quorum: &RedisQuorum, waiters: i64) {
+    for node in &quorum.nodes {
+        let mut connection = node.connection();
+        eventually("waiters", LONG, async || {
+            ask::<i64>(&mut connection, &["ZCOUNT", QUEUE, "0", "+inf"]) == waiters
+        })
+        .await;
     }
 }

@@ -20,11 +20,7 @@ async fn hold(client: &LockClient, key: &str) -> LockGuard {
 #[tokio::test]
 async fn lock_of_a_half_moved_slot_is_shown_from_both_nodes() {
     let cluster = RedisCluster::with(3, 0);
-    let (holder, other, operator) = (
-        patient(cluster.url()).build().unwrap(),
-        patient(cluster.url()).build().unwrap(),
-        patient(cluster.url()).build().unwrap(),
-    );
+    let [holder, other, operator] = [(); 3].map(|()| patient(cluster.url()).build().unwrap());
     let (key, lock) = ("{half}:1", "lock:{half}:1");
     let guard = hold(&holder, key).await;
     let token = token_of(&guard).await;
@@ -60,10 +56,7 @@ async fn lock_of_a_half_moved_slot_is_shown_from_both_nodes() {
 #[tokio::test]
 async fn revocation_with_a_lost_answer_has_an_unknown_outcome() {
     let cluster = RedisCluster::behind_proxies();
-    let (holder, operator) = (
-        patient(cluster.url()).build().unwrap(),
-        patient(cluster.url()).build().unwrap(),
-    );
+    let [holder, operator] = [(); 2].map(|()| patient(cluster.url()).build().unwrap());
     let revoke = async |guard: &LockGuard, key| {
         let revocation = Revocation::new("ann", "stuck").without_audit();
         operator
@@ -91,10 +84,7 @@ async fn revocation_with_a_lost_answer_has_an_unknown_outcome() {
 async fn lock_whose_slot_moves_during_a_listing_is_shown() {
     for closes in [true, false] {
         let cluster = RedisCluster::with(3, 0);
-        let (holder, operator) = (
-            patient(cluster.url()).build().unwrap(),
-            patient(cluster.url()).build().unwrap(),
-        );
+        let [holder, operator] = [(); 2].map(|()| patient(cluster.url()).build().unwrap());
         let keys = keys_of_each(&cluster);
         let mut guards = Vec::new();
         for key in keys.iter().flatten() {

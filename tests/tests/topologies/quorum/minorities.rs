@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use harness::{
-    KEY, LOCK, LONG, Mode, QUEUE, RedisQuorum, ask, client_without_turns, cycle, eventually,
-    exists, hold, ms, patient, served,
+    KEY, LOCK, LONG, Mode, RedisQuorum, ask, client_without_turns, cycle, eventually, exists, hold,
+    ms, patient, served,
 };
 use lock_runtime::{LockClient, LockErrorKind};
 
-use super::{is_on_all_nodes, nothing_is_left_on, owner_on, proxies, url_behind};
+use super::{is_on_all_nodes, nothing_is_left_on, owner_on, proxies, so_many_wait};
 
 /// A lock is acquired, renewed, awaited and released, and a call of another client is refused meanwhile.
 async fn locks_work(holder: &LockClient, other: &LockClient) {
@@ -47,7 +47,7 @@ async fn four_of_nine_nodes_stop_nothing_and_five_do() {
 async fn holder_goes_on_while_a_node_is_away_and_another_is_slow() {
     let mut quorum = RedisQuorum::start();
     let ways = proxies(&quorum);
-    let client = client_without_turns(url_behind(&ways, ""));
+    let client = client_without_turns(quorum.url_through(&ways));
     let other = client_without_turns(quorum.url());
     let lock = client.lock(KEY).ttl(ms(4_000)).acquire();
     let guard = lock.await.expect("it is free");
@@ -62,24 +62,13 @@ async fn holder_goes_on_while_a_node_is_away_and_another_is_slow() {
     guard.release().await.expect("it was held throughout");
 }
 
-/// Waits until this many waiters queue on all nodes.
-async fn so_many_wait(quorum: &RedisQuorum, waiters: i64) {
-    for node in &quorum.nodes {
-        let mut connection = node.connection();
-        eventually("waiters", LONG, async || {
-            ask::<i64>(&mut connection, &["ZCOUNT", QUEUE, "0", "+inf"]) == waiters
-        })
-        .await;
-    }
-}
-
 /// Otherwise a claim that came too late for the decision lapses, and the next waiter has that node.
 #[tokio::test]
 async fn holder_keeps_a_node_that_votes_after_it_has_won() {
     let mut quorum = RedisQuorum::start();
     let ways = proxies(&quorum);
     let first = client_without_turns(quorum.url());
-    let second = client_without_turns(url_behind(&ways, ""));
+    let second = client_without_turns(quorum.url_through(&ways));
     let third = client_without_turns(quorum.url());
     let wait = |client: &LockClient| {
         let lock = client.lock(KEY).wait(LONG);

@@ -11,7 +11,7 @@ use lock_runtime::inspect::{AuditOutcome, HolderKind, HolderRef, ListedLock};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use redis::Connection;
 
-use super::{is_on_all_nodes, proxies, url_behind};
+use super::{is_on_all_nodes, proxies};
 
 async fn is_lost(guard: LockGuard) -> String {
     soon(guard.lost()).await;
@@ -165,7 +165,7 @@ async fn lock_is_not_called_free_where_a_silent_node_may_have_it() {
     let quorum = RedisQuorum::start();
     let ways = proxies(&quorum);
     let operator = async |command_timeout| {
-        let builder = LockClient::builder().url(url_behind(&ways, ""));
+        let builder = LockClient::builder().url(quorum.url_through(&ways));
         let operator = builder.command_timeout(command_timeout).build().unwrap();
         operator.ping().await.unwrap();
         operator
@@ -308,7 +308,7 @@ async fn holder_is_notified_soon_of_a_revocation_on_few_nodes() {
 async fn holder_knows_its_revoker_although_few_nodes_report_it_at_first() {
     let quorum = RedisQuorum::start();
     let ways = proxies(&quorum);
-    let holder = client_without_turns(url_behind(&ways, ""));
+    let holder = client_without_turns(quorum.url_through(&ways));
     let operator = client_without_turns(quorum.url());
     let guard = held_by(&holder, &quorum).await;
     lose(&mut [quorum.nodes[1].connection()]).await;

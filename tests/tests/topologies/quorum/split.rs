@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use harness::{
-    KEY, LONG, Mode, Proxy, QUEUE, RedisQuorum, RedisServer, Worker, ask, cycle, eventually, hold,
-    ms, patient, soon, token_of,
+    KEY, LONG, Mode, Proxy, RedisQuorum, RedisServer, Worker, cycle, eventually, hold, ms, patient,
+    soon, token_of,
 };
 use lock_runtime::{LockClient, LockError, LockGuard};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::{is_on_all_nodes, nothing_is_left_on, owner_on, proxies, url_behind};
+use super::{is_on_all_nodes, nothing_is_left_on, owner_on, proxies, so_many_wait};
 
 /// A client with its own route to each node.
 struct Caller {
@@ -46,7 +46,7 @@ async fn callers(quorum: &RedisQuorum, number: usize) -> Vec<Caller> {
     for _ in 0..number {
         let ways = proxies(quorum);
         // No node is away: if one does not answer for a second, the machine is busy.
-        let builder = LockClient::builder().url(url_behind(&ways, ""));
+        let builder = LockClient::builder().url(quorum.url_through(&ways));
         let builder = builder.local_turns(1).command_timeout(LONG / 2);
         let client = builder.build().expect("the settings are valid");
         cycle(&client).await;
@@ -192,23 +192,12 @@ async fn lock_moves_on_from_a_stopped_claimant() {
     let arguments = arguments.each_ref().map(String::as_str);
     let mut claimant = Worker::spawn(env!("CARGO_BIN_EXE_lock-worker"), &arguments);
     claimant.send(&format!("acquire {KEY} 30000 {}", LONG.as_millis()));
-    waiters_are(&quorum, 1).await;
+    so_many_wait(&quorum, 1).await;
     let waiting = tokio::spawn(async move { cycle(&next).await });
-    waiters_are(&quorum, 2).await;
+    so_many_wait(&quorum, 2).await;
     claimant.stop();
     guard.release().await.expect("it was held throughout");
     soon(waiting).await.expect("it is served after the claim");
     claimant.kill9();
     nothing_is_left(&quorum).await;
-}
-
-async fn waiters_are(quorum: &RedisQuorum, number: usize) {
-    eventually("queue of that length", LONG, async || {
-        let mut nodes = quorum.nodes.iter();
-        nodes.all(|node| {
-            let waiters = ["ZCOUNT", QUEUE, "(0", "+inf"];
-            ask::<usize>(&mut node.connection(), &waiters) == number
-        })
-    })
-    .await;
 }

@@ -1,13 +1,13 @@
 //! Fencing tokens rise over successive holders.
 
 use harness::{
-    Builder, KEY, LONG, RedisQuorum, client_without_turns, eventually, host_of, ms, quorum_url,
+    KEY, LONG, RedisQuorum, RedisServer, client_without_turns, eventually, host_of, ms, quorum_url,
     token_of,
 };
 use lock_runtime::LockClient;
 use std::time::Duration;
 
-use super::{nothing_is_left_on, proxies, url_behind};
+use super::{nothing_is_left_on, proxies};
 
 async fn token(client: &LockClient) -> u64 {
     let guard = client.lock(KEY).wait(LONG).acquire().await;
@@ -16,6 +16,11 @@ async fn token(client: &LockClient) -> u64 {
     // The lease may be short, and have ended.
     let _ = guard.release().await;
     token
+}
+
+/// Three nodes with a clock each.
+fn clocked(delay: Duration) -> RedisQuorum {
+    RedisQuorum::of((0..3).map(|_| RedisServer::builder().own_clock()), delay)
 }
 
 /// For each node, a client that reaches only the others.
@@ -39,10 +44,11 @@ fn clients_without_one(quorum: &RedisQuorum, delay: Duration) -> Vec<LockClient>
 #[tokio::test]
 async fn tokens_rise_with_clocks_apart_and_another_majority_for_each_holder() {
     const APART: Duration = ms(200);
-    let quorum = RedisQuorum::built(3, Builder::own_clock);
+    const DELAY: Duration = ms(750);
+    let quorum = clocked(DELAY);
     quorum.nodes[0].forward(APART);
     quorum.nodes[2].back(APART);
-    let clients = clients_without_one(&quorum, APART * 4 - ms(50));
+    let clients = clients_without_one(&quorum, DELAY);
     let mut last = 0;
     // A client without the node whose clock is ahead comes both before and after each client with it.
     for away in [0, 1, 2, 2, 1, 0].repeat(10) {
@@ -55,11 +61,10 @@ async fn tokens_rise_with_clocks_apart_and_another_majority_for_each_holder() {
 #[tokio::test]
 async fn node_whose_clock_is_far_off_does_not_count_until_it_is_right() {
     const OFF: Duration = Duration::from_secs(600);
-    let quorum = RedisQuorum::built(3, Builder::own_clock);
-    quorum.mark("lock:");
+    let quorum = clocked(RedisQuorum::DELAY);
     quorum.nodes[2].forward(OFF);
     let proxies = proxies(&quorum);
-    let client = client_without_turns(url_behind(&proxies, ""));
+    let client = client_without_turns(quorum.url_through(&proxies));
     token(&client).await;
     // Without another node, the node whose clock is off cannot form a majority.
     proxies[0].refuse(true);

@@ -12,10 +12,7 @@ use harness::{
 #[tokio::test]
 async fn listing_goes_on_at_the_primary_that_takes_over() {
     let all = RedisSentinels::start();
-    let (holder, operator) = (
-        patient(all.url()).build().unwrap(),
-        patient(all.url()).build().unwrap(),
-    );
+    let [holder, operator] = [(); 2].map(|()| patient(all.url()).build().unwrap());
     let mut guards = Vec::new();
     for number in 0..100 {
         let acquire = holder
