@@ -15,6 +15,7 @@ use std::fmt;
 use redis::aio::ConnectionLike;
 use redis::{Connection, RedisResult};
 
+use crate::scene::ask;
 use crate::shares::Share;
 
 /// Shows the token, and returns the length.
@@ -105,12 +106,7 @@ impl History {
 
     /// All entries, oldest first, each with the answer of a fenced resource.
     pub fn read_written(&self, connection: &mut Connection) -> Vec<Written> {
-        let lines: Vec<String> = redis::cmd("LRANGE")
-            .arg(&self.entries)
-            .arg(0)
-            .arg(-1)
-            .query(connection)
-            .expect("the register can be read");
+        let lines: Vec<String> = ask(connection, &["LRANGE", &self.entries, "0", "-1"]);
         lines.iter().map(|line| Written::parse(line)).collect()
     }
 
@@ -166,9 +162,9 @@ impl History {
             .collect()
     }
 
-    /// Asserts that visits excluded each other and that their tokens rose.
+    /// Asserts that visits excluded each other.
     #[track_caller]
-    pub fn assert_exclusive(entries: &[Entry]) {
+    pub fn assert_no_double_entries(entries: &[Entry]) {
         let double = Self::double_entries(entries);
         assert!(
             double.is_empty(),
@@ -176,6 +172,12 @@ impl History {
             double.len(),
             double[0]
         );
+    }
+
+    /// Asserts that visits excluded each other and that their tokens rose.
+    #[track_caller]
+    pub fn assert_exclusive(entries: &[Entry]) {
+        Self::assert_no_double_entries(entries);
         for pair in entries.windows(2) {
             assert!(
                 pair[0].token < pair[1].token,

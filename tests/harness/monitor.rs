@@ -29,6 +29,13 @@ pub struct Command {
     pub text: String,
 }
 
+impl Command {
+    /// Its name and arguments as they were sent, unless they contain special characters.
+    pub fn words(&self) -> Vec<&str> {
+        self.text.split('"').skip(1).step_by(2).collect()
+    }
+}
+
 impl Monitor {
     pub(crate) fn start(port: u16) -> Self {
         let mut listener = connect(port);
@@ -83,6 +90,15 @@ impl Monitor {
         });
         taken.retain(|command| command.client != marker);
         taken
+    }
+
+    /// Waits until a command that contains `text` has arrived.
+    pub fn wait_for(&mut self, text: &str) {
+        wait_until("command in the recording", PATIENCE, || {
+            self.take()
+                .iter()
+                .any(|command| command.text.contains(text))
+        });
     }
 
     /// The names of the commands.

@@ -53,29 +53,29 @@ impl Proxy {
         format!("redis://{}", self.0.address)
     }
 
+    fn change(&self, change: impl FnOnce(&mut gate::State)) {
+        self.0.gate.change(change);
+    }
+
     /// Sets the treatment of the bytes to the server.
     pub fn requests(&self, mode: Mode) {
-        self.0.gate.change(|state| state.requests = mode);
+        self.change(|state| state.requests = mode);
     }
 
     /// Sets the treatment of the bytes from the server.
     pub fn replies(&self, mode: Mode) {
-        self.0.gate.change(|state| state.replies = mode);
+        self.change(|state| state.replies = mode);
     }
 
     /// Holds both directions: the sockets stay open and nothing arrives.
     pub fn black_hole(&self) {
-        self.0
-            .gate
-            .change(|state| (state.requests, state.replies) = (Mode::Hold, Mode::Hold));
+        self.change(|state| (state.requests, state.replies) = (Mode::Hold, Mode::Hold));
     }
 
     /// Holds both directions of the links that a cluster node has opened to the bus behind this
     /// proxy.
     pub fn hold_node(&self, id: &str) {
-        self.0
-            .gate
-            .change(|state| state.held_node = Some(id.into()));
+        self.change(|state| state.held_node = Some(id.into()));
     }
 
     pub fn port(&self) -> u16 {
@@ -84,7 +84,7 @@ impl Proxy {
 
     /// Ends every mode and accepts connections again; bytes that were held back arrive now.
     pub fn heal(&self) {
-        self.0.gate.change(|state| {
+        self.change(|state| {
             (state.requests, state.replies) = (Mode::Pass, Mode::Pass);
             state.held_node = None;
             state.refusing = false;
@@ -94,24 +94,18 @@ impl Proxy {
     /// Cuts the connection at the next request that contains `pattern`: the server never sees it.
     /// An empty pattern means the very next one.
     pub fn cut_next_request(&self, pattern: &str) {
-        self.0
-            .gate
-            .change(|state| state.cut_request = Some(pattern.into()));
+        self.change(|state| state.cut_request = Some(pattern.into()));
     }
 
     /// Lets the next request that contains `pattern` pass to the server, and cuts the connection at
     /// its reply: the request is applied, but the client does not learn that.
     pub fn cut_next_reply(&self, pattern: &str) {
-        self.0
-            .gate
-            .change(|state| state.cut_reply = Some(pattern.into()));
+        self.change(|state| state.cut_reply = Some(pattern.into()));
     }
 
     /// Replaces `from` by `to` in replies, whenever `from` arrives in one piece.
     pub fn replace_in_replies(&self, from: &str, to: &str) {
-        self.0
-            .gate
-            .change(|state| state.replace = Some((from.into(), to.into())));
+        self.change(|state| state.replace = Some((from.into(), to.into())));
     }
 
     /// The number of connections that the two methods above have cut.
@@ -128,25 +122,23 @@ impl Proxy {
 
     /// Sets whether new connections are closed immediately.
     pub fn refuse(&self, refusing: bool) {
-        self.0.gate.change(|state| state.refusing = refusing);
+        self.change(|state| state.refusing = refusing);
     }
 
     /// Closes every connection, and drops the bytes that were held back.
     pub fn kill_connections(&self) {
-        self.0.gate.change(gate::State::kill_links);
+        self.change(gate::State::kill_links);
     }
 
     /// Ends the server's side of every connection without telling the client: the socket stays open,
     /// and bytes sent on it are lost. New connections work.
     pub fn half_open(&self) {
-        self.0.gate.change(gate::State::halve_links);
+        self.change(gate::State::halve_links);
     }
 
     /// Sends new connections to another server: a failover.
     pub fn redirect(&self, port: u16) {
-        self.0
-            .gate
-            .change(|state| state.target = (Ipv4Addr::LOCALHOST, port).into());
+        self.change(|state| state.target = (Ipv4Addr::LOCALHOST, port).into());
     }
 
     /// The number of connections that were refused.

@@ -226,23 +226,23 @@ impl RawLock {
     /// Runs a command that must succeed: `command(&["GET", "x"])`.
     #[track_caller]
     pub fn command<T: redis::FromRedisValue>(&mut self, words: &[&str]) -> T {
-        let mut cmd = redis::cmd(words[0]);
-        cmd.arg(&words[1..]);
-        match cmd.query(&mut self.connection) {
-            Ok(answer) => answer,
-            Err(error) => panic!("{words:?}: {error}"),
-        }
+        ask(&mut self.connection, words)
+    }
+
+    /// Deletes the lock's record.
+    #[track_caller]
+    pub fn delete_record(&mut self) {
+        let deleted: i64 = ask(&mut self.connection, &["DEL", &self.k]);
+        assert_eq!(deleted, 1, "there was no record");
     }
 
     pub fn value(&mut self) -> Option<String> {
-        let k = self.k.clone();
-        self.command(&["GET", &k])
+        ask(&mut self.connection, &["GET", &self.k])
     }
 
     /// The rest of the lease in ms; −1 means no expiry, −2 no lock.
     pub fn pttl(&mut self) -> i64 {
-        let k = self.k.clone();
-        self.command(&["PTTL", &k])
+        ask(&mut self.connection, &["PTTL", &self.k])
     }
 
     /// A moment before which the current lease cannot end.
@@ -261,30 +261,27 @@ impl RawLock {
 
     /// The fence's text.
     pub fn fence(&mut self) -> Option<String> {
-        let f = self.f.clone();
-        self.command(&["GET", &f])
+        ask(&mut self.connection, &["GET", &self.f])
     }
 
     /// The letters of the queue, head first.
     pub fn queue(&mut self) -> String {
-        let q = self.q.clone();
-        let entries: Vec<String> = self.command(&["ZRANGEBYSCORE", &q, "0", "+inf"]);
-        entries
-            .iter()
-            .filter_map(|entry| entry.chars().next())
-            .collect()
+        let waiters = ["ZRANGEBYSCORE", &self.q, "0", "+inf"];
+        let entries: Vec<String> = ask(&mut self.connection, &waiters);
+        let letters = entries.iter().filter_map(|entry| entry.chars().next());
+        letters.collect()
     }
 
     /// Every member of the queue's key with its score, twins included.
     pub fn queue_members(&mut self) -> Vec<(String, i64)> {
-        let q = self.q.clone();
-        self.command(&["ZRANGE", &q, "0", "-1", "WITHSCORES"])
+        let all = ["ZRANGE", &self.q, "0", "-1", "WITHSCORES"];
+        ask(&mut self.connection, &all)
     }
 
     /// Makes `who` count as dead, as if its last heartbeat had expired.
     pub fn stop_heart(&mut self, who: char) {
-        let q = self.q.clone();
-        let _: i64 = self.command(&["ZADD", &q, "XX", "-1", &owner(who)]);
+        let beat = ["ZADD", &self.q, "XX", "-1", &owner(who)];
+        let _: i64 = ask(&mut self.connection, &beat);
     }
 
     /// The server's clock in µs.

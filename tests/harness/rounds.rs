@@ -17,7 +17,6 @@
 //! A tally counts the findings of the rounds, and a report prints one line per row. For rows of
 //! class F, it also has the writes that the resource refused, and how long two processes had the
 //! lock.
-//! writes that the resource refused, and for how long two processes had the lock.
 
 mod arena;
 mod base_line;
@@ -37,6 +36,7 @@ pub use control::{CONTROLS, Control, Noticed, play_controls};
 pub use plan::Plan;
 pub use report::Report;
 pub use round::Round;
+pub(crate) use round::hears;
 pub use row::{Class, Row};
 pub use site::Site;
 pub use tally::Tally;

@@ -115,6 +115,14 @@ const SOON: Duration = Duration::from_secs(1);
 /// The time that a waiter has to confirm its grant.
 const CLAIM: Duration = Duration::from_millis(1500);
 
+/// This process has the lock once, so that it is connected, and the server knows its scripts: each
+/// later attempt is a single command.
+fn warmed<S: Site>(round: &mut Round<'_, S>, worker: Worker) -> Worker {
+    let mut worker = round.hold(worker, LONG);
+    round.release(&mut worker);
+    worker
+}
+
 /// A worker that believes it is the holder visits the resource. The answer of a fenced resource
 /// does not matter, since the worker was inside.
 fn intrude(worker: &mut Worker) {
@@ -137,12 +145,6 @@ fn usurped<S: Site>(round: &mut Round<'_, S>, old: Worker, mut next: Worker, lim
     round.ended_after_grant(&old, limit);
     round.visit(&mut next);
     round.replaced(old, next);
-}
-
-/// The worker is granted the lock after a release, and releases it.
-fn served<S: Site>(round: &mut Round<'_, S>, worker: Worker, released: Instant) {
-    round.granted_next(&worker, released, Duration::from_secs(1));
-    round.finish(worker);
 }
 
 /// Waits until a renewal of the holder succeeds.
@@ -177,11 +179,10 @@ fn stays_out(worker: &mut Worker, holder: &mut Worker, time: Duration, otherwise
 fn goes_on<S: Site>(
     round: &mut Round<'_, S>,
     mut holder: Worker,
-    waiter: Worker,
+    mut waiter: Worker,
     promoted: Instant,
 ) {
     renewed(&mut holder);
-    round.visit(&mut holder);
-    round.release(&mut holder);
-    served(round, waiter, promoted);
+    round.finish(&mut holder);
+    round.let_in(&mut waiter, promoted, SOON);
 }

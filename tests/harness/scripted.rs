@@ -24,10 +24,7 @@ pub enum Says {
 
 /// A server on its own loopback port. All its connections end on drop.
 #[derive(Debug)]
-pub struct ScriptedServer {
-    port: u16,
-    shared: Arc<Shared>,
-}
+pub struct ScriptedServer(Arc<Shared>);
 
 /// The answer to a command, in the wire protocol.
 type Script = dyn Fn(&[String]) -> String + Send + Sync;
@@ -68,33 +65,33 @@ impl ScriptedServer {
         });
         let accepting = shared.clone();
         thread::spawn(move || accept(&listener, &accepting));
-        Self { port, shared }
+        Self(shared)
     }
 
     pub fn port(&self) -> u16 {
-        self.port
+        self.0.port
     }
 
     /// The number of commands received, including the setup of connections.
     pub fn commands(&self) -> u64 {
-        self.shared.commands.load(Ordering::Relaxed)
+        self.0.commands.load(Ordering::Relaxed)
     }
 
     /// The number of accepted connections.
     pub fn connections(&self) -> usize {
-        self.shared.clients().len()
+        self.0.clients().len()
     }
 }
 
 impl Drop for ScriptedServer {
     fn drop(&mut self) {
-        self.shared.is_closed.store(true, Ordering::SeqCst);
-        for client in self.shared.clients().drain(..) {
+        self.0.is_closed.store(true, Ordering::SeqCst);
+        for client in self.0.clients().drain(..) {
             // The other side may have closed it already.
             let _ = client.shutdown(Shutdown::Both);
         }
         // Wakes the accepting thread, which then sees that the server is closed.
-        let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
+        let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.0.port));
     }
 }
 

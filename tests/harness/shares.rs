@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use redis::{RedisResult, Script};
 
+use crate::ask;
 use crate::raw::{ACQUIRE_SOURCE, Answer, RawLock, entry, lua, owner, remembering};
 
 const SHARE_ACQUIRE_SOURCE: &str = lua!(
@@ -101,11 +102,6 @@ impl RawLock {
         self.run((SHARE_ACQUIRE_SOURCE, who), "kfqr", &args)
     }
 
-    /// `share_acquire` without queueing.
-    pub fn try_share(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Answer> {
-        self.share(who, share, -ttl)
-    }
-
     /// `share_acquire` of a holder that becomes a reader: flag and token, or none if it holds
     /// nothing.
     pub fn downgrade(&mut self, who: char, share: Share, ttl: i64) -> RedisResult<Option<String>> {
@@ -149,8 +145,8 @@ impl RawLock {
 
     /// Every member of R with its score, `=` included.
     pub fn shares(&mut self) -> Vec<(String, i64)> {
-        let r = self.r.clone();
-        self.command(&["ZRANGE", &r, "0", "-1", "WITHSCORES"])
+        let all = ["ZRANGE", &self.r, "0", "-1", "WITHSCORES"];
+        ask(&mut self.connection, &all)
     }
 
     /// How many owners share the lock, including lapsed shares that have not been removed yet.

@@ -138,6 +138,16 @@ impl Worker {
         assert_eq!(self.ask(&format!("mode {mode}"), PATIENCE), "ok");
     }
 
+    /// Waits for the end of a `hammer`. Returns the number of visits, none of which failed.
+    #[track_caller]
+    pub fn hammered(&self) -> usize {
+        let tally = self.line(PATIENCE * 2).expect("a tally");
+        let visits = tally.strip_prefix("hammered ").map(str::parse);
+        visits
+            .and_then(Result::ok)
+            .unwrap_or_else(|| panic!("{tally}"))
+    }
+
     /// Waits until the process ends on its own.
     #[track_caller]
     pub fn ended(&mut self, limit: Duration) -> ExitStatus {

@@ -107,13 +107,8 @@ impl Arena {
         (tally, reused)
     }
 
-    /// A worker with its locks at `locks`, optionally with its own clock.
-    pub(super) fn worker(&self, locks: &str, clock: Option<&Clock>) -> Worker {
-        self.worker_of(self.kind, locks, clock)
-    }
-
-    /// The same with a client of another kind.
-    pub(super) fn worker_of(&self, kind: Kind, locks: &str, clock: Option<&Clock>) -> Worker {
+    /// A worker with a client of this kind and its locks at `locks`, optionally with its own clock.
+    pub(super) fn worker(&self, kind: Kind, locks: &str, clock: Option<&Clock>) -> Worker {
         let register = self.register.admin_url();
         let (program, first) = self.worker.split_first().expect("there is a program");
         let args = first.iter().map(String::as_str);

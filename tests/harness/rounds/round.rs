@@ -78,7 +78,7 @@ impl<'a, S: Site> Round<'a, S> {
 
     /// A process that uses locks at `url`.
     pub fn worker_at(&self, url: &str) -> Worker {
-        self.inspected(self.arena.worker(url, None))
+        self.worker_of_at(self.arena.kind(), url)
     }
 
     /// A proxy in front of one of the servers. It stays until all processes have ended.
@@ -101,12 +101,13 @@ impl<'a, S: Site> Round<'a, S> {
 
     /// A process with a client of this kind that uses locks at `url`, perhaps behind a proxy.
     pub fn worker_of_at(&self, kind: worker::Kind, url: &str) -> Worker {
-        self.inspected(self.arena.worker_of(kind, url, None))
+        self.inspected(self.arena.worker(kind, url, None))
     }
 
     /// A process that uses locks on the server, with this clock.
     pub fn worker_by(&self, clock: &Clock) -> Worker {
-        self.inspected(self.arena.worker(&self.server.url(), Some(clock)))
+        let (kind, url) = (self.arena.kind(), self.server.url());
+        self.inspected(self.arena.worker(kind, &url, Some(clock)))
     }
 
     /// A process that holds the lock.
@@ -167,11 +168,14 @@ impl<'a, S: Site> Round<'a, S> {
         worker.send(&self.command("acquire", ttl, wait, ""));
     }
 
+    /// Sends the worker's request for these locks together, without waiting for the answer.
+    pub fn ask_for(&self, worker: &mut Worker, keys: &[&str], ttl: Duration) {
+        worker.send(&command("acquire", &keys.join("+"), (ttl, PATIENCE), ""));
+    }
+
     /// A worker's command about the lock.
     pub fn command(&self, verb: &str, ttl: Duration, wait: Duration, rest: &str) -> String {
-        let (ttl, wait) = (ttl.as_millis(), wait.as_millis());
-        let command = format!("{verb} {} {ttl} {wait} {rest}", self.key);
-        command.trim_end().to_owned()
+        command(verb, &self.key, (ttl, wait), rest)
     }
 
     /// A process of each mode, with two tasks, visits the resource as often as it can, while
@@ -206,10 +210,8 @@ impl<'a, S: Site> Round<'a, S> {
 
     /// Waits for the end of a hammer: the process got in, and no visit failed.
     #[track_caller]
-    pub fn end_hammer(&mut self, worker: &Worker) {
-        let tally = worker.line(PATIENCE * 2).expect("a tally");
-        let visits = tally.strip_prefix("hammered ").map(str::parse::<u64>);
-        assert!(matches!(visits, Some(Ok(1..))), "{tally}");
+    pub fn end_hammer(&self, worker: &Worker) {
+        assert!(worker.hammered() > 0, "the process did not get in");
     }
 
     /// The token that the worker is granted, without a limit on its time.
@@ -295,10 +297,10 @@ impl<'a, S: Site> Round<'a, S> {
         written.iter().any(|entry| entry.process() == writer)
     }
 
-    /// The holder releases its lock, and the worker is let in.
+    /// The holder [finishes](Self::finish), and the worker is let in.
     #[track_caller]
     pub fn pass(&mut self, holder: &mut Worker, next: &mut Worker, limit: Duration) {
-        let released = self.release(holder);
+        let released = self.finish(holder);
         self.let_in(next, released, limit);
     }
 
@@ -311,20 +313,26 @@ impl<'a, S: Site> Round<'a, S> {
         told
     }
 
-    /// The worker is granted the lock as in [`granted_next`](Self::granted_next), visits the
-    /// resource, and releases the lock.
+    /// The worker visits the resource, and releases its lock.
+    #[track_caller]
+    pub fn finish(&self, worker: &mut Worker) -> Instant {
+        self.visit(worker);
+        self.release(worker)
+    }
+
+    /// The worker is granted the lock as in [`granted_next`](Self::granted_next), and
+    /// [finishes](Self::finish).
     #[track_caller]
     pub fn let_in(&mut self, worker: &mut Worker, since: Instant, limit: Duration) {
         self.granted_next(worker, since, limit);
-        self.visit(worker);
-        self.release(worker);
+        self.finish(worker);
     }
 
-    /// The holder visits the resource, and releases its lock for the last time.
+    /// The worker asks for the lock, and is let in.
     #[track_caller]
-    pub fn finish(&mut self, mut holder: Worker) {
-        self.visit(&mut holder);
-        self.release(&mut holder);
+    pub fn enters(&mut self, worker: &mut Worker, ttl: Duration, since: Instant, limit: Duration) {
+        self.ask(worker, ttl, PATIENCE);
+        self.let_in(worker, since, limit);
     }
 
     /// A former holder ends, without an effect on the present one.
@@ -333,13 +341,6 @@ impl<'a, S: Site> Round<'a, S> {
         self.retire(old);
         assert!(self.lock.is_held_by(&next), "the new holder was affected");
         self.release(&mut next);
-    }
-
-    /// Deletes the lock's record.
-    #[track_caller]
-    pub fn delete_lock(&mut self) {
-        let name = self.lock.k.clone();
-        assert_eq!(self.lock.command::<i64>(&["DEL", &name]), 1);
     }
 
     /// Waits until the lock is free.
@@ -372,9 +373,7 @@ impl<'a, S: Site> Round<'a, S> {
     /// Waits until a holder knows that its lock is lost, and checks that its release frees nothing.
     #[track_caller]
     pub fn lost(&self, worker: &mut Worker) {
-        wait_until("loss", PATIENCE, || {
-            worker.ask("valid", PATIENCE) == "false"
-        });
+        hears(worker, PATIENCE);
         let refused = worker.ask("release", PATIENCE);
         assert!(refused.starts_with("failed Lost "), "{refused}");
     }
@@ -383,10 +382,7 @@ impl<'a, S: Site> Round<'a, S> {
     /// `end`. A holder that only watched its deadline would be too late, and report another reason.
     #[track_caller]
     pub fn told(&self, worker: &mut Worker, end: Instant) {
-        let rest = end.saturating_duration_since(Instant::now());
-        wait_until("report of the loss", rest, || {
-            worker.ask("valid", PATIENCE) == "false"
-        });
+        hears(worker, end.saturating_duration_since(Instant::now()));
         told_by_server(&worker.ask("release", PATIENCE));
     }
 
@@ -411,12 +407,10 @@ impl<'a, S: Site> Round<'a, S> {
         self.window = Some(ended.saturating_duration_since(self.granted_at));
     }
 
-    /// Waits until the server has seen all but this many processes disconnect.
+    /// Waits until this many channels have a subscriber.
     #[track_caller]
     pub fn wait_for_channels(&mut self, count: usize) {
-        wait_until("end of the connections", PATIENCE, || {
-            self.channels() == count
-        });
+        wait_until("subscribers", PATIENCE, || self.channels() == count);
     }
 
     /// The number of channels with a subscriber.
@@ -522,11 +516,25 @@ impl Round<'_, RedisQuorum> {
     }
 }
 
+fn command(verb: &str, keys: &str, (ttl, wait): (Duration, Duration), rest: &str) -> String {
+    let (ttl, wait) = (ttl.as_millis(), wait.as_millis());
+    let command = format!("{verb} {keys} {ttl} {wait} {rest}");
+    command.trim_end().to_owned()
+}
+
 #[track_caller]
 fn fails(answer: &str, kind: &str) {
     let has_failed = answer.strip_prefix("failed ");
     let words = has_failed.and_then(|failed| failed.split_once(' '));
     assert_eq!(words.map(|(kind, _)| kind), Some(kind), "{answer}");
+}
+
+/// Waits until a holder knows that its lock is lost.
+#[track_caller]
+pub(crate) fn hears(holder: &mut Worker, limit: Duration) {
+    wait_until("report of the loss", limit, || {
+        holder.ask("valid", PATIENCE) == "false"
+    });
 }
 
 #[track_caller]

@@ -86,9 +86,7 @@ fn caller_polled_late(round: &mut Round<'_>) {
     let (proxy, late) = round.behind_a_proxy();
     let mut next = round.worker();
     next.ask("idle", PATIENCE);
-    // The worker has its connection, and the server knows the script.
-    let mut late = round.hold(late, LONG);
-    round.release(&mut late);
+    let mut late = warmed(round, late);
     let begin = round.command("begin-fenced", TTL * 2, PATIENCE, "");
     // Occasionally the answer arrives during the first poll.
     while late.ask(&begin, PATIENCE) != "begun" {
@@ -181,7 +179,6 @@ fn first_in_line_gives_up(round: &mut Round<'_>) {
 
     proxy.heal();
     assert_eq!(line.ask("finish-release", PATIENCE), "ok");
-    round.visit(&mut line);
     round.pass(&mut line, &mut next, Duration::ZERO);
 }
 
@@ -193,8 +190,7 @@ fn runtime_dropped(round: &mut Round<'_>) {
     holder.send(&round.command("abandon", LONG, PATIENCE, ""));
     round.granted(&holder);
     let dropped = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.let_in(&mut next, dropped, Duration::ZERO);
+    round.enters(&mut next, LONG, dropped, Duration::ZERO);
 }
 
 /// The same, and a crowd, on the memory backend: there is no server that could fail.

@@ -19,7 +19,7 @@ fn clients_killed(round: &mut Round<'_>) {
 /// A process of each mode visits the resource, while all clients are disconnected repeatedly.
 pub(super) fn hammered_without_clients(round: &mut Round<'_>, modes: &[&str]) {
     const TIME: Duration = Duration::from_millis(1_500);
-    let mut storm = [Kill::Normal, Kill::Pubsub].into_iter().cycle();
+    let mut storm = ["normal", "pubsub"].into_iter().cycle();
     let mut last = Instant::now();
     let mut blows = 0;
     round.hammer(modes, LONG, TIME, |round| {
@@ -61,17 +61,15 @@ fn push_lost(round: &mut Round<'_>) {
 
 /// The server has granted the lock and sent the message, which is lost with the connection.
 fn lost_on_its_way(round: &mut Round<'_>) {
-    let proxy = round.proxy();
+    let (proxy, waiter) = round.behind_a_proxy();
     let mut holder = round.holder(LONG);
-    let mut waiter = round.worker_at(&proxy.url());
-    round.ask(&mut waiter, LONG, PATIENCE);
-    round.wait_for_queue(1);
+    let mut waiter = round.queued(waiter, LONG, PATIENCE);
     proxy.replies(Mode::Hold);
     let released = round.release(&mut holder);
     assert!(round.lock.is_held_by(&waiter), "the message was not sent");
     proxy.kill_connections();
     proxy.heal();
-    enters(round, &mut waiter, released);
+    round.let_in(&mut waiter, released, SOON);
 }
 
 /// All connections are gone when the server looks for a waiter to grant the lock.
@@ -80,38 +78,20 @@ fn sent_without_a_receiver(round: &mut Round<'_>) {
     let mut waiter = round.waiter(LONG);
     // The waiter does not reconnect before the release.
     waiter.stop();
-    let killed = kill(round, Kill::Pubsub) + kill(round, Kill::Normal);
+    let killed = kill(round, "pubsub") + kill(round, "normal");
     assert!(killed > 1, "{killed} of two were disconnected");
     let released = round.release(&mut holder);
     assert_eq!(round.lock.value(), None, "a client listened");
     waiter.cont();
-    enters(round, &mut waiter, released);
-}
-
-fn enters(round: &mut Round<'_>, waiter: &mut Worker, released: Instant) {
-    round.let_in(waiter, released, SOON);
+    round.let_in(&mut waiter, released, SOON);
 }
 
 /// A waiter gets duplicate messages about its grant, before and after the grant.
 fn push_doubled(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
-    let members = round.lock.queue_members();
-    let (entry, _) = members
-        .into_iter()
-        .find(|&(_, ticket)| ticket > 0)
-        .expect("a waiter queues");
-    let owner = &entry[..22];
-    let push = |round: &mut Round<'_>| {
-        let (channel, payload) = (
-            format!("lock:{}", &owner[..8]),
-            format!("{owner}{}", round.lock.k),
-        );
-        for _ in 0..20 {
-            let heard: i64 = round.lock.command(&["PUBLISH", &channel, &payload]);
-            assert_eq!(heard, 1, "the waiter listens");
-        }
-    };
+    let own = waiting(round);
+    let push = |round: &mut Round<'_>| tell(round, &own, &own);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     push(round);
     // Enough time to act on the message.
@@ -125,8 +105,24 @@ fn push_doubled(round: &mut Round<'_>) {
     push(round);
     round.granted_next(&waiter, released, Duration::ZERO);
     push(round);
-    round.visit(&mut waiter);
-    round.release(&mut waiter);
+    round.finish(&mut waiter);
+}
+
+/// The entry of the waiter in the queue.
+fn waiting(round: &mut Round<'_>) -> String {
+    let members = round.lock.queue_members().into_iter();
+    let mut waiters = members.filter(|&(_, ticket)| ticket > 0);
+    waiters.next().expect("a waiter queues").0
+}
+
+/// Sends the process of this waiter messages that name an owner as the holder.
+fn tell(round: &mut Round<'_>, waiter: &str, owner: &str) {
+    let channel = format!("lock:{}", &waiter[..8]);
+    let message = format!("{}{}", &owner[..22], round.lock.k);
+    for _ in 0..20 {
+        let heard: i64 = round.lock.command(&["PUBLISH", &channel, &message]);
+        assert_eq!(heard, 1, "the waiter listens");
+    }
 }
 
 /// A message names a client as the new holder of a lock that another owner holds. The client does not
@@ -135,38 +131,27 @@ fn message_forged(round: &mut Round<'_>) {
     let mut holder = round.holder(LONG);
     let mut waiter = round.waiter(LONG);
     let record = round.lock.value().expect("it is held");
-    let queue = round.lock.queue_members();
-    let waiting = queue.iter().find(|(_, score)| *score > 0);
-    let (entry, _) = waiting.expect("one waits");
-    let channel = format!("lock:{}", &entry[..8]);
-    let message = format!("{}{}", &record[..22], round.lock.k);
-    for _ in 0..5 {
-        let receivers: i64 = round.lock.command(&["PUBLISH", &channel, &message]);
-        assert_eq!(receivers, 1);
-    }
+    let entry = waiting(round);
+    tell(round, &entry, &record);
     stays_out(
         &mut waiter,
         &mut holder,
         Duration::from_millis(500),
         "the lock was ended",
     );
-    round.visit(&mut holder);
     round.pass(&mut holder, &mut waiter, SOON);
 }
 
 /// The message reaches a waiter that has given up: the waiter hands the lock off.
 fn push_late(round: &mut Round<'_>) {
     const WAIT: Duration = Duration::from_secs(1);
-    let proxy = round.proxy();
+    let (proxy, gone) = round.behind_a_proxy();
     let mut holder = round.holder(LONG);
-    let mut gone = round.worker_at(&proxy.url());
     let mut next = round.worker();
     // The start of this process must not consume the other's wait.
     next.ask("idle", PATIENCE);
-    round.ask(&mut gone, LONG, WAIT);
-    round.wait_for_queue(1);
-    round.ask(&mut next, LONG, PATIENCE);
-    round.wait_for_queue(2);
+    let gone = round.queued(gone, LONG, WAIT);
+    let mut next = round.queued(next, LONG, PATIENCE);
     proxy.replies(Mode::Hold);
     let released = round.release(&mut holder);
     let answer = gone.line(PATIENCE).expect("an answer");
@@ -176,20 +161,9 @@ fn push_late(round: &mut Round<'_>) {
     round.let_in(&mut next, released, super::CLAIM);
 }
 
-/// The type of connections to close.
-#[derive(Clone, Copy)]
-enum Kill {
-    Normal,
-    Pubsub,
-}
-
-/// Returns the number of closed connections. With RESP3 a subscribed connection also sends
-/// commands, so either type may match.
-fn kill(round: &mut Round<'_>, kind: Kill) -> i64 {
-    let kind = match kind {
-        Kill::Normal => "normal",
-        Kill::Pubsub => "pubsub",
-    };
+/// Closes the connections of this type, and returns their number. With RESP3 a subscribed
+/// connection also sends commands, so either type may match.
+fn kill(round: &mut Round<'_>, kind: &str) -> i64 {
     round
         .lock
         .command(&["CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes"])

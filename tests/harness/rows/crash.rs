@@ -31,7 +31,7 @@ fn holder_aborts(round: &mut Round<'_>) {
 
 fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     let mut holder = round.holder(TTL);
-    let next = round.waiter(TTL);
+    let mut next = round.waiter(TTL);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     // Each round picks a different time between two renewals.
     let age = Duration::from_millis(round.any_number(0, 400));
@@ -43,7 +43,7 @@ fn ended(round: &mut Round<'_>, end: fn(&mut Worker)) {
     let lease = round.lock.lease_end();
     round.granted_next(&next, ended, TTL);
     assert!(Instant::now() >= lease, "the lease was not respected");
-    round.finish(next);
+    round.finish(&mut next);
 }
 
 /// The next process asks after the holder's death: no message is meant for it.
@@ -62,12 +62,11 @@ fn succeeded_by_a_newcomer(round: &mut Round<'_>) {
 /// cases.
 fn holder_leaves(round: &mut Round<'_>) {
     let mut holder = round.holder(TTL);
-    let next = round.waiter(TTL);
+    let mut next = round.waiter(TTL);
     holder.send("leave");
     let status = holder.ended(PATIENCE);
     assert!(status.success(), "{status}");
-    round.granted_next(&next, Instant::now(), TTL);
-    round.finish(next);
+    round.let_in(&mut next, Instant::now(), TTL);
 }
 
 /// kill -9 of a process with a retained lease: the lease lasts as long as a held one.
@@ -80,8 +79,7 @@ fn killed_while_retained(round: &mut Round<'_>) {
     last.kill9();
     let ended = Instant::now();
     let mut next = round.worker();
-    round.comes(&mut next, TTL, ended, ttl);
-    round.finish(next);
+    round.enters(&mut next, TTL, ended, ttl);
 }
 
 /// kill -9 of a holder that was handed the lock a moment ago, with a ttl shorter than the claim.

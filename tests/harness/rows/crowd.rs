@@ -92,8 +92,7 @@ fn after_their_release(commands: &[Command]) -> Vec<&Command> {
     let mut released = HashSet::new();
     let mut late = Vec::new();
     for command in commands {
-        let words: Vec<&str> = command.text.split('"').skip(1).step_by(2).collect();
-        match words[..] {
+        match command.words()[..] {
             // EVALSHA sha 1 K owner: the release. With a ttl it is the renewal.
             ["EVALSHA", _, "1", _, owner] => {
                 released.insert(owner);

@@ -20,8 +20,8 @@ fn request_cut(round: &mut Round<'_>) {
 }
 
 fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
-    let proxy = round.proxy();
-    let mut worker = worker_with_scripts(round, &proxy);
+    let (proxy, worker) = round.behind_a_proxy();
+    let mut worker = warmed(round, worker);
     cut(&proxy, &round.lock.k);
     let asked = Instant::now();
     round.ask(&mut worker, LONG, PATIENCE);
@@ -31,13 +31,13 @@ fn acquire_cut(round: &mut Round<'_>, cut: fn(&Proxy, &str)) {
     let fence = round.lock.fence().expect("a token was minted");
     let value = round.lock.value().expect("it is held");
     assert_eq!(value[23..39], fence, "one acquisition, one token");
-    round.finish(worker);
+    round.finish(&mut worker);
 }
 
 /// The release or its answer is lost: the lock was held to the end in both cases.
 fn release_cut(round: &mut Round<'_>) {
-    let proxy = round.proxy();
-    let mut worker = worker_with_scripts(round, &proxy);
+    let (proxy, worker) = round.behind_a_proxy();
+    let mut worker = warmed(round, worker);
     for (n, cut) in [Proxy::cut_next_request, Proxy::cut_next_reply]
         .iter()
         .enumerate()
@@ -52,13 +52,4 @@ fn release_cut(round: &mut Round<'_>) {
             round.lock.value().is_none()
         });
     }
-}
-
-/// A worker behind `proxy` that has acquired and released the lock once. The server knows its
-/// scripts, so the cut hits the script's answer, not the error about an unknown script.
-fn worker_with_scripts(round: &mut Round<'_>, proxy: &Proxy) -> Worker {
-    let worker = round.worker_at(&proxy.url());
-    let mut worker = round.hold(worker, LONG);
-    round.release(&mut worker);
-    worker
 }

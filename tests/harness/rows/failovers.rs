@@ -84,7 +84,6 @@ fn renewal_not_replicated(round: &mut Round<'_, RedisCluster>) {
         meet(&mut next, &mut holder);
     }
     assert!(is_restored, "the lease was not restored");
-    round.visit(&mut holder);
     round.pass(&mut holder, &mut next, SOON);
     round.server.nodes[primary].restart();
 }
@@ -94,8 +93,7 @@ fn renewal_not_replicated(round: &mut Round<'_, RedisCluster>) {
 fn replica_awaited(round: &mut Round<'_, RedisCluster>) {
     let url = format!("{} replicas=1", round.server.url());
     let (waiting, mut next) = (round.worker_at(&url), round.worker());
-    let mut waiting = round.hold(waiting, LONG);
-    round.release(&mut waiting);
+    let mut waiting = warmed(round, waiting);
     let (primary, replica) = pair(round);
     round.server.detach(replica);
     let refused = round.refused(&mut waiting, (LONG, Duration::ZERO), "Unavailable");
@@ -106,9 +104,7 @@ fn replica_awaited(round: &mut Round<'_, RedisCluster>) {
     round.server.nodes[primary].kill9();
     round.server.nodes[replica].resume();
     round.server.wait_until_promoted(replica);
-    let promoted = Instant::now();
-    round.ask(&mut next, LONG, PATIENCE);
-    served(round, next, promoted);
+    round.enters(&mut next, LONG, Instant::now(), SOON);
     round.server.nodes[primary].restart();
 }
 

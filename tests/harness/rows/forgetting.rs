@@ -42,9 +42,7 @@ fn restart_without_persistence(round: &mut Round<'_>) {
 
 /// The lock's record is deleted.
 fn lock_deleted(round: &mut Round<'_>) {
-    forgotten(round, |round| {
-        round.delete_lock();
-    });
+    forgotten(round, |round| round.lock.delete_record());
     body_dropped(round);
 }
 
@@ -53,11 +51,11 @@ fn lock_deleted(round: &mut Round<'_>) {
 fn one_of_two_locks_deleted(round: &mut Round<'_>) {
     let (mut holder, next) = (round.worker(), round.worker());
     let other = format!("{}:other", round.key);
-    holder.send(&round.command("acquire-all", LONG, PATIENCE, &other));
+    round.ask_for(&mut holder, &[&round.key, &other], LONG);
     round.granted(&holder);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
-    let (end, lock) = (round.lock.lease_end(), round.lock.k.clone());
-    assert_eq!(round.lock.command::<i64>(&["DEL", &lock]), 1);
+    let end = round.lock.lease_end();
+    round.lock.delete_record();
     taken_over(round, holder, next, end);
 }
 
@@ -111,6 +109,6 @@ fn body_dropped(round: &mut Round<'_>) {
     holder.send(&round.command("run", LONG, PATIENCE, &sleep));
     wait_until("holder", PATIENCE, || round.lock.value().is_some());
     let end = round.lock.lease_end();
-    round.delete_lock();
+    round.lock.delete_record();
     round.dropped(&holder, end);
 }

@@ -17,8 +17,7 @@ rows! {
 /// kill -9 between the command that takes the lock and the one that asks for a token.
 fn killed_before_its_token(round: &mut Round<'_>) {
     let mut first = round.holder(LONG);
-    round.visit(&mut first);
-    round.release(&mut first);
+    round.finish(&mut first);
     let mut holder = newcomer(round, TTL);
     holder.kill9();
     let killed = Instant::now();
@@ -26,7 +25,7 @@ fn killed_before_its_token(round: &mut Round<'_>) {
     let mut next = round.worker();
     round.comes(&mut next, TTL, killed, TTL);
     assert!(Instant::now() >= lease, "the lease was not respected");
-    round.finish(next);
+    round.finish(&mut next);
 }
 
 /// A holder is killed, and its waiter does not poll for a while: a newcomer gets the lock first,
@@ -46,7 +45,6 @@ fn taken_before_the_queue(round: &mut Round<'_>) {
         value.is_some_and(|value| value.as_bytes()[22] == b'+')
     });
     minted(round, &mut newcomer);
-    round.visit(&mut newcomer);
     round.pass(&mut newcomer, &mut waiter, CLAIM);
 }
 
@@ -61,7 +59,7 @@ fn taken_and_cut(round: &mut Round<'_>) {
     assert!(asked.elapsed() < LONG, "it waited for its own lease");
     assert_eq!(proxy.cuts(), 1, "the fault happened");
     minted(round, &mut worker);
-    round.finish(worker);
+    round.finish(&mut worker);
 }
 
 /// The command arrives after its caller has given up.
@@ -78,8 +76,7 @@ fn taken_late(round: &mut Round<'_>) {
     proxy.heal();
     let healed = Instant::now();
     let mut next = round.worker();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.let_in(&mut next, healed, SOON);
+    round.enters(&mut next, LONG, healed, SOON);
 }
 
 /// The command arrives twice. The second one does nothing: its owner has the lock with a token or
@@ -90,16 +87,16 @@ fn taken_twice(round: &mut Round<'_>) {
     let mut commands = monitor.take().into_iter();
     let sent =
         commands.find(|command| command.name == "SET" && command.text.contains(&round.lock.k));
-    let sent = sent.expect("a plain command").text;
-    let again: Vec<&str> = sent.split('"').skip(1).step_by(2).collect();
+    let sent = sent.expect("a plain command");
+    let again = sent.words();
     does_nothing(round, &again);
     minted(round, &mut holder);
     does_nothing(round, &again);
-    let next = round.waiter(LONG);
+    let mut next = round.waiter(LONG);
     let released = round.release(&mut holder);
     round.granted_next(&next, released, SOON);
     does_nothing(round, &again);
-    round.finish(next);
+    round.finish(&mut next);
 }
 
 fn does_nothing(round: &mut Round<'_>, command: &[&str]) {
@@ -118,27 +115,23 @@ fn queued_before_the_release(round: &mut Round<'_>) {
     round.release(&mut holder);
     let mut holder = taken(round, holder, LONG);
     proxy.replies(Mode::Hold);
-    let next = round.queued(next, LONG, PATIENCE);
+    let mut next = round.queued(next, LONG, PATIENCE);
     let record = round.lock.value().expect("it is held");
     let mut monitor = round.server.monitor();
     holder.send("release");
-    wait_until("release", PATIENCE, || {
-        let mut commands = monitor.take().into_iter();
-        commands.any(|command| command.text.contains(&record[..22]))
-    });
+    monitor.wait_for(&record[..22]);
     assert!(round.lock.is_held_by(&holder), "it was freed past a waiter");
     proxy.heal();
     let released = Instant::now();
     assert_eq!(holder.line(PATIENCE).as_deref(), Some("ok"));
-    round.granted_next(&next, released, SOON);
-    round.finish(next);
+    round.let_in(&mut next, released, SOON);
 }
 
 /// A holder whose lock is gone requests a token: it learns of the loss, without an effect on the
 /// next holder.
 fn token_after_a_loss(round: &mut Round<'_>) {
     let mut old = newcomer(round, LONG);
-    round.delete_lock();
+    round.lock.delete_record();
     let mut next = newcomer(round, LONG);
     let record = round.lock.value();
     let answer = old.ask("mint", PATIENCE);
@@ -148,7 +141,7 @@ fn token_after_a_loss(round: &mut Round<'_>) {
     minted(round, &mut next);
     round.visit(&mut next);
     round.lost(&mut old);
-    round.finish(next);
+    round.finish(&mut next);
 }
 
 /// The request for a token or its answer is lost: it is sent again, and the holder has one token.
@@ -165,7 +158,7 @@ fn token_cut(round: &mut Round<'_>) {
     }
     minted(round, &mut holder);
     assert_eq!(proxy.cuts(), 1, "the fault happened");
-    round.finish(holder);
+    round.finish(&mut holder);
 }
 
 /// The request for a token arrives after its holder has lost the lock to another.
@@ -188,7 +181,7 @@ fn token_late(round: &mut Round<'_>) {
     round.lost(&mut old);
     assert_eq!(round.lock.value(), record, "the new holder was affected");
     minted(round, &mut next);
-    round.finish(next);
+    round.finish(&mut next);
 }
 
 /// A process that takes the lock without a token.

@@ -26,7 +26,6 @@ fn one_overtakes_no_writer(round: &mut Round<'_>) {
     round.visit(&mut reader);
     let released = round.release(&mut reader);
     round.granted_next(&writer, released, Duration::ZERO);
-    round.visit(&mut writer);
     round.pass(&mut writer, &mut late, Duration::ZERO);
 }
 
@@ -34,8 +33,7 @@ fn many_starve_no_writer(round: &mut Round<'_>) {
     let mut writer = round.worker_in("write");
     round.hammer(&["read"; 3], LONG, Duration::from_secs(1), |round| {
         let asked = Instant::now();
-        round.ask(&mut writer, LONG, PATIENCE);
-        round.let_in(&mut writer, asked, Duration::ZERO);
+        round.enters(&mut writer, LONG, asked, Duration::ZERO);
     });
 }
 

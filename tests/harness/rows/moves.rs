@@ -32,7 +32,6 @@ fn name_moves(round: &mut Round<'_>) {
         REST + REST / 2,
         "the lease was not restored",
     );
-    round.visit(&mut holder);
     round.pass(&mut holder, &mut next, SOON);
     // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
@@ -85,7 +84,7 @@ fn name_moves_while_retained(round: &mut Round<'_>) {
     assert_eq!(early, None, "the lease was taken without a question");
     let released = round.release(&mut next);
     round.retire(next);
-    served(round, last, released);
+    round.let_in(&mut last, released, SOON);
     // The first server still has the lease.
     round.lock.command::<()>(&["FLUSHALL"]);
 }

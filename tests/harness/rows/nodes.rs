@@ -47,7 +47,6 @@ fn one_seed_left(round: &mut Round<'_, RedisCluster>) {
     let [holder, waiter] = [round.worker_at(&url), round.worker_at(&url)];
     let mut holder = round.hold(holder, LONG);
     let mut waiter = round.queued(waiter, LONG, PATIENCE);
-    round.visit(&mut holder);
     round.pass(&mut holder, &mut waiter, SOON);
 }
 
@@ -76,8 +75,7 @@ fn message_late(round: &mut Round<'_, RedisCluster>) {
         .iter()
         .filter(|command| command.name.starts_with("EVAL"));
     assert_eq!(scripts.count(), 0, "{sent:?}");
-    round.visit(&mut next);
-    round.release(&mut next);
+    round.finish(&mut next);
 }
 
 /// The slot of a lock has moved, and the message about the release is lost with the bus: the

@@ -64,7 +64,7 @@ fn wakes_up(round: &mut Round<'_>, mut sleeper: Worker, mut next: Worker) {
     round.retire(sleeper);
     assert!(round.lock.is_held_by(&next), "the new holder was affected");
     assert_eq!(next.ask("renew", PATIENCE), "ok");
-    round.finish(next);
+    round.finish(&mut next);
 }
 
 /// The holder knows that the lock is lost, and neither its renewal nor its release succeeds.
@@ -101,15 +101,14 @@ fn served_by_a_release(round: &mut Round<'_>) {
     assert!(round.lock.is_held_by(&next), "the new holder was affected");
     round.release(&mut next);
     round.granted(&sleeper);
-    round.visit(&mut sleeper);
-    round.release(&mut sleeper);
+    round.finish(&mut sleeper);
 }
 
 /// The lock is free and its waiter is stopped, but not known to be dead: a newcomer does not overtake
 /// it. The newcomer's attempt grants the lock to the waiter.
 fn served_by_a_newcomer(round: &mut Round<'_>) {
     let mut holder = round.holder(TTL);
-    let sleeper = round.waiter(LONG);
+    let mut sleeper = round.waiter(LONG);
     sleeper.stop();
     holder.kill9();
     round.wait_until_free();
@@ -118,7 +117,7 @@ fn served_by_a_newcomer(round: &mut Round<'_>) {
     assert!(round.lock.is_held_by(&sleeper), "it is first in the queue");
     sleeper.cont();
     round.granted(&sleeper);
-    round.finish(sleeper);
+    round.finish(&mut sleeper);
 }
 
 /// A waiter is granted the lock after its wait: it takes the lock or hands it off, and keeps it no

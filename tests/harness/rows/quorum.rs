@@ -63,18 +63,10 @@ fn held_by_all(round: &QuorumRound<'_>, worker: &Worker) {
 fn go_on(round: &mut QuorumRound<'_>, workers: &mut [Worker; 3]) {
     let [holder, waiter, newcomer] = workers;
     renewed(holder);
-    round.visit(holder);
     round.pass(holder, waiter, SOON);
     for worker in [newcomer, holder] {
-        enters(round, worker);
+        round.enters(worker, LONG, Instant::now(), SOON);
     }
-}
-
-/// The worker asks for the free lock, and releases it.
-fn enters(round: &mut QuorumRound<'_>, worker: &mut Worker) {
-    let asked = Instant::now();
-    round.ask(worker, LONG, PATIENCE);
-    round.let_in(worker, asked, SOON);
 }
 
 /// The body of a holder ends as lost, and no other process was inside while it ran.

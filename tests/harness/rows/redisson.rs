@@ -35,7 +35,7 @@ fn redisson_holder_killed(round: &mut Round<'_>) {
 
     let mut java = round.worker_of(JAVA);
     round.ask(&mut java, LONG, PATIENCE);
-    wait_for_listeners(round, 1);
+    round.wait_for_channels(1);
     let lease = killed(round, ours);
     is_held(&java);
     assert!(Instant::now() >= lease, "the lease was not respected");
@@ -51,17 +51,17 @@ fn redisson_message_lost(round: &mut Round<'_>) {
     let mut ours = listener(round, LONG);
     java.kill9();
     java.ended(PATIENCE);
-    round.delete_lock();
+    round.lock.delete_record();
     round.granted_next(&ours, Instant::now(), POLL);
     round.visit(&mut ours);
 
     let proxy = round.proxy();
     let mut next = round.worker_of_at(Kind::InRedissonsRecord, &proxy.url());
     round.ask(&mut next, LONG, PATIENCE);
-    wait_for_listeners(round, 1);
+    round.wait_for_channels(1);
     proxy.refuse(true);
     proxy.kill_connections();
-    wait_for_listeners(round, 0);
+    round.wait_for_channels(0);
     round.release(&mut ours);
     let released = Instant::now();
     proxy.refuse(false);
@@ -76,7 +76,7 @@ fn redisson_forced_unlock(round: &mut Round<'_>) {
     let mut next = listener(round, LONG);
     assert_eq!(holder.ask("look", PATIENCE), "looked");
     let end = round.lock.lease_end();
-    round.delete_lock();
+    round.lock.delete_record();
     let channel = format!("redisson_lock__channel:{{{}}}", round.lock.k);
     round.lock.command::<i64>(&["PUBLISH", &channel, "0"]);
     round.granted_next(&next, Instant::now(), POLL);
@@ -94,13 +94,8 @@ fn redisson_forced_unlock(round: &mut Round<'_>) {
 fn listener(round: &mut Round<'_>, ttl: Duration) -> Worker {
     let mut worker = round.worker_of(Kind::InRedissonsRecord);
     round.ask(&mut worker, ttl, PATIENCE);
-    wait_for_listeners(round, 1);
+    round.wait_for_channels(1);
     worker
-}
-
-#[track_caller]
-fn wait_for_listeners(round: &mut Round<'_>, count: usize) {
-    wait_until("listeners", PATIENCE, || round.channels() == count);
 }
 
 /// Kills a holder, and returns the end of its lease.

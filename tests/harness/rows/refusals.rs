@@ -21,8 +21,7 @@ fn out_of_memory(round: &mut Round<'_>) {
     round.server.config_set("maxmemory", "1");
     refused(round, &mut newcomer, "OOM");
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
-    round.visit(&mut holder);
-    let released = round.release(&mut holder);
+    let released = round.finish(&mut holder);
     assert!(round.lock.is_held_by(&waiter), "it was not handed off");
     waiter.cont();
     round.let_in(&mut waiter, released, Duration::ZERO);

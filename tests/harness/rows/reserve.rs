@@ -14,11 +14,10 @@ const MINIMUM: Duration = Duration::from_millis(1_500);
 /// does not count.
 fn killed_before_its_minimum(round: &mut Round<'_>) {
     let mut holder = round.holder_in("at-least 3600000", TTL);
-    let next = round.waiter(TTL);
+    let mut next = round.waiter(TTL);
     holder.kill9();
     let killed = Instant::now();
-    round.granted_next(&next, killed, TTL);
-    round.finish(next);
+    round.let_in(&mut next, killed, TTL);
 }
 
 /// A holder is done early, and its release or the answer is lost. The lock stays taken until the
@@ -33,17 +32,16 @@ fn reserve_cut(round: &mut Round<'_>) {
         // The first hold loads the scripts, so that the cut hits the script's answer and not an
         // error about it.
         let mut worker = round.worker_at(&proxy.url());
-        worker.ask(&format!("mode {mode}"), PATIENCE);
+        worker.ask_mode(&mode);
         worker = round.hold(worker, LONG);
         let held = Instant::now();
-        let next = round.waiter(LONG);
+        let mut next = round.waiter(LONG);
         round.visit(&mut worker);
         cut(&proxy, &round.lock.k);
         round.release(&mut worker);
         assert_eq!(proxy.cuts(), n + 1, "the fault happened");
         let early = next.line(MINIMUM.saturating_sub(held.elapsed() + Duration::from_millis(200)));
         assert_eq!(early, None, "the minimum was not over");
-        round.granted_next(&next, held + MINIMUM, SOON);
-        round.finish(next);
+        round.let_in(&mut next, held + MINIMUM, SOON);
     }
 }

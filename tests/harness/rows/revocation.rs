@@ -6,6 +6,7 @@ use lock_runtime::{LockClient, LockError};
 use tokio::runtime;
 
 use super::pause::is_lost;
+use crate::rounds::hears;
 
 rows! {
     F revoked_while_renewing;
@@ -81,8 +82,7 @@ fn revoked_twice(round: &mut Round<'_>) {
     };
     assert_eq!(state.holders.len(), 1);
     round.retire(holder);
-    round.visit(&mut next);
-    round.release(&mut next);
+    round.finish(&mut next);
     assert!(matches!(revoke(round, seen), Revoked::NotHeld(_)));
 }
 
@@ -122,7 +122,7 @@ fn revoked_while_paused(round: &mut Round<'_>) {
     round.visit(&mut next);
     sleeper.cont();
     assert_eq!(sleeper.ask("write", PATIENCE), "stale");
-    hears(&mut sleeper);
+    hears(&mut sleeper, PATIENCE);
     is_lost(&mut sleeper);
     round.replaced(sleeper, next);
 }
@@ -177,15 +177,11 @@ fn revoked_one_of_two(round: &mut Round<'_>) {
     let name = format!("{}:other", round.key);
     let mut other = RawLock::new(&round.server, &name);
     let mut holder = round.worker();
-    holder.send(&round.command("acquire-all", LONG, PATIENCE, &name));
+    round.ask_for(&mut holder, &[&round.key, &name], LONG);
     round.granted(&holder);
     let mut next = round.waiter(LONG);
     let mut of_other = round.worker();
-    of_other.send(&format!(
-        "acquire {name} {} {}",
-        LONG.as_millis(),
-        PATIENCE.as_millis()
-    ));
+    round.ask_for(&mut of_other, &[&name], LONG);
     wait_until("waiter for the other lock", PATIENCE, || {
         other.queue().len() == 1
     });
@@ -242,17 +238,10 @@ fn revoke(round: &Round<'_>, seen: u64) -> Revoked {
     revoked.expect("the server answers")
 }
 
-/// Waits until the holder knows that its lock was taken.
-fn hears(holder: &mut Worker) {
-    wait_until("message", PATIENCE, || {
-        holder.ask("valid", PATIENCE) == "false"
-    });
-}
-
 /// The holder's error names who revoked the lock, and why.
 #[track_caller]
 fn is_told(holder: &mut Worker) {
-    hears(holder);
+    hears(holder, PATIENCE);
     let lost = holder.ask("release", PATIENCE);
     assert!(
         lost.contains("revoked by ann@ops-1: stuck import"),

@@ -64,14 +64,13 @@ fn two_sentinels_lost(round: &mut Round<'_, RedisSentinels>) {
     round.server.sentinels[0].kill9();
     round.server.sentinels[1].pause();
     let mut newcomer = round.waiter(LONG);
-    round.visit(&mut holder);
     round.pass(&mut holder, &mut newcomer, SOON);
     // Both have been tried in the meantime.
     wait_until("watch of the last sentinel", PATIENCE, || {
         round.server.watching(2) > 0
     });
-    let holder = round.hold(holder, LONG);
-    round.finish(holder);
+    let mut holder = round.hold(holder, LONG);
+    round.finish(&mut holder);
     round.server.sentinels[1].resume();
 }
 
@@ -91,7 +90,6 @@ fn sentinels_stale(round: &mut Round<'_, RedisSentinels>) {
         meet(&mut next, &mut holder);
     }
     assert!(!early, "the lock was granted by the old primary");
-    round.visit(&mut holder);
     round.pass(&mut holder, &mut next, SOON);
 }
 

@@ -14,19 +14,17 @@ fn keys_in_opposite_orders(round: &mut Round<'_>) {
     let mut other = RawLock::new(&round.server, &name);
     let mut of_first = round.holder(LONG);
     let mut of_other = round.worker();
-    let (ttl, wait) = (LONG.as_millis(), PATIENCE.as_millis());
-    of_other.send(&format!("acquire {name} {ttl} {wait}"));
+    round.ask_for(&mut of_other, &[&name], LONG);
     round.granted(&of_other);
 
     let [mut first, mut second] = [(); 2].map(|()| round.worker());
-    first.send(&round.command("acquire-all", LONG, PATIENCE, &name));
+    round.ask_for(&mut first, &[&round.key, &name], LONG);
     round.wait_for_queue(1);
-    second.send(&round.command("acquire-all-reversed", LONG, PATIENCE, &name));
+    round.ask_for(&mut second, &[&name, &round.key], LONG);
     wait_until("second caller in a queue", PATIENCE, || {
         round.lock.queue().len() + other.queue().len() == 2
     });
-    round.visit(&mut of_first);
-    round.release(&mut of_first);
+    round.finish(&mut of_first);
     wait_until("first caller with the first lock", PATIENCE, || {
         round.lock.is_held_by(&first)
     });

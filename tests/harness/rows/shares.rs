@@ -131,8 +131,7 @@ fn waiting_writer_paused(round: &mut Round<'_>) {
     sleeper.cont();
     round.release(&mut inside);
     round.granted(&sleeper);
-    round.visit(&mut sleeper);
-    round.release(&mut sleeper);
+    round.finish(&mut sleeper);
 }
 
 /// A waiting reader joins another one, and so does a newcomer.
@@ -201,8 +200,7 @@ fn beside_another_reader(round: &mut Round<'_>) {
     is_lost(&mut sleeper);
     round.retire(sleeper);
     assert_eq!(other.ask("renew", PATIENCE), "ok");
-    round.visit(&mut other);
-    round.release(&mut other);
+    round.finish(&mut other);
     assert_eq!(round.lock.value(), None, "the lost share was left");
 }
 
@@ -227,8 +225,7 @@ fn shares_evicted(round: &mut Round<'_>) {
     }
     round.granted_next(&writer, evicted, ttl);
     assert!(Instant::now() >= end, "the lease was not respected");
-    round.visit(&mut writer);
-    round.release(&mut writer);
+    round.finish(&mut writer);
 }
 
 /// The lock's record is deleted, but the record of its shares is left: the readers learn of it at
@@ -239,8 +236,8 @@ fn lock_deleted_under_readers(round: &mut Round<'_>) {
         assert_eq!(reader.ask("look", PATIENCE), "looked");
     }
     let mut next = round.worker_in("permits 1");
-    let (end, lock) = (round.lock.lease_end(), round.lock.k.clone());
-    assert_eq!(round.lock.command::<i64>(&["DEL", &lock]), 1);
+    let end = round.lock.lease_end();
+    round.lock.delete_record();
     assert_eq!(round.lock.owners(), 2);
     let deleted = Instant::now();
     round.comes(&mut next, LONG, deleted, Duration::ZERO);

@@ -13,10 +13,8 @@ rows! {
 /// Writes are paused for longer than the command timeout: an attempt is answered after its caller
 /// has gone.
 fn reply_late(round: &mut Round<'_>) {
-    let mut late = round.worker();
-    // The server knows the scripts, so that the attempt is a single command.
-    late = round.hold(late, LONG);
-    round.release(&mut late);
+    let late = round.worker();
+    let mut late = warmed(round, late);
     round
         .lock
         .command::<()>(&["CLIENT", "PAUSE", "10000", "WRITE"]);
@@ -24,8 +22,7 @@ fn reply_late(round: &mut Round<'_>) {
     round.lock.command::<()>(&["CLIENT", "UNPAUSE"]);
     let unpaused = Instant::now();
     let mut next = round.worker();
-    round.ask(&mut next, LONG, PATIENCE);
-    round.let_in(&mut next, unpaused, Duration::from_millis(500));
+    round.enters(&mut next, LONG, unpaused, Duration::from_millis(500));
 }
 
 /// The delay of a slow answer: the part of the lease that a command may take, less a margin for a
@@ -46,10 +43,7 @@ fn reply_slow(round: &mut Round<'_>) {
     let proxy = round.proxy();
     let holder = patient(round, &proxy);
     let mut next = round.worker();
-    // The worker has its connection, and the server knows the script, so that the attempt is a single
-    // command.
-    let mut holder = round.hold(holder, LONG);
-    round.release(&mut holder);
+    let mut holder = warmed(round, holder);
     next.ask("idle", PATIENCE);
 
     proxy.replies(Mode::Delay(LATE));
@@ -169,8 +163,8 @@ fn cut_off_body(round: &mut Round<'_>) {
     // The commands that were held back arrive now.
     proxy.heal();
     round.release(&mut next);
-    let holder = round.hold(holder, LONG);
-    round.finish(holder);
+    let mut holder = round.hold(holder, LONG);
+    round.finish(&mut holder);
 }
 
 /// The server has lost the connection, and the client does not know: it reconnects in time to keep
@@ -187,5 +181,5 @@ fn half_open(round: &mut Round<'_>) {
     });
     assert!(proxy.accepted() > accepted, "over a new connection");
     assert_eq!(holder.ask("valid", PATIENCE), "true");
-    round.finish(holder);
+    round.finish(&mut holder);
 }

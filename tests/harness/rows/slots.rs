@@ -45,8 +45,7 @@ fn lock_is_ahead(round: &mut Round<'_, RedisCluster>) {
     cluster.open_slot(slot, source, target);
     cluster.move_named(lock, source, target);
     assert_eq!(holder.ask("renew", PATIENCE), "ok");
-    round.visit(&mut holder);
-    round.release(&mut holder);
+    round.finish(&mut holder);
     let cluster = &round.server;
     while cluster.move_key(slot, source, target) {}
     cluster.close_slot(slot, source, target);
@@ -56,7 +55,7 @@ fn lock_is_ahead(round: &mut Round<'_, RedisCluster>) {
 
 fn records_are_apart(round: &mut Round<'_, RedisCluster>) {
     let mut holder = round.holder(LONG);
-    let waiter = round.waiter(LONG);
+    let mut waiter = round.waiter(LONG);
     let (cluster, lock) = (&round.server, &round.lock);
     let records = [&lock.k, &lock.f, &lock.q];
     let selection = 1 + round.number % 7;
@@ -78,7 +77,7 @@ fn records_are_apart(round: &mut Round<'_, RedisCluster>) {
     let answer = early.or_else(|| holder.line(PATIENCE));
     assert_eq!(answer.as_deref(), Some("ok"));
     round.reconnect();
-    served(round, waiter, released);
+    round.let_in(&mut waiter, released, SOON);
 }
 
 /// A slot stays half moved for longer than a lease: a held lock is renewed, and a newcomer is
@@ -105,5 +104,5 @@ fn slot_half_moved(round: &mut Round<'_, RedisCluster>) {
     cluster.close_slot(slot, source, target);
     let released = round.release(&mut holder);
     round.ask(&mut newcomer, LONG, PATIENCE);
-    served(round, newcomer, released);
+    round.let_in(&mut newcomer, released, SOON);
 }

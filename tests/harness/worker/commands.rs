@@ -75,18 +75,6 @@ impl<L: Locks> Commands<L> {
                     |()| format!("held {token}"),
                 )
             }
-            [
-                all @ ("acquire-all" | "acquire-all-reversed"),
-                lock @ ..,
-                other,
-            ] => {
-                let mut call = call(lock).with(Token::AfterLock);
-                call.keys.push((*other).to_owned());
-                if all.ends_with("reversed") {
-                    call.keys.reverse();
-                }
-                self.acquire(call).await
-            }
             ["retain", lock @ .., time] => {
                 let retain = millis(time);
                 self.retain(Call {

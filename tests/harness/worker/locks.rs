@@ -11,7 +11,7 @@ use crate::wait;
 /// retain leases.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
-    /// The lock's name in the test.
+    /// The first of its keys in the order of names.
     pub(crate) name: String,
     /// Its keys, in the order of the call.
     pub(crate) keys: Vec<String>,
@@ -28,17 +28,17 @@ pub(crate) enum Token {
     /// Together with the lock for half of the names, and after it for the others.
     ByName,
     WithLock,
-    AfterLock,
     /// Its holder may [request](Held::mint) it later.
     Never,
 }
 
 impl Call {
-    /// A `+` in the name separates several keys.
-    pub(crate) fn new(name: &str, ttl: Duration, wait: Duration) -> Self {
+    /// A `+` separates several keys.
+    pub(crate) fn new(keys: &str, ttl: Duration, wait: Duration) -> Self {
+        let keys: Vec<_> = keys.split('+').map(str::to_owned).collect();
         Self {
-            name: name.to_owned(),
-            keys: name.split('+').map(str::to_owned).collect(),
+            name: keys.iter().min().expect("there is a key").clone(),
+            keys,
             ttl,
             wait,
             token: Token::ByName,

@@ -34,7 +34,7 @@ impl Ours {
         let is_fenced = match call.token {
             Token::ByName => comes_with_token(&call.name),
             Token::WithLock => true,
-            Token::AfterLock | Token::Never => false,
+            Token::Never => false,
         };
         let lock = if is_fenced { lock.fenced() } else { lock };
         match self.mode {

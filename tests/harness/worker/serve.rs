@@ -25,12 +25,12 @@ use crate::wait::PATIENCE;
 /// `timeout=MS`, its command timeout; and `ANNOUNCED=PORT`, the real port of a cluster node. The
 /// worker ends when its input ends, or on command.
 ///
-/// A LOCK is `KEY TTL WAIT`.
+/// A LOCK is `KEY TTL WAIT`, or `KEY+KEY… TTL WAIT` for several locks together. Its resource is that of
+/// the first key in the order of names.
 ///
 /// - `mode plain|write|read|permits N [take M]`: sets how all later calls hold their locks,
 ///   initially `plain`: `ok`
 /// - `acquire LOCK`: `held TOKEN`, or `failed KIND MESSAGE`
-/// - `acquire-all LOCK OTHER`: the same for the lock and the other key's lock together
 /// - `drop LOCK MICROS`: the same for an acquire that is dropped after this time: also `dropped`;
 ///   the lock is dropped as well if it was acquired
 /// - `begin LOCK`: an acquire that is polled once, and not again before its `finish`: `begun`, or

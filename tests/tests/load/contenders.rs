@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::time::{Duration, Instant};
 
-use harness::{
-    Entry, History, KEY, LONG, PATIENCE, RedisQuorum, RedisServer, Worker, ask, ms, wait_until,
-};
+use harness::{Entry, History, KEY, LONG, RedisQuorum, RedisServer, Worker, ask, ms, wait_until};
 
 const CONTENDERS: usize = 64;
 
@@ -121,10 +119,7 @@ fn race(processes: usize) -> Turns {
     assert!(longest < Pace::GAP, "{longest:?} without a grant");
     ask::<()>(&mut connection, &["SET", END, "1"]);
     for worker in &workers {
-        let tally = worker.line(PATIENCE * 2).expect("a tally");
-        // A failure would be printed after the number.
-        let visits = tally.strip_prefix("hammered ").map(str::parse::<usize>);
-        assert!(matches!(visits, Some(Ok(_))), "{tally}");
+        worker.hammered();
     }
     let entries = history.read(&mut connection);
     History::assert_exclusive(&entries);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use harness::{Entry, History, KEY, PATIENCE, ask, wait_until};
+use harness::{Entry, History, KEY, PATIENCE, Worker, ask, wait_until};
 
 use crate::scene::{Scene, acquire, is_held};
 
@@ -37,10 +37,7 @@ fn processes_with_many_tasks_lose_no_update_and_get_equal_shares() {
         shares.iter().sum::<usize>() >= STAYS
     });
     ask::<()>(&mut resource, &["SET", END, "1"]);
-    let visits: usize = workers
-        .iter()
-        .map(|worker| visits(&worker.line(PATIENCE * 2).expect("a tally")))
-        .sum();
+    let visits: usize = workers.iter().map(Worker::hammered).sum();
 
     let entries = history.read(&mut resource);
     assert_eq!(entries.len(), visits, "updates are missing");
@@ -64,13 +61,4 @@ fn stays(entries: &[Entry]) -> Vec<usize> {
         *stays += usize::from(all);
     }
     stays.into_values().collect()
-}
-
-/// The visits of a worker without any failure.
-#[track_caller]
-fn visits(tally: &str) -> usize {
-    match tally.strip_prefix("hammered ").map(str::parse) {
-        Some(Ok(visits)) => visits,
-        _ => panic!("failures: {tally}"),
-    }
 }

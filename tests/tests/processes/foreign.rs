@@ -66,7 +66,7 @@ async fn a_foreign_program_and_workers_are_never_inside_at_once() {
     }
     let entries = history.read(&mut scene.server.connection());
     assert!(entries.iter().any(|entry| entry.writer != NAME));
-    assert_eq!(History::double_entries(&entries), Vec::<&Entry>::new());
+    History::assert_no_double_entries(&entries);
 
     // Finally it leaves the lock to its ttl.
     assert!(try_lock(&mut scene.lock, Duration::from_millis(700)));

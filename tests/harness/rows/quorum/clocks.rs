@@ -127,13 +127,8 @@ fn quorum_clock_of_a_waiter(round: &mut QuorumRound<'_>) {
     let mut off = round.queued(off, LONG, PATIENCE);
     // Stamps are only as precise as a round trip.
     let mut monitor = round.server.nodes[0].monitor();
-    let pid = format!("(pid {})", off.pid());
-    wait_until("poll", PATIENCE, || {
-        let mut sent = monitor.take().into_iter();
-        sent.any(|command| command.text.contains(&pid))
-    });
+    monitor.wait_for(&format!("(pid {})", off.pid()));
     let mut right = round.queued(right, LONG, PATIENCE);
-    round.visit(&mut holder);
     round.pass(&mut holder, &mut off, SOON);
     round.let_in(&mut right, Instant::now(), SOON);
 }
@@ -152,12 +147,10 @@ fn quorum_node_ahead_killed(round: &mut QuorumRound<'_>) {
     proxies[third].refuse(true);
     let holder = round.worker_through(&proxies);
     let mut holder = round.hold(holder, LONG);
-    round.visit(&mut holder);
-    round.release(&mut holder);
+    round.finish(&mut holder);
     round.server.nodes[ahead].kill9();
     let (mut next, asked) = (round.worker(), Instant::now());
-    round.ask(&mut next, LONG, PATIENCE);
-    round.let_in(&mut next, asked, SOON);
+    round.enters(&mut next, LONG, asked, SOON);
     proxies[third].refuse(false);
     round.server.nodes[ahead].restart();
 }

@@ -120,8 +120,7 @@ fn end_cut_at_a_majority(round: &mut QuorumRound<'_>) -> [Side; 2] {
                     took.push(released.elapsed());
                 });
             });
-            round.visit(&mut other.worker);
-            round.release(&mut other.worker);
+            round.finish(&mut other.worker);
         }
     }
     [side, other]
@@ -136,24 +135,22 @@ fn hold_cut(round: &mut QuorumRound<'_>) -> Side {
     let holder = &mut side.worker;
     let command = format!("{token}\r\n$16\r\n{}", boot(&mut lock.connection));
     for cut in CUTS {
-        let name = lock.k.clone();
         let cuts = proxy.cuts();
         cut.during(proxy, &command, || {
-            assert_eq!(lock.command::<i64>(&["DEL", &name]), 1);
+            lock.delete_record();
             wait_until("record of the holder", PATIENCE, || {
                 let is_restored = holder.ask("renew", PATIENCE) == "ok" && lock.is_held_by(holder);
                 // Renewals do not wait for this node: an earlier one may have just restored the
                 // record.
                 if is_restored && cut.0.is_some() && proxy.cuts() == cuts {
-                    lock.command::<i64>(&["DEL", &name]);
+                    lock.delete_record();
                     return false;
                 }
                 is_restored
             });
         });
     }
-    round.visit(holder);
-    round.release(holder);
+    round.finish(holder);
     side
 }
 
@@ -172,7 +169,6 @@ fn yield_cut(round: &mut QuorumRound<'_>) -> impl Iterator<Item = Side> {
             // Another attempt may be necessary.
             round.granted_next(&first.worker, reached, Duration::from_secs(2));
         });
-        round.visit(&mut first.worker);
         round.pass(&mut first.worker, &mut second.worker, SOON);
         for side in [&first, &second] {
             side.proxies[third].heal();

@@ -14,13 +14,11 @@ fn quorum_foreign(round: &mut QuorumRound<'_>) {
     round.ask(&mut theirs, LONG, PATIENCE);
     assert_eq!(theirs.line(PATIENCE).as_deref(), Some("held 0"));
     let mut ours = round.queued(ours, LONG, PATIENCE);
-    round.visit(&mut theirs);
     round.pass(&mut theirs, &mut ours, SOON);
 
     let mut ours = round.hold(ours, LONG);
     round.refused(&mut theirs, (LONG, Duration::ZERO), "Busy");
-    round.visit(&mut ours);
-    round.release(&mut ours);
+    round.finish(&mut ours);
 
     // One task of this crate: with several waiters, the lock would be handed off and never be free.
     let mut workers = [theirs, round.worker_of(Kind::Plain), ours];

@@ -2,7 +2,6 @@
 
 use super::split::{Side, split};
 use super::*;
-use crate::monitor::Monitor;
 use crate::quorum::boot;
 
 rows! {
@@ -21,8 +20,7 @@ fn quorum_yield_late(round: &mut QuorumRound<'_>) {
     first.proxies[yielded].heal();
     for side in [&mut first, &mut second] {
         round.granted(&side.worker);
-        round.visit(&mut side.worker);
-        round.release(&mut side.worker);
+        round.finish(&mut side.worker);
         side.proxies[third].heal();
     }
 
@@ -52,7 +50,7 @@ fn quorum_yield_late(round: &mut QuorumRound<'_>) {
     let mut monitor = round.server.nodes[yielded].monitor();
     near.heal();
     let yielding = format!("{label}\" \"{token}\" \"");
-    arrives(&mut monitor, &yielding);
+    monitor.wait_for(&yielding);
     let is_left = lock.is_held_by(&second.worker);
     if !is_left {
         round.granted(&first.worker);
@@ -124,7 +122,7 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
     holder.stop();
     let mut monitor = round.server.nodes[node].monitor();
     near.heal();
-    arrives(&mut monitor, owner);
+    monitor.wait_for(owner);
     holder.cont();
     if is_free {
         // Its lease is longer.
@@ -135,7 +133,7 @@ fn quorum_call_late(round: &mut QuorumRound<'_>) {
         round.release(&mut next);
     }
     for worker in [&mut holder, &mut next] {
-        enters(round, worker);
+        round.enters(worker, LONG, Instant::now(), SOON);
     }
 }
 
@@ -211,17 +209,16 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
     });
     ways[node].redirect(round.server.nodes[node].port());
     ways[node].kill_connections();
-    round.visit(&mut holder);
-    let released = round.release(&mut holder);
+    let released = round.finish(&mut holder);
 
     let is_free = round.variant == 1;
     follows_on(round, &mut lock, &mut next, released, is_free);
     monitor.take();
     near.heal();
-    arrives(&mut monitor, &token);
+    monitor.wait_for(&token);
     if is_free {
         // A minority blocks no process.
-        enters(round, &mut next);
+        round.enters(&mut next, LONG, Instant::now(), SOON);
     } else {
         assert!(lock.is_held_by(&next), "the node was taken from its holder");
         assert_eq!(next.ask("write", PATIENCE), "written");
@@ -232,17 +229,8 @@ fn quorum_hold_late(round: &mut QuorumRound<'_>) {
 
 /// Deletes the record of a holder on a node, and waits until it is there again.
 fn restored(lock: &mut RawLock, holder: &mut Worker) {
-    let name = lock.k.clone();
-    assert_eq!(lock.command::<i64>(&["DEL", &name]), 1);
+    lock.delete_record();
     wait_until("record of the holder", PATIENCE, || {
         holder.ask("renew", PATIENCE) == "ok" && lock.is_held_by(holder)
-    });
-}
-
-/// Waits until a late command with this text has arrived.
-fn arrives(monitor: &mut Monitor, text: &str) {
-    wait_until("late command", PATIENCE, || {
-        let mut sent = monitor.take().into_iter();
-        sent.any(|command| command.text.contains(text))
     });
 }

@@ -20,7 +20,7 @@ async fn ended(monitor: &mut Monitor) -> String {
             .filter(|command| command.text.contains(LOCK))
             .find_map(|command| {
                 // EVALSHA sha 3 lock fence queue entry: an acquire has a ttl as well.
-                let words: Vec<&str> = command.text.split('"').skip(1).step_by(2).collect();
+                let words = command.words();
                 (words.len() == 7).then(|| words[6].to_owned())
             });
         entry.is_some()

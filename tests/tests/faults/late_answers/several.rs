@@ -26,8 +26,7 @@ async fn loss_behind_a_lost_answer_is_noticed_by_the_next_poll() {
     proxy.refuse(true);
     held.release().await.unwrap();
     eventually("both locks", LONG, async || second.value().is_some()).await;
-    let k = first.k.clone();
-    assert_eq!(first.command::<i64>(&["DEL", &k]), 1);
+    first.delete_record();
     let other = tokio::spawn(all(&near));
     eventually("other waiter", LONG, async || second.queue().len() == 1).await;
     assert_eq!(proxy.cuts(), 1, "the fault happened");

@@ -2,12 +2,12 @@
 //! know whether the command ran.
 
 use harness::{
-    LONG, Proxy, RedisServer, ask, behind_a_proxy, client, eventually, ms, served, soon, token_of,
+    LONG, Proxy, RedisServer, ask, behind_a_proxy, eventually, ms, served, soon, token_of,
 };
-use lock_runtime::{Acquire, LockClient};
+use lock_runtime::{Acquire, LockClient, LockGuard};
 use redis::Connection;
 
-use super::nothing_is_left;
+use super::{Waiting, nothing_is_left, waiting_for};
 
 /// The locks that a caller acquires.
 const CALLERS: [&[&str]; 2] = [&["order:42"], &["order:41", "order:42", "order:43"]];
@@ -106,17 +106,9 @@ async fn waiting(
     server: &RedisServer,
     waiter: &LockClient,
     keys: &[&'static str],
-) -> (lock_runtime::LockGuard, super::Waiting, String) {
-    let last = *keys.last().expect("there is a key");
-    let held = client(server.url()).lock(last).acquire().await.unwrap();
-    let waiting = tokio::spawn(locks(waiter, keys).wait(LONG).acquire());
-    let queue = format!("{{lock:{last}}}:w");
-    let mut connection = server.connection();
-    eventually("place in the queue", LONG, async || {
-        ask::<i64>(&mut connection, &["ZCARD", &queue]) == 2
-    })
-    .await;
-    (held, waiting, queue)
+) -> (LockGuard, Waiting) {
+    let last = keys.last().expect("there is a key");
+    waiting_for(server, last, locks(waiter, keys).wait(LONG)).await
 }
 
 #[tokio::test]
@@ -124,7 +116,8 @@ async fn waiter_whose_polls_are_cut_keeps_its_locks_and_its_place() {
     for keys in CALLERS {
         let (server, proxy, client) = behind_a_proxy().await;
         let mut connection = server.connection();
-        let (held, waiting, queue) = waiting(&server, &client, keys).await;
+        let (held, waiting) = waiting(&server, &client, keys).await;
+        let queue = format!("{{lock:{}}}:w", keys[keys.len() - 1]);
         let place = |connection: &mut Connection| -> Vec<(String, f64)> {
             let range = ["ZRANGE", &queue, "0", "+inf", "BYSCORE", "WITHSCORES"];
             ask(connection, &range)
@@ -152,7 +145,7 @@ async fn caller_that_gives_up_while_the_connection_is_cut_leaves_nothing_behind(
         let (server, proxy, client) = behind_a_proxy().await;
         let mut connection = server.connection();
         for round in 0..2 {
-            let (held, waiting, _) = waiting(&server, &client, keys).await;
+            let (held, waiting) = waiting(&server, &client, keys).await;
             cut(&proxy, keys, round);
             waiting.abort();
             held.release().await.unwrap();

@@ -1,12 +1,10 @@
 //! Several locks that one call acquires together: all or none, whatever fails in between.
 
-use harness::{
-    LONG, RedisServer, ask, client, eventually, failed, ms, served, server_and_connection, soon,
-};
-use lock_runtime::{Acquire, LockErrorKind, LockGuard};
+use harness::{LONG, ask, client, eventually, failed, ms, served, server_and_connection, soon};
+use lock_runtime::LockErrorKind;
 use redis::Connection;
 
-use super::{Waiting, nothing_is_left};
+use super::{nothing_is_left, waiting_for};
 
 const KEYS: [&str; 3] = ["order:41", "order:42", "order:43"];
 const LOCKS: [&str; 3] = ["lock:order:41", "lock:order:42", "lock:order:43"];
@@ -21,24 +19,11 @@ fn queued(connection: &mut Connection, queue: &str) -> i64 {
     ask(connection, &["ZCARD", queue])
 }
 
-/// A caller of all locks that waits for the last one, which the guard holds.
-async fn waiting_for_the_last(server: &RedisServer, all: Acquire) -> (LockGuard, Waiting) {
-    let other = client(server.url());
-    let last = other.lock(KEYS[2]).acquire().await.unwrap();
-    let waiting = tokio::spawn(all.acquire());
-    let mut connection = server.connection();
-    eventually("place in the queue", LONG, async || {
-        queued(&mut connection, LAST_QUEUE) == 2
-    })
-    .await;
-    (last, waiting)
-}
-
 #[tokio::test]
 async fn lock_that_is_lost_while_the_next_is_awaited_restarts_the_acquisition() {
     let (server, mut connection) = server_and_connection();
     let all = client(server.url()).lock_all(KEYS).wait(LONG);
-    let (last, waiting) = waiting_for_the_last(&server, all).await;
+    let (last, waiting) = waiting_for(&server, KEYS[2], all).await;
     let first = holder(&mut connection, LOCKS[0]).unwrap();
     assert_eq!(holder(&mut connection, LOCKS[1]), Some(first.clone()));
 
@@ -68,7 +53,7 @@ async fn lock_that_is_lost_while_the_next_is_awaited_restarts_the_acquisition() 
 async fn wait_bounds_a_restarted_acquisition() {
     let (server, mut connection) = server_and_connection();
     let all = client(server.url()).lock_all(KEYS).wait(ms(1_500));
-    let (_last, waiting) = waiting_for_the_last(&server, all).await;
+    let (_last, waiting) = waiting_for(&server, KEYS[2], all).await;
     let _: () = ask(&mut connection, &["SET", LOCKS[0], "theirs"]);
     let error = soon(waiting).await.unwrap().unwrap_err();
     assert!(error.is_busy(), "{error}");
@@ -90,7 +75,8 @@ async fn wait_bounds_a_restarted_acquisition() {
 async fn waiter_whose_end_is_refused_releases_its_locks_later() {
     let (server, mut connection) = server_and_connection();
     let all = client(server.url()).lock_all(KEYS);
-    let (last, waiting) = waiting_for_the_last(&server, all.ttl(LONG * 10).wait(LONG)).await;
+    let all = all.ttl(LONG * 10).wait(LONG);
+    let (last, waiting) = waiting_for(&server, KEYS[2], all).await;
     let _: () = ask(&mut connection, &["ACL", "SETUSER", "default", "-evalsha"]);
     failed(soon(waiting).await.unwrap(), LockErrorKind::Rejected);
     assert!(holder(&mut connection, LOCKS[0]).is_some());

@@ -26,8 +26,7 @@ async fn an_owner_that_was_named_as_the_successor_is_ended() {
     eventually("end of the named successor", LONG, async || {
         for command in monitor.take() {
             // EVALSHA sha 3 lock fence queue owner [next ttl]
-            let words: Vec<&str> = command.text.split('"').skip(1).step_by(2).collect();
-            match words[..] {
+            match command.words()[..] {
                 [_, _, "3", LOCK, _, _, _, next, _] => named = Some(next.to_owned()),
                 [_, _, "3", LOCK, _, _, owner] => ended.push(owner.to_owned()),
                 _ => {}

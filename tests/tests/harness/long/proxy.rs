@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use harness::{Mode, PATIENCE, Proxy, RedisServer, server_and_proxy, wait_until};
+use harness::{Mode, PATIENCE, Proxy, RedisServer, ask, server_and_proxy, wait_until};
 use redis::{Connection, RedisResult};
 
 const SHORT: Duration = Duration::from_millis(100);
@@ -28,10 +28,7 @@ fn incr(connection: &mut Connection) -> RedisResult<i64> {
 
 /// The counter on the server, read past the proxy.
 fn counter(server: &RedisServer) -> i64 {
-    let n: Option<i64> = redis::cmd("GET")
-        .arg("n")
-        .query(&mut server.connection())
-        .unwrap();
+    let n: Option<i64> = ask(&mut server.connection(), &["GET", "n"]);
     n.unwrap_or(0)
 }
 
@@ -101,10 +98,7 @@ fn a_half_open_connection_takes_requests_and_answers_nothing() {
 
 /// The number of the server's clients, including the asking one.
 fn clients(server: &RedisServer) -> usize {
-    let list: String = redis::cmd("CLIENT")
-        .arg("LIST")
-        .query(&mut server.connection())
-        .unwrap();
+    let list: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
     list.lines().count()
 }
 

@@ -56,18 +56,12 @@ fn permits_above_the_limit_are_found() {
     );
 }
 
-/// The lock is deleted, and another process is granted it.
-fn granted_again(round: &mut Round<'_>) -> harness::Worker {
-    let lock = round.lock.k.clone();
-    assert_eq!(round.lock.command::<i64>(&["DEL", &lock]), 1);
-    round.holder(TTL)
-}
-
 #[test]
 fn a_write_that_the_resource_refuses_is_counted() {
     let row = row(Class::F, |round| {
         let mut old = round.holder(TTL);
-        let mut next = granted_again(round);
+        round.lock.delete_record();
+        let mut next = round.holder(TTL);
         round.visit(&mut next);
         assert_eq!(old.ask("write", PATIENCE), "stale");
         round.lost(&mut old);
