@@ -3,7 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::mpsc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -71,6 +71,20 @@ fn threads_and_futures_without_a_runtime_are_served_in_order() {
         first.release_blocking().unwrap();
     });
     assert_eq!(order.try_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    assert!(store(&client).store.lock().is_empty());
+}
+
+#[test]
+fn granted_future_that_is_dropped_without_a_runtime_passes_the_lock_on() {
+    let client = LockClient::memory();
+    let first = take(&client).unwrap();
+    {
+        let mut waiting = pin!(client.lock(KEY).wait(LONG).acquire());
+        let mut noop = Context::from_waker(Waker::noop());
+        assert!(waiting.as_mut().poll(&mut noop).is_pending());
+        first.release_blocking().unwrap();
+        assert!(!store(&client).store.lock().is_empty(), "it is granted");
+    }
     assert!(store(&client).store.lock().is_empty());
 }
 
