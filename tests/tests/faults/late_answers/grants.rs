@@ -1,9 +1,9 @@
 //! Grants that arrive after their lease.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use harness::{KEY, LONG, Mode, behind_a_proxy, is_free, ms};
+use harness::{KEY, LOCK, LONG, Mode, behind_a_proxy, eventually, is_free, ms};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
 const TTL: Duration = ms(60);
@@ -58,4 +58,29 @@ async fn a_grant_that_arrives_after_its_lease_is_not_handed_over() {
     assert!(!RAN.load(Ordering::SeqCst), "a body ran without the lock");
     let mut connection = server.connection();
     is_free(&mut connection, LONG).await;
+}
+
+/// A call that may wait asks again at once, not after a poll interval.
+#[tokio::test]
+async fn a_grant_that_arrives_after_its_lease_is_requested_again() {
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut monitor = server.monitor();
+    // Long enough for a grant on a busy machine.
+    let ttl = TTL * 5;
+    let delay = ttl * 2;
+    proxy.replies(Mode::Delay(delay));
+    let waiting = tokio::spawn(client.lock(KEY).ttl(ttl).wait(LONG).acquire());
+    let mut last: Option<Instant> = None;
+    eventually("acquire soon after another", LONG, async || {
+        let commands = monitor.take();
+        let asks = commands.iter().any(|command| command.text.contains(LOCK));
+        // A poll would come 600 ms after the late answer.
+        let again = asks && last.is_some_and(|last| last.elapsed() < delay + ms(500));
+        last = if asks { Some(Instant::now()) } else { last };
+        again
+    })
+    .await;
+    proxy.heal();
+    let guard = waiting.await.unwrap();
+    drop(guard.expect("the network is quick again"));
 }

@@ -1,6 +1,8 @@
 //! A connection that breaks in mid-command, for a caller of one lock and for a caller of several: the client does not
 //! know whether the command ran.
 
+use std::time::Duration;
+
 use harness::{
     LONG, Proxy, RedisServer, ask, behind_a_proxy, eventually, ms, served, soon, token_of,
 };
@@ -152,4 +154,30 @@ async fn caller_that_gives_up_while_the_connection_is_cut_leaves_nothing_behind(
             nothing_is_left(&mut connection).await;
         }
     }
+}
+
+/// Each lease is confirmed once on the new connection: no storm of commands.
+#[tokio::test]
+async fn held_locks_are_confirmed_once_after_a_cut() {
+    const HOLDS: usize = 20;
+    // So long that no renewal is due.
+    const TTL: Duration = Duration::from_secs(3_600);
+    let (server, proxy, client) = behind_a_proxy().await;
+    let mut guards = Vec::new();
+    for number in 0..HOLDS {
+        let lock = client.lock(format!("order:{number}")).ttl(TTL);
+        guards.push(lock.acquire().await.unwrap());
+    }
+    let (mut monitor, mut renewals) = (server.monitor(), 0);
+    let mut count = || {
+        let names = monitor.names();
+        renewals += names.iter().filter(|name| *name == "EVALSHA").count();
+        renewals
+    };
+    proxy.kill_connections();
+    eventually("renewals", LONG, async || count() >= HOLDS).await;
+    // Further ones come at once.
+    tokio::time::sleep(ms(100)).await;
+    assert_eq!(count(), HOLDS);
+    assert!(guards.iter().all(LockGuard::is_valid));
 }

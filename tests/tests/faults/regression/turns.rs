@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use harness::{
-    KEY, LOCK, LONG, ask, behind_a_proxy, client_without_turns, eventually, hold, ms,
+    KEY, LOCK, LONG, Mode, ask, behind_a_proxy, client_without_turns, eventually, hold, ms,
     server_and_connection,
 };
 
@@ -36,6 +36,21 @@ async fn an_owner_that_was_named_as_the_successor_is_ended() {
     })
     .await;
     next.await.unwrap().unwrap().release().await.unwrap();
+}
+
+/// The lease of a successor that a slow `end` names counts from before that `end`.
+#[tokio::test]
+async fn a_lease_that_is_handed_over_counts_from_before_the_hand_off() {
+    let (_server, proxy, client) = behind_a_proxy().await;
+    let guard = hold(&client).await;
+    // Another ttl than the holder's: the `end` names the next owner.
+    let next = client.lock(KEY).ttl(ms(8_000)).renew(false).wait(LONG);
+    let next = tokio::spawn(next.acquire());
+    tokio::task::yield_now().await;
+    proxy.replies(Mode::Delay(ms(1_000)));
+    guard.release().await.unwrap();
+    let next = next.await.unwrap().unwrap();
+    assert!(next.remaining() < ms(7_000), "{:?}", next.remaining());
 }
 
 /// If the connection broke during a hand-off, it was repeated only after half a second, although a waiter was queued.

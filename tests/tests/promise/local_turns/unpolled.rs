@@ -20,8 +20,19 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
+async fn visit(client: &LockClient, wait: Duration) {
+    let begun = Instant::now();
+    let guard = client.lock(KEY).wait(wait).await;
+    let waited = begun.elapsed();
+    assert!(waited < LONG / 2, "{waited:?} for a lock of microseconds");
+    match guard {
+        Ok(guard) => guard.release().await.expect("it was held throughout"),
+        Err(error) => assert!(error.is_busy(), "{error}"),
+    }
+}
+
 /// Two callers come and go at the same time. One may find a local queue that is just ending, and must not wait behind a
-/// head that does not exist.
+/// head that does not exist. Every second call may give up at the moment of its turn, which must pass to the next.
 fn come_and_go(client: &LockClient) {
     let end = Instant::now() + Form::of_this_run().pick(ms(400), ms(2_500));
     thread::scope(|scope| {
@@ -38,16 +49,14 @@ fn come_and_go(client: &LockClient) {
                         while Instant::now() < pause {
                             std::hint::spin_loop();
                         }
-                        let begun = Instant::now();
-                        let guard = client.lock(KEY).wait(LONG).await.expect("its turn comes");
-                        let waited = begun.elapsed();
-                        assert!(waited < LONG / 2, "{waited:?} for a lock of microseconds");
-                        guard.release().await.expect("it was held throughout");
+                        visit(client, LONG).await;
+                        visit(client, Duration::from_nanos(random % 60_000)).await;
                     }
                 });
             });
         }
     });
+    runtime().block_on(visit(client, LONG));
 }
 
 #[test]
@@ -58,6 +67,7 @@ fn callers_do_not_wait_behind_a_dropped_head() {
         let client = builder.clone().await_release(await_release).build();
         come_and_go(&client.unwrap());
     }
+    come_and_go(&LockClient::memory());
 }
 
 /// The head of a local queue is polled once and never again, for longer than its wait.
