@@ -46,13 +46,13 @@ async fn comes_to(guard: &LockGuard, lock: &str, nodes: impl Iterator<Item = Con
     }
 }
 
-/// Waits until this many waiters queue on all nodes.
+/// Waits until this many waiters queue on all nodes at once.
 async fn so_many_wait(quorum: &RedisQuorum, waiters: i64) {
-    for node in &quorum.nodes {
-        let mut connection = node.connection();
-        eventually("waiters", LONG, async || {
-            ask::<i64>(&mut connection, &["ZCOUNT", QUEUE, "0", "+inf"]) == waiters
-        })
-        .await;
-    }
+    let count = ["ZCOUNT", QUEUE, "0", "+inf"];
+    let mut nodes: Vec<_> = quorum.nodes.iter().map(RedisServer::connection).collect();
+    eventually("waiters", LONG, async || {
+        let mut nodes = nodes.iter_mut();
+        nodes.all(|node| ask::<i64>(node, &count) == waiters)
+    })
+    .await;
 }

@@ -26,7 +26,7 @@ const LEASE: Duration = Duration::from_secs(2);
 /// How a node is away.
 #[derive(Clone, Copy, PartialEq)]
 enum Away {
-    /// It restarts without its data.
+    /// Killed, and later restarted without its data.
     Killed,
     /// Its sockets stay open, but answer nothing.
     Stopped,
@@ -34,12 +34,13 @@ enum Away {
     Cut,
     /// Its answers take 200 ms.
     Slow,
+    /// It refuses every command that may need memory.
     OutOfMemory,
     /// Clients without a name need a password.
     Password,
 }
 
-/// How a node refuses commands.
+/// The ways to refuse commands.
 const REFUSALS: [Away; 2] = [Away::OutOfMemory, Away::Password];
 
 impl Away {
@@ -114,16 +115,17 @@ impl Absence {
         }
     }
 
-    /// A process holds the lock, another waits, and a third comes, without these nodes. All of them
-    /// get it, and none waits for those nodes.
+    /// A process holds the lock, another waits, and a third tries and then waits, without these
+    /// nodes. All of them get it, and none waits for those nodes.
     fn delays_no_call(&self, round: &mut QuorumRound<'_>) {
         /// A grant after this time would be late.
         const TIMEOUT: Duration = PATIENCE;
         let url = format!("{} timeout={}", self.url, TIMEOUT.as_millis());
-        let [holder, waiter, newcomer] = [(); 3].map(|()| round.worker_at(&url));
+        let [holder, waiter, mut newcomer] = [(); 3].map(|()| round.worker_at(&url));
         let (holder, _) = hold(round, holder, LONG);
         let waiter = round.queued(waiter, LONG, PATIENCE);
         self.begin(round);
+        round.refused(&mut newcomer, (LONG, Duration::ZERO), "Busy");
         go_on(round, &mut [holder, waiter, newcomer]);
     }
 }
@@ -165,6 +167,7 @@ fn quorum_minority_of_five(round: &mut QuorumRound<'_>) {
 fn quorum_slow_node(round: &mut QuorumRound<'_>) {
     let absence = Absence::new(round, &[Away::Slow]);
     absence.delays_no_call(round);
+    // The node stays slow for the hammers too.
     let time = Duration::from_millis(500);
     let mut workers = [(); 2].map(|()| round.worker_at(&absence.url));
     for worker in &mut workers {
