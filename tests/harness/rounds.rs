@@ -14,6 +14,7 @@
 //! | the time to the next grant | `late grant` |
 //! | keys, queues, channels, connections, and the workers' sockets and tasks | `left behind` |
 //! | the row's own expectations | `unexpected` |
+//!
 //! A tally counts the findings of the rounds, and a report prints one line per row. For rows of
 //! class F, it also has the writes that the resource refused, and how long two processes had the
 //! lock.
@@ -36,7 +37,7 @@ pub use control::{CONTROLS, Control, Noticed, play_controls};
 pub use plan::Plan;
 pub use report::Report;
 pub use round::Round;
-pub(crate) use round::hears;
+pub(crate) use round::hears_of_its_loss;
 pub use row::{Class, Row};
 pub use site::Site;
 pub use tally::Tally;

@@ -141,6 +141,7 @@ impl Worker {
     /// Waits for the end of a `hammer`. Returns the number of visits, none of which failed.
     #[track_caller]
     pub fn hammered(&self) -> usize {
+        // A failure would be printed after the number.
         let tally = self.line(PATIENCE * 2).expect("a tally");
         let visits = tally.strip_prefix("hammered ").map(str::parse);
         visits

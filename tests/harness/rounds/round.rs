@@ -328,11 +328,11 @@ impl<'a, S: Site> Round<'a, S> {
         self.finish(worker);
     }
 
-    /// The worker asks for the lock, and is let in.
+    /// The worker [comes](Self::comes), and [finishes](Self::finish).
     #[track_caller]
     pub fn enters(&mut self, worker: &mut Worker, ttl: Duration, since: Instant, limit: Duration) {
-        self.ask(worker, ttl, PATIENCE);
-        self.let_in(worker, since, limit);
+        self.comes(worker, ttl, since, limit);
+        self.finish(worker);
     }
 
     /// A former holder ends, without an effect on the present one.
@@ -373,7 +373,7 @@ impl<'a, S: Site> Round<'a, S> {
     /// Waits until a holder knows that its lock is lost, and checks that its release frees nothing.
     #[track_caller]
     pub fn lost(&self, worker: &mut Worker) {
-        hears(worker, PATIENCE);
+        hears_of_its_loss(worker, PATIENCE);
         let refused = worker.ask("release", PATIENCE);
         assert!(refused.starts_with("failed Lost "), "{refused}");
     }
@@ -382,7 +382,7 @@ impl<'a, S: Site> Round<'a, S> {
     /// `end`. A holder that only watched its deadline would be too late, and report another reason.
     #[track_caller]
     pub fn told(&self, worker: &mut Worker, end: Instant) {
-        hears(worker, end.saturating_duration_since(Instant::now()));
+        hears_of_its_loss(worker, end.saturating_duration_since(Instant::now()));
         told_by_server(&worker.ask("release", PATIENCE));
     }
 
@@ -531,7 +531,7 @@ fn fails(answer: &str, kind: &str) {
 
 /// Waits until a holder knows that its lock is lost.
 #[track_caller]
-pub(crate) fn hears(holder: &mut Worker, limit: Duration) {
+pub(crate) fn hears_of_its_loss(holder: &mut Worker, limit: Duration) {
     wait_until("report of the loss", limit, || {
         holder.ask("valid", PATIENCE) == "false"
     });

@@ -6,7 +6,7 @@ use lock_runtime::{LockClient, LockError};
 use tokio::runtime;
 
 use super::pause::is_lost;
-use crate::rounds::hears;
+use crate::rounds::hears_of_its_loss;
 
 rows! {
     F revoked_while_renewing;
@@ -122,7 +122,7 @@ fn revoked_while_paused(round: &mut Round<'_>) {
     round.visit(&mut next);
     sleeper.cont();
     assert_eq!(sleeper.ask("write", PATIENCE), "stale");
-    hears(&mut sleeper, PATIENCE);
+    hears_of_its_loss(&mut sleeper, PATIENCE);
     is_lost(&mut sleeper);
     round.replaced(sleeper, next);
 }
@@ -241,7 +241,7 @@ fn revoke(round: &Round<'_>, seen: u64) -> Revoked {
 /// The holder's error names who revoked the lock, and why.
 #[track_caller]
 fn is_told(holder: &mut Worker) {
-    hears(holder, PATIENCE);
+    hears_of_its_loss(holder, PATIENCE);
     let lost = holder.ask("release", PATIENCE);
     assert!(
         lost.contains("revoked by ann@ops-1: stuck import"),

@@ -8,7 +8,7 @@ rows! {
 
 /// Two processes acquire two locks together, in opposite orders. Others hold the locks until both
 /// wait, and release the first one first: a caller that gets one of the locks then waits for the
-/// other.
+/// other. In every second round, the callers ask for their token after the locks.
 fn keys_in_opposite_orders(round: &mut Round<'_>) {
     let name = format!("{}:other", round.key);
     let mut other = RawLock::new(&round.server, &name);

@@ -86,6 +86,7 @@ async fn a_release_after_the_deadline_is_a_loss() {
 
 #[tokio::test]
 async fn a_shutdown_waits_for_sent_releases() {
+    // A drop also sends a release.
     for is_dropped in [false, true] {
         let (server, proxy) = server_and_proxy();
         let client = hasty(proxy.url()).await;

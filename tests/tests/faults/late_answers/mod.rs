@@ -1,4 +1,5 @@
-//! Answers and commands that arrive after their caller has stopped waiting, and grants that wait for their caller.
+//! Answers and commands that arrive after their caller has stopped waiting, and grants that wait
+//! for their caller.
 //!
 //! | what is late | file |
 //! |---|---|
