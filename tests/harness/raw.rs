@@ -130,9 +130,12 @@ impl RawLock {
     pub fn on(connection: Connection, name: &str) -> Self {
         let k = format!("lock:{name}");
         let has_tag = name.contains('{');
-        let [f, q, r] = ["f", "w", "r"].map(|suffix| match has_tag {
-            true => format!("{k}:{suffix}"),
-            false => format!("{{{k}}}:{suffix}"),
+        let [f, q, r] = ["f", "w", "r"].map(|suffix| {
+            if has_tag {
+                format!("{k}:{suffix}")
+            } else {
+                format!("{{{k}}}:{suffix}")
+            }
         });
         Self {
             connection,

@@ -86,9 +86,10 @@ impl Lane {
                 return Some(*due);
             }
             // The other side may be gone.
-            let _ = match chunk.is_empty() {
-                false => self.to.write_all(chunk),
-                true => self.to.shutdown(Shutdown::Write),
+            let _ = if chunk.is_empty() {
+                self.to.shutdown(Shutdown::Write)
+            } else {
+                self.to.write_all(chunk)
             };
             self.chunks.pop_front();
         }

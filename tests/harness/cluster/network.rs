@@ -54,9 +54,12 @@ impl RedisCluster {
     /// The address for workers that reach only this node.
     pub fn url_inside(&self, node: usize) -> String {
         const NOWHERE: u16 = 1;
-        let found = (0..self.nodes.len()).map(|other| match other == node {
-            true => self.found(node, self.nodes[node].port()),
-            false => self.found(other, NOWHERE),
+        let found = (0..self.nodes.len()).map(|other| {
+            if other == node {
+                self.found(node, self.nodes[node].port())
+            } else {
+                self.found(other, NOWHERE)
+            }
         });
         let found: String = found.collect();
         format!(

@@ -100,9 +100,10 @@ impl Arena {
         let script = panic::catch_unwind(AssertUnwindSafe(|| run(&mut round)));
         let failure = script.err().map(|panic| message(&*panic));
         let (tally, site) = round.end(row, turn, failure);
-        let reused = match tally.violations.is_empty() && turns.are_left() {
-            true => site.reused(),
-            false => None,
+        let reused = if tally.violations.is_empty() && turns.are_left() {
+            site.reused()
+        } else {
+            None
         };
         (tally, reused)
     }

@@ -126,12 +126,13 @@ impl Control {
             })
         };
         // The exit code reports failed rows: the program was not killed.
-        match without.status.code() == Some(1) && rows.iter().all(|row| notices(&row)) {
-            true => Ok(()),
-            false => Err(told(
+        if without.status.code() == Some(1) && rows.iter().all(|row| notices(&row)) {
+            Ok(())
+        } else {
+            Err(told(
                 &format!("not \"{}\" in each row", self.violation),
                 &without,
-            )),
+            ))
         }
     }
 }
@@ -180,15 +181,12 @@ pub fn play_controls(program: &str, names: &[&str]) -> Result<String, String> {
         }
     });
     let wrong = wrong.into_inner().expect("adding does not panic");
-    match wrong.is_empty() {
-        true => {
-            let head = ["| removed | noticed by | reported |", "|---|---|---|"].map(str::to_owned);
-            let lines = controls.iter().flat_map(|control| control.lines());
-            Ok(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
-        }
-        false => {
-            let wrong = wrong.iter().map(|(name, what)| format!("{name}: {what}"));
-            Err(wrong.collect::<Vec<_>>().join("\n"))
-        }
+    if wrong.is_empty() {
+        let head = ["| removed | noticed by | reported |", "|---|---|---|"].map(str::to_owned);
+        let lines = controls.iter().flat_map(|control| control.lines());
+        Ok(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
+    } else {
+        let wrong = wrong.iter().map(|(name, what)| format!("{name}: {what}"));
+        Err(wrong.collect::<Vec<_>>().join("\n"))
     }
 }

@@ -123,13 +123,14 @@ impl Locks for Redisson {
             Ok(Some(_)) => self.wait(&lock, ttl, wait).await,
             Err(error) => Err(error),
         };
-        match has_it.map_err(|error| words(&error))? {
-            true => Ok(RedissonHeld {
+        if has_it.map_err(|error| words(&error))? {
+            Ok(RedissonHeld {
                 watchdog: tokio::spawn(lock.clone().renew_for_ever(ttl)),
                 lock,
                 ttl,
-            }),
-            false => Err("Busy in time".to_owned()),
+            })
+        } else {
+            Err("Busy in time".to_owned())
         }
     }
 }
@@ -293,9 +294,10 @@ impl Lock {
 
     /// The hash tag that ends the names of the related keys.
     fn tag(&self) -> String {
-        match self.name.contains('{') {
-            true => self.name.clone(),
-            false => format!("{{{}}}", self.name),
+        if self.name.contains('{') {
+            self.name.clone()
+        } else {
+            format!("{{{}}}", self.name)
         }
     }
 
@@ -323,18 +325,20 @@ impl Held for RedissonHeld {
 
     async fn renew(&mut self) -> Result<(), String> {
         let renewed = self.lock.renew(self.ttl).await;
-        match renewed.map_err(|error| words(&error))? {
-            true => Ok(()),
-            false => Err("Lost at the renewal".to_owned()),
+        if renewed.map_err(|error| words(&error))? {
+            Ok(())
+        } else {
+            Err("Lost at the renewal".to_owned())
         }
     }
 
     async fn release(self) -> Result<(), String> {
         self.watchdog.abort();
         let unlocked = self.lock.unlock(self.ttl).await;
-        match unlocked.map_err(|error| words(&error))? {
-            true => Ok(()),
-            false => Err("Lost at the release".to_owned()),
+        if unlocked.map_err(|error| words(&error))? {
+            Ok(())
+        } else {
+            Err("Lost at the release".to_owned())
         }
     }
 }

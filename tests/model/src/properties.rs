@@ -78,22 +78,24 @@ pub(crate) fn of(configuration: &Configuration) -> Vec<Property<Configuration>> 
     let is_exclusion = configuration.class == Class::Exclusive;
     let allows = |fault| configuration.budget.allows(fault);
     let mut properties = vec![always(ONE_HEAD, has_one_head)];
-    properties.extend(match is_exclusion {
-        true => vec![
+    properties.extend(if is_exclusion {
+        vec![
             always(EXCLUSION, is_exclusive),
             always(DEADLINE, is_backed),
             always(PHANTOM, has_no_phantom),
-        ],
-        false => vec![sometimes(UNFENCED, |world| !is_exclusive(world))],
+        ]
+    } else {
+        vec![sometimes(UNFENCED, |world| !is_exclusive(world))]
     });
     // With two primaries, or a clock behind, a holder that has yet to learn of its loss may have
     // the highest token.
     let orders_holders = configuration.notice == 0 && configuration.skew <= 0;
     // With several locks, each has its own order of tokens.
     if !is_exclusion && configuration.beside() == 0 {
-        properties.push(match orders_holders {
-            true => always(FENCED, is_fenced),
-            false => sometimes(UNORDERED, |world| !is_fenced(world)),
+        properties.push(if orders_holders {
+            always(FENCED, is_fenced)
+        } else {
+            sometimes(UNORDERED, |world| !is_fenced(world))
         });
     }
     if configuration.confirms {

@@ -37,9 +37,10 @@ fn main() -> ExitCode {
                 times.push((tally.took, row.name));
                 drop(times);
                 let report = Report::from(tally);
-                match report.is_clean() {
-                    true => Ok(()),
-                    false => Err(report.to_string().into()),
+                if report.is_clean() {
+                    Ok(())
+                } else {
+                    Err(report.to_string().into())
                 }
             })
         })

@@ -41,9 +41,10 @@ impl RawQuorum {
             for steps in [&mut late, &mut steps] {
                 steps.retain_mut(|step| step.as_mut().poll(cx).is_pending());
             }
-            match steps.len() <= others {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
+            if steps.len() <= others {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
             }
         })
         .await;

@@ -109,9 +109,10 @@ pub(crate) fn cycles(who: &str, url: &str, times: &str) {
     let times = times.parse().expect("it is a number");
     let (is_ours, url) = (who == OURS, url.to_owned());
     Flavour::CurrentThread.run(async move {
-        match is_ours {
-            true => repeat(Cycle::new(Ours::connect(&url).await), times).await,
-            false => repeat(Cycle::new(Raw::connect(&url).await), times).await,
+        if is_ours {
+            repeat(Cycle::new(Ours::connect(&url).await), times).await
+        } else {
+            repeat(Cycle::new(Raw::connect(&url).await), times).await
         }
     });
 }

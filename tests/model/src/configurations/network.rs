@@ -35,9 +35,10 @@ pub(super) fn all() -> Vec<Configuration> {
 
 /// An owner is forgotten while a message that names it is in flight.
 fn unknown(forgets: bool) -> Configuration {
-    let name = match forgets {
-        true => "unknown announcements, forgotten",
-        false => "unknown announcements",
+    let name = if forgets {
+        "unknown announcements, forgotten"
+    } else {
+        "unknown announcements"
     };
     Configuration {
         about: "announcements of owners that ended, which are ended again or ignored",

@@ -135,9 +135,10 @@ impl Script<'_> {
     }
 
     pub(super) fn counted(&self, share: Share) -> i32 {
-        match self.is_seeded(Seeded::TakeCountedAsOne) {
-            true => 1,
-            false => i32::from(share.take),
+        if self.is_seeded(Seeded::TakeCountedAsOne) {
+            1
+        } else {
+            i32::from(share.take)
         }
     }
 

@@ -72,9 +72,10 @@ impl Script<'_> {
             false
         };
         self.told.extend(told);
-        match serves {
-            true => self.answer(Branch::RevokeServes, Answer::Code(2)),
-            false => self.answer(Branch::RevokeFrees, Answer::Code(1)),
+        if serves {
+            self.answer(Branch::RevokeServes, Answer::Code(2))
+        } else {
+            self.answer(Branch::RevokeFrees, Answer::Code(1))
         }
     }
 

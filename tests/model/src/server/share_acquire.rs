@@ -120,9 +120,10 @@ impl Script<'_> {
         let taken = Room::Taken(self.counted(share));
         let mut walked = self.walk(taken, None, None, Some(me), self.rules.shares.window);
         walked.shares.push((me, share));
-        self.taken.insert(match is_granted {
-            true => Branch::ShareBeginsWithAGrant,
-            false => Branch::ShareDowngrades,
+        self.taken.insert(if is_granted {
+            Branch::ShareBeginsWithAGrant
+        } else {
+            Branch::ShareDowngrades
         });
         let is_minted = !is_granted && !self.is_seeded(Seeded::DowngradeKeepsToken);
         let token = if is_minted { self.new_token() } else { token };
@@ -217,9 +218,10 @@ impl Script<'_> {
         // Written first, so that the record of a lock that is granted now has the flag from the
         // beginning.
         if !inside {
-            self.taken.insert(match queues {
-                true => Branch::ShareQueues,
-                false => Branch::ShareStaysOutside,
+            self.taken.insert(if queues {
+                Branch::ShareQueues
+            } else {
+                Branch::ShareStaysOutside
             });
             if queues {
                 self.enqueue_entry(me, Some(share));

@@ -42,12 +42,11 @@ async fn a_downgrade_in_flight_is_ended_by_a_shutdown() {
         let writing = lock.acquire().await.unwrap();
         server.pause();
         let downgrading = async move {
-            match blocking {
-                true => {
-                    let thread = tokio::task::spawn_blocking(|| writing.downgrade_blocking());
-                    thread.await.unwrap()
-                }
-                false => writing.downgrade().await,
+            if blocking {
+                let thread = tokio::task::spawn_blocking(|| writing.downgrade_blocking());
+                thread.await.unwrap()
+            } else {
+                writing.downgrade().await
             }
         };
         let mut downgrading = pin!(downgrading);

@@ -51,9 +51,10 @@ async fn error_explains_a_loss() {
         (lock().max_hold(ms(50)), "its max_hold was reached"),
     ] {
         let guard = lock.acquire().await.unwrap();
-        match how.starts_with("the server") {
-            true => assert_eq!(ask::<i64>(&server, &["DEL", LOCK]), 1),
-            false => guard.lost().await,
+        if how.starts_with("the server") {
+            assert_eq!(ask::<i64>(&server, &["DEL", LOCK]), 1)
+        } else {
+            guard.lost().await
         }
         let error = guard.release().await.unwrap_err();
         assert!(error.is_lost());

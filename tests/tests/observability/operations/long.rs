@@ -25,9 +25,10 @@ fn promtool(arguments: &[&str], test: &str) -> Option<Result<String, String>> {
     };
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
-    Some(match output.status.success() {
-        true => Ok(said),
-        false => Err(said),
+    Some(if output.status.success() {
+        Ok(said)
+    } else {
+        Err(said)
     })
 }
 
@@ -81,9 +82,10 @@ fn dashboard_shows_the_first_loss_of_a_process() {
         .collect();
     assert_eq!(losses.len(), 2, "{losses:?}");
     for query in losses {
-        let labels = match query.contains("by (template, reason)") {
-            true => r#"{template="order:<id>", reason="expired"}"#,
-            false => "{}",
+        let labels = if query.contains("by (template, reason)") {
+            r#"{template="order:<id>", reason="expired"}"#
+        } else {
+            "{}"
         };
         let process = r#"job="shop", instance="api-1""#;
         let series = format!(

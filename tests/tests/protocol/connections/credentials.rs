@@ -144,9 +144,10 @@ async fn callback_that_fails_is_an_outage_with_its_reason() {
     let ask = move || {
         let is_up = *state.lock().unwrap();
         async move {
-            match is_up {
-                true => Ok(Credentials::password("any")),
-                false => Err(io::Error::other("no token\nfor now")),
+            if is_up {
+                Ok(Credentials::password("any"))
+            } else {
+                Err(io::Error::other("no token\nfor now"))
             }
         }
     };

@@ -100,9 +100,10 @@ fn play_line(world: &mut World, line: &str) -> Result<(), String> {
     let step: Vec<&str> = columns.next().expect("a step").split_whitespace().collect();
     let (answer, facts) = (columns.next().unwrap_or(""), columns.next().unwrap_or(""));
     let is_compared = answer.starts_with("refused") || facts.contains("same");
-    let before = match is_compared {
-        true => world.snapshot(),
-        false => Vec::new(),
+    let before = if is_compared {
+        world.snapshot()
+    } else {
+        Vec::new()
     };
     let has_owners = step.get(1).is_some_and(|verb| verbs::is_of_owner(verb));
     let each = if has_owners { 1 } else { step[0].len() };
@@ -120,8 +121,9 @@ fn play_line(world: &mut World, line: &str) -> Result<(), String> {
 
 /// Fails with what was expected.
 fn expect(holds: bool, expected: &str, got: impl std::fmt::Debug) -> Result<(), String> {
-    match holds {
-        true => Ok(()),
-        false => Err(format!("  expected {expected}\n  got      {got:?}")),
+    if holds {
+        Ok(())
+    } else {
+        Err(format!("  expected {expected}\n  got      {got:?}"))
     }
 }

@@ -39,9 +39,10 @@ impl World {
             ["unflag"] => self.send("SETRANGE", "K", &["22", " "]),
             // In a text, `~` is a space, and `A{22}` stands for owner A.
             ["set", record, value, ref px @ ..] => {
-                let text = match value.starts_with('\'') {
-                    true => in_full(value),
-                    false => self.number(value).to_string(),
+                let text = if value.starts_with('\'') {
+                    in_full(value)
+                } else {
+                    self.number(value).to_string()
                 };
                 self.send("SET", record, text);
                 px.iter()

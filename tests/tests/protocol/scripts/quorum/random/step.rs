@@ -159,9 +159,10 @@ impl Step {
                 let ask = Ask::by(stamp - node.node.zero)
                     .ttl(if queues { ttl } else { -ttl })
                     .proposing(format!("{sign}{token}"));
-                let proposal = match is_known {
-                    true => Proposal::Known(token),
-                    false => Proposal::Guess(token),
+                let proposal = if is_known {
+                    Proposal::Known(token)
+                } else {
+                    Proposal::Guess(token)
                 };
                 let command = Command::Acquire {
                     ttl,
