@@ -65,14 +65,15 @@ pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
         });
     }
     // If the prefix has a hash tag, the other records use it too.
-    let mut beside = match lock.contains('{') {
-        true => [":f", ":w", ":r"]
-            .map(|kind| format!("{lock}{kind}"))
-            .to_vec(),
-        false => [":f", ":w", ":r"]
-            .map(|kind| format!("{{{lock}}}{kind}"))
-            .to_vec(),
-    };
+    let mut beside = [":f", ":w", ":r"]
+        .map(|kind| {
+            if lock.contains('{') {
+                format!("{lock}{kind}")
+            } else {
+                format!("{{{lock}}}{kind}")
+            }
+        })
+        .to_vec();
     if Kind::of(url) == Kind::Quorum && role != Role::Viewer {
         // The marker of the node's run.
         beside.push(format!("{{{prefix}}}:n"));
@@ -83,9 +84,10 @@ pub(crate) fn needs(role: Role, url: &str, prefix: &str) -> Vec<Need> {
         Role::Operator | Role::Service => &["get", "set"],
     };
     for name in beside {
-        let pattern = match name.starts_with('{') {
-            true => of_records(prefix),
-            false => of_locks(prefix),
+        let pattern = if name.starts_with('{') {
+            of_records(prefix)
+        } else {
+            of_locks(prefix)
         };
         needs.extend(
             by.iter()

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use harness::{
-    KEY, LOCK, LONG, Mode, ask, behind_a_proxy, client_without_turns, eventually, hold, ms,
-    server_and_connection,
+    KEY, LOCK, LONG, Mode, ask, behind_a_proxy, bring_scripts, client_without_turns, eventually,
+    hold, ms, patient, server_and_connection, server_and_proxy,
 };
 
 /// The `end` of a holder names the next caller as successor. If the lock turned out to be lost, the client forgot the
@@ -41,7 +41,9 @@ async fn an_owner_that_was_named_as_the_successor_is_ended() {
 /// The lease of a successor that a slow `end` names counts from before that `end`.
 #[tokio::test]
 async fn a_lease_that_is_handed_over_counts_from_before_the_hand_off() {
-    let (_server, proxy, client) = behind_a_proxy().await;
+    let (_server, proxy) = server_and_proxy();
+    let client = patient(proxy.url()).build().unwrap();
+    bring_scripts(&client).await;
     let guard = hold(&client).await;
     // Another ttl than the holder's: the `end` names the next owner.
     let next = client.lock(KEY).ttl(ms(8_000)).renew(false).wait(LONG);
