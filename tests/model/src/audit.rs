@@ -204,8 +204,17 @@ impl AuditedRun<'_> {
     /// Whether the lock was taken past its queue before, and the command leaves the flag to the
     /// next waiter that polls.
     fn stays_unflagged(&self) -> bool {
-        let polls = matches!(self.answer, Answer::Waiting { position: 1.., .. });
-        is_unflagged(self.before) && self.before.holder() == self.after.holder() && !polls
+        is_unflagged(self.before) && self.before.holder() == self.after.holder() && !self.polls()
+    }
+
+    /// Whether the command is a waiter's poll. A late copy of an attempt that did not queue is none,
+    /// even if a caller that waits has taken the owner over since.
+    fn polls(&self) -> bool {
+        let queues = matches!(
+            self.command,
+            Command::Acquire { queue: true, .. } | Command::ShareAcquire { queue: true, .. }
+        );
+        queues && matches!(self.answer, Answer::Waiting { position: 1.., .. })
     }
 
     fn audit_mint(&self, breaches: &mut Breaches) {
