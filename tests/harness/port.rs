@@ -5,7 +5,7 @@
 //! UDP socket with the same number, until its server is gone for good or the process ends. The
 //! ports are below the range that the system uses for connections.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -16,6 +16,9 @@ pub(crate) const OF_CLUSTERS: Range<u16> = 12_000..17_000;
 
 /// The ports of everything else, above the bus ports.
 const OF_OTHERS: Range<u16> = 27_000..32_768;
+
+/// How many ports of servers that are gone stay reserved.
+const COOLING: usize = 128;
 
 /// The reservations of this process.
 static RESERVED: Mutex<BTreeMap<u16, UdpSocket>> = Mutex::new(BTreeMap::new());
@@ -36,10 +39,15 @@ pub(crate) fn free_in(range: Range<u16>) -> u16 {
     port
 }
 
-/// Frees the port of a server that is gone for good.
+/// Frees the port of a server that is gone for good, once [`COOLING`] others are gone, too: a client
+/// may still reconnect to end its owners, and would do so at another program's server.
 pub(crate) fn release(port: u16) {
+    static GONE: Mutex<VecDeque<UdpSocket>> = Mutex::new(VecDeque::new());
     let mut reserved = RESERVED.lock().expect("no thread panics with it");
-    reserved.remove(&port);
+    let mut gone = GONE.lock().expect("no thread panics with it");
+    gone.extend(reserved.remove(&port));
+    let free = gone.len().saturating_sub(COOLING);
+    gone.drain(..free);
 }
 
 /// A listener on a loopback port that no other test has. A proxy on the port of an ended server

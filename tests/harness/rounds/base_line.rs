@@ -33,10 +33,10 @@ pub(super) fn of_server(server: &RedisServer) -> Result<(), String> {
         // replica.
         let is_harness = format!(" user={} ", crate::acl::NAME);
         let is_left = |line: &&str| !line.contains(&is_harness) && !line.contains(" flags=M");
-        let clients = list.lines().filter(is_left).count();
+        let clients: Vec<_> = list.lines().filter(is_left).collect();
         let (count, some) = (keys.len(), &keys[..keys.len().min(5)]);
-        let left = format!("{count} keys {some:?}, channels {channels:?}, {clients} clients");
-        let clean = keys.is_empty() && channels.is_empty() && clients == 0;
+        let left = format!("{count} keys {some:?}, channels {channels:?}, clients {clients:?}");
+        let clean = keys.is_empty() && channels.is_empty() && clients.is_empty();
         if clean { Ok(()) } else { Err(left) }
     })
 }
