@@ -25,8 +25,8 @@ use crate::wait::PATIENCE;
 /// `timeout=MS`, its command timeout; and `ANNOUNCED=PORT`, the real port of a cluster node. The
 /// worker ends when its input ends, or on command.
 ///
-/// A LOCK is `KEY TTL WAIT`, or `KEY+KEY… TTL WAIT` for several locks together. Its resource is
-/// that of the first key in the order of names.
+/// A LOCK is `KEY TTL WAIT`, or `KEY+KEY… TTL WAIT` for several locks together. Their resource
+/// belongs to the key that is first in the order of names.
 ///
 /// - `mode plain|write|read|permits N [take M]`: sets how all later calls hold their locks,
 ///   initially `plain`: `ok`
