@@ -4,21 +4,25 @@
 //! test's server for the one that was killed. So each port is reserved on the whole machine, by a
 //! UDP socket with the same number, until its server is gone for good or the process ends. The
 //! ports are below the range that the system uses for connections.
+//!
+//! A client whose server is gone for good tries to end its owners for about another minute, which
+//! must not reach another test's server either. So the programs of a user take the ports in turn.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Seek, Write};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, iter};
+
+use rustix::process::geteuid;
 
 /// The ports of cluster nodes. Their bus ports are `10_000` above.
 pub(crate) const OF_CLUSTERS: Range<u16> = 12_000..17_000;
 
 /// The ports of everything else, above the bus ports.
 const OF_OTHERS: Range<u16> = 27_000..32_768;
-
-/// How many ports of servers that are gone stay reserved.
-const COOLING: usize = 128;
 
 /// The reservations of this process.
 static RESERVED: Mutex<BTreeMap<u16, UdpSocket>> = Mutex::new(BTreeMap::new());
@@ -31,23 +35,18 @@ pub(crate) fn free() -> u16 {
 
 /// The same in this range.
 pub(crate) fn free_in(range: Range<u16>) -> u16 {
-    let mut reserved = RESERVED.lock().expect("no thread panics with it");
     let (reservation, listener) = find(range);
     let address = listener.local_addr();
     let port = address.expect("a bound socket has an address").port();
+    let mut reserved = RESERVED.lock().expect("no thread panics with it");
     reserved.insert(port, reservation);
     port
 }
 
-/// Frees the port of a server that is gone for good, once [`COOLING`] others are gone, too: a client
-/// may still reconnect to end its owners, and would do so at another program's server.
+/// Frees the port of a server that is gone for good.
 pub(crate) fn release(port: u16) {
-    static GONE: Mutex<VecDeque<UdpSocket>> = Mutex::new(VecDeque::new());
     let mut reserved = RESERVED.lock().expect("no thread panics with it");
-    let mut gone = GONE.lock().expect("no thread panics with it");
-    gone.extend(reserved.remove(&port));
-    let free = gone.len().saturating_sub(COOLING);
-    gone.drain(..free);
+    reserved.remove(&port);
 }
 
 /// A listener on a loopback port that no other test has. A proxy on the port of an ended server
@@ -57,16 +56,23 @@ pub(crate) fn listener() -> TcpListener {
 }
 
 fn find(range: Range<u16>) -> (UdpSocket, TcpListener) {
-    // The port of a server that has just gone is the last to be tried again.
-    static GIVEN: AtomicUsize = AtomicUsize::new(0);
-    // Processes start at different offsets, so that they rarely try the same port at the same time.
-    let own = usize::try_from(std::process::id()).expect("it is short") * 97;
-    let start = own + GIVEN.fetch_add(1, Ordering::Relaxed);
-    let ports = range.clone().cycle().skip(start % range.len());
+    let tried = || tried().expect("the temporary folder can be written");
+    let ports = iter::repeat_with(|| range.start + (tried() % range.len() as u64) as u16);
     let mut found = ports.take(range.len()).filter_map(|port| {
         let address = (Ipv4Addr::LOCALHOST, port);
         let reservation = UdpSocket::bind(address).ok()?;
         Some((reservation, TcpListener::bind(address).ok()?))
     });
     found.next().expect("a port is free")
+}
+
+/// The number of ports that the programs of this user have tried, this one included: the length of
+/// a file, to which each try appends a byte.
+fn tried() -> io::Result<u64> {
+    let user = geteuid().as_raw();
+    let path = env::temp_dir().join(format!("lock-tests-ports-{user}"));
+    // Opened for each try, since two threads would move the position of one file.
+    let mut file = File::options().append(true).create(true).open(path)?;
+    file.write_all(b".")?;
+    file.stream_position()
 }
