@@ -209,10 +209,7 @@ async fn call_on_a_quorum_is_two_commands_for_each_node() {
     let quorum = RedisQuorum::start();
     let builder = patient(quorum.url()).without_label();
     let client = builder.connect().await.unwrap();
-    // The nodes load the scripts, and the client measures how far their clocks are from its own. Another script ends an
-    // owner whose grant is not known yet: here the owner of a caller that leaves, later of a caller with a slow node.
-    let leaving = client.lock(KEY).acquire();
-    assert!(tokio::time::timeout(Duration::ZERO, leaving).await.is_err());
+    // The nodes load the scripts, and the client measures how far their clocks are from its own.
     for _ in 0..10 * CALLS {
         call(&client).await;
     }
