@@ -185,15 +185,14 @@ pub(crate) async fn waiter_that_gives_up_admits_the_callers_behind_it(store: Sto
     for impatient in [&one, &other] {
         let inside = at_once(one.lock(KEY).read()).await;
         let (lock, permits) = (
-            || impatient.lock(KEY).wait(ms(500)),
+            || impatient.lock(KEY).wait(ms(1_500)),
             || other.lock(KEY).permits(2),
         );
         for too_much in [lock().write(), lock().permits(2).take(2)] {
             let gives_up = tokio::spawn(too_much.acquire());
             becomes_refused(permits()).await;
-            let [permit] = <[_; 1]>::try_from(waiting(vec![permits()]).await).unwrap();
+            let guard = permits().wait(LONG).acquire().await.unwrap();
             assert!(gives_up.await.unwrap().unwrap_err().is_busy());
-            let guard = permit.await.unwrap().unwrap();
             assert_eq!(token_of(&guard).await, token_of(&inside).await);
             guard.release().await.unwrap();
         }
