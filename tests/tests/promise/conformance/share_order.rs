@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
 
 use harness::token_of;
 use lock_runtime::{Acquire, LockError, LockGuard};
@@ -181,17 +182,20 @@ pub(crate) async fn permits_that_fit_go_in_together(store: Store) {
 }
 
 pub(crate) async fn waiter_that_gives_up_admits_the_callers_behind_it(store: Store) {
+    const WAIT: Duration = ms(1_500);
     let (one, other) = (store.client(), store.client());
     for impatient in [&one, &other] {
         let inside = at_once(one.lock(KEY).read()).await;
         let (lock, permits) = (
-            || impatient.lock(KEY).wait(ms(1_500)),
+            || impatient.lock(KEY).wait(WAIT),
             || other.lock(KEY).permits(2),
         );
         for too_much in [lock().write(), lock().permits(2).take(2)] {
+            let asked = Instant::now();
             let gives_up = tokio::spawn(too_much.acquire());
             becomes_refused(permits()).await;
             let guard = permits().wait(LONG).acquire().await.unwrap();
+            assert!(asked.elapsed() >= WAIT, "it overtook the waiter");
             assert!(gives_up.await.unwrap().unwrap_err().is_busy());
             assert_eq!(token_of(&guard).await, token_of(&inside).await);
             guard.release().await.unwrap();
