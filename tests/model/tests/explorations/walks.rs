@@ -95,7 +95,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// How long all walks take together: the seconds in `LOCK_TEST_WALK`, if it is set.
 fn time() -> Duration {
     let seconds = env::var("LOCK_TEST_WALK").map(|text| text.parse().expect("a number"));
-    Duration::from_secs(seconds.unwrap_or(if is_long() { 60 } else { 10 }))
+    Duration::from_secs(seconds.unwrap_or(if is_long() { 60 } else { 5 }))
 }
 
 fn are_named<M: Copy + PartialEq + Debug>(all: &[M], finds: Finds<M>, unfound: &[M]) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harness::{
     FENCE, KEY, LOCK, LONG, RedisQuorum, RedisServer, ask, eventually, exists, is_awaited, ms,
-    token_of,
+    patient, token_of,
 };
 use lock_runtime::{FencingToken, LockClient, LockGuard};
 
@@ -13,7 +13,7 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
 
 fn client(url: impl Into<String>, memory: Duration) -> LockClient {
-    let builder = LockClient::builder().url(url).command_timeout(LONG);
+    let builder = patient(url);
     builder.fence_retention(memory).build().unwrap()
 }
 

@@ -10,6 +10,7 @@ mod moving_slot;
 mod node;
 mod several;
 
+use harness::{Form, seed};
 use lock_model::server::Branch;
 
 use super::TTL;
@@ -107,7 +108,7 @@ fn shared_lock_whose_slot_moves_is_refused_or_answered_as_if_it_stayed() {
     moving_slot::play(Locks::Shared, STATES_OF_SHARES, MOVES);
 }
 
-/// Plays the cells of a matrix, which must take these branches.
+/// Plays the cells of a matrix, which must take these branches if all are played.
 fn damage(mut stage: Stage, states: &str, damages: &str, branches: &[Branch]) {
     for_each_cell(
         states,
@@ -123,11 +124,24 @@ fn damage(mut stage: Stage, states: &str, damages: &str, branches: &[Branch]) {
             Ok(())
         },
     );
-    // Only a server that compares and deletes has the branches of a delete.
-    let mut missing = stage.tally.missing(branches);
-    missing.retain(|branch| !format!("{branch:?}").starts_with("Delete"));
-    assert_eq!(missing, [], "branches that were never taken");
+    if Form::of_this_run() == Form::Long {
+        // Only a server that compares and deletes has the branches of a delete.
+        let mut missing = stage.tally.missing(branches);
+        missing.retain(|branch| !format!("{branch:?}").starts_with("Delete"));
+        assert_eq!(missing, [], "branches that were never taken");
+    }
     stage.assert_no_more_messages();
+}
+
+/// Which of many parts this run plays: all in the long form; in the short form every so many, from a random one on.
+/// `every` should share no factor with the numbers of the matrix, so that each run crosses all its rows and columns.
+fn is_played(every: u64) -> impl FnMut() -> bool {
+    let every = Form::of_this_run().pick(every, 1);
+    let mut turn = seed() % every;
+    move || {
+        turn += 1;
+        turn.is_multiple_of(every)
+    }
 }
 
 /// Plays each state with each damage and each command.
@@ -137,9 +151,10 @@ fn for_each_cell(
     commands: &[String],
     mut play: impl FnMut([&str; 3]) -> Result<(), String>,
 ) {
+    let mut is_played = is_played(29);
     for state in states.split('\n') {
         for damage in damages.split("; ") {
-            for command in commands {
+            for command in commands.iter().filter(|_| is_played()) {
                 if let Err(difference) = play([state, damage, command]) {
                     panic!("[{state}] damaged by [{damage}], then {command}:\n{difference}");
                 }

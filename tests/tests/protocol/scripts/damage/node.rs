@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use harness::RawLock;
 
+use super::is_played;
 use super::moving_slot::{node_of_cluster, while_it_moves};
 use crate::scripts::transcript::{Got, Kind, Pooled, World, code_of_refusal, is_same, pooled};
 
@@ -46,8 +47,10 @@ foreign  mmmm=========== wwwwwwwwwwwwww= wwwww========== nnnnn========== wwwwwww
 #[test]
 fn damaged_node_refuses_or_answers_as_without_the_damage() {
     let (server, cluster) = (Rc::new(pooled()), Rc::new(node_of_cluster()));
-    let mut table = String::new();
-    for line in STATES.lines() {
+    let (mut table, mut is_played) = (String::new(), is_played(4));
+    let mut expected_table = String::new();
+    for (line, expected) in STATES.lines().zip(EXPECTED.lines()).filter(|_| is_played()) {
+        expected_table += &format!("{expected}\n");
         let (name, state) = line.split_once(": ").expect("a name and steps");
         let mut cells = vec![String::new(); DAMAGES.split(", ").count()];
         for command in COMMANDS.split(", ") {
@@ -64,7 +67,7 @@ fn damaged_node_refuses_or_answers_as_without_the_damage() {
         }
         table += &format!("{name} {}\n", cells.join(" "));
     }
-    assert!(table == EXPECTED, "{table}");
+    assert!(table == expected_table, "{table}");
 }
 
 /// An answer and the records, by their names.

@@ -34,7 +34,7 @@ const STEPS: usize = 50;
 
 /// How many sequences of each kind this run plays.
 pub(crate) fn sequences() -> u32 {
-    Form::of_this_run().pick(60, 500)
+    Form::of_this_run().pick(20, 500)
 }
 
 /// For branches that are taken once in thousands of steps, up to this many times as many sequences are played.
@@ -83,7 +83,7 @@ fn play(stage: Stage, step: impl Strategy<Value = OnLocks>, sequences: u32, bran
 }
 
 /// Generates sequences of such steps, and shrinks one that fails. The long form generates more until nothing is
-/// `missing`; in the short form, the matrix of damages asserts that every branch is taken.
+/// `missing`. The short form plays for about a second.
 pub(crate) fn explore<S: Debug + Copy, T: Debug>(
     step: impl Strategy<Value = S>,
     sequences: u32,
