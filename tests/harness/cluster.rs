@@ -21,8 +21,13 @@ const SLOTS: usize = 16_384;
 /// The offset from a node's port to its bus port.
 const BUS: u16 = 10_000;
 
-/// After this long without an answer, a node counts as failed.
+/// After this long without an answer, a node of a cluster that [fails over
+/// quickly](RedisCluster::with_quick_failover) counts as failed.
 pub const NODE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The same for all other clusters: neither a busy machine nor a cut bus makes a node count as failed
+/// before a round ends.
+const STEADY: Duration = PATIENCE.saturating_mul(2);
 
 /// A cluster of one test, on loopback: primaries with at most a third of the slots each, and
 /// replicas.
@@ -33,6 +38,7 @@ pub struct RedisCluster {
     /// The primaries, and after them their replicas in the same order.
     pub nodes: Vec<RedisServer>,
     primaries: usize,
+    timeout: Duration,
     network: Option<Network>,
 }
 
@@ -44,7 +50,13 @@ impl RedisCluster {
 
     /// A cluster with this many primaries, the first `replicas` of which have one replica each.
     pub fn with(primaries: usize, replicas: usize) -> Self {
-        Self::build(primaries, replicas, NODE_TIMEOUT, false)
+        Self::build(primaries, replicas, STEADY, false)
+    }
+
+    /// A cluster of three primaries with a replica each, which replaces its primary after
+    /// [`NODE_TIMEOUT`].
+    pub fn with_quick_failover() -> Self {
+        Self::build(3, 3, NODE_TIMEOUT, false)
     }
 
     fn build(primaries: usize, replicas: usize, timeout: Duration, has_network: bool) -> Self {
@@ -66,6 +78,7 @@ impl RedisCluster {
         let cluster = Self {
             nodes: nodes.collect(),
             primaries,
+            timeout,
             network,
         };
         cluster.wait_until_whole();
@@ -131,7 +144,7 @@ impl RedisCluster {
 
     /// Adds a primary without slots, and returns its number.
     pub fn add_node(&mut self) -> usize {
-        let node = node(NODE_TIMEOUT).start_on(cluster_port());
+        let node = node(self.timeout).start_on(cluster_port());
         let port = node.port().to_string();
         self.nodes.push(node);
         let _: String = self.ask(0, &["CLUSTER", "MEET", "127.0.0.1", &port]);

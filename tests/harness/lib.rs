@@ -31,6 +31,7 @@ mod seed;
 mod sentinels;
 mod server;
 mod shares;
+mod stalls;
 mod tls;
 mod urls;
 mod users;
@@ -48,6 +49,7 @@ pub use form::Form;
 pub use history::{Entry, History, Written};
 pub use keys::RawLocks;
 pub use monitor::{Command, Monitor};
+pub use process::MARKED_STOPS;
 pub use proxy::{Mode, Proxy};
 pub use quorum::{RedisQuorum, boot, host_of, marker_name, quorum_url};
 pub use raw::{
@@ -55,9 +57,9 @@ pub use raw::{
 };
 pub use refusal::code_of;
 pub use scene::{
-    FENCE, KEY, LOCK, LONG, OPERATION, QUEUE, SHARES, SLACK, all_entries, all_locks, ask,
+    ANSWER, FENCE, KEY, LOCK, LONG, OPERATION, QUEUE, SHARES, SLACK, all_entries, all_locks, ask,
     behind_a_proxy, bring_scripts, client, client_without_turns, cycle, exists, failed, figure,
-    hold, hold_fenced, in_line, is_awaited, is_free, keys_of, ms, nothing_is_left, owner_on,
+    hasty, hold, hold_fenced, in_line, is_awaited, is_free, keys_of, ms, nothing_is_left, owner_on,
     patient, revocation, revoke, sees_waiters, served, server_and_client, server_and_connection,
     server_and_proxy, soon, token_of,
 };
@@ -66,6 +68,7 @@ pub use seed::seed;
 pub use sentinels::{DOWN_AFTER, RedisSentinels, sentinel_of, sentinel_url, tls_sentinel_of};
 pub use server::{Builder, RedisServer};
 pub use shares::{READ, SHARE_ACQUIRE, SHARE_END, Share};
+pub use stalls::ran_since;
 pub use tls::{Authority, Flaw, Identity, TlsServer, Validity, listen, write_file};
 pub use urls::{shows_secret, urls_with_secrets};
 pub use users::{Rights, Users};

@@ -1,11 +1,19 @@
 //! Signals to child processes, by pid, without unsafe code.
 
+use std::path::PathBuf;
 use std::process::{Child, Command};
+use std::{env, fs};
 
 use crate::wait::{PATIENCE, wait_until};
 
+/// If set, the folder where a process that a test stops has a file, so that `lock-stalls` does not let it continue.
+pub const MARKED_STOPS: &str = "LOCK_TEST_MARKED_STOPS";
+
 /// Stops the process (SIGSTOP) and returns once it is stopped.
 pub(crate) fn stop(child: &Child) {
+    if let Some(mark) = mark(child) {
+        fs::write(mark, "").expect("its folder exists");
+    }
     signal("STOP", child);
     wait_until("stopped process", PATIENCE, || {
         state(child).is_none_or(|state| state == 'T')
@@ -15,6 +23,15 @@ pub(crate) fn stop(child: &Child) {
 /// Continues a stopped process (SIGCONT).
 pub(crate) fn cont(child: &Child) {
     signal("CONT", child);
+    if let Some(mark) = mark(child) {
+        // A process may be continued twice.
+        fs::remove_file(mark).ok();
+    }
+}
+
+fn mark(child: &Child) -> Option<PathBuf> {
+    let folder = env::var_os(MARKED_STOPS)?;
+    Some(PathBuf::from(folder).join(child.id().to_string()))
 }
 
 /// Terminates the process (SIGTERM).

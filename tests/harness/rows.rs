@@ -65,6 +65,7 @@ use crate::raw::RawLock;
 use crate::rounds::{Round, Row, Site};
 use crate::scene::SLACK;
 use crate::server::RedisServer;
+use crate::stalls::ran_since;
 use crate::wait::{PATIENCE, wait_until};
 use crate::worker::Worker;
 

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 
 use crate::proxy::Proxy;
 use crate::server::RedisServer;
+use crate::stalls;
 use crate::wait::{PATIENCE, eventually};
 
 /// The key that most tests lock.
@@ -41,25 +42,34 @@ pub const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A client with default settings, connected when it is first used.
-pub fn client(url: impl Into<String>) -> LockClient {
-    let builder = LockClient::builder().url(url);
-    builder.build().expect("the settings are valid")
-}
+/// How long a client of a test waits for a connection and for an answer: longer than any stall of a
+/// busy machine, and less than [`LONG`], so that a test learns of an answer that never comes.
+pub const ANSWER: Duration = Duration::from_secs(10);
 
-/// A client that waits for answers as long as a busy machine takes: for tests that count commands,
-/// but do not test silent servers.
+/// The settings of a test's client, which waits for answers as long as a busy machine takes.
 pub fn patient(url: impl Into<String>) -> LockClientBuilder {
-    LockClient::builder().url(url).command_timeout(LONG)
+    hasty(url).command_timeout(ANSWER)
 }
 
-/// A client of that server without local turns: each caller asks the server.
+/// The settings of a client with the product's own patience, a second: for tests of servers that
+/// are silent or slow. They need a machine that is never silent for so long.
+pub fn hasty(url: impl Into<String>) -> LockClientBuilder {
+    stalls::watch();
+    LockClient::builder().url(url)
+}
+
+/// A patient client, connected when it is first used.
+pub fn client(url: impl Into<String>) -> LockClient {
+    patient(url).build().expect("the settings are valid")
+}
+
+/// A patient client without local turns: each caller asks the server.
 pub fn client_without_turns(url: impl Into<String>) -> LockClient {
-    let builder = LockClient::builder().url(url).local_turns(1);
+    let builder = patient(url).local_turns(1);
     builder.build().expect("the settings are valid")
 }
 
-/// A server, and a client of it with default settings.
+/// A server, and a patient client of it.
 pub fn server_and_client() -> (RedisServer, LockClient) {
     let server = RedisServer::start();
     let client = client(server.url());

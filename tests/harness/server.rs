@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::monitor::Monitor;
 use crate::scene::{ask, figure};
 use crate::wait::{PATIENCE, wait_until};
-use crate::{port, process};
+use crate::{port, process, stalls};
 
 /// A Redis or Valkey server of one test, on a free loopback port and in its own folder.
 ///
@@ -101,6 +101,7 @@ impl Builder {
 
     /// Starts the server and waits until it answers.
     pub fn start(self) -> RedisServer {
+        stalls::watch();
         // Another process may bind the port first: then try another one.
         self.start_on_one_of((0..10).map(|_| port::free()))
     }

@@ -10,7 +10,7 @@ use crate::acl::{
     NAME, OPERATOR_RIGHTS, PASSWORD, REDISSON_OPERATOR_RIGHTS, REDISSON_RIGHTS,
     REDISSON_VIEWER_RIGHTS, RIGHTS, VIEWER_RIGHTS,
 };
-use crate::scene::{KEY, LONG, all_entries, all_locks, ask, hold, served, soon};
+use crate::scene::{KEY, LONG, all_entries, all_locks, ask, hold, patient, served, soon};
 use crate::server::RedisServer;
 use crate::wait::eventually;
 
@@ -90,7 +90,7 @@ impl<'a> Users<'a> {
     fn builder(&self, name: &str, password: &str) -> LockClientBuilder {
         let login = format!("://{name}:{password}@");
         let url = self.url.replacen("://", &login, 1);
-        LockClient::builder().url(url).record(self.record)
+        patient(url).record(self.record)
     }
 
     /// The client of a new viewer, who lacks only this right.
@@ -166,7 +166,8 @@ impl<'a> Users<'a> {
     pub async fn viewer_looks_and_no_more(&self) -> Vec<&'static str> {
         let [one, other] = [(); 2].map(|()| self.client("service"));
         let guard = soon(hold(&one)).await;
-        let waiting = tokio::spawn(other.lock(KEY).wait(LONG).acquire());
+        // It waits while the viewer tries to do without each right.
+        let waiting = tokio::spawn(other.lock(KEY).wait(10 * LONG).acquire());
         self.wait_for_waiter().await;
         let viewer = self.viewer(None);
         let builder = self.builder("viewer", "s3cret");

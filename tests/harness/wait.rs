@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// A generous bound for anything that should happen soon: only a failing test takes this long.
+use crate::stalls::ran_since;
+
+/// A generous bound for anything that should happen soon: only a failing test takes this long. What waits with it does
+/// not count the time in which its own process was not scheduled.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The pause between two checks of a condition. Most conditions hold immediately. Slower ones are
@@ -17,9 +20,8 @@ fn step(waited: Duration) -> Duration {
 pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        let waited = start.elapsed();
-        assert!(waited < limit, "no {what} within {limit:?}");
-        pause(waited);
+        assert!(ran_since(start) < limit, "no {what} within {limit:?}");
+        pause(start.elapsed());
     }
 }
 
@@ -27,9 +29,8 @@ pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bo
 pub async fn eventually(what: &str, limit: Duration, mut condition: impl AsyncFnMut() -> bool) {
     let start = Instant::now();
     while !condition().await {
-        let waited = start.elapsed();
-        assert!(waited < limit, "no {what} within {limit:?}");
-        tokio::time::sleep(step(waited)).await;
+        assert!(ran_since(start) < limit, "no {what} within {limit:?}");
+        tokio::time::sleep(step(start.elapsed())).await;
     }
 }
 

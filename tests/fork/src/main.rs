@@ -13,7 +13,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use fork::Forked;
-use lock_runtime::{LockClient, LockError, LockGuard};
+use lock_runtime::{LockClient, LockClientBuilder, LockError, LockGuard};
 
 fn main() {
     let mut args = env::args().skip(1);
@@ -25,14 +25,20 @@ fn main() {
         Some("retained") => return while_retained(&url),
         Some(_) => return runtime().block_on(inside_a_runtime(&url)),
     }
-    let client = LockClient::builder().url(&url).build();
+    let client = patient(&url).build();
     let client = client.expect("the URL is well formed");
-    let ours = client.lock("order:42").ttl(Duration::from_secs(1));
+    let ours = client.lock("order:42").ttl(Duration::from_secs(3));
     let guard = ours.acquire_blocking().expect("the lock is free");
     match fork::fork().expect("there is memory for a child") {
         Forked::Child => child(&client, guard, &url),
         Forked::Parent { child } => parent(guard, child),
     }
+}
+
+/// A client that waits for answers as long as a busy machine takes.
+fn patient(url: &str) -> LockClientBuilder {
+    let builder = LockClient::builder().url(url);
+    builder.command_timeout(Duration::from_secs(10))
 }
 
 /// Every operation that needs a server, and some that appear to need none.
@@ -47,7 +53,7 @@ fn child(client: &LockClient, guard: LockGuard, url: &str) {
         "child takes its parent's",
         acquire("order:42").acquire_blocking(),
     );
-    let another = LockClient::builder().url(url).build();
+    let another = patient(url).build();
     say(
         "child makes a client",
         another.and_then(|client| client.lock("order:43").acquire_blocking()),
@@ -77,7 +83,7 @@ fn parent(guard: LockGuard, child: libc::pid_t) {
     tell_of(child);
     // The background thread, if it runs, has renewed the lease at least twice.
     let ended = Instant::now();
-    while ended.elapsed() < Duration::from_millis(1_500) {
+    while ended.elapsed() < Duration::from_millis(2_500) {
         std::hint::spin_loop();
     }
     println!(
@@ -89,7 +95,7 @@ fn parent(guard: LockGuard, child: libc::pid_t) {
 
 /// The child continues its parent's runtime, which has queued a command but not sent it.
 async fn inside_a_runtime(url: &str) {
-    let client = LockClient::builder().url(url).build();
+    let client = patient(url).build();
     let client = client.expect("the URL is well formed");
     let ours = client.lock("order:42").acquire().await;
     let ours = ours.expect("the lock is free");
@@ -126,7 +132,7 @@ async fn inside_a_runtime(url: &str) {
 
 /// The child must neither use the lease nor release it.
 fn while_retained(url: &str) {
-    let client = LockClient::builder().url(url);
+    let client = patient(url);
     let client = client.retain(Duration::from_secs(10)).build();
     let client = client.expect("the URL is well formed");
     let visit = || {

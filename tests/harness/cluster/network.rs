@@ -4,9 +4,7 @@
 //! through the first, and the other nodes through the second. Clients that must not be affected use [the nodes' own
 //! addresses](RedisCluster::direct_url).
 
-use std::time::Duration;
-
-use super::{BUS, NODE_TIMEOUT, RedisCluster};
+use super::{BUS, NODE_TIMEOUT, RedisCluster, STEADY};
 use crate::proxy::{Mode, Proxy};
 
 /// The proxies, in the order of the nodes.
@@ -37,12 +35,12 @@ impl Network {
 impl RedisCluster {
     /// A cluster of three primaries with a replica each, all behind proxies.
     pub fn behind_proxies() -> Self {
-        Self::behind_proxies_with(NODE_TIMEOUT)
+        Self::build(3, 3, STEADY, true)
     }
 
-    /// The same, with this long without an answer until a node counts as failed.
-    pub fn behind_proxies_with(timeout: Duration) -> Self {
-        Self::build(3, 3, timeout, true)
+    /// The same, where a replica replaces its primary after [`NODE_TIMEOUT`].
+    pub fn behind_proxies_with_quick_failover() -> Self {
+        Self::build(3, 3, NODE_TIMEOUT, true)
     }
 
     /// The address for workers that bypass the proxies.

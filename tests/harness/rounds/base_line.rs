@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::scene::ask;
 use crate::server::RedisServer;
+use crate::stalls::ran_since;
 use crate::wait::PATIENCE;
 use crate::worker::Worker;
 
@@ -65,7 +66,7 @@ fn settle(mut look: impl FnMut() -> Result<(), String>) -> Result<(), String> {
     let started = Instant::now();
     loop {
         match look() {
-            Err(_) if started.elapsed() < LIMIT => crate::wait::pause(started.elapsed()),
+            Err(_) if ran_since(started) < LIMIT => crate::wait::pause(started.elapsed()),
             outcome => return outcome,
         }
     }

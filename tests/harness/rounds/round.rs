@@ -17,6 +17,7 @@ use crate::quorum::RedisQuorum;
 use crate::raw::RawLock;
 use crate::scene::{SLACK, figure};
 use crate::server::RedisServer;
+use crate::stalls::ran_since;
 use crate::wait::{PATIENCE, pause, wait_until};
 use crate::worker::{self, Worker};
 
@@ -260,7 +261,7 @@ impl<'a, S: Site> Round<'a, S> {
 
     /// Records the time of a grant that has just arrived.
     pub(super) fn time_of_grant(&mut self, since: Instant, limit: Duration) {
-        let took = since.elapsed();
+        let took = ran_since(since);
         self.slowest = self.slowest.max(Some(took));
         if took > limit + SLACK {
             self.violate(Kind::LateGrant, format!("after {took:?}, not {limit:?}"));
@@ -275,7 +276,7 @@ impl<'a, S: Site> Round<'a, S> {
         let asked = Instant::now();
         self.ask(worker, ttl, wait);
         let answer = worker.line(wait + PATIENCE).expect("an answer");
-        let took = asked.elapsed();
+        let took = ran_since(asked);
         if took > wait + ATTEMPT + SLACK {
             let what = format!("after {took:?} with a wait of {wait:?}");
             self.violate(Kind::LateAnswer, what);

@@ -3,13 +3,13 @@
 use super::*;
 
 rows! {
-    E cluster_failover_ordered on RedisCluster::start;
-    E cluster_primary_killed on RedisCluster::start, few;
-    E cluster_primary_stopped on RedisCluster::start, few;
-    E renewal_not_replicated on RedisCluster::start, few;
-    E replica_awaited on RedisCluster::start, few;
-    F cluster_replica_lacks_lock on RedisCluster::start, few;
-    F cluster_primary_restarted on RedisCluster::start, few;
+    E cluster_failover_ordered on RedisCluster::with_quick_failover;
+    E cluster_primary_killed on RedisCluster::with_quick_failover, few;
+    E cluster_primary_stopped on RedisCluster::with_quick_failover, few;
+    E renewal_not_replicated on RedisCluster::with_quick_failover, few;
+    E replica_awaited on RedisCluster::with_quick_failover, few;
+    F cluster_replica_lacks_lock on RedisCluster::with_quick_failover, few;
+    F cluster_primary_restarted on RedisCluster::with_quick_failover, few;
 }
 
 /// So long that no renewal is due in a round: the first one comes after a twelfth of it.

@@ -6,12 +6,7 @@ rows! {
     E nodes_come_and_go on RedisCluster::start, few;
     E one_seed_left on RedisCluster::start;
     E message_late on RedisCluster::behind_proxies;
-    E bus_cut on without_a_bus;
-}
-
-/// Without a bus, nodes do not count as failed before a round ends.
-fn without_a_bus() -> RedisCluster {
-    RedisCluster::behind_proxies_with(PATIENCE * 2)
+    E bus_cut on RedisCluster::behind_proxies;
 }
 
 /// So long that no renewal is due in a round.

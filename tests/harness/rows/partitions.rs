@@ -4,8 +4,8 @@ use super::*;
 use crate::cluster::NODE_TIMEOUT;
 
 rows! {
-    F cluster_replica_takes_over on RedisCluster::behind_proxies, of 2;
-    F cluster_primary_cut_off on RedisCluster::behind_proxies, few;
+    F cluster_replica_takes_over on RedisCluster::behind_proxies_with_quick_failover, of 2;
+    F cluster_primary_cut_off on RedisCluster::behind_proxies_with_quick_failover, few;
 }
 
 /// `CLUSTER FAILOVER` with `FORCE` or `TAKEOVER`, in turn: the replica does not wait for missing

@@ -1,12 +1,13 @@
 //! An operator takes a lock from its holder.
 
 use super::*;
+use lock_runtime::LockError;
 use lock_runtime::inspect::{HolderRef, Revocation, Revoked};
-use lock_runtime::{LockClient, LockError};
 use tokio::runtime;
 
 use super::pause::is_lost;
 use crate::rounds::hears_of_its_loss;
+use crate::scene::patient;
 
 rows! {
     F revoked_while_renewing;
@@ -224,10 +225,7 @@ fn passes_to(round: &mut Round<'_>, next: &Worker) -> u64 {
 fn revoke(round: &Round<'_>, seen: u64) -> Revoked {
     let seen: HolderRef = seen.to_string().parse().expect("it is a token");
     let revoking = async {
-        let client = LockClient::builder()
-            .url(round.server.url())
-            .command_timeout(PATIENCE);
-        let client = client.build()?;
+        let client = patient(round.server.url()).build()?;
         // The round must leave nothing on its server.
         let revocation = Revocation::new("ann@ops-1", "stuck import").without_audit();
         client.revoke(&*round.key, seen, revocation).await

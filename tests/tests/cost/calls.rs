@@ -305,7 +305,7 @@ async fn a_hand_off_by_a_thread_that_was_busy_is_two_commands() {
     let _alone = alone().await;
     let server = RedisServer::start();
     // No runtime reads the connection for the holder.
-    let holder = LockClient::connect(&server.url()).await.unwrap();
+    let holder = patient(server.url()).connect().await.unwrap();
     let waiter = warm(&server, true).await;
     let mut monitor = server.monitor();
     let mut connection = server.connection();

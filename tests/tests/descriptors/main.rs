@@ -5,8 +5,8 @@
 
 use std::fs::File;
 
-use harness::{RedisServer, client, hold, soon};
-use lock_runtime::{LockClient, LockErrorKind};
+use harness::{RedisServer, client, hold, patient, soon};
+use lock_runtime::LockErrorKind;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// Opens files until the limit is reached.
@@ -29,7 +29,7 @@ async fn a_client_is_made_as_soon_as_there_are_descriptors_again() {
     let server = RedisServer::start();
     let files = all_there_are();
     for _ in 0..2 {
-        let error = LockClient::builder().url(server.url()).build().unwrap_err();
+        let error = patient(server.url()).build().unwrap_err();
         assert_eq!(error.kind(), LockErrorKind::Unavailable, "{error}");
         let text = error.to_string();
         assert!(

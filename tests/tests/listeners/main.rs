@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::future::pending;
 use std::sync::{Mutex, OnceLock, mpsc};
 
-use harness::{LONG, RedisServer, ms, soon};
+use harness::{LONG, RedisServer, ms, patient, soon};
 use lock_runtime::{LockClient, LockError, LockErrorKind, distributed_lock, testing};
 use tokio::sync::oneshot;
 use tracing::field::{Field, Visit};
@@ -175,7 +175,7 @@ async fn a_listener_that_asks_for_the_lock_does_not_wait_for_itself() {
 async fn a_listener_and_a_waker_that_panic_at_a_loss_stop_no_renewal() {
     listen();
     let server = RedisServer::start();
-    let client = LockClient::connect(&server.url()).await.unwrap();
+    let client = patient(server.url()).connect().await.unwrap();
     let renewed = client.lock("renewed").ttl(ms(3000)).acquire();
     let renewed = renewed.await.unwrap();
     let lost = soon(panics(&client, 1)).await;
@@ -194,7 +194,7 @@ async fn a_listener_and_a_waker_that_panic_at_a_loss_stop_no_renewal() {
 async fn a_listener_that_panics_fails_no_call_and_prevents_no_release() {
     listen();
     let server = RedisServer::start();
-    let client = LockClient::connect(&server.url()).await.unwrap();
+    let client = patient(server.url()).connect().await.unwrap();
     assert_eq!(unmade(&client, 1).await.unwrap(), 1);
     assert_eq!(asked(&client, 2).await.unwrap(), 2);
     assert_eq!(held(&client, 3, oneshot::channel().0).await.unwrap(), 3);
@@ -214,7 +214,7 @@ async fn a_listener_that_panics_fails_no_call_and_prevents_no_release() {
 async fn a_body_is_stopped_before_a_listener_that_sleeps_is_called() {
     listen();
     let server = RedisServer::start();
-    let client = LockClient::connect(&server.url()).await.unwrap();
+    let client = patient(server.url()).connect().await.unwrap();
     let (wakes, until) = mpsc::channel();
     *UNTIL.lock().unwrap() = Some(until);
     let (stopped, stops) = oneshot::channel();
@@ -231,7 +231,7 @@ fn a_blocking_body_does_not_begin_after_a_listener_outlasted_its_lease() {
     listen();
     let server = RedisServer::start();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let connected = runtime.block_on(LockClient::connect(&server.url()));
+    let connected = runtime.block_on(patient(server.url()).connect());
     let client = connected.unwrap();
     let mut begun = false;
     let lost = slow(&client, 1, &mut begun);

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 
-use harness::{LONG, RedisServer, failed, soon};
+use harness::{LONG, RedisServer, failed, patient, soon};
 use lock_runtime::{LockClient, LockErrorKind};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -29,7 +29,7 @@ pub(super) fn is_pending<F: Future>(future: Pin<&mut F>) -> bool {
 async fn a_waker_that_panics_at_its_turn_does_not_fail_the_release() {
     let server = RedisServer::start();
     for turns in [1, 16] {
-        let client = LockClient::builder().url(server.url()).local_turns(turns);
+        let client = patient(server.url()).local_turns(turns);
         let client = client.build().unwrap();
         let first = client.lock("turn").acquire().await.unwrap();
         let mut second = Box::pin(client.lock("turn").wait(LONG).acquire());
@@ -43,7 +43,7 @@ async fn a_waker_that_panics_at_its_turn_does_not_fail_the_release() {
 #[tokio::test]
 async fn a_waker_that_panics_at_a_shutdown_does_not_end_the_shutdown() {
     let server = RedisServer::start();
-    let client = LockClient::connect(&server.url()).await.unwrap();
+    let client = patient(server.url()).connect().await.unwrap();
     let first = client.lock("closing").acquire().await.unwrap();
     let mut second = Box::pin(client.lock("closing").wait(LONG).acquire());
     assert!(is_pending(second.as_mut()));

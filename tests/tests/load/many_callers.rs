@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use harness::{LONG, RedisServer};
-use lock_runtime::LockClient;
+use harness::{LONG, RedisServer, patient};
 use tokio::task::JoinSet;
 
 /// So many that the last ones cannot be answered within the command timeout.
@@ -16,7 +15,7 @@ const CALLERS: usize = 20_000;
 async fn a_burst_of_callers_asks_once_each() {
     let _alone = crate::ALONE.lock().await;
     let server = RedisServer::start();
-    let client = LockClient::connect(&server.url()).await.unwrap();
+    let client = patient(server.url()).connect().await.unwrap();
     let mut monitor = server.monitor();
     let mut callers = JoinSet::new();
     for n in 0..CALLERS {

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{ask, figure, ms, server_and_connection};
-use lock_runtime::LockClient;
+use harness::{ask, figure, ms, patient, server_and_connection};
 use redis::Connection;
 
 use crate::take_in_a_burst;
@@ -21,7 +20,7 @@ const TTL: Duration = Duration::from_secs(5);
 async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
     let _alone = crate::ALONE.lock().await;
     let (server, mut connection) = server_and_connection();
-    let client = LockClient::connect(&server.url()).await.unwrap();
+    let client = patient(server.url()).connect().await.unwrap();
     let asked = Instant::now();
     let guards = take_in_a_burst(&client, LOCKS, DAY).await;
     let ttl = TTL.max(8 * asked.elapsed());
@@ -30,7 +29,7 @@ async fn many_locks_are_kept_for_many_ttls_by_renewals_spread_over_time() {
     drop(guards);
     client.shutdown().await;
 
-    let client = LockClient::connect(&server.url()).await.unwrap();
+    let client = patient(server.url()).connect().await.unwrap();
     let guards = take_in_a_burst(&client, LOCKS, ttl).await;
 
     let (start, first) = (Instant::now(), calls(&mut connection));

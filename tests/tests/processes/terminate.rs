@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harness::{KEY, PATIENCE, SLACK, Worker, wait_until};
+use harness::{KEY, PATIENCE, SLACK, Worker, ran_since, wait_until};
 
 use crate::scene::{Scene, is_held};
 
@@ -53,7 +53,7 @@ fn terminated(grace: &str, body: &str, outcome: &str) -> Duration {
     let outcomes = HELD.map(|key| format!("{key} {outcome}"));
     assert_eq!(last_words(&mut service), outcomes);
     is_held(&line(&next));
-    let took = began.elapsed();
+    let took = ran_since(began);
     assert_eq!(locks(&mut scene), ["lock:order:42"], "the next one's");
     took
 }

@@ -5,14 +5,14 @@ use std::pin::pin;
 use std::task::Poll;
 
 use harness::{
-    KEY, LOCK, LONG, Mode, RedisServer, exists, hold, is_awaited, is_free, ms, served,
+    KEY, LOCK, LONG, Mode, RedisServer, exists, hold, is_awaited, is_free, ms, patient, served,
     server_and_connection, server_and_proxy, soon,
 };
 use lock_runtime::LockClient;
 
 /// A connected client that does not await the answers to its releases; the server knows its scripts.
 async fn hasty(url: String) -> LockClient {
-    let client = LockClient::builder().url(url).await_release(false);
+    let client = patient(url).await_release(false);
     let client = client.build().unwrap();
     for _ in 0..2 {
         hold(&client).await.release().await.unwrap();
@@ -57,9 +57,7 @@ async fn a_waiter_of_another_client_is_served() {
 async fn a_dropped_guard_frees_its_lock_at_once() {
     let server = RedisServer::start();
     // A command that times out is repeated, which may change the order.
-    let client = LockClient::builder()
-        .url(server.url())
-        .command_timeout(LONG);
+    let client = patient(server.url());
     let client = client.connect().await.unwrap();
     let attempts = tokio::spawn(async move {
         // Loads the scripts: a command whose script the server does not know is repeated, after the next command.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use harness::{Form, Says, ScriptedServer, bulk};
+use harness::{Form, Says, ScriptedServer, bulk, patient};
 use lock_runtime::LockClient;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -281,7 +281,7 @@ where
     for (what, scene) in scenes {
         let place = places.clone().acquire_owned().await.expect("it is open");
         let Scene { servers, url } = scene();
-        let client = LockClient::builder().url(url).build().unwrap();
+        let client = patient(url).build().unwrap();
         let call = call(client);
         playing.spawn(async move {
             let _place = place;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::{KEY, RedisQuorum, hold, ms};
+use harness::{KEY, RedisQuorum, hold, ms, patient};
 use lock_runtime::{
     Acquire, LockClient, LockClientBuilder, LockError, LockErrorKind, LockRecord, Topology,
 };
@@ -76,7 +76,7 @@ fn refusal<T>(outcome: Result<T, LockError>) -> Option<(LockErrorKind, String)> 
 }
 
 fn built(url: &str, set: Setting) -> Result<LockClient, LockError> {
-    set(LockClient::builder().url(url).command_timeout(ms(10))).build()
+    set(patient(url).command_timeout(ms(10))).build()
 }
 
 #[test]

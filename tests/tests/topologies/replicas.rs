@@ -148,7 +148,7 @@ async fn caller_that_waits_has_the_lock_once_replicas_are_back() {
 async fn lock_that_is_handed_off_waits_for_replicas_too() {
     let (primary, replicas) = replicated(1);
     let clients = [(); 2].map(|()| {
-        let builder = LockClient::builder().url(primary.url());
+        let builder = patient(primary.url());
         builder.wait_replicas(1).local_turns(1).build().unwrap()
     });
     let mut admin = primary.connection();

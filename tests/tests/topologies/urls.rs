@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use harness::{
     RedisCluster, RedisQuorum, RedisServer, ask, failed, patient, sentinel_of, sentinel_url,
 };
-use lock_runtime::{Credentials, LockClient, LockErrorKind};
+use lock_runtime::{Credentials, LockErrorKind};
 
 use crate::wrong_passwords;
 
@@ -53,7 +53,10 @@ async fn url_for_another_kind_of_server_is_refused_with_the_right_scheme() {
             "redis-sentinel/" => harness::sentinel_url(&[named]),
             _ => format!("{scheme}://{}", named.address()),
         };
-        let error = failed(LockClient::connect(&url).await, LockErrorKind::Rejected);
+        let error = failed(
+            patient(url.as_str()).connect().await,
+            LockErrorKind::Rejected,
+        );
         let text = error.to_string();
         assert!(text.contains(what), "{url}: {text}");
         let begin = format!("must begin with {must}");

@@ -1,7 +1,7 @@
 //! The same commands on every kind of server.
 
-use harness::{RedisCluster, RedisQuorum, RedisSentinels, RedisServer, ask, client};
-use lock_runtime::{LockClient, LockRecord};
+use harness::{RedisCluster, RedisQuorum, RedisSentinels, RedisServer, ask, client, patient};
+use lock_runtime::LockRecord;
 use serde_json::Value;
 
 use crate::{Running, done, lockctl, text};
@@ -108,8 +108,7 @@ fn locks_in_the_record_of_redisson() {
         "--url",
         &server.admin_url(),
     ];
-    let held = LockClient::builder()
-        .url(server.admin_url())
+    let held = patient(server.admin_url())
         .prefix("")
         .record(LockRecord::Redisson)
         .build()
@@ -156,11 +155,7 @@ fn locks_in_the_record_of_redisson() {
 #[tokio::test]
 async fn prefix_separates_services() {
     let server = RedisServer::start();
-    let service = LockClient::builder()
-        .url(server.admin_url())
-        .prefix("shop:")
-        .build()
-        .unwrap();
+    let service = patient(server.admin_url()).prefix("shop:").build().unwrap();
     let _guard = service.lock("order:42").acquire().await.unwrap();
     let _other = client(server.url())
         .lock("order:43")

@@ -1,7 +1,6 @@
 //! `lockctl revoke`, in a terminal and without one.
 
-use harness::{LONG, RedisServer, ask, client, exists, soon};
-use lock_runtime::LockClient;
+use harness::{LONG, RedisServer, ask, client, exists, patient, soon};
 use serde_json::Value;
 
 use crate::{done, lockctl, text};
@@ -96,7 +95,7 @@ async fn operator_is_the_given_name_or_else_the_user_of_the_process() {
 async fn locks_of_a_holder_are_listed_and_taken_one_by_one() {
     let server = RedisServer::start();
     let labelled = |label: &str| {
-        let builder = LockClient::builder().url(server.url()).label(label);
+        let builder = patient(server.url()).label(label);
         builder.build().unwrap()
     };
     let (hung, other) = (labelled("api@7"), labelled("api@70"));

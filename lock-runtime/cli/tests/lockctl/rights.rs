@@ -5,9 +5,9 @@ use std::net::TcpStream;
 
 use harness::{
     CLUSTER_RIGHTS, KEY, OPERATOR_RIGHTS, QUORUM_RIGHTS, QUORUM_VIEWER_RIGHTS, REPLICA_RIGHTS,
-    RIGHTS, RedisQuorum, RedisServer, Rights, VIEWER_RIGHTS, ask,
+    RIGHTS, RedisQuorum, RedisServer, Rights, VIEWER_RIGHTS, ask, patient,
 };
-use lock_runtime::{LockClient, LockRecord};
+use lock_runtime::LockRecord;
 use serde_json::Value;
 
 use crate::doctor::{fit, told};
@@ -345,8 +345,7 @@ fn rights_are_printed_as_json() {
 #[tokio::test]
 async fn rights_in_the_record_of_redisson_are_enough() {
     let server = fit();
-    let service = LockClient::builder()
-        .url(server.admin_url())
+    let service = patient(server.admin_url())
         .prefix("")
         .record(LockRecord::Redisson)
         .build()

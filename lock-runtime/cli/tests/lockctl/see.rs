@@ -1,13 +1,13 @@
 //! `lockctl list`, `inspect`, `revoke` and `audit`.
 
-use harness::{LONG, RedisServer, ask, client};
+use harness::{LONG, RedisServer, ask, client, patient};
 use lock_runtime::{LockClient, LockGuard};
 
 use crate::{done, lockctl, text};
 
 /// A service that holds a lock.
 async fn holder(server: &RedisServer, key: &str) -> (LockClient, LockGuard) {
-    let builder = LockClient::builder().url(server.url()).label("api-7");
+    let builder = patient(server.url()).label("api-7");
     let client = builder.build().unwrap();
     let guard = client.lock(key).fenced().acquire().await.unwrap();
     (client, guard)

@@ -1,7 +1,7 @@
 //! The responses to requests that fail.
 
 use axum::http::StatusCode;
-use harness::{RedisServer, ask, client, ms, shows_secret, urls_with_secrets};
+use harness::{RedisServer, ask, client, ms, patient, shows_secret, urls_with_secrets};
 use lock_runtime::LockClient;
 
 use crate::{address, get, service};
@@ -11,7 +11,7 @@ async fn unreachable_server_is_reported() {
     let mut server = RedisServer::start();
     let url = format!("redis://ann:hush-hush@127.0.0.1:{}", server.port());
     server.kill9();
-    let client = LockClient::builder().url(url).build().unwrap();
+    let client = patient(url).build().unwrap();
     let service = service(lock_web::router(client));
     for path in ["", "/lock?key=order:42", "/audit"] {
         let page = get(&service, &format!("/locks{path}")).await;
@@ -34,7 +34,7 @@ async fn unreachable_server_is_reported() {
 #[tokio::test]
 async fn secrets_of_urls_are_not_on_the_page() {
     let builders = urls_with_secrets().step_by(19).map(|url| {
-        let builder = LockClient::builder().url(url);
+        let builder = patient(url);
         builder.command_timeout(ms(10))
     });
     let clients: Vec<_> = builders.filter_map(|it| it.build().ok()).collect();

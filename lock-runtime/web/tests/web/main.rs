@@ -11,7 +11,7 @@ mod revoking;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
-use harness::{LONG, RedisServer};
+use harness::{LONG, RedisServer, patient};
 use lock_runtime::{LockClient, LockGuard};
 use serde_json::Value;
 use tower::ServiceExt;
@@ -70,7 +70,7 @@ fn address(path: &str, field: &str, value: &str) -> String {
 
 /// A service on this server that holds a lock.
 async fn holder(server: &RedisServer, label: &str, key: &str) -> (LockClient, LockGuard) {
-    let builder = LockClient::builder().url(server.url()).label(label);
+    let builder = patient(server.url()).label(label);
     let client = builder.build().expect("the URL names a server");
     let guard = client.lock(key).fenced().acquire().await;
     let guard = guard.expect("the lock is free");

@@ -1,7 +1,7 @@
 //! The content of the pages.
 
 use axum::http::StatusCode;
-use harness::{LONG, RedisServer, VIEWER_RIGHTS, ask, client};
+use harness::{LONG, RedisServer, VIEWER_RIGHTS, ask, client, patient};
 use lock_runtime::{LockClient, LockError, distributed_lock};
 
 use crate::{address, get, holder, queued, service};
@@ -45,7 +45,7 @@ async fn lock_is_shown_with_its_holder_and_its_waiters_in_their_order() {
     let (_client, guard) = holder(&server, "api-7", "order:42").await;
     let mut waiting = Vec::new();
     for (count, label) in [(1, "first-in-line"), (2, "second-in-line")] {
-        let builder = LockClient::builder().url(server.url()).label(label);
+        let builder = patient(server.url()).label(label);
         let waiter = builder.build().unwrap();
         waiting.push(tokio::spawn(waiter.lock("order:42").wait(LONG).acquire()));
         queued(&waiter, "order:42", count).await;
@@ -154,7 +154,7 @@ async fn text_from_elsewhere_is_never_markup() {
     let key = "<script>alert('\"1&amp;\")</script>\u{1b}[31m\n\u{202e}";
     let label = "<img src=x onerror=alert(2)>";
     let (_client, _guard) = holder(&server, label, key).await;
-    let waiter = LockClient::builder().url(server.url()).label(label);
+    let waiter = patient(server.url()).label(label);
     let waiter = waiter.build().unwrap();
     let waiting = tokio::spawn(waiter.lock(key).wait(LONG).acquire());
     queued(&waiter, key, 1).await;

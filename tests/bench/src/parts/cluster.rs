@@ -23,7 +23,7 @@ use crate::stats::Times;
 const RAW: &str = "raw:order:42";
 
 pub(super) fn measure(findings: &mut Findings, effort: Effort) {
-    let cluster = RedisCluster::start();
+    let cluster = RedisCluster::with_quick_failover();
     cycle(findings, &cluster, effort);
     transfers(findings, &cluster, effort);
     replicas(findings, &cluster, effort);
@@ -91,7 +91,7 @@ fn failover(effort: Effort, fault: fn(&mut RedisServer)) -> [Duration; 2] {
     let (mut late, mut promotions) = (Vec::new(), Vec::new());
     // Each takes five seconds.
     for _ in 0..effort.crashes.div_ceil(4) {
-        let mut cluster = RedisCluster::start();
+        let mut cluster = RedisCluster::with_quick_failover();
         let runtime = Flavour::MultiThread.runtime();
         let client = runtime.block_on(Ours::connect(&cluster.url())).0;
         let primary = cluster.first_owner(&format!("lock:{KEY}"));

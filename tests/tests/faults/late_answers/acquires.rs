@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use harness::{
     ACQUIRE, FENCE, KEY, LOCK, LONG, Mode, Monitor, QUEUE, RedisServer, cycle, eventually, failed,
-    is_free, ms, server_and_proxy,
+    is_free, ms, patient, server_and_proxy,
 };
-use lock_runtime::{LockClient, LockErrorKind};
+use lock_runtime::LockErrorKind;
 
 /// Longer than the client repeats the `end` of an owner with the shortest ttl.
 const TTL: Duration = Duration::from_secs(60);
@@ -43,7 +43,7 @@ fn arrive_late(server: &RedisServer, entry: &str) {
 #[tokio::test]
 async fn an_owner_that_ended_normally_is_not_ended_again() {
     let server = RedisServer::start();
-    let client = LockClient::connect(&server.url()).await.unwrap();
+    let client = patient(server.url()).connect().await.unwrap();
     cycle(&client).await;
     let mut monitor = server.monitor();
     tokio::time::sleep(ms(1_500)).await;
@@ -57,7 +57,7 @@ async fn an_owner_that_ended_normally_is_not_ended_again() {
 async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
     let [gives_up, is_dropped] = [false, true].map(|is_dropped| async move {
         let (server, proxy) = server_and_proxy();
-        let builder = LockClient::builder().url(proxy.url());
+        let builder = patient(proxy.url());
         let client = builder.command_timeout(ms(150)).build().unwrap();
         // Connected, with more than one attempt.
         let warm = client.lock("warm").wait(LONG).acquire().await.unwrap();
@@ -97,14 +97,14 @@ async fn an_owner_is_ended_again_for_as_long_as_its_ttl() {
 #[tokio::test]
 async fn an_owner_is_ended_once_more_after_an_answer_that_took_too_long() {
     let (server, proxy) = server_and_proxy();
-    let builder = LockClient::builder().url(proxy.url());
-    let client = builder.command_timeout(LONG).connect().await.unwrap();
+    let builder = patient(proxy.url());
+    let client = builder.connect().await.unwrap();
     let mut monitor = server.monitor();
 
     // The client cannot know whether the acquire that is cut was lost or is delayed. The next one takes
     // the lock, and is released.
     proxy.cut_next_request(LOCK);
-    let lock = client.lock(KEY).ttl(ms(1_000)).wait(LONG);
+    let lock = client.lock(KEY).ttl(ms(5_000)).wait(LONG);
     lock.acquire().await.unwrap().release().await.unwrap();
     assert_eq!(proxy.cuts(), 1);
     let entry = ended(&mut monitor).await;

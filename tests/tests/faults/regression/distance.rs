@@ -3,8 +3,7 @@
 //! A connection takes several round trips, so its waiters had too little time left for an answer. Two timeouts closed
 //! the connection again, and so on.
 
-use harness::{LONG, ms, server_and_proxy};
-use lock_runtime::LockClient;
+use harness::{LONG, ms, patient, server_and_proxy};
 use tokio::task::JoinSet;
 
 const CALLERS: usize = 8;
@@ -14,7 +13,7 @@ async fn several_callers_reach_a_server_that_is_far_away() {
     let (_server, proxy) = server_and_proxy();
     // Two round trips make a connection, and the command timeout ends before the third.
     proxy.replies(harness::Mode::Delay(ms(420)));
-    let client = LockClient::builder().url(proxy.url()).build().unwrap();
+    let client = patient(proxy.url()).build().unwrap();
     let mut callers = JoinSet::new();
     for n in 0..CALLERS {
         let lock = client.lock(format!("far:{n}")).ttl(LONG).wait(LONG);

@@ -6,6 +6,7 @@ use harness::{
 };
 use lock_runtime::LockClient;
 use redis::Connection;
+use tokio::task::JoinSet;
 
 fn channels(connection: &mut Connection) -> Vec<String> {
     ask(connection, &["PUBSUB", "CHANNELS", "lock:*"])
@@ -47,10 +48,13 @@ async fn an_owner_that_has_just_ended_is_ended_again_when_it_is_granted_the_lock
     eventually("end", LONG, async || !exists(&mut connection, QUEUE)).await;
 
     // Meanwhile any number of owners without a waiter begin and end.
+    // They share their commands' way to the server, since an ended owner is remembered for 10 s only.
+    let mut cycles = JoinSet::new();
     for number in 0..1_100 {
-        let lock = waiter.lock(format!("free:{number}")).acquire().await;
-        lock.unwrap().release().await.unwrap();
+        let lock = waiter.lock(format!("free:{number}")).wait(LONG).acquire();
+        cycles.spawn(async { lock.await.unwrap().release().await.unwrap() });
     }
+    cycles.join_all().await;
     let owner = &entry[..22];
     let record = format!("{owner} 0001700000000000{}", &entry[22..]);
     ask::<()>(&mut connection, &["SET", LOCK, &record, "PX", "600000"]);

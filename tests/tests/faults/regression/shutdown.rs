@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use harness::{
     Form, KEY, LONG, QUEUE, RedisServer, ask, client, failed, hold, is_awaited, is_free, ms,
-    server_and_connection, soon,
+    patient, server_and_connection, soon,
 };
-use lock_runtime::{LockClient, LockErrorKind};
+use lock_runtime::LockErrorKind;
 
 /// A shutdown did not wait for the waiters that it stopped. Their queue entries remained, and could be
 /// granted the lock.
@@ -34,7 +34,7 @@ async fn a_waiter_has_left_the_queue_when_a_shutdown_returns() {
 async fn a_downgrade_in_flight_is_ended_by_a_shutdown() {
     let server = RedisServer::start();
     for blocking in [false, true] {
-        let builder = LockClient::builder().url(server.url());
+        let builder = patient(server.url());
         let builder = builder.shutdown_grace(Duration::ZERO);
         let client = builder.command_timeout(ms(500)).build().unwrap();
         // However many attempts the server needs.

@@ -8,12 +8,12 @@ mod unavailable;
 
 use std::time::Duration;
 
-use harness::{KEY, LOCK, LONG, RedisServer, ms};
+use harness::{KEY, LOCK, LONG, RedisServer, ms, patient};
 use lock_runtime::{LockClient, LockError};
 
 /// A client with a label.
 fn client(url: impl Into<String>) -> LockClient {
-    let builder = LockClient::builder().url(url).label("api-7@here");
+    let builder = patient(url).label("api-7@here");
     builder.build().expect("the settings are valid")
 }
 

@@ -9,7 +9,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use harness::{Monitor, Proxy, RedisServer, eventually, patient, shows_secret, urls_with_secrets};
-use lock_runtime::{Credentials, LockClient, LockError, LockErrorKind};
+use lock_runtime::{Credentials, LockError, LockErrorKind};
 
 use super::{KEY, LOCK, LONG, assert_reads, ms};
 use crate::telemetry::meter;
@@ -89,7 +89,7 @@ async fn passwords_and_owners_are_never_shown() {
     let mut monitor = server.monitor();
 
     let mut evidence = Evidence::default();
-    let builder = LockClient::builder().url(url(ENCODED));
+    let builder = patient(url(ENCODED));
     evidence.show(&builder);
     let client = builder.build().unwrap();
     let other = patient(url(ENCODED)).connect().await.unwrap();
@@ -155,7 +155,7 @@ async fn passwords_and_owners_are_never_shown() {
 
     // Every wrong setting.
     let wrong = format!("{ENCODED}-wrong");
-    evidence.fails(&LockClient::connect(&url(&wrong)).await.unwrap_err());
+    evidence.fails(&patient(url(&wrong)).connect().await.unwrap_err());
     for broken in [
         format!("redis://app:{ENCODED}@:port:"),
         format!("redis://app:{ENCODED}@host/x/y"),
@@ -165,7 +165,7 @@ async fn passwords_and_owners_are_never_shown() {
         format!("app:{ENCODED}@host"),
         format!("memory://app:{ENCODED}@host"),
     ] {
-        let builder = LockClient::builder().url(broken);
+        let builder = patient(broken);
         evidence.show(&builder);
         evidence.fails(&builder.build().unwrap_err());
     }
@@ -213,8 +213,8 @@ async fn owners_are_not_in_the_errors_of_a_server_without_scripts() {
     let proxy = Proxy::start(server.port());
     let mut monitor = server.monitor();
     let mut evidence = Evidence::default();
-    let client = LockClient::connect(&proxy.url()).await.unwrap();
-    let guard = client.lock(KEY).ttl(ms(2_000)).acquire().await.unwrap();
+    let client = patient(proxy.url()).connect().await.unwrap();
+    let guard = client.lock(KEY).ttl(ms(6_000)).acquire().await.unwrap();
     let kept = client.lock("order:43").ttl(LONG).acquire().await.unwrap();
     guard.renew().await.unwrap();
     evidence.look(&mut monitor);
@@ -250,7 +250,7 @@ async fn secrets_of_urls_are_never_shown() {
     record();
     let (mut refused, mut accepted) = (0, 0);
     for (number, url) in urls_with_secrets().enumerate() {
-        let builder = LockClient::builder().url(&url).command_timeout(ms(10));
+        let builder = patient(&url).command_timeout(ms(10));
         let mut shown = format!("{builder:?}");
         let error = match builder.build() {
             Ok(client) => {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use harness::{Proxy, RedisServer, failed};
-use lock_runtime::{LockClient, LockErrorKind};
+use harness::{Proxy, RedisServer, failed, patient};
+use lock_runtime::LockErrorKind;
 
 use super::{assert_reads, client, ms, refusal};
 
@@ -17,7 +17,7 @@ async fn is_unavailable(url: &str, words: &str) {
         assert_eq!(error.retry_after(), None);
         assert_reads(&error);
     }
-    let error = failed(LockClient::connect(url).await, LockErrorKind::Unavailable);
+    let error = failed(patient(url).connect().await, LockErrorKind::Unavailable);
     assert_eq!(error.key(), None);
     assert_reads(&error);
     assert!(error.to_string().contains(words), "{error}");

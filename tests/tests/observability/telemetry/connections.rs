@@ -167,7 +167,7 @@ async fn primary_after_a_failover_is_named() {
 #[tokio::test]
 async fn restart_of_a_cluster_node_of_an_idle_client_is_reported() {
     crate::record();
-    let mut cluster = RedisCluster::start();
+    let mut cluster = RedisCluster::with_quick_failover();
     let locks = client(cluster.url());
     let owner = cluster.owner(LOCK);
     cycle(&locks).await;

@@ -1,6 +1,6 @@
 //! Clients log keys only if they ask for it.
 
-use harness::{KEY, RedisServer};
+use harness::{KEY, RedisServer, patient};
 use lock_runtime::{LockClientBuilder, distributed_lock};
 
 use super::{LONG, LockClient, LockError, delete, eventually, ms};
@@ -8,7 +8,7 @@ use crate::journal::{told, told_of};
 use crate::log;
 
 fn logging(url: impl Into<String>) -> LockClient {
-    let builder: LockClientBuilder = LockClient::builder().url(url).log_keys(true);
+    let builder: LockClientBuilder = patient(url).log_keys(true);
     builder.build().unwrap()
 }
 
@@ -55,7 +55,7 @@ async fn refusals_and_failures_have_the_key() {
     crate::record();
     let server = RedisServer::start();
     let (locks, other) = (logging(server.url()), logging(server.url()));
-    let read = locks.lock("logged-2").read().ttl(ms(1_000));
+    let read = locks.lock("logged-2").read().ttl(ms(4_000));
     let guard = read.acquire().await.unwrap();
     let busy = other.lock("logged-2").write().wait(ms(0)).acquire().await;
     let busy = busy.unwrap_err();
@@ -129,7 +129,7 @@ async fn several_locks_are_the_first_and_the_number_of_the_others() {
 async fn name_takes_the_place_of_the_template() {
     crate::record();
     let server = RedisServer::start();
-    let locks = LockClient::builder().url(server.url()).label("api-7@here");
+    let locks = patient(server.url()).label("api-7@here");
     let locks = locks.build().unwrap();
     let other = super::client(server.url());
     let guard = locks.lock(KEY).name("by-hand").acquire().await.unwrap();

@@ -1,6 +1,6 @@
 //! Events about nodes of a quorum that fail and recover. A majority continues without them, so nothing else reports it.
 
-use harness::{KEY, LOCK, RedisQuorum, RedisServer, client_without_turns, cycle, exists};
+use harness::{KEY, LOCK, RedisQuorum, RedisServer, client_without_turns, cycle, exists, patient};
 use lock_runtime::LockClient;
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn connecting_reports_the_nodes_that_are_away() {
     crate::record();
     let mut quorum = RedisQuorum::start();
     quorum.nodes[0].kill9();
-    let client = LockClient::connect(&quorum.url()).await;
+    let client = patient(quorum.url()).connect().await;
     let client = client.expect("two nodes are a majority");
     let told = quorum
         .nodes
@@ -102,13 +102,13 @@ async fn clocks_that_are_apart_are_reported_once_by_a_starting_client() {
     let quorum = RedisQuorum::of(nodes, RedisQuorum::DELAY);
     let names: Vec<String> = quorum.nodes.iter().map(RedisServer::address).collect();
     let told = |event: &str| names.iter().map(|name| times(event, name)).sum::<usize>();
-    LockClient::connect(&quorum.url()).await.unwrap();
+    patient(quorum.url()).connect().await.unwrap();
     assert_eq!(told("clocks_apart"), 0, "they are right");
     quorum.nodes[2].back(APART);
     // On a busy machine an answer may be too late to show how far its node's clock is off.
     let mut client = None;
     eventually("event", LONG, async || {
-        client = Some(LockClient::connect(&quorum.url()).await.unwrap());
+        client = Some(patient(quorum.url()).connect().await.unwrap());
         times("clocks_apart", &names[2]) == 1
     })
     .await;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use harness::{LONG, Proxy, RedisServer, ms, soon};
+use harness::{LONG, Proxy, RedisServer, ms, patient, soon};
 use lock_runtime::LockClient;
 use redis::aio::MultiplexedConnection;
 
@@ -38,7 +38,7 @@ impl World {
         server.stop_clock();
         let proxy = Proxy::start(server.port());
         // Only the test cuts connections: a slow machine must not cut one.
-        let builder = |url| LockClient::builder().url(url).command_timeout(LONG);
+        let builder = |url| patient(url);
         let client = |url| builder(url).build().expect("the settings are valid");
         let strict = builder(server.url()).local_turns(1).build();
         World {

@@ -124,8 +124,8 @@ pub(crate) fn memory() -> Store {
     let client = LockClient::memory();
     let builder = LockClient::builder().url("memory://");
     Store {
-        // No command renews it.
-        steady: ms(1_500),
+        // No command renews it: it only has to outlive a stall of this process.
+        steady: ms(4_500),
         mints_when_asked: false,
         ..Store::on(Servers::None(client), builder)
     }

@@ -1,6 +1,6 @@
 //! The test support of a memory client: locks that are busy or lost on purpose.
 
-use harness::{failed, token_of};
+use harness::{failed, patient, token_of};
 use lock_runtime::testing::{disconnect, lose, occupy};
 use lock_runtime::{LockClient, LockError, LockErrorKind, LockGuard};
 use tokio::time::Instant;
@@ -83,7 +83,7 @@ async fn losing_a_lock_that_is_not_held_is_a_mistake() {
 
 #[test]
 fn other_clients_are_not_affected() {
-    let client = LockClient::builder().url("redis://127.0.0.1:1");
+    let client = patient("redis://127.0.0.1:1");
     let client = client.build().unwrap();
     for error in [
         occupy(&client, KEY, "").unwrap_err(),
@@ -242,7 +242,7 @@ fn client_stays_disconnected_until_every_disconnection_ends() {
     assert!(attempt(&client).unwrap_err().is_unavailable());
     drop(second);
     assert!(attempt(&client).unwrap().is_some());
-    let away = LockClient::builder().url("redis://127.0.0.1:1").build();
+    let away = patient("redis://127.0.0.1:1").build();
     failed(disconnect(&away.unwrap()), LockErrorKind::InvalidOptions);
 }
 

@@ -1,7 +1,6 @@
 //! Contention is not an outage: each kind of failure has its own kind of error.
 
-use harness::{RedisServer, failed, is_awaited, server_and_connection};
-use lock_runtime::LockClient;
+use harness::{RedisServer, failed, is_awaited, patient, server_and_connection};
 use lock_runtime::LockErrorKind::{self, Busy, Lost, Rejected, Unavailable};
 
 use super::{KEY, LOCK, ask, client, hold, ms};
@@ -35,7 +34,7 @@ async fn line_8_contention_refusal_loss_and_outage_have_distinct_kinds() {
 #[tokio::test]
 async fn line_8_a_frozen_server_is_an_outage_even_if_the_lock_was_busy() {
     let (server, mut connection) = server_and_connection();
-    let hasty = LockClient::builder().url(server.url());
+    let hasty = patient(server.url());
     let hasty = hasty.command_timeout(ms(300)).build().unwrap();
     let _guard = hold(&client(server.url())).await;
     let waiting = tokio::spawn(hasty.lock(KEY).wait(ms(1_500)).acquire());

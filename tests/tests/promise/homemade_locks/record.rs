@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use harness::{QUEUE, nothing_is_left, served, server_and_connection};
-use lock_runtime::LockClient;
+use harness::{QUEUE, nothing_is_left, patient, served, server_and_connection};
 
 use super::{KEY, LOCK, LONG, ask, client, eventually, hold, ms};
 
@@ -19,7 +18,7 @@ async fn lock_is_a_string_with_an_expiry_under_the_clients_prefix() {
         ("3", "lock:", "lock:order:42"),
     ] {
         let url = format!("{}/{database}", server.url());
-        let client = LockClient::builder().url(url).prefix(prefix);
+        let client = patient(url).prefix(prefix);
         let guard = hold(&client.ttl(ms(20_000)).build().unwrap()).await;
         assert_eq!(guard.key(), KEY);
         ask::<()>(&mut connection, &["SELECT", database]);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use harness::{RedisQuorum, Worker};
+use harness::{RedisQuorum, Worker, patient};
 use lock_runtime::LockClient;
 
 use super::packages::{self, text};
@@ -65,7 +65,7 @@ fn start() -> (RedisQuorum, LockClient) {
         // They may use other commands than the crate does, and keys of their own.
         node.allow(&["~*", "+@all"]);
     }
-    let builder = LockClient::builder().url(quorum.url()).prefix(PREFIX);
+    let builder = patient(quorum.url()).prefix(PREFIX);
     let ours = builder.build().expect("the settings are valid");
     (quorum, ours)
 }

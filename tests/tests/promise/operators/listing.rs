@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use harness::{RedisServer, ask, keys_of, ms, server_and_connection};
-use lock_runtime::LockClient;
+use harness::{RedisServer, ask, keys_of, ms, patient, server_and_connection};
 use redis::Connection;
 
 use super::client;
@@ -74,7 +73,7 @@ async fn page_that_is_dropped_comes_again() {
 async fn prefix_is_not_a_pattern() {
     let server = RedisServer::start();
     let of = |prefix: &str| {
-        let builder = LockClient::builder().url(server.url()).prefix(prefix);
+        let builder = patient(server.url()).prefix(prefix);
         builder.build().unwrap()
     };
     let (strange, plain) = (of("l[o]*k:"), of("lock:"));

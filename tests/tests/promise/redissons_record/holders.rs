@@ -1,6 +1,6 @@
 //! Holders of every kind, as a client with Redisson's record sees them.
 
-use harness::{LONG, ask, eventually, failed, figure, ms, served};
+use harness::{LONG, ask, eventually, failed, figure, ms, patient, served};
 use lock_runtime::{LockErrorKind, LockGuard};
 use redis::Connection;
 
@@ -50,7 +50,7 @@ async fn string_excludes_and_is_polled() {
 async fn native_client_with_the_same_name_is_excluded_and_named() {
     let (server, _admin) = start();
     server.allow(&["~{order:*", "&lock:*", "+@all"]);
-    let native = lock_runtime::LockClient::builder().url(server.url());
+    let native = patient(server.url());
     let native = native.prefix("").label("native").build().unwrap();
     let guard = native.lock(KEY).acquire().await.unwrap();
     let error = client(&server).lock(KEY).wait(ms(50)).await.unwrap_err();

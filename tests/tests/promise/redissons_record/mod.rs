@@ -5,7 +5,7 @@ mod holders;
 mod options;
 mod subscriptions;
 
-use harness::{LONG, REDISSON_RIGHTS, RedisServer, ask, server_and_connection};
+use harness::{REDISSON_RIGHTS, RedisServer, ask, patient, server_and_connection};
 use lock_runtime::{LockClient, LockRecord};
 use redis::Connection;
 
@@ -30,7 +30,7 @@ pub(crate) fn client(server: &RedisServer) -> LockClient {
 }
 
 fn client_at(url: String) -> LockClient {
-    let builder = LockClient::builder().url(url).prefix("");
-    let builder = builder.record(LockRecord::Redisson).command_timeout(LONG);
+    let builder = patient(url).prefix("");
+    let builder = builder.record(LockRecord::Redisson);
     builder.build().expect("the settings are valid")
 }

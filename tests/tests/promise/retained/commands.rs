@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use harness::{
-    KEY, LOCK, LONG, RedisServer, ask, client, eventually, ms, server_and_connection, token_of,
+    KEY, LOCK, LONG, RedisServer, ask, client, eventually, ms, patient, server_and_connection,
+    token_of,
 };
 use lock_runtime::distributed_lock;
 use lock_runtime::{LockClient, LockError};
@@ -90,7 +91,7 @@ async fn every_kind_of_call_takes_a_retained_lease_and_leaves_one() {
 #[tokio::test]
 async fn a_retained_lease_is_released_once_when_its_time_is_over() {
     let (server, mut connection) = server_and_connection();
-    let client = LockClient::builder().url(server.url()).retain(ms(50));
+    let client = patient(server.url()).retain(ms(50));
     let client = client.build().unwrap();
     let elsewhere = client.lock("elsewhere").await.unwrap();
     elsewhere.release().await.unwrap();
@@ -122,14 +123,14 @@ async fn a_time_out_of_range_is_refused() {
         assert!(error.to_string().contains("a third of the ttl"), "{error}");
     }
     // The client's default applies whatever the ttl.
-    let builder = LockClient::builder().url(server.url()).retain(ms(5_000));
+    let builder = patient(server.url()).retain(ms(5_000));
     let client = builder.build().unwrap();
     let shorter = client.lock(KEY).ttl(ms(3_000));
     shorter.await.unwrap().release().await.unwrap();
-    let builder = LockClient::builder().url(server.url()).retain(ms(10_001));
+    let builder = patient(server.url()).retain(ms(10_001));
     assert!(builder.build().is_err());
     // Zero turns retaining off.
-    let client = LockClient::builder().url(server.url()).retain(ms(5_000));
+    let client = patient(server.url()).retain(ms(5_000));
     let client = client.build().unwrap();
     let key = client.lock("other").retain(Duration::ZERO);
     key.await.unwrap().release().await.unwrap();

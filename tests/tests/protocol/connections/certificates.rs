@@ -1,6 +1,6 @@
 //! Certificates as users provide them: checked when the client is built, and reloaded when they change.
 
-use harness::{Authority, Identity, Proxy, Validity, write_file};
+use harness::{Authority, Identity, Proxy, Validity, patient, write_file};
 use tempfile::TempDir;
 
 use super::*;
@@ -55,7 +55,7 @@ fn an_invalid_certificate_is_refused_when_the_client_is_built() {
 fn certificates_that_cannot_be_used_are_refused_in_words() {
     let (folder, pem) = (TempDir::new().unwrap(), Authority::new().pem());
     let missing = folder.path().join("missing.pem");
-    let builder = LockClient::builder().url(URL);
+    let builder = patient(URL);
     refused(builder.ca_certificate_file(&missing), "missing.pem");
     let files = trusting(URL, &pem).client_certificate_files(&missing, &missing);
     refused(files, "missing.pem");
@@ -93,8 +93,7 @@ async fn renewed_files_are_used_by_the_next_connection() {
     server.ask_for_certificates(true);
     let proxy = Proxy::start(server.port());
     let url = proxy.url().replace("redis://", "rediss://");
-    let client = LockClient::builder()
-        .url(url)
+    let client = patient(url)
         .ca_certificate_file(&ca)
         .client_certificate_files(&certificate, &key)
         .build()

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harness::{Proxy, RedisServer, eventually, failed, server_and_proxy};
+use harness::{Proxy, RedisServer, eventually, failed, patient, server_and_proxy};
 use lock_runtime::Credentials;
 
 use super::users::user_of;
@@ -40,7 +40,7 @@ impl Issuer {
                 Ok::<_, io::Error>(current)
             }
         };
-        client_of(LockClient::builder().url(url).credentials(ask))
+        client_of(patient(url).credentials(ask))
     }
 
     fn issue(&self, credentials: Credentials) {
@@ -52,10 +52,8 @@ impl Issuer {
     }
 }
 
-/// A client patient enough for a busy machine.
 fn client_of(builder: LockClientBuilder) -> LockClient {
-    let patient = builder.command_timeout(LONG);
-    patient.build().expect("the settings are valid")
+    builder.build().expect("the settings are valid")
 }
 
 /// Creates a user, or changes its password.
@@ -151,7 +149,7 @@ async fn callback_that_fails_is_an_outage_with_its_reason() {
             }
         }
     };
-    let client = client_of(LockClient::builder().url(server.url()).credentials(ask));
+    let client = client_of(patient(server.url()).credentials(ask));
     let words = "the callback for credentials failed: no token for now";
     let error = outage(&client, words).await;
     let source = error.source().expect("the callback's error");
@@ -180,7 +178,7 @@ async fn callback_that_panics_is_an_outage() {
             Ok::<_, io::Error>(Credentials::password("any"))
         }
     };
-    let client = client_of(LockClient::builder().url(server.url()).credentials(ask));
+    let client = client_of(patient(server.url()).credentials(ask));
     for _ in 0..2 {
         outage(&client, "the callback for credentials panicked").await;
     }
@@ -215,8 +213,7 @@ async fn callback_that_hangs_is_dropped_when_the_time_to_connect_is_over() {
             pending::<Result<Credentials, io::Error>>().await
         }
     };
-    let builder = LockClient::builder()
-        .url(server.url())
+    let builder = patient(server.url())
         .command_timeout(ms(1_500))
         .credentials(ask);
     let client = builder.build().unwrap();
@@ -244,8 +241,7 @@ async fn callback_that_blocks_its_thread_delays_no_other_client() {
         async { Ok::<_, io::Error>(Credentials::password("any")) }
     };
     let proxy = Proxy::start(server.port());
-    let builder = LockClient::builder()
-        .url(proxy.url())
+    let builder = patient(proxy.url())
         .command_timeout(ms(20))
         .credentials(blocks);
     let client = builder.build().unwrap();
@@ -283,7 +279,7 @@ async fn file_is_read_for_each_connection() {
     };
     replace("s3cret\n");
     let url = server.url().replace("://", "://blue@");
-    let client = client_of(LockClient::builder().url(url).credentials_file(&path));
+    let client = client_of(patient(url).credentials_file(&path));
     let held = soon(hold(&client)).await;
 
     set_user(&server, "green", "n3xt: s3cret");
@@ -324,7 +320,7 @@ fn settings_that_cannot_be_used_are_refused_by_build() {
         assert!(error.to_string().contains(words), "{error}");
         assert!(!error.to_string().contains("s3cret"), "{error}");
     };
-    let builder = |url: &str| LockClient::builder().url(url);
+    let builder = |url: &str| patient(url);
     let given = async || Ok::<_, io::Error>(Credentials::password("s3cret"));
     for url in [
         "redis://app:s3cret@localhost",

@@ -2,7 +2,7 @@
 //! tests run with the script.
 
 use harness::{
-    LOCK, RedisServer, deletion, in_line, release_command, server_and_connection, token_of,
+    LOCK, RedisServer, deletion, in_line, patient, release_command, server_and_connection, token_of,
 };
 
 use super::*;
@@ -58,7 +58,7 @@ async fn user_without_the_right_releases_by_script() {
     let lacking = deletion(&mut admin).map(|words| format!("-{}", words[0].to_lowercase()));
     rights.extend(lacking.as_deref());
     let url = server.user("app", "s3cret", &rights);
-    let client = LockClient::connect(&url).await.unwrap();
+    let client = patient(url).connect().await.unwrap();
     for _ in 0..3 {
         cycle(&client).await;
         assert_eq!(ask::<i64>(&mut admin, &["EXISTS", LOCK]), 0);

@@ -1,6 +1,6 @@
 //! The commands of a new connection before its first lock command.
 
-use harness::RedisServer;
+use harness::{RedisServer, patient};
 
 use super::*;
 
@@ -9,13 +9,13 @@ async fn a_server_is_checked_once_per_process_without_extra_round_trips() {
     let server = RedisServer::start();
     server.allow(&["+info"]);
     let mut monitor = server.monitor();
-    let first = LockClient::connect(&server.url()).await.unwrap();
+    let first = patient(server.url()).connect().await.unwrap();
     let names_of_first = monitor.names();
     assert_eq!(
         names_of_first,
         ["HELLO", "SUBSCRIBE", "EVAL", "INFO", "PING"]
     );
-    let second = LockClient::connect(&server.url()).await.unwrap();
+    let second = patient(server.url()).connect().await.unwrap();
     assert_eq!(monitor.names(), ["HELLO", "SUBSCRIBE", "EVAL", "PING"]);
     // Nor does the next connection of the same client check again.
     let kill = ["CLIENT", "KILL", "TYPE", "pubsub"];

@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 use std::collections::BTreeSet;
 
-use harness::{Authority, RedisServer, Validity};
+use harness::{Authority, RedisServer, Validity, patient};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 
 use super::*;
@@ -66,7 +66,7 @@ async fn a_tls_client_does_not_fall_back_to_a_plain_port() {
 async fn a_plain_client_gets_an_error_that_the_port_requires_tls() {
     let (_, server) = TlsServer::with_authority();
     let url = server.url().replace("rediss://", "redis://");
-    let error = LockClient::connect(&url).await.unwrap_err();
+    let error = patient(url).connect().await.unwrap_err();
     assert!(error.is_unavailable(), "{error}");
     assert!(error.to_string().contains("rediss://"), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use harness::RedisServer;
+use harness::{RedisServer, patient};
 use tempfile::TempDir;
 
 use super::*;
@@ -30,7 +30,7 @@ async fn user_password_and_database_are_in_the_parameters() {
     let (_folder, path, server) = server();
     server.user("app", "a+b c&d", &["~*", "&*", "+@all"]);
     let url = format!("{}?db=3&user=app&pass=a+b%20c%26d", url(&path));
-    let client = LockClient::connect(&url).await.unwrap();
+    let client = patient(url).connect().await.unwrap();
     let guard = hold(&client).await;
     let list: String = ask(&mut server.connection(), &["CLIENT", "LIST"]);
     let ours = |line: &&str| line.contains("user=app") && line.contains("db=3");
@@ -41,7 +41,7 @@ async fn user_password_and_database_are_in_the_parameters() {
 #[tokio::test]
 async fn a_server_that_comes_back_is_found_again() {
     let (_folder, path, mut server) = server();
-    let client = LockClient::connect(&url(&path)).await.unwrap();
+    let client = patient(url(&path)).connect().await.unwrap();
     cycle(&client).await;
     server.kill9();
     let error = client.lock(KEY).wait(ms(100)).acquire().await.unwrap_err();
@@ -53,7 +53,9 @@ async fn a_server_that_comes_back_is_found_again() {
 #[tokio::test]
 async fn a_socket_that_is_not_there_is_an_outage() {
     let folder = TempDir::new().unwrap();
-    let error = LockClient::connect(&url(&folder.path().join("none.sock"))).await;
+    let error = patient(url(&folder.path().join("none.sock")))
+        .connect()
+        .await;
     let error = error.unwrap_err();
     assert!(error.is_unavailable(), "{error}");
     assert!(error.to_string().contains("cannot connect"), "{error}");

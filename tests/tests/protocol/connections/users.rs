@@ -1,6 +1,6 @@
 //! The user as which a client logs in.
 
-use harness::{RedisServer, failed};
+use harness::{RedisServer, failed, patient};
 
 use super::*;
 
@@ -20,9 +20,9 @@ async fn user_and_password_may_hold_any_character() {
     server.user("svc@shop", "p:/?#%+é", &["~*", "&*", "+@all"]);
     let url = |login: &str| server.url().replace("://", &format!("://{login}@"));
     let login = "svc%40shop:p%3A%2F%3F%23%25+%C3%A9";
-    let client = LockClient::connect(&url(login)).await.unwrap();
+    let client = patient(url(login)).connect().await.unwrap();
     assert_eq!(user_of(&client, &server).await, "svc@shop");
-    let refused = LockClient::connect(&url("svc%40shop:wrong")).await;
+    let refused = patient(url("svc%40shop:wrong")).connect().await;
     failed(refused, LockErrorKind::Rejected);
 }
 
@@ -30,6 +30,8 @@ async fn user_and_password_may_hold_any_character() {
 async fn user_without_a_password_logs_in() {
     let server = RedisServer::start();
     server.user("open", "", &["nopass", "~*", "&*", "+@all"]);
-    let client = LockClient::connect(&server.url().replace("://", "://open@")).await;
+    let client = patient(server.url().replace("://", "://open@"))
+        .connect()
+        .await;
     assert_eq!(user_of(&client.unwrap(), &server).await, "open");
 }

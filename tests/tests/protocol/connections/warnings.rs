@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::UdpSocket;
 use std::sync::{Mutex, OnceLock};
 
-use harness::{Authority, RedisServer};
+use harness::{Authority, RedisServer, patient};
 
 use super::*;
 
@@ -56,7 +56,7 @@ async fn a_server_that_may_evict_locks_is_warned_of_once() {
         // Not the usual address: a server of another test may have used this port before.
         let url = server.url().replace("127.0.0.1", "localhost");
         for _ in 0..2 {
-            cycle(&LockClient::connect(&url).await.unwrap()).await;
+            cycle(&patient(url.as_str()).connect().await.unwrap()).await;
         }
     }
     let name = |server: &RedisServer| server.address().replace("127.0.0.1", "localhost");
@@ -77,7 +77,7 @@ async fn a_user_without_the_right_to_check_is_not_warned_and_works() {
         .config("maxmemory-policy", "allkeys-lru")
         .start();
     let url = server.user("app", "x", &["~*", "&*", "+@all", "-info"]);
-    cycle(&LockClient::connect(&url).await.unwrap()).await;
+    cycle(&patient(url).connect().await.unwrap()).await;
     assert!(warnings("locks_may_be_evicted", &server.address()).is_empty());
 }
 

@@ -7,7 +7,8 @@ use std::slice::from_ref;
 use harness::{
     CLUSTER_RIGHTS, KEY, LOCK, LONG, OPERATOR_RIGHTS, QUEUE, REDISSON_OPERATOR_RIGHTS,
     REDISSON_RIGHTS, REDISSON_VIEWER_RIGHTS, REPLICA_RIGHTS, RIGHTS, RedisServer, Rights, Users,
-    VIEWER_RIGHTS, ask, client, cycle, deletion, eventually, hold, is_awaited, ms, served, soon,
+    VIEWER_RIGHTS, ask, client, cycle, deletion, eventually, hold, is_awaited, ms, patient, served,
+    soon,
 };
 use lock_runtime::{LockClient, LockRecord};
 use redis::Connection;
@@ -109,7 +110,7 @@ async fn rights_for_redissons_record_are_enough_and_all_used() {
     permit(&mut admin, &printed_for_redisson());
 
     let url = server.url().replace("://", "://service:password@");
-    let builder = LockClient::builder().url(url).record(LockRecord::Redisson);
+    let builder = patient(url).record(LockRecord::Redisson);
     let (one, other) = (builder.clone().connect().await, builder.build());
     let (one, other) = (one.unwrap(), other.unwrap());
     let guard = soon(hold(&one)).await;
@@ -182,7 +183,7 @@ async fn those_of_each_role_are_enough_and_each_of_them_is_used() {
 async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
     let url = server.url().replace("://", "://service:password@");
     // A local turn costs no command.
-    let one = LockClient::builder().url(&*url).local_turns(1);
+    let one = patient(&*url).local_turns(1);
     let (one, other) = (one.build().unwrap(), client(&*url));
     cycle(&one).await;
 
@@ -206,7 +207,7 @@ async fn everything_happens(server: &RedisServer, admin: &mut Connection) {
     for waiting in [waiting, behind, next] {
         served(waiting).await.release().await.unwrap();
     }
-    drop(LockClient::connect(&url).await.unwrap());
+    drop(patient(url).connect().await.unwrap());
     shares_happen(&one, &other, admin).await;
 }
 

@@ -1,6 +1,6 @@
 //! Connections that break.
 
-use harness::server_and_proxy;
+use harness::{patient, server_and_proxy};
 
 use super::*;
 
@@ -11,9 +11,7 @@ fn a_silent_connection_is_torn_down_from_any_thread() {
     let _alone = alone();
     let (server, proxy) = server_and_proxy();
     let (home, other) = (current_thread(), current_thread());
-    let builder = LockClient::builder()
-        .url(proxy.url())
-        .command_timeout(ms(300));
+    let builder = patient(proxy.url()).command_timeout(ms(300));
     let client = inside(&home, || builder.build().unwrap());
     home.block_on(settle_in(&client));
     let first = connection(&server);

@@ -1,7 +1,6 @@
 //! Runtimes and the background take turns at reading every kind of connection.
 
 use harness::TlsServer;
-use lock_runtime::LockClientBuilder;
 
 use super::*;
 
@@ -29,11 +28,6 @@ fn one_connection_is_shared(way: &str, server: &RedisServer, client: impl Fn() -
     }
 }
 
-/// A client that does not mistake a stalled machine for a dead connection.
-fn patient(builder: LockClientBuilder) -> LockClient {
-    builder.command_timeout(LONG).build().unwrap()
-}
-
 #[test]
 fn one_connection_is_shared_over_tcp_tls_and_a_unix_socket() {
     let _alone = alone();
@@ -42,12 +36,12 @@ fn one_connection_is_shared_over_tcp_tls_and_a_unix_socket() {
     let path = path.to_str().unwrap();
     let server = RedisServer::builder().config("unixsocket", path).start();
     for url in [server.url(), format!("redis+unix://{path}")] {
-        one_connection_is_shared(&url, &server, || patient(LockClient::builder().url(&url)));
+        one_connection_is_shared(&url, &server, || client(&url));
     }
 
     let (authority, server) = TlsServer::with_authority();
     one_connection_is_shared("TLS", server.plain(), || {
-        let builder = LockClient::builder().url(server.url());
-        patient(builder.ca_certificate(authority.pem()))
+        let builder = patient(server.url()).ca_certificate(authority.pem());
+        builder.build().unwrap()
     });
 }

@@ -11,7 +11,7 @@ mod shared;
 use std::sync::MutexGuard;
 use std::thread::JoinHandle;
 
-use harness::{KEY, LONG, RedisServer, ask, client, eventually, hold, ms, wait_until};
+use harness::{KEY, LONG, RedisServer, ask, client, eventually, hold, ms, patient, wait_until};
 use lock_runtime::LockClient;
 use tokio::runtime::{Builder, Handle, Runtime};
 

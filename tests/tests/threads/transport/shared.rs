@@ -6,7 +6,7 @@ use super::*;
 fn a_runtime_that_sends_has_one_task_that_reads() {
     let _alone = alone();
     let server = RedisServer::start();
-    let client = harness::patient(server.url()).build().unwrap();
+    let client = client(server.url());
     for runtime in [current_thread(), multi_thread(), current_thread()] {
         runtime.block_on(async {
             settle_in(&client).await;
@@ -54,9 +54,7 @@ fn a_runtime_without_io_and_one_of_a_background_client_have_no_reader() {
         }
         let runtime = builder.build().unwrap();
         runtime.block_on(async {
-            let client = LockClient::builder()
-                .url(server.url())
-                .background_only(only);
+            let client = patient(server.url()).background_only(only);
             let client = client.connect().await.unwrap();
             settle_in(&client).await;
             assert_eq!(tasks_here(), 0);

@@ -60,7 +60,7 @@ async fn nodes_are_reached_at_their_mapped_addresses() {
     let name = |number: usize| format!("node-{number}.invalid");
     announce(&cluster, "cluster-announce-hostname", name).await;
     prefer(&cluster, "hostname");
-    let builder = LockClient::builder().url(cluster.url());
+    let builder = patient(cluster.url());
     let mapped = builder.address_map(|host, port| {
         assert!(host.ends_with(".invalid"), "{host}");
         ("127.0.0.1".to_owned(), port)
@@ -97,7 +97,7 @@ async fn nodes_are_reached_over_tls() {
     );
     let builder = || {
         let ports = ports.clone();
-        let builder = LockClient::builder().url(url.as_str()).require_tls(true);
+        let builder = patient(url.as_str()).require_tls(true);
         builder.address_map(move |host, port| {
             let mapped = ports.get(&port).copied();
             (host.to_owned(), mapped.unwrap_or(port))
@@ -118,7 +118,7 @@ async fn certificate_for_another_name_than_a_node_announces_is_refused_by_its_ad
     let identity = authority.issue(&["localhost"], Validity::Now);
     let port = harness::listen(&cluster.nodes[0], files.path(), &authority, &identity);
     let builder = || {
-        let builder = LockClient::builder().url(format!("rediss-cluster://localhost:{port}"));
+        let builder = patient(format!("rediss-cluster://localhost:{port}"));
         builder.ca_certificate(authority.pem())
     };
     let announced = builder().address_map(move |host, _| (host.to_owned(), port));

@@ -1,7 +1,7 @@
 //! Commands, queues and messages on several nodes.
 
 use harness::{LOCK, LONG, RedisCluster, eventually, failed, hold, ms, patient};
-use lock_runtime::{LockClient, LockErrorKind};
+use lock_runtime::LockErrorKind;
 
 use super::{has, keys_of_each};
 use crate::wrong_passwords;
@@ -15,7 +15,7 @@ fn subscribers(cluster: &RedisCluster, node: usize) -> usize {
 #[tokio::test]
 async fn lock_is_on_the_node_that_has_its_slot_and_is_renewed_there() {
     let cluster = RedisCluster::with(3, 0);
-    let client = LockClient::connect(&cluster.url()).await.unwrap();
+    let client = patient(cluster.url()).connect().await.unwrap();
     let ttl = ms(6_000);
     let mut held = Vec::new();
     for (node, keys) in keys_of_each(&cluster).into_iter().enumerate() {
@@ -54,7 +54,7 @@ async fn ping_is_one_command_to_each_primary() {
 
 #[tokio::test]
 async fn ping_after_a_failover_asks_the_new_primary() {
-    let mut cluster = RedisCluster::start();
+    let mut cluster = RedisCluster::with_quick_failover();
     let client = patient(cluster.url()).connect().await.unwrap();
     let primary = cluster.owner(LOCK);
     let replica = cluster.replica_of(primary);
@@ -101,7 +101,7 @@ async fn keys_of_one_slot_are_locked_together_and_others_are_refused() {
 async fn wrong_password_is_refused_by_each_node_once_at_most() {
     let cluster = RedisCluster::with(3, 0);
     let url = cluster.url().replace("://", "://harness:s3cret@");
-    let error = failed(LockClient::connect(&url).await, LockErrorKind::Rejected);
+    let error = failed(patient(url).connect().await, LockErrorKind::Rejected);
     assert!(error.to_string().contains("WRONGPASS"), "{error}");
     assert!(!error.to_string().contains("s3cret"), "{error}");
     let refused = (0..3).map(|node| wrong_passwords(&cluster.nodes[node]));

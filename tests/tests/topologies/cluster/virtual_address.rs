@@ -8,7 +8,7 @@ use harness::{KEY, LOCK, LONG, Proxy, RedisCluster, eventually, patient};
 #[tokio::test]
 async fn held_lock_follows_the_address_to_the_new_primary() {
     const TTL: Duration = Duration::from_secs(8);
-    let cluster = RedisCluster::start();
+    let cluster = RedisCluster::with_quick_failover();
     let primary = cluster.owner(LOCK);
     let replica = cluster.replica_of(primary);
     let address = Proxy::start(cluster.nodes[primary].port());

@@ -49,13 +49,13 @@ async fn holder_goes_on_while_a_node_is_away_and_another_is_slow() {
     let ways = proxies(&quorum);
     let client = client_without_turns(quorum.url_through(&ways));
     let other = client_without_turns(quorum.url());
-    let lock = client.lock(KEY).ttl(ms(4_000)).acquire();
+    let lock = client.lock(KEY).ttl(ms(6_000)).acquire();
     let guard = lock.await.expect("it is free");
     is_on_all_nodes(&guard, &quorum).await;
     ways[1].replies(Mode::Delay(ms(200)));
     quorum.nodes[2].kill9();
     // Longer than two leases: the first node confirms each at once, and the second one late.
-    let refused = other.lock(KEY).wait(ms(9_000)).acquire().await;
+    let refused = other.lock(KEY).wait(ms(13_000)).acquire().await;
     let refused = refused.expect_err("it is held");
     assert_eq!(refused.kind(), LockErrorKind::Busy, "{refused}");
     guard.renew().await.expect("both confirm it");
@@ -121,7 +121,7 @@ async fn shutdown_waits_for_each_node_that_answers() {
 async fn lock_that_a_majority_lost_is_never_written_again() {
     let quorum = RedisQuorum::start();
     let client = client_without_turns(quorum.url());
-    let lock = client.lock(KEY).ttl(Duration::from_secs(3)).acquire();
+    let lock = client.lock(KEY).ttl(ms(6_000)).acquire();
     let guard = lock.await.expect("it is free");
     is_on_all_nodes(&guard, &quorum).await;
     let mut nodes = [0, 2].map(|node| quorum.nodes[node].connection());

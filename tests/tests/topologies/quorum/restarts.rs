@@ -9,7 +9,7 @@ use harness::{
     Form, KEY, LONG, RedisQuorum, RedisServer, ask, boot, client_without_turns, cycle, eventually,
     failed, marker_name, ms, patient,
 };
-use lock_runtime::{LockClient, LockErrorKind};
+use lock_runtime::LockErrorKind;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use super::nothing_is_left_on;
@@ -18,7 +18,7 @@ use super::nothing_is_left_on;
 async fn new_nodes_have_no_vote_and_report_until_when() {
     let quorum = RedisQuorum::unmarked(3);
     let url = quorum.url_with("?restart_delay=20s");
-    let client = LockClient::builder().url(url).ttl(ms(1_000));
+    let client = patient(url).ttl(ms(4_000));
     let client = client.build().unwrap();
     let words = "3 of 3 nodes are new or restarted less than 20s ago, and a majority votes in ";
     // Some nodes may not have answered yet.
@@ -36,7 +36,7 @@ async fn new_nodes_have_no_vote_and_report_until_when() {
 #[tokio::test]
 async fn connecting_marks_new_nodes() {
     let quorum = RedisQuorum::unmarked(3);
-    let connected = LockClient::connect(&quorum.url()).await;
+    let connected = patient(quorum.url()).connect().await;
     connected.expect("they answer");
     for node in &quorum.nodes {
         let mut connection = node.connection();
@@ -61,7 +61,7 @@ fn counted(quorum: &RedisQuorum) -> Option<(String, u64)> {
 async fn new_nodes_vote_after_the_delay_although_clients_end() {
     let quorum = RedisQuorum::unmarked(3);
     let url = quorum.url_with("?restart_delay=4s");
-    let builder = || LockClient::builder().url(&url).ttl(ms(1_000));
+    let builder = || patient(&url).ttl(ms(4_000));
     let first = builder().connect().await.expect("they answer");
     let mut begun = None;
     eventually("count that goes on", LONG, async || {
@@ -86,7 +86,7 @@ async fn new_nodes_vote_after_the_delay_although_clients_end() {
 async fn new_node_that_was_away_votes_after_the_delay_although_nobody_calls() {
     let mut quorum = RedisQuorum::unmarked(3);
     let url = quorum.url_with("?restart_delay=4s");
-    let client = LockClient::builder().url(url).ttl(ms(1_000));
+    let client = patient(url).ttl(ms(4_000));
     let _client = client.connect().await.expect("they answer");
     assert!(counted(&quorum).is_some(), "it votes at once");
     quorum.nodes[0].kill9();

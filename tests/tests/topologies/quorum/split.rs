@@ -46,7 +46,7 @@ async fn callers(quorum: &RedisQuorum, number: usize) -> Vec<Caller> {
     for _ in 0..number {
         let ways = proxies(quorum);
         // No node is away: if one does not answer for a second, the machine is busy.
-        let builder = LockClient::builder().url(quorum.url_through(&ways));
+        let builder = patient(quorum.url_through(&ways));
         let builder = builder.local_turns(1).command_timeout(LONG / 2);
         let client = builder.build().expect("the settings are valid");
         cycle(&client).await;

@@ -1,8 +1,8 @@
 //! Fencing tokens rise over successive holders.
 
 use harness::{
-    KEY, LONG, RedisQuorum, RedisServer, client_without_turns, eventually, host_of, ms, quorum_url,
-    token_of,
+    KEY, LONG, RedisQuorum, RedisServer, client_without_turns, eventually, host_of, ms, patient,
+    quorum_url, token_of,
 };
 use lock_runtime::LockClient;
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn clients_without_one(quorum: &RedisQuorum, delay: Duration) -> Vec<LockClient>
         // Nothing listens there.
         "127.0.0.1:1".clone_into(&mut hosts[away]);
         let url = quorum_url(&hosts, &parameters);
-        let builder = LockClient::builder().url(url).ttl(delay);
+        let builder = patient(url).ttl(delay);
         builder.local_turns(1).build().unwrap()
     };
     (0..hosts.len()).map(without).collect()

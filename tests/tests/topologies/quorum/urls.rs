@@ -4,14 +4,14 @@ use harness::{
     Authority, KEY, LOCK, LONG, RedisCluster, RedisQuorum, RedisServer, TlsServer, ask, client,
     cycle, eventually, exists, failed, hold, host_of, ms, patient, quorum_url,
 };
-use lock_runtime::{LockClient, LockErrorKind, LockRecord};
+use lock_runtime::{LockErrorKind, LockRecord};
 use std::time::Duration;
 
 use super::{comes_to, is_on_all_nodes};
 
 #[test]
 fn client_of_a_quorum_refuses_unsupported_options() {
-    let builder = || LockClient::builder().url("redlock://a,b,c");
+    let builder = || patient("redlock://a,b,c");
     let client = builder().build().expect("the URL names a quorum");
     let lock = || client.lock(KEY);
     let long = Duration::from_secs(90);
@@ -140,9 +140,7 @@ async fn nodes_are_reached_over_tls() {
         .map(|node| node.url().replace("rediss://", ""))
         .collect();
     let url = format!("redlocks://{}?restart_delay=0s", hosts.join(","));
-    let builder = LockClient::builder()
-        .url(url)
-        .ca_certificate(authority.pem());
+    let builder = patient(url).ca_certificate(authority.pem());
     let client = builder.require_tls(true).build().unwrap();
     let guard = hold(&client).await;
     comes_to(

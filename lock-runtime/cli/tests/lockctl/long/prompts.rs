@@ -1,7 +1,6 @@
 //! `lockctl revoke` with its prompts in a terminal, and `lockctl run` with a command that uses the terminal.
 
-use harness::{LONG, RedisServer, client};
-use lock_runtime::LockClient;
+use harness::{LONG, RedisServer, client, patient};
 
 use super::terminal::Terminal;
 
@@ -59,7 +58,7 @@ async fn revocation_of_a_shared_lock_warns_first_and_all_lose_it() {
 #[tokio::test]
 async fn label_is_typed_before_all_locks_of_a_holder_are_taken() {
     let server = RedisServer::start();
-    let service = LockClient::builder().url(server.url()).label("api@7");
+    let service = patient(server.url()).label("api@7");
     let service = service.build().unwrap();
     let guard = service.lock("order:42").fenced().acquire().await.unwrap();
     let other = service.lock("order:43").acquire().await.unwrap();

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use axum::Router;
-use harness::{RedisServer, ask, client, soon};
+use harness::{RedisServer, ask, client, patient, soon};
 use lock_runtime::inspect::{Revocation, Revoked};
 use lock_runtime::{LockClient, LockGuard};
 use lock_web::LockWeb;
@@ -42,7 +42,7 @@ struct Scene {
 impl Scene {
     async fn new() -> Scene {
         let server = RedisServer::start();
-        let builder = LockClient::builder().url(server.url());
+        let builder = patient(server.url());
         let client = builder.label("warehouse-1").build().unwrap();
         let mut guards = Vec::new();
         for number in 0..12 {
@@ -107,7 +107,7 @@ async fn pages_fit_a_phone_and_a_desktop() {
     let scene = Scene::new().await;
     let mut waiting = Vec::new();
     for (count, label) in [(1, "warehouse-2"), (2, "warehouse-3")] {
-        let builder = LockClient::builder().url(scene.server.url()).label(label);
+        let builder = patient(scene.server.url()).label(label);
         let waiter = builder.build().unwrap();
         let lock = waiter.lock("order:4200").wait(ALL_PAGES);
         waiting.push(tokio::spawn(lock.acquire()));
