@@ -19,13 +19,13 @@ use super::quorum::boots::Boots;
 use super::renewals::WaitReplicas;
 use super::sentinel::{Finder, Sentinels, Watch, until_elsewhere};
 use super::transport::{ConnectionLost, OnTransportEvent, Transport, unless_forked};
-use super::{eviction_check, open_socket, reconnect_pause, shortcut, tls};
+use super::{eviction_check, open_socket, reconnect_pause, tls};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::background::sync::Mutex;
 use crate::background::{Background, random};
+use crate::config::Options;
 use crate::config::address_map::AddressMap;
-use crate::config::{LockRecord, Options};
 use crate::lease::owner_id::ClientId;
 
 /// A client's channel is this plus the client's id, without the prefix of its keys. So the scripts can contain it, and
@@ -46,8 +46,6 @@ pub(super) struct Settings {
     pub(super) command_timeout: Duration,
     /// The replicas that must have a lock before its caller gets it; `None` if no replica must.
     pub(super) wait_replicas: Option<WaitReplicas>,
-    /// Whether locks are taken by a plain command even if the user may run scripts.
-    pub(super) takes_plainly: bool,
     /// Tracks the boots of a quorum's nodes.
     pub(super) boots: Option<Arc<Boots>>,
     /// Maps the announced addresses of a cluster's nodes to reachable ones.
@@ -61,10 +59,8 @@ impl Settings {
         options: &Options,
         background: Background,
     ) -> Settings {
-        let has_locks = !matches!(expected, ServerMode::Sentinel | ServerMode::QuorumNode);
         Settings {
             is_subscribed: true,
-            takes_plainly: has_locks && options.record == LockRecord::Native,
             login: Arc::new(Login::new(login, options)),
             expected,
             background,
@@ -175,7 +171,6 @@ impl Settings {
             background,
             background_only,
             command_timeout,
-            takes_plainly,
             ..
         } = self;
         let started = Instant::now();
@@ -215,7 +210,6 @@ impl Settings {
         let required = commands.len();
         let asks_for_boot = self.boots.is_some();
         commands.extend(asks_for_boot.then(|| ["INFO", "server"].map(Argument::Text).to_vec()));
-        commands.extend(takes_plainly.then(|| shortcut::SCRIPT_CHECK.map(Argument::Text).to_vec()));
         commands.extend(eviction_check::command(address).map(|command| command.to_vec()));
         // Without a command there would be no answer to wait for.
         let answers = (!commands.is_empty()).then(|| {
@@ -248,15 +242,12 @@ impl Settings {
             }
             None => None,
         };
-        let script_answer = takes_plainly.then(|| answers.next().unwrap_or(Value::Nil));
-        let runs_scripts = script_answer.is_some_and(shortcut::runs_scripts);
         if let Some(answer) = answers.next() {
             eviction_check::check(address, answer);
         }
         unfinished.disarm();
         let connection = Connection::new(id, transport, server, deletion, client_ids, began);
-        let connection = connection.of_version(version).of_boot(boot);
-        Ok(connection.that_runs_scripts(runs_scripts))
+        Ok(connection.of_version(version).of_boot(boot))
     }
 
     /// Calls `on_elsewhere` once the sentinels, if any, name another primary. The watch ends with the connection.

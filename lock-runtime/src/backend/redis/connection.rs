@@ -11,6 +11,7 @@ use super::encoder::Argument;
 use super::sentinel::{Primary, Watch};
 use super::shortcut::{Deletion, PlainCommand, Shortcut};
 use super::transport::Transport;
+use super::trial::{Trial, Trials};
 use crate::backend::wire::outstanding::ConnectionId;
 use crate::lease::owner_id::ClientId;
 
@@ -29,8 +30,8 @@ pub(super) struct Connection {
     deletion: Option<Deletion>,
     /// Whether the server has refused that command.
     refuses_deletion: AtomicBool,
-    /// Whether this user may run scripts on the server.
-    runs_scripts: bool,
+    /// Which of the scripts have worked on this connection.
+    pub(super) trials: Trials,
     /// The ids to whose channels the connection was subscribed during its setup.
     pub(super) subscribed: Vec<ClientId>,
     /// When the attempt to connect began.
@@ -76,7 +77,7 @@ impl Connection {
             deletion,
             subscribed,
             refuses_deletion: AtomicBool::new(false),
-            runs_scripts: false,
+            trials: Trials::default(),
             began,
             is_useful: AtomicBool::new(false),
             is_useless: AtomicBool::new(false),
@@ -105,12 +106,6 @@ impl Connection {
         self
     }
 
-    /// Notes whether this user may run scripts on the server.
-    pub(super) fn that_runs_scripts(mut self, runs_scripts: bool) -> Connection {
-        self.runs_scripts = runs_scripts;
-        self
-    }
-
     /// Returns the boot id of the server, or `-`.
     pub(super) fn boot(&self) -> &str {
         self.boot.as_deref().unwrap_or("-")
@@ -129,7 +124,7 @@ impl Connection {
     pub(super) fn plain<'a>(&self, shortcut: Shortcut<'a>) -> Option<PlainCommand<'a>> {
         let refuses = self.refuses_deletion.load(Ordering::Relaxed);
         let deletion = self.deletion.filter(|_| !refuses);
-        shortcut.command_with(deletion, self.runs_scripts)
+        shortcut.command_with(deletion, self.trials.have_passed(Trial::Exclusive))
     }
 
     /// Notes that the server has refused to compare and delete.

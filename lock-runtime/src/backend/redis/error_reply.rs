@@ -63,6 +63,11 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
     }
 }
 
+/// Returns whether one of the scripts has given the error itself, so that the server has run it.
+pub(super) fn is_from_a_script_of_ours(error: &RedisError) -> bool {
+    error.code().is_some_and(|code| code.starts_with("LOCK"))
+}
+
 /// The error for an option that the server does not know.
 const UNKNOWN_OPTION: &str = "ERR syntax error";
 

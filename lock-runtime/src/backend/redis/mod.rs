@@ -44,6 +44,7 @@ mod socket;
 mod tls;
 mod topology;
 mod transport;
+mod trial;
 mod url;
 
 pub(crate) use quorum::QuorumWire;

@@ -20,6 +20,7 @@ use super::redirect::Redirect;
 use super::scripts::Script;
 use super::shared_connection::{OnPush, SharedConnection};
 use super::shortcut::{self, Shortcut};
+use super::trial::Trial;
 use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::{ConnectionId, OnStep, SendEvent};
@@ -55,6 +56,8 @@ pub(super) struct ScriptCall<'a> {
     pub(super) arguments: &'a [Argument<'a>],
     /// The plain command to try first.
     pub(super) shortcut: Option<Shortcut<'a>>,
+    /// What must have worked on the connection before.
+    pub(super) trial: Option<Trial>,
 }
 
 impl Node {
@@ -100,6 +103,18 @@ impl Node {
         };
         let (mut by_source, mut unsent, mut by_script) = (false, 0, false);
         loop {
+            if let Some(trial) = call.trial
+                && !connection.trials.have_passed(trial)
+            {
+                match Box::pin(self.try_out(&connection, trial, call.names, until)).await {
+                    Ok(tried) => tried?,
+                    Err(SendError::Unsent) => {
+                        connection = Box::pin(self.reconnect(&mut unsent, until)).await?;
+                        continue;
+                    }
+                    Err(error) => return Err(self.describe(error)),
+                }
+            }
             let shortcut = call.shortcut.filter(|_| !by_script);
             let plain = shortcut.and_then(|shortcut| connection.plain(shortcut));
             let of_this_boot = connection.with_boot(call.arguments);
@@ -144,10 +159,58 @@ impl Node {
                     }
                     (None, _) if !by_source => by_source = true,
                     (None, _) => return Err(NodeError::Final(script_lost())),
+                    (Some(refusal @ NodeError::Final(WireError::Refused(_))), None) => {
+                        if !error_reply::is_from_a_script_of_ours(&error) {
+                            connection.trials.forget();
+                        }
+                        return Err(refusal);
+                    }
                     (Some(error), _) => return Err(error),
                 },
             }
         }
+    }
+
+    /// Tries out whether the scripts work on the connection. Fails if they do not; what a moving slot or an answer that
+    /// is not known leaves open stays untried.
+    async fn try_out(
+        &self,
+        connection: &Connection,
+        trial: Trial,
+        names: &OneOrMore<RecordNames>,
+        until: Instant,
+    ) -> Result<Result<(), NodeError>, SendError> {
+        let alone = connection.trials.alone();
+        let alone = self.connection.timers().timeout_at(until, alone).await;
+        let _alone = alone.map_err(|_| SendError::TimedOut)?;
+        if connection.trials.have_passed(trial) {
+            return Ok(Ok(()));
+        }
+        let write = |output: &mut Vec<u8>| trial.write(output, names);
+        let sent = self
+            .connection
+            .send_all(connection, Trial::COMMANDS, &write, until);
+        let mut have_worked = true;
+        for (place, answer) in sent.await?.into_iter().enumerate() {
+            match answer.extract_error() {
+                Ok(answer) => have_worked &= answer == Value::Int(1),
+                Err(error) => match self.classify(connection, &error) {
+                    // A proxy without a cache of scripts gets each one with its source.
+                    None => have_worked &= place > 0,
+                    Some(
+                        refusal @ (NodeError::Final(WireError::Refused(_)) | NodeError::Gone(_)),
+                    ) => {
+                        return Ok(Err(refusal));
+                    }
+                    // A redirection is left to the command, which names a record that may be here.
+                    Some(_) => have_worked = false,
+                },
+            }
+        }
+        if have_worked {
+            connection.trials.note_passed(trial);
+        }
+        Ok(Ok(()))
     }
 
     /// Like [`run`](Node::run), on a node that does not own the lock's slot yet. ASKING is sent together with the

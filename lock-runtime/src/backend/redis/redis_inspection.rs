@@ -95,6 +95,7 @@ impl RedisWire {
             names: &names,
             arguments: &compared.arguments(&order.notice),
             shortcut: None,
+            trial: None,
         };
         // In a cluster the command is sent again after a lost answer. By then the first one may have handed the lock
         // off to somebody else.

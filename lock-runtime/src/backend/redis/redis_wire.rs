@@ -14,6 +14,7 @@ use super::redisson::{self, Listeners, Redisson, RedissonEvents, SCRIPTS, Subscr
 use super::scripts::{self, ScriptSet, Scripts};
 use super::shortcut::Shortcut;
 use super::topology::Topology;
+use super::trial::Trial;
 use super::url::{Servers, Target};
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::first_command::FirstCommand;
@@ -150,6 +151,10 @@ impl RedisWire {
                 number,
                 ttl: millis(ttl),
             }),
+            trial: Some(match &self.records {
+                Records::Native(_) => Trial::of(*mode),
+                Records::Redisson(_) => Trial::Redisson,
+            }),
         };
         let mut note = |event| outstanding.note_acquire(event, ttl, queue);
         let Answered { at, answer } = self
@@ -189,6 +194,7 @@ impl RedisWire {
                 Argument::Text("held"),
             ],
             shortcut: None,
+            trial: None,
         };
         let mut note = |event| outstanding.note_acquire(event, ttl, false);
         let Answered { at, answer } = self
@@ -212,6 +218,7 @@ impl RedisWire {
             names,
             arguments: &[Argument::Text(owner_id.as_str())],
             shortcut: None,
+            trial: None,
         };
         let Answered { answer, .. } = self
             .topology
@@ -298,6 +305,7 @@ impl RedisWire {
             names,
             arguments: &arguments[..count],
             shortcut,
+            trial: None,
         };
         let mut note = |event| {
             outstanding.note_end(event);

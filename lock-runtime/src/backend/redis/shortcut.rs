@@ -41,28 +41,17 @@ pub(super) struct PlainCommand<'a> {
     deletion: Option<Deletion>,
 }
 
-/// A connection's first query, which shows whether its user may run scripts. A user without that permission could take
-/// a lock, but not release it.
-pub(super) const SCRIPT_CHECK: [&str; 3] = ["EVAL", "return(1)", "0"];
-
-/// Returns whether the user may run scripts, according to the answer to the [check](SCRIPT_CHECK). Other errors do not
-/// count: a server that is loading its data refuses the check, and runs scripts later.
-pub(super) fn runs_scripts(answer: Value) -> bool {
-    !answer
-        .extract_error()
-        .is_err_and(|error| is_unusable(&error))
-}
-
 impl<'a> Shortcut<'a> {
-    /// Returns the command for a connection with this compare-and-delete command, and a user who may or may not run
-    /// scripts.
+    /// Returns the command for a connection with this compare-and-delete command, on which the scripts work or not, as
+    /// far as is known.
     pub(super) fn command_with(
         self,
         deletion: Option<Deletion>,
-        runs_scripts: bool,
+        scripts_work: bool,
     ) -> Option<PlainCommand<'a>> {
         let is_usable = match self {
-            Shortcut::Take { .. } => runs_scripts,
+            // Otherwise the lock might not be released.
+            Shortcut::Take { .. } => scripts_work,
             Shortcut::Release { .. } => deletion.is_some(),
         };
         is_usable.then_some(PlainCommand {

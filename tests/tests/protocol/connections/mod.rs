@@ -8,6 +8,7 @@ mod distrust;
 mod setup;
 mod tls;
 mod topology;
+mod trial;
 #[cfg(unix)]
 mod unix;
 mod users;

@@ -10,7 +10,7 @@ use harness::{
     VIEWER_RIGHTS, ask, client, cycle, deletion, eventually, hold, is_awaited, ms, patient, served,
     soon,
 };
-use lock_runtime::{LockClient, LockRecord};
+use lock_runtime::{LockClient, LockErrorKind, LockRecord};
 use redis::Connection;
 
 use super::{PAGE, README};
@@ -129,6 +129,81 @@ async fn rights_for_redissons_record_are_enough_and_all_used() {
 
     assert_used(&mut admin, REDISSON_RIGHTS);
     assert_eq!(refused(&mut admin), BTreeSet::new());
+}
+
+/// The rights without which locks work, if not as well. The crate's scripts accept the refusal of the last two.
+const HELPFUL: [&str; 3] = ["+ping", "+publish", "+pubsub|numsub"];
+
+/// The rights that only shares need.
+const OF_SHARES: [&str; 2] = ["+pexpireat", "+zremrangebyscore"];
+
+#[tokio::test]
+async fn service_that_lacks_a_right_takes_no_lock_and_leaves_nothing() {
+    let server = RedisServer::start();
+    lacks_each(&server, RIGHTS, async |url, lacking| {
+        let client = client(url);
+        let lock = || client.lock(KEY);
+        for (lock, is_shared) in [
+            (lock(), false),
+            (lock().fenced(), false),
+            (lock().wait(LONG), false),
+            (client.lock_all([KEY, "another"]), false),
+            (lock().read(), true),
+            (lock().permits(2), true),
+        ] {
+            let lacks = !OF_SHARES.contains(&lacking) || is_shared;
+            match lock.acquire().await {
+                Ok(guard) => {
+                    assert!(!lacks, "a lock without {lacking}");
+                    guard.release().await.unwrap();
+                    let _: () = ask(&mut server.connection(), &["FLUSHALL"]);
+                }
+                Err(error) => {
+                    assert!(lacks, "{lacking}: {error}");
+                    assert_eq!(error.kind(), LockErrorKind::Rejected, "{lacking}: {error}");
+                }
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn service_in_redissons_record_that_lacks_a_right_takes_no_lock_and_leaves_nothing() {
+    let server = RedisServer::start();
+    // The queue of a fair lock is read with care, and only a caller that waits listens.
+    let helpful = ["+lindex", "+subscribe", "+unsubscribe"];
+    let rights = REDISSON_RIGHTS.iter().copied();
+    let needed: Vec<_> = rights.filter(|right| !helpful.contains(right)).collect();
+    lacks_each(&server, &needed, async |url, lacking| {
+        let builder = LockClient::builder().url(url).record(LockRecord::Redisson);
+        let error = builder.build().unwrap().lock(KEY).acquire().await;
+        let error = error.expect_err(lacking);
+        assert_eq!(error.kind(), LockErrorKind::Rejected, "{lacking}: {error}");
+    })
+    .await;
+}
+
+/// Calls `check` as a user that lacks one of these rights, and asserts that it leaves nothing.
+async fn lacks_each(
+    server: &RedisServer,
+    rights: &[&'static str],
+    check: impl AsyncFn(String, &'static str),
+) {
+    let mut admin = server.connection();
+    for &lacking in rights {
+        if !lacking.starts_with('+') || HELPFUL.contains(&lacking) {
+            continue;
+        }
+        let others = rights.iter().copied().filter(|&right| right != lacking);
+        let words = ["ACL", "SETUSER", "service", "reset", "on", ">password"];
+        let words: Vec<&str> = words.into_iter().chain(others).collect();
+        let _: () = ask(&mut admin, &words);
+        let url = server.url().replace("://", "://service:password@");
+        check(url, lacking).await;
+        let left: Vec<String> = ask(&mut admin, &["KEYS", "*"]);
+        assert_eq!(left, [""; 0], "without {lacking}");
+    }
 }
 
 /// Creates a user by a rule, and resets the server's counters and its log of refusals.

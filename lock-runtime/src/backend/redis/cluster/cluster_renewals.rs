@@ -117,6 +117,7 @@ async fn renew_asking(
         names: &renewal.names,
         arguments: &arguments,
         shortcut: None,
+        trial: None,
     };
     let Answered { at, answer } = node.run_asking(&call, until, &mut |_| {}).await?;
     let answer = scripts::parse_renew_reply(&answer).map_err(NodeError::Final)?;

@@ -17,6 +17,7 @@ use super::{ends, marking};
 use crate::backend::redis::CLOCK;
 use crate::backend::redis::encoder::{Argument, millis};
 use crate::backend::redis::node::{NodeError, Purpose, ScriptCall};
+use crate::backend::redis::trial::Trial;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::outstanding::SendEvent;
 use crate::backend::wire::reply::{AcquireReply, Answered};
@@ -302,6 +303,7 @@ async fn send(
         names: &candidate.names,
         arguments,
         shortcut: None,
+        trial: Some(Trial::Quorum),
     };
     let queues = queue || matches!(command, Command::Yield { .. });
     let mut note = |event: SendEvent| note(candidate, node, ttl, queues, event);

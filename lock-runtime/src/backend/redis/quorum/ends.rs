@@ -208,6 +208,7 @@ async fn end_at(
                     entry,
                     number: grant.token,
                 }),
+                trial: None,
             };
             let answered = node.run(Purpose::End, &call, until, &mut note).await;
             parse_release_reply(&answered.map_err(NodeError::into_wire)?.answer)
@@ -224,6 +225,7 @@ async fn end_at(
                     Argument::Number(nodes.delay_ms()),
                 ],
                 shortcut: None,
+                trial: None,
             };
             let answered = node.run(Purpose::End, &call, until, &mut note).await;
             parse_end_reply(&answered.map_err(NodeError::into_wire)?.answer)

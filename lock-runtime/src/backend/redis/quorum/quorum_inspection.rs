@@ -148,6 +148,7 @@ impl QuorumNodes {
                 Argument::Text(notice),
             ],
             shortcut: None,
+            trial: None,
         };
         let answered = self
             .node(node)

@@ -178,6 +178,7 @@ async fn restore(nodes: &Arc<QuorumNodes>, renewal: &Renewal, node: usize, at: M
             Argument::Number(nodes.delay_ms()),
         ],
         shortcut: None,
+        trial: None,
     };
     let mut note = |event| note(&candidate, node, ttl, false, event);
     let answered = nodes

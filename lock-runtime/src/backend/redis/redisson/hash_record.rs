@@ -244,6 +244,7 @@ impl Redisson {
             names: &names,
             arguments: &arguments,
             shortcut: None,
+            trial: None,
         };
         let node = &self.channels.node;
         let answered = node

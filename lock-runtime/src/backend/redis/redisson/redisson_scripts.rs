@@ -16,6 +16,7 @@ pub(in crate::backend::redis) struct RedissonScripts {
     pub(in crate::backend::redis) acquire: Script,
     pub(in crate::backend::redis) renew: Script,
     pub(in crate::backend::redis) release: Script,
+    pub(in crate::backend::redis) trial: Script,
 }
 
 pub(in crate::backend::redis) static SCRIPTS: LazyLock<RedissonScripts> =
@@ -31,6 +32,10 @@ pub(in crate::backend::redis) static SCRIPTS: LazyLock<RedissonScripts> =
         release: Script::new(
             &[RecordKind::Lock, RecordKind::FairQueue],
             include_str!("../lua/redisson_release.lua"),
+        ),
+        trial: Script::new(
+            &[RecordKind::Lock],
+            include_str!("../lua/redisson_trial.lua"),
         ),
     });
 

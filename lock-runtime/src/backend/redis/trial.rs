@@ -1,0 +1,119 @@
+//! Tries out a connection before it takes a lock.
+//!
+//! A user may run some of the commands that the scripts call, and not others; a service may refuse scripts, or keep
+//! them from writing. Then a lock could be taken, by a plain command above all, and not be released. No list of
+//! refusals is complete, since each service has its own words. So what counts is that a script has run to its end on
+//! the connection, with every command that the scripts need.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::encoder::Argument;
+use super::redisson;
+use super::scripts::{self, Script, lua};
+use crate::key::{OneOrMore, RecordNames};
+use crate::lease::Mode;
+
+/// The commands that a connection must be able to run before it takes a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trial {
+    /// For locks that one owner holds at a time.
+    Exclusive,
+    /// Also for locks that several owners share.
+    Shares,
+    /// For the node of a quorum.
+    Quorum,
+    /// For Redisson's record.
+    Redisson,
+}
+
+/// The trials that a connection has passed. The scripts' refusal later on takes them back: permissions can change.
+#[derive(Debug, Default)]
+pub(super) struct Trials {
+    passed: AtomicU8,
+    running: Mutex<()>,
+}
+
+impl Trial {
+    /// Returns the trial for locks of this mode, in the crate's own record on one server or a cluster.
+    pub(super) fn of(mode: Mode) -> Trial {
+        match mode {
+            Mode::Exclusive => Trial::Exclusive,
+            Mode::Write | Mode::Share(_) => Trial::Shares,
+        }
+    }
+
+    /// Appends the script with its source, and then by its digest, as the other scripts are called: a server may permit
+    /// one and not the other.
+    pub(super) fn write(self, output: &mut Vec<u8>, names: &OneOrMore<RecordNames>) {
+        static NATIVE: LazyLock<Script> =
+            LazyLock::new(|| Script::new(scripts::ALL, lua!("trial")));
+        let (script, locks): (&Script, _) = match self {
+            Trial::Exclusive => (&NATIVE, "exclusive"),
+            Trial::Shares => (&NATIVE, "shares"),
+            Trial::Quorum => (&NATIVE, "quorum"),
+            Trial::Redisson => (&redisson::SCRIPTS.trial, "redisson"),
+        };
+        for by_source in [true, false] {
+            script.write(output, by_source, names, &[Argument::Text(locks)]);
+        }
+    }
+
+    /// The number of commands that [`write`](Trial::write) appends.
+    pub(super) const COMMANDS: usize = 2;
+
+    const fn bit(self) -> u8 {
+        match self {
+            Trial::Exclusive => 1,
+            Trial::Shares => 2,
+            Trial::Quorum => 4,
+            Trial::Redisson => 8,
+        }
+    }
+
+    /// Returns this trial and the ones that it contains.
+    const fn bits(self) -> u8 {
+        match self {
+            Trial::Shares => self.bit() | Trial::Exclusive.bit(),
+            Trial::Exclusive | Trial::Quorum | Trial::Redisson => self.bit(),
+        }
+    }
+}
+
+impl Trials {
+    pub(super) fn have_passed(&self, trial: Trial) -> bool {
+        self.passed.load(Ordering::Relaxed) & trial.bit() != 0
+    }
+
+    pub(super) fn note_passed(&self, trial: Trial) {
+        self.passed.fetch_or(trial.bits(), Ordering::Relaxed);
+    }
+
+    /// Notes that the server has refused a script.
+    pub(super) fn forget(&self) {
+        self.passed.store(0, Ordering::Relaxed);
+    }
+
+    /// Waits until no other caller tries the connection out.
+    pub(super) async fn alone(&self) -> MutexGuard<'_, ()> {
+        self.running.lock().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trial_for_shares_contains_the_trial_for_exclusive_locks() {
+        let trials = Trials::default();
+        trials.note_passed(Trial::Exclusive);
+        assert!(trials.have_passed(Trial::Exclusive) && !trials.have_passed(Trial::Shares));
+        trials.forget();
+        assert!(!trials.have_passed(Trial::Exclusive));
+        trials.note_passed(Trial::Shares);
+        assert!(trials.have_passed(Trial::Exclusive) && trials.have_passed(Trial::Shares));
+    }
+}
