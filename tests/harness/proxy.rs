@@ -130,6 +130,12 @@ impl Proxy {
         self.change(gate::State::kill_links);
     }
 
+    /// Makes the server forget the logins of all connections so far, as the patch of a managed service does: it answers
+    /// each of their commands with this error and carries none out. New connections work.
+    pub fn forget_logins(&self, error: &str) {
+        self.change(|state| state.forget_logins(error));
+    }
+
     /// Ends the server's side of every connection without telling the client: the socket stays open,
     /// and bytes sent on it are lost. New connections work.
     pub fn half_open(&self) {

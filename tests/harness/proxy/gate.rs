@@ -48,6 +48,8 @@ struct Link {
     reply_is_cut: bool,
     // The server's side has ended, and the client must not notice.
     halved: bool,
+    // The answer to every command, which the server does not get.
+    refusal: Option<String>,
     // The directions that have ended; after both, the sockets are closed.
     ended: u8,
 }
@@ -64,6 +66,8 @@ pub(super) enum Verdict {
     Forward,
     /// The chunk is lost.
     Lose,
+    /// The chunk is lost, and each of its commands is refused.
+    Refuse,
     /// The chunk is lost, and the link with it.
     Drop,
     /// The chunk is lost, and the client sees a closed connection. The server must still receive all
@@ -165,6 +169,7 @@ impl State {
                 node: None,
                 reply_is_cut: false,
                 halved: false,
+                refusal: None,
                 ended: 0,
             },
         );
@@ -201,6 +206,22 @@ impl State {
         }
     }
 
+    /// Refuses all commands on the current links with this error.
+    pub(super) fn forget_logins(&mut self, error: &str) {
+        for link in self.links.values_mut() {
+            link.refusal = Some(format!("-{error}\r\n"));
+        }
+    }
+
+    /// The answers to these commands, if their link refuses all commands.
+    pub(super) fn refusals(&self, id: u64, commands: &[u8]) -> String {
+        let refusal = self.links.get(&id).and_then(|link| link.refusal.as_ref());
+        // Each command is an array, and no argument of these clients begins like one.
+        let lines = commands.split(|&byte| byte == b'\n');
+        let count = lines.filter(|line| line.starts_with(b"*")).count();
+        refusal.map_or(String::new(), |refusal| refusal.repeat(count))
+    }
+
     /// Whether the end of the server's side is hidden from the client.
     pub(super) fn is_halved(&self, id: u64) -> bool {
         self.links.get(&id).is_some_and(|link| link.halved)
@@ -220,6 +241,7 @@ impl State {
         let link = self.links.get_mut(&id).expect("the caller has checked it");
         match direction {
             _ if link.halved => Verdict::Lose,
+            Direction::ToServer if link.refusal.is_some() => Verdict::Refuse,
             Direction::ToServer if matches(&self.cut_request, chunk) => {
                 self.cut_request = None;
                 self.cuts += 1;

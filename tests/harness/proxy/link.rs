@@ -65,6 +65,12 @@ fn pump(gate: &Gate, id: u64, direction: Direction, mut from: TcpStream, mut to:
                 }
             }
             Verdict::Lose => {}
+            Verdict::Refuse => {
+                let refusals = gate.lock().refusals(id, chunk);
+                if from.write_all(refusals.as_bytes()).is_err() {
+                    break;
+                }
+            }
             Verdict::Drop => return gate.lock().kill_link(id),
             Verdict::Drain => {
                 // Closing the server's socket with unread bytes would reset it, and the server

@@ -13,7 +13,7 @@ use crate::state::is_printable;
 pub(super) enum ErrorClass {
     /// The server lacks the script, which must be sent with its source.
     NoScript,
-    /// The server has become a replica, or the connection is broken. Reconnect.
+    /// The server has become a replica, it has forgotten the login, or the connection is broken. Reconnect.
     Reconnect(String),
     /// Another node has the lock. Nothing was carried out.
     Redirected(Redirect),
@@ -30,6 +30,10 @@ const TRANSIENT: [&str; 3] = ["BUSY", "NOREPLICAS", "UNKILLABLE"];
 
 /// The codes of errors that last only moments: a primary is being elected, or a server is starting.
 const SHORT: [&str; 3] = ["LOADING", "CLUSTERDOWN", "MASTERDOWN"];
+
+/// The codes of errors about the login of a connection. In the answer to the login itself they are final; later on they
+/// mean that the server has forgotten it, which the next connection, with the credentials of that time, may mend.
+const LOST_LOGIN: [&str; 2] = ["NOAUTH", "WRONGPASS"];
 
 /// The error of `WAIT` on a server that has become a replica.
 const WAIT_ON_REPLICA: &str = "WAIT cannot be used with replica";
@@ -53,6 +57,7 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
     match text.split(' ').next().unwrap_or_default() {
         "NOSCRIPT" => ErrorClass::NoScript,
         "READONLY" => ErrorClass::Reconnect(text),
+        code if LOST_LOGIN.contains(&code) => ErrorClass::Reconnect(text),
         _ if text.contains(WAIT_ON_REPLICA) => ErrorClass::Reconnect(text),
         code if code == "TRYAGAIN" || text.contains(MOVES_IN_SCRIPT) => ErrorClass::SlotMoves(text),
         code if SHORT.contains(&code) || text.contains(DOWN_IN_SCRIPT) => ErrorClass::NotNow(text),
@@ -61,6 +66,11 @@ pub(super) fn classify(error: &RedisError) -> ErrorClass {
         }
         _ => ErrorClass::Final(WireError::refused(text)),
     }
+}
+
+/// Returns whether the server does not know, or no longer, who is logged in on the connection.
+pub(super) fn is_of_a_lost_login(error: &RedisError) -> bool {
+    error.code().is_some_and(|code| LOST_LOGIN.contains(&code))
 }
 
 /// Returns whether one of the scripts has given the error itself, so that the server has run it.
@@ -95,9 +105,6 @@ pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> Wire
             let text = detail.to_string();
             match error.code() {
                 Some("NOPROTO") => WireError::refused(NO_RESP3),
-                Some("NOAUTH") if password.is_none() => {
-                    WireError::refused("the server wants a password, and the URL has none")
-                }
                 _ if is_unknown_command(&text, "hello") => WireError::refused(NO_RESP3),
                 _ => WireError::Refused(detail),
             }
@@ -105,6 +112,10 @@ pub(super) fn describe_setup(error: &RedisError, password: Option<&str>) -> Wire
         ErrorClass::Final(error) => error,
         ErrorClass::NoScript => WireError::unavailable("NOSCRIPT"),
         ErrorClass::Redirected(_) => WireError::refused(OF_A_CLUSTER),
+        ErrorClass::Reconnect(_) if error.code() == Some("NOAUTH") && password.is_none() => {
+            WireError::refused("the server wants a password, and the URL has none")
+        }
+        ErrorClass::Reconnect(detail) if is_of_a_lost_login(error) => WireError::refused(detail),
         ErrorClass::Reconnect(detail)
         | ErrorClass::SlotMoves(detail)
         | ErrorClass::NotNow(detail) => WireError::unavailable(detail),

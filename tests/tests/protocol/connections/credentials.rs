@@ -116,6 +116,72 @@ async fn user_that_rotates_keeps_its_locks() {
     assert_eq!(user_of(&client, &server).await, "green");
 }
 
+/// The answers of a server that has forgotten a login, as after the patch of a managed service.
+const FORGOTTEN: [&str; 2] = [
+    "NOAUTH Authentication required.",
+    "WRONGPASS invalid username-password pair or user is disabled.",
+];
+
+#[tokio::test]
+async fn login_that_the_server_forgets_is_made_again_and_its_locks_stay_held() {
+    let (server, proxy) = server_and_proxy();
+    set_user(&server, "app", "s3cret");
+    let issuer = Issuer::of(Credentials::new("app", "s3cret"));
+    let client = issuer.client(proxy.url());
+    let held = soon(hold(&client)).await;
+    for error in FORGOTTEN {
+        let asked = issuer.asked();
+        proxy.forget_logins(error);
+        eventually("renewal", LONG, async || held.renew().await.is_ok()).await;
+        assert!(issuer.asked() > asked, "the credentials were not asked for");
+        proxy.forget_logins(error);
+        let other = client.lock("order:43").wait(LONG).acquire().await.unwrap();
+        other.release().await.unwrap();
+        // Looking at a lock is another kind of command.
+        proxy.forget_logins(error);
+        eventually("look", LONG, async || client.inspect(KEY).await.is_ok()).await;
+        proxy.forget_logins(error);
+        eventually("answer", LONG, async || client.ping().await.is_ok()).await;
+    }
+    assert!(held.is_valid());
+    held.release().await.expect("it was held throughout");
+}
+
+#[tokio::test]
+async fn login_that_the_server_forgets_and_refuses_is_rejected() {
+    let (server, proxy) = server_and_proxy();
+    set_user(&server, "app", "s3cret");
+    let issuer = Issuer::of(Credentials::new("app", "s3cret"));
+    let client = issuer.client(proxy.url());
+    cycle(&client).await;
+    set_user(&server, "app", "n3xt");
+    proxy.forget_logins(FORGOTTEN[0]);
+    let error = refusal(&client).await;
+    assert!(error.is_rejected(), "{error}");
+    assert!(error.to_string().contains("WRONGPASS"), "{error}");
+    issuer.issue(Credentials::new("app", "n3xt"));
+    cycle(&client).await;
+}
+
+#[tokio::test]
+async fn login_that_the_nodes_of_a_quorum_forget_is_made_again() {
+    let nodes: Vec<_> = (0..3).map(|_| server_and_proxy()).collect();
+    let hosts = nodes
+        .iter()
+        .map(|(_, proxy)| format!("127.0.0.1:{}", proxy.port()));
+    let hosts: Vec<String> = hosts.collect();
+    let client = harness::patient(format!("redlock://{}?restart_delay=0ms", hosts.join(",")));
+    let client = client.build().unwrap();
+    let held = client.lock(KEY).wait(LONG).acquire().await.unwrap();
+    for error in FORGOTTEN {
+        nodes
+            .iter()
+            .for_each(|(_, proxy)| proxy.forget_logins(error));
+        eventually("renewal", LONG, async || held.renew().await.is_ok()).await;
+    }
+    held.release().await.expect("it was held throughout");
+}
+
 #[tokio::test]
 async fn refused_credentials_are_asked_for_again_by_the_next_call() {
     let server = RedisServer::start();

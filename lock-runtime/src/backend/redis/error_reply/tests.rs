@@ -25,9 +25,26 @@ fn refusals_are_final_and_keep_their_text() {
         "ERR The user executing the script can't run this command or subcommand",
         "LOCKQUEUEFULL too many waiters",
         "LOCKFENCE the fence is not a number below 2^53 - 32",
-        "NOAUTH Authentication required.",
     ] {
         let WireError::Refused(text) = classified(line) else {
+            panic!("{line} is not refused")
+        };
+        assert_eq!(text.to_string(), line.trim_end_matches('.'));
+    }
+}
+
+#[test]
+fn login_that_is_refused_is_final_and_one_that_was_forgotten_is_made_again() {
+    for line in [
+        "NOAUTH Authentication required.",
+        "WRONGPASS invalid username-password pair or user is disabled.",
+    ] {
+        let error = error(line);
+        assert!(
+            matches!(classify(&error), ErrorClass::Reconnect(_)),
+            "{line}"
+        );
+        let WireError::Refused(text) = describe_setup(&error, Some("s3cret")) else {
             panic!("{line} is not refused")
         };
         assert_eq!(text.to_string(), line.trim_end_matches('.'));

@@ -8,7 +8,7 @@ use redis::Value;
 use super::Node;
 use crate::backend::redis::connection::{Connection, SendError};
 use crate::backend::redis::encoder::{self, Argument};
-use crate::backend::redis::error_reply::sanitize;
+use crate::backend::redis::error_reply::{self, sanitize};
 use crate::backend::redis::node::NodeError;
 use crate::backend::redis::transport::WriteCommands;
 use crate::backend::wire::error::WireError;
@@ -26,6 +26,11 @@ pub(in crate::backend::redis) struct Answers {
 /// Returns whether an answer is the error for a key with another type than the command expects.
 pub(in crate::backend::redis) fn is_of_another_type(answer: &Value) -> bool {
     matches!(answer, Value::ServerError(error) if error.code() == "WRONGTYPE")
+}
+
+fn is_of_a_lost_login(answer: &Value) -> bool {
+    let error = matches!(answer, Value::ServerError(_)).then(|| answer.clone().extract_error());
+    matches!(error, Some(Err(error)) if error_reply::is_of_a_lost_login(&error))
 }
 
 /// Runs read-only commands as one transaction.
@@ -73,7 +78,11 @@ impl Node {
             let sent = self.connection.send_all(&connection, count, write, until);
             match sent.await {
                 Ok(values) if values.len() == count => {
-                    return Ok(Answers { connection, values });
+                    let lost = values.iter().find(|value| is_of_a_lost_login(value));
+                    return match lost.and_then(|value| self.error_in(&connection, value)) {
+                        Some(error) => Err(error),
+                        None => Ok(Answers { connection, values }),
+                    };
                 }
                 Ok(_) => {
                     let error = WireError::unavailable("some answers are missing");

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use redis::Value;
+use redis::{RedisError, Value};
 
 use super::primary::{Named, Primary, parse_epoch};
 use super::sentinels::Sentinels;
 use crate::backend::redis::address::Address;
 use crate::backend::redis::encoder::{self, Argument};
-use crate::backend::redis::error_reply::{describe_broken, describe_setup};
+use crate::backend::redis::error_reply::{self, describe_broken, describe_setup};
 use crate::backend::redis::hello::{self, ServerMode};
 use crate::backend::redis::open_socket;
 use crate::backend::redis::transport::{
@@ -119,7 +119,9 @@ impl SentinelConnection {
 
     /// Returns the answers, unless one of them is an error.
     fn checked<const N: usize>(&self, answers: Vec<Value>) -> Result<[Value; N], WireError> {
-        let accepted = answers.into_iter().map(|answer| self.accepted(answer));
+        let accepted = answers
+            .into_iter()
+            .map(|answer| self.accepted_after_the_login(answer));
         let accepted: Vec<Value> = accepted.collect::<Result<_, _>>()?;
         let number = accepted.len();
         accepted.try_into().map_err(|_| {
@@ -127,24 +129,39 @@ impl SentinelConnection {
         })
     }
 
-    fn accepted(&self, answer: Value) -> Result<Value, WireError> {
+    /// Returns an answer, unless it is an error. A sentinel that has forgotten the login may accept the next one:
+    /// a connection whose query fails is not kept.
+    fn accepted_after_the_login(&self, answer: Value) -> Result<Value, WireError> {
         answer.extract_error().map_err(|error| {
-            let address = self.address();
-            let has_password = self.sentinels.login.password().is_some();
-            if error.code() == Some("NOAUTH") && !has_password {
-                return WireError::refused(format!(
-                    "the sentinel {address} wants a password, and the URL has no `sentinel_password`"
-                ));
+            if error_reply::is_of_a_lost_login(&error) {
+                let (address, text) = (self.address(), error_reply::describe(&error));
+                return WireError::unavailable(format!("the sentinel {address}: {text}"));
             }
-            match describe_setup(&error, self.sentinels.login.password()) {
-                WireError::Refused(text) => {
-                    WireError::refused(format!("the sentinel {address}: {text}"))
-                }
-                WireError::Unavailable(text) => {
-                    WireError::unavailable(format!("the sentinel {address}: {text}"))
-                }
-            }
+            self.refused(&error)
         })
+    }
+
+    /// Returns the answer to the login, unless it is an error.
+    fn accepted(&self, answer: Value) -> Result<Value, WireError> {
+        answer.extract_error().map_err(|error| self.refused(&error))
+    }
+
+    fn refused(&self, error: &RedisError) -> WireError {
+        let address = self.address();
+        let has_password = self.sentinels.login.password().is_some();
+        if error.code() == Some("NOAUTH") && !has_password {
+            return WireError::refused(format!(
+                "the sentinel {address} wants a password, and the URL has no `sentinel_password`"
+            ));
+        }
+        match describe_setup(error, self.sentinels.login.password()) {
+            WireError::Refused(text) => {
+                WireError::refused(format!("the sentinel {address}: {text}"))
+            }
+            WireError::Unavailable(text) => {
+                WireError::unavailable(format!("the sentinel {address}: {text}"))
+            }
+        }
     }
 
     fn broken(&self, lost: &ConnectionLost) -> WireError {
