@@ -17,6 +17,8 @@
 //!   ┌── unanswered, refused while it may hold, or tainted ──── first end ──── otherwise ──► OVER
 //!   ▼                                                                                        ▲
 //!  SETTLING: a PAUSE, END or REST, a PAUSE, … ── answered (if tainted: the last one) ────────┤
+//!     │  ▲                                                                                   │
+//!     │  └── KEPT until the next connection ◄── no answer, and an acquire may be in a socket │
 //!     └───────────────────────── nothing of the owner can be left ───────────────────────────┘
 //! ```
 //!
@@ -33,7 +35,7 @@
 //! # Invariants
 //!
 //! - A tainted owner is ended again and again until the server answers an end that was sent after max(ttl, 10 s), or
-//!   until nothing of the owner can be left.
+//!   until nothing of the owner can be left. If no answer came until then, the next connection ends it, too.
 
 use std::time::Duration;
 
@@ -88,6 +90,9 @@ pub(crate) enum Then {
     BackOff(u32),
     /// Ask for the next command after this time.
     Pause(Duration),
+    /// Keep the owner until there is another connection, and ask for the next command then. Nobody answered in all the
+    /// time in which its commands could arrive. If the server was frozen, they arrive when it goes on.
+    Keep,
     /// Nothing of the owner is left, or nothing that another end could change.
     Over,
 }
@@ -341,6 +346,10 @@ impl Ending {
             _ => (Settling::begin(owner, now), true),
         };
         let Some(pause) = settling.pause(owner, is_unanswered, now, jitter) else {
+            // What the owner has taken already ends by itself.
+            if event == Event::Unavailable && owner.may_arrive() {
+                return Then::Keep;
+            }
             self.phase = Phase::Over;
             return Then::Over;
         };

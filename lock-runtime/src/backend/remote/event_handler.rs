@@ -61,6 +61,7 @@ impl WireEvents for EventHandler {
         self.notifier.connected(node, connection);
         remote.registry().connected();
         remote.wake_watchdog();
+        reaper::connected(&remote);
     }
 
     fn disconnected(

@@ -59,12 +59,14 @@ use crate::backend::remote::last_known::LastKnown;
 use crate::backend::remote::lease_entry::LeaseEntry;
 use crate::backend::remote::local_queues::LocalQueues;
 use crate::backend::remote::promotion::LocalWaiter;
+use crate::backend::remote::reaper::UnendedOwner;
 use crate::backend::remote::registered_owner::RegisteredOwner;
 use crate::backend::remote::registry::LeaseRegistry;
 use crate::backend::remote::servers::Servers;
 use crate::backend::undelivered::{Abandon, Acquiring, Outcome};
 use crate::backend::wire::WireEvents;
 use crate::backend::wire::error::WireError;
+use crate::backend::wire::unended::Unended;
 use crate::backend::{Backend, ReleaseOutcome};
 use crate::background::Background;
 use crate::background::clock::Clock;
@@ -110,6 +112,8 @@ pub(crate) struct Remote {
     pub(crate) watchdog: Arc<Notify>,
     /// The acquisitions in flight, and the owners that are being ended.
     pub(crate) unsettled: InFlight,
+    /// Owners that are ended on the next connection.
+    pub(crate) unended: Unended<UnendedOwner>,
 }
 
 impl Remote {
@@ -142,6 +146,7 @@ impl Remote {
             downgrading: Arc::default(),
             watchdog: Arc::default(),
             unsettled: InFlight::default(),
+            unended: Unended::default(),
         }
     }
 

@@ -1,7 +1,9 @@
 //! Ends owners in the background until nothing of them can be left: owners whose callers gave up, and owners whose
 //! release was not answered. [`Ending`] decides when to end an owner again.
 
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::sleep;
@@ -52,7 +54,7 @@ pub(crate) fn end_again(remote: &Arc<Remote>, owner_id: OwnerId, mode: Mode, loc
 /// Continues an end whose first command failed, or was not enough. Drops `counted` as soon as a shutdown need no longer
 /// wait.
 pub(crate) async fn settle(
-    remote: &Remote,
+    remote: &Arc<Remote>,
     mut owner: RegisteredOwner,
     mut ending: Ending,
     mut then: Then,
@@ -68,12 +70,61 @@ pub(crate) async fn settle(
                 ending.command(|| SETTLING.now())
             }
             Then::BackOff(_) => unreachable!("no caller waits for this end, so it never backs off"),
+            Then::Keep => {
+                keep(remote, owner, ending);
+                break;
+            }
             Then::Over => break,
         };
         counted = counted.filter(|_| ending.is_awaited());
         then = send(remote, &mut owner, &mut ending, command).await;
     }
     drop(counted);
+}
+
+/// How often an owner that is kept is ended, in case that nothing else needs a connection.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// An owner whose end nobody has answered, and the state of that end.
+pub(crate) type UnendedOwner = (RegisteredOwner, Ending);
+
+/// Keeps an owner until there is another connection.
+fn keep(remote: &Arc<Remote>, owner: RegisteredOwner, ending: Ending) {
+    if remote.unended.keep((owner, ending)) {
+        remote.spawn(retry(Arc::downgrade(remote)));
+    }
+}
+
+/// Ends an owner that is kept every now and then, which also makes a connection. Boxed, since an end may keep its owner
+/// again.
+fn retry(remote: Weak<Remote>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        loop {
+            sleep(RETRY.mul_f64(0.8 + 0.4 * random::jitter())).await;
+            let Some(remote) = remote.upgrade() else {
+                return;
+            };
+            let Some((owner, ending)) = remote.unended.take_first() else {
+                return;
+            };
+            end_kept(&remote, owner, ending).await;
+        }
+    })
+}
+
+/// Ends all owners that are kept, since there is another connection.
+pub(crate) fn connected(remote: &Arc<Remote>) {
+    for (owner, ending) in remote.unended.take() {
+        let ender = remote.clone();
+        remote.spawn(async move { end_kept(&ender, owner, ending).await });
+    }
+}
+
+async fn end_kept(remote: &Arc<Remote>, mut owner: RegisteredOwner, mut ending: Ending) {
+    let counted = remote.unsettled.one();
+    let command = ending.command(|| SETTLING.now());
+    let then = send(remote, &mut owner, &mut ending, command).await;
+    settle(remote, owner, ending, then, counted).await;
 }
 
 /// Sends one command of an end, and notes its outcome.

@@ -9,6 +9,7 @@ pub(crate) mod owner;
 pub(crate) mod pace;
 pub(crate) mod reply;
 pub(crate) mod settling;
+pub(crate) mod unended;
 
 use std::time::Duration;
 

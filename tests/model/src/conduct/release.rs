@@ -206,7 +206,8 @@ impl Client {
         match then {
             Then::Send(command) => self.send_end(index, command)?,
             Then::BackOff(_) | Then::Pause(_) => {}
-            Then::Over => drop(self.owners.remove(index)),
+            // No command of the model arrives later than the machine expects.
+            Then::Keep | Then::Over => drop(self.owners.remove(index)),
         }
         if is_misreported {
             Err(Breach::Misreported)

@@ -66,7 +66,7 @@ impl World {
             .ending
             .on(event, &place.outstanding, || NOW, || JITTER)
             .then;
-        if then != Then::Over {
+        if !matches!(then, Then::Keep | Then::Over) {
             self.write_end(id, node, end);
         }
     }

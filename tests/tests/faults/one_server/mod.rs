@@ -1,6 +1,7 @@
 //! Faults of one server, and of the network on the way to it, that no row of the fault table covers.
 
 mod cuts;
+mod long;
 mod restarts;
 mod several;
 mod silence;

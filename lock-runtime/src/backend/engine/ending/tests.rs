@@ -300,9 +300,10 @@ impl World {
                 let until = (now + pause).next_multiple_of(TICK);
                 Next::Waits { until }
             }
-            Then::Over => Next::Over,
+            // Nobody plays a server that is frozen for longer.
+            Then::Keep | Then::Over => Next::Over,
         };
-        if matches!(reaction.then, Then::Pause(_) | Then::Over) {
+        if matches!(reaction.then, Then::Pause(_) | Then::Keep | Then::Over) {
             self.check_debts();
         }
         // An answered end after `TTL` is the last one.
@@ -491,4 +492,42 @@ fn owner_that_is_given_up_is_ended_until_nothing_of_it_can_be_left() {
         }
     }
     assert_eq!(Ending::of_owner(&Outstanding::default()), None);
+}
+
+/// A server is frozen for longer than commands are known to arrive, and answers no end.
+#[test]
+fn owner_whose_ends_are_never_answered_is_kept_if_an_acquire_may_arrive() {
+    use crate::backend::wire::outstanding::ConnectionId;
+    use std::time::Duration;
+
+    for may_arrive in [true, false] {
+        let (first, ttl) = (ConnectionId(1), Duration::from_secs(10));
+        let mut owner = Outstanding::default();
+        owner.sending(first, ttl, false);
+        if !may_arrive {
+            owner.answered(first);
+        }
+        let mut ending = Ending::of_owner(&owner).expect("it may hold the lock");
+        let mut now = Moment::FIRST;
+        let end = |ending: &mut Ending, now: Moment, event| {
+            ending.command(|| now);
+            ending.on(event, &owner, || now, || 0.5).then
+        };
+        let last = loop {
+            match end(&mut ending, now, Event::Unavailable) {
+                Then::Pause(pause) => now = now + pause,
+                then => break then,
+            }
+        };
+        if !may_arrive {
+            assert_eq!(last, Then::Over);
+            continue;
+        }
+        assert_eq!(last, Then::Keep);
+        assert!(!ending.is_awaited(), "no shutdown waits for it");
+        now = now + Duration::from_secs(3_600);
+        assert_eq!(end(&mut ending, now, Event::Unavailable), Then::Keep);
+        let answered = Event::Answered(EndReply::NotOurs);
+        assert_eq!(end(&mut ending, now, answered), Then::Over);
+    }
 }

@@ -1,6 +1,7 @@
 //! Ends an owner on each node, until nothing of it is left there.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use super::ballot::first_end::FirstEnd;
 use super::candidate::Candidate;
@@ -132,12 +133,72 @@ struct NodeEnd {
     proposal: u64,
 }
 
+/// An owner whose end a node has not answered, and the state of that end.
+pub(super) struct UnendedOwner {
+    candidate: Arc<Candidate>,
+    end: NodeEnd,
+    ending: Ending,
+}
+
+/// How often an owner that is kept is ended, in case that nothing else needs a connection.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Ends all owners that are kept for a node, since there is another connection.
+pub(super) fn connected(nodes: &Arc<QuorumNodes>, node: usize) {
+    for owner in nodes.unended[node].take() {
+        nodes.background.spawn(owner.settle(nodes));
+    }
+}
+
+/// Keeps an owner until there is another connection to its node.
+fn keep(nodes: &Arc<QuorumNodes>, owner: UnendedOwner) {
+    let node = owner.end.node;
+    if nodes.unended[node].keep(owner) {
+        nodes.background.spawn(retry(Arc::downgrade(nodes), node));
+    }
+}
+
+/// Ends an owner that is kept every now and then, which also makes a connection.
+async fn retry(nodes: Weak<QuorumNodes>, node: usize) {
+    loop {
+        let pause = RETRY.mul_f64(0.8 + 0.4 * random::jitter());
+        tokio::time::sleep(pause).await;
+        let Some(nodes) = nodes.upgrade() else {
+            return;
+        };
+        let Some(owner) = nodes.unended[node].take_first() else {
+            return;
+        };
+        owner.settle(&nodes).await;
+    }
+}
+
+impl UnendedOwner {
+    fn settle(self, nodes: &Arc<QuorumNodes>) -> NodeTask {
+        let UnendedOwner {
+            candidate,
+            end,
+            ending,
+        } = self;
+        settle_from(nodes.clone(), candidate, end, ending)
+    }
+}
+
 /// Ends an owner on one node, repeatedly if necessary.
 fn settle(nodes: Arc<QuorumNodes>, candidate: Arc<Candidate>, end: NodeEnd) -> NodeTask {
+    let ending = Ending::of_node(end.held.is_none());
+    settle_from(nodes, candidate, end, ending)
+}
+
+fn settle_from(
+    nodes: Arc<QuorumNodes>,
+    candidate: Arc<Candidate>,
+    end: NodeEnd,
+    mut ending: Ending,
+) -> NodeTask {
     // Counted here, not in the task, since a shutdown may check the count before the task runs.
     let mut counted = Some(nodes.unsettled.one());
     Box::pin(async move {
-        let mut ending = Ending::of_node(end.held.is_none());
         let mut command = ending.command(|| SETTLING.now());
         loop {
             let ended = end_at(&nodes, &candidate, &end, command).await;
@@ -150,7 +211,21 @@ fn settle(nodes: Arc<QuorumNodes>, candidate: Arc<Candidate>, end: NodeEnd) -> N
                     if !ending.is_awaited() || is_decided(&candidate) {
                         counted = None;
                     }
-                    let Then::Pause(pause) = then else { break };
+                    let pause = match then {
+                        Then::Pause(pause) => pause,
+                        Then::Keep => {
+                            keep(
+                                &nodes,
+                                UnendedOwner {
+                                    candidate: candidate.clone(),
+                                    end,
+                                    ending,
+                                },
+                            );
+                            break;
+                        }
+                        _ => break,
+                    };
                     nodes.background.sleep(pause).await;
                     ending.command(|| SETTLING.now())
                 }

@@ -12,6 +12,7 @@ use super::boots::Boots;
 use super::candidate::Candidate;
 use super::clocks::{Clocks, Judgement};
 use super::counting::Counting;
+use super::ends::{self, UnendedOwner};
 use super::health::NodeHealth;
 use super::late::LateAnswers;
 use super::late_claims::{self, LateClaims};
@@ -31,6 +32,7 @@ use crate::backend::redis::url::QuorumTarget;
 use crate::backend::wire::error::WireError;
 use crate::backend::wire::notice::{Notice, is_notice};
 use crate::backend::wire::owner::Owner;
+use crate::backend::wire::unended::Unended;
 use crate::backend::wire::{NodeId, Renewal, WireEvents};
 use crate::background::Background;
 use crate::background::in_flight::InFlight;
@@ -65,6 +67,8 @@ pub(super) struct QuorumNodes {
     pub(super) late_claims: LateClaims,
     /// Unanswered ends that nothing else waits for.
     pub(super) unsettled: InFlight,
+    /// For each node, the owners that are ended on the next connection.
+    pub(super) unended: Box<[Unended<UnendedOwner>]>,
 }
 
 /// The owners of a client that messages may name.
@@ -149,6 +153,7 @@ impl QuorumNodes {
                 )
             })
             .collect();
+        let unended = nodes.iter().map(|_| Unended::default()).collect();
         let nodes = Arc::new(QuorumNodes {
             clocks: Mutex::new(Clocks::new(nodes.len())),
             is_spread_told: AtomicBool::new(false),
@@ -164,6 +169,7 @@ impl QuorumNodes {
             late: Arc::default(),
             late_claims: LateClaims::default(),
             unsettled: InFlight::default(),
+            unended,
         });
         let is_first = candidates.nodes.set(Arc::downgrade(&nodes)).is_ok();
         debug_assert!(is_first, "they are made once");
@@ -354,7 +360,12 @@ fn node(
     let on_push = {
         let (candidates, events) = (candidates.clone(), events.clone());
         move |id: NodeId, event: PushEvent<'_>| match event {
-            PushEvent::Connected(connection) => events.connected(id, connection),
+            PushEvent::Connected(connection) => {
+                events.connected(id, connection);
+                if let Some(nodes) = candidates.nodes.get().and_then(Weak::upgrade) {
+                    ends::connected(&nodes, number);
+                }
+            }
             PushEvent::Disconnected(connection) => {
                 events.disconnected(id, connection, &|_: &LockName| true);
             }
