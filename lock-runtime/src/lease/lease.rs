@@ -1,5 +1,6 @@
 //! One granted lock.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -12,6 +13,7 @@ use tokio::sync::futures::Notified;
 use crate::background::clock::Clock;
 use crate::background::moment::Moment;
 use crate::background::panics::catch_panics;
+use crate::background::sync::Mutex;
 use crate::error::{LockError, LockErrorKind};
 use crate::key::{LockKey, OneOrMore};
 use crate::lease::fencing_token::FencingToken;
@@ -39,6 +41,8 @@ pub(crate) struct Lease {
     reserved_until: Moment,
     loss: OnceLock<LossReason>,
     lost: Notify,
+    /// Why the last renewal failed, if it did. A thin pointer, since every lease has it.
+    failure: Mutex<Option<Arc<String>>>,
     /// Whether the caller has received the lease, which it may never do.
     is_delivered: AtomicBool,
     /// Whether the lease was in doubt before it was delivered.
@@ -72,6 +76,7 @@ impl Lease {
             },
             loss: OnceLock::new(),
             lost: Notify::new(),
+            failure: Mutex::default(),
             is_delivered: AtomicBool::new(false),
             is_doubted: AtomicBool::new(false),
             references: AtomicU32::new(0),
@@ -103,6 +108,7 @@ impl Lease {
             reserved_until: Moment::FIRST,
             loss: OnceLock::new(),
             lost: Notify::new(),
+            failure: Mutex::default(),
             is_delivered: AtomicBool::new(self.is_delivered()),
             is_doubted: AtomicBool::new(self.is_doubted()),
             references: AtomicU32::new(0),
@@ -171,8 +177,14 @@ impl Lease {
         }
     }
 
+    /// Notes why a renewal failed. If none succeeds until the deadline, this explains the loss.
+    pub(crate) fn renewal_failed(&self, failure: Arc<String>) {
+        *self.failure.lock() = Some(failure);
+    }
+
     /// Moves the deadline, but never back. A lost lease stays lost.
     pub(crate) fn extend(&self, deadline: Moment) {
+        *self.failure.lock() = None;
         self.deadline
             .fetch_max(deadline.as_nanos(), Ordering::AcqRel);
     }
@@ -225,7 +237,7 @@ impl Lease {
             catch_panics(|| self.lost.notify_waiters());
             // A lease that was not delivered has no holder that could lose it.
             if self.is_delivered() {
-                telemetry::lost(&self.trace, loss.name(), &loss.describe());
+                telemetry::lost(&self.trace, loss.name(), &self.describe(loss));
             }
         }
         *self.loss.get().expect("it was set above or before")
@@ -274,7 +286,18 @@ impl Lease {
     pub(crate) fn lost_error(&self, loss: LossReason) -> LockError {
         LockError::new(LockErrorKind::Lost)
             .with_key(self.keys.first())
-            .with_detail(loss.describe())
+            .with_detail(self.describe(loss))
+    }
+
+    fn describe(&self, loss: LossReason) -> Cow<'static, str> {
+        let failure = match loss {
+            LossReason::Expired => self.failure.lock().clone(),
+            _ => None,
+        };
+        match failure {
+            Some(failure) => format!("{}: {failure}", loss.describe()).into(),
+            None => loss.describe(),
+        }
     }
 }
 

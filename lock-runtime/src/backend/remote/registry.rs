@@ -355,6 +355,12 @@ impl LeaseRegistry {
         failed
     }
 
+    /// Returns the lease that this owner has now.
+    pub(crate) fn lease(&self, owner_id: OwnerId) -> Option<&Lease> {
+        let entry = self.entries.get(&owner_id.acquisition())?;
+        Some(&entry.lease)
+    }
+
     /// Notes that a lease is lost and needs no further attention. The caller of this must notify the holder, and
     /// promote the next caller of the local queue that the holder headed.
     pub(crate) fn lost(&mut self, owner_id: OwnerId) -> Option<(Arc<Lease>, Option<LockName>)> {

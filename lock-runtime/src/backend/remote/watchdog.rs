@@ -176,6 +176,9 @@ fn apply(remote: &Arc<Remote>, renewal: &Renewal, result: RenewalOutcome) {
         Err(error) => {
             let now = remote.now();
             let mut registry = remote.registry();
+            if let Some(lease) = registry.lease(renewal.owner_id) {
+                lease.renewal_failed(Arc::new(describe(&error)));
+            }
             let failed = registry.unanswered(renewal.owner_id, now, random::jitter());
             drop(registry);
             // The lease is due again before the watchdog's planned check.
@@ -184,6 +187,14 @@ fn apply(remote: &Arc<Remote>, renewal: &Renewal, result: RenewalOutcome) {
                 telemetry::renewal_failed(&lease.trace, &error, failures);
             }
         }
+    }
+}
+
+/// Describes why a lease could not be renewed, as the end of a sentence.
+fn describe(error: &WireError) -> String {
+    match error {
+        WireError::Refused(_) => format!("the server refused to renew it: {error}"),
+        WireError::Unavailable(_) => error.to_string(),
     }
 }
 

@@ -64,6 +64,36 @@ async fn error_explains_a_loss() {
     }
 }
 
+/// A holder sees what kept its lease from being renewed, and not only that it ran out.
+#[tokio::test]
+async fn loss_names_the_failure_of_the_renewals() {
+    let refused = "the server refused to renew it: NOPERM";
+    for (change, causes) in [
+        (
+            &["ACL", "SETUSER", "app", "-evalsha", "-eval"][..],
+            [refused, refused],
+        ),
+        (
+            &["REPLICAOF", "127.0.0.1", "1"],
+            ["is a replica", "READONLY"],
+        ),
+    ] {
+        let server = RedisServer::start();
+        let url = server.user("app", "s3cret", &["~*", "&*", "+@all"]);
+        let client = patient(url).build().unwrap();
+        let guard = client.lock(KEY).ttl(ms(1_000)).acquire().await.unwrap();
+        let _: () = ask(&server, change);
+        guard.lost().await;
+        let error = guard.release().await.unwrap_err();
+        assert!(error.is_lost(), "{error}");
+        assert_reads(&error);
+        let text = error.to_string();
+        let begin = "lock `order:42` was lost: its lease ran out before it could be renewed: ";
+        let is_named = causes.iter().any(|cause| text.contains(cause));
+        assert!(text.starts_with(begin) && is_named, "{text}");
+    }
+}
+
 #[tokio::test]
 async fn errors_of_other_kinds_have_a_reason() {
     let client = LockClient::memory();
