@@ -198,9 +198,9 @@ impl Transport {
     }
 
     /// Makes the background read if the readers have sent no command since their count was `sent_before`, or if they
-    /// are late.
-    fn take_over(&self, sent_before: u64) {
-        let reads_once = self.lock().take_over(sent_before);
+    /// are late. With `is_late`, so is the background.
+    fn take_over(&self, sent_before: u64, is_late: bool) {
+        let reads_once = self.lock().take_over(sent_before, is_late);
         if reads_once {
             self.receive(ReadBy::Background);
         }

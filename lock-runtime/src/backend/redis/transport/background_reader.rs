@@ -6,6 +6,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::io::Interest;
 use tokio::time::sleep;
@@ -54,10 +55,13 @@ fn flush_all(transport: &Transport) -> bool {
 
 /// Leaves reading to the other readers as long as they send commands and are not late.
 async fn watch_readers(transport: &Transport) {
-    let sent_before = transport.lock().sent_by_readers();
+    let (sent_before, began) = (transport.lock().sent_by_readers(), Instant::now());
     tokio::select! {
         biased;
         () = transport.background_notify.notified() => {}
-        () = sleep(TAKEOVER_DELAY) => transport.take_over(sent_before),
+        () = sleep(TAKEOVER_DELAY) => {
+            let is_late = began.elapsed() >= TAKEOVER_DELAY * 2;
+            transport.take_over(sent_before, is_late);
+        }
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Io {
     pub(super) runtime_readers: RuntimeReaders,
     pub(super) thread_readers: ThreadReaders,
     pub(super) background_reads: bool,
+    /// Whether the background was late itself when it began to read in the place of others.
+    takeover_was_late: bool,
     /// How many commands were sent from runtimes and threads that read the answers themselves.
     sent_by_readers: u64,
     /// The time of the last command or answer.
@@ -54,6 +56,7 @@ impl Io {
             runtime_readers: RuntimeReaders::default(),
             thread_readers: ThreadReaders::default(),
             background_reads: true,
+            takeover_was_late: false,
             sent_by_readers: 0,
             last_active: now,
             last_answer: now,
@@ -161,9 +164,10 @@ impl Io {
 
     /// Makes the background read if no reader has sent since `sent_by_readers` was `sent_before`, or if a command has
     /// been pending for too long. Otherwise returns whether the background must read once, because messages may be
-    /// awaited on a runtime that sends nothing.
-    pub(super) fn take_over(&mut self, sent_before: u64) -> bool {
+    /// awaited on a runtime that sends nothing. With `is_late`, the background looked later than it wanted to.
+    pub(super) fn take_over(&mut self, sent_before: u64, is_late: bool) -> bool {
         let age = self.pending.oldest_age();
+        self.takeover_was_late = is_late;
         self.background_reads |= self.sent_by_readers == sent_before || age >= Some(TAKEOVER_DELAY);
         !self.background_reads && age.is_none()
     }
@@ -228,7 +232,7 @@ impl Io {
             self.last_answer = now;
             self.note_active(now);
             if let ReadBy::Background = read_by {
-                self.suspend_late_readers(answered);
+                self.note_late_readers(answered);
             }
         }
         match decoded.and(filled) {
@@ -258,13 +262,22 @@ impl Io {
         Ok(())
     }
 
-    /// Suspends the reader tasks that had time to read these answers, but left them to the background.
-    fn suspend_late_readers(&mut self, answered: &[(PendingCommand, Value)]) {
-        for (command, _) in answered {
-            if let Some(runtime) = command.runtime
-                && self.last_active.saturating_duration_since(command.sent_at) >= TAKEOVER_DELAY
-            {
-                self.runtime_readers.suspend(runtime, self.last_active);
+    /// Notes which reader tasks had time to read these answers, but left them to the background. If the background was
+    /// late as well, it is the machine that is slow.
+    fn note_late_readers(&mut self, answered: &[(PendingCommand, Value)]) {
+        if self.takeover_was_late {
+            return;
+        }
+        let now = self.last_active;
+        let is_late = |command: &PendingCommand| {
+            now.saturating_duration_since(command.sent_at) >= TAKEOVER_DELAY
+        };
+        let late = answered.iter().filter(|(command, _)| is_late(command));
+        let mut last = None;
+        for runtime in late.filter_map(|(command, _)| command.runtime) {
+            // Answers that are read together are one takeover.
+            if last.replace(runtime) != Some(runtime) {
+                self.runtime_readers.note_takeover(runtime, now);
             }
         }
     }

@@ -20,11 +20,16 @@ use crate::background::panics::catch_panics;
 /// centre.
 pub(super) const TAKEOVER_DELAY: Duration = Duration::from_millis(20);
 
-/// How long a reader task is not relied on after the background had to read its answers.
+/// How long a reader task is not relied on after the background had to read its answers [again and again](TAKEOVERS).
 ///
 /// A runtime may be blocked permanently, for example if its only thread waits in another executor. Without the
 /// suspension each of its commands would wait for the takeover.
 const SUSPENSION: Duration = Duration::from_secs(1);
+
+/// A reader task is suspended at the third takeover within [`WINDOW`]. A single one proves nothing: on a machine without
+/// a free CPU, a task that is never blocked is late too, and a suspension would double the price of its commands.
+const TAKEOVERS: usize = 3;
+const WINDOW: Duration = Duration::from_secs(1);
 
 /// The runtimes that have sent on a connection.
 #[derive(Default)]
@@ -36,6 +41,8 @@ struct RuntimeEntry {
     has_task: bool,
     /// The waker of the task; `None` while the task has been woken and not polled.
     waker: Option<Waker>,
+    /// The last takeovers, the oldest first, except for the one that suspends the task.
+    takeovers: [Option<Instant>; TAKEOVERS - 1],
     suspended_until: Option<Instant>,
 }
 
@@ -48,6 +55,7 @@ impl RuntimeReaders {
                 runtime,
                 has_task: true,
                 waker: None,
+                takeovers: Default::default(),
                 suspended_until: None,
             });
         }
@@ -75,10 +83,19 @@ impl RuntimeReaders {
         entry.has_task && entry.suspended_until.is_none()
     }
 
-    /// Suspends the reader task of a runtime, since the background has read an answer in its place.
-    pub(super) fn suspend(&mut self, runtime: Id, now: Instant) {
-        if let Some(entry) = self.entry(runtime) {
+    /// Notes that the background has read answers in the place of a runtime's reader task. Suspends the task if that
+    /// happens often.
+    pub(super) fn note_takeover(&mut self, runtime: Id, now: Instant) {
+        let Some(entry) = self.entry(runtime) else {
+            return;
+        };
+        let [oldest, ..] = entry.takeovers;
+        if oldest.is_some_and(|oldest| now.saturating_duration_since(oldest) <= WINDOW) {
+            entry.takeovers = Default::default();
             entry.suspended_until = Some(now + SUSPENSION);
+        } else {
+            entry.takeovers.rotate_left(1);
+            entry.takeovers[TAKEOVERS - 2] = Some(now);
         }
     }
 
@@ -179,5 +196,39 @@ impl Drop for ReaderTask {
             return;
         }
         transport.remove_runtime(self.runtime);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Builder;
+
+    use super::*;
+
+    /// Plays takeovers at these times (ms). Returns after which of them the task is suspended.
+    fn suspensions(times: &[u64]) -> Vec<u64> {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let (id, start) = (runtime.handle().id(), Instant::now());
+        let mut readers = RuntimeReaders::default();
+        readers.add(id);
+        let mut suspends = |time: u64| {
+            let now = start + Duration::from_millis(time);
+            readers.note_takeover(id, now);
+            !readers.is_active(id, now)
+        };
+        let times = times.iter().copied();
+        times.filter(|&time| suspends(time)).collect()
+    }
+
+    #[test]
+    fn task_is_suspended_after_three_takeovers_within_a_second() {
+        assert_eq!(suspensions(&[0]), []);
+        assert_eq!(suspensions(&[0, 20]), []);
+        assert_eq!(suspensions(&[0, 20, 40]), [40]);
+        assert_eq!(suspensions(&[0, 500, 1_000]), [1_000]);
+        assert_eq!(suspensions(&[0, 600, 1_200, 1_800]), []);
+        assert_eq!(suspensions(&[0, 900, 1_100, 1_300]), [1_300]);
+        // A task that stays blocked is suspended again.
+        assert_eq!(suspensions(&[0, 20, 40, 1_060, 1_080, 1_100]), [40, 1_100]);
     }
 }
