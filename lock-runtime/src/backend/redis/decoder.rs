@@ -1,7 +1,8 @@
 //! Decodes RESP3 values that arrive in pieces.
 //!
 //! The values have the client library's types, but its parser takes only complete values. It still parses the rare
-//! kinds without nested values, such as errors, once they are complete.
+//! kinds without nested values, such as errors, once they are complete. Attributes are skipped: a server may put them before
+//! any value.
 
 use redis::{PushKind, Value};
 
@@ -72,10 +73,10 @@ impl<'a> Decoder<'a> {
                 self.pairs(length, depth).map(Value::Map)
             }
             b'|' => {
+                // They come before the value that they are about, and no answer needs them.
                 let length = self.length()?;
-                let attributes = self.pairs(length, depth)?;
-                let data = Box::new(self.value(depth + 1)?);
-                Ok(Value::Attribute { data, attributes })
+                self.pairs(length, depth)?;
+                self.value(depth + 1)
             }
             b'>' => push(self.values(depth)?.unwrap_or_default()),
             b'-' | b',' | b'#' | b'(' => {

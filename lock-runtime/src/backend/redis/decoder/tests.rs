@@ -80,6 +80,29 @@ fn decoded(bytes: &[u8]) -> Option<(Value, usize)> {
     decode(bytes).expect("valid RESP3")
 }
 
+/// Returns a complete value as the client library parses it, without attributes.
+fn parsed(text: &[u8]) -> redis::RedisResult<Value> {
+    redis::parse_redis_value(text).map(without_attributes)
+}
+
+fn without_attributes(value: Value) -> Value {
+    let all = |values: Vec<Value>| values.into_iter().map(without_attributes).collect();
+    match value {
+        Value::Attribute { data, .. } => without_attributes(*data),
+        Value::Array(values) => Value::Array(all(values)),
+        Value::Set(values) => Value::Set(all(values)),
+        Value::Push { kind, data } => Value::Push {
+            kind,
+            data: all(data),
+        },
+        Value::Map(pairs) => {
+            let both = |(key, value)| (without_attributes(key), without_attributes(value));
+            Value::Map(pairs.into_iter().map(both).collect())
+        }
+        value => value,
+    }
+}
+
 /// Returns the text to compare, since NaN is not equal to itself.
 fn shown(value: &Value) -> String {
     format!("{value:?}")
@@ -88,7 +111,7 @@ fn shown(value: &Value) -> String {
 proptest! {
     #[test]
     fn value_is_decoded_as_the_client_library_parses_it(text in value(), rest in vec(any::<u8>(), 0..8)) {
-        let expected = redis::parse_redis_value(&text).unwrap();
+        let expected = parsed(&text).unwrap();
         let followed = [&text[..], &rest].concat();
         let (value, length) = decoded(&followed).expect("a complete value");
         prop_assert_eq!(length, text.len());
@@ -123,7 +146,7 @@ proptest! {
         prop_assert!(input.is_empty());
         let expected: Vec<_> = texts
             .iter()
-            .map(|text| shown(&redis::parse_redis_value(text).unwrap()))
+            .map(|text| shown(&parsed(text).unwrap()))
             .collect();
         prop_assert_eq!(values, expected);
     }
@@ -137,9 +160,22 @@ proptest! {
     ) {
         *place.get_mut(&mut text) = byte;
         if let Ok(Some((value, length))) = decode(&text) {
-            let expected = redis::parse_redis_value(&text[..length]).map(|value| shown(&value));
+            let expected = parsed(&text[..length]).map(|value| shown(&value));
             prop_assert_eq!(expected.ok(), Some(shown(&value)));
         }
+    }
+}
+
+#[test]
+fn attributes_before_an_answer_are_skipped() {
+    let attributes = "|1\r\n+key-popularity\r\n%1\r\n$1\r\na\r\n,0.19\r\n";
+    for (answer, value) in [
+        ("+OK\r\n", Value::Okay),
+        (":1\r\n", Value::Int(1)),
+        ("_\r\n", Value::Nil),
+    ] {
+        let text = format!("{attributes}{answer}");
+        assert_eq!(decoded(text.as_bytes()), Some((value, text.len())));
     }
 }
 
